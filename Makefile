@@ -1,0 +1,43 @@
+# The front door. Everything else is CMake: `cmake --preset release && cmake --build --preset release`.
+.PHONY: demo check release dev tsan analyze fuzz fuzz-run bench fresh install clean format
+
+PROBLEM = gpt3_1t --system a100 --scale-up-size 4 --gpus 1024 --global-batch 4096 --strategy 1d --cost-model reference
+
+demo: ## install what is missing, build, plan a trillion-parameter model over 1,024 accelerators, draw it
+	@scripts/install-packages build
+	@echo "== building kerf (build/release/kerf)"
+	@cmake --preset release -DKERF_TESTS=OFF >/dev/null
+	@cmake --build --preset release --target kerf
+	@echo "== kerf plan $(PROBLEM) -o plan.svg -o plan.png"
+	@build/release/kerf plan $(PROBLEM) -o plan.svg -o plan.png
+	@echo "== wrote plan.svg and plan.png"
+
+check: ## install what is missing, build, run every test: sanitizers, threads, static analysis, release
+	@scripts/install-packages check
+	@scripts/check
+
+release dev tsan fuzz:
+	@cmake --preset $@ >/dev/null
+	@cmake --build --preset $@
+
+analyze: ## gcc's static analyser over the library and the program, warnings are errors
+	@cmake --preset analyze >/dev/null
+	@cmake --build --preset analyze
+
+fuzz-run: fuzz ## each fuzz target for a minute
+	@scripts/fuzz-run 60
+
+bench: release ## candidates a second, instructions a candidate, requests a second
+	@build/release/bench/plan
+
+fresh: ## both commands of the README from a clean clone in a bare Debian 12 (needs root and debootstrap)
+	@scripts/fresh
+
+install: release
+	@cmake --install build/release
+
+format:
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+clean:
+	@rm -rf build plan.svg plan.png

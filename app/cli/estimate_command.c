@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf estimate: what one layout costs, as a whole or operation by operation. */
+#include <string.h>
+#include "cli/command.h"
+#include "cli/estimate_lines.h"
+#include "cli/output.h"
+#include "cli/plan_print.h"
+#include "cli/terminal.h"
+
+struct estimate_options {
+    struct kerf_strings models, sets;
+    const char *system, *layout, *strategy, *attention, *cost_model, *format, *output;
+    int64_t scale_up_size, gpus, global_batch, seq_length;
+    int32_t layers, lines;
+};
+
+#define AT(field) .offset = offsetof(struct estimate_options, field)
+static const struct kerf_option options[] = {
+    {.name = "system", .letter = 's', .type = KERF_OPTION_STRING, AT(system), .value = "SYSTEM",
+     .help = "The hardware: a name from `kerf systems` or a file."},
+    {.name = "layout", .letter = 'l', .type = KERF_OPTION_STRING, AT(layout), .value = "PARTS",
+     .help = "The layout: dp, tp1, tp2, pp, micro_batch, summa_blocks, scale_up.tp1, scale_up.tp2, scale_up.dp and scale_up.pp, "
+             "each as NAME=N, between commas. What is not named is 1 (summa_blocks: 0)."},
+    {.name = "gpus", .letter = 'n', .type = KERF_OPTION_INTEGER, AT(gpus), .value = "N", .minimum = 1, .maximum = 1073741824,
+     .help = "How many accelerators (default: the product of dp, tp1, tp2 and pp)."},
+    {.name = "global-batch", .letter = 'b', .type = KERF_OPTION_INTEGER, AT(global_batch), .value = "N", .minimum = 1,
+     .maximum = 1073741824, .help = "Samples in a step of the optimizer."},
+    {.name = "seq-length", .type = KERF_OPTION_INTEGER, AT(seq_length), .value = "N", .minimum = 1, .maximum = 1073741824,
+     .help = "Tokens in a sample (default: the model's max_position_embeddings)."},
+    {.name = "strategy", .type = KERF_OPTION_CHOICE, AT(strategy), .value = "NAME", .choices = "1d,summa,seqp",
+     .help = "How tensors are split (default: 1d)."},
+    {.name = "attention", .type = KERF_OPTION_CHOICE, AT(attention), .value = "KIND", .choices = "fused,unfused,recomputed,summa",
+     .help = "How attention is computed (default: fused). recomputed is for 1d, summa for summa."},
+    {.name = "scale-up-size", .type = KERF_OPTION_INTEGER, AT(scale_up_size), .value = "N", .minimum = 1, .maximum = 1048576,
+     .help = "Accelerators in a scale-up (NVLink) domain (default: the system's)."},
+    {.name = "set", .type = KERF_OPTION_STRINGS, AT(sets), .value = "KEY=VALUE",
+     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s. May be given several times."},
+    {.name = "cost-model", .type = KERF_OPTION_STRING, AT(cost_model), .value = "NAME",
+     .help = "What prices the layout (default: reference, the model of arXiv 2410.00273)."},
+    {.name = "layers", .type = KERF_OPTION_FLAG, AT(layers), .help = "Also say what each operation of a layer costs."},
+    {.name = "format", .type = KERF_OPTION_CHOICE, AT(format), .value = "FORMAT", .choices = "table,json,csv",
+     .help = "How to print the answer (default: table). csv holds the table of --layers."},
+    {.name = "output", .letter = 'o', .type = KERF_OPTION_STRING, AT(output), .value = "FILE",
+     .help = "Write to FILE instead of standard output."},
+    {.name = "lines", .type = KERF_OPTION_FLAG, AT(lines),
+     .help = "For programs: read one JSON request a line from standard input and answer each with one line (docs/json.md)."},
+    {.name = NULL},
+};
+
+static const char *const examples[] = {
+    "What one layout costs",
+    "kerf estimate gpt3_1t -s a100 -b 4096 --layout dp=2,tp1=8,pp=64,scale_up.tp1=4",
+    "Which operations take the time",
+    "kerf estimate gpt3_1t -s a100 -b 4096 --layout dp=2,tp1=8,pp=64,scale_up.tp1=4 --layers",
+    "Many layouts, asked by a program",
+    "kerf estimate --lines < requests.jsonl > answers.jsonl",
+    NULL,
+};
+
+static const struct kerf_command table = {
+    .name = "estimate",
+    .summary = "what one layout costs in time and memory, operation by operation",
+    .arguments = "MODEL",
+    .description = "Predicts the time of a step and the memory of an accelerator for one layout, whether it fits or not, and says "
+                   "by how much.\n\n"
+                   "With --lines it answers a stream of requests, one JSON object a line, as long as they come.",
+    .options = options,
+    .examples = examples,
+    .arguments_offset = offsetof(struct estimate_options, models),
+};
+
+static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
+    return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help estimate` tells more", what, example);
+}
+
+static int32_t read_problem(const struct estimate_options *values, struct kerf_problem *problem, struct kerf_layout *layout,
+                            struct kerf_error *err) {
+    if (values->models.count != 1) return missing("one model", "gpt3_1t or path/to/config.json", err);
+    if (values->system == NULL) return missing("--system", "--system a100", err);
+    if (values->layout == NULL) return missing("--layout", "--layout dp=2,tp1=8,pp=64", err);
+    if (values->global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
+    int32_t code = kerf_model_load(values->models.items[0], &problem->model, err);
+    if (code == KERF_OK) code = kerf_system_load(values->system, &problem->system, err);
+    for (int32_t i = 0; i < values->sets.count && code == KERF_OK; i++)
+        code = kerf_problem_set(&problem->model, &problem->system, values->sets.items[i], err);
+    if (code == KERF_OK) code = kerf_strategy_parse(values->strategy, &problem->strategy, err);
+    if (code == KERF_OK) code = kerf_attention_parse(values->attention, &problem->attention, err);
+    if (code == KERF_OK) code = kerf_layout_parse(values->layout, layout, err);
+    if (code != KERF_OK) return code;
+    if (values->scale_up_size) problem->system.scale_up.size = values->scale_up_size;
+    problem->seq_length = values->seq_length ? values->seq_length : problem->model.max_position_embeddings;
+    if (problem->seq_length == 0)
+        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length", problem->model.name);
+    problem->global_batch = values->global_batch;
+    problem->gpus = values->gpus ? values->gpus : layout->dp * layout->tp1;
+    if (!values->gpus && (__builtin_mul_overflow(problem->gpus, layout->tp2, &problem->gpus) ||
+                          __builtin_mul_overflow(problem->gpus, layout->pp, &problem->gpus)))
+        return kerf_error_set(err, KERF_EINVALID, "layout: the product of dp, tp1, tp2 and pp is too large");
+    return KERF_OK;
+}
+
+static int answer(const struct estimate_options *values) {
+    struct kerf_error err;
+    struct kerf_problem problem = {.gpus = 0};
+    struct kerf_layout layout;
+    const struct kerf_cost_model *cost_model;
+    struct kerf_estimate estimate;
+    struct kerf_layer layers[KERF_LAYERS_MAX];
+    int32_t num_layers = 0;
+    int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
+    if (code == KERF_OK) code = read_problem(values, &problem, &layout, &err);
+    if (code == KERF_OK) code = kerf_estimate(cost_model, &problem, &layout, &estimate, &err);
+    if (code == KERF_OK) code = kerf_estimate_layers(cost_model, &problem, &layout, layers, &num_layers, &err);
+    if (code != KERF_OK) return cli_fail(&err);
+
+    struct kerf_text out = {0};
+    struct print_style style = {values->cost_model, terminal_columns(), values->output == NULL && terminal_colour()};
+    if (strcmp(values->format, "json") == 0) {
+        struct kerf_json json;
+        kerf_json_begin(&json, &out);
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "kerf", kerf_version());
+        kerf_estimate_json(&json, &estimate, 0);
+        if (values->layers) kerf_layers_json(&json, layers, num_layers);
+        kerf_json_close(&json, '}');
+        kerf_text_add(&out, "\n");
+    } else if (strcmp(values->format, "csv") == 0) {
+        print_layers_csv(&out, layers, num_layers);
+    } else {
+        print_estimate_table(&out, &problem, &estimate, layers, values->layers ? num_layers : 0, &style);
+    }
+    code = output_file(values->output ? values->output : "-", &out, &err);
+    kerf_text_free(&out);
+    if (code != KERF_OK) return cli_fail(&err);
+    return estimate.fits ? EXIT_ANSWERED : EXIT_NO_ANSWER;
+}
+
+static int run(int argc, char **argv) {
+    struct estimate_options values = {.strategy = "1d", .attention = "fused", .cost_model = "reference", .format = "table"};
+    int status = cli_parse(&estimate_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    status = values.lines ? estimate_lines(values.cost_model) : answer(&values);
+    kerf_options_free(&table, &values);
+    return status;
+}
+
+const struct cli_command estimate_cli = {&table, run};

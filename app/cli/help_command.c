@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf help [VERB]: help, the manual pages and shell completion, all out of the option tables. */
+#include <stdio.h>
+#include <string.h>
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+struct help_options {
+    int32_t mdoc;
+    const char *completion;
+    struct kerf_strings verbs;
+};
+
+static const struct kerf_option options[] = {
+    {.name = "mdoc", .type = KERF_OPTION_FLAG, .offset = offsetof(struct help_options, mdoc),
+     .help = "Print the manual page's source, in mdoc."},
+    {.name = "completion", .type = KERF_OPTION_CHOICE, .offset = offsetof(struct help_options, completion),
+     .value = "SHELL", .choices = "bash", .help = "Print a completion script: source it, or put it where the shell looks."},
+    {.name = NULL},
+};
+
+static const char *const examples[] = {
+    "How to search for layouts", "kerf help plan",
+    "Completion in this shell", "source <(kerf help --completion bash)",
+    NULL,
+};
+
+static const struct kerf_command table = {
+    .name = "help",
+    .summary = "what the commands do, and their options",
+    .arguments = "[VERB]",
+    .description = "Without a command's name, lists the commands.",
+    .options = options,
+    .examples = examples,
+    .arguments_offset = offsetof(struct help_options, verbs),
+};
+
+static void overview(struct kerf_text *out, int bold) {
+    const char *on = bold ? "\033[1m" : "", *off = bold ? "\033[0m" : "";
+    kerf_text_printf(out, "%skerf%s finds how to cut a large-model job - batch, micro-batches, shards, pipeline stages -\n"
+                          "so that the least is wasted on the machines at hand.\n\n",
+                     on, off);
+    for (size_t i = 0; i < num_cli_commands; i++)
+        kerf_text_printf(out, "  %skerf %-9s%s %s\n", on, cli_commands[i]->table->name, off, cli_commands[i]->table->summary);
+    kerf_text_printf(out, "\n%sTry%s  kerf plan gpt3_1t --system a100 --gpus 1024 --global-batch 4096 --strategy 1d\n"
+                          "`kerf help VERB` tells a command's options; `kerf --version` the version.\n",
+                     on, off);
+}
+
+static int run(int argc, char **argv) {
+    struct help_options values = {0};
+    int status = cli_parse(&help_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    struct kerf_text out = {0};
+    struct kerf_error err;
+    const struct cli_command *command = NULL;
+    if (values.verbs.count > 0 && (command = cli_find(values.verbs.items[0])) == NULL) {
+        kerf_error_set(&err, KERF_EUNKNOWN, "no command '%.64s'; `kerf help` lists them", values.verbs.items[0]);
+        kerf_options_free(&table, &values);
+        return cli_fail(&err);
+    }
+    if (values.completion) {
+        const struct kerf_command *tables[16];
+        for (size_t i = 0; i < num_cli_commands; i++) tables[i] = cli_commands[i]->table;
+        kerf_commands_bash(&out, tables, num_cli_commands);
+    } else if (command && values.mdoc) {
+        kerf_command_mdoc(&out, command->table, KERF_VERSION_DATE);
+    } else if (command) {
+        kerf_command_help(&out, command->table, terminal_columns(), terminal_colour());
+    } else {
+        overview(&out, terminal_colour());
+    }
+    kerf_options_free(&table, &values);
+    return output_print(&out);
+}
+
+const struct cli_command help_cli = {&table, run};

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf VERB ...: finds the command and hands over. */
+#include <stdio.h>
+#include <string.h>
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+const struct cli_command *const cli_commands[] = {&plan_cli, &estimate_cli, &models_cli, &systems_cli, &help_cli};
+const size_t num_cli_commands = sizeof cli_commands / sizeof *cli_commands;
+
+const struct cli_command *cli_find(const char *name) {
+    for (size_t i = 0; i < num_cli_commands; i++)
+        if (strcmp(cli_commands[i]->table->name, name) == 0) return cli_commands[i];
+    return NULL;
+}
+
+int cli_fail(const struct kerf_error *err) {
+    char line[sizeof err->file + sizeof err->message + 32];
+    kerf_error_format(err, line, sizeof line);
+    fprintf(stderr, "kerf: %s\n", line);
+    switch (err->code) {
+    case KERF_ENOMEM:
+    case KERF_EUNSUPPORTED: return EXIT_FAILED;
+    case KERF_EINTERRUPTED: return EXIT_INTERRUPTED;
+    default: return EXIT_USAGE;
+    }
+}
+
+int cli_parse(const struct cli_command *command, int argc, char **argv, void *values) {
+    struct kerf_error err;
+    int32_t help = 0;
+    if (kerf_options_parse(command->table, argc, argv, values, &help, &err) != KERF_OK) {
+        kerf_options_free(command->table, values);
+        return cli_fail(&err);
+    }
+    if (!help) return -1;
+    kerf_options_free(command->table, values);
+    struct kerf_text text = {0};
+    kerf_command_help(&text, command->table, terminal_columns(), terminal_colour());
+    return output_print(&text);
+}
+
+static int unknown(const char *name) {
+    const char *names[16];
+    for (size_t i = 0; i < num_cli_commands; i++) names[i] = cli_commands[i]->table->name;
+    const char *nearest = kerf_text_nearest(name, names, num_cli_commands);
+    struct kerf_error err;
+    if (nearest)
+        kerf_error_set(&err, KERF_EUNKNOWN, "no command '%.64s'; did you mean %s?", name, nearest);
+    else
+        kerf_error_set(&err, KERF_EUNKNOWN, "no command '%.64s'; `kerf help` lists them", name);
+    return cli_fail(&err);
+}
+
+int main(int argc, char **argv) {
+    if (argc < 2) {
+        help_cli.run(0, argv);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        struct kerf_text text = {0};
+        kerf_text_printf(&text, "kerf %s\n", kerf_version());
+        return output_print(&text);
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help_cli.run(argc - 2, argv + 2);
+    const struct cli_command *command = cli_find(argv[1]);
+    return command ? command->run(argc - 2, argv + 2) : unknown(argv[1]);
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf plan: searches the layouts of every model, system, domain size, strategy and number of accelerators asked for. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/output.h"
+#include "cli/plan_print.h"
+#include "cli/ranges.h"
+#include "cli/terminal.h"
+
+enum { PROBLEMS_MAX = 200000 };
+
+struct plan_options {
+    struct kerf_strings models, sets, outputs;
+    const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model, *format;
+    int64_t global_batch, seq_length, top, threads;
+};
+
+#define AT(field) .offset = offsetof(struct plan_options, field)
+static const struct kerf_option options[] = {
+    {.name = "system", .letter = 's', .type = KERF_OPTION_STRING, AT(system), .value = "SYSTEM[,...]",
+     .help = "The hardware: a name from `kerf systems` or a file. Several multiply into a sweep."},
+    {.name = "gpus", .letter = 'n', .type = KERF_OPTION_STRING, AT(gpus), .value = "N[,...]",
+     .help = "How many accelerators: 1024, a list 256,512, or a range 4..16384:x2 or 64..512:+64."},
+    {.name = "global-batch", .letter = 'b', .type = KERF_OPTION_INTEGER, AT(global_batch), .value = "N", .minimum = 1,
+     .maximum = 1073741824, .help = "Samples in a step of the optimizer."},
+    {.name = "seq-length", .type = KERF_OPTION_INTEGER, AT(seq_length), .value = "N", .minimum = 1, .maximum = 1073741824,
+     .help = "Tokens in a sample (default: the model's max_position_embeddings)."},
+    {.name = "strategy", .type = KERF_OPTION_STRING, AT(strategy), .value = "LIST",
+     .help = "How tensors are split: 1d, summa, seqp, a list of them, or all (the default)."},
+    {.name = "attention", .type = KERF_OPTION_CHOICE, AT(attention), .value = "KIND", .choices = "fused,unfused,recomputed,summa",
+     .help = "How attention is computed (default: fused). recomputed is for 1d, summa for summa."},
+    {.name = "scale-up-size", .type = KERF_OPTION_STRING, AT(scale_up_size), .value = "N[,...]",
+     .help = "Accelerators in a scale-up (NVLink) domain: a number, list or range (default: the system's)."},
+    {.name = "set", .type = KERF_OPTION_STRINGS, AT(sets), .value = "KEY=VALUE",
+     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s. May be given several times."},
+    {.name = "top", .type = KERF_OPTION_INTEGER, AT(top), .value = "N", .minimum = 1, .maximum = KERF_TOP_MAX,
+     .help = "How many layouts to keep of each search (default: 10)."},
+    {.name = "cost-model", .type = KERF_OPTION_STRING, AT(cost_model), .value = "NAME",
+     .help = "What prices a layout (default: reference, the model of arXiv 2410.00273)."},
+    {.name = "format", .type = KERF_OPTION_CHOICE, AT(format), .value = "FORMAT", .choices = "table,json,csv,markdown",
+     .help = "What to print on standard output (default: table)."},
+    {.name = "output", .letter = 'o', .type = KERF_OPTION_STRINGS, AT(outputs), .value = "FILE",
+     .help = "Write FILE too, in the format of its name: .svg .png .pdf draw the answer; .json .csv .md .txt hold it, and are "
+             "then written instead of standard output. May be given several times; - is standard output."},
+    {.name = "threads", .type = KERF_OPTION_INTEGER, AT(threads), .value = "N", .minimum = 0, .maximum = 256,
+     .help = "Threads to search with (default: 0, all processors). The answer does not depend on it."},
+    {.name = NULL},
+};
+
+static const char *const examples[] = {
+    "The ten best layouts of GPT-3 1T on 1,024 A100", "kerf plan gpt3_1t --system a100 --gpus 1024 --global-batch 4096 --strategy 1d",
+    "The same with a picture", "kerf plan gpt3_1t -s a100 -n 1024 -b 4096 -o plan.svg",
+    "How an own model scales on two systems",
+    "kerf plan config.json -s a100,b200 --scale-up-size 8 -n 64..4096:x2 -b 1024 --strategy 1d,seqp -o scaling.svg",
+    "What a faster scale-up network would bring",
+    "kerf plan gpt3 -s h200 -n 512 -b 2048 --set scale_up.bandwidth_bytes_per_s=900GB/s",
+    NULL,
+};
+
+static const struct kerf_command table = {
+    .name = "plan",
+    .summary = "the best layouts of a model over N accelerators, by model",
+    .arguments = "MODEL[,MODEL...]",
+    .description =
+        "Searches every parallel layout of a transformer over the given accelerators - data, tensor, context and pipeline "
+        "parallelism, the micro-batch, and which of them are neighbours in a scale-up (NVLink) domain - and predicts the time "
+        "of a step and the memory of an accelerator for each. Layouts are ranked by throughput, then by less memory.\n\n"
+        "MODEL is a name from `kerf models` or a Hugging Face config.json. Lists of models, systems, domain sizes, strategies "
+        "and numbers of accelerators multiply into a sweep.\n\n"
+        "When nothing fits, it says what the layout nearest to fitting needs and how many accelerators would do, and exits "
+        "with status 1.",
+    .options = options,
+    .examples = examples,
+    .arguments_offset = offsetof(struct plan_options, models),
+};
+
+/* ---- From options to problems ----------------------------------------------------------------------------- */
+
+struct question {
+    const struct plan_options *options;
+    struct range gpus, domains;
+    enum kerf_strategy strategies[KERF_STRATEGY_COUNT * 4];
+    int32_t num_strategies;
+    enum kerf_attention attention;
+    struct kerf_problem *problems;
+    size_t num_problems;
+    struct kerf_problem next; /* the model and system at hand */
+};
+
+static int32_t add_strategy(void *context, const char *word, struct kerf_error *err) {
+    struct question *question = context;
+    enum kerf_strategy strategy = KERF_STRATEGY_1D;
+    int all = strcmp(word, "all") == 0;
+    if (!all) {
+        int32_t code = kerf_strategy_parse(word, &strategy, err);
+        if (code != KERF_OK) return code;
+    }
+    for (int s = 0; s < KERF_STRATEGY_COUNT; s++) {
+        if (!all && s != (int)strategy) continue;
+        if ((size_t)question->num_strategies == sizeof question->strategies / sizeof *question->strategies)
+            return kerf_error_set(err, KERF_EINVALID, "--strategy names too many");
+        question->strategies[question->num_strategies++] = (enum kerf_strategy)s;
+    }
+    return KERF_OK;
+}
+
+static int32_t add_problems(struct question *question, struct kerf_error *err) {
+    struct kerf_problem *problem = &question->next;
+    struct kerf_model model = problem->model;
+    for (int32_t i = 0; i < question->options->sets.count; i++) {
+        int32_t code = kerf_problem_set(&problem->model, &problem->system, question->options->sets.items[i], err);
+        if (code != KERF_OK) return code;
+    }
+    problem->seq_length = question->options->seq_length ? question->options->seq_length : problem->model.max_position_embeddings;
+    int32_t num_domains = question->domains.count ? question->domains.count : 1;
+    size_t more = (size_t)num_domains * (size_t)question->num_strategies * (size_t)question->gpus.count;
+    if (question->num_problems + more > PROBLEMS_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "a sweep of more than %d searches; ask for fewer at once", PROBLEMS_MAX);
+    struct kerf_problem *problems = realloc(question->problems, (question->num_problems + more) * sizeof *problems);
+    if (problems == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the sweep");
+    question->problems = problems;
+    for (int32_t d = 0; d < num_domains; d++)
+        for (int32_t s = 0; s < question->num_strategies; s++)
+            for (int32_t g = 0; g < question->gpus.count; g++) {
+                struct kerf_problem *one = &problems[question->num_problems++];
+                *one = *problem;
+                one->strategy = question->strategies[s];
+                one->gpus = question->gpus.values[g];
+                if (question->domains.count) one->system.scale_up.size = question->domains.values[d];
+            }
+    problem->model = model; /* as it was before --set, for the next system */
+    return KERF_OK;
+}
+
+static int32_t add_system(void *context, const char *word, struct kerf_error *err) {
+    struct question *question = context;
+    int32_t code = kerf_system_load(word, &question->next.system, err);
+    return code == KERF_OK ? add_problems(question, err) : code;
+}
+
+static int32_t add_model(void *context, const char *word, struct kerf_error *err) {
+    struct question *question = context;
+    int32_t code = kerf_model_load(word, &question->next.model, err);
+    return code == KERF_OK ? words_each(question->options->system, "--system", add_system, question, err) : code;
+}
+
+static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
+    return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help plan` tells more", what, example);
+}
+
+static int32_t read_question(const struct plan_options *values, struct question *question, struct kerf_error *err) {
+    if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
+    if (values->system == NULL) return missing("--system", "--system a100", err);
+    if (values->gpus == NULL) return missing("--gpus", "--gpus 1024", err);
+    if (values->global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
+    question->options = values;
+    question->next.global_batch = values->global_batch;
+    int32_t code = kerf_attention_parse(values->attention, &question->next.attention, err);
+    if (code == KERF_OK) code = range_parse(values->gpus, "--gpus", 1, 1 << 30, &question->gpus, err);
+    if (code == KERF_OK && values->scale_up_size)
+        code = range_parse(values->scale_up_size, "--scale-up-size", 1, 1 << 20, &question->domains, err);
+    if (code == KERF_OK) code = words_each(values->strategy, "--strategy", add_strategy, question, err);
+    for (int32_t i = 0; i < values->models.count && code == KERF_OK; i++)
+        code = words_each(values->models.items[i], "MODEL", add_model, question, err);
+    return code;
+}
+
+/* ---- From the plan to what is printed --------------------------------------------------------------------- */
+
+static int32_t render(struct kerf_text *out, const struct kerf_plan *plan, const char *format, const struct print_style *style,
+                      struct kerf_error *err) {
+    enum kerf_picture_format picture;
+    struct kerf_json json;
+    if (strcmp(format, "json") == 0) {
+        kerf_json_begin(&json, out);
+        kerf_plan_json(&json, plan);
+        kerf_text_add(out, "\n");
+    } else if (strcmp(format, "csv") == 0) {
+        print_plan_csv(out, plan);
+    } else if (strcmp(format, "markdown") == 0 || strcmp(format, "md") == 0) {
+        print_plan_markdown(out, plan, style);
+    } else if (strcmp(format, "table") == 0 || strcmp(format, "txt") == 0) {
+        print_plan_table(out, plan, style);
+    } else {
+        char name[64];
+        snprintf(name, sizeof name, "x.%s", format);
+        int32_t code = kerf_picture_format_of(name, &picture, err);
+        return code == KERF_OK ? print_plan_picture(out, plan, picture, style, err) : code;
+    }
+    return KERF_OK;
+}
+
+/* What follows the last dot of the file's name. */
+static const char *ending(const char *path) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    return dot && (slash == NULL || dot > slash) ? dot + 1 : "";
+}
+
+static int holds_text(const char *end) {
+    static const char *const texts[] = {"json", "csv", "md", "txt"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        if (strcmp(end, texts[i]) == 0) return 1;
+    return 0;
+}
+
+/* Every file that is asked for can be written in some format; known before anything is searched. */
+static int32_t check_outputs(const struct plan_options *values, struct kerf_error *err) {
+    for (int32_t i = 0; i < values->outputs.count; i++) {
+        const char *path = values->outputs.items[i];
+        enum kerf_picture_format picture;
+        if (strcmp(path, "-") == 0 || holds_text(ending(path)) || kerf_picture_format_of(path, &picture, NULL) == KERF_OK) continue;
+        return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .svg .png .pdf .json .csv .md or .txt", path);
+    }
+    return KERF_OK;
+}
+
+static int32_t print(const struct kerf_plan *plan, const struct plan_options *values, struct kerf_error *err) {
+    int to_stdout = 1;
+    int32_t code = KERF_OK;
+    for (int32_t i = 0; i < values->outputs.count && code == KERF_OK; i++) {
+        const char *path = values->outputs.items[i];
+        if (strcmp(path, "-") == 0) continue;
+        struct print_style style = {values->cost_model, 100, 0};
+        struct kerf_text out = {0};
+        if (holds_text(ending(path))) to_stdout = 0;
+        code = render(&out, plan, ending(path), &style, err);
+        if (code == KERF_OK) code = output_file(path, &out, err);
+        kerf_text_free(&out);
+    }
+    for (int32_t i = 0; i < values->outputs.count; i++) to_stdout |= strcmp(values->outputs.items[i], "-") == 0;
+    if (code == KERF_OK && to_stdout) {
+        struct print_style style = {values->cost_model, terminal_columns(), terminal_colour()};
+        struct kerf_text out = {0};
+        code = render(&out, plan, values->format, &style, err);
+        if (code == KERF_OK) code = output_file("-", &out, err);
+        kerf_text_free(&out);
+    }
+    return code;
+}
+
+static int answer(const struct plan_options *values) {
+    struct kerf_error err = {.code = KERF_OK};
+    struct question question = {.options = values};
+    const struct kerf_cost_model *cost_model = NULL;
+    struct kerf_plan *plan = NULL;
+    struct terminal_progress progress = {.what = "searching"};
+    int status;
+    int32_t code = check_outputs(values, &err);
+    if (code == KERF_OK) code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
+    if (code == KERF_OK) code = read_question(values, &question, &err);
+    if (code == KERF_OK) {
+        struct kerf_plan_options search = {cost_model, (int32_t)values->top, (int32_t)values->threads, terminal_progress, &progress};
+        interrupt_catch();
+        code = kerf_plan_search(question.problems, question.num_problems, &search, &plan, &err);
+        terminal_progress_end(&progress);
+    }
+    if (code == KERF_OK) code = print(plan, values, &err);
+    if (code != KERF_OK)
+        status = cli_fail(&err);
+    else if (!plan->complete)
+        status = EXIT_INTERRUPTED;
+    else
+        status = kerf_plan_best(plan) ? EXIT_ANSWERED : EXIT_NO_ANSWER;
+    kerf_plan_free(plan);
+    free(question.problems);
+    range_free(&question.gpus);
+    range_free(&question.domains);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    struct plan_options values = {.strategy = "all", .attention = "fused", .cost_model = "reference", .format = "table", .top = 10};
+    int status = cli_parse(&plan_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    status = answer(&values);
+    kerf_options_free(&table, &values);
+    return status;
+}
+
+const struct cli_command plan_cli = {&table, run};

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
+#include <string.h>
+#include "cli/plan_print.h"
+
+const char *const time_part_names[TIME_PARTS] = {"compute",          "exposed memory",   "TP communication",
+                                                 "DP communication", "PP communication", "bubble"};
+const char *const memory_part_names[MEMORY_PARTS] = {"weights", "gradients", "optimizer", "activations"};
+
+void time_parts(const struct kerf_estimate *estimate, double ret_seconds[TIME_PARTS]) {
+    const struct kerf_time_parts *time = &estimate->time_s;
+    const double parts[TIME_PARTS] = {time->compute, time->memory,  time->tp_comm,
+                                      time->dp_comm, time->pp_comm, time->bubble};
+    for (int i = 0; i < TIME_PARTS; i++) ret_seconds[i] = parts[i];
+}
+
+void memory_parts(const struct kerf_estimate *estimate, double ret_bytes[MEMORY_PARTS]) {
+    const struct kerf_memory_parts *memory = &estimate->memory;
+    const double parts[MEMORY_PARTS] = {memory->weights, memory->gradients, memory->optimizer, memory->activations};
+    for (int i = 0; i < MEMORY_PARTS; i++) ret_bytes[i] = parts[i];
+}
+
+void words_problem(struct kerf_text *out, const struct kerf_problem *problem) {
+    kerf_text_printf(out, "%s on ", problem->model.name);
+    kerf_text_count(out, problem->gpus);
+    kerf_text_printf(out, " x %s in domains of ", problem->system.name);
+    kerf_text_count(out, problem->system.scale_up.size);
+    kerf_text_printf(out, ", %s: a global batch of ", kerf_strategy_name(problem->strategy));
+    kerf_text_count(out, problem->global_batch);
+    kerf_text_add(out, " samples of ");
+    kerf_text_count(out, problem->seq_length);
+    kerf_text_add(out, " tokens");
+    if (problem->attention != KERF_ATTENTION_FUSED)
+        kerf_text_printf(out, ", attention %s", kerf_attention_name(problem->attention));
+}
+
+/* "1 layer", "2 layers", "2 micro-batches" */
+static void plural(struct kerf_text *out, int64_t count, const char *noun) {
+    kerf_text_count(out, count);
+    kerf_text_printf(out, " %s%s", noun, count == 1 ? "" : noun[strlen(noun) - 1] == 'h' ? "es" : "s");
+}
+
+/* "2-way X" for every kind that is more than one. */
+static void way(struct kerf_text *out, int *any, int64_t count, const char *kind) {
+    if (count == 1) return;
+    kerf_text_add(out, *any ? " x " : "");
+    kerf_text_count(out, count);
+    kerf_text_printf(out, "-way %s", kind);
+    *any = 1;
+}
+
+static const char *tp2_words(enum kerf_strategy strategy) {
+    return strategy == KERF_STRATEGY_SEQP ? "context parallel (tp2)" : "tensor parallel over rows (tp2)";
+}
+
+void words_layout(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
+    int any = 0;
+    way(out, &any, layout->dp, "data parallel (dp)");
+    way(out, &any, layout->tp1, "tensor parallel (tp1)");
+    way(out, &any, layout->tp2, tp2_words(problem->strategy));
+    way(out, &any, layout->pp, "pipeline (pp)");
+    if (!any) kerf_text_add(out, "Everything on one accelerator");
+    int64_t layers = problem->model.num_hidden_layers / layout->pp, samples = problem->global_batch / layout->dp;
+    if (layout->pp > 1) {
+        kerf_text_add(out, ", ");
+        plural(out, layers, "layer");
+        kerf_text_add(out, " a stage");
+    }
+    kerf_text_add(out, ". ");
+    plural(out, samples / layout->micro_batch, "micro-batch");
+    kerf_text_add(out, " of ");
+    plural(out, layout->micro_batch, "sample");
+    kerf_text_add(out, " a step");
+    if (layout->summa_blocks) {
+        kerf_text_add(out, ", SUMMA in ");
+        plural(out, layout->summa_blocks, "block");
+    }
+    kerf_text_add(out, ". Neighbours in a domain: ");
+    any = 0;
+    way(out, &any, layout->scale_up.tp1, "tp1");
+    way(out, &any, layout->scale_up.tp2, "tp2");
+    way(out, &any, layout->scale_up.dp, "dp");
+    way(out, &any, layout->scale_up.pp, "pp");
+    kerf_text_add(out, any ? "." : "none.");
+}
+
+static void short_parts(struct kerf_text *out, const struct kerf_problem *problem, int64_t dp, int64_t tp1, int64_t tp2,
+                        int64_t pp) {
+    if (problem->strategy == KERF_STRATEGY_1D)
+        kerf_text_printf(out, "dp %lld tp %lld pp %lld", (long long)dp, (long long)tp1, (long long)pp);
+    else
+        kerf_text_printf(out, "dp %lld tp %lldx%lld pp %lld", (long long)dp, (long long)tp1, (long long)tp2, (long long)pp);
+}
+
+void words_layout_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
+    short_parts(out, problem, layout->dp, layout->tp1, layout->tp2, layout->pp);
+    kerf_text_printf(out, " mb %lld", (long long)layout->micro_batch);
+    if (layout->summa_blocks) kerf_text_printf(out, " nb %lld", (long long)layout->summa_blocks);
+}
+
+void words_placement_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
+    short_parts(out, problem, layout->scale_up.dp, layout->scale_up.tp1, layout->scale_up.tp2, layout->scale_up.pp);
+}
+
+static void difference(struct kerf_text *out, const char *name, double value, void (*print)(struct kerf_text *, double)) {
+    kerf_text_printf(out, "%s%s %s", out->length ? ", " : "", name, value < 0 ? "-" : "+");
+    print(out, fabs(value));
+}
+
+void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other) {
+    double a[TIME_PARTS], b[TIME_PARTS];
+    struct kerf_text words = {0};
+    time_parts(best, a);
+    time_parts(other, b);
+    for (int told = 0; told < 2; told++) { /* the two parts that differ most */
+        int largest = 0;
+        for (int i = 1; i < TIME_PARTS; i++)
+            if (fabs(b[i] - a[i]) > fabs(b[largest] - a[largest])) largest = i;
+        if (fabs(b[largest] - a[largest]) < 5e-4 * best->step_time_s) break;
+        difference(&words, time_part_names[largest], b[largest] - a[largest], kerf_text_seconds);
+        b[largest] = a[largest];
+    }
+    double memory = other->memory_bytes - best->memory_bytes;
+    if (fabs(memory) >= 1e-3 * best->memory_bytes) difference(&words, "memory", memory, kerf_text_bytes);
+    kerf_text_add(out, words.length ? words.data : "the same to three digits");
+    kerf_text_free(&words);
+}

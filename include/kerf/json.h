@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A streaming JSON writer: commas, quotes and escapes are its business, the order of calls the caller's.
+ * Numbers print as short as they can be and read back to the same double. A number that is not finite has
+ * no JSON form and is written as null.
+ *
+ *     struct kerf_text out = {0};
+ *     struct kerf_json json = {0};
+ *     kerf_json_begin(&json, &out);
+ *     kerf_json_open(&json, NULL, '{');
+ *     kerf_json_string(&json, "kerf", kerf_version());
+ *     kerf_json_close(&json, '}');                          -> {"kerf":"0.1.0"}
+ *
+ * key is the member's name inside an object and NULL elsewhere.
+ */
+#ifndef KERF_JSON_H
+#define KERF_JSON_H
+
+#include "kerf/text.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct kerf_json {
+    struct kerf_text *out;
+    int32_t need_comma;
+};
+
+KERF_API void kerf_json_begin(struct kerf_json *json, struct kerf_text *out);
+KERF_API void kerf_json_open(struct kerf_json *json, const char *key, char bracket);
+KERF_API void kerf_json_close(struct kerf_json *json, char bracket);
+KERF_API void kerf_json_string(struct kerf_json *json, const char *key, const char *value); /* NULL: null */
+KERF_API void kerf_json_number(struct kerf_json *json, const char *key, double value);
+KERF_API void kerf_json_integer(struct kerf_json *json, const char *key, int64_t value);
+KERF_API void kerf_json_boolean(struct kerf_json *json, const char *key, int32_t value);
+KERF_API void kerf_json_null(struct kerf_json *json, const char *key);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

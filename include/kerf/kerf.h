@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Everything that libkerf offers. */
+#ifndef KERF_KERF_H
+#define KERF_KERF_H
+
+#include "kerf/cost.h"
+#include "kerf/draw.h"
+#include "kerf/error.h"
+#include "kerf/json.h"
+#include "kerf/option.h"
+#include "kerf/plan.h"
+#include "kerf/spec.h"
+#include "kerf/text.h"
+#include "kerf/version.h"
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Arenas: a list of blocks, each at least as large as all before it together would suggest (doubling), so
+ * that the number of calls to malloc grows with the logarithm of what is held. */
+#include "base/arena.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_BLOCK = 16 * 1024, ALIGNMENT = 16 };
+
+struct arena_block {
+    struct arena_block *next;
+    size_t used, size;
+    _Alignas(ALIGNMENT) unsigned char bytes[];
+};
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size) {
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4) return NULL;
+    bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    struct arena_block *block = arena->blocks;
+    if (block == NULL || block->size - block->used < bytes) {
+        size_t capacity = block ? block->size * 2 : FIRST_BLOCK;
+        if (capacity < bytes) capacity = bytes;
+        block = malloc(sizeof *block + capacity);
+        if (block == NULL && capacity > bytes) { /* a large arena near the limit: doubling is too much */
+            capacity = bytes > FIRST_BLOCK ? bytes : FIRST_BLOCK;
+            block = malloc(sizeof *block + capacity);
+        }
+        if (block == NULL) return NULL;
+        *block = (struct arena_block){.next = arena->blocks, .size = capacity};
+        arena->blocks = block;
+    }
+    void *memory = block->bytes + block->used;
+    block->used += bytes;
+    return memset(memory, 0, bytes);
+}
+
+char *arena_strdup(struct arena *arena, const char *string) {
+    size_t size = strlen(string) + 1;
+    char *copy = arena_alloc(arena, size, 1);
+    return copy ? memcpy(copy, string, size) : NULL;
+}
+
+char *arena_printf(struct arena *arena, const char *format, ...) {
+    va_list args, again;
+    va_start(args, format);
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    char *string = length < 0 ? NULL : arena_alloc(arena, (size_t)length + 1, 1);
+    if (string) vsnprintf(string, (size_t)length + 1, format, again);
+    va_end(again);
+    return string;
+}
+
+void arena_reset(struct arena *arena) {
+    struct arena_block *keep = arena->blocks; /* the newest block, as good as always the largest */
+    if (keep == NULL) return;
+    for (struct arena_block *block = keep->next, *next; block; block = next) {
+        next = block->next;
+        free(block);
+    }
+    keep->next = NULL;
+    keep->used = 0;
+}
+
+void arena_free(struct arena *arena) {
+    arena_reset(arena);
+    free(arena->blocks);
+    arena->blocks = NULL;
+}

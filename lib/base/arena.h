@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Memory by lifetime: what belongs to one answer is taken from one arena and given back at once.
+ * Allocations are zeroed and aligned for any type. A failed allocation returns NULL.
+ */
+#ifndef KERF_BASE_ARENA_H
+#define KERF_BASE_ARENA_H
+
+#include <stddef.h>
+
+struct arena_block;
+
+struct arena { /* all zeros: empty */
+    struct arena_block *blocks;
+};
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size); /* NULL also when count * size overflows */
+char *arena_strdup(struct arena *arena, const char *string);
+char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void arena_reset(struct arena *arena); /* forgets everything, keeps one block for the next use */
+void arena_free(struct arena *arena);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kerf/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+const char *kerf_version(void) { return KERF_VERSION_TEXT; }
+
+int32_t kerf_error_set(struct kerf_error *err, int32_t code, const char *format, ...) {
+    if (err == NULL) return code;
+    struct kerf_error fresh = {.code = code}; /* apart from err, whose message may be among the arguments */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(fresh.message, sizeof fresh.message, format, args);
+    va_end(args);
+    *err = fresh;
+    /* A message is one line of text, whatever of somebody's input was quoted in it. */
+    for (char *c = err->message; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+    return code;
+}
+
+const char *kerf_error_name(int32_t code) {
+    switch (code) {
+    case KERF_OK: return "KERF_OK";
+#define NAME(name, value, meaning)                                                                           \
+    case value: return #name;
+        KERF_ERRORS(NAME)
+#undef NAME
+    default: return "?";
+    }
+}
+
+void kerf_error_format(const struct kerf_error *err, char *buffer, size_t size) {
+    if (size == 0) return;
+    if (err->file[0] == 0)
+        snprintf(buffer, size, "%s", err->message);
+    else if (err->line == 0)
+        snprintf(buffer, size, "%s: %s", err->file, err->message);
+    else
+        snprintf(buffer, size, "%s:%d:%d: %s", err->file, err->line, err->column, err->message);
+}

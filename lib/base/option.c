@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reads a command line by its option table. One pass from left to right; errors quote at most the first 60
+ * bytes of what they complain about, so that the part which says what would be right is never cut off. */
+#include "kerf/option.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef __clang__ /* gcc -fanalyzer loses sight of a pointer that is stored at a computed offset */
+#pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
+#endif
+
+static const struct kerf_option help_option = {.name = "help", .letter = 'h', .type = KERF_OPTION_FLAG};
+
+struct quote {
+    char text[68];
+};
+
+/* The first length bytes of text, shortened to whole UTF-8 code points. */
+static struct quote quote(const char *text, size_t length) {
+    enum { MOST = 60 };
+    struct quote quote = {{0}};
+    size_t keep = length;
+    if (length > MOST) {
+        keep = MOST;
+        while (keep > 0 && ((unsigned char)text[keep] & 0xC0) == 0x80) keep--;
+        memcpy(quote.text + keep, "...", 3);
+    }
+    memcpy(quote.text, text, keep);
+    return quote;
+}
+
+static const struct kerf_option *find_name(const struct kerf_command *command, const char *name,
+                                           size_t length) {
+    for (const struct kerf_option *option = command->options; option && option->name; option++)
+        if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) return option;
+    return length == 4 && memcmp(name, help_option.name, 4) == 0 ? &help_option : NULL;
+}
+
+static const struct kerf_option *find_letter(const struct kerf_command *command, char letter) {
+    for (const struct kerf_option *option = command->options; option && option->name; option++)
+        if (option->letter == letter) return option;
+    return letter == help_option.letter ? &help_option : NULL;
+}
+
+/* An argument that cannot be meant as the value of the option before it: "--" or the long name of an option
+ * of this command. */
+static int is_option(const struct kerf_command *command, const char *argument) {
+    if (argument[0] != '-' || argument[1] != '-') return 0;
+    return argument[2] == 0 || find_name(command, argument + 2, strcspn(argument + 2, "=")) != NULL;
+}
+
+/* kerf_text_nearest over the names of the table, two at a time, which needs no memory for a list. */
+static const char *nearest_option(const struct kerf_command *command, const char *word) {
+    const char *nearest = kerf_text_nearest(word, &help_option.name, 1);
+    for (const struct kerf_option *option = command->options; option && option->name; option++) {
+        const char *const pair[] = {option->name, nearest};
+        nearest = kerf_text_nearest(word, pair, nearest ? 2 : 1);
+    }
+    return nearest;
+}
+
+static int32_t unknown_option(const struct kerf_command *command, const char *argument,
+                              struct kerf_error *err) {
+    const char *word = argument + strspn(argument, "-");
+    size_t length = strcspn(word, "=");
+    const char *nearest = nearest_option(command, quote(word, length).text);
+    struct quote given = quote(argument, length ? (size_t)(word - argument) + length : strlen(argument));
+    if (nearest)
+        return kerf_error_set(err, KERF_EUNKNOWN, "unknown option %s; did you mean --%s?", given.text,
+                              nearest);
+    return kerf_error_set(err, KERF_EUNKNOWN, "unknown option %s; kerf %s --help lists the options",
+                          given.text, command->name);
+}
+
+static int32_t no_memory(struct kerf_error *err) {
+    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the command line");
+}
+
+static int32_t append(struct kerf_strings *list, const char *string, struct kerf_error *err) {
+    if ((list->count & (list->count - 1)) == 0) { /* 0, 1, 2, 4, ...: as many as there is room for */
+        size_t room = list->count ? (size_t)list->count * 2 : 1;
+        const char **items = realloc(list->items, room * sizeof *items);
+        if (items == NULL) return no_memory(err);
+        list->items = items;
+    }
+    list->items[list->count++] = string;
+    return KERF_OK;
+}
+
+struct bounds {
+    double least, most; /* infinite: none */
+};
+
+static struct bounds bounds_of(const struct kerf_option *option) {
+    struct bounds bounds = {option->minimum, option->maximum};
+    if (bounds.least == 0 && bounds.most == 0) bounds = (struct bounds){-INFINITY, INFINITY};
+    if (option->type == KERF_OPTION_INTEGER) { /* what every int64_t satisfies is no bound */
+        if (bounds.least <= -0x1p63) bounds.least = -INFINITY;
+        if (bounds.most >= 0x1p63) bounds.most = INFINITY;
+    }
+    return bounds;
+}
+
+static void bound(struct kerf_text *out, const char *words, double value) {
+    kerf_text_add(out, words);
+    kerf_text_number(out, value);
+}
+
+static void rule_of_number(struct kerf_text *out, const struct kerf_option *option) {
+    struct bounds bounds = bounds_of(option);
+    int has_least = isfinite(bounds.least), has_most = isfinite(bounds.most);
+    int above_0 = bounds.least > 0 && bounds.least <= DBL_MIN;
+    kerf_text_add(out, option->type == KERF_OPTION_INTEGER ? "a whole number" : "a number");
+    if (above_0)
+        kerf_text_add(out, " above 0");
+    else if (has_least)
+        bound(out, has_most ? " between " : " of at least ", bounds.least);
+    if (has_most) bound(out, above_0 ? " and at most " : has_least ? " and " : " of at most ", bounds.most);
+}
+
+void kerf_option_rule(struct kerf_text *out, const struct kerf_option *option) {
+    if (option->type == KERF_OPTION_INTEGER || option->type == KERF_OPTION_NUMBER)
+        rule_of_number(out, option);
+    if (option->type != KERF_OPTION_CHOICE) return;
+    kerf_text_add(out, "one of ");
+    for (const char *choice = option->choices; *choice;) {
+        size_t length = strcspn(choice, ",");
+        const char *next = choice + length + (choice[length] == ',');
+        kerf_text_write(out, choice, length);
+        if (*next) kerf_text_add(out, strchr(next, ',') ? ", " : " or ");
+        choice = next;
+    }
+}
+
+/* given: the option as it was typed, "--top" or "-n"; value: NULL where there is none. */
+static int32_t against_rule(const struct kerf_option *option, struct quote given, const char *value,
+                            int32_t code, struct kerf_error *err) {
+    struct kerf_text rule = {0};
+    kerf_option_rule(&rule, option);
+    if (rule.failed)
+        code = no_memory(err);
+    else if (value)
+        kerf_error_set(err, code, "%s must be %s, not '%s'", given.text, rule.data,
+                       quote(value, strlen(value)).text);
+    else if (rule.data || option->value)
+        kerf_error_set(err, code, "%s needs a value: %s", given.text, rule.data ? rule.data : option->value);
+    else
+        kerf_error_set(err, code, "%s needs a value", given.text);
+    kerf_text_free(&rule);
+    return code;
+}
+
+static int has_choice(const char *choices, const char *value) {
+    size_t length = strlen(value);
+    for (const char *choice = choices; choice; choice = strchr(choice, ',')) {
+        if (*choice == ',') choice++;
+        if (strcspn(choice, ",") == length && memcmp(choice, value, length) == 0) return 1;
+    }
+    return 0;
+}
+
+/* All of text as -?[0-9]+: 1, or 0 when it is none. Sets *ret_overflow when no int64_t holds it. */
+static int read_integer(const char *text, int64_t *ret_value, int *ret_overflow) {
+    int negative = *text == '-';
+    const char *digits = text + negative;
+    if (*digits == 0 || digits[strspn(digits, "0123456789")] != 0) return 0;
+    int64_t value = 0;
+    for (; *digits; digits++) {
+        int digit = *digits - '0';
+        *ret_overflow |= __builtin_mul_overflow(value, 10, &value);
+        *ret_overflow |= __builtin_add_overflow(value, negative ? -digit : digit, &value);
+    }
+    *ret_value = value;
+    return 1;
+}
+
+/* All of text as a finite decimal number. strtod alone would take " 5", "+5", "0x10" and "nan" as well. */
+static int read_number(const char *text, double *ret_value) {
+    if (*text == '+' || text[strspn(text, "0123456789.eE+-")] != 0) return 0;
+    char *end;
+    double value = strtod(text, &end);
+    if (end == text || *end != 0 || !isfinite(value)) return 0;
+    *ret_value = value;
+    return 1;
+}
+
+static int32_t store_integer(const struct kerf_option *option, struct quote given, const char *value,
+                             int64_t *place, struct kerf_error *err) {
+    struct bounds bounds = bounds_of(option);
+    int64_t integer = 0;
+    int overflow = 0, is_integer = read_integer(value, &integer, &overflow);
+    if (overflow && isinf(*value == '-' ? bounds.least : bounds.most))
+        return kerf_error_set(err, KERF_EINVALID, "%s must be a whole number that fits 64 bits, not '%s'",
+                              given.text, quote(value, strlen(value)).text);
+    /* long double holds every int64_t, so that 2^53 + 1 is not taken for 2^53 */
+    if (!is_integer || overflow || (long double)integer < bounds.least || (long double)integer > bounds.most)
+        return against_rule(option, given, value, KERF_EINVALID, err);
+    *place = integer;
+    return KERF_OK;
+}
+
+static int32_t store_number(const struct kerf_option *option, struct quote given, const char *value,
+                            double *place, struct kerf_error *err) {
+    struct bounds bounds = bounds_of(option);
+    double number;
+    if (!read_number(value, &number) || number < bounds.least || number > bounds.most)
+        return against_rule(option, given, value, KERF_EINVALID, err);
+    *place = number;
+    return KERF_OK;
+}
+
+static int32_t store(const struct kerf_option *option, struct quote given, const char *value, void *values,
+                     struct kerf_error *err) {
+    void *place = (char *)values + option->offset;
+    switch (option->type) {
+    case KERF_OPTION_FLAG: *(int32_t *)place = 1; return KERF_OK;
+    case KERF_OPTION_INTEGER: return store_integer(option, given, value, place, err);
+    case KERF_OPTION_NUMBER: return store_number(option, given, value, place, err);
+    case KERF_OPTION_STRINGS: return append(place, value, err);
+    case KERF_OPTION_STRING: break;
+    case KERF_OPTION_CHOICE:
+        if (!has_choice(option->choices, value))
+            return against_rule(option, given, value, KERF_EUNKNOWN, err);
+    }
+    *(const char **)place = value;
+    return KERF_OK;
+}
+
+/* Reads the option at argv[*index] and moves *index to the last argument that it used. */
+static int32_t read_option(const struct kerf_command *command, int argc, char **argv, int *index,
+                           void *values, int32_t *help, struct kerf_error *err) {
+    const char *argument = argv[*index];
+    int is_long = argument[1] == '-';
+    size_t length = is_long ? strcspn(argument, "=") : 2; /* of the option without a value attached to it */
+    const char *value = argument[length] ? argument + length + (argument[length] == '=') : NULL;
+    struct quote given = quote(argument, length);
+
+    const struct kerf_option *option =
+        is_long ? find_name(command, argument + 2, length - 2) : find_letter(command, argument[1]);
+    if (option == NULL) return unknown_option(command, argument, err);
+    if (option->type == KERF_OPTION_FLAG && value) {
+        if (!is_long && nearest_option(command, argument + 1)) /* "-verbose" */
+            return unknown_option(command, argument, err);
+        return kerf_error_set(err, KERF_EINVALID, "%s takes no value, but was given '%s'", given.text,
+                              quote(value, strlen(value)).text);
+    }
+    if (option == &help_option) return *help = 1, KERF_OK;
+    if (option->type != KERF_OPTION_FLAG && value == NULL) {
+        if (*index + 1 == argc || is_option(command, argv[*index + 1]))
+            return against_rule(option, given, NULL, KERF_EINVALID, err);
+        value = argv[++*index];
+    }
+    return store(option, given, value, values, err);
+}
+
+static int32_t read_argument(const struct kerf_command *command, const char *argument, void *values,
+                             struct kerf_error *err) {
+    void *place = (char *)values + command->arguments_offset;
+    if (command->arguments) return append(place, argument, err);
+    return kerf_error_set(err, KERF_EINVALID, "kerf %s takes no arguments, only options: '%s' is none",
+                          command->name, quote(argument, strlen(argument)).text);
+}
+
+int32_t kerf_options_parse(const struct kerf_command *command, int argc, char **argv, void *values,
+                           int32_t *ret_help, struct kerf_error *err) {
+    assert(command && values && ret_help && argc >= 0);
+    int32_t help = 0, code = KERF_OK;
+    int only_arguments = 0; /* after "--" */
+    for (int i = 0; i < argc && !help && code == KERF_OK; i++) {
+        if (only_arguments || argv[i][0] != '-' || argv[i][1] == 0)
+            code = read_argument(command, argv[i], values, err);
+        else if (strcmp(argv[i], "--") == 0)
+            only_arguments = 1;
+        else
+            code = read_option(command, argc, argv, &i, values, &help, err);
+    }
+    if (code == KERF_OK)
+        *ret_help = help;
+    else
+        kerf_options_free(command, values);
+    return code;
+}
+
+static void free_list(void *place) {
+    struct kerf_strings *list = place;
+    free(list->items);
+    *list = (struct kerf_strings){0};
+}
+
+void kerf_options_free(const struct kerf_command *command, void *values) {
+    for (const struct kerf_option *option = command->options; option && option->name; option++)
+        if (option->type == KERF_OPTION_STRINGS) free_list((char *)values + option->offset);
+    if (command->arguments) free_list((char *)values + command->arguments_offset);
+}

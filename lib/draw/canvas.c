@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one place where the output formats are registered, and the canvas on which nothing is seen. */
+#include "draw/canvas.h"
+
+#include <assert.h>
+#include <string.h>
+#include <strings.h>
+
+static const struct canvas_driver *const drivers[] = {
+    [KERF_PICTURE_SVG] = &canvas_svg, [KERF_PICTURE_PNG] = &canvas_png, [KERF_PICTURE_PDF] = &canvas_pdf};
+
+enum { NUM_DRIVERS = sizeof drivers / sizeof *drivers };
+
+int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_format,
+                               struct kerf_error *err) {
+    assert(path && ret_format);
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
+    for (int32_t i = 0; dot && i < NUM_DRIVERS; i++)
+        if (strcasecmp(dot + 1, drivers[i]->extension) == 0) {
+            *ret_format = (enum kerf_picture_format)i;
+            return KERF_OK;
+        }
+    char known[64] = "";
+    for (int32_t i = 0; i < NUM_DRIVERS; i++) {
+        if (i > 0) strcat(known, i + 1 < NUM_DRIVERS ? ", " : " or ");
+        strcat(strcat(known, "."), drivers[i]->extension);
+    }
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "no picture format is known for '%s': its name should end in %s", path, known);
+}
+
+int32_t canvas_begin(enum kerf_picture_format format, const struct canvas_page *page, struct kerf_text *out,
+                     struct canvas **ret_canvas, struct kerf_error *err) {
+    if ((uint32_t)format >= NUM_DRIVERS)
+        return kerf_error_set(err, KERF_EUNSUPPORTED, "%d is not a picture format", (int)format);
+    return drivers[format]->begin(page, out, ret_canvas, err);
+}
+
+static void blank_rect(struct canvas *canvas, double x, double y, double width, double height, double radius,
+                       uint32_t fill, const char *tip) {
+    (void)canvas, (void)x, (void)y, (void)width, (void)height, (void)radius, (void)fill, (void)tip;
+}
+
+static void blank_path(struct canvas *canvas, const struct canvas_point *points, int32_t num_points,
+                       const struct canvas_pen *pen, const char *tip) {
+    (void)canvas, (void)points, (void)num_points, (void)pen, (void)tip;
+}
+
+static void blank_text(struct canvas *canvas, double x, double y, const struct canvas_font *font,
+                       enum canvas_anchor anchor, const char *string, const char *tip) {
+    (void)canvas, (void)x, (void)y, (void)font, (void)anchor, (void)string, (void)tip;
+}
+
+struct canvas *canvas_blank(void) {
+    static const struct canvas_driver driver = {.rect = blank_rect, .path = blank_path, .text = blank_text};
+    static struct canvas canvas = {&driver}; /* never written to */
+    return &canvas;
+}

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Figures: a white card with a title, panels below each other, and small print. It is laid out twice, the
+ * first time on a blank canvas to find out how high it is. The kinds of panels are registered here.
+ */
+#include "draw/panel.h"
+
+#include <assert.h>
+#include <math.h>
+
+static const double page_width = 960, margin = 40;
+
+static const struct kind {
+    const char *rows; /* what a row is called */
+    panel_draw *draw;
+} kinds[] = {[KERF_PANEL_BARS] = {"bar", panel_bars},
+             [KERF_PANEL_COLUMNS] = {"column", panel_columns},
+             [KERF_PANEL_CURVES] = {"curve", panel_curves}};
+
+enum { NUM_KINDS = sizeof kinds / sizeof *kinds, MOST_LINES = 6 };
+
+/* Whether what the header asks of the numbers is so. */
+static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struct kerf_error *err) {
+    if ((uint32_t)panel->kind >= NUM_KINDS)
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: %d is not a kind of panel", number,
+                              (int)panel->kind);
+    int curves = panel->kind == KERF_PANEL_CURVES;
+    int32_t num_values = curves ? panel->num_xs : panel->num_parts;
+    const char *what = kinds[panel->kind].rows;
+    if (panel->num_rows < 0 || num_values < 0 || (panel->num_rows > 0 && panel->rows == NULL) ||
+        (num_values > 0 && (curves ? (void *)panel->xs == NULL : (void *)panel->parts == NULL)))
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: its %ss, parts or xs are not there", number,
+                              what);
+    if (!isfinite(panel->limit) || panel->limit < 0)
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative",
+                              number);
+    for (int32_t k = 0; curves && k < num_values; k++)
+        if (!isfinite(panel->xs[k]) || !(panel->xs[k] > (k > 0 ? panel->xs[k - 1] : 0)))
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "panel %d: its xs have to be above 0 and rising, x %d is not", number,
+                                  k + 1);
+    for (int32_t i = 0; i < panel->num_rows; i++)
+        for (int32_t k = 0; k < num_values; k++) {
+            const double *values = panel->rows[i].values;
+            if (values == NULL)
+                return kerf_error_set(err, KERF_EINVALID, "panel %d: %s %d has no values", number, what,
+                                      i + 1);
+            if (curves ? isinf(values[k]) : !isfinite(values[k]) || values[k] < 0)
+                return kerf_error_set(err, KERF_EINVALID, "panel %d, %s %d: value %d has to be finite%s",
+                                      number, what, i + 1, k + 1, curves ? ", or NAN" : " and not negative");
+        }
+    return KERF_OK;
+}
+
+/* The picture in words, for who cannot see it. */
+static void describe(const struct kerf_figure *figure, struct kerf_text *out) {
+    enum { MOST_ROWS = 24 };
+    if (*words(figure->subtitle)) kerf_text_printf(out, "%s ", figure->subtitle);
+    for (int32_t p = 0; p < figure->num_panels; p++) {
+        const struct kerf_panel *panel = &figure->panels[p];
+        kerf_text_printf(out, "%s%s: %d %s%s.", p > 0 ? " " : "", words(panel->title), panel->num_rows,
+                         kinds[panel->kind].rows, panel->num_rows == 1 ? "" : "s");
+        for (int32_t i = 0; i < panel->num_rows && i < MOST_ROWS; i++) {
+            const struct kerf_chart_row *row = &panel->rows[i];
+            char number[CHART_NUMBER];
+            chart_number(number,
+                         panel->kind == KERF_PANEL_CURVES ? 0 : panel_sum(row->values, panel->num_parts),
+                         panel->unit);
+            const char *note = row->note ? row->note : panel->kind == KERF_PANEL_CURVES ? "" : number;
+            kerf_text_printf(out, " %s%s%s%s%s%s;", words(row->label), *words(row->detail) ? " (" : "",
+                             words(row->detail), *words(row->detail) ? ")" : "", *note ? ": " : "", note);
+        }
+        if (panel->num_rows > MOST_ROWS) kerf_text_printf(out, " and %d more.", panel->num_rows - MOST_ROWS);
+    }
+}
+
+static double draw_lines(struct sheet *sheet, const char *string, const struct canvas_font *font,
+                         int32_t most, double top) {
+    const char *lines[MOST_LINES];
+    int32_t count = text_lines(&sheet->arena, words(string), font, sheet->right - sheet->left, lines, most);
+    for (int32_t i = 0; i < count; i++) {
+        if (lines[i] == NULL)
+            sheet->failed = 1;
+        else
+            canvas_text(sheet->canvas, sheet->left, top + font->size, font, CANVAS_START, lines[i], NULL);
+        top += ceil(font->size * 1.4);
+    }
+    return top;
+}
+
+/* Returns where the figure ends. */
+static double draw(struct sheet *sheet, const struct kerf_figure *figure) {
+    double y = draw_lines(sheet, figure->title, &font_title, 2, margin - 4);
+    y = draw_lines(sheet, figure->subtitle, &font_subtitle, 3, y + 1);
+    for (int32_t p = 0; p < figure->num_panels; p++) {
+        const struct kerf_panel *panel = &figure->panels[p];
+        y = draw_lines(sheet, panel->title, &font_heading, 2, y + (p > 0 ? 34 : 20)) + 6;
+        if (panel->num_rows == 0 || (panel->kind == KERF_PANEL_CURVES && panel->num_xs == 0))
+            y = draw_lines(sheet, "Nothing to show.", &font_subtitle, 1, y);
+        else
+            y = kinds[panel->kind].draw(sheet, panel, y);
+    }
+    if (*words(figure->footer)) y = draw_lines(sheet, figure->footer, &font_tick, MOST_LINES, y + 22);
+    return ceil(y) + margin - 10;
+}
+
+static int32_t prepare(struct sheet *sheet, const struct kerf_figure *figure, struct kerf_error *err) {
+    *sheet = (struct sheet){
+        .canvas = canvas_blank(), .left = margin, .right = page_width - margin, .page_width = page_width};
+    if (palette_make(&sheet->arena, figure, &sheet->palette) != KERF_OK)
+        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    for (int32_t p = 0; p < figure->num_panels; p++)
+        if (figure->panels[p].kind == KERF_PANEL_BARS)
+            sheet->bar_label_width =
+                fmax(sheet->bar_label_width, panel_bars_label_width(&figure->panels[p], 280));
+    return KERF_OK;
+}
+
+static int32_t draw_page(struct sheet *sheet, const struct kerf_figure *figure,
+                         enum kerf_picture_format format, struct kerf_text *out, struct kerf_error *err) {
+    double height = draw(sheet, figure);
+    struct kerf_text description = {0};
+    describe(figure, &description);
+    const struct canvas_page page = {page_width, height, words(figure->title), description.data};
+    int32_t code = canvas_begin(format, &page, out, &sheet->canvas, err);
+    if (code == KERF_OK) {
+        canvas_rect(sheet->canvas, 0, 0, page_width, height, 12, INK_GRID, NULL); /* the card's rim */
+        canvas_rect(sheet->canvas, 1, 1, page_width - 2, height - 2, 11, PAPER, NULL);
+        draw(sheet, figure);
+        int32_t failed = sheet->failed || description.failed;
+        code = canvas_finish(sheet->canvas, !failed, err);
+        if (code == KERF_OK && failed)
+            code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    }
+    kerf_text_free(&description);
+    return code;
+}
+
+int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_format format,
+                         struct kerf_text *out, struct kerf_error *err) {
+    assert(figure && out);
+    if (figure->num_panels < 0 || (figure->num_panels > 0 && figure->panels == NULL))
+        return kerf_error_set(err, KERF_EINVALID, "the panels of the figure are not there");
+    for (int32_t p = 0; p < figure->num_panels; p++) {
+        int32_t code = check_panel(&figure->panels[p], p + 1, err);
+        if (code != KERF_OK) return code;
+    }
+    struct sheet sheet;
+    int32_t code = prepare(&sheet, figure, err);
+    if (code == KERF_OK) code = draw_page(&sheet, figure, format, out, err);
+    arena_free(&sheet.arena);
+    return code;
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the panels of a figure share: the sheet they are drawn on, the fonts, the colours of the parts, axes,
+ * numbers and legends. A kind of panel is one file and one line in the table in figure.c.
+ *
+ * A panel is drawn twice: first on a blank canvas, to find out how high it is, then for good. So it decides
+ * from its data and the sheet's width alone, and returns where it ends.
+ */
+#ifndef KERF_DRAW_PANEL_H
+#define KERF_DRAW_PANEL_H
+
+#include "draw/canvas.h"
+
+#define INK_STRONG 0x141A22u
+#define INK        0x2A323Du
+#define INK_SOFT   0x67717Eu
+#define INK_GRID   0xE9ECEFu
+#define INK_AXIS   0xB4BCC6u
+#define INK_LIMIT  0xA61E3Au
+#define PAPER      0xFFFFFFu
+
+extern const struct canvas_font font_title, font_subtitle, font_heading, font_label, font_detail, font_note,
+    font_tick, font_limit, font_share;
+
+/* palette.c */
+struct palette_entry {
+    const char *name;
+    uint32_t colour;
+    int32_t number; /* which of the colours it is, or which of the markers a curve has */
+};
+
+struct palette {
+    struct palette_entry *parts, *curves; /* [num_parts], [num_curves], in the order in which they appear */
+    int32_t num_parts, num_curves;
+};
+
+int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, struct palette *ret_palette);
+uint32_t palette_part(const struct palette *palette, const char *name);
+const struct palette_entry *palette_curve(const struct palette *palette, const char *name);
+uint32_t palette_ink_on(uint32_t colour); /* of text on that colour: white or INK_STRONG */
+uint32_t palette_mix(uint32_t a, uint32_t b, double share_of_b);
+
+/* The sheet. Left and right: where the content begins and ends. */
+struct sheet {
+    struct canvas *canvas;
+    struct arena arena; /* for one picture */
+    struct palette palette;
+    double left, right, page_width;
+    double bar_label_width; /* of the labels of all panels of bars, so that their bars begin at one line */
+    int32_t failed;         /* 1 once memory ran out: what is drawn from then on is thrown away */
+};
+
+void *sheet_alloc(struct sheet *sheet, int32_t count,
+                  size_t size); /* NULL only for a sheet that has failed */
+const char *sheet_printf(struct sheet *sheet, const char *format, ...) __attribute__((format(printf, 2, 3)));
+const char *sheet_fit(struct sheet *sheet, const char *string, const struct canvas_font *font, double width);
+
+typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel,
+                          double top); /* returns the bottom */
+panel_draw panel_bars, panel_columns, panel_curves;
+
+/* The words behind bar or above column number i, not wider than width; and what the mouse is told of a part.
+ */
+const char *panel_note(struct sheet *sheet, const struct kerf_panel *panel, int32_t i, double width);
+const char *panel_tip(struct sheet *sheet, const struct kerf_panel *panel, int32_t part, double value,
+                      double sum);
+double panel_bars_label_width(const struct kerf_panel *panel, double most);
+static inline const char *words(const char *string) { return string ? string : ""; }
+static inline double crisp(double v) {
+    return (double)(int64_t)v + 0.5;
+} /* where a line of 1 pixel is sharp */
+
+/* chart_number.c: numbers in units that people read: "260 ms", "4.1 s", "63.7 GB", "16,384". */
+enum { CHART_NUMBER = 40 };
+void chart_number(char text[CHART_NUMBER], double value, enum kerf_unit unit);
+/* As many decimals as a step needs, in the unit that suits `like`: "0", "200 ms", "1,200 ms". */
+void chart_number_like(char text[CHART_NUMBER], double value, enum kerf_unit unit, double like, double step);
+void chart_percent(char text[CHART_NUMBER], double share);
+double
+panel_value(double value); /* what to draw: 0 or more, not so small or large that axes or sums suffer */
+double panel_sum(const double *values, int32_t count);
+
+/* axis.c */
+enum { AXIS_TICKS = 48 };
+struct axis {
+    double low, high; /* the domain */
+    double from, to;  /* where on the canvas low and high lie */
+    enum kerf_unit unit;
+    int32_t vertical;
+    int32_t base;     /* 0: linear; 2 or 10: logarithmic, with ticks at the powers of it */
+    double least_gap; /* pixels between two ticks */
+    int32_t num_ticks;
+    double ticks[AXIS_TICKS];
+    char labels[AXIS_TICKS][CHART_NUMBER];
+};
+double axis_place(const struct axis *axis, double value);
+void axis_ticks(struct axis *axis); /* fills in the ticks from the rest */
+
+/* legend.c */
+enum { MARKERS = 5 };
+struct legend_entry {
+    const char *name;
+    uint32_t colour;
+    int32_t marker; /* -1: a patch of colour */
+};
+void legend_marker(struct canvas *canvas, int32_t marker, double x, double y, uint32_t colour,
+                   const char *tip);
+double legend_draw(struct sheet *sheet, const struct legend_entry *entries, int32_t count, double top);
+double legend_of_parts(struct sheet *sheet, const struct kerf_panel *panel, double top);
+
+#endif

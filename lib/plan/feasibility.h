@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What to say when nothing fits: the layout that needs least memory, and on how many accelerators one would fit. */
+#ifndef KERF_PLAN_FEASIBILITY_H
+#define KERF_PLAN_FEASIBILITY_H
+
+#include "base/arena.h"
+#include "kerf/plan.h"
+
+/* The layout with the least memory, of those the fastest; 0 when there are no candidates (or memory ran out). */
+int feasibility_nearest(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
+                        struct arena *scratch, struct kerf_estimate *ret_nearest);
+
+/* The smallest gpus * 2^k above gpus, up to KERF_LEAST_GPUS_MAX, at which something fits; 0: none. */
+int64_t feasibility_least_gpus(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
+                               struct arena *scratch);
+
+#endif

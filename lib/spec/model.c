@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Models: Hugging Face's config.json, as far as a planner needs it. */
+#include "kerf/spec.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "base/input.h"
+#include "base/json_read.h"
+#include "spec/catalogue.h"
+#include "spec/files.h"
+#include "spec/model.h"
+#include "spec/names.h"
+
+enum { NAMES = 4 };
+
+/* A field, its bounds and its names: kerf's first, then those of other model families. */
+struct model_field {
+    size_t offset;
+    int64_t most;
+    const char *names[NAMES];
+};
+
+#define FIELD(field, most, ...) {offsetof(struct kerf_model, field), most, {__VA_ARGS__}}
+static const struct model_field fields[] = {
+    FIELD(hidden_size, INT64_C(1) << 24, "hidden_size", "n_embd"),
+    FIELD(intermediate_size, INT64_C(1) << 26, "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"),
+    FIELD(num_hidden_layers, INT64_C(1) << 20, "num_hidden_layers", "n_layer", "num_layers"),
+    FIELD(num_attention_heads, INT64_C(1) << 20, "num_attention_heads", "n_head"),
+    FIELD(max_position_embeddings, INT64_C(1) << 30, "max_position_embeddings", "n_positions", "n_ctx"),
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+
+static int64_t *value_of(struct kerf_model *model, const struct model_field *field) {
+    return (int64_t *)(void *)((char *)model + field->offset);
+}
+
+static int32_t read_field(const struct json_object *object, const struct model_field *field, int64_t *ret_value,
+                          struct kerf_error *err) {
+    const char *first = NULL;
+    for (int i = 0; i < NAMES && field->names[i]; i++) {
+        const char *name = field->names[i];
+        if (i > 0 && !json_has(object, name)) continue; /* n_inner may be null */
+        if (json_object_get(object->json, name) == NULL) continue;
+        int64_t value = 0;
+        int32_t code = json_get_integer(object, name, JSON_REQUIRED, 1, field->most, &value, err);
+        if (code != KERF_OK) return code;
+        if (first && value != *ret_value)
+            return json_fail(object, name, KERF_EINVALID, err, "\"%s\" says otherwise than \"%s\"; keep one of them",
+                             name, first);
+        *ret_value = value;
+        first = name;
+    }
+    return KERF_OK;
+}
+
+int32_t model_from_object(const struct json_object *object, const char *name, struct kerf_model *ret_model,
+                          struct kerf_error *err) {
+    struct kerf_model model = {0};
+    for (size_t i = 0; i < FIELDS; i++) {
+        int32_t code = read_field(object, &fields[i], value_of(&model, &fields[i]), err);
+        if (code != KERF_OK) return code;
+    }
+    if (model.intermediate_size == 0 && json_has(object, "n_embd")) model.intermediate_size = 4 * model.hidden_size;
+    for (size_t i = 0; i < FIELDS; i++)
+        if (*value_of(&model, &fields[i]) == 0 && &fields[i] != &fields[FIELDS - 1])
+            return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing; a model needs hidden_size, "
+                             "intermediate_size, num_hidden_layers and num_attention_heads", fields[i].names[0]);
+    if (model.hidden_size % model.num_attention_heads != 0)
+        return json_fail(object, json_has(object, "n_head") ? "n_head" : "num_attention_heads", KERF_EINVALID, err,
+                         "%lld heads do not divide hidden_size %lld", (long long)model.num_attention_heads,
+                         (long long)model.hidden_size);
+    if (json_has(object, "name")) {
+        int32_t code = json_get_string(object, "name", JSON_REQUIRED, &name, err);
+        if (code != KERF_OK) return code;
+    }
+    name_copy(model.name, name);
+    *ret_model = model;
+    return KERF_OK;
+}
+
+int32_t kerf_model_parse(const char *json, size_t length, const char *source, struct kerf_model *ret_model,
+                         struct kerf_error *err) {
+    struct json_document document;
+    struct json_object root;
+    char name[KERF_NAME_SIZE];
+    file_stem(source, name);
+    int32_t code = json_document_parse(&document, json, length, source, &root, err);
+    if (code == KERF_OK) code = model_from_object(&root, name, ret_model, err);
+    json_document_free(&document);
+    return code;
+}
+
+int32_t kerf_model_load(const char *name_or_file, struct kerf_model *ret_model, struct kerf_error *err) {
+    const struct kerf_catalogue_entry *entry = catalogue_find(catalogue_models, name_or_file);
+    if (entry) return kerf_model_parse(entry->json, entry->length, entry->name, ret_model, err);
+    if (!names_a_file(name_or_file)) return catalogue_unknown(catalogue_models, "model", name_or_file, err);
+    struct kerf_text text = {0};
+    int32_t code = input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err);
+    if (code == KERF_OK) code = kerf_model_parse(text.data, text.length, name_or_file, ret_model, err);
+    kerf_text_free(&text);
+    return code;
+}
+
+int model_has_field(const char *key) {
+    for (size_t i = 0; i < FIELDS; i++)
+        if (strcmp(fields[i].names[0], key) == 0) return 1;
+    return 0;
+}
+
+void model_json(struct kerf_json *json, const struct kerf_model *model) {
+    kerf_json_open(json, NULL, '{');
+    kerf_json_string(json, "name", model->name);
+    for (size_t i = 0; i < FIELDS; i++) {
+        struct kerf_model copy = *model;
+        if (*value_of(&copy, &fields[i]) != 0) kerf_json_integer(json, fields[i].names[0], *value_of(&copy, &fields[i]));
+    }
+    kerf_json_close(json, '}');
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KERF_SPEC_MODEL_H
+#define KERF_SPEC_MODEL_H
+
+#include "base/json_read.h"
+#include "kerf/spec.h"
+
+/* Reads a model from a JSON object; name is its name when the object has none. */
+int32_t model_from_object(const struct json_object *object, const char *name, struct kerf_model *ret_model,
+                          struct kerf_error *err);
+int model_has_field(const char *key);
+void model_json(struct kerf_json *json, const struct kerf_model *model);
+
+#endif

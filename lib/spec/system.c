@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Systems: what one accelerator and its two networks can do. */
+#include "spec/system.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "base/input.h"
+#include "spec/catalogue.h"
+#include "spec/files.h"
+#include "spec/model.h"
+#include "spec/names.h"
+
+enum bound { POSITIVE, NOT_NEGATIVE, SHARE, WHOLE };
+
+/* A field: where it is in the file and in the struct, its unit and what it may be. */
+struct system_field {
+    const char *group; /* NULL: at the top */
+    const char *key, *unit;
+    enum bound bound;
+    size_t offset;
+};
+
+#define TOP(key, unit, bound)         {NULL, #key, unit, bound, offsetof(struct kerf_system, key)}
+#define IN(group, key, unit, bound)   {#group, #key, unit, bound, offsetof(struct kerf_system, group.key)}
+static const struct system_field fields[] = {
+    TOP(matrix_flops_per_s, "FLOP/s", POSITIVE),
+    TOP(vector_flops_per_s, "FLOP/s", POSITIVE),
+    TOP(memory_bandwidth_bytes_per_s, "B/s", POSITIVE),
+    TOP(memory_capacity_bytes, "B", POSITIVE),
+    IN(scale_up, size, "", WHOLE),
+    IN(scale_up, bandwidth_bytes_per_s, "B/s", POSITIVE),
+    IN(scale_up, efficiency, "", SHARE),
+    IN(scale_up, latency_s, "s", NOT_NEGATIVE),
+    IN(scale_out, bandwidth_bytes_per_s, "B/s", POSITIVE),
+    IN(scale_out, efficiency, "", SHARE),
+    IN(scale_out, latency_s, "s", NOT_NEGATIVE),
+    IN(scale_out, nics_per_device, "", POSITIVE),
+};
+enum { FIELDS = sizeof fields / sizeof *fields };
+static const int64_t DOMAIN_MAX = 1 << 20;
+
+int32_t system_check_domain(int64_t size, struct kerf_error *err) {
+    if (size >= 1 && size <= DOMAIN_MAX) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "a scale-up domain has 1 to %lld accelerators, not %lld",
+                          (long long)DOMAIN_MAX, (long long)size);
+}
+
+static int in_bounds(enum bound bound, double value) {
+    switch (bound) {
+    case POSITIVE: return value > 0 && isfinite(value);
+    case NOT_NEGATIVE: return value >= 0 && isfinite(value);
+    case SHARE: return value > 0 && value <= 1;
+    case WHOLE: return value >= 1 && value <= (double)DOMAIN_MAX && value == floor(value);
+    }
+    return 0;
+}
+
+static const char *bound_words(enum bound bound) {
+    static const char *const words[] = {"above 0", "0 or above", "above 0 and at most 1", "a whole number from 1 to 1048576"};
+    return words[bound];
+}
+
+static void store(struct kerf_system *system, const struct system_field *field, double value) {
+    char *place = (char *)system + field->offset;
+    if (field->bound == WHOLE)
+        *(int64_t *)(void *)place = (int64_t)value;
+    else
+        *(double *)(void *)place = value;
+}
+
+static double load(const struct kerf_system *system, const struct system_field *field) {
+    const char *place = (const char *)system + field->offset;
+    return field->bound == WHOLE ? (double)*(const int64_t *)(const void *)place : *(const double *)(const void *)place;
+}
+
+static int32_t read_field(const struct json_object *object, const struct system_field *field,
+                          struct kerf_system *system, struct kerf_error *err) {
+    const json_t *json = json_object_get(object->json, field->key);
+    double value = json_number_value(json);
+    if (json == NULL) return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing", field->key);
+    if (json_is_string(json) && field->unit[0]) {
+        struct kerf_error why;
+        if (kerf_quantity_parse(json_string_value(json), field->unit, &value, &why) != KERF_OK)
+            return json_fail(object, field->key, KERF_EINVALID, err, "\"%s\": %s", field->key, why.message);
+    } else if (!json_is_number(json)) {
+        return json_fail(object, field->key, KERF_EINVALID, err, "\"%s\" must be a number%s%s", field->key,
+                         field->unit[0] ? " or text with a unit, in " : "", field->unit);
+    }
+    if (!in_bounds(field->bound, value))
+        return json_fail(object, field->key, KERF_EINVALID, err, "\"%s\" must be %s, not %g", field->key,
+                         bound_words(field->bound), value);
+    store(system, field, value);
+    return KERF_OK;
+}
+
+/* The keys of one group must be known ones. */
+static int32_t check_group(const struct json_object *object, const char *group, struct kerf_error *err) {
+    const char *names[FIELDS + 3];
+    size_t count = 0;
+    if (group == NULL) names[count++] = "name", names[count++] = "scale_up", names[count++] = "scale_out";
+    for (size_t i = 0; i < FIELDS; i++)
+        if (fields[i].group == group || (group && fields[i].group && strcmp(fields[i].group, group) == 0))
+            names[count++] = fields[i].key;
+    return json_check_keys(object, names, count, err);
+}
+
+int32_t system_from_object(const struct json_object *object, const char *name, struct kerf_system *ret_system,
+                           struct kerf_error *err) {
+    struct kerf_system system = {.name = ""};
+    struct json_object up, out;
+    int32_t code = check_group(object, NULL, err);
+    if (code == KERF_OK) code = json_get_string(object, "name", JSON_OPTIONAL, &name, err);
+    if (code == KERF_OK) code = json_get_object(object, "scale_up", JSON_REQUIRED, &up, err);
+    if (code == KERF_OK) code = check_group(&up, "scale_up", err);
+    if (code == KERF_OK) code = json_get_object(object, "scale_out", JSON_REQUIRED, &out, err);
+    if (code == KERF_OK) code = check_group(&out, "scale_out", err);
+    for (size_t i = 0; i < FIELDS && code == KERF_OK; i++) {
+        const struct system_field *field = &fields[i];
+        const struct json_object *group = field->group == NULL ? object : strcmp(field->group, "scale_up") == 0 ? &up : &out;
+        code = read_field(group, field, &system, err);
+    }
+    if (code != KERF_OK) return code;
+    name_copy(system.name, name);
+    *ret_system = system;
+    return KERF_OK;
+}
+
+int32_t kerf_system_parse(const char *json, size_t length, const char *source, struct kerf_system *ret_system,
+                          struct kerf_error *err) {
+    struct json_document document;
+    struct json_object root;
+    char name[KERF_NAME_SIZE];
+    file_stem(source, name);
+    int32_t code = json_document_parse(&document, json, length, source, &root, err);
+    if (code == KERF_OK) code = system_from_object(&root, name, ret_system, err);
+    json_document_free(&document);
+    return code;
+}
+
+int32_t kerf_system_load(const char *name_or_file, struct kerf_system *ret_system, struct kerf_error *err) {
+    const struct kerf_catalogue_entry *entry = catalogue_find(catalogue_systems, name_or_file);
+    if (entry) return kerf_system_parse(entry->json, entry->length, entry->name, ret_system, err);
+    if (!names_a_file(name_or_file)) return catalogue_unknown(catalogue_systems, "system", name_or_file, err);
+    struct kerf_text text = {0};
+    int32_t code = input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err);
+    if (code == KERF_OK) code = kerf_system_parse(text.data, text.length, name_or_file, ret_system, err);
+    kerf_text_free(&text);
+    return code;
+}
+
+void system_json(struct kerf_json *json, const struct kerf_system *system) {
+    const char *group = NULL;
+    kerf_json_open(json, NULL, '{');
+    kerf_json_string(json, "name", system->name);
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (fields[i].group && (group == NULL || strcmp(group, fields[i].group) != 0)) {
+            if (group) kerf_json_close(json, '}');
+            group = fields[i].group;
+            kerf_json_open(json, group, '{');
+        }
+        kerf_json_number(json, fields[i].key, load(system, &fields[i]));
+    }
+    kerf_json_close(json, '}');
+    kerf_json_close(json, '}');
+}
+
+/* ---- --set: a field by its key, of the system or of the model -------------------------------------------- */
+
+static void full_key(const struct system_field *field, char key[64]) {
+    snprintf(key, 64, "%s%s%s", field->group ? field->group : "", field->group ? "." : "", field->key);
+}
+
+static int32_t unknown_key(const char *key, struct kerf_error *err) {
+    enum { MODEL_KEYS = 5 };
+    char keys[FIELDS][64];
+    const char *names[FIELDS + MODEL_KEYS] = {"hidden_size", "intermediate_size", "num_hidden_layers",
+                                              "num_attention_heads", "max_position_embeddings"};
+    for (size_t i = 0; i < FIELDS; i++) {
+        full_key(&fields[i], keys[i]);
+        names[MODEL_KEYS + i] = keys[i];
+    }
+    const char *nearest = kerf_text_nearest(key, names, FIELDS + MODEL_KEYS);
+    return kerf_error_set(err, KERF_EUNKNOWN, "no field '%.64s' of a model or system%s%s%s", key,
+                          nearest ? "; did you mean " : "; `kerf systems a100` shows a system's", nearest ? nearest : "",
+                          nearest ? "?" : "");
+}
+
+static int32_t set_model(struct kerf_model *model, const char *key, double value, struct kerf_error *err) {
+    struct kerf_text text = {0};
+    struct kerf_json json;
+    kerf_json_begin(&json, &text);
+    model_json(&json, model);
+    struct json_document document;
+    struct json_object root;
+    int32_t code = json_document_parse(&document, text.data, text.length, model->name, &root, err);
+    if (code == KERF_OK) {
+        json_object_set_new(root.json, key, json_real(value));
+        code = model_from_object(&root, model->name, model, err);
+        if (code != KERF_OK && err) err->file[0] = 0, err->line = 0; /* the option is at fault, no file */
+    }
+    json_document_free(&document);
+    kerf_text_free(&text);
+    return code;
+}
+
+int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, const char *assignment,
+                         struct kerf_error *err) {
+    const char *equals = strchr(assignment, '=');
+    char key[64];
+    if (equals == NULL || equals == assignment || (size_t)(equals - assignment) >= sizeof key)
+        return kerf_error_set(err, KERF_EINVALID, "'%.64s' must be KEY=VALUE, such as memory_capacity_bytes=80GB",
+                              assignment);
+    snprintf(key, sizeof key, "%.*s", (int)(equals - assignment), assignment);
+    double value;
+    if (model_has_field(key)) {
+        int32_t code = kerf_quantity_parse(equals + 1, "", &value, err);
+        return code == KERF_OK ? set_model(model, key, value, err) : code;
+    }
+    for (size_t i = 0; i < FIELDS; i++) {
+        char name[64];
+        full_key(&fields[i], name);
+        if (strcmp(name, key) != 0) continue;
+        int32_t code = kerf_quantity_parse(equals + 1, fields[i].unit, &value, err);
+        if (code != KERF_OK) return code;
+        if (!in_bounds(fields[i].bound, value))
+            return kerf_error_set(err, KERF_EINVALID, "%s must be %s, not %g", key, bound_words(fields[i].bound), value);
+        store(system, &fields[i], value);
+        return KERF_OK;
+    }
+    return unknown_key(key, err);
+}

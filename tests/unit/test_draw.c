@@ -1,0 +1,649 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pictures. What an SVG says is read back out of it: bars as long as their values, text that stays on the
+ * page and off other text. Two whole pictures are compared with draw_expected/; KERF_TEST_UPDATE=1 rewrites
+ * them. That cairo is missing is played by a dlopen of our own.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <math.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "kerf/draw.h"
+
+#define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
+
+/* What the sanitizers do not see: fontconfig keeps its patterns by relative offsets, which are no pointers to
+ * LeakSanitizer; cairo's atomics were not compiled for ThreadSanitizer. */
+const char *__lsan_default_suppressions(void);
+const char *__tsan_default_suppressions(void);
+const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
+const char *__tsan_default_suppressions(void) { return "race:libcairo\nrace:libfontconfig\nrace:libpixman"; }
+
+static int hide_cairo;
+
+void *dlopen(const char *file, int mode) {
+    union {
+        void *object;
+        void *(*function)(const char *, int);
+    } real = {.object = dlsym(RTLD_NEXT, "dlopen")};
+    return hide_cairo && file && strstr(file, "cairo") ? NULL : real.function(file, mode);
+}
+
+#define assert_near(a, b, most)                                                                              \
+    do {                                                                                                     \
+        if (!(fabs((a) - (b)) <= (most))) fail_msg("%g is not near to %g", (double)(a), (double)(b));        \
+    } while (0)
+
+/* ---- Figures ---- */
+
+static const char *const parts[] = {"compute", "TP communication", "DP communication", "bubble"};
+static const char *const memory_parts[] = {"weights", "compute", "activations"};
+static const double bar_values[3][4] = {{100, 40, 20, 40}, {120, 0, 30, 10}, {50, 10, 10, 5}};
+static const double memory_values[3][3] = {{10e9, 20e9, 30e9}, {21e9, 20e9, 60e9}, {1e9, 2e9, 3e9}};
+static const double curve_values[2][4] = {{8, 4, 2, 1}, {16, NAN, 4, 3}};
+static const double xs[] = {4, 8, 16, 16384};
+static const struct kerf_chart_row bar_rows[] = {{"dp 2 \u00B7 tp 8", "domain tp 4", bar_values[0], "200 s"},
+                                                 {"dp 4 \u00B7 tp 4", NULL, bar_values[1], NULL},
+                                                 {"a < b & \"c\" > d", NULL, bar_values[2], NULL}};
+static const struct kerf_chart_row memory_rows[] = {{"first", NULL, memory_values[0], NULL},
+                                                    {"second", NULL, memory_values[1], NULL},
+                                                    {"third", NULL, memory_values[2], NULL}};
+static const struct kerf_chart_row curve_rows[] = {{"175B", NULL, curve_values[0], NULL},
+                                                   {"1T", "large", curve_values[1], NULL}};
+static const struct kerf_panel bars = {.kind = KERF_PANEL_BARS,
+                                       .title = "Step time",
+                                       .unit = KERF_UNIT_SECONDS,
+                                       .rows = bar_rows,
+                                       .num_rows = 3,
+                                       .parts = parts,
+                                       .num_parts = 4};
+static const struct kerf_panel memory = {.kind = KERF_PANEL_BARS,
+                                         .title = "Memory",
+                                         .unit = KERF_UNIT_BYTES,
+                                         .rows = memory_rows,
+                                         .num_rows = 3,
+                                         .parts = memory_parts,
+                                         .num_parts = 3,
+                                         .limit = 80e9,
+                                         .limit_label = "80 GB of memory"};
+static const struct kerf_panel columns = {.kind = KERF_PANEL_COLUMNS,
+                                          .title = "Shares",
+                                          .x_label = "layouts",
+                                          .unit = KERF_UNIT_SECONDS,
+                                          .rows = bar_rows,
+                                          .num_rows = 3,
+                                          .parts = parts,
+                                          .num_parts = 4};
+static const struct kerf_panel curves = {.kind = KERF_PANEL_CURVES,
+                                         .title = "Scaling",
+                                         .x_label = "accelerators",
+                                         .unit = KERF_UNIT_SECONDS,
+                                         .rows = curve_rows,
+                                         .num_rows = 2,
+                                         .xs = xs,
+                                         .num_xs = 4,
+                                         .limit = 1.5,
+                                         .limit_label = "wanted"};
+
+static struct kerf_text drawn(const struct kerf_figure *figure, enum kerf_picture_format format) {
+    struct kerf_text out = {0};
+    struct kerf_error err = {0};
+    if (kerf_figure_draw(figure, format, &out, &err) != KERF_OK) fail_msg("%s", err.message);
+    return out;
+}
+
+static struct kerf_text drawn_panels(const struct kerf_panel *panels, int32_t count) {
+    return drawn(&(struct kerf_figure){"A title", "and more", panels, count, "small print"},
+                 KERF_PICTURE_SVG);
+}
+
+/* ---- Reading an SVG ---- */
+
+static double number_in(const char *element, const char *name) {
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, " %s=\"", name);
+    const char *end = strchr(element, '>'), *at = strstr(element, wanted);
+    return at && at < end ? strtod(at + strlen(wanted), NULL) : 0;
+}
+
+static const char *next_element(const char *svg, const char *name) {
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "<%s ", name);
+    return strstr(svg, wanted);
+}
+
+static int32_t occurrences(const char *text, const char *of) {
+    int32_t count = 0;
+    for (; (text = strstr(text, of)); text += strlen(of)) count++;
+    return count;
+}
+
+static const char *colour_in(const char *element) { return strstr(element, "fill=\"") + 6; } /* "#rrggbb" */
+
+/* Tags that match, attributes in quotes, no character out of place. Returns what is wrong. */
+static const char *malformed(const char *svg) {
+    const char *open[16];
+    int32_t depth = 0;
+    while (*svg) {
+        if (*svg == '&' && strncmp(svg, "&amp;", 5) && strncmp(svg, "&lt;", 4) && strncmp(svg, "&gt;", 4) &&
+            strncmp(svg, "&quot;", 6))
+            return svg;
+        if ((unsigned char)*svg < ' ' && *svg != '\n') return svg;
+        if (*svg++ != '<') continue;
+        if (*svg == '/') {
+            size_t length = strcspn(++svg, ">");
+            if (depth == 0 || strncmp(open[--depth], svg, length) || !strchr(" >", open[depth][length]))
+                return svg;
+            continue;
+        }
+        if (depth == COUNT(open) || strspn(svg, "abcdefghijklmnopqrstuvwxyz") == 0) return svg;
+        open[depth++] = svg;
+        int32_t quotes = 0;
+        for (; *svg != '>'; svg++) {
+            if (*svg == 0 || *svg == '<') return svg;
+            quotes += *svg == '"';
+        }
+        if (quotes % 2) return svg;
+        if (svg[-1] == '/') depth--;
+    }
+    return depth ? open[depth - 1] : NULL;
+}
+
+struct box {
+    double left, right, top, bottom;
+    const char *text;
+};
+
+/* Where a text is at least, in Helvetica: 0.5 of the size per character, 0.28 for narrow ones. */
+static struct box box_of(const char *element) {
+    const char *c = strchr(element, '>') + 1;
+    if (strncmp(c, "<title>", 7) == 0) c = strstr(c, "</title>") + 8;
+    struct box box = {.text = c};
+    double width = 0, size = number_in(element, "font-size"), x = number_in(element, "x"),
+           y = number_in(element, "y");
+    for (; *c != '<'; c++) {
+        if (*c == '&') c += strcspn(c, ";");
+        if (((unsigned char)*c & 0xC0) != 0x80) width += strchr(" .,:;'|!iljtfI\xC2()[]", *c) ? 0.25 : 0.5;
+    }
+    width *= size;
+    const char *anchor = strstr(element, "text-anchor=\"");
+    if (anchor && anchor < strchr(element, '>')) x -= anchor[13] == 'm' ? width / 2 : width;
+    box.left = x, box.right = x + width, box.top = y - 0.7 * size, box.bottom = y;
+    return box;
+}
+
+/* Everything is on the page, no text on another, no number is other than a number. */
+static void check_layout(const char *svg) {
+    assert_null(malformed(svg));
+    assert_null(strstr(svg, "nan"));
+    double width = number_in(svg, "width"), height = number_in(svg, "height");
+    assert_true(width == 960 && height >= 60);
+    static struct box boxes[4096];
+    int32_t count = 0;
+    for (const char *at = svg; (at = next_element(at, "text")); at++) {
+        const char *turn = strstr(at, "rotate("); /* turned text: its anchor at least */
+        struct box box = box_of(at);
+        if (turn && turn < strchr(at, '>')) box.left = box.right = number_in(at, "x");
+        if (box.left < 5 || box.right > width - 5 || box.top < 5 || box.bottom > height - 5)
+            fail_msg("off the page: %.80s", at);
+        if (box.left < box.right && count < COUNT(boxes)) boxes[count++] = box;
+    }
+    for (int32_t i = 0; i < count; i++)
+        for (int32_t k = 0; k < i; k++)
+            if (boxes[i].left < boxes[k].right && boxes[k].left < boxes[i].right &&
+                boxes[i].top < boxes[k].bottom && boxes[k].top < boxes[i].bottom)
+                fail_msg("one on the other: %.30s and %.30s", boxes[i].text, boxes[k].text);
+    for (const char *at = svg; (at = next_element(at, "rect")); at++) {
+        double x = number_in(at, "x"), y = number_in(at, "y");
+        if (x < 0 || y < 0 || x + number_in(at, "width") > width + 0.01 ||
+            y + number_in(at, "height") > height + 0.01)
+            fail_msg("off the page: %.80s", at);
+    }
+}
+
+/* The rectangle whose tip begins with these words, the `number`th of them. */
+static const char *rect_of(const char *svg, const char *tip, int32_t number) {
+    char wanted[64];
+    snprintf(wanted, sizeof wanted, "<title>%s", tip);
+    const char *at = svg;
+    for (; (at = strstr(at, wanted)) && number > 0; at++) number--;
+    assert_non_null(at);
+    while (strncmp(at, "<rect", 5)) at--;
+    return at;
+}
+
+/* ---- Tests ---- */
+
+static void formats_are_known_by_the_name(void **state) {
+    (void)state;
+    enum kerf_picture_format format = KERF_PICTURE_PDF;
+    struct kerf_error err;
+    assert_int_equal(kerf_picture_format_of("a.b/out.svg", &format, NULL), KERF_OK);
+    assert_int_equal(format, KERF_PICTURE_SVG);
+    assert_int_equal(kerf_picture_format_of("out.PNG", &format, NULL), KERF_OK);
+    assert_int_equal(format, KERF_PICTURE_PNG);
+    assert_int_equal(kerf_picture_format_of("out.svg.pdf", &format, NULL), KERF_OK);
+    assert_int_equal(format, KERF_PICTURE_PDF);
+    static const char *const bad[] = {"out.gif", "out", "", "dir.svg/out", "out.svgz", "svg"};
+    for (int32_t i = 0; i < COUNT(bad); i++) {
+        assert_int_equal(kerf_picture_format_of(bad[i], &format, &err), KERF_EUNSUPPORTED);
+        assert_int_equal(format, KERF_PICTURE_PDF);
+        assert_true(strstr(err.message, ".svg") && strstr(err.message, ".png") &&
+                    strstr(err.message, ".pdf"));
+    }
+}
+
+static void pictures_are_as_expected(void **state) {
+    (void)state;
+    const struct kerf_panel both[2][2] = {{bars, memory}, {curves, columns}};
+    static const char *const names[] = {"bars.svg", "scaling.svg"};
+    for (int32_t i = 0; i < 2; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%.*s/draw_expected/%s", (int)(strrchr(__FILE__, '/') - __FILE__),
+                 __FILE__, names[i]);
+        struct kerf_text out = drawn_panels(both[i], 2), again = drawn_panels(both[i], 2);
+        assert_string_equal(out.data, again.data);
+        FILE *file = fopen(path, getenv("KERF_TEST_UPDATE") ? "w+" : "r");
+        if (file == NULL) fail_msg("cannot open %s", path);
+        if (getenv("KERF_TEST_UPDATE")) fwrite(out.data, 1, out.length, file);
+        rewind(file);
+        char *expected = calloc(1, out.length + 2);
+        fread(expected, 1, out.length + 1, file);
+        fclose(file);
+        assert_string_equal(out.data, expected);
+        free(expected);
+        kerf_text_free(&out), kerf_text_free(&again);
+    }
+}
+
+static void svg_says_what_the_figure_says(void **state) {
+    (void)state;
+    const struct kerf_panel panels[] = {bars, memory, columns, curves};
+    struct kerf_text out = drawn_panels(panels, 4);
+    check_layout(out.data);
+    static const char *const said[] = {
+        "<title>A title</title>",
+        "<desc>and more Step time: 3 bars. dp 2 \u00B7 tp 8 (domain tp 4): 200 s;",
+        ">and more</text>",
+        ">small print</text>",
+        ">a &lt; b &amp; &quot;c&quot; &gt; d</text>",
+        ">domain tp 4</text>",
+        ">160 s</text>" /* a note of its own */,
+        ">75.0 s</text>",
+        ">101 GB</text>",
+        ">80 GB of memory</text>",
+        ">50 s</text>",
+        ">0</text>" /* ticks */,
+        ">100 %</text>",
+        ">75 %</text>",
+        ">layouts</text>",
+        ">50 %</text>" /* 100 of 200 */,
+        ">19 %</text>",
+        ">4</text>",
+        ">16,384</text>",
+        ">wanted</text>",
+        "<title>TP communication: 40.0 s (20 %)</title>",
+        "<title>175B, 16: 2.0 s</title>"};
+    for (int32_t i = 0; i < COUNT(said); i++)
+        if (strstr(out.data, said[i]) == NULL) fail_msg("does not say %s", said[i]);
+    assert_int_equal(occurrences(out.data, ">6 %</text>"), 0); /* too little to be written */
+    kerf_text_free(&out);
+}
+
+static void bars_are_as_long_as_their_values(void **state) {
+    (void)state;
+    const struct kerf_panel panels[] = {bars, memory};
+    struct kerf_text out = drawn_panels(panels, 2);
+    const char *first = rect_of(out.data, "compute: 100", 0);
+    double pixels_per_s = (number_in(first, "width") + 1) / 100, zero = number_in(first, "x");
+    for (int32_t i = 0; i < 3; i++) { /* the last part has no gap behind it */
+        const char *last = rect_of(out.data, "bubble", i);
+        double end = number_in(last, "x") + number_in(last, "width");
+        double sum = bar_values[i][0] + bar_values[i][1] + bar_values[i][2] + bar_values[i][3];
+        assert_near(end - zero, sum * pixels_per_s, 0.05);
+    }
+    assert_int_equal(occurrences(out.data, "<title>TP communication"), 2); /* none for the value 0 */
+    first = rect_of(out.data, "weights: 10.0 GB", 0);
+    double gb = (number_in(first, "width") + 1) / 10;
+    const char *line = strstr(out.data, "stroke-dasharray");
+    assert_near(strtod(strstr(line, "M") + 1, NULL), number_in(first, "x") + 80 * gb, 1);
+    /* 101 GB is above the limit, 60 GB is not. */
+    const char *over = strstr(out.data, ">101 GB</text>"), *under = strstr(out.data, ">60.0 GB</text>");
+    while (*over != '<') over--;
+    while (*under != '<') under--;
+    while (*line != '<') line--;
+    assert_true(strncmp(colour_in(over), strstr(line, "stroke=\"") + 8, 7) == 0);
+    assert_true(strncmp(colour_in(over), colour_in(under), 7) != 0);
+    kerf_text_free(&out);
+}
+
+static void parts_keep_their_colours(void **state) {
+    (void)state;
+    const struct kerf_panel panels[] = {bars, memory, columns};
+    struct kerf_text out = drawn_panels(panels, 3);
+    static const char *const names[] = {"compute", "TP communication", "DP communication",
+                                        "bubble",  "weights",          "activations"};
+    for (int32_t i = 0; i < COUNT(names); i++) {
+        const char *colour = colour_in(rect_of(out.data, names[i], 0));
+        char legend[32];
+        snprintf(legend, sizeof legend, "rx=\"2.5\" fill=\"%.7s\"", colour);
+        assert_true(occurrences(out.data, legend) >= 1);
+        for (int32_t k = 0; k < i; k++)
+            assert_true(strncmp(colour, colour_in(rect_of(out.data, names[k], 0)), 7) != 0);
+    }
+    for (int32_t i = 1; i < 9; i++) /* 3 bars, 3 bars, 3 columns */
+        assert_memory_equal(colour_in(rect_of(out.data, "compute", i)),
+                            colour_in(rect_of(out.data, "compute", 0)), 7);
+    kerf_text_free(&out);
+}
+
+static void columns_are_of_one_height(void **state) {
+    (void)state;
+    struct kerf_text out = drawn_panels(&columns, 1);
+    for (int32_t i = 0; i < 3; i++) {
+        const char *compute = rect_of(out.data, "compute", i), *bubble = rect_of(out.data, "bubble", i);
+        double bottom = number_in(compute, "y") + number_in(compute, "height"),
+               height = bottom - number_in(bubble, "y");
+        assert_near(height, 240, 0.02);
+        double sum = bar_values[i][0] + bar_values[i][1] + bar_values[i][2] + bar_values[i][3];
+        assert_near((number_in(compute, "height") + 1) / height, bar_values[i][0] / sum, 0.001);
+    }
+    kerf_text_free(&out);
+}
+
+static void curves_have_gaps(void **state) {
+    (void)state;
+    struct kerf_text out = drawn_panels(&curves, 1);
+    assert_int_equal(occurrences(out.data, "<title>175B, "), 4); /* markers */
+    assert_int_equal(occurrences(out.data, "<title>1T, "), 3);
+    assert_int_equal(occurrences(out.data, "stroke-width=\"2\""), 2);
+    for (const char *at = out.data; (at = strstr(at, "stroke-width=\"2\"")); at++) {
+        double x[4], y[4];
+        const char *path = strstr(at, " d=\"M") + 5;
+        int count = sscanf(path, "%lf %lfL%lf %lf %lf %lf %lf %lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2],
+                           &x[3], &y[3]) /
+                    2;
+        assert_true(count == 4 || count == 2); /* 1T: 16 alone, then 4 and 3 */
+        if (count == 2) continue;
+        assert_near(x[2] - x[1], x[1] - x[0], 0.02); /* 4, 8, 16, and ten times as far to 16,384 */
+        assert_near(x[3] - x[2], 10 * (x[1] - x[0]), 0.1);
+        for (int i = 1; i < 4; i++) assert_near(y[i] - y[i - 1], y[1] - y[0], 0.02);
+        assert_true(y[1] > y[0]);
+    }
+    kerf_text_free(&out);
+}
+
+static void odd_figures_are_drawn(void **state) {
+    (void)state;
+    enum { MANY = 60 };
+    static double values[MANY][4], dense[300];
+    static char labels[MANY][128];
+    static struct kerf_chart_row rows[MANY];
+    static const double zeros[4] = {0}, large[4] = {1e18, 1e290, 1e308, 1},
+                        tiny[4] = {1e-12, 1e-300, 5e-324, 0};
+    for (int32_t i = 0; i < MANY; i++) {
+        for (int32_t k = 0; k < 4; k++) values[i][k] = 1e-12 * (i * 7 % 11 + k);
+        snprintf(labels[i], sizeof labels[i],
+                 i % 7 ? "row %d"
+                       : "a label that is \x80\xC3\xFF\n as long as <no> label & \x01 should be, of row %d, "
+                         "which is very long",
+                 i);
+        rows[i] = (struct kerf_chart_row){labels[i], i % 3 ? NULL : "and details", values[i],
+                                          i % 5 ? NULL : labels[i]};
+    }
+    const struct kerf_chart_row extreme[] = {
+        {NULL, NULL, zeros, NULL}, {"large", NULL, large, NULL}, {"tiny", "", tiny, ""}};
+    for (int32_t k = 0; k < 300; k++) dense[k] = k + 1;
+    const struct kerf_chart_row line = {"dense", NULL, dense, NULL};
+    for (int32_t kind = 0; kind < 3; kind++)
+        for (int32_t num_rows = 0; num_rows <= MANY; num_rows += num_rows < 16 ? 1 : 11)
+            for (int32_t num_values = 0; num_values <= 4; num_values++) {
+                struct kerf_panel panel = {.kind = (enum kerf_panel_kind)kind,
+                                           .title = "P",
+                                           .unit = KERF_UNIT_SECONDS,
+                                           .rows = rows,
+                                           .num_rows = num_rows,
+                                           .parts = parts,
+                                           .num_parts = num_values,
+                                           .xs = xs,
+                                           .num_xs = num_values,
+                                           .limit = num_rows % 2 ? 1e-11 : 0,
+                                           .limit_label = "limit"};
+                struct kerf_panel second = panel;
+                second.rows = extreme;
+                second.num_rows = num_rows < 3 ? num_rows : 3;
+                second.unit = (enum kerf_unit)(num_rows % 4);
+                struct kerf_text out = drawn_panels((struct kerf_panel[]){panel, second}, 2);
+                check_layout(out.data);
+                if (num_rows > 1 && num_values > 0 && kind == KERF_PANEL_BARS) {
+                    assert_non_null(strstr(out.data, "\u2026</text>")); /* the long label */
+                    assert_non_null(
+                        strstr(out.data,
+                               "&lt;no&gt; label &amp;   should be, of row 0, which is very long</title>"));
+                }
+                kerf_text_free(&out);
+            }
+    const struct kerf_panel one = {
+        .kind = KERF_PANEL_CURVES, .rows = &line, .num_rows = 1, .xs = dense, .num_xs = 300};
+    struct kerf_text out = drawn_panels(&one, 1);
+    check_layout(out.data);
+    assert_int_equal(occurrences(out.data, "<title>dense"), 0); /* no room for markers */
+    kerf_text_clear(&out);
+    assert_int_equal(kerf_figure_draw(&(struct kerf_figure){0}, KERF_PICTURE_SVG, &out, NULL), KERF_OK);
+    assert_null(malformed(out.data));
+    kerf_text_free(&out);
+}
+
+static void bad_figures_are_refused(void **state) {
+    (void)state;
+    const double negative[4] = {1, -1, 1, 1}, not_finite[4] = {1, 1, INFINITY, 1},
+                 no_number[4] = {NAN, 1, 1, 1};
+    const double falling[4] = {1, 2, 2, 4}, from_zero[4] = {0, 1, 2, 3};
+    struct kerf_panel bad[10] = {bars, bars, bars, bars, curves, curves, curves, columns, bars, columns};
+    struct kerf_chart_row rows[10];
+    const double *values[10] = {negative,   not_finite,    no_number,     NULL,
+                                not_finite, bar_values[0], bar_values[0], no_number};
+    for (int32_t i = 0; i < 10; i++) {
+        rows[i] = (struct kerf_chart_row){"row", NULL, values[i], NULL};
+        bad[i].rows = &rows[i], bad[i].num_rows = 1;
+    }
+    bad[5].xs = falling, bad[6].xs = from_zero, bad[8].rows = NULL, bad[9].kind = (enum kerf_panel_kind)7;
+    for (int32_t i = 0; i < 10; i++) {
+        struct kerf_text out = {0};
+        struct kerf_error err = {0};
+        kerf_text_add(&out, "before");
+        const struct kerf_panel panels[] = {curves, bad[i]};
+        assert_int_equal(kerf_figure_draw(&(struct kerf_figure){.panels = panels, .num_panels = 2},
+                                          KERF_PICTURE_SVG, &out, &err),
+                         KERF_EINVALID);
+        assert_non_null(strstr(err.message, "panel 2"));
+        assert_string_equal(out.data, "before");
+        out.failed = 1; /* memory has run out before */
+        assert_int_equal(
+            kerf_figure_draw(&(struct kerf_figure){.panels = &bars, .num_panels = 1}, i % 3, &out, &err),
+            KERF_ENOMEM);
+        assert_string_equal(out.data, "before");
+        kerf_text_free(&out);
+    }
+    struct kerf_text out = {0};
+    assert_int_equal(kerf_figure_draw(&(struct kerf_figure){0}, (enum kerf_picture_format)3, &out, NULL),
+                     KERF_EUNSUPPORTED);
+}
+
+static uint32_t big_endian(const char *at) {
+    const unsigned char *bytes = (const unsigned char *)at;
+    return (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 | (uint32_t)bytes[2] << 8 | bytes[3];
+}
+
+static void *draw_png(void *out) {
+    const struct kerf_panel panels[] = {curves, memory};
+    *(struct kerf_text *)out =
+        drawn(&(struct kerf_figure){"A title", NULL, panels, 2, NULL}, KERF_PICTURE_PNG);
+    return NULL;
+}
+
+static void cairo_draws_png_and_pdf(void **state) {
+    (void)state;
+    const struct kerf_panel panels[] = {curves, memory};
+    const struct kerf_figure figure = {"A title", NULL, panels, 2, NULL};
+    struct kerf_text svg = drawn(&figure, KERF_PICTURE_SVG), pdf = drawn(&figure, KERF_PICTURE_PDF);
+    assert_memory_equal(pdf.data, "%PDF-", 5);
+    assert_non_null(strstr(pdf.data + pdf.length - 8, "%%EOF"));
+    pthread_t threads[4];
+    struct kerf_text png[4];
+    for (int i = 0; i < 4; i++) assert_int_equal(pthread_create(&threads[i], NULL, draw_png, &png[i]), 0);
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; i++) {
+        assert_memory_equal(png[i].data, "\x89PNG\r\n\x1A\n", 8);
+        assert_int_equal(big_endian(png[i].data + 16), 2 * number_in(svg.data, "width"));
+        assert_int_equal(big_endian(png[i].data + 20), 2 * number_in(svg.data, "height"));
+        assert_memory_equal(png[i].data + png[i].length - 8, "IEND", 4);
+        assert_int_equal(png[i].length, png[0].length);
+        assert_memory_equal(png[i].data, png[0].data, png[0].length);
+    }
+    for (int i = 0; i < 4; i++) kerf_text_free(&png[i]);
+    kerf_text_free(&svg), kerf_text_free(&pdf);
+}
+
+static void a_png_has_bounds_and_needs_cairo(void **state) {
+    (void)state;
+    static struct kerf_chart_row rows[3200];
+    for (int32_t i = 0; i < COUNT(rows); i++) rows[i] = bar_rows[1];
+    struct kerf_panel high = bars;
+    high.rows = rows, high.num_rows = COUNT(rows);
+    const struct kerf_figure figure = {.panels = &high, .num_panels = 1};
+    struct kerf_text out = {0};
+    struct kerf_error err;
+    assert_int_equal(kerf_figure_draw(&figure, KERF_PICTURE_PNG, &out, &err), KERF_EUNSUPPORTED);
+    assert_non_null(strstr(err.message, "too large"));
+    for (int format = 0; format < 3; format++) {
+        hide_cairo = 1;
+        int32_t code = kerf_figure_draw(&figure, (enum kerf_picture_format)format, &out, &err);
+        hide_cairo = 0;
+        assert_int_equal(code, format == KERF_PICTURE_SVG ? KERF_OK : KERF_EUNSUPPORTED);
+        if (code != KERF_OK)
+            assert_true(strstr(err.message, "libcairo2") && strstr(err.message, ".svg") && out.length == 0);
+        kerf_text_clear(&out);
+    }
+    kerf_text_free(&out);
+}
+
+/* ---- The terminal ---- */
+
+/* Reads a bar: how many eighths of a column each colour or shade takes; returns its columns. */
+static int32_t read_bar(const char *bar, int32_t eighths[256]) {
+    int32_t ink = 0, ground = 0, width = 0;
+    memset(eighths, 0, 256 * sizeof *eighths);
+    while (*bar) {
+        if (*bar == '\033') {
+            int a, b;
+            if (strncmp(bar, "\033[0", 3) == 0) ink = ground = 0;
+            const char *code = strncmp(bar, "\033[0;", 4) == 0 ? bar + 4 : bar + 2;
+            int read = sscanf(code, "38;5;%d;48;5;%d", &a, &b);
+            if (read >= 1) ink = a;
+            if (read == 2) ground = b;
+            bar = strchr(bar, 'm') + 1;
+            continue;
+        }
+        int block = (unsigned char)bar[0] == 0xE2,
+            kind = block ? (unsigned char)bar[2] : 0; /* U+2588..2593 */
+        int taken = block && kind >= 0x88 && kind <= 0x8F ? 0x90 - kind : 8;
+        int who = ink ? ink : block && taken == 8 ? kind : block ? 0x88 : *bar;
+        eighths[who] += taken;
+        if (ground) eighths[ground] += 8 - taken;
+        bar += block ? 3 : 1;
+        width++;
+    }
+    return width;
+}
+
+static void terminal_bars_sum_up(void **state) {
+    (void)state;
+    uint32_t random = 1;
+    for (int32_t round = 0; round < 20000; round++) {
+        double values[6], sum = 0, full = 100;
+        int32_t eighths[256], key[256], width = round % 50, colour = round % 2, count = round / 2 % 7;
+        for (int32_t i = 0; i < count; i++) {
+            random = random * 1664525 + 1013904223;
+            values[i] = random >> 28 == 0 ? 0 : (random >> 8) % 4000 / 100.0;
+            sum += values[i];
+        }
+        struct kerf_text bar = {0}, name = {0};
+        kerf_bar_terminal(&bar, values, count, full, width, colour);
+        int32_t taken = bar.data ? read_bar(bar.data, eighths) : 0;
+        if (bar.data == NULL) memset(eighths, 0, sizeof eighths);
+        assert_in_range(taken, 0, width);
+        double share = fmin(sum / full, 1), end = 0, most = colour ? width * 8 : width;
+        int32_t total = 0;
+        for (int32_t i = 0; i < 256; i++) total += eighths[i];
+        int alone = 1;
+        for (int32_t i = 1; i < count; i++) alone &= values[i] == 0;
+        if (!colour && alone) most *= 8;
+        assert_int_equal(total, floor(share * most + 0.5) * (most == width ? 8 : 1));
+        for (int32_t i = 0; i < count;
+             i++) { /* each part is as long as it should be, but for a column at each end */
+            double start = end;
+            end = fmin(end + values[i] / full, 1);
+            kerf_text_clear(&name);
+            kerf_bar_terminal_key(&name, i, colour);
+            assert_int_equal(read_bar(name.data, key), 1);
+            int32_t who = 0;
+            while (key[who] == 0) who++;
+            double wanted = (end - start) * width * 8;
+            assert_true(fabs(eighths[who] - wanted) <= (colour && i + 1 < count && wanted >= 16 ? 9 : 16));
+            eighths[who] = 0;
+        }
+        for (int32_t i = 0; i < 256; i++) assert_int_equal(eighths[i], 0); /* nobody else is there */
+        kerf_text_free(&bar), kerf_text_free(&name);
+    }
+}
+
+static void terminal_bars_look_right(void **state) {
+    (void)state;
+    static const struct {
+        double values[3], full;
+        int32_t count, width, colour;
+        const char *bar;
+    } cases[] = {{{5, 5, 0}, 10, 2, 4, 0, "\u2588\u2588\u2593\u2593"},
+                 {{7.5, 0, 0}, 10, 1, 2, 0, "\u2588\u258C"},
+                 {{30, 0, 0}, 10, 1, 2, 0, "\u2588\u2588"},
+                 {{5, 5, 0}, 10, 2, 1, 1, "\033[38;5;67;48;5;215m\u258C\033[0m"},
+                 {{15, 2.5, 0}, 20, 2, 2, 1, "\033[38;5;67m\u2588\u258A\033[0m"},
+                 {{NAN, -1, INFINITY}, 10, 3, 2, 1, "\033[38;5;36m\u2588\u2588\033[0m"},
+                 {{1, 1, 1}, 0, 3, 9, 1, ""},
+                 {{1, 1, 1}, NAN, 3, 9, 0, ""},
+                 {{1, 1, 1}, 3, 3, -1, 1, ""},
+                 {{0, 0, 0}, 3, 3, 9, 1, ""}};
+    for (int32_t i = 0; i < COUNT(cases); i++) {
+        struct kerf_text out = {0};
+        kerf_bar_terminal(&out, cases[i].values, cases[i].count, cases[i].full, cases[i].width,
+                          cases[i].colour);
+        assert_string_equal(out.data ? out.data : "", cases[i].bar);
+        kerf_text_free(&out);
+    }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(formats_are_known_by_the_name),
+                                       cmocka_unit_test(pictures_are_as_expected),
+                                       cmocka_unit_test(svg_says_what_the_figure_says),
+                                       cmocka_unit_test(bars_are_as_long_as_their_values),
+                                       cmocka_unit_test(parts_keep_their_colours),
+                                       cmocka_unit_test(columns_are_of_one_height),
+                                       cmocka_unit_test(curves_have_gaps),
+                                       cmocka_unit_test(odd_figures_are_drawn),
+                                       cmocka_unit_test(bad_figures_are_refused),
+                                       cmocka_unit_test(cairo_draws_png_and_pdf),
+                                       cmocka_unit_test(a_png_has_bounds_and_needs_cairo),
+                                       cmocka_unit_test(terminal_bars_sum_up),
+                                       cmocka_unit_test(terminal_bars_look_right)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
