@@ -1,5 +1,290 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans as pictures. */
+/*
+ * Plans as pictures, from libkerf's charts.
+ *
+ *   one search          its best layouts as stacked bars, the time above and the memory below
+ *   several sizes       the step time of each series over the number of accelerators, and where the time of the
+ *                       series with the best layout goes at each size (as the figures of arXiv 2410.00273)
+ *   several, one size   the best layout of each search as stacked bars
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 #include "cli/plan_print.h"
+
+enum { BARS_MAX = 40, SERIES_MAX = 12 };
+
+/* Strings and numbers of a picture while it is made; all given back at once. */
+struct sketch {
+    char **strings;
+    size_t num_strings;
+    double **numbers;
+    size_t num_numbers;
+    int failed;
+};
+
+static const char *keep(struct sketch *sketch, struct kerf_text *text) {
+    char **strings = realloc(sketch->strings, (sketch->num_strings + 1) * sizeof *strings);
+    if (strings) sketch->strings = strings;
+    if (strings == NULL || text->failed || text->data == NULL) {
+        sketch->failed = 1;
+        kerf_text_free(text);
+        return "";
+    }
+    return strings[sketch->num_strings++] = text->data; /* the text is the sketch's now */
+}
+
+static double *keep_numbers(struct sketch *sketch, size_t count) {
+    static double nothing[TIME_PARTS];
+    double **numbers = realloc(sketch->numbers, (sketch->num_numbers + 1) * sizeof *numbers);
+    double *one = calloc(count ? count : 1, sizeof *one);
+    if (numbers) sketch->numbers = numbers;
+    if (numbers == NULL || one == NULL) {
+        sketch->failed = 1;
+        free(one);
+        return nothing;
+    }
+    return numbers[sketch->num_numbers++] = one;
+}
+
+static void sketch_free(struct sketch *sketch) {
+    for (size_t i = 0; i < sketch->num_strings; i++) free(sketch->strings[i]);
+    for (size_t i = 0; i < sketch->num_numbers; i++) free(sketch->numbers[i]);
+    free(sketch->strings);
+    free(sketch->numbers);
+}
+
+static const char *layout_label(struct sketch *sketch, const struct kerf_search *search, const struct kerf_estimate *estimate) {
+    struct kerf_text text = {0};
+    words_layout_short(&text, &search->problem, &estimate->layout);
+    return keep(sketch, &text);
+}
+
+static const char *placement_label(struct sketch *sketch, const struct kerf_search *search, const struct kerf_estimate *estimate) {
+    struct kerf_text text = {0};
+    kerf_text_add(&text, "in a domain: ");
+    words_placement_short(&text, &search->problem, &estimate->layout);
+    return keep(sketch, &text);
+}
+
+/* The model that all searches are about, or NULL. */
+static const char *common_model(const struct kerf_plan *plan) {
+    for (size_t i = 1; i < plan->num_searches; i++)
+        if (strcmp(plan->searches[i].problem.model.name, plan->searches[0].problem.model.name) != 0) return NULL;
+    return plan->searches[0].problem.model.name;
+}
+
+static const char *series_label(struct sketch *sketch, const struct kerf_plan *plan, const struct kerf_problem *problem) {
+    struct kerf_text text = {0};
+    if (common_model(plan) == NULL) kerf_text_printf(&text, "%s, ", problem->model.name);
+    kerf_text_printf(&text, "%s domain %lld, %s", problem->system.name, (long long)problem->system.scale_up.size,
+                     kerf_strategy_name(problem->strategy));
+    return keep(sketch, &text);
+}
+
+/* "gpt3_1t: WORDS", where all searches are about one model. */
+static const char *sweep_title(struct sketch *sketch, const struct kerf_plan *plan, const char *words) {
+    struct kerf_text text = {0};
+    if (common_model(plan)) kerf_text_printf(&text, "%s: ", common_model(plan));
+    kerf_text_add(&text, words);
+    return keep(sketch, &text);
+}
+
+/* What all searches of a command have in common. */
+static void workload_words(struct kerf_text *out, const struct kerf_problem *problem) {
+    kerf_text_add(out, "global batch ");
+    kerf_text_count(out, problem->global_batch);
+    kerf_text_add(out, ", ");
+    kerf_text_count(out, problem->seq_length);
+    kerf_text_add(out, " tokens a sample");
+}
+
+static const char *seconds_label(struct sketch *sketch, double seconds) {
+    struct kerf_text text = {0};
+    kerf_text_seconds(&text, seconds);
+    return keep(sketch, &text);
+}
+
+static const char *capacity_label(struct sketch *sketch, double bytes) {
+    struct kerf_text text = {0};
+    kerf_text_bytes(&text, bytes);
+    kerf_text_add(&text, " of memory");
+    return keep(sketch, &text);
+}
+
+static const char *footer(struct sketch *sketch, const struct print_style *style) {
+    struct kerf_text text = {0};
+    kerf_text_printf(&text, "kerf %s, cost model: %s", kerf_version(), style->cost_model);
+    return keep(sketch, &text);
+}
+
+static int32_t draw(struct kerf_text *out, const struct kerf_figure *figure, enum kerf_picture_format format,
+                    const struct sketch *sketch, struct kerf_error *err) {
+    if (sketch->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    return kerf_figure_draw(figure, format, out, err);
+}
+
+/* ---- Layouts as bars -------------------------------------------------------------------------------------- */
+
+struct bar {
+    const struct kerf_search *search;
+    const struct kerf_estimate *estimate;
+    const char *label, *detail;
+};
+
+static int32_t draw_bars(struct kerf_text *out, struct sketch *sketch, const char *title, const char *subtitle,
+                         const struct bar *bars, int32_t num_bars, enum kerf_picture_format format,
+                         const struct print_style *style, struct kerf_error *err) {
+    struct kerf_chart_row time_rows[BARS_MAX], memory_rows[BARS_MAX];
+    double capacity = num_bars ? bars[0].search->problem.system.memory_capacity_bytes : 0;
+    for (int32_t i = 0; i < num_bars; i++) {
+        double *seconds = keep_numbers(sketch, TIME_PARTS), *bytes = keep_numbers(sketch, MEMORY_PARTS);
+        time_parts(bars[i].estimate, seconds);
+        memory_parts(bars[i].estimate, bytes);
+        time_rows[i] = (struct kerf_chart_row){bars[i].label, bars[i].detail, seconds,
+                                               seconds_label(sketch, bars[i].estimate->step_time_s)};
+        memory_rows[i] = (struct kerf_chart_row){bars[i].label, NULL, bytes, NULL};
+        if (bars[i].search->problem.system.memory_capacity_bytes != capacity) capacity = 0; /* no common line */
+    }
+    const struct kerf_panel panels[] = {
+        {.kind = KERF_PANEL_BARS, .title = "Time of a step", .unit = KERF_UNIT_SECONDS, .rows = time_rows, .num_rows = num_bars,
+         .parts = time_part_names, .num_parts = TIME_PARTS},
+        {.kind = KERF_PANEL_BARS, .title = "Memory of an accelerator", .unit = KERF_UNIT_BYTES, .rows = memory_rows,
+         .num_rows = num_bars, .parts = memory_part_names, .num_parts = MEMORY_PARTS, .limit = capacity,
+         .limit_label = capacity > 0 ? capacity_label(sketch, capacity) : NULL},
+    };
+    const struct kerf_figure figure = {title, subtitle, panels, 2, footer(sketch, style)};
+    return draw(out, &figure, format, sketch, err);
+}
+
+static int32_t draw_search(struct kerf_text *out, struct sketch *sketch, const struct kerf_search *search,
+                           enum kerf_picture_format format, const struct print_style *style, struct kerf_error *err) {
+    struct bar bars[BARS_MAX];
+    int32_t count = search->num_plans < BARS_MAX ? search->num_plans : BARS_MAX;
+    struct kerf_text title = {0}, subtitle = {0};
+    for (int32_t i = 0; i < count; i++)
+        bars[i] = (struct bar){search, &search->plans[i], layout_label(sketch, search, &search->plans[i]),
+                               placement_label(sketch, search, &search->plans[i])};
+    if (count == 0 && search->nearest) /* what comes nearest to fitting */
+        bars[count++] = (struct bar){search, search->nearest, layout_label(sketch, search, search->nearest),
+                                     placement_label(sketch, search, search->nearest)};
+    kerf_text_printf(&title, "%s on ", search->problem.model.name);
+    kerf_text_count(&title, search->problem.gpus);
+    kerf_text_printf(&title, " x %s, %s", search->problem.system.name, kerf_strategy_name(search->problem.strategy));
+    kerf_text_printf(&subtitle, "scale-up domain %lld, ", (long long)search->problem.system.scale_up.size);
+    workload_words(&subtitle, &search->problem);
+    kerf_text_add(&subtitle, "; ");
+    kerf_text_count(&subtitle, search->candidates);
+    kerf_text_add(&subtitle, " layouts, ");
+    kerf_text_count(&subtitle, search->feasible);
+    kerf_text_add(&subtitle, search->num_plans ? " fit; the best:" : " fit; the nearest:");
+    return draw_bars(out, sketch, keep(sketch, &title), keep(sketch, &subtitle), bars, count, format, style, err);
+}
+
+static int32_t draw_winners(struct kerf_text *out, struct sketch *sketch, const struct kerf_plan *plan,
+                            enum kerf_picture_format format, const struct print_style *style, struct kerf_error *err) {
+    struct bar bars[BARS_MAX];
+    int32_t count = 0;
+    for (size_t i = 0; i < plan->num_searches && count < BARS_MAX; i++) {
+        const struct kerf_search *search = &plan->searches[i];
+        if (search->num_plans == 0) continue;
+        bars[count++] = (struct bar){search, &search->plans[0], series_label(sketch, plan, &search->problem),
+                                     layout_label(sketch, search, &search->plans[0])};
+    }
+    struct kerf_text subtitle = {0};
+    workload_words(&subtitle, &plan->searches[0].problem);
+    return draw_bars(out, sketch, sweep_title(sketch, plan, "the best layout of each search"), keep(sketch, &subtitle), bars, count, format, style, err);
+}
+
+/* ---- A sweep over sizes ----------------------------------------------------------------------------------- */
+
+static int same_series(const struct kerf_problem *a, const struct kerf_problem *b) {
+    return strcmp(a->model.name, b->model.name) == 0 && strcmp(a->system.name, b->system.name) == 0 &&
+           a->system.scale_up.size == b->system.scale_up.size && a->strategy == b->strategy;
+}
+
+/* The different numbers of accelerators, rising. */
+static int32_t list_sizes(const struct kerf_plan *plan, double *sizes) {
+    int32_t count = 0;
+    for (size_t i = 0; i < plan->num_searches; i++) {
+        double gpus = (double)plan->searches[i].problem.gpus;
+        int32_t at = 0;
+        while (at < count && sizes[at] < gpus) at++;
+        if (at < count && sizes[at] == gpus) continue;
+        memmove(sizes + at + 1, sizes + at, (size_t)(count - at) * sizeof *sizes);
+        sizes[at] = gpus;
+        count++;
+    }
+    return count;
+}
+
+/* The series to draw: all, or where they are too many those with the best throughput somewhere. */
+static int32_t list_series(const struct kerf_plan *plan, const struct kerf_search *series[SERIES_MAX]) {
+    int32_t count = 0;
+    for (size_t i = 0; i < plan->num_searches; i++) {
+        int32_t at = 0;
+        if (plan->searches[i].num_plans == 0) continue;
+        while (at < count && !same_series(&series[at]->problem, &plan->searches[i].problem)) at++;
+        if (at == count && count < SERIES_MAX) series[count++] = &plan->searches[i];
+    }
+    return count;
+}
+
+static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const struct kerf_plan *plan,
+                            enum kerf_picture_format format, const struct print_style *style, struct kerf_error *err) {
+    const struct kerf_search *series[SERIES_MAX], *best = kerf_plan_best(plan);
+    struct kerf_chart_row curves[SERIES_MAX], *columns = calloc(plan->num_searches, sizeof *columns);
+    double *sizes = keep_numbers(sketch, plan->num_searches + 1);
+    if (columns == NULL || sketch->failed) {
+        free(columns);
+        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    }
+    int32_t num_sizes = list_sizes(plan, sizes), num_series = list_series(plan, series), num_columns = 0;
+    for (int32_t s = 0; s < num_series; s++) {
+        double *values = keep_numbers(sketch, (size_t)num_sizes);
+        curves[s] = (struct kerf_chart_row){series_label(sketch, plan, &series[s]->problem), NULL, values, NULL};
+        for (int32_t x = 0; x < num_sizes && !sketch->failed; x++) values[x] = NAN;
+        for (size_t i = 0; i < plan->num_searches && !sketch->failed; i++)
+            for (int32_t x = 0; x < num_sizes; x++)
+                if (plan->searches[i].num_plans && same_series(&plan->searches[i].problem, &series[s]->problem) &&
+                    sizes[x] == (double)plan->searches[i].problem.gpus)
+                    values[x] = plan->searches[i].plans[0].step_time_s;
+    }
+    for (size_t i = 0; best && i < plan->num_searches && !sketch->failed; i++) {
+        const struct kerf_search *search = &plan->searches[i];
+        if (search->num_plans == 0 || !same_series(&search->problem, &best->problem)) continue;
+        struct kerf_text label = {0};
+        double *seconds = keep_numbers(sketch, TIME_PARTS);
+        time_parts(&search->plans[0], seconds);
+        kerf_text_count(&label, search->problem.gpus);
+        columns[num_columns++] = (struct kerf_chart_row){keep(sketch, &label), NULL, seconds,
+                                                         seconds_label(sketch, search->plans[0].step_time_s)};
+    }
+    struct kerf_text shares = {0}, subtitle = {0};
+    kerf_text_add(&shares, "Where the time goes: ");
+    if (best) kerf_text_add(&shares, series_label(sketch, plan, &best->problem));
+    workload_words(&subtitle, &plan->searches[0].problem);
+    const struct kerf_panel panels[] = {
+        {.kind = KERF_PANEL_CURVES, .title = "Time of a step with the best layout", .x_label = "accelerators",
+         .unit = KERF_UNIT_SECONDS, .rows = curves, .num_rows = num_series, .xs = sizes, .num_xs = num_sizes},
+        {.kind = KERF_PANEL_COLUMNS, .title = keep(sketch, &shares), .x_label = "accelerators", .unit = KERF_UNIT_SECONDS,
+         .rows = columns, .num_rows = num_columns, .parts = time_part_names, .num_parts = TIME_PARTS},
+    };
+    const struct kerf_figure figure = {sweep_title(sketch, plan, "scaling"), keep(sketch, &subtitle), panels, 2, footer(sketch, style)};
+    int32_t code = draw(out, &figure, format, sketch, err);
+    free(columns);
+    return code;
+}
+
 int32_t print_plan_picture(struct kerf_text *out, const struct kerf_plan *plan, enum kerf_picture_format format,
-                           const struct print_style *style, struct kerf_error *err) { (void)out;(void)plan;(void)format;(void)style; return kerf_error_set(err, KERF_EUNSUPPORTED, "x"); }
+                           const struct print_style *style, struct kerf_error *err) {
+    struct sketch sketch = {.failed = 0};
+    int several_sizes = 0;
+    for (size_t i = 1; i < plan->num_searches; i++)
+        several_sizes |= plan->searches[i].problem.gpus != plan->searches[0].problem.gpus;
+    int32_t code = plan->num_searches == 1 ? draw_search(out, &sketch, &plan->searches[0], format, style, err)
+                   : several_sizes         ? draw_scaling(out, &sketch, plan, format, style, err)
+                                           : draw_winners(out, &sketch, plan, format, style, err);
+    sketch_free(&sketch);
+    return code;
+}

@@ -84,8 +84,8 @@ KERF_API void kerf_command_help(struct kerf_text *out, const struct kerf_command
                                 int32_t bold);
 
 /** The command's manual page in mdoc(7), "kerf-plan(1)"; passes `mandoc -T lint -W warning` without a word.
- * Its date is that of the release, so that the same table always gives the same page. */
-KERF_API void kerf_command_mdoc(struct kerf_text *out, const struct kerf_command *command);
+ * `date` is the release's, as mdoc writes dates: "November 1, 2026". */
+KERF_API void kerf_command_mdoc(struct kerf_text *out, const struct kerf_command *command, const char *date);
 
 /** A bash completion script for `kerf` with these commands: names of commands and options, choices, and
  * files everywhere else. Needs bash alone, without the bash-completion package. */

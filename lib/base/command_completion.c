@@ -102,7 +102,8 @@ void kerf_commands_bash(struct kerf_text *out, const struct kerf_command *const 
                        "    if ((COMP_CWORD == 1)) && [[ $current == -* ]]; then\n"
                        "        _kerf_words --help --version\n"
                        "        return\n"
-                       "    elif ((COMP_CWORD == 1)) || [[ ${COMP_WORDS[1]} == help ]]; then\n"
+                       "    elif ((COMP_CWORD == 1)) ||\n"
+                       "        [[ ${COMP_WORDS[1]} == help && $current != -* ]]; then\n"
                        "        _kerf_words");
     command_names(out, commands, count);
     kerf_text_add(out, "\n"

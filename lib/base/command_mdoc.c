@@ -9,8 +9,6 @@
 
 enum { LINE = 76 };
 
-static const char release_date[] = "November 1, 2025"; /* of KERF_VERSION_TEXT, as mdoc writes dates */
-
 /* The code point at text, *ret_length bytes long; bytes that are not UTF-8 count as U+FFFD. */
 static uint32_t code_point(const char *text, size_t *ret_length) {
     const unsigned char *byte = (const unsigned char *)text;
@@ -173,8 +171,8 @@ static void examples(struct kerf_text *out, const char *const *pairs) {
     }
 }
 
-void kerf_command_mdoc(struct kerf_text *out, const struct kerf_command *command) {
-    kerf_text_printf(out, ".Dd %s\n.Dt KERF-", release_date);
+void kerf_command_mdoc(struct kerf_text *out, const struct kerf_command *command, const char *date) {
+    kerf_text_printf(out, ".Dd %s\n.Dt KERF-", date);
     for (const char *c = command->name; *c; c++) kerf_text_printf(out, "%c", toupper((unsigned char)*c));
     kerf_text_printf(out, " 1\n.Os kerf " KERF_VERSION_TEXT "\n.Sh NAME\n.Nm kerf-%s\n.Nd", command->name);
     macro_arguments(out, command->summary);

@@ -95,6 +95,7 @@ int32_t json_fail(const struct json_object *object, const char *key, int32_t cod
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     kerf_error_set(err, code, "%s", message);
+    utf8_clean(err->message);
     set_place(object, key, 0, err);
     return code;
 }
@@ -130,6 +131,7 @@ int32_t json_document_parse(struct json_document *ret_document, const char *text
                        hint(ret_document->text, length, &error));
         if (err) {
             error_set_file(err, source);
+            utf8_clean(err->message);
             err->line = error.line > 0 ? error.line : 1;
             err->column = error.column > 0 ? error.column : 1;
         }

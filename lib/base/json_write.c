@@ -10,15 +10,34 @@ void kerf_json_begin(struct kerf_json *json, struct kerf_text *out) {
     json->need_comma = 0;
 }
 
+/* Bytes of the UTF-8 sequence that begins at c; 0 when there is none. */
+static size_t sequence(const unsigned char *c) {
+    size_t length = c[0] < 0x80 ? 1 : c[0] >= 0xC2 && c[0] <= 0xDF ? 2 : (c[0] & 0xF0) == 0xE0 ? 3 : c[0] >= 0xF0 && c[0] <= 0xF4 ? 4 : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((c[i] & 0xC0) != 0x80) return 0;
+    /* overlong forms, halves of UTF-16 pairs, beyond U+10FFFF */
+    if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] > 0x9F) || (c[0] == 0xF0 && c[1] < 0x90) ||
+        (c[0] == 0xF4 && c[1] > 0x8F))
+        return 0;
+    return length;
+}
+
+/* A string in quotes. Bytes that are no UTF-8, as a file's name may hold, become U+FFFD. */
 static void quoted(struct kerf_text *out, const char *string) {
     kerf_text_add(out, "\"");
     const char *start = string;
-    for (const char *c = string; *c; c++) {
+    for (const char *c = string; *c;) {
         unsigned char byte = (unsigned char)*c;
-        if (byte >= ' ' && byte != '"' && byte != '\\') continue;
+        size_t length = sequence((const unsigned char *)c);
+        if (length && byte >= ' ' && byte != '"' && byte != '\\') {
+            c += length;
+            continue;
+        }
         kerf_text_write(out, start, (size_t)(c - start));
-        start = c + 1;
-        if (byte == '\n')
+        start = ++c;
+        if (length == 0)
+            kerf_text_add(out, "\\ufffd");
+        else if (byte == '\n')
             kerf_text_add(out, "\\n");
         else if (byte == '\t')
             kerf_text_add(out, "\\t");
@@ -69,8 +88,12 @@ void kerf_json_number(struct kerf_json *json, const char *key, double value) {
 }
 
 void kerf_json_integer(struct kerf_json *json, const char *key, int64_t value) {
+    const int64_t exact = INT64_C(1) << 53; /* below it a double holds the number */
     before_value(json, key);
-    kerf_text_printf(json->out, "%lld", (long long)value);
+    if (value > -exact && value < exact)
+        kerf_text_number(json->out, (double)value);
+    else
+        kerf_text_printf(json->out, "%lld", (long long)value);
 }
 
 void kerf_json_boolean(struct kerf_json *json, const char *key, int32_t value) {

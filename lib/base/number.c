@@ -11,9 +11,9 @@
  *
  * These questions compare the interval's ends and v with integers in units of 10^k/4. For them v 10^-k is
  * needed to the quarter, plus one bit that says whether anything was cut off: one product of 64 by 128 bits
- * each, with 10^-k from the table in number_powers.h. This is exact: over all doubles, where a comparison
- * could go wrong, what is cut off is 0 or more than 2^-62.6 and further than 2^-60.6 below the next integer,
- * while the table's rounding adds less than 2^-68.9.
+ * each, with 10^-k from the table in number_powers.h. This is exact: continued fractions show, exponent by
+ * exponent, that where a comparison could go wrong what is cut off is 0 or more than 2^-62.6 and at least
+ * 2^-60.6 below the next integer, while the table's rounding adds less than 2^-68.9.
  *
  * The cost is three such products, two divisions by constants, and the digits eight at a time: about 30 ns.
  */

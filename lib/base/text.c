@@ -35,7 +35,9 @@ void kerf_text_write(struct kerf_text *text, const char *bytes, size_t length) {
     text->data[text->length] = 0;
 }
 
-void kerf_text_add(struct kerf_text *text, const char *string) { kerf_text_write(text, string, strlen(string)); }
+void kerf_text_add(struct kerf_text *text, const char *string) {
+    kerf_text_write(text, string, strlen(string));
+}
 
 void kerf_text_repeat(struct kerf_text *text, const char *string, int32_t times) {
     for (int32_t i = 0; i < times; i++) kerf_text_add(text, string);
@@ -137,7 +139,8 @@ static size_t edits(const char *a, const char *b) {
 
 const char *kerf_text_nearest(const char *word, const char *const *names, size_t count) {
     const char *nearest = NULL;
-    size_t least = (strlen(word) + 1) / 3 + 1; /* a third of the letters wrong is a slip; more is another word */
+    size_t least =
+        (strlen(word) + 1) / 3 + 1; /* a third of the letters wrong is a slip; more is another word */
     for (size_t i = 0; i < count; i++) {
         size_t distance = edits(word, names[i]);
         if (distance < least) least = distance, nearest = names[i];

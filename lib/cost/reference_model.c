@@ -6,7 +6,7 @@
  */
 #include "cost/cost_model.h"
 
-#include <math.h>
+static double larger(double a, double b) { return a > b ? a : b; }
 
 static struct cost_device device(const struct kerf_system *system) {
     const double efficiency = 0.8, launch_s = 20e-6;
@@ -36,7 +36,7 @@ static struct cost_link collective(const struct kerf_system *system, enum comm_k
     return (struct cost_link){
         .latency_s = system->scale_out.latency_s * (double)(domains - 1) +
                      system->scale_up.latency_s * (double)(group - domains),
-        .s_per_byte = fmax(share / (rings * slow), share / fast) * (kind == COMM_ALLREDUCE ? 2 : 1),
+        .s_per_byte = larger(share / (rings * slow), share / fast) * (kind == COMM_ALLREDUCE ? 2 : 1),
     };
 }
 
@@ -56,8 +56,8 @@ static struct cost_link stage_link(const struct kerf_system *system, int64_t pp,
 /* The weights of the first layer are gathered, and the gradients of the last scattered, beside nothing; those of
  * the others beside a layer's pass of one micro-batch. */
 static double data_parallel_s(double one_s, double forward_s, double backward_s, double layers) {
-    double gather_s = one_s + fmax(one_s - forward_s, 0) * (layers - 1);
-    double scatter_s = one_s + fmax(one_s - backward_s, 0) * (layers - 1);
+    double gather_s = one_s + larger(one_s - forward_s, 0) * (layers - 1);
+    double scatter_s = one_s + larger(one_s - backward_s, 0) * (layers - 1);
     return gather_s + scatter_s;
 }
 

@@ -35,10 +35,10 @@ static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struc
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative",
                               number);
     for (int32_t k = 0; curves && k < num_values; k++)
-        if (!isfinite(panel->xs[k]) || !(panel->xs[k] > (k > 0 ? panel->xs[k - 1] : 0)))
+        if (!(panel->xs[k] > (k > 0 ? panel->xs[k - 1] : 1e-290)) || panel->xs[k] > 1e290)
             return kerf_error_set(err, KERF_EINVALID,
-                                  "panel %d: its xs have to be above 0 and rising, x %d is not", number,
-                                  k + 1);
+                                  "panel %d: its xs have to be above 0, rising and below 1e290, x %d is not",
+                                  number, k + 1);
     for (int32_t i = 0; i < panel->num_rows; i++)
         for (int32_t k = 0; k < num_values; k++) {
             const double *values = panel->rows[i].values;

@@ -42,7 +42,7 @@ static int powers_of_two(const double *xs, int32_t count) {
 /* The domains of the axes, in pixels that are not known yet. */
 static void find_domains(struct curves *curves) {
     const struct kerf_panel *panel = curves->panel;
-    double low = HUGE_VAL, high = 0;
+    double low = HUGE_VAL, high = 0; /* both between the bounds of panel_value */
     if (panel->limit > 0) low = high = panel_value(panel->limit);
     for (int32_t i = 0; i < panel->num_rows; i++)
         for (int32_t k = 0; k < panel->num_xs; k++)
@@ -51,7 +51,7 @@ static void find_domains(struct curves *curves) {
                 high = fmax(high, panel_value(panel->rows[i].values[k]));
             }
     if (!visible(high)) low = high = 1;
-    double air = fmax(pow(high / low, 0.05), 1.15);
+    double air = fmin(fmax(pow(high / low, 0.05), 1.15), 1e6);
     curves->y = (struct axis){.low = low / air,
                               .high = high * air,
                               .unit = panel->unit,

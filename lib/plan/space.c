@@ -77,22 +77,30 @@ int32_t space_summa_blocks(const struct kerf_problem *problem, const struct spac
     return count;
 }
 
-static int32_t list_placements(const struct kerf_problem *problem, const struct space_tensor *tensor, int64_t dp,
-                               int64_t pp, const struct divisors *domain, struct space_placement *ret) {
-    int64_t size = problem->system.scale_up.size;
+/* The divisors of the domain that divide n, the number of accelerators of one kind. */
+static void keep_dividing(const struct divisors *domain, int64_t n, struct divisors *ret) {
+    ret->count = 0;
+    for (int32_t i = 0; i < domain->count && domain->of[i] <= n; i++)
+        if (n % domain->of[i] == 0) ret->of[ret->count++] = domain->of[i];
+}
+
+struct placement_axes {
+    struct divisors tp1, tp2, dp;
+    int64_t pp, domain;
+};
+
+/* All (n1, n2, n3, n4) whose product is the domain; with ret NULL only counts them. */
+static int32_t list_placements(const struct placement_axes *axes, struct space_placement *ret) {
     int32_t count = 0;
-    for (int32_t i = 0; i < domain->count; i++) {
-        int64_t n1 = domain->of[i];
-        if (tensor->tp1 % n1 != 0) continue;
-        for (int32_t j = 0; j < domain->count; j++) {
-            int64_t n2 = domain->of[j];
-            if (n2 > tensor->tp2) break;
-            if (size / n1 % n2 != 0 || tensor->tp2 % n2 != 0) continue;
-            int64_t left = size / n1 / n2;
-            for (int32_t k = 0; k < domain->count && domain->of[k] <= left; k++) {
-                int64_t n3 = domain->of[k];
-                if (left % n3 != 0 || dp % n3 != 0 || pp % (left / n3) != 0) continue;
-                if (ret) ret[count] = (struct space_placement){n1, n2, n3, left / n3};
+    for (int32_t i = 0; i < axes->tp1.count; i++) {
+        int64_t after_tp1 = axes->domain / axes->tp1.of[i];
+        for (int32_t j = 0; j < axes->tp2.count && axes->tp2.of[j] <= after_tp1; j++) {
+            if (after_tp1 % axes->tp2.of[j] != 0) continue;
+            int64_t left = after_tp1 / axes->tp2.of[j];
+            for (int32_t k = 0; k < axes->dp.count && axes->dp.of[k] <= left; k++) {
+                int64_t n4 = left / axes->dp.of[k];
+                if (n4 * axes->dp.of[k] != left || axes->pp % n4 != 0) continue;
+                if (ret) ret[count] = (struct space_placement){axes->tp1.of[i], axes->tp2.of[j], axes->dp.of[k], n4};
                 count++;
             }
         }
@@ -110,9 +118,15 @@ struct space_placement *space_placements(const struct kerf_problem *problem, con
         return placements;
     }
     struct divisors domain;
-    divisors_find(problem->system.scale_up.size, &domain);
-    *ret_count = list_placements(problem, tensor, dp, pp, &domain, NULL);
+    struct placement_axes axes; /* large: filled in, not cleared */
+    axes.pp = pp;
+    axes.domain = problem->system.scale_up.size;
+    divisors_find(axes.domain, &domain);
+    keep_dividing(&domain, tensor->tp1, &axes.tp1);
+    keep_dividing(&domain, tensor->tp2, &axes.tp2);
+    keep_dividing(&domain, dp, &axes.dp);
+    *ret_count = list_placements(&axes, NULL);
     placements = arena_alloc(arena, (size_t)*ret_count, sizeof *placements);
-    if (placements) list_placements(problem, tensor, dp, pp, &domain, placements);
+    if (placements) list_placements(&axes, placements);
     return placements;
 }

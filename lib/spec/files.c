@@ -6,14 +6,22 @@
 #include <unistd.h>
 #include "spec/names.h"
 
+/* Where the part of the path that ends at `end` begins. */
+static size_t last_part(const char *path, size_t end) {
+    while (end > 0 && path[end - 1] != '/') end--;
+    return end;
+}
+
 void file_stem(const char *path, char ret_name[KERF_NAME_SIZE]) {
     size_t end = strlen(path);
-    if (end > 12 && strcmp(path + end - 12, "/config.json") == 0)
-        end -= 12;
-    else if (end > 5 && strcmp(path + end - 5, ".json") == 0)
-        end -= 5;
-    size_t start = end;
-    while (start > 0 && path[start - 1] != '/') start--;
+    if (end > 5 && strcmp(path + end - 5, ".json") == 0) end -= 5;
+    size_t start = last_part(path, end);
+    if (strcmp(path + start, "config.json") == 0) { /* named after its folder, where that has a name */
+        size_t folder = start;
+        while (folder > 0 && path[folder - 1] == '/') folder--;
+        size_t begin = last_part(path, folder);
+        if (folder - begin > (path[begin] == '.')) start = begin, end = folder;
+    }
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)(end - start > 255 ? 255 : end - start), path + start);
     name_copy(ret_name, name);

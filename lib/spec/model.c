@@ -2,7 +2,7 @@
 /* Models: Hugging Face's config.json, as far as a planner needs it. */
 #include "kerf/spec.h"
 
-#include <stdio.h>
+#include <math.h>
 #include <string.h>
 #include "base/input.h"
 #include "base/json_read.h"
@@ -22,11 +22,11 @@ struct model_field {
 
 #define FIELD(field, most, ...) {offsetof(struct kerf_model, field), most, {__VA_ARGS__}}
 static const struct model_field fields[] = {
-    FIELD(hidden_size, INT64_C(1) << 24, "hidden_size", "n_embd"),
+    FIELD(hidden_size, INT64_C(1) << 24, "hidden_size", "n_embd", "n_embed"),
     FIELD(intermediate_size, INT64_C(1) << 26, "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"),
     FIELD(num_hidden_layers, INT64_C(1) << 20, "num_hidden_layers", "n_layer", "num_layers"),
     FIELD(num_attention_heads, INT64_C(1) << 20, "num_attention_heads", "n_head"),
-    FIELD(max_position_embeddings, INT64_C(1) << 30, "max_position_embeddings", "n_positions", "n_ctx"),
+    FIELD(max_position_embeddings, INT64_C(1) << 30, "max_position_embeddings", "n_positions", "n_ctx", "seq_length"),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -53,6 +53,22 @@ static int32_t read_field(const struct json_object *object, const struct model_f
     return KERF_OK;
 }
 
+/* Families whose feed-forward layer is 4 hidden_size wide where the file does not say. */
+static int is_four_wide(const struct json_object *object) {
+    static const char *const families[] = {"bloom", "falcon", "RefinedWeb", "RefinedWebModel"};
+    const char *family = json_string_value(json_object_get(object->json, "model_type"));
+    if (json_has(object, "n_embd") || json_has(object, "n_embed")) return 1;
+    for (size_t i = 0; family && i < sizeof families / sizeof *families; i++)
+        if (strcmp(families[i], family) == 0) return 1;
+    return 0;
+}
+
+int32_t model_check(const struct kerf_model *model, struct kerf_error *err) {
+    if (model->hidden_size % model->num_attention_heads == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%lld heads do not divide hidden_size %lld", (long long)model->num_attention_heads,
+                          (long long)model->hidden_size);
+}
+
 int32_t model_from_object(const struct json_object *object, const char *name, struct kerf_model *ret_model,
                           struct kerf_error *err) {
     struct kerf_model model = {0};
@@ -60,20 +76,21 @@ int32_t model_from_object(const struct json_object *object, const char *name, st
         int32_t code = read_field(object, &fields[i], value_of(&model, &fields[i]), err);
         if (code != KERF_OK) return code;
     }
-    if (model.intermediate_size == 0 && json_has(object, "n_embd")) model.intermediate_size = 4 * model.hidden_size;
+    if (model.intermediate_size == 0 && is_four_wide(object)) model.intermediate_size = 4 * model.hidden_size;
     for (size_t i = 0; i < FIELDS; i++)
         if (*value_of(&model, &fields[i]) == 0 && &fields[i] != &fields[FIELDS - 1])
             return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing; a model needs hidden_size, "
                              "intermediate_size, num_hidden_layers and num_attention_heads", fields[i].names[0]);
-    if (model.hidden_size % model.num_attention_heads != 0)
-        return json_fail(object, json_has(object, "n_head") ? "n_head" : "num_attention_heads", KERF_EINVALID, err,
-                         "%lld heads do not divide hidden_size %lld", (long long)model.num_attention_heads,
-                         (long long)model.hidden_size);
+    struct kerf_error why;
+    if (model_check(&model, &why) != KERF_OK)
+        return json_fail(object, json_has(object, "n_head") ? "n_head" : "num_attention_heads", KERF_EINVALID, err, "%s",
+                         why.message);
+    const char *own_name = "";
     if (json_has(object, "name")) {
-        int32_t code = json_get_string(object, "name", JSON_REQUIRED, &name, err);
+        int32_t code = json_get_string(object, "name", JSON_REQUIRED, &own_name, err);
         if (code != KERF_OK) return code;
     }
-    name_copy(model.name, name);
+    name_copy(model.name, own_name[0] ? own_name : name);
     *ret_model = model;
     return KERF_OK;
 }
@@ -95,8 +112,9 @@ int32_t kerf_model_load(const char *name_or_file, struct kerf_model *ret_model, 
     if (entry) return kerf_model_parse(entry->json, entry->length, entry->name, ret_model, err);
     if (!names_a_file(name_or_file)) return catalogue_unknown(catalogue_models, "model", name_or_file, err);
     struct kerf_text text = {0};
+    const char *source = strcmp(name_or_file, "-") == 0 ? "standard input" : name_or_file;
     int32_t code = input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err);
-    if (code == KERF_OK) code = kerf_model_parse(text.data, text.length, name_or_file, ret_model, err);
+    if (code == KERF_OK) code = kerf_model_parse(text.data, text.length, source, ret_model, err);
     kerf_text_free(&text);
     return code;
 }
@@ -107,12 +125,15 @@ int model_has_field(const char *key) {
     return 0;
 }
 
-void model_json(struct kerf_json *json, const struct kerf_model *model) {
-    kerf_json_open(json, NULL, '{');
-    kerf_json_string(json, "name", model->name);
+int32_t model_set_field(struct kerf_model *model, const char *key, double value, struct kerf_error *err) {
     for (size_t i = 0; i < FIELDS; i++) {
-        struct kerf_model copy = *model;
-        if (*value_of(&copy, &fields[i]) != 0) kerf_json_integer(json, fields[i].names[0], *value_of(&copy, &fields[i]));
+        const struct model_field *field = &fields[i];
+        if (strcmp(field->names[0], key) != 0) continue;
+        if (value != floor(value) || value < 1 || value > (double)field->most)
+            return kerf_error_set(err, KERF_EINVALID, "%s must be a whole number from 1 to %lld, not %.17g", key,
+                                  (long long)field->most, value);
+        *value_of(model, field) = (int64_t)value;
+        return KERF_OK;
     }
-    kerf_json_close(json, '}');
+    return kerf_error_set(err, KERF_EUNKNOWN, "a model has no field '%.64s'", key);
 }

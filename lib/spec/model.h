@@ -9,6 +9,8 @@
 int32_t model_from_object(const struct json_object *object, const char *name, struct kerf_model *ret_model,
                           struct kerf_error *err);
 int model_has_field(const char *key);
-void model_json(struct kerf_json *json, const struct kerf_model *model);
+/* Sets a field within its bounds; how fields go together is for model_check, once all are set. */
+int32_t model_set_field(struct kerf_model *model, const char *key, double value, struct kerf_error *err);
+int32_t model_check(const struct kerf_model *model, struct kerf_error *err);
 
 #endif

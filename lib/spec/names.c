@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/input.h"
 
 static const char *const strategies[] = {"1d", "summa", "seqp"};
 static const char *const attentions[] = {"fused", "unfused", "recomputed", "summa"};
@@ -45,4 +46,5 @@ void name_copy(char name[KERF_NAME_SIZE], const char *text) {
     size_t end = strlen(name);
     if (end < strlen(text)) /* a cut inside a code point would be no text */
         while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) name[--end] = 0;
+    utf8_clean(name);
 }

@@ -4,7 +4,7 @@
 
 #include "kerf/spec.h"
 
-/* Copies text into name, cut between two code points when it is too long. */
+/* Copies text into name, cut between two code points when it is too long, with '?' for what cannot be printed. */
 void name_copy(char name[KERF_NAME_SIZE], const char *text);
 
 #endif

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
+#include "draw/panel.h"
 #include "kerf/draw.h"
 
 #define COUNT(array) ((int32_t)(sizeof(array) / sizeof *(array)))
@@ -387,7 +388,7 @@ static void odd_figures_are_drawn(void **state) {
     static double values[MANY][4], dense[300];
     static char labels[MANY][128];
     static struct kerf_chart_row rows[MANY];
-    static const double zeros[4] = {0}, large[4] = {1e18, 1e290, 1e308, 1},
+    static const double zeros[4] = {0}, large[4] = {1e18, 2e-290, 1e308, 1},
                         tiny[4] = {1e-12, 1e-300, 5e-324, 0};
     for (int32_t i = 0; i < MANY; i++) {
         for (int32_t k = 0; k < 4; k++) values[i][k] = 1e-12 * (i * 7 % 11 + k);
@@ -423,6 +424,9 @@ static void odd_figures_are_drawn(void **state) {
                 second.unit = (enum kerf_unit)(num_rows % 4);
                 struct kerf_text out = drawn_panels((struct kerf_panel[]){panel, second}, 2);
                 check_layout(out.data);
+                if (kind == KERF_PANEL_COLUMNS &&
+                    num_rows >= 16) /* labels that are turned, to be read in full */
+                    assert_non_null(strstr(out.data, num_rows > 40 ? "rotate(-90 " : "rotate(-45 "));
                 if (num_rows > 1 && num_values > 0 && kind == KERF_PANEL_BARS) {
                     assert_non_null(strstr(out.data, "\u2026</text>")); /* the long label */
                     assert_non_null(
@@ -431,6 +435,14 @@ static void odd_figures_are_drawn(void **state) {
                 }
                 kerf_text_free(&out);
             }
+    static const double far[] = {1e-289, 3, 1e290};
+    struct kerf_panel wide = curves;
+    for (wide.num_xs = 1; wide.num_xs <= 3; wide.num_xs++) {
+        wide.xs = wide.num_xs == 1 ? &far[2] : far;
+        struct kerf_text text = drawn_panels(&wide, 1);
+        check_layout(text.data);
+        kerf_text_free(&text);
+    }
     const struct kerf_panel one = {
         .kind = KERF_PANEL_CURVES, .rows = &line, .num_rows = 1, .xs = dense, .num_xs = 300};
     struct kerf_text out = drawn_panels(&one, 1);
@@ -446,17 +458,19 @@ static void bad_figures_are_refused(void **state) {
     (void)state;
     const double negative[4] = {1, -1, 1, 1}, not_finite[4] = {1, 1, INFINITY, 1},
                  no_number[4] = {NAN, 1, 1, 1};
-    const double falling[4] = {1, 2, 2, 4}, from_zero[4] = {0, 1, 2, 3};
-    struct kerf_panel bad[10] = {bars, bars, bars, bars, curves, curves, curves, columns, bars, columns};
-    struct kerf_chart_row rows[10];
-    const double *values[10] = {negative,   not_finite,    no_number,     NULL,
-                                not_finite, bar_values[0], bar_values[0], no_number};
-    for (int32_t i = 0; i < 10; i++) {
+    const double falling[4] = {1, 2, 2, 4}, from_zero[4] = {0, 1, 2, 3}, endless[4] = {1, 2, 3, INFINITY};
+    struct kerf_panel bad[] = {bars,   bars,   bars,    bars, curves, curves,
+                               curves, curves, columns, bars, columns};
+    struct kerf_chart_row rows[COUNT(bad)];
+    const double *values[COUNT(bad)] = {negative,      not_finite,    no_number,     NULL,     not_finite,
+                                        bar_values[0], bar_values[0], bar_values[0], no_number};
+    for (int32_t i = 0; i < COUNT(bad); i++) {
         rows[i] = (struct kerf_chart_row){"row", NULL, values[i], NULL};
         bad[i].rows = &rows[i], bad[i].num_rows = 1;
     }
-    bad[5].xs = falling, bad[6].xs = from_zero, bad[8].rows = NULL, bad[9].kind = (enum kerf_panel_kind)7;
-    for (int32_t i = 0; i < 10; i++) {
+    bad[5].xs = falling, bad[6].xs = from_zero, bad[7].xs = endless;
+    bad[9].rows = NULL, bad[10].kind = (enum kerf_panel_kind)7;
+    for (int32_t i = 0; i < COUNT(bad); i++) {
         struct kerf_text out = {0};
         struct kerf_error err = {0};
         kerf_text_add(&out, "before");
@@ -476,6 +490,65 @@ static void bad_figures_are_refused(void **state) {
     struct kerf_text out = {0};
     assert_int_equal(kerf_figure_draw(&(struct kerf_figure){0}, (enum kerf_picture_format)3, &out, NULL),
                      KERF_EUNSUPPORTED);
+}
+
+static void svg_is_compact(void **state) {
+    (void)state;
+    const struct canvas_page page = {100, 50.5, "<>", NULL};
+    struct kerf_text out = {0};
+    struct canvas *canvas = NULL;
+    for (int keep = 0; keep < 2; keep++) {
+        kerf_text_clear(&out);
+        kerf_text_add(&out, "before");
+        assert_int_equal(canvas_begin(KERF_PICTURE_SVG, &page, &out, &canvas, NULL), KERF_OK);
+        canvas_rect(canvas, 1, 2, 3.456, 4, 0, 0x00FF80, NULL);
+        canvas_rect(canvas, -0.004, -1.5, 1e3, 0.1, 0, 0x00FF80, NULL);
+        canvas_rect(canvas, 1, 1, 0, 1, 0, 0x00FF80, NULL);
+        canvas_rect(canvas, 1, 1, NAN, 1, 0, CANVAS_NONE, NULL);
+        canvas_line(canvas, 1, 2, 3, 4, 0x123456, 1, 2);
+        canvas_text(canvas, 5, 6, &(struct canvas_font){.size = 9, .turn = 45}, CANVAS_END, "&", "tip");
+        assert_int_equal(canvas_finish(canvas, keep, NULL), KERF_OK);
+    }
+    assert_string_equal(
+        out.data, "before<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100\" height=\"50.5\" "
+                  "viewBox=\"0 0 100 50.5\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\">\n"
+                  "<title>&lt;&gt;</title>\n"
+                  "<path fill=\"#00ff80\" d=\"M1 2h3.46v4h-3.46zM0 -1.5h1000v0.1h-1000z\"/>\n"
+                  "<path fill=\"none\" stroke=\"#123456\" stroke-width=\"1\" stroke-dasharray=\"2\" "
+                  "d=\"M1 2L3 4\"/>\n"
+                  "<text x=\"5\" y=\"6\" font-size=\"9\" fill=\"#000000\" text-anchor=\"end\" "
+                  "transform=\"rotate(-45 5 6)\"><title>tip</title>&amp;</text>\n</svg>\n");
+    kerf_text_clear(&out);
+    assert_int_equal(canvas_begin(KERF_PICTURE_SVG, &page, &out, &canvas, NULL), KERF_OK);
+    assert_int_equal(canvas_finish(canvas, 0, NULL), KERF_OK);
+    assert_int_equal(out.length, 0);
+    assert_string_equal(out.data, "");
+    kerf_text_free(&out);
+}
+
+static void numbers_are_for_people(void **state) {
+    (void)state;
+    static const struct {
+        double value;
+        enum kerf_unit unit;
+        const char *text;
+    } cases[] = {{0.26, KERF_UNIT_SECONDS, "260 ms"},   {4.1, KERF_UNIT_SECONDS, "4.1 s"},
+                 {4.126, KERF_UNIT_SECONDS, "4.13 s"},  {73, KERF_UNIT_SECONDS, "73.0 s"},
+                 {0.9999, KERF_UNIT_SECONDS, "1.0 s"},  {12345, KERF_UNIT_SECONDS, "12,345 s"},
+                 {1e-12, KERF_UNIT_SECONDS, "1.0 ps"},  {2.5e-5, KERF_UNIT_SECONDS, "25.0 \u00B5s"},
+                 {1e18, KERF_UNIT_SECONDS, "1e18 s"},   {2e-20, KERF_UNIT_SECONDS, "2e-20 s"},
+                 {0, KERF_UNIT_SECONDS, "0 s"},         {63.7e9, KERF_UNIT_BYTES, "63.7 GB"},
+                 {9.996e9, KERF_UNIT_BYTES, "10.0 GB"}, {999.7e6, KERF_UNIT_BYTES, "1.0 GB"},
+                 {512, KERF_UNIT_BYTES, "512 B"},       {1e18, KERF_UNIT_BYTES, "1.0 EB"},
+                 {16384, KERF_UNIT_COUNT, "16,384"},    {1048576, KERF_UNIT_COUNT, "1.05 M"},
+                 {1e18, KERF_UNIT_COUNT, "1e18"},       {0.25, KERF_UNIT_NONE, "0.25"},
+                 {0.0123, KERF_UNIT_NONE, "0.0123"},    {9.999e17, KERF_UNIT_NONE, "1e18"},
+                 {1e-5, KERF_UNIT_NONE, "1e-5"},        {7, KERF_UNIT_COUNT, "7"}};
+    for (int32_t i = 0; i < COUNT(cases); i++) {
+        char text[CHART_NUMBER];
+        chart_number(text, cases[i].value, cases[i].unit);
+        assert_string_equal(text, cases[i].text);
+    }
 }
 
 static uint32_t big_endian(const char *at) {
@@ -617,6 +690,7 @@ static void terminal_bars_look_right(void **state) {
                  {{30, 0, 0}, 10, 1, 2, 0, "\u2588\u2588"},
                  {{5, 5, 0}, 10, 2, 1, 1, "\033[38;5;67;48;5;215m\u258C\033[0m"},
                  {{15, 2.5, 0}, 20, 2, 2, 1, "\033[38;5;67m\u2588\u258A\033[0m"},
+                 {{1, 5, 0}, 16, 2, 2, 1, "\033[38;5;215m\u258A\033[0m"},
                  {{NAN, -1, INFINITY}, 10, 3, 2, 1, "\033[38;5;36m\u2588\u2588\033[0m"},
                  {{1, 1, 1}, 0, 3, 9, 1, ""},
                  {{1, 1, 1}, NAN, 3, 9, 0, ""},
@@ -644,6 +718,8 @@ int main(void) {
                                        cmocka_unit_test(cairo_draws_png_and_pdf),
                                        cmocka_unit_test(a_png_has_bounds_and_needs_cairo),
                                        cmocka_unit_test(terminal_bars_sum_up),
-                                       cmocka_unit_test(terminal_bars_look_right)};
+                                       cmocka_unit_test(terminal_bars_look_right),
+                                       cmocka_unit_test(svg_is_compact),
+                                       cmocka_unit_test(numbers_are_for_people)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -191,6 +191,24 @@ static void not_finite_is_null(void **state) {
     assert_string_equal(out->data, "{\"a\":null,\"b\":null,\"c\":null,\"d\":1}");
 }
 
+static void no_utf8_becomes_the_replacement_character(void **state) {
+    static const struct {
+        const char *bytes, *written;
+    } cases[] = {
+        {"a\xFFz", "\"a\\ufffdz\""},          {"\xC3", "\"\\ufffd\""},          {"\xE2\x82", "\"\\ufffd\\ufffd\""},
+        {"\xC0\xAF", "\"\\ufffd\\ufffd\""}, {"\xED\xA0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
+        {"\xF4\x90\x80\x80!", "\"\\ufffd\\ufffd\\ufffd\\ufffd!\""}, {"\xF0\x9F\x98\x80", "\"\xF0\x9F\x98\x80\""},
+    };
+    struct kerf_text *out = *state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kerf_json json = {0};
+        kerf_text_clear(out);
+        kerf_json_begin(&json, out);
+        kerf_json_string(&json, NULL, cases[i].bytes);
+        assert_string_equal(out->data, cases[i].written);
+    }
+}
+
 int main(void) {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
     const struct CMUnitTest tests[] = {
@@ -202,6 +220,7 @@ int main(void) {
         TEST(escapes),
         TEST(control_characters),
         TEST(utf8_is_untouched),
+        TEST(no_utf8_becomes_the_replacement_character),
         TEST(keys_are_quoted_too),
         TEST(numbers),
         TEST(not_finite_is_null),

@@ -438,11 +438,10 @@ static void test_help_says_the_same_at_every_width(void **state) {
 static void test_manual_page(void **state) {
     (void)state;
     struct kerf_text page = {0};
-    kerf_command_mdoc(&page, &plan);
+    kerf_command_mdoc(&page, &plan, "November 1, 2026");
     assert_int_equal(page.failed, 0);
     static const char *const parts[] = {
-        ".Dd ",
-        "\n.Dt KERF-PLAN 1\n.Os kerf " KERF_VERSION_TEXT "\n.Sh NAME\n.Nm kerf-plan\n"
+        ".Dd November 1, 2026\n.Dt KERF-PLAN 1\n.Os kerf " KERF_VERSION_TEXT "\n.Sh NAME\n.Nm kerf-plan\n"
         ".Nd the best layouts of a model\n.Sh SYNOPSIS\n.Nm kerf plan\n.Ar MODEL[,MODEL...]\n"
         ".Op Fl n | Fl Fl top Ar N\n.Op Fl Fl seed Ar N\n",
         ".Op Fl v | Fl Fl verbose\n.Sh DESCRIPTION\nSearches layouts, e.g.\\& Megatron's.\n"
@@ -480,7 +479,7 @@ static void test_manual_page_keeps_roff_out(void **state) {
     static const struct kerf_command command = {"x", "Nm . \"y\" \377 \200 \303", NULL, NULL, odd, examples,
                                                 0};
     struct kerf_text page = {0};
-    kerf_command_mdoc(&page, &command);
+    kerf_command_mdoc(&page, &command, "November 1, 2026");
     assert_non_null(strstr(page.data, "\n.Nd \\&Nm \\&. \\(dqy\\(dq \\[uFFFD] \\[uFFFD] \\[uFFFD]\n"));
     assert_non_null(strstr(page.data, "\n.It Fl Fl scale\\-up Ar \\&Ar \\&, \\(dqN\\(dq\n\\(aqquoted words"));
     assert_non_null(strstr(page.data, "\n\\&.br follows.\n"));
@@ -488,7 +487,7 @@ static void test_manual_page_keeps_roff_out(void **state) {
         strstr(page.data, "\n\\&.Sh?\n.Bd -literal -offset indent\n\\&.hidden \\(gax\\(ga \\(ha\n.Ed\n"));
     for (const char *c = page.data; *c; c++) assert_in_range((unsigned char)*c, '\n', '~');
     kerf_text_free(&page);
-    kerf_command_mdoc(&page, &bare);
+    kerf_command_mdoc(&page, &bare, "November 1, 2026");
     assert_non_null(strstr(page.data, ".Nm kerf bare\n.Sh DESCRIPTION\nhas no options\n.Sh OPTIONS\n"));
     assert_null(strstr(page.data, "EXAMPLES"));
     kerf_text_free(&page);
@@ -518,6 +517,8 @@ static void test_bash_completion(void **state) {
     kerf_text_clear(&script);
     kerf_commands_bash(&script, commands, 4);
     assert_non_null(strstr(script.data, "\n        _kerf_words plan serve bare help\n"));
+    assert_non_null(strstr(script.data, "[[ ${COMP_WORDS[1]} == help && $current != -* ]]"));
+    assert_non_null(strstr(script.data, "\n        'help -'*) _kerf_words --mode --help ;;\n"));
     assert_non_null(strstr(script.data, "'help --mode' | 'help -m') _kerf_words 'it'\\''s' '$(x)' ;;\n"));
     kerf_text_free(&script);
 }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The input is a model's file. What is read obeys its bounds and, written again, reads as the same. */
+#include "invariants.h"
+
+#include <string.h>
+#include "spec/model.h"
+
+static const char source[] = "models/input.json";
+
+static void check_round_trip(const struct kerf_model *model) {
+    struct kerf_text text = {0};
+    struct kerf_json json;
+    struct kerf_model again;
+    struct kerf_error err;
+    kerf_json_begin(&json, &text);
+    model_json(&json, model);
+    CHECK(kerf_model_parse(text.data, text.length, source, &again, &err) == KERF_OK);
+    CHECK(strcmp(again.name, model->name) == 0);
+    CHECK(again.hidden_size == model->hidden_size);
+    CHECK(again.intermediate_size == model->intermediate_size);
+    CHECK(again.num_hidden_layers == model->num_hidden_layers);
+    CHECK(again.num_attention_heads == model->num_attention_heads);
+    CHECK(again.max_position_embeddings == model->max_position_embeddings);
+    kerf_text_free(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+    struct kerf_model model;
+    struct kerf_error err;
+    poison(&model, sizeof model);
+    poison(&err, sizeof err);
+    int32_t code = kerf_model_parse((const char *)data, size, source, &model, &err);
+    if (code == KERF_OK) {
+        check_model(&model);
+        check_round_trip(&model);
+    } else {
+        check_error(code, &err, source, (const char *)data, size);
+        CHECK(strcmp(err.file, source) == 0);
+        CHECK(is_poisoned(&model, sizeof model));
+    }
+    CHECK(kerf_model_parse((const char *)data, size, source, &model, NULL) == code);
+    return 0;
+}
