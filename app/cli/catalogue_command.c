@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf models, kerf systems: what comes with kerf, and the text of one to start an own file from. */
-#include <stdio.h>
 #include <string.h>
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/terminal.h"
 
 struct catalogue_options {
     const char *format;
@@ -51,31 +51,37 @@ static const struct kerf_command systems_table = {
 };
 
 static void models_list(struct kerf_text *out, const struct kerf_catalogue_entry *entries, size_t count) {
-    kerf_text_printf(out, "%-12s %11s %18s %7s %6s %16s %12s\n", "model", "hidden_size", "intermediate_size", "layers", "heads",
-                     "sequence_length", "weights");
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 3}, {1, 0}, {1, 1}, {1, 4}, {1, 2}};
+    struct kerf_text cells = {0};
+    kerf_text_add(&cells, "model\thidden_size\tintermediate_size\tlayers\theads\tsequence_length\tweights\n");
     for (size_t i = 0; i < count; i++) {
         struct kerf_model model;
         if (kerf_model_parse(entries[i].json, entries[i].length, entries[i].name, &model, NULL) != KERF_OK) continue;
         double e = (double)model.hidden_size, f = (double)model.intermediate_size;
         double weights = (double)model.num_hidden_layers * (4 * e * e + 2 * e * f); /* the products' alone */
-        kerf_text_printf(out, "%-12s %11lld %18lld %7lld %6lld %16lld %10.0f B\n", entries[i].name, (long long)model.hidden_size,
+        kerf_text_printf(&cells, "%s\t%lld\t%lld\t%lld\t%lld\t%lld\t%.0f billion\n", entries[i].name, (long long)model.hidden_size,
                          (long long)model.intermediate_size, (long long)model.num_hidden_layers,
                          (long long)model.num_attention_heads, (long long)model.max_position_embeddings, weights / 1e9);
     }
+    terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
+    kerf_text_free(&cells);
 }
 
 static void systems_list(struct kerf_text *out, const struct kerf_catalogue_entry *entries, size_t count) {
-    kerf_text_printf(out, "%-10s %13s %10s %14s %6s %15s %17s\n", "system", "matrix", "memory", "bandwidth", "domain",
-                     "scale-up", "scale-out");
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}, {1, 4}, {1, 1}, {1, 2}, {1, 3}};
+    struct kerf_text cells = {0};
+    kerf_text_add(&cells, "system\tmatrix\tmemory\tbandwidth\tdomain\tscale-up\tscale-out\n");
     for (size_t i = 0; i < count; i++) {
         struct kerf_system system;
         if (kerf_system_parse(entries[i].json, entries[i].length, entries[i].name, &system, NULL) != KERF_OK) continue;
-        kerf_text_printf(out, "%-10s %6.0f TFLOP/s %7.0f GB %9.0f GB/s %6lld %10.0f GB/s %5g x %4.0f GB/s\n", entries[i].name,
+        kerf_text_printf(&cells, "%s\t%.0f TFLOP/s\t%.0f GB\t%.0f GB/s\t%lld\t%.0f GB/s\t%g x %.0f GB/s\n", entries[i].name,
                          system.matrix_flops_per_s / 1e12, system.memory_capacity_bytes / 1e9,
                          system.memory_bandwidth_bytes_per_s / 1e9, (long long)system.scale_up.size,
                          system.scale_up.bandwidth_bytes_per_s / 1e9, system.scale_out.nics_per_device,
                          system.scale_out.bandwidth_bytes_per_s / 1e9);
     }
+    terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
+    kerf_text_free(&cells);
 }
 
 static void json_list(struct kerf_text *out, const char *key, const struct kerf_catalogue_entry *entries, size_t count) {
@@ -91,7 +97,9 @@ static int show(const struct cli_command *command, int argc, char **argv, const 
     if (status >= 0) return status;
     struct kerf_text out = {0};
     struct kerf_error err = {.code = KERF_OK};
-    if (values.names.count > 0) {
+    if (values.names.count > 1) {
+        kerf_error_set(&err, KERF_EINVALID, "one name at a time, not '%.64s' too", values.names.items[1]);
+    } else if (values.names.count > 0) {
         const char *name = values.names.items[0], *names[256];
         for (size_t i = 0; i < count && i < 256; i++) {
             names[i] = entries[i].name;
@@ -99,8 +107,8 @@ static int show(const struct cli_command *command, int argc, char **argv, const 
         }
         const char *nearest = kerf_text_nearest(name, names, count < 256 ? count : 256);
         if (out.length == 0)
-            kerf_error_set(&err, KERF_EUNKNOWN, "%s has no '%.64s'%s%s%s", command->table->name, name,
-                           nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+            kerf_error_set(&err, KERF_EUNKNOWN, "no '%.64s' comes with kerf; %s%s%s`kerf %s` lists what does", name,
+                           nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", command->table->name);
     } else if (strcmp(values.format, "json") == 0) {
         json_list(&out, command->table->name, entries, count);
     } else {

@@ -28,6 +28,9 @@ extern const size_t num_cli_commands;
 /* The command of this name, or NULL. */
 const struct cli_command *cli_find(const char *name);
 
+/* Says that there is no such command, and the nearest; returns the exit status. */
+int cli_unknown(const char *name);
+
 /* Prints "kerf: ..." on standard error and returns the status: usage for what the user gave, failed for the rest. */
 int cli_fail(const struct kerf_error *err);
 

@@ -14,7 +14,7 @@ struct help_options {
 
 static const struct kerf_option options[] = {
     {.name = "mdoc", .type = KERF_OPTION_FLAG, .offset = offsetof(struct help_options, mdoc),
-     .help = "Print the manual page's source, in mdoc."},
+     .help = "Print the source of the manual page, in mdoc."},
     {.name = "completion", .type = KERF_OPTION_CHOICE, .offset = offsetof(struct help_options, completion),
      .value = "SHELL", .choices = "bash", .help = "Print a completion script: source it, or put it where the shell looks."},
     {.name = NULL},
@@ -60,12 +60,14 @@ static int run(int argc, char **argv) {
         kerf_options_free(&table, &values);
         return cli_fail(&err);
     }
+    const struct kerf_command *tables[16];
+    for (size_t i = 0; i < num_cli_commands; i++) tables[i] = cli_commands[i]->table;
     if (values.completion) {
-        const struct kerf_command *tables[16];
-        for (size_t i = 0; i < num_cli_commands; i++) tables[i] = cli_commands[i]->table;
         kerf_commands_bash(&out, tables, num_cli_commands);
     } else if (command && values.mdoc) {
         kerf_command_mdoc(&out, command->table, KERF_VERSION_DATE);
+    } else if (values.mdoc) {
+        kerf_commands_mdoc(&out, tables, num_cli_commands, KERF_VERSION_DATE);
     } else if (command) {
         kerf_command_help(&out, command->table, terminal_columns(), terminal_colour());
     } else {

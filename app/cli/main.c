@@ -41,15 +41,18 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *va
     return output_print(&text);
 }
 
-static int unknown(const char *name) {
-    const char *names[16];
-    for (size_t i = 0; i < num_cli_commands; i++) names[i] = cli_commands[i]->table->name;
-    const char *nearest = kerf_text_nearest(name, names, num_cli_commands);
+int cli_unknown(const char *name) {
+    enum { MOST = 16, OPTIONS = 2 };
+    const char *names[MOST] = {"--version", "--help"};
+    size_t count = name[0] == '-' ? OPTIONS : 0;
+    if (count == 0)
+        for (; count < num_cli_commands; count++) names[count] = cli_commands[count]->table->name;
+    const char *nearest = kerf_text_nearest(name, names, count);
     struct kerf_error err;
     if (nearest)
         kerf_error_set(&err, KERF_EUNKNOWN, "no command '%.64s'; did you mean %s?", name, nearest);
     else
-        kerf_error_set(&err, KERF_EUNKNOWN, "no command '%.64s'; `kerf help` lists them", name);
+        kerf_error_set(&err, KERF_EUNKNOWN, "no command '%.64s'; `kerf help` lists those there are", name);
     return cli_fail(&err);
 }
 
@@ -58,12 +61,12 @@ int main(int argc, char **argv) {
         help_cli.run(0, argv);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(argv[1], "--version") == 0 && argc == 2) {
         struct kerf_text text = {0};
         kerf_text_printf(&text, "kerf %s\n", kerf_version());
         return output_print(&text);
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) return help_cli.run(argc - 2, argv + 2);
     const struct cli_command *command = cli_find(argv[1]);
-    return command ? command->run(argc - 2, argv + 2) : unknown(argv[1]);
+    return command ? command->run(argc - 2, argv + 2) : cli_unknown(argv[1]);
 }

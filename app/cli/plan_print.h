@@ -34,7 +34,8 @@ void words_problem(struct kerf_text *out, const struct kerf_problem *problem); /
 void words_layout(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout);
 void words_layout_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout);
 void words_placement_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout);
-/* How a runner-up differs from the best: "bubble -2.1 s, TP communication +9.0 s, memory +3.2 GB". */
-void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other);
+void words_rate(struct kerf_text *out, double per_second); /* "15.73", "2,631,706" */
+/* In which parts of the time a runner-up differs most from the best: "TP comm +9.0 s, bubble -2.1 s". */
+void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other, int32_t most);
 
 #endif

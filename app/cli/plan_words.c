@@ -84,44 +84,49 @@ void words_layout(struct kerf_text *out, const struct kerf_problem *problem, con
     kerf_text_add(out, any ? "." : "none.");
 }
 
-static void short_parts(struct kerf_text *out, const struct kerf_problem *problem, int64_t dp, int64_t tp1, int64_t tp2,
-                        int64_t pp) {
-    if (problem->strategy == KERF_STRATEGY_1D)
-        kerf_text_printf(out, "dp %lld tp %lld pp %lld", (long long)dp, (long long)tp1, (long long)pp);
-    else
-        kerf_text_printf(out, "dp %lld tp %lldx%lld pp %lld", (long long)dp, (long long)tp1, (long long)tp2, (long long)pp);
-}
-
 void words_layout_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
-    short_parts(out, problem, layout->dp, layout->tp1, layout->tp2, layout->pp);
-    kerf_text_printf(out, " mb %lld", (long long)layout->micro_batch);
+    kerf_text_printf(out, "dp %lld tp %lld", (long long)layout->dp, (long long)layout->tp1);
+    if (problem->strategy != KERF_STRATEGY_1D) kerf_text_printf(out, "x%lld", (long long)layout->tp2);
+    kerf_text_printf(out, " pp %lld mb %lld", (long long)layout->pp, (long long)layout->micro_batch);
     if (layout->summa_blocks) kerf_text_printf(out, " nb %lld", (long long)layout->summa_blocks);
 }
 
+/* What is 1 is left out: "tp 4", "dp 2 tp 2x4". */
 void words_placement_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
-    short_parts(out, problem, layout->scale_up.dp, layout->scale_up.tp1, layout->scale_up.tp2, layout->scale_up.pp);
+    int64_t dp = layout->scale_up.dp, tp1 = layout->scale_up.tp1, tp2 = layout->scale_up.tp2, pp = layout->scale_up.pp;
+    const char *gap = "";
+    if (dp > 1) kerf_text_printf(out, "dp %lld", (long long)dp), gap = " ";
+    if (tp1 * tp2 > 1) {
+        kerf_text_printf(out, "%stp %lld", gap, (long long)tp1), gap = " ";
+        if (problem->strategy != KERF_STRATEGY_1D) kerf_text_printf(out, "x%lld", (long long)tp2);
+    }
+    if (pp > 1) kerf_text_printf(out, "%spp %lld", gap, (long long)pp), gap = " ";
+    if (!*gap) kerf_text_add(out, "-");
 }
 
-static void difference(struct kerf_text *out, const char *name, double value, void (*print)(struct kerf_text *, double)) {
-    kerf_text_printf(out, "%s%s %s", out->length ? ", " : "", name, value < 0 ? "-" : "+");
-    print(out, fabs(value));
+void words_rate(struct kerf_text *out, double per_second) {
+    if (per_second >= 1000 && per_second < 1e15)
+        kerf_text_count(out, llround(per_second));
+    else
+        kerf_text_printf(out, "%.4g", per_second);
 }
 
-void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other) {
+void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other, int32_t most) {
+    static const char *const names[TIME_PARTS] = {"compute", "exposed memory", "TP comm", "DP comm", "PP comm", "bubble"};
     double a[TIME_PARTS], b[TIME_PARTS];
-    struct kerf_text words = {0};
     time_parts(best, a);
     time_parts(other, b);
-    for (int told = 0; told < 2; told++) { /* the two parts that differ most */
+    for (int32_t told = 0; told < most; told++) { /* the part that differs most, then the next */
         int largest = 0;
         for (int i = 1; i < TIME_PARTS; i++)
             if (fabs(b[i] - a[i]) > fabs(b[largest] - a[largest])) largest = i;
-        if (fabs(b[largest] - a[largest]) < 5e-4 * best->step_time_s) break;
-        difference(&words, time_part_names[largest], b[largest] - a[largest], kerf_text_seconds);
+        double more = b[largest] - a[largest];
+        if (!(fabs(more) >= 5e-4 * best->step_time_s)) {
+            if (told == 0) kerf_text_add(out, "as fast");
+            return;
+        }
+        kerf_text_printf(out, "%s%s %s", told ? ", " : "", names[largest], more < 0 ? "-" : "+");
+        kerf_text_seconds(out, fabs(more));
         b[largest] = a[largest];
     }
-    double memory = other->memory_bytes - best->memory_bytes;
-    if (fabs(memory) >= 1e-3 * best->memory_bytes) difference(&words, "memory", memory, kerf_text_bytes);
-    kerf_text_add(out, words.length ? words.data : "the same to three digits");
-    kerf_text_free(&words);
 }

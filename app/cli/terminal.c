@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 #include "cli/interrupt.h"
-#include "kerf/text.h"
 
 int32_t terminal_columns(void) {
     struct winsize size;
@@ -16,7 +16,7 @@ int32_t terminal_columns(void) {
     if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0) count = size.ws_col;
     if (count == 0 && columns) count = (int32_t)strtol(columns, NULL, 10);
     if (count <= 0) count = 100;
-    return count < 20 ? 20 : count;
+    return count < 40 ? 40 : count;
 }
 
 int32_t terminal_colour(void) {
@@ -25,6 +25,102 @@ int32_t terminal_colour(void) {
     if (term && term[0] == 'd') return 0; /* dumb */
     return isatty(STDOUT_FILENO);
 }
+
+/* ---- Tables ----------------------------------------------------------------------------------------------- */
+
+enum { GAP = 2 };
+
+struct cell {
+    const char *begin, *end;
+    int32_t columns;
+    int32_t ends_row;
+};
+
+/* The cell that begins at c; c is moved to the next one. */
+static struct cell next_cell(const char **c) {
+    struct cell cell = {*c, *c + strcspn(*c, "\t\n"), 0, 0};
+    for (const char *byte = cell.begin; byte < cell.end; byte++) cell.columns += ((unsigned char)*byte & 0xC0) != 0x80;
+    cell.ends_row = *cell.end != '\t';
+    *c = *cell.end ? cell.end + 1 : cell.end;
+    return cell;
+}
+
+/* The width of each column, and of the table; -1 for a column that is not there. */
+static int32_t measure(const struct kerf_text *cells, int32_t widths[TABLE_COLUMNS_MAX]) {
+    int32_t total = -GAP;
+    for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) widths[k] = -1;
+    const char *c = cells->data ? cells->data : "";
+    for (int32_t k = 0; *c && k < TABLE_COLUMNS_MAX;) {
+        struct cell cell = next_cell(&c);
+        if (cell.columns > widths[k]) widths[k] = cell.columns;
+        k = cell.ends_row ? 0 : k + 1;
+    }
+    for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++)
+        if (widths[k] >= 0) total += widths[k] + GAP;
+    return total;
+}
+
+static void make_fit(const struct table_column *columns, int32_t widths[TABLE_COLUMNS_MAX], int32_t total, int32_t width) {
+    while (total > width) {
+        int32_t least = -1, widest = 0;
+        for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) {
+            if (widths[k] < 0) continue;
+            if (columns[k].leave_out && (least < 0 || columns[k].leave_out > columns[least].leave_out)) least = k;
+            if (widths[k] > widths[widest]) widest = k;
+        }
+        if (least < 0) {
+            widths[widest] -= total - width < widths[widest] ? total - width : widths[widest] - 1;
+            return;
+        }
+        total -= widths[least] + GAP;
+        widths[least] = -1;
+    }
+}
+
+static void print_cell(struct kerf_text *out, const struct cell *cell, int32_t width, int32_t right) {
+    int32_t shown = cell->columns;
+    const char *end = cell->end;
+    if (shown > width) { /* cut, with a sign that it was */
+        shown = width - 1;
+        end = cell->begin;
+        for (int32_t left = shown; left > 0; left--)
+            do end++;
+            while (((unsigned char)*end & 0xC0) == 0x80);
+    }
+    if (right) kerf_text_repeat(out, " ", width - cell->columns);
+    kerf_text_write(out, cell->begin, (size_t)(end - cell->begin));
+    if (shown < cell->columns) kerf_text_add(out, "\u2026");
+    if (!right) kerf_text_repeat(out, " ", width - cell->columns);
+}
+
+int32_t terminal_table_width(const struct kerf_text *cells) {
+    int32_t widths[TABLE_COLUMNS_MAX];
+    return measure(cells, widths);
+}
+
+void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns, int32_t width,
+                    int32_t colour, int32_t bold_row) {
+    int32_t widths[TABLE_COLUMNS_MAX];
+    if (cells->failed) out->failed = 1;
+    make_fit(columns, widths, measure(cells, widths), width);
+    const char *c = cells->data ? cells->data : "";
+    for (int32_t row = 0; *c; row++) {
+        const char *style = !colour ? "" : row == 0 ? "\033[2m" : row == bold_row ? "\033[1m" : "";
+        struct cell cell = {.ends_row = 0};
+        int32_t shown = 0;
+        kerf_text_add(out, style);
+        for (int32_t k = 0; !cell.ends_row && k < TABLE_COLUMNS_MAX; k++) {
+            cell = next_cell(&c);
+            if (widths[k] < 0) continue;
+            if (shown++) kerf_text_repeat(out, " ", GAP);
+            print_cell(out, &cell, widths[k], columns[k].right);
+        }
+        while (out->length && out->data[out->length - 1] == ' ') out->data[--out->length] = 0;
+        kerf_text_add(out, style[0] ? "\033[0m\n" : "\n");
+    }
+}
+
+/* ---- Progress --------------------------------------------------------------------------------------------- */
 
 static int64_t now_ms(void) {
     struct timespec now;

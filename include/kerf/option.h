@@ -87,6 +87,10 @@ KERF_API void kerf_command_help(struct kerf_text *out, const struct kerf_command
  * `date` is the release's, as mdoc writes dates: "November 1, 2026". */
 KERF_API void kerf_command_mdoc(struct kerf_text *out, const struct kerf_command *command, const char *date);
 
+/** The page kerf(1), which lists the commands, in the same form. */
+KERF_API void kerf_commands_mdoc(struct kerf_text *out, const struct kerf_command *const *commands, size_t count,
+                                 const char *date);
+
 /** A bash completion script for `kerf` with these commands: names of commands and options, choices, and
  * files everywhere else. Needs bash alone, without the bash-completion package. */
 KERF_API void kerf_commands_bash(struct kerf_text *out, const struct kerf_command *const *commands,

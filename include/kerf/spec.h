@@ -19,8 +19,9 @@ extern "C" {
 /**
  * A transformer. Read from a Hugging Face config.json or a subset of it; keys that kerf does not know are
  * accepted there. The names that GPT-2, BLOOM, Falcon and OPT use for the same things are understood:
- * n_embd, n_layer, num_layers, n_head, n_positions, n_ctx, n_inner, ffn_dim, ffn_hidden_size. Where a file
- * uses n_embd and its n_inner is null or missing, it is 4 n_embd, as transformers does.
+ * n_embd, n_embed, n_layer, num_layers, n_head, n_positions, n_ctx, seq_length, n_inner, ffn_dim,
+ * ffn_hidden_size. Where the width of the feed-forward layer is null or missing in a file that uses n_embd or
+ * n_embed, or whose model_type is bloom or falcon, it is 4 hidden_size, as transformers has it.
  */
 struct kerf_model {
     char name[KERF_NAME_SIZE];       /* "name" of the file, else the file's own name without .json */
@@ -101,7 +102,7 @@ struct kerf_problem {
 /* ---- Reading ------------------------------------------------------------------------------------------ */
 
 /**
- * The model or system of this name in the catalogue, else of this file ("-" is standard input). Files hold
+ * The model or system of this name in the catalogue, else of this file ("-": standard input). Files hold
  * at most 16 MiB. Errors say file, line, column, what is wrong and what would be right: KERF_EIO for a file
  * that cannot be read, KERF_EUNKNOWN for a name that is neither, KERF_ESYNTAX or KERF_EINVALID for content.
  */
@@ -116,10 +117,11 @@ KERF_API int32_t kerf_system_parse(const char *json, size_t length, const char *
                                    struct kerf_system *ret_system, struct kerf_error *err);
 
 /**
- * Changes one field by its key, such as "scale_up.bandwidth_bytes_per_s=450 GB/s" or "num_hidden_layers=64";
- * the result obeys the same rules as a file.
+ * Changes fields by their keys, such as "scale_up.bandwidth_bytes_per_s=450 GB/s" or, between commas, several:
+ * "hidden_size=5120,num_attention_heads=40". Together they obey the same rules as a file; after an error model
+ * and system are as they were.
  */
-KERF_API int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, const char *assignment,
+KERF_API int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, const char *assignments,
                                   struct kerf_error *err);
 
 /** Reads "dp=2,tp1=8,pp=64,micro_batch=1,scale_up.tp1=4". What is not named is 1 (summa_blocks: 0). */

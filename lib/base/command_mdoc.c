@@ -192,3 +192,26 @@ void kerf_command_mdoc(struct kerf_text *out, const struct kerf_command *command
     examples(out, command->examples);
     kerf_text_add(out, ".Sh SEE ALSO\n.Xr kerf 1\n");
 }
+
+void kerf_commands_mdoc(struct kerf_text *out, const struct kerf_command *const *commands, size_t count, const char *date) {
+    kerf_text_printf(out, ".Dd %s\n.Dt KERF 1\n.Os kerf " KERF_VERSION_TEXT "\n", date);
+    kerf_text_add(out, ".Sh NAME\n.Nm kerf\n.Nd find how to cut a large-model job so that the least is wasted\n"
+                       ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar options\n.Nm\n.Fl Fl version\n"
+                       ".Sh DESCRIPTION\nEach command has a page of its own, and\n.Nm kerf help Ar command\n"
+                       "prints its options.\n.Bl -tag -width Ds\n");
+    for (size_t i = 0; i < count; i++) {
+        kerf_text_add(out, ".It Nm kerf");
+        macro_arguments(out, commands[i]->name);
+        kerf_text_add(out, "\n");
+        prose(out, commands[i]->summary);
+    }
+    kerf_text_add(out, ".El\n.Sh ENVIRONMENT\n.Bl -tag -width Ds\n"
+                       ".It Ev NO_COLOR\nWhen it is set and not empty, output is not coloured.\n"
+                       ".It Ev COLUMNS\nThe width of tables where standard output is no terminal; 100 without it.\n"
+                       ".El\n.Sh SEE ALSO\n");
+    for (size_t i = 0, listed = 0; i < count; i++) {
+        if (strcmp(commands[i]->name, "help") == 0) continue;
+        kerf_text_printf(out, "%s.Xr kerf-%s 1", listed++ ? " ,\n" : "", commands[i]->name);
+    }
+    kerf_text_add(out, "\n");
+}

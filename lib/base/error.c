@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/input.h"
 
 const char *kerf_version(void) { return KERF_VERSION_TEXT; }
 
@@ -14,10 +15,8 @@ int32_t kerf_error_set(struct kerf_error *err, int32_t code, const char *format,
     va_start(args, format);
     vsnprintf(fresh.message, sizeof fresh.message, format, args);
     va_end(args);
+    utf8_clean(fresh.message); /* one line of text, whatever of somebody's input is quoted in it */
     *err = fresh;
-    /* A message is one line of text, whatever of somebody's input was quoted in it. */
-    for (char *c = err->message; *c; c++)
-        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
     return code;
 }
 

@@ -70,20 +70,25 @@ static const char *find_object(const struct json_object *object) {
     return found ? found : parent;
 }
 
-static void set_place(const struct json_object *object, const char *key, int of_key, struct kerf_error *err) {
-    const struct json_document *document = object->document;
-    const char *end = document->text + document->length;
-    const char *place = find_object(object), *member = NULL;
-    if (place && key) member = find_member(place, end, key, of_key);
-    if (member) place = member;
+/* Tells the file, line and column (in bytes) of a place in the text. */
+static void tell_place(const struct json_document *document, const char *place, struct kerf_error *err) {
     err->line = 1, err->column = 1;
-    for (const char *c = document->text; place && c < place; c++) {
+    for (const char *c = document->text; c < place; c++) {
         if (*c == '\n')
             err->line++, err->column = 1;
         else
             err->column++;
     }
     error_set_file(err, document->source);
+}
+
+static void set_place(const struct json_object *object, const char *key, int of_key, struct kerf_error *err) {
+    const struct json_document *document = object->document;
+    const char *end = document->text + document->length;
+    const char *place = find_object(object), *member = NULL;
+    if (place && key) member = find_member(place, end, key, of_key);
+    if (member) place = member;
+    tell_place(document, place ? place : document->text, err);
 }
 
 int32_t json_fail(const struct json_object *object, const char *key, int32_t code, struct kerf_error *err,
@@ -95,7 +100,6 @@ int32_t json_fail(const struct json_object *object, const char *key, int32_t cod
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
     kerf_error_set(err, code, "%s", message);
-    utf8_clean(err->message);
     set_place(object, key, 0, err);
     return code;
 }
@@ -120,6 +124,14 @@ static const char *hint(const char *text, size_t length, const json_error_t *err
     }
 }
 
+/* Where the last code point begins that jansson read: it counts columns in code points, but also bytes. */
+static const char *last_read(const struct json_document *document, int position) {
+    const char *place = document->text + (position > 0 && (size_t)position <= document->length ? position : 0);
+    if (place == document->text || place[-1] == '\n') return place;
+    for (place--; place > document->text && (*place & 0xC0) == 0x80;) place--;
+    return place;
+}
+
 int32_t json_document_parse(struct json_document *ret_document, const char *text, size_t length,
                             const char *source, struct json_object *ret_root, struct kerf_error *err) {
     json_error_t error;
@@ -129,12 +141,7 @@ int32_t json_document_parse(struct json_document *ret_document, const char *text
     if (ret_document->root == NULL) {
         kerf_error_set(err, KERF_ESYNTAX, "not valid JSON: %s%s", error.text,
                        hint(ret_document->text, length, &error));
-        if (err) {
-            error_set_file(err, source);
-            utf8_clean(err->message);
-            err->line = error.line > 0 ? error.line : 1;
-            err->column = error.column > 0 ? error.column : 1;
-        }
+        if (err) tell_place(ret_document, last_read(ret_document, error.position), err);
         return KERF_ESYNTAX;
     }
     if (!json_is_object(ret_document->root))

@@ -6,8 +6,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 
-enum { THREADS_MAX = 256 };
-
 struct pool {
     threads_task task;
     void *context;
@@ -42,7 +40,7 @@ void threads_run(int32_t threads, size_t num_tasks, threads_task task, void *con
     struct pool pool = {.task = task, .context = context, .num_tasks = num_tasks};
     struct worker workers[THREADS_MAX];
     if (threads > THREADS_MAX) threads = THREADS_MAX;
-    if ((size_t)threads > num_tasks) threads = (int32_t)num_tasks;
+    if (threads > 0 && (size_t)threads > num_tasks) threads = (int32_t)num_tasks;
 
     /* Signals go to the caller's thread, which knows what to do with them. */
     sigset_t all, before;

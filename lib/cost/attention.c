@@ -12,20 +12,20 @@ void add_fused_attention(struct block_builder *builder, const char *name, int64_
     double slowdown = builder->elements.vector_slowdown;
     double bh = (double)b * (double)h, l1 = (double)l1_, l = (double)l_, q = (double)q_;
     double matrix = bh * l1 * l, queries = bh * l1 * q, keys = bh * l * q, rows = bh * l1;
-    double logits = matrix * (q + (q - 1));
+    double logits = matrix * dot_flops(q);
     double softmax = (2 * matrix + rows * (l - 1)) * slowdown, dropout = matrix * slowdown;
 
     layer->on_matrix_units = 1;
     layer->activation_bytes = (3 * queries + rows + rows + queries) * size; /* q k v, generator, statistics, result */
 
-    layer->forward.flops = logits + softmax + dropout + queries * (l + (l - 1));
+    layer->forward.flops = logits + softmax + dropout + queries * dot_flops(l);
     layer->forward.bytes = (queries + 2 * keys + rows + queries) * size;
     pass_send(&layer->forward, COMM_ALLGATHER, AXIS_TP2, m2, 2 * keys * size);
 
-    layer->backward.flops = queries * (l + (l - 1)) + keys * (l1 + (l1 - 1)) +           /* of the logits */
+    layer->backward.flops = queries * dot_flops(l) + keys * dot_flops(l1) +               /* of the logits */
                             (2 * matrix + rows * (l - 1) + matrix) * slowdown + dropout + /* softmax, dropout */
-                            matrix * (q + (q - 1)) + keys * (l1 + (l1 - 1)) +            /* attend */
-                            logits + softmax + dropout;                                  /* the forward pass again */
+                            matrix * dot_flops(q) + keys * dot_flops(l1) +                /* attend */
+                            logits + softmax + dropout;                                   /* the forward pass again */
     layer->backward.bytes = (2 * keys + 2 * queries) * size + layer->activation_bytes;
     pass_send(&layer->backward, COMM_ALLGATHER, AXIS_TP2, m2, 2 * keys * size);
     pass_send(&layer->backward, COMM_REDUCESCATTER, AXIS_TP2, m2, 2 * keys * size);
@@ -47,9 +47,9 @@ void add_logits(struct block_builder *builder, const char *name, int64_t b, int6
     layer->on_matrix_units = 1;
     layer->recomputed = recomputed;
     layer->activation_bytes = 2 * queries * size; /* Q and K */
-    layer->forward.flops = matrix * (q + (q - 1));
+    layer->forward.flops = matrix * dot_flops(q);
     layer->forward.bytes = (queries + keys + matrix) * size;
-    layer->backward.flops = queries * (l + (l - 1)) + keys * (l1 + (l1 - 1));
+    layer->backward.flops = queries * dot_flops(l) + keys * dot_flops(l1);
     layer->backward.bytes = (queries + keys + 2 * matrix + 2 * queries) * size;
     gather_keys(layer, m2, keys * size);
 }
@@ -62,9 +62,9 @@ void add_attend(struct block_builder *builder, const char *name, int64_t b, int6
     double matrix = bh * l1 * l, queries = bh * l1 * q, keys = bh * l * q;
     layer->on_matrix_units = 1;
     layer->activation_bytes = ((recomputed ? 0 : matrix) + queries) * size;
-    layer->forward.flops = queries * (l + (l - 1));
+    layer->forward.flops = queries * dot_flops(l);
     layer->forward.bytes = (matrix + keys + queries) * size;
-    layer->backward.flops = matrix * (q + (q - 1)) + keys * (l1 + (l1 - 1));
+    layer->backward.flops = matrix * dot_flops(q) + keys * dot_flops(l1);
     layer->backward.bytes = (3 * queries + matrix + matrix + keys) * size;
     gather_keys(layer, m2, keys * size);
 }
@@ -79,12 +79,12 @@ void add_logits_summa(struct block_builder *builder, const char *name, int64_t b
     layer->on_matrix_units = 1;
     layer->blocks = blocks;
     layer->activation_bytes = 2 * queries * size; /* Q and K */
-    layer->forward.flops = matrix * (q1 + (q1 - 1));
+    layer->forward.flops = matrix * dot_flops(q1);
     layer->forward.bytes = (keys + queries * blocks + matrix) * size;
     pass_send(&layer->forward, COMM_BROADCAST, AXIS_TP2, m2, keys * size);
     pass_send(&layer->forward, COMM_REDUCE, AXIS_TP1, m1, matrix * size);
 
-    layer->backward.flops = queries * (l + (l - 1)) + keys * (l2 + (l2 - 1));
+    layer->backward.flops = queries * dot_flops(l) + keys * dot_flops(l2);
     layer->backward.bytes = (2 * matrix + 2 * keys + 2 * queries * blocks) * size;
     pass_send(&layer->backward, COMM_BROADCAST, AXIS_TP1, m1, matrix * size);
     pass_send(&layer->backward, COMM_BROADCAST, AXIS_TP2, m2, keys * size);
@@ -107,7 +107,7 @@ void add_attend_summa(struct block_builder *builder, const char *name, int64_t b
     pass_send(&layer->forward, COMM_BROADCAST, AXIS_TP1, m1, matrix * size);
     pass_send(&layer->forward, COMM_BROADCAST, AXIS_TP2, m2, keys * size);
 
-    layer->backward.flops = matrix * (q1 + (q1 - 1)) + keys * (l2 + (l2 - 1));
+    layer->backward.flops = matrix * dot_flops(q1) + keys * dot_flops(l2);
     layer->backward.bytes = 2 * (queries * blocks + keys + matrix) * size;
     pass_send(&layer->backward, COMM_BROADCAST, AXIS_TP2, m2, keys * size);
     pass_send(&layer->backward, COMM_REDUCE, AXIS_TP1, m1, matrix * size);

@@ -109,6 +109,11 @@ void add_logits_summa(struct block_builder *builder, const char *name, int64_t b
 void add_attend_summa(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l, int64_t q,
                       int64_t m1, int64_t m2, int64_t nb);
 
+/* FLOP of the sum of n numbers, and of n products and their sum. A shard may be empty (fewer features than
+ * accelerators), and then nothing is done. */
+static inline double sum_flops(double n) { return n > 0 ? n - 1 : 0; }
+static inline double dot_flops(double n) { return n > 0 ? n + (n - 1) : 0; }
+
 /* For the operations' files: a fresh operation, and one more message of a pass (none when m is 1). */
 struct cost_layer *block_append(struct block_builder *builder, const char *name);
 void pass_send(struct cost_pass *pass, enum comm_kind kind, enum comm_axis axis, int64_t m, double bytes);

@@ -15,12 +15,12 @@ void add_linear(struct block_builder *builder, const char *name, int64_t b_, int
     layer->weights_bytes = weights * size;
     layer->activation_bytes = input * size;
 
-    layer->forward.flops = bl * f1 * (e1 + (e1 - 1));
+    layer->forward.flops = bl * f1 * dot_flops(e1);
     layer->forward.bytes = (input + output + weights) * size;
     pass_send(&layer->forward, COMM_REDUCESCATTER, AXIS_TP1, m_in, bl * f * size);
 
     /* dX = dY W^T, dW = X^T dY: dY is read twice */
-    layer->backward.flops = bl * e1 * (f1 + (f1 - 1)) + weights * (bl + (bl - 1));
+    layer->backward.flops = bl * e1 * dot_flops(f1) + weights * dot_flops(bl);
     layer->backward.bytes = (weights + input + 2 * output + weights + input) * size;
     pass_send(&layer->backward, COMM_REDUCESCATTER, AXIS_TP1, m_out, bl * e * size);
 }
@@ -43,7 +43,7 @@ void add_linear_summa(struct block_builder *builder, const char *name, int64_t b
     pass_send(&layer->forward, COMM_BROADCAST, AXIS_TP1, m1, rows);
     pass_send(&layer->forward, COMM_BROADCAST, AXIS_TP2, m2, columns);
 
-    layer->backward.flops = bl * e * (f1 + (f1 - 1)) + e * f1 * (bl + (bl - 1));
+    layer->backward.flops = bl * e * dot_flops(f1) + e * f1 * dot_flops(bl);
     layer->backward.bytes = (f1 * e + output * blocks + bl * e) * size + (e * bl + output * blocks + e * f1) * size;
     pass_send(&layer->backward, COMM_BROADCAST, AXIS_TP2, m2, columns); /* dX: W down, */
     pass_send(&layer->backward, COMM_REDUCE, AXIS_TP1, m1, rows);       /* its sum along */

@@ -35,7 +35,7 @@ void add_softmax(struct block_builder *builder, const char *name, int64_t b, int
                  int64_t m1, int recomputed) {
     struct cost_layer *layer = block_append(builder, name);
     double size = builder->elements.element_bytes;
-    double rows = (double)b * (double)h * (double)l1, n = rows * (double)l2, sums = rows * (double)(l2 - 1);
+    double rows = (double)b * (double)h * (double)l1, n = rows * (double)l2, sums = rows * sum_flops((double)l2);
     layer->recomputed = recomputed;
     layer->activation_bytes = recomputed ? 0 : n * size;
     layer->forward.flops = 2 * n + sums;
@@ -54,7 +54,7 @@ static struct cost_layer *add_norm(struct block_builder *builder, const char *na
     layer->activation_bytes = n * size;
     layer->forward.flops = 9 * n; /* mean 2, variance 3, scale 2, weight and bias 2 */
     layer->forward.bytes = (n + 2 * rows + n + 2 * width) * size;
-    layer->backward.flops = 3 * n + (5 * n + 4 * rows * (width - 1));
+    layer->backward.flops = 3 * n + (5 * n + 4 * rows * sum_flops(width));
     layer->backward.bytes = (4 * n + 2 * width + n) * size;
     return layer;
 }

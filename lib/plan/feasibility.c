@@ -11,8 +11,9 @@ typedef int (*visit)(void *context, const struct shapes *shapes, int64_t dp, int
                      double memory_bytes, struct arena *scratch);
 
 /* Calls visit for every combination that has candidates, until it returns other than 0. */
-static int walk(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem, struct arena *scratch,
-                visit visit_one, void *context) {
+static int walk(const struct feasibility *with, const struct kerf_problem *problem, visit visit_one, void *context) {
+    const struct kerf_cost_model *cost_model = with->cost_model;
+    struct arena *scratch = with->scratch;
     int32_t num_tensors, stop = 0;
     struct divisors batches;
     struct shapes shapes;
@@ -25,7 +26,7 @@ static int walk(const struct kerf_cost_model *cost_model, const struct kerf_prob
         if (!shapes_begin(&shapes, cost_model, problem, &tensors[t], &batches, scratch)) break;
         if (shapes.num_blocks == 0) continue;
         int32_t num_pps = space_stages(problem, &tensors[t], pps);
-        for (int32_t p = 0; p < num_pps && !stop; p++) {
+        for (int32_t p = 0; p < num_pps && !stop && !with->should_stop(with->context); p++) {
             int64_t pp = pps[p], dp = problem->gpus / (tensors[t].tp1 * tensors[t].tp2 * pp);
             int64_t samples = problem->global_batch / dp;
             int32_t num_placements;
@@ -47,7 +48,7 @@ static int walk(const struct kerf_cost_model *cost_model, const struct kerf_prob
 }
 
 struct nearest {
-    const struct kerf_cost_model *cost_model;
+    const struct feasibility *with;
     const struct kerf_problem *problem;
     int found;
     struct kerf_estimate best;
@@ -59,7 +60,7 @@ static int keep_nearest(void *context, const struct shapes *shapes, int64_t dp, 
     if (nearest->found && memory_bytes > nearest->best.memory_bytes) return 0;
     int32_t count;
     struct space_placement *placements = space_placements(nearest->problem, &shapes->tensor, dp, pp, scratch, &count);
-    for (int32_t i = 0; placements && i < count; i++) {
+    for (int32_t i = 0; placements && i < count && !nearest->with->should_stop(nearest->with->context); i++) {
         for (int32_t nb = 0; nb < shapes->num_blocks; nb++) {
             struct kerf_layout layout = {
                 .dp = dp,
@@ -71,7 +72,7 @@ static int keep_nearest(void *context, const struct shapes *shapes, int64_t dp, 
                 .scale_up = {placements[i].tp1, placements[i].tp2, placements[i].dp, placements[i].pp},
             };
             struct kerf_estimate one;
-            if (kerf_estimate(nearest->cost_model, nearest->problem, &layout, &one, NULL) != KERF_OK) continue;
+            if (kerf_estimate(nearest->with->cost_model, nearest->problem, &layout, &one, NULL) != KERF_OK) continue;
             const struct kerf_estimate *best = &nearest->best;
             struct ranked a = {one.throughput, 0, one.layout}, b = {best->throughput, 0, best->layout};
             if (nearest->found && (one.memory_bytes > best->memory_bytes ||
@@ -84,10 +85,10 @@ static int keep_nearest(void *context, const struct shapes *shapes, int64_t dp, 
     return 0;
 }
 
-int feasibility_nearest(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
-                        struct arena *scratch, struct kerf_estimate *ret_nearest) {
-    struct nearest nearest = {.cost_model = cost_model, .problem = problem};
-    walk(cost_model, problem, scratch, keep_nearest, &nearest);
+int feasibility_nearest(const struct feasibility *with, const struct kerf_problem *problem,
+                        struct kerf_estimate *ret_nearest) {
+    struct nearest nearest = {.with = with, .problem = problem};
+    walk(with, problem, keep_nearest, &nearest);
     if (nearest.found) *ret_nearest = nearest.best;
     return nearest.found;
 }
@@ -98,11 +99,10 @@ static int stop_when_fitting(void *context, const struct shapes *shapes, int64_t
     return memory_bytes <= *(const double *)context;
 }
 
-int64_t feasibility_least_gpus(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
-                               struct arena *scratch) {
+int64_t feasibility_least_gpus(const struct feasibility *with, const struct kerf_problem *problem) {
     struct kerf_problem larger = *problem;
     double capacity = problem->system.memory_capacity_bytes;
     for (larger.gpus = problem->gpus * 2; larger.gpus <= KERF_LEAST_GPUS_MAX; larger.gpus *= 2)
-        if (walk(cost_model, &larger, scratch, stop_when_fitting, &capacity)) return larger.gpus;
+        if (walk(with, &larger, stop_when_fitting, &capacity)) return larger.gpus;
     return 0;
 }

@@ -6,12 +6,18 @@
 #include "base/arena.h"
 #include "kerf/plan.h"
 
+struct feasibility {
+    const struct kerf_cost_model *cost_model;
+    struct arena *scratch;
+    int (*should_stop)(void *context); /* asked now and then; after a 1 what is returned means nothing */
+    void *context;
+};
+
 /* The layout with the least memory, of those the fastest; 0 when there are no candidates (or memory ran out). */
-int feasibility_nearest(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
-                        struct arena *scratch, struct kerf_estimate *ret_nearest);
+int feasibility_nearest(const struct feasibility *with, const struct kerf_problem *problem,
+                        struct kerf_estimate *ret_nearest);
 
 /* The smallest gpus * 2^k above gpus, up to KERF_LEAST_GPUS_MAX, at which something fits; 0: none. */
-int64_t feasibility_least_gpus(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
-                               struct arena *scratch);
+int64_t feasibility_least_gpus(const struct feasibility *with, const struct kerf_problem *problem);
 
 #endif

@@ -22,7 +22,7 @@
 
 struct search {
     const struct kerf_problem *problem;
-    struct divisors batches; /* micro-batches: divisors of the global batch */
+    const struct divisors *batches; /* micro-batches: divisors of the global batch */
     struct space_tensor *tensors;
     int32_t num_tensors;
     pthread_mutex_t mutex; /* over what follows */
@@ -30,7 +30,7 @@ struct search {
     int64_t candidates, feasible;
     int32_t tasks_done;
     struct kerf_estimate nearest;
-    int32_t has_nearest;
+    int32_t has_nearest, unexplained; /* unexplained: interrupted while looking for the nearest */
     int64_t least_gpus;
 };
 
@@ -46,7 +46,7 @@ struct run {
     struct task *tasks;
     size_t num_tasks;
     struct arena *scratch; /* [threads] */
-    atomic_size_t tasks_done;
+    atomic_size_t tasks_done; /* of num_tasks searching and num_searches explaining */
     atomic_int stop, out_of_memory;
     pthread_mutex_t progress_mutex;
     int64_t progress_ms; /* when somebody was last told */
@@ -65,7 +65,7 @@ static int should_stop(struct run *run) {
         int64_t now = now_ms();
         if (now - run->progress_ms >= EVERY_MS) {
             run->progress_ms = now;
-            double done = (double)atomic_load(&run->tasks_done) / (double)run->num_tasks;
+            double done = (double)atomic_load(&run->tasks_done) / (double)(run->num_tasks + run->num_searches);
             if (run->options->progress(run->options->progress_context, done)) atomic_store(&run->stop, 1);
         }
         pthread_mutex_unlock(&run->progress_mutex);
@@ -155,7 +155,7 @@ static int explore(struct run *run, const struct search *search, const struct sp
     const double capacity = problem->system.memory_capacity_bytes;
     struct shapes shapes;
     int64_t pps[DIVISORS_MAX];
-    if (!shapes_begin(&shapes, cost_model, problem, tensor, &search->batches, arena)) return 0;
+    if (!shapes_begin(&shapes, cost_model, problem, tensor, search->batches, arena)) return 0;
     struct group group = {.problem = problem, .cost_model = cost_model, .best = best, .cutoff_s = cutoff_s};
     int32_t num_pps = shapes.num_blocks ? space_stages(problem, tensor, pps) : 0;
     shapes_activation_bytes(&shapes, 0); /* for the weights, which the placements' prices need */
@@ -165,8 +165,8 @@ static int explore(struct run *run, const struct search *search, const struct sp
         group.spots = price_placements(&shapes, dp, pp, &group.num_spots);
         if (group.spots == NULL) return 0;
         struct cost_step step = {.layers = (double)(problem->model.num_hidden_layers / pp), .pp = (double)pp};
-        for (int32_t b = 0; b < search->batches.count && search->batches.of[b] <= samples; b++) {
-            int64_t micro_batch = search->batches.of[b];
+        for (int32_t b = 0; b < search->batches->count && search->batches->of[b] <= samples; b++) {
+            int64_t micro_batch = search->batches->of[b];
             if (samples % micro_batch != 0 || !space_has_micro_batch(problem, tensor, micro_batch)) continue;
             *candidates += (int64_t)shapes.num_blocks * group.num_spots;
             step.micro_batches = (double)(samples / micro_batch);
@@ -211,14 +211,21 @@ static void run_task(void *context, size_t index, int32_t worker) {
     atomic_fetch_add(&run->tasks_done, 1);
 }
 
+static int is_stopping(void *context) { return should_stop(context); }
+
 /* The second round: what to say of the searches in which nothing fits. */
 static void explain_task(void *context, size_t index, int32_t worker) {
     struct run *run = context;
     struct search *search = &run->searches[index];
-    const struct kerf_cost_model *cost_model = run->options->cost_model;
-    if (search->feasible > 0 || search->tasks_done < search->num_tensors || should_stop(run)) return;
-    search->has_nearest = feasibility_nearest(cost_model, search->problem, &run->scratch[worker], &search->nearest);
-    search->least_gpus = feasibility_least_gpus(cost_model, search->problem, &run->scratch[worker]);
+    struct feasibility with = {run->options->cost_model, &run->scratch[worker], is_stopping, run};
+    int searched = search->tasks_done == search->num_tensors;
+    if (searched && search->feasible == 0) {
+        search->has_nearest = !should_stop(run) && feasibility_nearest(&with, search->problem, &search->nearest);
+        search->least_gpus = should_stop(run) ? 0 : feasibility_least_gpus(&with, search->problem);
+        search->unexplained = atomic_load(&run->stop);
+        if (search->unexplained) search->has_nearest = 0, search->least_gpus = 0; /* maybe not the least */
+    }
+    atomic_fetch_add(&run->tasks_done, 1);
 }
 
 /* ---- The run ---------------------------------------------------------------------------------------------- */
@@ -266,8 +273,11 @@ static int list_tasks(struct run *run, const struct kerf_problem *problems, stru
         search->best.most = run->options->top;
         search->best.heap = arena_alloc(arena, (size_t)run->options->top, sizeof *search->best.heap);
         search->tensors = space_tensors(&problems[i], arena, &search->num_tensors);
-        if (search->best.heap == NULL || search->tensors == NULL) return 0;
-        divisors_find(problems[i].global_batch, &search->batches);
+        int as_before = i > 0 && problems[i].global_batch == problems[i - 1].global_batch;
+        struct divisors *batches = as_before ? NULL : arena_alloc(arena, 1, sizeof *batches);
+        if (batches) divisors_find(problems[i].global_batch, batches);
+        search->batches = as_before ? run->searches[i - 1].batches : batches;
+        if (search->best.heap == NULL || search->tensors == NULL || search->batches == NULL) return 0;
         pthread_mutex_init(&search->mutex, NULL);
         run->num_tasks += (size_t)search->num_tensors;
     }
@@ -300,7 +310,7 @@ static int collect(const struct run *run, struct owned_plan *owned) {
             .num_plans = search->best.count,
             .nearest = search->has_nearest ? plans : NULL,
             .least_gpus = search->least_gpus,
-            .complete = search->tasks_done == search->num_tensors,
+            .complete = search->tasks_done == search->num_tensors && !search->unexplained,
         };
         owned->plan.complete &= searches[i].complete;
     }
@@ -314,6 +324,7 @@ int32_t kerf_plan_search(const struct kerf_problem *problems, size_t num_problem
         if (code != KERF_OK) return code;
     }
     int32_t threads = options->threads > 0 ? options->threads : threads_available();
+    if (threads > THREADS_MAX) threads = THREADS_MAX;
     struct arena arena = {NULL};
     struct run run = {.options = options, .num_searches = num_problems, .progress_ms = now_ms()};
     struct owned_plan *owned = calloc(1, sizeof *owned);

@@ -90,7 +90,7 @@ static int32_t parse_part(const char *part, size_t length, struct kerf_layout *l
         snprintf(digits, sizeof digits, "%.*s", (int)(value_length < 31 ? value_length : 31), equals + 1);
         char *end;
         long long value = strtoll(digits, &end, 10);
-        if (*end || end == digits || !strchr("0123456789", digits[0]) || value < fields[i].least || value > FIELD_MAX)
+        if (value_length > 31 || *end || end == digits || !strchr("0123456789", digits[0]) || value < fields[i].least || value > FIELD_MAX)
             return kerf_error_set(err, KERF_EINVALID, "layout: %s must be a whole number from %lld to %lld, not '%s'",
                                   key, (long long)fields[i].least, (long long)FIELD_MAX, digits);
         if (*given & 1u << i) return kerf_error_set(err, KERF_EINVALID, "layout: %s is given twice", key);
@@ -148,7 +148,9 @@ int32_t kerf_layout_check(const struct kerf_problem *problem, const struct kerf_
     int64_t product = 0;
     int wide = __builtin_mul_overflow(l->dp, l->tp1, &product) || __builtin_mul_overflow(product, l->tp2, &product) ||
                __builtin_mul_overflow(product, l->pp, &product);
-    RULE(!wide && product == problem->gpus, "dp %lld x tp1 %lld x tp2 %lld x pp %lld is not %lld accelerators",
+    RULE(!wide && product <= FIELD_MAX, "dp %lld x tp1 %lld x tp2 %lld x pp %lld are more than %lld accelerators",
+         (ll)l->dp, (ll)l->tp1, (ll)l->tp2, (ll)l->pp, (ll)FIELD_MAX);
+    RULE(product == problem->gpus, "dp %lld x tp1 %lld x tp2 %lld x pp %lld is not %lld accelerators",
          (ll)l->dp, (ll)l->tp1, (ll)l->tp2, (ll)l->pp, (ll)problem->gpus);
     RULE(model->num_hidden_layers % l->pp == 0, "pp %lld does not divide %lld layers", (ll)l->pp,
          (ll)model->num_hidden_layers);

@@ -119,6 +119,16 @@ int32_t kerf_model_load(const char *name_or_file, struct kerf_model *ret_model, 
     return code;
 }
 
+void model_json(struct kerf_json *json, const struct kerf_model *model) {
+    kerf_json_open(json, NULL, '{');
+    kerf_json_string(json, "name", model->name);
+    for (size_t i = 0; i < FIELDS; i++) {
+        struct kerf_model copy = *model;
+        if (*value_of(&copy, &fields[i]) != 0) kerf_json_integer(json, fields[i].names[0], *value_of(&copy, &fields[i]));
+    }
+    kerf_json_close(json, '}');
+}
+
 int model_has_field(const char *key) {
     for (size_t i = 0; i < FIELDS; i++)
         if (strcmp(fields[i].names[0], key) == 0) return 1;

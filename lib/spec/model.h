@@ -8,6 +8,7 @@
 /* Reads a model from a JSON object; name is its name when the object has none. */
 int32_t model_from_object(const struct json_object *object, const char *name, struct kerf_model *ret_model,
                           struct kerf_error *err);
+void model_json(struct kerf_json *json, const struct kerf_model *model);
 int model_has_field(const char *key);
 /* Sets a field within its bounds; how fields go together is for model_check, once all are set. */
 int32_t model_set_field(struct kerf_model *model, const char *key, double value, struct kerf_error *err);

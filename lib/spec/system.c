@@ -40,12 +40,6 @@ static const struct system_field fields[] = {
 enum { FIELDS = sizeof fields / sizeof *fields };
 static const int64_t DOMAIN_MAX = 1 << 20;
 
-int32_t system_check_domain(int64_t size, struct kerf_error *err) {
-    if (size >= 1 && size <= DOMAIN_MAX) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "a scale-up domain has 1 to %lld accelerators, not %lld",
-                          (long long)DOMAIN_MAX, (long long)size);
-}
-
 static int in_bounds(enum bound bound, double value) {
     switch (bound) {
     case POSITIVE: return value > 0 && isfinite(value);
@@ -109,8 +103,9 @@ int32_t system_from_object(const struct json_object *object, const char *name, s
                            struct kerf_error *err) {
     struct kerf_system system = {.name = ""};
     struct json_object up, out;
+    const char *own_name = "";
     int32_t code = check_group(object, NULL, err);
-    if (code == KERF_OK) code = json_get_string(object, "name", JSON_OPTIONAL, &name, err);
+    if (code == KERF_OK) code = json_get_string(object, "name", JSON_OPTIONAL, &own_name, err);
     if (code == KERF_OK) code = json_get_object(object, "scale_up", JSON_REQUIRED, &up, err);
     if (code == KERF_OK) code = check_group(&up, "scale_up", err);
     if (code == KERF_OK) code = json_get_object(object, "scale_out", JSON_REQUIRED, &out, err);
@@ -121,7 +116,7 @@ int32_t system_from_object(const struct json_object *object, const char *name, s
         code = read_field(group, field, &system, err);
     }
     if (code != KERF_OK) return code;
-    name_copy(system.name, name);
+    name_copy(system.name, own_name[0] ? own_name : name);
     *ret_system = system;
     return KERF_OK;
 }
@@ -143,8 +138,9 @@ int32_t kerf_system_load(const char *name_or_file, struct kerf_system *ret_syste
     if (entry) return kerf_system_parse(entry->json, entry->length, entry->name, ret_system, err);
     if (!names_a_file(name_or_file)) return catalogue_unknown(catalogue_systems, "system", name_or_file, err);
     struct kerf_text text = {0};
+    const char *source = strcmp(name_or_file, "-") == 0 ? "standard input" : name_or_file;
     int32_t code = input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err);
-    if (code == KERF_OK) code = kerf_system_parse(text.data, text.length, name_or_file, ret_system, err);
+    if (code == KERF_OK) code = kerf_system_parse(text.data, text.length, source, ret_system, err);
     kerf_text_free(&text);
     return code;
 }
@@ -186,47 +182,52 @@ static int32_t unknown_key(const char *key, struct kerf_error *err) {
                           nearest ? "?" : "");
 }
 
-static int32_t set_model(struct kerf_model *model, const char *key, double value, struct kerf_error *err) {
-    struct kerf_text text = {0};
-    struct kerf_json json;
-    kerf_json_begin(&json, &text);
-    model_json(&json, model);
-    struct json_document document;
-    struct json_object root;
-    int32_t code = json_document_parse(&document, text.data, text.length, model->name, &root, err);
-    if (code == KERF_OK) {
-        json_object_set_new(root.json, key, json_real(value));
-        code = model_from_object(&root, model->name, model, err);
-        if (code != KERF_OK && err) err->file[0] = 0, err->line = 0; /* the option is at fault, no file */
-    }
-    json_document_free(&document);
-    kerf_text_free(&text);
-    return code;
-}
-
-int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, const char *assignment,
-                         struct kerf_error *err) {
-    const char *equals = strchr(assignment, '=');
-    char key[64];
-    if (equals == NULL || equals == assignment || (size_t)(equals - assignment) >= sizeof key)
-        return kerf_error_set(err, KERF_EINVALID, "'%.64s' must be KEY=VALUE, such as memory_capacity_bytes=80GB",
-                              assignment);
-    snprintf(key, sizeof key, "%.*s", (int)(equals - assignment), assignment);
+/* One KEY=VALUE, of `length` bytes, within the bounds of its field. */
+static int32_t assign(struct kerf_model *model, struct kerf_system *system, const char *assignment, size_t length,
+                      struct kerf_error *err) {
+    char key[64], text[128];
+    const char *equals = memchr(assignment, '=', length);
+    size_t key_length = equals ? (size_t)(equals - assignment) : 0, text_length = length - key_length - 1;
+    if (key_length == 0 || key_length >= sizeof key || text_length >= sizeof text)
+        return kerf_error_set(err, KERF_EINVALID, "'%.*s' must be KEY=VALUE, such as memory_capacity_bytes=80GB",
+                              length > 64 ? 64 : (int)length, assignment);
+    snprintf(key, sizeof key, "%.*s", (int)key_length, assignment);
+    snprintf(text, sizeof text, "%.*s", (int)text_length, equals + 1);
+    struct kerf_error why;
     double value;
     if (model_has_field(key)) {
-        int32_t code = kerf_quantity_parse(equals + 1, "", &value, err);
-        return code == KERF_OK ? set_model(model, key, value, err) : code;
+        if (kerf_quantity_parse(text, "", &value, &why) != KERF_OK)
+            return kerf_error_set(err, KERF_EINVALID, "%s: %s", key, why.message);
+        return model_set_field(model, key, value, err);
     }
     for (size_t i = 0; i < FIELDS; i++) {
         char name[64];
         full_key(&fields[i], name);
         if (strcmp(name, key) != 0) continue;
-        int32_t code = kerf_quantity_parse(equals + 1, fields[i].unit, &value, err);
-        if (code != KERF_OK) return code;
+        if (kerf_quantity_parse(text, fields[i].unit, &value, &why) != KERF_OK)
+            return kerf_error_set(err, KERF_EINVALID, "%s: %s", key, why.message);
         if (!in_bounds(fields[i].bound, value))
             return kerf_error_set(err, KERF_EINVALID, "%s must be %s, not %g", key, bound_words(fields[i].bound), value);
         store(system, &fields[i], value);
         return KERF_OK;
     }
     return unknown_key(key, err);
+}
+
+int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, const char *assignments,
+                         struct kerf_error *err) {
+    struct kerf_model new_model = *model;
+    struct kerf_system new_system = *system;
+    for (const char *one = assignments;; one++) {
+        size_t length = strcspn(one, ",");
+        int32_t code = assign(&new_model, &new_system, one, length, err);
+        if (code != KERF_OK) return code;
+        one += length;
+        if (*one == 0) break;
+    }
+    int32_t code = model_check(&new_model, err);
+    if (code != KERF_OK) return code;
+    *model = new_model;
+    *system = new_system;
+    return KERF_OK;
 }

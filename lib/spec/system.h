@@ -8,8 +8,6 @@
 /* Reads a system from a JSON object; name is its name when the object has none. */
 int32_t system_from_object(const struct json_object *object, const char *name, struct kerf_system *ret_system,
                            struct kerf_error *err);
-/* The size of the scale-up domain by any other way than a file. */
-int32_t system_check_domain(int64_t size, struct kerf_error *err);
 void system_json(struct kerf_json *json, const struct kerf_system *system);
 
 #endif

@@ -12,7 +12,7 @@
 
 static const char *const keys[] = {"dp",           "tp1",          "tp2",         "pp",         "micro_batch",
                                    "summa_blocks", "scale_up.tp1", "scale_up.tp2", "scale_up.dp", "scale_up.pp"};
-enum { KEYS = sizeof keys / sizeof *keys, SUMMA_BLOCKS = 5 };
+enum { KEYS = sizeof keys / sizeof *keys, SUMMA_BLOCKS = 5, DIGITS_MAX = 31 };
 
 static void values_of(const struct kerf_layout *layout, int64_t values[KEYS]) {
     const int64_t list[KEYS] = {layout->dp,           layout->tp1,          layout->tp2,         layout->pp,
@@ -27,7 +27,7 @@ static int plain_part(const char *part, const char *end, int64_t values[KEYS], i
         size_t length = strlen(keys[i]);
         if ((size_t)(end - part) <= length || strncmp(part, keys[i], length) != 0 || part[length] != '=') continue;
         const char *digit = part + length + 1;
-        if (digit == end || given[i]) return 0;
+        if (digit == end || end - digit > DIGITS_MAX || given[i]) return 0;
         int64_t value = 0;
         for (; digit < end; digit++) {
             if (*digit < '0' || *digit > '9') return 0;

@@ -24,6 +24,22 @@ static void check_round_trip(const struct kerf_model *model) {
     kerf_text_free(&text);
 }
 
+/* The place of a syntax error is that of the last code point which jansson read. */
+static void check_syntax_place(const struct kerf_error *err, const char *text, size_t length) {
+    json_error_t error;
+    json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    CHECK(root == NULL);
+    CHECK(err->line == (error.line > 0 ? error.line : 1));
+    const char *start = text;
+    for (int line = 1; line < error.line; line++) start = (const char *)memchr(start, '\n', (size_t)(text + length - start)) + 1;
+    int columns = 0;
+    for (const char *c = start; c < start + err->column && c < text + length; c++) columns += (*c & 0xC0) != 0x80;
+    if (error.column > 0)
+        CHECK(columns == error.column);
+    else
+        CHECK(err->column == 1);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct kerf_model model;
     struct kerf_error err;
@@ -36,6 +52,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     } else {
         check_error(code, &err, source, (const char *)data, size);
         CHECK(strcmp(err.file, source) == 0);
+        if (code == KERF_ESYNTAX) check_syntax_place(&err, (const char *)data, size);
         CHECK(is_poisoned(&model, sizeof model));
     }
     CHECK(kerf_model_parse((const char *)data, size, source, &model, NULL) == code);
