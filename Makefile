@@ -7,7 +7,7 @@ demo: ## install what is missing, build, plan a trillion-parameter model over 1,
 	@scripts/install-packages build
 	@echo "== building kerf (build/release/kerf)"
 	@cmake --preset release -DKERF_TESTS=OFF >/dev/null
-	@cmake --build --preset release --target kerf
+	@cmake --build --preset release --target kerf -- --quiet
 	@echo "== kerf plan $(PROBLEM) -o plan.svg -o plan.png"
 	@build/release/kerf plan $(PROBLEM) -o plan.svg -o plan.png
 	@echo "== wrote plan.svg and plan.png"

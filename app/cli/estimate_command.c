@@ -34,14 +34,14 @@ static const struct kerf_option options[] = {
     {.name = "scale-up-size", .type = KERF_OPTION_INTEGER, AT(scale_up_size), .value = "N", .minimum = 1, .maximum = 1048576,
      .help = "Accelerators in a scale-up (NVLink) domain (default: the system's)."},
     {.name = "set", .type = KERF_OPTION_STRINGS, AT(sets), .value = "KEY=VALUE",
-     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s. May be given several times."},
+     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between commas, or by giving it several times."},
     {.name = "cost-model", .type = KERF_OPTION_STRING, AT(cost_model), .value = "NAME",
      .help = "What prices the layout (default: reference, the model of arXiv 2410.00273)."},
     {.name = "layers", .type = KERF_OPTION_FLAG, AT(layers), .help = "Also say what each operation of a layer costs."},
     {.name = "format", .type = KERF_OPTION_CHOICE, AT(format), .value = "FORMAT", .choices = "table,json,csv",
-     .help = "How to print the answer (default: table). csv holds the table of --layers."},
+     .help = "How to print the answer (default: by the name of --output, else table). csv holds the table of --layers."},
     {.name = "output", .letter = 'o', .type = KERF_OPTION_STRING, AT(output), .value = "FILE",
-     .help = "Write to FILE instead of standard output."},
+     .help = "Write to FILE, in the format of its name - .json .csv .txt - instead of standard output."},
     {.name = "lines", .type = KERF_OPTION_FLAG, AT(lines),
      .help = "For programs: read one JSON request a line from standard input and answer each with one line (docs/json.md)."},
     {.name = NULL},
@@ -81,10 +81,9 @@ static int32_t read_problem(const struct estimate_options *values, struct kerf_p
     if (values->global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
     int32_t code = kerf_model_load(values->models.items[0], &problem->model, err);
     if (code == KERF_OK) code = kerf_system_load(values->system, &problem->system, err);
-    for (int32_t i = 0; i < values->sets.count && code == KERF_OK; i++)
-        code = kerf_problem_set(&problem->model, &problem->system, values->sets.items[i], err);
-    if (code == KERF_OK) code = kerf_strategy_parse(values->strategy, &problem->strategy, err);
-    if (code == KERF_OK) code = kerf_attention_parse(values->attention, &problem->attention, err);
+    if (code == KERF_OK) code = cli_set(&problem->model, &problem->system, &values->sets, err);
+    if (code == KERF_OK) code = kerf_strategy_parse(values->strategy ? values->strategy : "1d", &problem->strategy, err);
+    if (code == KERF_OK) code = kerf_attention_parse(values->attention ? values->attention : "fused", &problem->attention, err);
     if (code == KERF_OK) code = kerf_layout_parse(values->layout, layout, err);
     if (code != KERF_OK) return code;
     if (values->scale_up_size) problem->system.scale_up.size = values->scale_up_size;
@@ -99,6 +98,16 @@ static int32_t read_problem(const struct estimate_options *values, struct kerf_p
     return KERF_OK;
 }
 
+/* "json", "csv" or "table". */
+static int32_t find_format(const struct estimate_options *values, const char **ret_format, struct kerf_error *err) {
+    const char *end = values->output && !output_is_special(values->output) ? output_ending(values->output) : NULL;
+    const char *by_name = end == NULL || strcmp(end, "txt") == 0 ? "table" : strcmp(end, "json") == 0 ? "json"
+                          : strcmp(end, "csv") == 0 ? "csv" : NULL;
+    *ret_format = values->format ? values->format : by_name;
+    if (*ret_format) return values->output ? output_check(values->output, err) : KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .json .csv or .txt, or give --format", values->output);
+}
+
 static int answer(const struct estimate_options *values) {
     struct kerf_error err;
     struct kerf_problem problem = {.gpus = 0};
@@ -107,15 +116,18 @@ static int answer(const struct estimate_options *values) {
     struct kerf_estimate estimate;
     struct kerf_layer layers[KERF_LAYERS_MAX];
     int32_t num_layers = 0;
+    const char *format;
     int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
     if (code == KERF_OK) code = read_problem(values, &problem, &layout, &err);
+    if (code == KERF_OK) code = find_format(values, &format, &err);
     if (code == KERF_OK) code = kerf_estimate(cost_model, &problem, &layout, &estimate, &err);
     if (code == KERF_OK) code = kerf_estimate_layers(cost_model, &problem, &layout, layers, &num_layers, &err);
     if (code != KERF_OK) return cli_fail(&err);
 
     struct kerf_text out = {0};
-    struct print_style style = {values->cost_model, terminal_columns(), values->output == NULL && terminal_colour()};
-    if (strcmp(values->format, "json") == 0) {
+    int to_stdout = values->output == NULL || strcmp(values->output, "-") == 0;
+    struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
+    if (strcmp(format, "json") == 0) {
         struct kerf_json json;
         kerf_json_begin(&json, &out);
         kerf_json_open(&json, NULL, '{');
@@ -124,7 +136,7 @@ static int answer(const struct estimate_options *values) {
         if (values->layers) kerf_layers_json(&json, layers, num_layers);
         kerf_json_close(&json, '}');
         kerf_text_add(&out, "\n");
-    } else if (strcmp(values->format, "csv") == 0) {
+    } else if (strcmp(format, "csv") == 0) {
         print_layers_csv(&out, layers, num_layers);
     } else {
         print_estimate_table(&out, &problem, &estimate, layers, values->layers ? num_layers : 0, &style);
@@ -135,11 +147,33 @@ static int answer(const struct estimate_options *values) {
     return estimate.fits ? EXIT_ANSWERED : EXIT_NO_ANSWER;
 }
 
+/* Requests say everything themselves; an option that would be passed over is a mistake. */
+static int answer_lines(const struct estimate_options *values) {
+    struct kerf_error err;
+    const char *other = values->models.count     ? values->models.items[0]
+                        : values->system         ? "--system"
+                        : values->layout         ? "--layout"
+                        : values->gpus           ? "--gpus"
+                        : values->global_batch   ? "--global-batch"
+                        : values->seq_length     ? "--seq-length"
+                        : values->strategy       ? "--strategy"
+                        : values->attention      ? "--attention"
+                        : values->scale_up_size  ? "--scale-up-size"
+                        : values->sets.count     ? "--set"
+                        : values->layers         ? "--layers"
+                        : values->format         ? "--format"
+                        : values->output         ? "--output"
+                                                 : NULL;
+    if (other == NULL) return estimate_lines(values->cost_model);
+    kerf_error_set(&err, KERF_EINVALID, "--lines reads all but --cost-model from its requests; leave out %.64s", other);
+    return cli_fail(&err);
+}
+
 static int run(int argc, char **argv) {
-    struct estimate_options values = {.strategy = "1d", .attention = "fused", .cost_model = "reference", .format = "table"};
+    struct estimate_options values = {.cost_model = "reference"};
     int status = cli_parse(&estimate_cli, argc, argv, &values);
     if (status >= 0) return status;
-    status = values.lines ? estimate_lines(values.cost_model) : answer(&values);
+    status = values.lines ? answer_lines(&values) : answer(&values);
     kerf_options_free(&table, &values);
     return status;
 }

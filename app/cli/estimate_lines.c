@@ -15,7 +15,7 @@ struct stream {
     const char *default_cost_model;
     struct kerf_text out;
     int64_t line;
-    int broken; /* nobody reads any more, or the disk is full */
+    int32_t broken; /* why nothing can be written any more, or KERF_OK */
     struct kerf_error err;
 };
 
@@ -52,7 +52,7 @@ static int32_t answer_request(struct stream *stream, const char *line, size_t le
 }
 
 static void flush(struct stream *stream) {
-    if (output_file("-", &stream->out, &stream->err) != KERF_OK) stream->broken = 1;
+    if (!stream->broken) stream->broken = output_stream(&stream->out, &stream->err);
     kerf_text_clear(&stream->out);
 }
 
@@ -85,8 +85,9 @@ static size_t answer_lines(struct stream *stream, char *buffer, size_t length) {
 static int32_t serve(struct stream *stream, char *buffer) {
     size_t held = 0;
     int too_long = 0; /* the rest of a line that is passed over */
-    while (!stream->broken && !interrupted()) {
+    while (!interrupted()) {
         flush(stream);
+        if (stream->broken) break;
         ssize_t got = read(STDIN_FILENO, buffer + held, LINE_BYTES_MAX - held);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return kerf_error_set(&stream->err, KERF_EIO, "standard input: %s", strerror(errno));
@@ -117,8 +118,8 @@ static int32_t serve(struct stream *stream, char *buffer) {
             held = 0, too_long = 1;
         }
     }
-    if (!stream->broken) flush(stream);
-    return stream->broken ? stream->err.code : KERF_OK;
+    flush(stream);
+    return stream->broken == KERF_EINTERRUPTED ? KERF_OK : stream->broken; /* a reader who has seen enough is no failure */
 }
 
 int estimate_lines(const char *default_cost_model) {

@@ -53,13 +53,14 @@ static int run(int argc, char **argv) {
     int status = cli_parse(&help_cli, argc, argv, &values);
     if (status >= 0) return status;
     struct kerf_text out = {0};
-    struct kerf_error err;
-    const struct cli_command *command = NULL;
-    if (values.verbs.count > 0 && (command = cli_find(values.verbs.items[0])) == NULL) {
-        kerf_error_set(&err, KERF_EUNKNOWN, "no command '%.64s'; `kerf help` lists them", values.verbs.items[0]);
-        kerf_options_free(&table, &values);
-        return cli_fail(&err);
-    }
+    const char *verb = values.verbs.count ? values.verbs.items[0] : NULL;
+    const struct cli_command *command = verb ? cli_find(verb) : NULL;
+    struct kerf_error err = {.code = KERF_OK};
+    if (values.verbs.count > 1)
+        kerf_error_set(&err, KERF_EINVALID, "one command at a time, not '%.64s' too", values.verbs.items[1]);
+    kerf_options_free(&table, &values);
+    if (err.code != KERF_OK) return cli_fail(&err);
+    if (verb && command == NULL) return cli_unknown(verb);
     const struct kerf_command *tables[16];
     for (size_t i = 0; i < num_cli_commands; i++) tables[i] = cli_commands[i]->table;
     if (values.completion) {
@@ -73,7 +74,6 @@ static int run(int argc, char **argv) {
     } else {
         overview(&out, terminal_colour());
     }
-    kerf_options_free(&table, &values);
     return output_print(&out);
 }
 

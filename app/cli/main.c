@@ -41,6 +41,17 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *va
     return output_print(&text);
 }
 
+int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct kerf_strings *sets, struct kerf_error *err) {
+    struct kerf_text all = {0};
+    struct kerf_error why;
+    if (sets->count == 0) return KERF_OK;
+    for (int32_t i = 0; i < sets->count; i++) kerf_text_printf(&all, "%s%s", i ? "," : "", sets->items[i]);
+    int32_t code = all.failed ? kerf_error_set(&why, KERF_ENOMEM, "not enough memory")
+                              : kerf_problem_set(model, system, all.data ? all.data : "", &why);
+    kerf_text_free(&all);
+    return code == KERF_OK ? KERF_OK : kerf_error_set(err, code, "--set: %s", why.message);
+}
+
 int cli_unknown(const char *name) {
     enum { MOST = 16, OPTIONS = 2 };
     const char *names[MOST] = {"--version", "--help"};
@@ -61,7 +72,7 @@ int main(int argc, char **argv) {
         help_cli.run(0, argv);
         return EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--version") == 0 && argc == 2) {
+    if (strcmp(argv[1], "--version") == 0) {
         struct kerf_text text = {0};
         kerf_text_printf(&text, "kerf %s\n", kerf_version());
         return output_print(&text);

@@ -23,6 +23,8 @@ static int write_all(int fd, const char *data, size_t length) {
 static int32_t fail(const char *path, int number, struct kerf_error *err) {
     kerf_error_set(err, KERF_EUNSUPPORTED, "cannot be written: %s", strerror(number));
     snprintf(err->file, sizeof err->file, "%s", path);
+    for (char *c = err->file; *c; c++)
+        if ((unsigned char)*c < ' ') *c = '?';
     return err->code;
 }
 
@@ -33,27 +35,76 @@ int output_print(struct kerf_text *text) {
     return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
 }
 
-int32_t output_file(const char *path, const struct kerf_text *text, struct kerf_error *err) {
+int32_t output_stream(const struct kerf_text *text, struct kerf_error *err) {
     if (text->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the answer");
-    int number;
-    if (strcmp(path, "-") == 0) {
-        number = write_all(STDOUT_FILENO, text->data, text->length);
-        return number == 0 || number == EPIPE ? KERF_OK : fail("standard output", number, err);
-    }
-    struct stat status;
-    int special = stat(path, &status) == 0 && !S_ISREG(status.st_mode); /* a device or a pipe: no file to replace */
+    int number = write_all(STDOUT_FILENO, text->data, text->length);
+    if (number == EPIPE) return kerf_error_set(err, KERF_EINTERRUPTED, "nobody reads the answers any more");
+    return number == 0 ? KERF_OK : fail("standard output", number, err);
+}
+
+/* A new file beside the one at path, which takes its place once it is whole. */
+static int replace_file(const char *path, const struct kerf_text *text, mode_t mode) {
     char temporary[4096];
-    snprintf(temporary, sizeof temporary, "%s.XXXXXX", path);
-    int fd = special ? open(path, O_WRONLY | O_CLOEXEC) : mkostemp(temporary, O_CLOEXEC);
-    if (fd < 0) return fail(path, errno, err);
-    number = write_all(fd, text->data, text->length);
-    if (!special) {
+    if ((size_t)snprintf(temporary, sizeof temporary, "%s.XXXXXX", path) >= sizeof temporary) return ENAMETOOLONG;
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) return errno;
+    int number = write_all(fd, text->data, text->length);
+    if (number == 0 && (fchmod(fd, mode) != 0 || fsync(fd) != 0)) number = errno;
+    if (close(fd) != 0 && number == 0) number = errno;
+    if (number == 0 && rename(temporary, path) != 0) number = errno;
+    if (number != 0) unlink(temporary);
+    return number;
+}
+
+/* A device or a pipe: there is no file to replace. */
+static int write_special(const char *path, const struct kerf_text *text) {
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return errno;
+    int number = write_all(fd, text->data, text->length);
+    if (close(fd) != 0 && number == 0) number = errno;
+    return number;
+}
+
+int32_t output_file(const char *path, const struct kerf_text *text, struct kerf_error *err) {
+    if (strcmp(path, "-") == 0) {
+        int32_t code = output_stream(text, err);
+        return code == KERF_EINTERRUPTED ? KERF_OK : code;
+    }
+    if (text->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the answer");
+    struct stat status;
+    int number, exists = stat(path, &status) == 0;
+    if (exists && !S_ISREG(status.st_mode)) {
+        number = write_special(path, text);
+    } else {
         mode_t mask = umask(0);
         umask(mask);
-        if (number == 0 && (fchmod(fd, 0666 & ~mask) != 0 || fsync(fd) != 0)) number = errno;
+        char *target = exists ? realpath(path, NULL) : NULL; /* a link stays one */
+        number = replace_file(target ? target : path, text, exists ? status.st_mode & 0777 : 0666 & ~mask);
+        free(target);
     }
-    if (close(fd) != 0 && number == 0) number = errno;
-    if (!special && number == 0 && rename(temporary, path) != 0) number = errno;
-    if (!special && number != 0) unlink(temporary);
     return number == 0 ? KERF_OK : fail(path, number, err);
+}
+
+int32_t output_check(const char *path, struct kerf_error *err) {
+    struct stat status;
+    if (strcmp(path, "-") == 0) return KERF_OK;
+    int exists = stat(path, &status) == 0;
+    if (exists && S_ISDIR(status.st_mode)) return fail(path, EISDIR, err);
+    if (exists && access(path, W_OK) != 0) return fail(path, errno, err);
+    if (exists && !S_ISREG(status.st_mode)) return KERF_OK;
+    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash) slash[slash == folder] = 0;
+    int number = folder && access(slash ? folder : ".", W_OK | X_OK) != 0 ? errno : 0;
+    free(folder);
+    return number ? fail(path, number, err) : KERF_OK;
+}
+
+int output_is_special(const char *path) {
+    struct stat status;
+    return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+}
+
+const char *output_ending(const char *path) {
+    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
+    return dot && (slash == NULL || dot > slash) ? dot + 1 : "";
 }

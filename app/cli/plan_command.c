@@ -35,7 +35,7 @@ static const struct kerf_option options[] = {
     {.name = "scale-up-size", .type = KERF_OPTION_STRING, AT(scale_up_size), .value = "N[,...]",
      .help = "Accelerators in a scale-up (NVLink) domain: a number, list or range (default: the system's)."},
     {.name = "set", .type = KERF_OPTION_STRINGS, AT(sets), .value = "KEY=VALUE",
-     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s. May be given several times."},
+     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between commas, or by giving it several times."},
     {.name = "top", .type = KERF_OPTION_INTEGER, AT(top), .value = "N", .minimum = 1, .maximum = KERF_TOP_MAX,
      .help = "How many layouts to keep of each search (default: 10)."},
     {.name = "cost-model", .type = KERF_OPTION_STRING, AT(cost_model), .value = "NAME",
@@ -110,10 +110,8 @@ static int32_t add_strategy(void *context, const char *word, struct kerf_error *
 static int32_t add_problems(struct question *question, struct kerf_error *err) {
     struct kerf_problem *problem = &question->next;
     struct kerf_model model = problem->model;
-    for (int32_t i = 0; i < question->options->sets.count; i++) {
-        int32_t code = kerf_problem_set(&problem->model, &problem->system, question->options->sets.items[i], err);
-        if (code != KERF_OK) return code;
-    }
+    int32_t code = cli_set(&problem->model, &problem->system, &question->options->sets, err);
+    if (code != KERF_OK) return code;
     problem->seq_length = question->options->seq_length ? question->options->seq_length : problem->model.max_position_embeddings;
     int32_t num_domains = question->domains.count ? question->domains.count : 1;
     size_t more = (size_t)num_domains * (size_t)question->num_strategies * (size_t)question->gpus.count;
@@ -193,51 +191,52 @@ static int32_t render(struct kerf_text *out, const struct kerf_plan *plan, const
     return KERF_OK;
 }
 
-/* What follows the last dot of the file's name. */
-static const char *ending(const char *path) {
-    const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
-    return dot && (slash == NULL || dot > slash) ? dot + 1 : "";
-}
-
-static int holds_text(const char *end) {
-    static const char *const texts[] = {"json", "csv", "md", "txt"};
+static int is_text(const char *format) {
+    static const char *const texts[] = {"table", "markdown", "json", "csv", "md", "txt"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(end, texts[i]) == 0) return 1;
+        if (strcmp(format, texts[i]) == 0) return 1;
     return 0;
 }
 
-/* Every file that is asked for can be written in some format; known before anything is searched. */
+/* Where the name says nothing, as that of a pipe, it is --format. */
+static const char *format_of(const char *path, const struct plan_options *values) {
+    return output_is_special(path) ? values->format : output_ending(path);
+}
+
+/* Every file that is asked for can be written, and in which format; known before anything is searched. */
 static int32_t check_outputs(const struct plan_options *values, struct kerf_error *err) {
     for (int32_t i = 0; i < values->outputs.count; i++) {
         const char *path = values->outputs.items[i];
         enum kerf_picture_format picture;
-        if (strcmp(path, "-") == 0 || holds_text(ending(path)) || kerf_picture_format_of(path, &picture, NULL) == KERF_OK) continue;
-        return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .svg .png .pdf .json .csv .md or .txt", path);
+        if (!is_text(format_of(path, values)) && kerf_picture_format_of(path, &picture, NULL) != KERF_OK)
+            return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .svg .png .pdf .json .csv .md or .txt", path);
+        int32_t code = output_check(path, err);
+        if (code != KERF_OK) return code;
     }
     return KERF_OK;
 }
 
+static int32_t write_one(const struct kerf_plan *plan, const struct plan_options *values, const char *path, struct kerf_error *err) {
+    int to_stdout = strcmp(path, "-") == 0;
+    struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
+    struct kerf_text out = {0};
+    int32_t code = render(&out, plan, format_of(path, values), &style, err);
+    if (code == KERF_OK) code = output_file(path, &out, err);
+    kerf_text_free(&out);
+    return code;
+}
+
+/* Writes what was asked for; where a file cannot be written the rest still is. */
 static int32_t print(const struct kerf_plan *plan, const struct plan_options *values, struct kerf_error *err) {
-    int to_stdout = 1;
+    struct kerf_error one;
     int32_t code = KERF_OK;
-    for (int32_t i = 0; i < values->outputs.count && code == KERF_OK; i++) {
+    int to_stdout = 1; /* where no file holds the text */
+    for (int32_t i = 0; i < values->outputs.count; i++) {
         const char *path = values->outputs.items[i];
-        if (strcmp(path, "-") == 0) continue;
-        struct print_style style = {values->cost_model, 100, 0};
-        struct kerf_text out = {0};
-        if (holds_text(ending(path))) to_stdout = 0;
-        code = render(&out, plan, ending(path), &style, err);
-        if (code == KERF_OK) code = output_file(path, &out, err);
-        kerf_text_free(&out);
+        if (is_text(format_of(path, values))) to_stdout = 0;
+        if (write_one(plan, values, path, &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
     }
-    for (int32_t i = 0; i < values->outputs.count; i++) to_stdout |= strcmp(values->outputs.items[i], "-") == 0;
-    if (code == KERF_OK && to_stdout) {
-        struct print_style style = {values->cost_model, terminal_columns(), terminal_colour()};
-        struct kerf_text out = {0};
-        code = render(&out, plan, values->format, &style, err);
-        if (code == KERF_OK) code = output_file("-", &out, err);
-        kerf_text_free(&out);
-    }
+    if (to_stdout && write_one(plan, values, "-", &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
     return code;
 }
 
@@ -248,9 +247,9 @@ static int answer(const struct plan_options *values) {
     struct kerf_plan *plan = NULL;
     struct terminal_progress progress = {.what = "searching"};
     int status;
-    int32_t code = check_outputs(values, &err);
-    if (code == KERF_OK) code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
+    int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
     if (code == KERF_OK) code = read_question(values, &question, &err);
+    if (code == KERF_OK) code = check_outputs(values, &err);
     if (code == KERF_OK) {
         struct kerf_plan_options search = {cost_model, (int32_t)values->top, (int32_t)values->threads, terminal_progress, &progress};
         interrupt_catch();

@@ -328,15 +328,19 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
     if (varies->domain) kerf_text_count(cells, problem->system.scale_up.size), kerf_text_add(cells, "\t");
     if (varies->strategy) kerf_text_printf(cells, "%s\t", kerf_strategy_name(problem->strategy));
     if (varies->gpus) kerf_text_count(cells, problem->gpus), kerf_text_add(cells, "\t");
-    if (search->num_plans) kerf_text_seconds(cells, estimate->step_time_s);
-    kerf_text_add(cells, "\t");
-    if (search->num_plans) words_rate(cells, estimate->throughput);
-    if (varies->gpus) {
+    if (search->num_plans) {
+        kerf_text_seconds(cells, estimate->step_time_s);
         kerf_text_add(cells, "\t");
-        if (search->num_plans) kerf_text_printf(cells, "%.0f %%", 100 * scaling(plan, index));
+        words_rate(cells, estimate->throughput);
+        if (varies->gpus) kerf_text_printf(cells, "\t%.0f %%", 100 * scaling(plan, index));
+    } else {
+        kerf_text_add(cells, varies->gpus ? "-\t-\t-" : "-\t-");
     }
     kerf_text_add(cells, "\t");
-    if (estimate) kerf_text_bytes(cells, estimate->memory_bytes);
+    if (estimate)
+        kerf_text_bytes(cells, estimate->memory_bytes);
+    else
+        kerf_text_add(cells, "-");
     kerf_text_add(cells, "\t");
     if (search->num_plans) {
         words_layout_short(cells, problem, &estimate->layout);

@@ -20,7 +20,7 @@ void file_stem(const char *path, char ret_name[KERF_NAME_SIZE]) {
         size_t folder = start;
         while (folder > 0 && path[folder - 1] == '/') folder--;
         size_t begin = last_part(path, folder);
-        if (folder - begin > (path[begin] == '.')) start = begin, end = folder;
+        if (strspn(path + begin, ".") < folder - begin) start = begin, end = folder; /* not "", ".", ".." */
     }
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)(end - start > 255 ? 255 : end - start), path + start);

@@ -39,20 +39,24 @@ static const struct system_field fields[] = {
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 static const int64_t DOMAIN_MAX = 1 << 20;
+static const double LEAST = 1e-30, MOST = 1e30; /* no time is infinite between them, whatever model and layout */
 
 static int in_bounds(enum bound bound, double value) {
     switch (bound) {
-    case POSITIVE: return value > 0 && isfinite(value);
-    case NOT_NEGATIVE: return value >= 0 && isfinite(value);
-    case SHARE: return value > 0 && value <= 1;
+    case POSITIVE: return value >= LEAST && value <= MOST;
+    case NOT_NEGATIVE: return value >= 0 && value <= MOST;
+    case SHARE: return value >= LEAST && value <= 1;
     case WHOLE: return value >= 1 && value <= (double)DOMAIN_MAX && value == floor(value);
     }
     return 0;
 }
 
-static const char *bound_words(enum bound bound) {
+/* What a value that is out of bounds should be. */
+static const char *bound_words(enum bound bound, double value) {
     static const char *const words[] = {"above 0", "0 or above", "above 0 and at most 1", "a whole number from 1 to 1048576"};
-    return words[bound];
+    static const char *const extreme[] = {"from 1e-30 to 1e30", "at most 1e30", "from 1e-30 to 1"};
+    int has_sense = bound != WHOLE && value > 0 && (bound != SHARE || value <= 1);
+    return has_sense ? extreme[bound] : words[bound];
 }
 
 static void store(struct kerf_system *system, const struct system_field *field, double value) {
@@ -60,7 +64,7 @@ static void store(struct kerf_system *system, const struct system_field *field, 
     if (field->bound == WHOLE)
         *(int64_t *)(void *)place = (int64_t)value;
     else
-        *(double *)(void *)place = value;
+        *(double *)(void *)place = value + 0.0; /* -0 is 0 */
 }
 
 static double load(const struct kerf_system *system, const struct system_field *field) {
@@ -83,7 +87,7 @@ static int32_t read_field(const struct json_object *object, const struct system_
     }
     if (!in_bounds(field->bound, value))
         return json_fail(object, field->key, KERF_EINVALID, err, "\"%s\" must be %s, not %g", field->key,
-                         bound_words(field->bound), value);
+                         bound_words(field->bound, value), value);
     store(system, field, value);
     return KERF_OK;
 }
@@ -207,7 +211,7 @@ static int32_t assign(struct kerf_model *model, struct kerf_system *system, cons
         if (kerf_quantity_parse(text, fields[i].unit, &value, &why) != KERF_OK)
             return kerf_error_set(err, KERF_EINVALID, "%s: %s", key, why.message);
         if (!in_bounds(fields[i].bound, value))
-            return kerf_error_set(err, KERF_EINVALID, "%s must be %s, not %g", key, bound_words(fields[i].bound), value);
+            return kerf_error_set(err, KERF_EINVALID, "%s must be %s, not %g", key, bound_words(fields[i].bound, value), value);
         store(system, &fields[i], value);
         return KERF_OK;
     }

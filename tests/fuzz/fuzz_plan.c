@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The input is a small problem, one character a field, in the order below; '0' is the first choice of a field, '1'
- * the second, and so on, and a field that is missing is '0'. It is searched, and the answer is held against
- * the definition of what a search finds.
+ * The input is a small problem, one character a field, in the order below; '0' is the first choice of a
+ * field, '1' the second, and so on, and a field that is missing is '0'. It is searched, and the answer is
+ * held against the definition of what a search finds.
  */
 #include "invariants.h"
 
@@ -60,20 +60,21 @@ static void read_system(struct bytes *bytes, struct kerf_system *system) {
 }
 
 static void read_problem(struct bytes *bytes, struct kerf_problem *problem, int32_t *ret_top) {
-    static const int64_t lengths[] = {2048, 1, 2, 64, 127, 128, 384, 1000, 1024, 4096, 32768, 129600};
-    static const int32_t tops[] = {10, 1, 2, 3, 7, 100, KERF_TOP_MAX};
+    static const int64_t lengths[] = {2048, 1, 2, 64, 127, 128, 384, 1000, 1024, 4096, 32768, 129600, 0};
+    static const int32_t tops[] = {10, 1, 2, 3, 7, 100, KERF_TOP_MAX, 0, KERF_TOP_MAX + 1};
     memset(problem, 0, sizeof *problem);
     problem->strategy = (enum kerf_strategy)choose(bytes, KERF_STRATEGY_COUNT);
     problem->attention = (enum kerf_attention)choose(bytes, KERF_ATTENTION_COUNT);
-    problem->gpus = 1 + (int64_t)choose(bytes, 64);
-    problem->global_batch = 1 + (int64_t)choose(bytes, 64);
+    problem->gpus = (1 + (int64_t)choose(bytes, 65)) % 65; /* 1, 2 .. 64, 0 */
+    problem->global_batch = (1 + (int64_t)choose(bytes, 65)) % 65;
     problem->seq_length = CHOOSE_OF(bytes, lengths);
     *ret_top = CHOOSE_OF(bytes, tops);
     read_model(bytes, &problem->model);
     read_system(bytes, &problem->system);
 }
 
-/* ---- What a search finds ---------------------------------------------------------------------------------- */
+/* ---- What a search finds ----------------------------------------------------------------------------------
+ */
 
 static struct kerf_plan *search(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
                                 int32_t top) {
@@ -100,20 +101,30 @@ static int compare(const struct kerf_estimate *a, const struct kerf_estimate *b)
     return kerf_layout_compare(&a->layout, &b->layout);
 }
 
-/* Something fits on least_gpus, and nothing on half of it. */
-static void check_least_gpus(const struct kerf_cost_model *cost_model, const struct kerf_search *found) {
+static void check_feasible(const struct kerf_cost_model *cost_model, struct kerf_problem problem,
+                           int64_t gpus, int fits) {
     enum { SEARCH_MAX = 1024 }; /* what is searched again, for the sake of speed */
-    struct kerf_problem problem = found->problem;
-    CHECK(found->least_gpus >= 0 && found->least_gpus <= KERF_LEAST_GPUS_MAX);
-    for (problem.gpus *= 2; problem.gpus <= SEARCH_MAX; problem.gpus *= 2) {
-        if (found->least_gpus && problem.gpus > found->least_gpus) break;
-        struct kerf_plan *plan = search(cost_model, &problem, 1);
-        CHECK((plan->searches[0].feasible > 0) == (problem.gpus == found->least_gpus));
-        kerf_plan_free(plan);
-    }
+    if (gpus > SEARCH_MAX) return;
+    problem.gpus = gpus;
+    struct kerf_plan *plan = search(cost_model, &problem, 1);
+    CHECK((plan->searches[0].feasible > 0) == fits);
+    kerf_plan_free(plan);
 }
 
-static void check_search(const struct kerf_cost_model *cost_model, const struct kerf_search *found, int32_t top) {
+/* Something fits on least_gpus, and nothing on half of it. */
+static void check_least_gpus(const struct kerf_cost_model *cost_model, const struct kerf_search *found) {
+    int64_t gpus = found->problem.gpus, least = found->least_gpus;
+    CHECK(least >= 0 && least <= KERF_LEAST_GPUS_MAX);
+    if (least) {
+        CHECK(least > gpus && least % gpus == 0 &&
+              __builtin_popcountll((unsigned long long)(least / gpus)) == 1);
+        check_feasible(cost_model, found->problem, least, 1);
+    }
+    if (least != 2 * gpus) check_feasible(cost_model, found->problem, least ? least / 2 : 2 * gpus, 0);
+}
+
+static void check_search(const struct kerf_cost_model *cost_model, const struct kerf_search *found,
+                         int32_t top) {
     int64_t expected = found->feasible < top ? found->feasible : top;
     CHECK(found->candidates >= found->feasible && found->feasible >= found->num_plans);
     CHECK(found->num_plans == expected);
@@ -177,11 +188,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     CHECK(kerf_plan_best(plan) == (found->num_plans ? found : NULL));
 
     /* the best few are the first of the best many */
-    struct kerf_plan *wider = search(cost_model, &problem, KERF_TOP_MAX);
-    CHECK(wider->searches[0].feasible == found->feasible && wider->searches[0].num_plans >= found->num_plans);
-    for (int32_t i = 0; i < found->num_plans; i++)
-        CHECK(same_estimate(&wider->searches[0].plans[i], &found->plans[i]));
-    kerf_plan_free(wider);
+    if (found->num_plans) {
+        struct kerf_plan *wider =
+            search(cost_model, &problem, found->num_plans < 100 ? 2 * found->num_plans : KERF_TOP_MAX);
+        const struct kerf_search *more = &wider->searches[0];
+        CHECK(more->candidates == found->candidates && more->feasible == found->feasible);
+        CHECK(more->num_plans >= found->num_plans);
+        for (int32_t i = 0; i < found->num_plans; i++)
+            CHECK(same_estimate(&more->plans[i], &found->plans[i]));
+        kerf_plan_free(wider);
+    }
     kerf_plan_free(plan);
     return 0;
 }

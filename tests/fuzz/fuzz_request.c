@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The input is one line of `kerf estimate --lines`: it is read, estimated and answered as the program does. */
+/* The input is one line of `kerf estimate --lines`: it is read, estimated and answered as the program does.
+ */
 #include "invariants.h"
 
 #include <math.h>
@@ -31,11 +32,11 @@ static int64_t sum_of_layers(const struct kerf_layer *layers, int32_t count, dou
         CHECK(layer->name && is_plain(layer->name));
         CHECK((int)layer->module >= 0 && layer->module < KERF_MODULE_COUNT);
         modules |= 1 << layer->module;
-        const double parts[] = {layer->flops_fwd,    layer->flops_bwd,    layer->weights_bytes,
+        const double parts[] = {layer->flops_fwd,        layer->flops_bwd,    layer->weights_bytes,
                                 layer->activation_bytes, layer->t_fwd_comp_s, layer->t_fwd_mem_s,
-                                layer->t_fwd_comm_s, layer->t_bwd_comp_s, layer->t_bwd_mem_s,
-                                layer->t_bwd_comm_s, layer->t_fwd_s,      layer->t_bwd_s};
-        for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) CHECK(!(parts[p] < 0));
+                                layer->t_fwd_comm_s,     layer->t_bwd_comp_s, layer->t_bwd_mem_s,
+                                layer->t_bwd_comm_s,     layer->t_fwd_s,      layer->t_bwd_s};
+        for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) CHECK(parts[p] >= 0 && isfinite(parts[p]));
         *ret_weights += layer->weights_bytes;
         *ret_flops += layer->flops_fwd + layer->flops_bwd;
     }
@@ -106,7 +107,8 @@ static void answer(const struct kerf_request *request) {
         return;
     }
     CHECK(kerf_estimate(cost_model, &request->problem, &request->layout, &estimate, &err) == KERF_OK);
-    CHECK(kerf_estimate_layers(cost_model, &request->problem, &request->layout, layers, &count, &err) == KERF_OK);
+    CHECK(kerf_estimate_layers(cost_model, &request->problem, &request->layout, layers, &count, &err) ==
+          KERF_OK);
     check_estimate(&request->problem, &request->layout, &estimate);
     check_layers(request, &estimate, layers, count);
 

@@ -17,14 +17,15 @@ int is_poisoned(const void *output, size_t size);
 /* One line of UTF-8 without control characters. */
 int is_plain(const char *text);
 
-/* After a call that failed with code. text is what source names in errors (NULL: the input has no lines), and a
- * place in it lies inside. */
-void check_error(int32_t code, const struct kerf_error *err, const char *source, const char *text, size_t length);
+/* After a call that failed with code. text is what source names in errors (NULL: the input has no lines), and
+ * a place in it lies inside. */
+void check_error(int32_t code, const struct kerf_error *err, const char *source, const char *text,
+                 size_t length);
 
 void check_model(const struct kerf_model *model);
 void check_system(const struct kerf_system *system);
 
-/* The estimate of this layout: sums, signs, and finite numbers for a system that could exist. */
+/* The estimate of this layout: sums, signs, finite numbers. */
 void check_estimate(const struct kerf_problem *problem, const struct kerf_layout *layout,
                     const struct kerf_estimate *estimate);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The main of a fuzz target in an ordinary build: replays every file of the folders given as arguments, and
- * some prefixes of each, which are the half-finished inputs that a corpus of whole ones lacks. The work is bounded
- * by PREFIXES_MAX inputs a file.
+ * some prefixes of each, which are the half-finished inputs that a corpus of whole ones lacks. The work is
+ * bounded by PREFIXES_MAX inputs a file.
  */
 #include "invariants.h"
 
@@ -42,7 +42,7 @@ static int replay_file(const char *path) {
         for (size_t length = 0; length < size; length += step) replay(bytes, length);
         replay(bytes, size);
     } else {
-        fprintf(stderr, "%s: cannot be read as a file: %s\n", path, strerror(errno));
+        fprintf(stderr, "%s: not a file that can be read\n", path);
     }
     free(bytes);
     if (file) fclose(file);
