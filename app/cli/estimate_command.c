@@ -120,8 +120,8 @@ static int answer(const struct estimate_options *values) {
     int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
     if (code == KERF_OK) code = read_problem(values, &problem, &layout, &err);
     if (code == KERF_OK) code = find_format(values, &format, &err);
-    if (code == KERF_OK) code = kerf_estimate(cost_model, &problem, &layout, &estimate, &err);
-    if (code == KERF_OK) code = kerf_estimate_layers(cost_model, &problem, &layout, layers, &num_layers, &err);
+    if (code == KERF_OK) code = kerf_layout_estimate(cost_model, &problem, &layout, &estimate, &err);
+    if (code == KERF_OK) code = kerf_layout_estimate_layers(cost_model, &problem, &layout, layers, &num_layers, &err);
     if (code != KERF_OK) return cli_fail(&err);
 
     struct kerf_text out = {0};

@@ -38,9 +38,9 @@ static int32_t answer_request(struct stream *stream, const char *line, size_t le
     int32_t code = kerf_request_parse(line, length, "request", &request, err);
     if (code == KERF_OK)
         code = kerf_cost_model_find(request.cost_model[0] ? request.cost_model : stream->default_cost_model, &cost_model, err);
-    if (code == KERF_OK) code = kerf_estimate(cost_model, &request.problem, &request.layout, &estimate, err);
+    if (code == KERF_OK) code = kerf_layout_estimate(cost_model, &request.problem, &request.layout, &estimate, err);
     if (code == KERF_OK && request.layers)
-        code = kerf_estimate_layers(cost_model, &request.problem, &request.layout, layers, &num_layers, err);
+        code = kerf_layout_estimate_layers(cost_model, &request.problem, &request.layout, layers, &num_layers, err);
     if (code != KERF_OK) return code;
     struct kerf_json json;
     kerf_json_begin(&json, &stream->out);

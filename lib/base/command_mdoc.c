@@ -209,9 +209,17 @@ void kerf_commands_mdoc(struct kerf_text *out, const struct kerf_command *const 
                        ".It Ev NO_COLOR\nWhen it is set and not empty, output is not coloured.\n"
                        ".It Ev COLUMNS\nThe width of tables where standard output is no terminal; 100 without it.\n"
                        ".El\n.Sh SEE ALSO\n");
-    for (size_t i = 0, listed = 0; i < count; i++) {
-        if (strcmp(commands[i]->name, "help") == 0) continue;
-        kerf_text_printf(out, "%s.Xr kerf-%s 1", listed++ ? " ,\n" : "", commands[i]->name);
+    /* by name, as mandoc wants references */
+    const char *last = "";
+    for (;;) {
+        const char *next = NULL;
+        for (size_t i = 0; i < count; i++) {
+            const char *name = commands[i]->name;
+            if (strcmp(name, "help") != 0 && strcmp(name, last) > 0 && (next == NULL || strcmp(name, next) < 0)) next = name;
+        }
+        if (next == NULL) break;
+        kerf_text_printf(out, "%s.Xr kerf-%s 1", last[0] ? " ,\n" : "", next);
+        last = next;
     }
     kerf_text_add(out, "\n");
 }

@@ -93,7 +93,7 @@ static struct kerf_estimate compose(const struct kerf_cost_model *cost_model, co
     return estimate;
 }
 
-int32_t kerf_estimate(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
+int32_t kerf_layout_estimate(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
                       const struct kerf_layout *layout, struct kerf_estimate *ret_estimate, struct kerf_error *err) {
     int32_t code = kerf_layout_check(problem, layout, err);
     if (code != KERF_OK) return code;
@@ -104,7 +104,7 @@ int32_t kerf_estimate(const struct kerf_cost_model *cost_model, const struct ker
     return KERF_OK;
 }
 
-int32_t kerf_estimate_layers(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
+int32_t kerf_layout_estimate_layers(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
                              const struct kerf_layout *layout, struct kerf_layer layers[KERF_LAYERS_MAX],
                              int32_t *ret_count, struct kerf_error *err) {
     int32_t code = kerf_layout_check(problem, layout, err);

@@ -300,7 +300,7 @@ static int collect(const struct run *run, struct owned_plan *owned) {
         if (plans == NULL) return 0;
         ranking_sort(&search->best);
         for (int32_t p = 0; p < search->best.count; p++)
-            kerf_estimate(run->options->cost_model, search->problem, &search->best.heap[p].layout, &plans[p], NULL);
+            kerf_layout_estimate(run->options->cost_model, search->problem, &search->best.heap[p].layout, &plans[p], NULL);
         if (search->has_nearest) plans[0] = search->nearest;
         searches[i] = (struct kerf_search){
             .problem = *search->problem,

@@ -52,7 +52,7 @@ void kerf_layout_json(struct kerf_json *json, const char *key, const struct kerf
 }
 
 int32_t layout_from_object(const struct json_object *object, struct kerf_layout *ret_layout, struct kerf_error *err) {
-    static const char *const top[] = {"dp", "tp1", "tp2", "pp", "micro_batch", "summa_blocks", "scale_up"};
+    static const char *const top[] = {"tp1", "tp2", "dp", "pp", "micro_batch", "summa_blocks", "scale_up"}; /* tp is nearest to tp1 */
     static const char *const placed[] = {"tp1", "tp2", "dp", "pp"};
     struct kerf_layout layout = plain();
     struct json_object up = {.json = NULL};
@@ -98,7 +98,7 @@ static int32_t parse_part(const char *part, size_t length, struct kerf_layout *l
         *value_of(layout, i) = value;
         return KERF_OK;
     }
-    const char *nearest = kerf_text_nearest(key, names, FIELDS);
+    const char *nearest = strcmp(key, "tp") == 0 ? "tp1" : kerf_text_nearest(key, names, FIELDS);
     return kerf_error_set(err, KERF_EUNKNOWN, "layout: no part '%s'%s%s%s", key,
                           nearest ? "; did you mean " : "; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*",
                           nearest ? nearest : "", nearest ? "?" : "");

@@ -3,22 +3,24 @@
 #include "kerf/spec.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 struct prefix {
     const char *text;
-    double factor;
+    int tens;      /* the factor is 10^tens ... */
+    double factor; /* ... x factor, a power of two */
 };
 
 /* Longer ones first, so that "Mi" is not read as "M". */
 static const struct prefix prefixes[] = {
-    {"Ki", 0x1p10}, {"Mi", 0x1p20}, {"Gi", 0x1p30}, {"Ti", 0x1p40}, {"k", 1e3},  {"K", 1e3},  {"M", 1e6},
-    {"G", 1e9},     {"T", 1e12},    {"P", 1e15},    {"E", 1e18},    {"m", 1e-3}, {"u", 1e-6}, {"\xC2\xB5", 1e-6},
-    {"n", 1e-9},    {"", 1},
+    {"Ki", 0, 0x1p10}, {"Mi", 0, 0x1p20}, {"Gi", 0, 0x1p30}, {"Ti", 0, 0x1p40}, {"k", 3, 1},  {"K", 3, 1},
+    {"M", 6, 1},       {"G", 9, 1},       {"T", 12, 1},      {"P", 15, 1},      {"E", 18, 1}, {"m", -3, 1},
+    {"u", -6, 1},      {"\xC2\xB5", -6, 1}, {"n", -9, 1},   {"", 0, 1},
 };
 
-/* Other spellings of a unit, with the factor to it. */
+/* Other spellings of a unit, with the factor to it, a power of two. */
 static const struct {
     const char *unit, *spelling;
     double factor;
@@ -31,13 +33,23 @@ static const struct {
 };
 
 static int32_t bad_unit(const char *text, const char *unit, struct kerf_error *err) {
+    if (unit[0] == 0) return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no number; write one such as 64 or 0.5", text);
     const char *example = strcmp(unit, "B") == 0        ? "\"80 GB\""
                           : strcmp(unit, "B/s") == 0    ? "\"300 GB/s\""
                           : strcmp(unit, "FLOP/s") == 0 ? "\"312 TFLOP/s\""
-                          : strcmp(unit, "s") == 0      ? "\"2.5 us\""
-                                                        : "a plain number";
-    return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no quantity in %s; write a number such as %s", text,
-                          unit[0] ? unit : "plain numbers", example);
+                                                        : "\"2.5 us\"";
+    return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no quantity in %s; write one such as %s", text, unit, example);
+}
+
+/* The number that is written in the first `length` bytes of text, times 10^tens, rounded once: "2.5" and -6 give the
+ * double that "2.5e-6" does, which 2.5 * 1e-6 is not. */
+static double scaled(const char *text, size_t length, int tens) {
+    char digits[128];
+    size_t mantissa = strcspn(text, "eE");
+    if (mantissa > length) mantissa = length;
+    long exponent = mantissa < length ? strtol(text + mantissa + 1, NULL, 10) : 0;
+    int written = snprintf(digits, sizeof digits, "%.*se%ld", (int)(mantissa < 1000 ? mantissa : 1000), text, exponent + tens);
+    return written < (int)sizeof digits && exponent < 1000 ? strtod(digits, NULL) : strtod(text, NULL) * pow(10, tens);
 }
 
 int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err) {
@@ -58,7 +70,7 @@ int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_valu
         if (strncmp(rest, prefixes[p].text, length) != 0) continue;
         for (size_t s = 0; s < sizeof spellings / sizeof *spellings; s++) {
             if (strcmp(spellings[s].unit, unit) != 0 || strcmp(spellings[s].spelling, rest + length) != 0) continue;
-            value = value * prefixes[p].factor * spellings[s].factor;
+            value = scaled(text, (size_t)(end - text), prefixes[p].tens) * prefixes[p].factor * spellings[s].factor;
             if (!isfinite(value)) return bad_unit(text, unit, err);
             *ret_value = value;
             return KERF_OK;

@@ -23,34 +23,32 @@ static int32_t placed(int32_t code, const struct json_object *root, const char *
     return code;
 }
 
-/* Standard input is where requests come from; a model or system of a request cannot be there too. */
-static int32_t check_source(const struct json_object *root, const char *key, const char *name, struct kerf_error *err) {
-    if (strcmp(name, "-") != 0) return KERF_OK;
-    return json_fail(root, key, KERF_EINVALID, err, "\"%s\" must be a name, a file or an object, not standard input", key);
+/* A model or a system: the name or file in *ret_name, or with NULL there the object. Standard input is where requests
+ * come from; neither can be there too. */
+static int32_t find_source(const struct json_object *root, const char *key, const char **ret_name,
+                           struct json_object *ret_inner, struct kerf_error *err) {
+    const json_t *json = json_object_get(root->json, key);
+    *ret_name = json_string_value(json);
+    if (json == NULL || json_is_object(json)) return json_get_object(root, key, JSON_REQUIRED, ret_inner, err);
+    if (*ret_name && strcmp(*ret_name, "-") != 0) return KERF_OK;
+    return json_fail(root, key, KERF_EINVALID, err, "\"%s\" must be a name, a file or an object {...}", key);
 }
 
 static int32_t read_model(const struct json_object *root, struct kerf_model *model, struct kerf_error *err) {
     struct json_object inner;
     const char *name;
-    if (json_is_string(json_object_get(root->json, "model"))) {
-        json_get_string(root, "model", JSON_REQUIRED, &name, err);
-        int32_t code = check_source(root, "model", name, err);
-        return code == KERF_OK ? placed(kerf_model_load(name, model, err), root, "model", err) : code;
-    }
-    int32_t code = json_get_object(root, "model", JSON_REQUIRED, &inner, err);
-    return code == KERF_OK ? model_from_object(&inner, "inline", model, err) : code;
+    int32_t code = find_source(root, "model", &name, &inner, err);
+    if (code != KERF_OK) return code;
+    return name ? placed(kerf_model_load(name, model, err), root, "model", err) : model_from_object(&inner, "inline", model, err);
 }
 
 static int32_t read_system(const struct json_object *root, struct kerf_system *system, struct kerf_error *err) {
     struct json_object inner;
     const char *name;
-    if (json_is_string(json_object_get(root->json, "system"))) {
-        json_get_string(root, "system", JSON_REQUIRED, &name, err);
-        int32_t code = check_source(root, "system", name, err);
-        return code == KERF_OK ? placed(kerf_system_load(name, system, err), root, "system", err) : code;
-    }
-    int32_t code = json_get_object(root, "system", JSON_REQUIRED, &inner, err);
-    return code == KERF_OK ? system_from_object(&inner, "inline", system, err) : code;
+    int32_t code = find_source(root, "system", &name, &inner, err);
+    if (code != KERF_OK) return code;
+    return name ? placed(kerf_system_load(name, system, err), root, "system", err)
+                : system_from_object(&inner, "inline", system, err);
 }
 
 static int32_t read_request(const struct json_object *root, struct kerf_request *request, struct kerf_error *err) {

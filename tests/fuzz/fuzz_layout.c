@@ -75,7 +75,7 @@ static void try_layout(const struct kerf_problem *start, const struct kerf_layou
             problem.attention = (enum kerf_attention)a;
             poison(&estimate, sizeof estimate);
             poison(&err, sizeof err);
-            int32_t code = kerf_estimate(cost_model, &problem, layout, &estimate, &err);
+            int32_t code = kerf_layout_estimate(cost_model, &problem, layout, &estimate, &err);
             CHECK(kerf_layout_check(&problem, layout, NULL) == code);
             if (code == KERF_OK) {
                 check_estimate(&problem, layout, &estimate);

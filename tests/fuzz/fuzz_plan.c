@@ -89,7 +89,7 @@ static void check_plan(const struct kerf_cost_model *cost_model, const struct ke
                        const struct kerf_estimate *plan) {
     struct kerf_estimate alone;
     CHECK(kerf_layout_check(problem, &plan->layout, NULL) == KERF_OK);
-    CHECK(kerf_estimate(cost_model, problem, &plan->layout, &alone, NULL) == KERF_OK);
+    CHECK(kerf_layout_estimate(cost_model, problem, &plan->layout, &alone, NULL) == KERF_OK);
     CHECK(same_estimate(plan, &alone));
     check_estimate(problem, &plan->layout, plan);
 }

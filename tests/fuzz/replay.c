@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { PREFIXES_MAX = 24 };
+enum { PREFIXES_MAX = 16 };
 
 static int64_t replayed;
 

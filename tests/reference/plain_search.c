@@ -15,7 +15,7 @@ static int add(struct plain_search *search, const struct kerf_cost_model *cost_m
         search->all = all;
     }
     struct kerf_estimate *one = &search->all[search->count++];
-    if (kerf_estimate(cost_model, problem, layout, one, NULL) != KERF_OK) abort(); /* a candidate must obey the rules */
+    if (kerf_layout_estimate(cost_model, problem, layout, one, NULL) != KERF_OK) abort(); /* a candidate must obey the rules */
     search->feasible += (size_t)one->fits;
     return 1;
 }

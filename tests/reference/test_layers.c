@@ -36,7 +36,7 @@ static void test_every_operation(void **state) {
         const struct vector *v = &vectors[rows[i].vector - 1];
         struct kerf_layer layers[KERF_LAYERS_MAX];
         int32_t count;
-        assert_int_equal(kerf_estimate_layers(reference, &v->problem, &v->layout, layers, &count, NULL), KERF_OK);
+        assert_int_equal(kerf_layout_estimate_layers(reference, &v->problem, &v->layout, layers, &count, NULL), KERF_OK);
         kinds[v->problem.strategy][v->problem.attention]++;
         for (int32_t k = 0; k < count; k++, i++) {
             assert_true(i < num_rows && rows[i].vector == v - vectors + 1);

@@ -40,7 +40,7 @@ static void test_every_layout(void **state) {
     for (size_t i = 0; i < count; i++) {
         struct kerf_estimate estimate;
         struct kerf_error err;
-        if (kerf_estimate(reference(), &vectors[i].problem, &vectors[i].layout, &estimate, &err) != KERF_OK)
+        if (kerf_layout_estimate(reference(), &vectors[i].problem, &vectors[i].layout, &estimate, &err) != KERF_OK)
             fail_msg("vector %zu: %s", i + 1, err.message);
         if (!(worst_error(&vectors[i], &estimate) <= TOLERANCE))
             fail_msg("vector %zu is off by %g", i + 1, worst_error(&vectors[i], &estimate));
@@ -55,7 +55,7 @@ static void test_the_parts_sum_to_the_step(void **state) {
     struct vector *vectors = read_vectors(&count);
     for (size_t i = 0; i < count; i++) {
         struct kerf_estimate e;
-        assert_int_equal(kerf_estimate(reference(), &vectors[i].problem, &vectors[i].layout, &e, NULL), KERF_OK);
+        assert_int_equal(kerf_layout_estimate(reference(), &vectors[i].problem, &vectors[i].layout, &e, NULL), KERF_OK);
         double sum = e.time_s.compute + e.time_s.memory + e.time_s.tp_comm + e.time_s.dp_comm + e.time_s.pp_comm + e.time_s.bubble;
         if (vectors[i].problem.attention != KERF_ATTENTION_RECOMPUTED) /* its second forward pass is in no part */
             assert_true(relative_error(sum, e.step_time_s) < 1e-12);

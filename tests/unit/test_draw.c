@@ -4,7 +4,6 @@
  * page and off other text. Two whole pictures are compared with draw_expected/; KERF_TEST_UPDATE=1 rewrites
  * them. That cairo is missing is played by a dlopen of our own.
  */
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <math.h>
 #include <pthread.h>
@@ -23,8 +22,8 @@
 
 /* What the sanitizers do not see: fontconfig keeps its patterns by relative offsets, which are no pointers to
  * LeakSanitizer; cairo's atomics were not compiled for ThreadSanitizer. */
-const char *__lsan_default_suppressions(void);
-const char *__tsan_default_suppressions(void);
+KERF_API const char *__lsan_default_suppressions(void);
+KERF_API const char *__tsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void) { return "leak:libfontconfig"; }
 const char *__tsan_default_suppressions(void) { return "race:libcairo\nrace:libfontconfig\nrace:libpixman"; }
 

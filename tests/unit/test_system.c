@@ -168,7 +168,7 @@ static void quantities_may_be_text(void **state) {
         snprintf(value, sizeof value, "\"25 G%s\"", field->unit);
         expect_taken(i, value, 25e9);
         snprintf(value, sizeof value, "\"5 m%s\"", field->unit);
-        expect_taken(i, value, 5 * 1e-3);
+        expect_taken(i, value, 5e-3);
         expect_taken(i, "\"7\"", 7);
         expect_refused(i, "\"80 GX\"", "'80 GX' is no quantity in ");
         expect_refused(i, "\"\"", "'' is no quantity in ");
@@ -324,16 +324,16 @@ static void refuses_to_set(void **state) {
         {"num_layer=1", KERF_EUNKNOWN, "no field 'num_layer' of a model or system; `kerf systems a100` shows a system's"},
         {"name=x", KERF_EUNKNOWN, "no field 'name' of a model or system; `kerf systems a100` shows a system's"},
         {"memory_capacity_bytes=80GX", KERF_EINVALID,
-         "memory_capacity_bytes: '80GX' is no quantity in B; write a number such as \"80 GB\""},
-        {"memory_capacity_bytes=", KERF_EINVALID, "memory_capacity_bytes: '' is no quantity in B; write a number such as \"80 GB\""},
+         "memory_capacity_bytes: '80GX' is no quantity in B; write one such as \"80 GB\""},
+        {"memory_capacity_bytes=", KERF_EINVALID, "memory_capacity_bytes: '' is no quantity in B; write one such as \"80 GB\""},
         {"scale_up.efficiency=7", KERF_EINVALID, "scale_up.efficiency must be above 0 and at most 1, not 7"},
         {"scale_out.latency_s=-1us", KERF_EINVALID, "scale_out.latency_s must be 0 or above, not -1e-06"},
         {"scale_up.size=2.5", KERF_EINVALID, "scale_up.size must be a whole number from 1 to 1048576, not 2.5"},
         {"num_hidden_layers=0", KERF_EINVALID, "num_hidden_layers must be a whole number from 1 to 1048576, not 0"},
-        {"num_hidden_layers=1e30", KERF_EINVALID, "num_hidden_layers must be a whole number from 1 to 1048576, not 1.0000000000000000e+30"},
+        {"num_hidden_layers=1e30", KERF_EINVALID, "num_hidden_layers must be a whole number from 1 to 1048576, not 1e+30"},
         {"num_hidden_layers=2.5", KERF_EINVALID, "num_hidden_layers must be a whole number from 1 to 1048576, not 2.5"},
         {"num_hidden_layers=two", KERF_EINVALID,
-         "num_hidden_layers: 'two' is no quantity in plain numbers; write a number such as a plain number"},
+         "num_hidden_layers: 'two' is no number; write one such as 64 or 0.5"},
         {"num_attention_heads=7", KERF_EINVALID, "7 heads do not divide hidden_size 12288"},
         {"num_hidden_layers=7,hidden_size=5120", KERF_EINVALID, "96 heads do not divide hidden_size 5120"},
     };
@@ -345,7 +345,7 @@ static void refuses_to_set(void **state) {
         assert_int_equal(err.code, cases[i].code);
         assert_int_equal(err.line, 0);
         assert_int_equal(err.column, 0);
-        if (strncmp(line_of(&err), cases[i].line, 70) != 0) fail_msg("'%s': %s", cases[i].text, line_of(&err));
+        assert_string_equal(line_of(&err), cases[i].line);
         assert_memory_equal(&model, &model_before, sizeof model);
         assert_memory_equal(&system_, &system_before, sizeof system_);
         assert_int_equal(kerf_problem_set(&model, &system_, cases[i].text, NULL), cases[i].code);
