@@ -22,7 +22,7 @@ struct cli_command {
 /* Applies all --set assignments together, so that fields which depend on each other can be set in any order. */
 int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct kerf_strings *sets, struct kerf_error *err);
 
-extern const struct cli_command plan_cli, estimate_cli, models_cli, systems_cli, help_cli;
+extern const struct cli_command plan_cli, estimate_cli, schedule_cli, models_cli, systems_cli, help_cli;
 
 /* All commands in the order in which help lists them. */
 extern const struct cli_command *const cli_commands[];

@@ -75,7 +75,9 @@ static int32_t missing(const char *what, const char *example, struct kerf_error 
 
 static int32_t read_problem(const struct estimate_options *values, struct kerf_problem *problem, struct kerf_layout *layout,
                             struct kerf_error *err) {
-    if (values->models.count != 1) return missing("one model", "gpt3_1t or path/to/config.json", err);
+    if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
+    if (values->models.count > 1)
+        return kerf_error_set(err, KERF_EINVALID, "one model at a time, not '%.64s' too", values->models.items[1]);
     if (values->system == NULL) return missing("--system", "--system a100", err);
     if (values->layout == NULL) return missing("--layout", "--layout dp=2,tp1=8,pp=64", err);
     if (values->global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
@@ -103,8 +105,9 @@ static int32_t find_format(const struct estimate_options *values, const char **r
     const char *end = values->output && !output_is_special(values->output) ? output_ending(values->output) : NULL;
     const char *by_name = end == NULL || strcmp(end, "txt") == 0 ? "table" : strcmp(end, "json") == 0 ? "json"
                           : strcmp(end, "csv") == 0 ? "csv" : NULL;
+    int32_t code = values->output ? output_check(values->output, err) : KERF_OK;
     *ret_format = values->format ? values->format : by_name;
-    if (*ret_format) return values->output ? output_check(values->output, err) : KERF_OK;
+    if (code != KERF_OK || *ret_format) return code;
     return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .json .csv or .txt, or give --format", values->output);
 }
 
@@ -125,7 +128,7 @@ static int answer(const struct estimate_options *values) {
     if (code != KERF_OK) return cli_fail(&err);
 
     struct kerf_text out = {0};
-    int to_stdout = values->output == NULL || strcmp(values->output, "-") == 0;
+    int to_stdout = values->output == NULL || output_is_stdout(values->output);
     struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
     if (strcmp(format, "json") == 0) {
         struct kerf_json json;

@@ -3,13 +3,14 @@
 #include "cli/estimate_lines.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/output.h"
 
-enum { LINE_BYTES_MAX = 1 << 20, FLUSH_BYTES = 1 << 16 };
+enum { LINE_BYTES_MAX = 1 << 20, HELD_MAX = LINE_BYTES_MAX + 1 /* its end too */, FLUSH_BYTES = 1 << 16 };
 
 struct stream {
     const char *default_cost_model;
@@ -63,6 +64,7 @@ static void answer_line(struct stream *stream, const char *line, size_t length) 
     struct kerf_error err;
     if (answer_request(stream, line, length, &err) != KERF_OK) {
         char message[sizeof err.file + sizeof err.message + 32];
+        if (err.file[0] == 0) memcpy(err.file, "request", sizeof "request"), err.column = 1;
         if (strcmp(err.file, "request") == 0) err.line = (int32_t)stream->line;
         kerf_error_format(&err, message, sizeof message);
         fail(stream, message);
@@ -88,7 +90,7 @@ static int32_t serve(struct stream *stream, char *buffer) {
     while (!interrupted()) {
         flush(stream);
         if (stream->broken) break;
-        ssize_t got = read(STDIN_FILENO, buffer + held, LINE_BYTES_MAX - held);
+        ssize_t got = read(STDIN_FILENO, buffer + held, HELD_MAX - held);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return kerf_error_set(&stream->err, KERF_EIO, "standard input: %s", strerror(errno));
         if (got == 0) {
@@ -111,9 +113,10 @@ static int32_t serve(struct stream *stream, char *buffer) {
         size_t used = answer_lines(stream, buffer, held);
         held -= used;
         memmove(buffer, buffer + used, held);
-        if (held == LINE_BYTES_MAX) {
-            stream->line++;
-            fail(stream, "request: a line of more than 1 MiB; it is passed over");
+        if (held == HELD_MAX) {
+            char message[96];
+            snprintf(message, sizeof message, "request:%lld: a line of more than 1 MiB; it is passed over", (long long)++stream->line);
+            fail(stream, message);
             kerf_text_add(&stream->out, "\n");
             held = 0, too_long = 1;
         }
@@ -123,10 +126,13 @@ static int32_t serve(struct stream *stream, char *buffer) {
 }
 
 int estimate_lines(const char *default_cost_model) {
-    static char buffer[LINE_BYTES_MAX + 1];
+    static char buffer[HELD_MAX + 1];
     struct stream stream = {.default_cost_model = default_cost_model};
+    const struct kerf_cost_model *cost_model;
+    int32_t code = kerf_cost_model_find(default_cost_model, &cost_model, &stream.err);
+    if (code != KERF_OK) return cli_fail(&stream.err);
     interrupt_catch();
-    int32_t code = serve(&stream, buffer);
+    code = serve(&stream, buffer);
     kerf_text_free(&stream.out);
     if (code != KERF_OK) return cli_fail(&stream.err);
     return interrupted() ? EXIT_INTERRUPTED : EXIT_ANSWERED;

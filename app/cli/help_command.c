@@ -38,12 +38,12 @@ static const struct kerf_command table = {
 
 static void overview(struct kerf_text *out, int bold) {
     const char *on = bold ? "\033[1m" : "", *off = bold ? "\033[0m" : "";
-    kerf_text_printf(out, "%skerf%s finds how to cut a large-model job - batch, micro-batches, shards, pipeline stages -\n"
-                          "so that the least is wasted on the machines at hand.\n\n",
+    kerf_text_printf(out, "%skerf%s finds how to cut a large-model job - batch, micro-batches, shards,\n"
+                          "pipeline stages - so that the least is wasted on the machines at hand.\n\n",
                      on, off);
     for (size_t i = 0; i < num_cli_commands; i++)
         kerf_text_printf(out, "  %skerf %-9s%s %s\n", on, cli_commands[i]->table->name, off, cli_commands[i]->table->summary);
-    kerf_text_printf(out, "\n%sTry%s  kerf plan gpt3_1t --system a100 --gpus 1024 --global-batch 4096 --strategy 1d\n"
+    kerf_text_printf(out, "\n%sTry%s  kerf plan gpt3_1t -s a100 -n 1024 -b 4096\n"
                           "`kerf help VERB` tells a command's options; `kerf --version` the version.\n",
                      on, off);
 }

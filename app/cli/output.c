@@ -65,8 +65,10 @@ static int write_special(const char *path, const struct kerf_text *text) {
     return number;
 }
 
+int output_is_stdout(const char *path) { return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0; }
+
 int32_t output_file(const char *path, const struct kerf_text *text, struct kerf_error *err) {
-    if (strcmp(path, "-") == 0) {
+    if (output_is_stdout(path)) {
         int32_t code = output_stream(text, err);
         return code == KERF_EINTERRUPTED ? KERF_OK : code;
     }
@@ -87,7 +89,7 @@ int32_t output_file(const char *path, const struct kerf_text *text, struct kerf_
 
 int32_t output_check(const char *path, struct kerf_error *err) {
     struct stat status;
-    if (strcmp(path, "-") == 0) return KERF_OK;
+    if (output_is_stdout(path)) return KERF_OK;
     int exists = stat(path, &status) == 0;
     if (exists && S_ISDIR(status.st_mode)) return fail(path, EISDIR, err);
     if (exists && access(path, W_OK) != 0) return fail(path, errno, err);
@@ -101,7 +103,7 @@ int32_t output_check(const char *path, struct kerf_error *err) {
 
 int output_is_special(const char *path) {
     struct stat status;
-    return strcmp(path, "-") == 0 || (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
+    return output_is_stdout(path) || (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
 }
 
 const char *output_ending(const char *path) {

@@ -113,6 +113,8 @@ static int32_t add_problems(struct question *question, struct kerf_error *err) {
     int32_t code = cli_set(&problem->model, &problem->system, &question->options->sets, err);
     if (code != KERF_OK) return code;
     problem->seq_length = question->options->seq_length ? question->options->seq_length : problem->model.max_position_embeddings;
+    if (problem->seq_length == 0)
+        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length", problem->model.name);
     int32_t num_domains = question->domains.count ? question->domains.count : 1;
     size_t more = (size_t)num_domains * (size_t)question->num_strategies * (size_t)question->gpus.count;
     if (question->num_problems + more > PROBLEMS_MAX)
@@ -208,16 +210,16 @@ static int32_t check_outputs(const struct plan_options *values, struct kerf_erro
     for (int32_t i = 0; i < values->outputs.count; i++) {
         const char *path = values->outputs.items[i];
         enum kerf_picture_format picture;
-        if (!is_text(format_of(path, values)) && kerf_picture_format_of(path, &picture, NULL) != KERF_OK)
-            return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .svg .png .pdf .json .csv .md or .txt", path);
         int32_t code = output_check(path, err);
         if (code != KERF_OK) return code;
+        if (!is_text(format_of(path, values)) && kerf_picture_format_of(path, &picture, NULL) != KERF_OK)
+            return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .svg .png .pdf .json .csv .md or .txt", path);
     }
     return KERF_OK;
 }
 
 static int32_t write_one(const struct kerf_plan *plan, const struct plan_options *values, const char *path, struct kerf_error *err) {
-    int to_stdout = strcmp(path, "-") == 0;
+    int to_stdout = output_is_stdout(path);
     struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
     struct kerf_text out = {0};
     int32_t code = render(&out, plan, format_of(path, values), &style, err);

@@ -90,10 +90,13 @@ static const char *sweep_title(struct sketch *sketch, const struct kerf_plan *pl
     return keep(sketch, &text);
 }
 
-/* What all searches of a command have in common. */
-static void workload_words(struct kerf_text *out, const struct kerf_problem *problem) {
+/* What all searches have in common. */
+static void workload_words(struct kerf_text *out, const struct kerf_search *searches, size_t num_searches) {
+    const struct kerf_problem *problem = &searches[0].problem;
     kerf_text_add(out, "global batch ");
     kerf_text_count(out, problem->global_batch);
+    for (size_t i = 1; i < num_searches; i++)
+        if (searches[i].problem.seq_length != problem->seq_length) return;
     kerf_text_add(out, ", ");
     kerf_text_count(out, problem->seq_length);
     kerf_text_add(out, " tokens a sample");
@@ -172,12 +175,12 @@ static int32_t draw_search(struct kerf_text *out, struct sketch *sketch, const s
     kerf_text_count(&title, search->problem.gpus);
     kerf_text_printf(&title, " x %s, %s", search->problem.system.name, kerf_strategy_name(search->problem.strategy));
     kerf_text_printf(&subtitle, "scale-up domain %lld, ", (long long)search->problem.system.scale_up.size);
-    workload_words(&subtitle, &search->problem);
+    workload_words(&subtitle, search, 1);
     kerf_text_add(&subtitle, "; ");
     kerf_text_count(&subtitle, search->candidates);
     kerf_text_add(&subtitle, " layouts, ");
     kerf_text_count(&subtitle, search->feasible);
-    kerf_text_add(&subtitle, search->num_plans ? " fit; the best:" : " fit; the nearest:");
+    kerf_text_add(&subtitle, search->num_plans ? " fit; the best:" : search->nearest ? " fit; the nearest:" : " fit");
     return draw_bars(out, sketch, keep(sketch, &title), keep(sketch, &subtitle), bars, count, format, style, err);
 }
 
@@ -185,14 +188,17 @@ static int32_t draw_winners(struct kerf_text *out, struct sketch *sketch, const 
                             enum kerf_picture_format format, const struct print_style *style, struct kerf_error *err) {
     struct bar bars[BARS_MAX];
     int32_t count = 0;
-    for (size_t i = 0; i < plan->num_searches && count < BARS_MAX; i++) {
+    int more = 0;
+    for (size_t i = 0; i < plan->num_searches; i++) {
         const struct kerf_search *search = &plan->searches[i];
         if (search->num_plans == 0) continue;
+        if ((more = count == BARS_MAX)) break;
         bars[count++] = (struct bar){search, &search->plans[0], series_label(sketch, plan, &search->problem),
                                      layout_label(sketch, search, &search->plans[0])};
     }
     struct kerf_text subtitle = {0};
-    workload_words(&subtitle, &plan->searches[0].problem);
+    workload_words(&subtitle, plan->searches, plan->num_searches);
+    if (more) kerf_text_printf(&subtitle, "; the first %d searches with an answer", count);
     return draw_bars(out, sketch, sweep_title(sketch, plan, "the best layout of each search"), keep(sketch, &subtitle), bars, count, format, style, err);
 }
 
@@ -218,15 +224,29 @@ static int32_t list_sizes(const struct kerf_plan *plan, double *sizes) {
     return count;
 }
 
-/* The series to draw: all, or where they are too many those with the best throughput somewhere. */
-static int32_t list_series(const struct kerf_plan *plan, const struct kerf_search *series[SERIES_MAX]) {
-    int32_t count = 0;
+/* The fastest search of a series that is not listed yet, or NULL. */
+static const struct kerf_search *fastest_other(const struct kerf_plan *plan, const struct kerf_search *const *series, int32_t count) {
+    const struct kerf_search *fastest = NULL;
     for (size_t i = 0; i < plan->num_searches; i++) {
+        const struct kerf_search *search = &plan->searches[i];
         int32_t at = 0;
-        if (plan->searches[i].num_plans == 0) continue;
-        while (at < count && !same_series(&series[at]->problem, &plan->searches[i].problem)) at++;
-        if (at == count && count < SERIES_MAX) series[count++] = &plan->searches[i];
+        if (search->num_plans == 0 || (fastest && search->plans[0].throughput <= fastest->plans[0].throughput)) continue;
+        while (at < count && !same_series(&series[at]->problem, &search->problem)) at++;
+        if (at == count) fastest = search;
     }
+    return fastest;
+}
+
+/* The series to draw, in the order of the searches: all, or where they are too many the fastest. */
+static int32_t list_series(const struct kerf_plan *plan, const struct kerf_search *series[SERIES_MAX], int *ret_more) {
+    const struct kerf_search *next;
+    int32_t count = 0;
+    while ((next = fastest_other(plan, series, count)) && count < SERIES_MAX) {
+        int32_t at = count++;
+        for (; at > 0 && series[at - 1] > next; at--) series[at] = series[at - 1];
+        series[at] = next;
+    }
+    *ret_more = next != NULL;
     return count;
 }
 
@@ -239,7 +259,8 @@ static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const 
         free(columns);
         return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
     }
-    int32_t num_sizes = list_sizes(plan, sizes), num_series = list_series(plan, series), num_columns = 0;
+    int more;
+    int32_t num_sizes = list_sizes(plan, sizes), num_series = list_series(plan, series, &more), num_columns = 0;
     for (int32_t s = 0; s < num_series; s++) {
         double *values = keep_numbers(sketch, (size_t)num_sizes);
         curves[s] = (struct kerf_chart_row){series_label(sketch, plan, &series[s]->problem), NULL, values, NULL};
@@ -263,7 +284,8 @@ static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const 
     struct kerf_text shares = {0}, subtitle = {0};
     kerf_text_add(&shares, "Where the time goes: ");
     if (best) kerf_text_add(&shares, series_label(sketch, plan, &best->problem));
-    workload_words(&subtitle, &plan->searches[0].problem);
+    workload_words(&subtitle, plan->searches, plan->num_searches);
+    if (more) kerf_text_printf(&subtitle, "; the %d fastest series", num_series);
     const struct kerf_panel panels[] = {
         {.kind = KERF_PANEL_CURVES, .title = "Time of a step with the best layout", .x_label = "accelerators",
          .unit = KERF_UNIT_SECONDS, .rows = curves, .num_rows = num_series, .xs = sizes, .num_xs = num_sizes},

@@ -164,7 +164,8 @@ static void rate_words(struct kerf_text *out, const struct kerf_problem *problem
     words_rate(out, estimate->throughput);
     kerf_text_add(out, " samples/s, ");
     words_rate(out, estimate->throughput * (double)problem->seq_length);
-    kerf_text_printf(out, " tokens/s, %.1f TFLOP/s an accelerator.", estimate->flops_per_gpu / estimate->step_time_s / 1e12);
+    double tflops = estimate->flops_per_gpu / estimate->step_time_s / 1e12;
+    kerf_text_printf(out, tflops < 0.95 ? " tokens/s, %.2g TFLOP/s an accelerator." : " tokens/s, %.1f TFLOP/s an accelerator.", tflops);
 }
 
 /* ---- One search ------------------------------------------------------------------------------------------- */
@@ -206,8 +207,8 @@ static void considered(struct kerf_text *out, const struct kerf_search *search, 
     struct kerf_text words = {0};
     kerf_text_count(&words, search->candidates);
     kerf_text_printf(&words, " layout%s%s, ", search->candidates == 1 ? "" : "s", search->complete ? "" : " before the interruption");
-    kerf_text_count(&words, search->feasible);
-    kerf_text_printf(&words, " of them fit%s.", search->feasible == 1 ? "s" : "");
+    if (search->feasible) kerf_text_count(&words, search->feasible);
+    kerf_text_printf(&words, "%s of them fit%s.", search->feasible ? "" : "none", search->feasible <= 1 ? "s" : "");
     wrapped(out, &words, 0, style);
     kerf_text_free(&words);
 }
@@ -247,7 +248,7 @@ static void nothing_fits(struct kerf_text *out, const struct kerf_search *search
 
 static void search_table(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
     heading(out, &search->problem, style);
-    considered(out, search, style);
+    if (search->candidates) considered(out, search, style);
     kerf_text_add(out, "\n");
     if (search->num_plans == 0) {
         nothing_fits(out, search, style);
@@ -294,7 +295,7 @@ static void sweep_heading(struct kerf_text *out, const struct kerf_plan *plan, c
     if (!varies->strategy) kerf_text_printf(&words, ", %s", kerf_strategy_name(first->strategy));
     kerf_text_add(&words, ": a global batch of ");
     kerf_text_count(&words, first->global_batch);
-    kerf_text_add(&words, " samples");
+    kerf_text_printf(&words, " sample%s", first->global_batch == 1 ? "" : "s");
     if (!varies->seq_length) {
         kerf_text_add(&words, " of ");
         kerf_text_count(&words, first->seq_length);
@@ -331,7 +332,10 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
     if (search->num_plans) {
         kerf_text_seconds(cells, estimate->step_time_s);
         kerf_text_add(cells, "\t");
-        words_rate(cells, estimate->throughput);
+        if (estimate->throughput < 999.95) /* as many digits in every row */
+            kerf_text_printf(cells, "%#.4g", estimate->throughput);
+        else
+            words_rate(cells, estimate->throughput);
         if (varies->gpus) kerf_text_printf(cells, "\t%.0f %%", 100 * scaling(plan, index));
     } else {
         kerf_text_add(cells, varies->gpus ? "-\t-\t-" : "-\t-");
@@ -393,8 +397,7 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
     if (best) {
         search_table(out, best, style);
     } else {
-        kerf_text_add(&cells, plan->complete ? "Nothing fits anywhere in this sweep; each line says how much memory its nearest "
-                                               "layout needs, and on how many accelerators something would fit."
+        kerf_text_add(&cells, plan->complete ? "Nothing fits anywhere in this sweep; the memory is that of the layout nearest to it."
                                              : "Nothing was found before the interruption.");
         wrapped(out, &cells, 0, style);
         kerf_text_free(&cells);

@@ -27,9 +27,9 @@ void words_problem(struct kerf_text *out, const struct kerf_problem *problem) {
     kerf_text_count(out, problem->system.scale_up.size);
     kerf_text_printf(out, ", %s: a global batch of ", kerf_strategy_name(problem->strategy));
     kerf_text_count(out, problem->global_batch);
-    kerf_text_add(out, " samples of ");
+    kerf_text_printf(out, " sample%s of ", problem->global_batch == 1 ? "" : "s");
     kerf_text_count(out, problem->seq_length);
-    kerf_text_add(out, " tokens");
+    kerf_text_printf(out, " token%s", problem->seq_length == 1 ? "" : "s");
     if (problem->attention != KERF_ATTENTION_FUSED)
         kerf_text_printf(out, ", attention %s", kerf_attention_name(problem->attention));
 }

@@ -49,7 +49,7 @@ static int32_t parse(const char *text, const char *what, int64_t least, int64_t 
                 at += 2;
                 if (!read_number(&at, &step) || step < 1 + factor) return not_a_range(text, what, err);
             }
-            if (from > to) return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' ends below its begin", what, text);
+            if (from > to) return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' ends below where it begins", what, text);
         }
         if (*at != ',' && *at != 0) return not_a_range(text, what, err);
         for (int64_t value = from; value <= to;) {

@@ -60,21 +60,32 @@ static int32_t measure(const struct kerf_text *cells, int32_t widths[TABLE_COLUM
     return total;
 }
 
+/* Leaves out columns, those of the largest leave_out first, and takes back those for which there is room after all. */
 static void make_fit(const struct table_column *columns, int32_t widths[TABLE_COLUMNS_MAX], int32_t total, int32_t width) {
+    int32_t whole[TABLE_COLUMNS_MAX], most = 0;
+    memcpy(whole, widths, sizeof whole);
     while (total > width) {
-        int32_t least = -1, widest = 0;
+        int32_t least = -1, widest = -1;
         for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) {
             if (widths[k] < 0) continue;
             if (columns[k].leave_out && (least < 0 || columns[k].leave_out > columns[least].leave_out)) least = k;
-            if (widths[k] > widths[widest]) widest = k;
+            if (!columns[k].right && (widest < 0 || widths[k] > widths[widest])) widest = k;
         }
-        if (least < 0) {
-            widths[widest] -= total - width < widths[widest] ? total - width : widths[widest] - 1;
-            return;
+        if (least < 0) { /* none is left to leave out: cut words, the longest first */
+            if (widest < 0 || widths[widest] <= 1) return;
+            widths[widest]--, total--;
+            continue;
         }
         total -= widths[least] + GAP;
         widths[least] = -1;
+        if (columns[least].leave_out > most) most = columns[least].leave_out;
     }
+    for (int32_t rank = 1; rank <= most; rank++)
+        for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) {
+            if (widths[k] == whole[k] || columns[k].leave_out != rank || total + whole[k] + GAP > width) continue;
+            total += whole[k] + GAP;
+            widths[k] = whole[k];
+        }
 }
 
 static void print_cell(struct kerf_text *out, const struct cell *cell, int32_t width, int32_t right) {

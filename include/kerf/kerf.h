@@ -9,6 +9,7 @@
 #include "kerf/json.h"
 #include "kerf/option.h"
 #include "kerf/plan.h"
+#include "kerf/schedule.h"
 #include "kerf/spec.h"
 #include "kerf/text.h"
 #include "kerf/version.h"

@@ -83,12 +83,10 @@ static void tell_place(const struct json_document *document, const char *place, 
 }
 
 static void set_place(const struct json_object *object, const char *key, int of_key, struct kerf_error *err) {
-    const struct json_document *document = object->document;
-    const char *end = document->text + document->length;
+    const char *end = object->document->text + object->document->length;
     const char *place = find_object(object), *member = NULL;
     if (place && key) member = find_member(place, end, key, of_key);
-    if (member) place = member;
-    tell_place(document, place ? place : document->text, err);
+    tell_place(object->document, member ? member : place ? place : object->document->text, err);
 }
 
 int32_t json_fail(const struct json_object *object, const char *key, int32_t code, struct kerf_error *err,
@@ -106,44 +104,71 @@ int32_t json_fail(const struct json_object *object, const char *key, int32_t cod
 
 /* ---- Documents ---------------------------------------------------------------------------------------- */
 
-static const char *hint(const char *text, size_t length, const json_error_t *error) {
+/* The token that jansson quotes ("... near 'x'"); *ret_length is 0 where it quotes none. */
+static const char *quoted_token(const json_error_t *error, size_t *ret_length) {
+    const char *near = strstr(error->text, " near '"), *token = near ? near + 7 : "", *end = strrchr(token, '\'');
+    *ret_length = end ? (size_t)(end - token) : 0;
+    return token;
+}
+
+/* Where that begins which jansson could not read; it tells the end, and columns in code points. */
+static const char *error_place(const struct json_document *document, const json_error_t *error) {
+    size_t length, at = error->position > 0 ? (size_t)error->position : 0;
+    const char *text = document->text, *token = quoted_token(error, &length), *nul = memchr(text, 0, document->length);
+    if (nul) return nul;
+    if (at > document->length) at = document->length;
+    if (length > 0 && length <= at && memcmp(text + at - length, token, length) == 0) return text + at - length;
+    if (json_error_code(error) == json_error_numeric_overflow)
+        while (at > 0 && strchr("+-.0123456789eE", text[at - 1])) at--;
+    while (at > 0 && at < document->length && (text[at] & 0xC0) == 0x80) at--;
+    return text + at;
+}
+
+static int begins(const char *text, const char *word) { return strncmp(text, word, strlen(word)) == 0; }
+
+/* How to mend it. */
+static const char *hint(const struct json_document *document, const json_error_t *error, const char *place) {
+    size_t length;
+    const char *token = quoted_token(error, &length), *end = document->text + document->length;
+    const char *first = skip_space(document->text, end), *before = place;
+    while (before > document->text && strchr(" \t\r\n", before[-1])) before--;
     switch (json_error_code(error)) {
     case json_error_premature_end_of_input:
-        return length == 0 ? "; the input is empty" : "; the end is missing";
+        return document->length == 0 ? "; the input is empty" : "; the end is missing";
     case json_error_duplicate_key: return "; give each key once";
     case json_error_stack_overflow: return "; it nests too deeply";
     case json_error_numeric_overflow: return "; the number is too large";
     case json_error_invalid_utf8: return "; save it as UTF-8";
     case json_error_invalid_syntax:
-        if (error->position > 0 && (size_t)error->position <= length && strstr(error->text, "NaN"))
-            return "; a number must be finite";
-        return skip_space(text, text + length) < text + length && *skip_space(text, text + length) != '{'
-                   ? "; a JSON object {...} is expected"
-                   : "";
+        if (first < end && *first != '{') return "; a JSON object {...} is expected";
+        if (begins(token, "NaN") || begins(token, "Infinity") || begins(token, "-")) return "; a number must be finite";
+        if (begins(token, "'")) return "; text takes double quotes";
+        if (strchr("]}", *token) && before > document->text && before[-1] == ',') return "; there is a comma too many before it";
+        if (*token == '"' && strstr(error->text, "}' expected")) return "; is a comma missing before it?";
+        return "";
     default: return "";
     }
 }
 
-/* Where the last code point begins that jansson read: it counts columns in code points, but also bytes. */
-static const char *last_read(const struct json_document *document, int position) {
-    const char *place = document->text + (position > 0 && (size_t)position <= document->length ? position : 0);
-    if (place == document->text || place[-1] == '\n') return place;
-    for (place--; place > document->text && (*place & 0xC0) == 0x80;) place--;
-    return place;
+static int32_t syntax_error(const struct json_document *document, const json_error_t *error, struct kerf_error *err) {
+    const char *place = error_place(document, error), *end = document->text + document->length;
+    if (err == NULL) return KERF_ESYNTAX;
+    if (place < end && *place == 0)
+        kerf_error_set(err, KERF_ESYNTAX, "not valid JSON: a NUL byte; is it the right file, and saved as UTF-8?");
+    else
+        kerf_error_set(err, KERF_ESYNTAX, "not valid JSON: %s%s", error->text, hint(document, error, place));
+    tell_place(document, place, err);
+    return KERF_ESYNTAX;
 }
 
 int32_t json_document_parse(struct json_document *ret_document, const char *text, size_t length,
                             const char *source, struct json_object *ret_root, struct kerf_error *err) {
     json_error_t error;
+    if (text && length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3, length -= 3; /* Windows' mark of UTF-8 */
     *ret_document = (struct json_document){.text = text ? text : "", .length = length, .source = source};
     ret_document->root = json_loadb(ret_document->text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     *ret_root = (struct json_object){.document = ret_document, .json = ret_document->root};
-    if (ret_document->root == NULL) {
-        kerf_error_set(err, KERF_ESYNTAX, "not valid JSON: %s%s", error.text,
-                       hint(ret_document->text, length, &error));
-        if (err) tell_place(ret_document, last_read(ret_document, error.position), err);
-        return KERF_ESYNTAX;
-    }
+    if (ret_document->root == NULL) return syntax_error(ret_document, &error, err);
     if (!json_is_object(ret_document->root))
         return json_fail(ret_root, NULL, KERF_EINVALID, err, "a JSON object {...} is expected here");
     return KERF_OK;

@@ -149,6 +149,10 @@ static void takes_a_layout_that_obeys(void **state) {
     assert_int_equal(kerf_layout_check(&problem, &layout, &err), KERF_OK);
     problem.attention = KERF_ATTENTION_SUMMA;
     assert_int_equal(kerf_layout_check(&problem, &layout, &err), KERF_OK);
+    problem.seq_length = 2; /* as short as tp2 allows, and as long as there is */
+    assert_int_equal(kerf_layout_check(&problem, &layout, &err), KERF_OK);
+    problem.seq_length = INT64_C(1) << 30;
+    assert_int_equal(kerf_layout_check(&problem, &layout, &err), KERF_OK);
     problem = problem_of(KERF_STRATEGY_1D);
     problem.attention = KERF_ATTENTION_RECOMPUTED;
     layout.summa_blocks = 0, layout.tp2 = 1, layout.scale_up.tp2 = 1, layout.dp = 4;

@@ -14,6 +14,7 @@
 
 #include "kerf/spec.h"
 #include "spec/files.h"
+#include "spec/model.h"
 #include "spec/names.h"
 
 static const char *line_of(const struct kerf_error *err) {
@@ -252,6 +253,25 @@ static void names_are_cut_between_letters_and_made_printable(void **state) {
     assert_string_equal(name, "a?b?[31m?");
 }
 
+/* ---- Writing ------------------------------------------------------------------------------------------ */
+
+static void writes_what_it_reads(void **state) {
+    (void)state;
+    static const char *const texts[] = {"{\"name\": \"a \\\"b\\\"\", " WIDTHS ", " LAYERS ", " HEADS ", \"max_position_embeddings\": 7}",
+                                        "{\"n_embd\": 64, \"n_layer\": 2, \"n_head\": 4}"};
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        struct kerf_model model, again;
+        struct kerf_text text = {0};
+        struct kerf_json json;
+        assert_int_equal(parse(texts[i], &model, NULL), KERF_OK);
+        kerf_json_begin(&json, &text);
+        model_json(&json, &model);
+        assert_int_equal(kerf_model_parse(text.data, text.length, "other.json", &again, NULL), KERF_OK);
+        assert_memory_equal(&model, &again, sizeof model);
+        kerf_text_free(&text);
+    }
+}
+
 /* ---- Loading ------------------------------------------------------------------------------------------ */
 
 static void loads_names_and_files(void **state) {
@@ -329,6 +349,7 @@ int main(void) {
         cmocka_unit_test(refuses_what_is_no_json),
         cmocka_unit_test(is_named_by_the_file_or_its_path),
         cmocka_unit_test(names_are_cut_between_letters_and_made_printable),
+        cmocka_unit_test(writes_what_it_reads),
         cmocka_unit_test(loads_names_and_files),
         cmocka_unit_test(standard_input_is_called_so),
     };

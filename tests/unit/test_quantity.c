@@ -45,7 +45,6 @@ static void reads_numbers_prefixes_and_units(void **state) {
         {"1.1e3 us", "s", 1.1e-3},
         {"0.7e-3 us", "s", 0.7e-9},
         {"1e308 B", "B", 1e308},
-        {"1e310 ns", "s", 1e301},
         {"450 GB/s", "B/s", 450e9},
         {"450 GBps", "B/s", 450e9},
         {"400 Gbit/s", "B/s", 50e9},

@@ -290,6 +290,11 @@ static void sets_every_field(void **state) {
     assert_true(system_.scale_up.bandwidth_bytes_per_s == 450e9);
     assert_int_equal(kerf_problem_set(&model, &system_, "num_hidden_layers=48", &err), KERF_OK);
     assert_int_equal(model.num_hidden_layers, 48);
+    assert_int_equal(kerf_problem_set(&model, &system_, "num_hidden_layers=1,num_attention_heads=1", &err), KERF_OK);
+    assert_int_equal(kerf_problem_set(&model, &system_, "hidden_size=16777216,intermediate_size=67108864,num_hidden_layers=1048576,"
+                                                        "num_attention_heads=1048576,max_position_embeddings=1073741824", &err), KERF_OK);
+    assert_int_equal(model.intermediate_size, 67108864);
+    assert_int_equal(kerf_problem_set(&model, &system_, "intermediate_size=67108865", &err), KERF_EINVALID);
     assert_int_equal(kerf_problem_set(&model, &system_, "max_position_embeddings=4k", &err), KERF_OK);
     assert_int_equal(model.max_position_embeddings, 4000);
     assert_string_equal(model.name, "gpt3");

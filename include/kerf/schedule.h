@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Pipeline schedules: which operation each device runs after which, and what that takes.
+ *
+ * A schedule is data: a placement of the model's stages on devices, and for each device its operations in order. A
+ * rule (1f1b, zb_h1, dualpipe, ...) makes a schedule; the validator says whether it is one; the simulator gives
+ * every operation its time. Times are in seconds, or in whatever unit the caller uses throughout.
+ *
+ * Letters: p devices, m micro-batches, v chunks (stages of one replica on a device), stage 0 .. p v - 1 (at most 32767).
+ */
+#ifndef KERF_SCHEDULE_H
+#define KERF_SCHEDULE_H
+
+#include "kerf/json.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum kerf_op_kind {
+    KERF_OP_F,  /* forward */
+    KERF_OP_B,  /* backward, of input and weights */
+    KERF_OP_I,  /* backward of the input alone */
+    KERF_OP_W,  /* backward of the weights alone */
+    KERF_OP_FB, /* a forward and a full backward that run together */
+    KERF_OP_KINDS
+};
+
+struct kerf_op {
+    int32_t microbatch;      /* of FB: its forward's */
+    int32_t with_microbatch; /* of FB: its backward's; else -1 */
+    int16_t stage, with_stage;
+    int16_t kind;   /* enum kerf_op_kind */
+    int16_t unused; /* 0 */
+};
+
+struct kerf_schedule {
+    const char *name;
+    int32_t devices;
+    int32_t stages;       /* of the model */
+    int32_t microbatches;
+    int32_t chunks;       /* stages of one replica on each device */
+    int32_t replicas;     /* 2: a second one runs from the last device to the first with the later half of the
+                             micro-batches */
+    const int32_t *device_of;         /* [replicas * stages] */
+    const struct kerf_op *const *ops; /* [devices][num_ops[device]] in the order in which they run */
+    const int32_t *num_ops;           /* [devices] */
+};
+
+/* ---- Rules ------------------------------------------------------------------------------------------------ */
+
+struct kerf_schedule_rule {
+    const char *name;
+    const char *summary;
+    const char *constraint; /* which devices and micro-batches it takes; "" when any */
+    const char *bubble;     /* idle time in a step for equal stages, s = F + B + W of a device */
+    const char *memory;     /* peak of the fullest device, in micro-batches through all chunks of a device */
+    const char *source;     /* paper or repository */
+};
+
+/** The rules, as `kerf schedule --list` shows them; their number in *ret_count. */
+KERF_API const struct kerf_schedule_rule *const *kerf_schedule_rules(size_t *ret_count);
+
+struct kerf_schedule_request {
+    const char *rule;
+    int32_t devices;      /* 1 .. 4096 */
+    int32_t microbatches; /* 1 .. 2^20; devices * chunks * microbatches is at most 2^27 */
+    int32_t chunks;       /* 0: the rule's own */
+    int32_t group;        /* interleaved rules: micro-batches of a chunk before the next; 0: devices */
+};
+
+/** Makes a schedule; it is given back with kerf_schedule_free. KERF_EUNKNOWN names the nearest rule; KERF_EINVALID
+ * says the rule's constraint and the nearest value that obeys it. */
+KERF_API int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule,
+                                    struct kerf_error *err);
+KERF_API struct kerf_schedule *kerf_schedule_free(struct kerf_schedule *schedule); /* always NULL */
+
+/** Every stage and micro-batch has one F and either one B or one I and one W (an FB counts as its parts), each on the
+ * stage's device, and nothing waits for itself: the first cycle is told as a chain of operations. */
+KERF_API int32_t kerf_schedule_check(const struct kerf_schedule *schedule, struct kerf_error *err);
+
+/* ---- Simulation ------------------------------------------------------------------------------------------- */
+
+/** How long operations take, by stage: [stages] each. */
+struct kerf_schedule_times {
+    const double *forward_s, *backward_s, *backward_input_s, *backward_weight_s;
+    const double *fused_s;   /* by the forward's stage; NULL: forward_s of its forward + backward_s of its backward */
+    double p2p_s;            /* latency between any two devices, none within one; */
+    const double *p2p_of_s;  /* or [devices * devices], from row to column; NULL: p2p_s everywhere */
+    int32_t blocking;        /* 1: the sender waits until the message has arrived */
+    int32_t free_at_input;   /* 1: activations are freed by the input's backward pass, not by the weights' */
+};
+
+/** What a user says of the times; NAN where nothing is said. */
+struct kerf_schedule_times_request {
+    double forward_s;         /* 1 */
+    double backward_s;        /* the sum of the next two */
+    double backward_input_s;  /* half of backward_s where that is given, else 1 */
+    double backward_weight_s; /* as above */
+    double fused_s;           /* the forward of its forward's stage and the full backward of its backward's */
+    double p2p_s;             /* 0 */
+    const char *file;         /* NULL, or JSON with arrays by stage: forward, backward, backward_input, backward_weight,
+                                 fused; and p2p, a number or a matrix of device pairs. What it says takes precedence. */
+    int32_t blocking, free_at_input;
+};
+
+/** Times for every stage of the schedule; given back with kerf_schedule_times_free. */
+KERF_API int32_t kerf_schedule_times_make(const struct kerf_schedule *schedule, const struct kerf_schedule_times_request *request,
+                                          struct kerf_schedule_times **ret_times, struct kerf_error *err);
+KERF_API struct kerf_schedule_times *kerf_schedule_times_free(struct kerf_schedule_times *times); /* always NULL */
+
+struct kerf_timeline {
+    const double *const *start_s; /* [devices][num_ops[device]] */
+    const double *const *end_s;
+    double makespan_s;            /* from the first start to the last end */
+    double span_s;                /* the longest that one device takes from its first start to its last end */
+    double busy_mean_s, busy_max_s; /* of the devices' sums of operations */
+    const double *peak_activations; /* [devices] micro-batches through all chunks of a device and replica */
+};
+
+/** Runs the schedule, each operation as soon as its device and its inputs allow; linear in operations. The timeline is
+ * given back with kerf_timeline_free. KERF_EINVALID when operations wait for each other, or one is missing. */
+KERF_API int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
+                                        struct kerf_timeline **ret_timeline, struct kerf_error *err);
+KERF_API struct kerf_timeline *kerf_timeline_free(struct kerf_timeline *timeline); /* always NULL */
+
+/**
+ * A bound below which no order of the same operations has its makespan, with the same placement, times and latency, when
+ * no device ever holds more than cap micro-batches' activations (cap of 0 or below: the largest peak of the timeline).
+ * With one stage on each device it is the largest of load, chain and residence (lib/schedule/lower_bound.c proves them);
+ * with other placements of load and chain alone.
+ */
+KERF_API double kerf_schedule_lower_bound(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
+                                          const struct kerf_timeline *timeline, double cap);
+
+/** Writes the object of one schedule: "schedule", "devices", ..., and "ops" unless with_ops is 0. */
+KERF_API void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule, const struct kerf_timeline *timeline,
+                                 double lower_bound_s, int32_t with_ops);
+
+/** The three idle shares by name, of the timeline: (makespan - ideal) / makespan and / ideal with the mean of the devices'
+ * busy times as ideal, and (span - busiest) / span. */
+struct kerf_bubble {
+    double of_makespan, of_span, of_ideal;
+};
+KERF_API struct kerf_bubble kerf_timeline_bubble(const struct kerf_timeline *timeline);
+
+/** "3F12", "3I12", "(3F12;4B2)": an operation as PyTorch writes it. */
+KERF_API void kerf_op_text(struct kerf_text *out, const struct kerf_op *op);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the validator and the simulator know alike of the order of operations. */
+#ifndef KERF_SCHEDULE_ORDER_H
+#define KERF_SCHEDULE_ORDER_H
+
+#include "kerf/schedule.h"
+
+/* The device of a stage for a micro-batch: with two replicas the later half goes the other way. */
+static inline int32_t order_device(const struct kerf_schedule *schedule, int32_t stage, int32_t microbatch) {
+    int32_t second = schedule->replicas == 2 && microbatch >= schedule->microbatches / 2;
+    return schedule->device_of[second * schedule->stages + stage];
+}
+
+/* A number for what F (backward 0) or B or I (1) of a stage and micro-batch makes. */
+static inline int64_t order_output(const struct kerf_schedule *schedule, int backward, int32_t stage, int32_t microbatch) {
+    return ((int64_t)stage * schedule->microbatches + microbatch) * 2 + backward;
+}
+
+/* Tells the first chain of operations that wait for each other, or the operation that is missing. next is the operation
+ * at which each device stands, waits_for the output that it lacks. KERF_EINVALID. */
+int32_t order_explain_cycle(const struct kerf_schedule *schedule, const int32_t *next, const int64_t *waits_for,
+                            struct kerf_error *err);
+
+#endif

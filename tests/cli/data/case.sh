@@ -1,0 +1,61 @@
+# shellcheck shell=sh
+# Words that cases use; a case reads this file first.
+
+# Ends a case that this machine cannot run.
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
+# ask ARGUMENT...: runs kerf; shows the command, its standard output, its standard error after "! ", and its status
+# unless that is 0.
+ask() {
+    echo "\$ kerf $*"
+    answer "$@"
+}
+
+answer() {
+    status=0
+    "$KERF" "$@" >.out 2>.err || status=$?
+    cat .out
+    sed 's/^/! /' .err
+    [ "$status" = 0 ] || echo "[exit $status]"
+}
+
+# refused ARGUMENT...: what kerf says to bad input, which is one line on standard error, status 2 and nothing else.
+refused() {
+    status=0
+    timeout 10 "$KERF" "$@" >.out 2>.err || status=$?
+    cat .err
+    [ "$status" = 2 ] || echo "(but the status is $status: kerf $*)"
+    [ "$(wc -l <.err)" = 1 ] || echo "(but these are $(wc -l <.err) lines: kerf $*)"
+    [ ! -s .out ] || echo "(but there is an answer on standard output: kerf $*)"
+}
+
+# Every value of the JSON on standard input as a line PATH=VALUE, or what is wrong with it; the version is masked.
+json() {
+    awk -f "$DATA/json.awk" | sed 's/^kerf="[0-9.]*"$/kerf="VERSION"/'
+}
+
+# The same for a stream with one JSON value a line, each path after the number of its line: 3:PATH=VALUE.
+json_lines() {
+    awk -v lines=1 -f "$DATA/json.awk"
+}
+
+# Whether this kerf was built with a sanitizer, which needs more time and memory.
+sanitized() {
+    grep -q -e __asan_init -e __tsan_init "$KERF"
+}
+
+# until_true COMMAND...: waits up to 30 s until it is.
+until_true() {
+    tries=0
+    until "$@"; do
+        tries=$((tries + 1))
+        if [ "$tries" = 600 ]; then
+            echo "(waited 30 s in vain: $*)"
+            return 1
+        fi
+        sleep 0.05
+    done
+}
