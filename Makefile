@@ -18,11 +18,11 @@ check: ## install what is missing, build, run every test: sanitizers, threads, s
 
 release dev tsan fuzz:
 	@cmake --preset $@ >/dev/null
-	@cmake --build --preset $@
+	@cmake --build --preset $@ -- --quiet
 
 analyze: ## gcc's static analyser over the library and the program, warnings are errors
 	@cmake --preset analyze >/dev/null
-	@cmake --build --preset analyze
+	@cmake --build --preset analyze -- --quiet
 
 fuzz-run: fuzz ## each fuzz target for a minute
 	@scripts/fuzz-run 60

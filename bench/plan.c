@@ -129,6 +129,8 @@ int main(int argc, char **argv) {
     if (instructions)
         printf("instructions of the first search, by valgrind: %lld, %.0f a layout\n", (long long)instructions,
                (double)instructions / (double)first_candidates);
+    else
+        printf("instructions of the first search: not counted, as valgrind is not installed\n");
     if (!quick) {
         published_sweep(reference, 1);
         published_sweep(reference, 0);

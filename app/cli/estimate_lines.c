@@ -87,9 +87,9 @@ static size_t answer_lines(struct stream *stream, char *buffer, size_t length) {
 static int32_t serve(struct stream *stream, char *buffer) {
     size_t held = 0;
     int too_long = 0; /* the rest of a line that is passed over */
-    while (!interrupted()) {
+    for (;;) {
         flush(stream);
-        if (stream->broken) break;
+        if (stream->broken || interrupt_wait(STDIN_FILENO)) break;
         ssize_t got = read(STDIN_FILENO, buffer + held, HELD_MAX - held);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) return kerf_error_set(&stream->err, KERF_EIO, "standard input: %s", strerror(errno));

@@ -6,4 +6,7 @@
 void interrupt_catch(void);
 int interrupted(void);
 
+/* Waits until there is something to read, or the work is asked to end; returns interrupted(). After interrupt_catch. */
+int interrupt_wait(int fd);
+
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf VERB ...: finds the command and hands over. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include "cli/command.h"
@@ -68,6 +69,7 @@ int cli_unknown(const char *name) {
 }
 
 int main(int argc, char **argv) {
+    signal(SIGPIPE, SIG_IGN); /* a reader who has seen enough is told by write(2) */
     if (argc < 2) {
         help_cli.run(0, argv);
         return EXIT_USAGE;

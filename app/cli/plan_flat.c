@@ -70,7 +70,7 @@ void print_plan_markdown(struct kerf_text *out, const struct kerf_plan *plan, co
         kerf_text_count(out, search->candidates);
         kerf_text_add(out, " layouts considered, ");
         kerf_text_count(out, search->feasible);
-        kerf_text_printf(out, " fit (cost model: %s).\n", style->cost_model);
+        kerf_text_printf(out, " fit%s (cost model: %s).\n", search->complete ? "" : " before the interruption", style->cost_model);
         if (search->num_plans == 0) continue;
         kerf_text_add(out, "\n| rank | layout | in a domain | step | samples/s | memory |");
         for (int k = 0; k < TIME_PARTS; k++) kerf_text_printf(out, " %s |", time_part_names[k]);

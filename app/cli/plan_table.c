@@ -385,15 +385,28 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
         columns[count++] = all[i].how;
     }
     kerf_text_add(&cells, "\n");
+    size_t rows = 0;
     for (size_t i = 0; i < plan->num_searches; i++) {
-        if (&plan->searches[i] == best) best_row = (int32_t)i + 1;
+        if (!plan->searches[i].complete && plan->searches[i].candidates == 0) continue; /* not begun */
         sweep_row(&cells, plan, i, &varies, &plan->searches[i] == best);
+        rows++;
+        if (&plan->searches[i] == best) best_row = (int32_t)rows;
     }
     sweep_heading(out, plan, &varies, style);
     kerf_text_add(out, "\n");
-    terminal_table(out, &cells, columns, style->columns, style->colour, best_row);
+    if (rows) {
+        terminal_table(out, &cells, columns, style->columns, style->colour, best_row);
+        kerf_text_add(out, "\n");
+    }
     kerf_text_free(&cells);
-    kerf_text_add(out, "\n");
+    if (rows < plan->num_searches) {
+        kerf_text_add(&cells, "Interrupted: ");
+        kerf_text_count(&cells, (int64_t)(plan->num_searches - rows));
+        kerf_text_printf(&cells, " of the searches w%s not begun.", plan->num_searches - rows == 1 ? "as" : "ere");
+        wrapped(out, &cells, 0, style);
+        kerf_text_free(&cells);
+        kerf_text_add(out, best ? "\n" : "");
+    }
     if (best) {
         search_table(out, best, style);
     } else {

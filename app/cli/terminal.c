@@ -141,23 +141,25 @@ static int64_t now_ms(void) {
 
 int32_t terminal_progress(void *context, double done) {
     struct terminal_progress *progress = context;
-    enum { QUIET_MS = 500 };
+    enum { QUIET_MS = 500, EVERY_MS = 100 };
     int64_t now = now_ms();
     if (progress->began_ms == 0) progress->began_ms = now;
     int64_t spent = now - progress->began_ms;
-    if (spent >= QUIET_MS && done > 0 && isatty(STDERR_FILENO)) {
+    if (spent >= QUIET_MS && now - progress->shown_ms >= EVERY_MS && done > 0 && isatty(STDERR_FILENO)) {
         struct kerf_text left = {0};
         kerf_text_seconds(&left, (double)spent / 1000 * (1 - done) / done);
-        fprintf(stderr, "\r\033[K%s: %.0f %%, %s left (Ctrl-C prints what is known)", progress->what, 100 * done,
-                left.failed ? "some time" : left.data);
+        struct winsize size;
+        int narrow = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < 64;
+        fprintf(stderr, "\r\033[K%s: %.0f %%, %s left%s", progress->what, 100 * done, left.failed ? "some time" : left.data,
+                narrow ? "" : " (Ctrl-C prints what is known)");
         fflush(stderr);
         kerf_text_free(&left);
-        progress->shown = 1;
+        progress->shown_ms = now;
     }
     return interrupted();
 }
 
 void terminal_progress_end(struct terminal_progress *progress) {
-    if (progress->shown) fputs("\r\033[K", stderr);
-    progress->shown = 0;
+    if (progress->shown_ms) fputs("\r\033[K", stderr);
+    progress->shown_ms = 0;
 }

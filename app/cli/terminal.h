@@ -28,8 +28,7 @@ int32_t terminal_table_width(const struct kerf_text *cells);
  * second; returns 1 after Ctrl-C. context is a struct terminal_progress, zeroed before its first use. */
 struct terminal_progress {
     const char *what; /* "searching" */
-    int64_t began_ms;
-    int32_t shown;
+    int64_t began_ms, shown_ms;
 };
 int32_t terminal_progress(void *context, double done);
 void terminal_progress_end(struct terminal_progress *progress); /* wipes the line */

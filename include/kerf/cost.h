@@ -25,7 +25,8 @@ KERF_API size_t kerf_cost_model_count(void);
 KERF_API const char *kerf_cost_model_name(size_t index);
 KERF_API const char *kerf_cost_model_summary(size_t index);
 
-/** Where the time of a step goes, on one accelerator; the parts sum to the step. Seconds. */
+/** Where the time of a step goes, on one accelerator; the parts sum to the step, but for recomputed attention
+ * (docs/reference-model.md, 20). Seconds. */
 struct kerf_time_parts {
     double compute; /* arithmetic, launch latency included */
     double memory;  /* memory traffic that arithmetic does not hide */

@@ -31,7 +31,7 @@ enum kerf_code {
 #define KERF_ERROR_ENUM(name, value, meaning) name = value,
     KERF_ERRORS(KERF_ERROR_ENUM)
 #undef KERF_ERROR_ENUM
-    KERF_CODE_LAST = 0
+    KERF_CODE_NONE = KERF_OK
 };
 
 struct kerf_error {

@@ -38,7 +38,7 @@ struct kerf_plan {
 };
 
 /**
- * Told now and then how far the work is: shares between 0 and 1. Any thread may call it, one at a time.
+ * Told often how far the work is: shares between 0 and 1. Any thread may call it, one at a time.
  * A return value other than 0 ends the work early, which is no error: the plan says what is known so far.
  */
 typedef int32_t (*kerf_progress)(void *context, double done);

@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+#define KERF_COUNT_MAX 1073741824 /* accelerators, samples, tokens: at most 2^30 of each */
 #define KERF_NAME_SIZE 64 /* bytes of a name with its final NUL; longer names are cut */
 
 /**

@@ -143,7 +143,8 @@ static const char *hint(const struct json_document *document, const json_error_t
         if (first < end && *first != '{') return "; a JSON object {...} is expected";
         if (begins(token, "NaN") || begins(token, "Infinity") || begins(token, "-")) return "; a number must be finite";
         if (begins(token, "'")) return "; text takes double quotes";
-        if (strchr("]}", *token) && before > document->text && before[-1] == ',') return "; there is a comma too many before it";
+        if ((*token == ']' || *token == '}') && before > document->text && before[-1] == ',')
+            return "; there is a comma too many before it";
         if (*token == '"' && strstr(error->text, "}' expected")) return "; is a comma missing before it?";
         return "";
     default: return "";

@@ -19,6 +19,10 @@
  */
 #include "kerf/text.h"
 
+#include <locale.h>
+#include <stdlib.h>
+#include "base/number.h"
+
 #include <string.h>
 #include "base/number_powers.h"
 
@@ -174,4 +178,11 @@ void kerf_text_number(struct kerf_text *text, double value) {
     } else {
         kerf_text_write(text, buffer, (size_t)(end - start));
     }
+}
+
+double number_read(const char *text, char **ret_end) {
+    locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0); /* built in: takes no memory */
+    double value = strtod_l(text, ret_end, plain);
+    freelocale(plain);
+    return value;
 }

@@ -3,6 +3,8 @@
  * bytes of what they complain about, so that the part which says what would be right is never cut off. */
 #include "kerf/option.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <float.h>
 #include <math.h>
@@ -182,7 +184,7 @@ static int read_integer(const char *text, int64_t *ret_value, int *ret_overflow)
 static int read_number(const char *text, double *ret_value) {
     if (*text == '+' || text[strspn(text, "0123456789.eE+-")] != 0) return 0;
     char *end;
-    double value = strtod(text, &end);
+    double value = number_read(text, &end);
     if (end == text || *end != 0 || !isfinite(value)) return 0;
     *ret_value = value;
     return 1;

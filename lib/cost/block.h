@@ -2,7 +2,7 @@
 /*
  * A transformer layer as a list of operations: for one micro-batch on one accelerator, how much arithmetic,
  * memory traffic, communication and memory each takes, forward and backward. Volumes only; what they cost in
- * time is another file's business (network.h, step.h).
+ * time is another file's business (reference_model.c, step.h).
  *
  * Letters, as in arXiv 2410.00273: b micro-batch, l tokens of a sample, e hidden size, f intermediate size,
  * h heads, q = e/h features of a head, m1 = tp1 and m2 = tp2 shards, nb blocks of a SUMMA product.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cost model is a row of constants and functions. To add one: write a file like reference_model.c and put
- * its row into the list in cost_model.c; nothing else asks which model it is.
+ * its row into the list in cost_model.c; nothing else asks which model it is. How operations add up to a step is
+ * in step.h and common to all models so far; what a new one does otherwise becomes a member here.
  */
 #ifndef KERF_COST_COST_MODEL_H
 #define KERF_COST_COST_MODEL_H
@@ -25,6 +26,9 @@ struct kerf_cost_model {
     double optimizer_ratio; /* bytes of optimizer state for each byte of weights, before it is sharded */
 
     struct cost_device (*device)(const struct kerf_system *system);
+    /* which operations a layer has, and what each takes */
+    void (*describe)(const struct kerf_problem *problem, const struct cost_shape *shape, const struct cost_elements *elements,
+                     struct cost_block *ret_block);
     /* a collective among `group` accelerators, `in_domain` of them in each scale-up domain */
     struct cost_link (*collective)(const struct kerf_system *system, enum comm_kind kind, int64_t group,
                                    int64_t in_domain);

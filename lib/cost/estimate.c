@@ -43,7 +43,7 @@ static void price_block(const struct kerf_cost_model *cost_model, const struct k
     axis_price(cost_model, &problem->system, layout->tp1, layout->scale_up.tp1, &tp1);
     axis_price(cost_model, &problem->system, layout->tp2, layout->scale_up.tp2, &tp2);
     const struct cost_axis *const axes[COMM_AXES] = {[AXIS_TP1] = &tp1, [AXIS_TP2] = &tp2};
-    block_describe(problem, &shape, &device.elements, block);
+    cost_model->describe(problem, &shape, &device.elements, block);
     for (int32_t i = 0; i < block->num_layers; i++) layers[i] = price_layer(&device, &block->layers[i], axes);
 }
 

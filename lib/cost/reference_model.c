@@ -66,6 +66,7 @@ const struct kerf_cost_model reference_model = {
     .summary = "arXiv 2410.00273 as published, its oddities included (docs/reference-model.md)",
     .optimizer_ratio = 6, /* fp32 weights, momentum and variance beside 2-byte weights */
     .device = device,
+    .describe = block_describe,
     .collective = collective,
     .stage_link = stage_link,
     .data_parallel_s = data_parallel_s,

@@ -11,7 +11,7 @@ typedef int (*visit)(void *context, const struct shapes *shapes, int64_t dp, int
                      double memory_bytes, struct arena *scratch);
 
 /* Calls visit for every combination that has candidates, until it returns other than 0. */
-static int walk(const struct feasibility *with, const struct kerf_problem *problem, visit visit_one, void *context) {
+static int walk(struct feasibility *with, const struct kerf_problem *problem, visit visit_one, void *context) {
     const struct kerf_cost_model *cost_model = with->cost_model;
     struct arena *scratch = with->scratch;
     int32_t num_tensors, stop = 0;
@@ -21,16 +21,20 @@ static int walk(const struct feasibility *with, const struct kerf_problem *probl
     struct arena own = {NULL};
     divisors_find(problem->global_batch, &batches);
     struct space_tensor *tensors = space_tensors(problem, &own, &num_tensors);
+    if (tensors == NULL) with->out_of_memory = 1;
     for (int32_t t = 0; tensors && t < num_tensors && !stop; t++) {
         arena_reset(scratch);
-        if (!shapes_begin(&shapes, cost_model, problem, &tensors[t], &batches, scratch)) break;
+        if (!shapes_begin(&shapes, cost_model, problem, &tensors[t], &batches, scratch)) {
+            with->out_of_memory = 1;
+            break;
+        }
         if (shapes.num_blocks == 0) continue;
         int32_t num_pps = space_stages(problem, &tensors[t], pps);
         for (int32_t p = 0; p < num_pps && !stop && !with->should_stop(with->context); p++) {
             int64_t pp = pps[p], dp = problem->gpus / (tensors[t].tp1 * tensors[t].tp2 * pp);
             int64_t samples = problem->global_batch / dp;
             int32_t num_placements;
-            space_placements(problem, &tensors[t], dp, pp, scratch, &num_placements);
+            if (!space_placements(problem, &tensors[t], dp, pp, scratch, &num_placements)) with->out_of_memory = 1;
             for (int32_t b = 0; b < batches.count && num_placements && !stop; b++) {
                 int64_t micro_batch = batches.of[b];
                 if (samples % micro_batch != 0 || !space_has_micro_batch(problem, &tensors[t], micro_batch)) continue;
@@ -48,7 +52,7 @@ static int walk(const struct feasibility *with, const struct kerf_problem *probl
 }
 
 struct nearest {
-    const struct feasibility *with;
+    struct feasibility *with;
     const struct kerf_problem *problem;
     int found;
     struct kerf_estimate best;
@@ -85,7 +89,7 @@ static int keep_nearest(void *context, const struct shapes *shapes, int64_t dp, 
     return 0;
 }
 
-int feasibility_nearest(const struct feasibility *with, const struct kerf_problem *problem,
+int feasibility_nearest(struct feasibility *with, const struct kerf_problem *problem,
                         struct kerf_estimate *ret_nearest) {
     struct nearest nearest = {.with = with, .problem = problem};
     walk(with, problem, keep_nearest, &nearest);
@@ -99,7 +103,7 @@ static int stop_when_fitting(void *context, const struct shapes *shapes, int64_t
     return memory_bytes <= *(const double *)context;
 }
 
-int64_t feasibility_least_gpus(const struct feasibility *with, const struct kerf_problem *problem) {
+int64_t feasibility_least_gpus(struct feasibility *with, const struct kerf_problem *problem) {
     struct kerf_problem larger = *problem;
     double capacity = problem->system.memory_capacity_bytes;
     for (larger.gpus = problem->gpus * 2; larger.gpus <= KERF_LEAST_GPUS_MAX; larger.gpus *= 2)

@@ -11,13 +11,14 @@ struct feasibility {
     struct arena *scratch;
     int (*should_stop)(void *context); /* asked now and then; after a 1 what is returned means nothing */
     void *context;
+    int out_of_memory; /* set when memory ran out; what is returned then means nothing */
 };
 
-/* The layout with the least memory, of those the fastest; 0 when there are no candidates (or memory ran out). */
-int feasibility_nearest(const struct feasibility *with, const struct kerf_problem *problem,
+/* The layout with the least memory, of those the fastest; 0 when there are no candidates. */
+int feasibility_nearest(struct feasibility *with, const struct kerf_problem *problem,
                         struct kerf_estimate *ret_nearest);
 
 /* The smallest gpus * 2^k above gpus, up to KERF_LEAST_GPUS_MAX, at which something fits; 0: none. */
-int64_t feasibility_least_gpus(const struct feasibility *with, const struct kerf_problem *problem);
+int64_t feasibility_least_gpus(struct feasibility *with, const struct kerf_problem *problem);
 
 #endif

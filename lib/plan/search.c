@@ -14,11 +14,12 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <time.h>
+#include <string.h>
 #include "base/threads.h"
 #include "plan/feasibility.h"
 #include "plan/ranking.h"
 #include "plan/shapes.h"
+#include "spec/problem.h"
 
 struct search {
     const struct kerf_problem *problem;
@@ -45,29 +46,18 @@ struct run {
     size_t num_searches;
     struct task *tasks;
     size_t num_tasks;
-    struct arena *scratch; /* [threads] */
-    atomic_size_t tasks_done; /* of num_tasks searching and num_searches explaining */
+    struct arena *scratch; /* [threads] for one task at a time */
+    struct arena *kept;    /* [threads] for the whole run */
+    atomic_size_t tasks_done; /* of num_searches listing, num_tasks searching and num_searches explaining */
     atomic_int stop, out_of_memory;
     pthread_mutex_t progress_mutex;
-    int64_t progress_ms; /* when somebody was last told */
 };
 
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-/* Tells how far the work is, ten times a second; 1 when it should end. */
+/* Tells how far the work is, unless another thread is at it; 1 when the work should end. */
 static int should_stop(struct run *run) {
-    enum { EVERY_MS = 100 };
     if (run->options->progress && pthread_mutex_trylock(&run->progress_mutex) == 0) {
-        int64_t now = now_ms();
-        if (now - run->progress_ms >= EVERY_MS) {
-            run->progress_ms = now;
-            double done = (double)atomic_load(&run->tasks_done) / (double)(run->num_tasks + run->num_searches);
-            if (run->options->progress(run->options->progress_context, done)) atomic_store(&run->stop, 1);
-        }
+        double all = (double)(run->num_tasks + 2 * run->num_searches), done = (double)atomic_load(&run->tasks_done) / all;
+        if (run->options->progress(run->options->progress_context, done)) atomic_store(&run->stop, 1);
         pthread_mutex_unlock(&run->progress_mutex);
     }
     return atomic_load_explicit(&run->stop, memory_order_relaxed);
@@ -108,7 +98,8 @@ static void consider(struct group *group, const struct spot *spot, double time_s
     entry.layout.scale_up.dp = spot->placement.dp;
     entry.layout.scale_up.pp = spot->placement.pp;
     ranking_offer(group->best, &entry);
-    group->cutoff_s = cutoff_of(group->best, group->problem->global_batch);
+    double own_s = cutoff_of(group->best, group->problem->global_batch);
+    if (own_s < group->cutoff_s) group->cutoff_s = own_s; /* the search's may be the smaller one */
 }
 
 /* Times every placement of one micro-batch and number of blocks. */
@@ -187,6 +178,22 @@ static int explore(struct run *run, const struct search *search, const struct sp
     return 1;
 }
 
+/* Room for more entries in the search's ranking, under its mutex; 0 when memory ran out. */
+static int make_room(struct search *search, int32_t more, int32_t top, struct arena *arena) {
+    enum { LEAST = 16 };
+    int32_t wanted = search->best.count + more < top ? search->best.count + more : top;
+    if (wanted <= search->best.most) return 1;
+    if (wanted < 2 * search->best.most) wanted = 2 * search->best.most;
+    if (wanted < LEAST) wanted = LEAST;
+    if (wanted > top) wanted = top;
+    struct ranked *heap = arena_alloc(arena, (size_t)wanted, sizeof *heap);
+    if (heap == NULL) return 0;
+    if (search->best.count) memcpy(heap, search->best.heap, (size_t)search->best.count * sizeof *heap);
+    search->best.heap = heap;
+    search->best.most = wanted;
+    return 1;
+}
+
 static void run_task(void *context, size_t index, int32_t worker) {
     struct run *run = context;
     struct search *search = run->tasks[index].search;
@@ -197,13 +204,16 @@ static void run_task(void *context, size_t index, int32_t worker) {
     struct ranking best = {.most = run->options->top};
     best.heap = arena_alloc(arena, (size_t)best.most, sizeof *best.heap);
     pthread_mutex_lock(&search->mutex);
-    double cutoff_s = cutoff_of(&search->best, search->problem->global_batch);
+    double cutoff_s = search->best.count < best.most ? INFINITY : cutoff_of(&search->best, search->problem->global_batch);
     pthread_mutex_unlock(&search->mutex);
     if (best.heap == NULL || !explore(run, search, &search->tensors[run->tasks[index].tensor], arena, &best, cutoff_s,
                                       &candidates, &feasible))
         atomic_store(&run->out_of_memory, 1);
     pthread_mutex_lock(&search->mutex);
-    for (int32_t i = 0; i < best.count; i++) ranking_offer(&search->best, &best.heap[i]);
+    if (make_room(search, best.count, best.most, &run->kept[worker]))
+        for (int32_t i = 0; i < best.count; i++) ranking_offer(&search->best, &best.heap[i]);
+    else
+        atomic_store(&run->out_of_memory, 1);
     search->candidates += candidates;
     search->feasible += feasible;
     if (!atomic_load(&run->stop)) search->tasks_done++;
@@ -217,12 +227,13 @@ static int is_stopping(void *context) { return should_stop(context); }
 static void explain_task(void *context, size_t index, int32_t worker) {
     struct run *run = context;
     struct search *search = &run->searches[index];
-    struct feasibility with = {run->options->cost_model, &run->scratch[worker], is_stopping, run};
-    int searched = search->tasks_done == search->num_tensors;
+    struct feasibility with = {run->options->cost_model, &run->scratch[worker], is_stopping, run, 0};
+    int searched = search->tasks_done == search->num_tensors && !search->unexplained;
     if (searched && search->feasible == 0) {
         search->has_nearest = !should_stop(run) && feasibility_nearest(&with, search->problem, &search->nearest);
         search->least_gpus = should_stop(run) ? 0 : feasibility_least_gpus(&with, search->problem);
         search->unexplained = atomic_load(&run->stop);
+        if (with.out_of_memory) atomic_store(&run->out_of_memory, 1);
         if (search->unexplained) search->has_nearest = 0, search->least_gpus = 0; /* maybe not the least */
     }
     atomic_fetch_add(&run->tasks_done, 1);
@@ -243,50 +254,51 @@ struct kerf_plan *kerf_plan_free(struct kerf_plan *plan) {
     return NULL;
 }
 
-static int32_t check(const struct kerf_problem *problem, const struct kerf_plan_options *options, struct kerf_error *err) {
-    const int64_t most = INT64_C(1) << 30;
+static int32_t check(const struct kerf_problem *problems, size_t num_problems, const struct kerf_plan_options *options,
+                     struct kerf_error *err) {
     if (options->top < 1 || options->top > KERF_TOP_MAX)
         return kerf_error_set(err, KERF_EINVALID, "top must lie between 1 and %d, not %d", KERF_TOP_MAX, options->top);
-    if (problem->gpus < 1 || problem->gpus > most)
-        return kerf_error_set(err, KERF_EINVALID, "gpus must lie between 1 and %lld, not %lld", (long long)most,
-                              (long long)problem->gpus);
-    if (problem->global_batch < 1 || problem->global_batch > most)
-        return kerf_error_set(err, KERF_EINVALID, "global_batch must lie between 1 and %lld, not %lld", (long long)most,
-                              (long long)problem->global_batch);
-    if (problem->seq_length < 1 || problem->seq_length > most)
-        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give a sequence length from 1 to %lld",
-                              problem->model.name, (long long)most);
-    if (problem->attention == KERF_ATTENTION_RECOMPUTED && problem->strategy != KERF_STRATEGY_1D)
-        return kerf_error_set(err, KERF_EINVALID, "recomputed attention is for 1d; use fused or unfused with %s",
-                              kerf_strategy_name(problem->strategy));
-    if (problem->attention == KERF_ATTENTION_SUMMA && problem->strategy != KERF_STRATEGY_SUMMA)
-        return kerf_error_set(err, KERF_EINVALID, "summa attention is for summa; use fused or unfused with %s",
-                              kerf_strategy_name(problem->strategy));
+    for (size_t i = 0; i < num_problems; i++) {
+        int32_t code = problem_check(&problems[i], err);
+        if (code != KERF_OK) return code;
+    }
     return KERF_OK;
 }
 
-/* The tasks of all problems; 0 when memory ran out. */
-static int list_tasks(struct run *run, const struct kerf_problem *problems, struct arena *arena) {
+/* What all searches start from; 0 when memory ran out. */
+static int begin_searches(struct run *run, const struct kerf_problem *problems, struct arena *arena) {
     for (size_t i = 0; i < run->num_searches; i++) {
         struct search *search = &run->searches[i];
         search->problem = &problems[i];
-        search->best.most = run->options->top;
-        search->best.heap = arena_alloc(arena, (size_t)run->options->top, sizeof *search->best.heap);
-        search->tensors = space_tensors(&problems[i], arena, &search->num_tensors);
         int as_before = i > 0 && problems[i].global_batch == problems[i - 1].global_batch;
         struct divisors *batches = as_before ? NULL : arena_alloc(arena, 1, sizeof *batches);
         if (batches) divisors_find(problems[i].global_batch, batches);
         search->batches = as_before ? run->searches[i - 1].batches : batches;
-        if (search->best.heap == NULL || search->tensors == NULL || search->batches == NULL) return 0;
-        pthread_mutex_init(&search->mutex, NULL);
-        run->num_tasks += (size_t)search->num_tensors;
+        if (search->batches == NULL) return 0;
     }
-    run->tasks = arena_alloc(arena, run->num_tasks, sizeof *run->tasks);
-    if (run->tasks == NULL) return 0;
-    size_t next = 0;
-    for (size_t i = 0; i < run->num_searches; i++)
-        for (int32_t t = 0; t < run->searches[i].num_tensors; t++) run->tasks[next++] = (struct task){&run->searches[i], t};
     return 1;
+}
+
+/* The first round: the ways of tensor parallelism of one problem. */
+static void list_task(void *context, size_t index, int32_t worker) {
+    struct run *run = context;
+    struct search *search = &run->searches[index];
+    if (should_stop(run)) {
+        search->unexplained = 1;
+        return;
+    }
+    search->tensors = space_tensors(search->problem, &run->kept[worker], &search->num_tensors);
+    if (search->tensors == NULL) atomic_store(&run->out_of_memory, 1);
+    atomic_fetch_add(&run->tasks_done, 1);
+}
+
+static int list_tasks(struct run *run, struct arena *arena) {
+    size_t next = 0;
+    for (size_t i = 0; i < run->num_searches; i++) run->num_tasks += (size_t)run->searches[i].num_tensors;
+    run->tasks = arena_alloc(arena, run->num_tasks, sizeof *run->tasks);
+    for (size_t i = 0; run->tasks && i < run->num_searches; i++)
+        for (int32_t t = 0; t < run->searches[i].num_tensors; t++) run->tasks[next++] = (struct task){&run->searches[i], t};
+    return run->tasks != NULL;
 }
 
 /* Copies what was found into the plan; the winners are estimated in full. */
@@ -300,7 +312,8 @@ static int collect(const struct run *run, struct owned_plan *owned) {
         if (plans == NULL) return 0;
         ranking_sort(&search->best);
         for (int32_t p = 0; p < search->best.count; p++)
-            kerf_layout_estimate(run->options->cost_model, search->problem, &search->best.heap[p].layout, &plans[p], NULL);
+            if (kerf_layout_estimate(run->options->cost_model, search->problem, &search->best.heap[p].layout, &plans[p], NULL))
+                return 0; /* cannot be: every candidate obeys the rules */
         if (search->has_nearest) plans[0] = search->nearest;
         searches[i] = (struct kerf_search){
             .problem = *search->problem,
@@ -319,25 +332,30 @@ static int collect(const struct run *run, struct owned_plan *owned) {
 
 int32_t kerf_plan_search(const struct kerf_problem *problems, size_t num_problems, const struct kerf_plan_options *options,
                          struct kerf_plan **ret_plan, struct kerf_error *err) {
-    for (size_t i = 0; i < num_problems; i++) {
-        int32_t code = check(&problems[i], options, err);
-        if (code != KERF_OK) return code;
-    }
+    int32_t code = check(problems, num_problems, options, err);
+    if (code != KERF_OK) return code;
     int32_t threads = options->threads > 0 ? options->threads : threads_available();
     if (threads > THREADS_MAX) threads = THREADS_MAX;
     struct arena arena = {NULL};
-    struct run run = {.options = options, .num_searches = num_problems, .progress_ms = now_ms()};
+    struct run run = {.options = options, .num_searches = num_problems};
     struct owned_plan *owned = calloc(1, sizeof *owned);
     run.searches = arena_alloc(&arena, num_problems, sizeof *run.searches);
     run.scratch = arena_alloc(&arena, (size_t)threads, sizeof *run.scratch);
+    run.kept = arena_alloc(&arena, (size_t)threads, sizeof *run.kept);
     pthread_mutex_init(&run.progress_mutex, NULL);
-    int good = owned && run.searches && run.scratch && list_tasks(&run, problems, &arena);
+    for (size_t i = 0; run.searches && i < num_problems; i++) pthread_mutex_init(&run.searches[i].mutex, NULL);
+    int good = owned && run.searches && run.scratch && run.kept && begin_searches(&run, problems, &arena);
+    if (good) {
+        threads_run(threads, num_problems, list_task, &run);
+        good = !run.out_of_memory && list_tasks(&run, &arena);
+    }
     if (good) {
         threads_run(threads, run.num_tasks, run_task, &run);
         threads_run(threads, run.num_searches, explain_task, &run);
         good = !run.out_of_memory && collect(&run, owned);
     }
     for (int32_t i = 0; run.scratch && i < threads; i++) arena_free(&run.scratch[i]);
+    for (int32_t i = 0; run.kept && i < threads; i++) arena_free(&run.kept[i]);
     for (size_t i = 0; run.searches && i < num_problems; i++) pthread_mutex_destroy(&run.searches[i].mutex);
     pthread_mutex_destroy(&run.progress_mutex);
     arena_free(&arena);

@@ -38,7 +38,7 @@ int shapes_begin(struct shapes *shapes, const struct kerf_cost_model *cost_model
 static void describe(const struct shapes *shapes, int32_t batch, int32_t block, struct cost_block *ret_block) {
     struct cost_shape shape = {shapes->batches->of[batch], shapes->tensor.tp1, shapes->tensor.tp2,
                                shapes->num_blocks ? shapes->blocks[block] : 1};
-    block_describe(shapes->problem, &shape, &shapes->device.elements, ret_block);
+    shapes->cost_model->describe(shapes->problem, &shape, &shapes->device.elements, ret_block);
 }
 
 double shapes_activation_bytes(struct shapes *shapes, int32_t batch) {
@@ -65,7 +65,7 @@ static void add_pass(const struct shapes *shapes, const struct cost_layer *layer
     double arithmetic = arithmetic_s(&shapes->device, layer, pass), traffic = traffic_s(&shapes->device, pass);
     double busy_s = arithmetic > traffic ? arithmetic : traffic, along_tp2[NEIGHBOURS_MAX];
     if (pass->num_comms == 0 && again_s == NULL && ret_pass_s == NULL) {
-        for (int32_t i = 0; i < tp1->count * tp2->count; i++) sum_s[i] += busy_s + 0.0;
+        for (int32_t i = 0; i < tp1->count * tp2->count; i++) sum_s[i] += busy_s;
         return;
     }
     for (int32_t j = 0; j < tp2->count; j++) along_tp2[j] = axis_s(layer, pass, AXIS_TP2, &tp2->prices[j]);

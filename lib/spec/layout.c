@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Layouts: reading, writing, ordering, and the rules that one must obey to carry a problem. */
 #include "spec/layout.h"
+#include "spec/problem.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,6 @@ static const struct layout_field {
     PLACED(tp1), PLACED(tp2), PLACED(dp), PLACED(pp),
 };
 enum { FIELDS = sizeof fields / sizeof *fields, TOP_FIELDS = 6 };
-static const int64_t FIELD_MAX = INT64_C(1) << 30;
 
 static int64_t *value_of(struct kerf_layout *layout, size_t i) {
     return (int64_t *)(void *)((char *)layout + fields[i].offset);
@@ -62,7 +62,7 @@ int32_t layout_from_object(const struct json_object *object, struct kerf_layout 
     for (size_t i = 0; i < FIELDS && code == KERF_OK; i++) {
         const struct json_object *group = fields[i].group ? &up : object;
         if (group->json)
-            code = json_get_integer(group, fields[i].key, JSON_OPTIONAL, fields[i].least, FIELD_MAX,
+            code = json_get_integer(group, fields[i].key, JSON_OPTIONAL, fields[i].least, KERF_COUNT_MAX,
                                     value_of(&layout, i), err);
     }
     if (code == KERF_OK) *ret_layout = layout;
@@ -90,9 +90,9 @@ static int32_t parse_part(const char *part, size_t length, struct kerf_layout *l
         snprintf(digits, sizeof digits, "%.*s", (int)(value_length < 31 ? value_length : 31), equals + 1);
         char *end;
         long long value = strtoll(digits, &end, 10);
-        if (value_length > 31 || *end || end == digits || !strchr("0123456789", digits[0]) || value < fields[i].least || value > FIELD_MAX)
+        if (value_length > 31 || *end || end == digits || !strchr("0123456789", digits[0]) || value < fields[i].least || value > KERF_COUNT_MAX)
             return kerf_error_set(err, KERF_EINVALID, "layout: %s must be a whole number from %lld to %lld, not '%s'",
-                                  key, (long long)fields[i].least, (long long)FIELD_MAX, digits);
+                                  key, (long long)fields[i].least, (long long)KERF_COUNT_MAX, digits);
         if (*given & 1u << i) return kerf_error_set(err, KERF_EINVALID, "layout: %s is given twice", key);
         *given |= 1u << i;
         *value_of(layout, i) = value;
@@ -138,18 +138,16 @@ int32_t kerf_layout_check(const struct kerf_problem *problem, const struct kerf_
     const struct kerf_model *model = &problem->model;
     const struct kerf_layout *l = layout;
     typedef long long ll;
+    int32_t code = problem_check(problem, err);
+    if (code != KERF_OK) return code;
     for (size_t i = 0; i < FIELDS; i++)
-        RULE(get(l, i) >= fields[i].least && get(l, i) <= FIELD_MAX, "%s%s must lie between %lld and %lld, not %lld",
-             fields[i].group ? "scale_up." : "", fields[i].key, (ll)fields[i].least, (ll)FIELD_MAX, (ll)get(l, i));
-    RULE(problem->seq_length >= 1 && problem->seq_length <= FIELD_MAX,
-         "seq_length must lie between 1 and %lld, not %lld", (ll)FIELD_MAX, (ll)problem->seq_length);
-    RULE(problem->global_batch >= 1 && problem->global_batch <= FIELD_MAX,
-         "global_batch must lie between 1 and %lld, not %lld", (ll)FIELD_MAX, (ll)problem->global_batch);
+        RULE(get(l, i) >= fields[i].least && get(l, i) <= KERF_COUNT_MAX, "%s%s must lie between %lld and %lld, not %lld",
+             fields[i].group ? "scale_up." : "", fields[i].key, (ll)fields[i].least, (ll)KERF_COUNT_MAX, (ll)get(l, i));
     int64_t product = 0;
     int wide = __builtin_mul_overflow(l->dp, l->tp1, &product) || __builtin_mul_overflow(product, l->tp2, &product) ||
                __builtin_mul_overflow(product, l->pp, &product);
-    RULE(!wide && product <= FIELD_MAX, "dp %lld x tp1 %lld x tp2 %lld x pp %lld are more than %lld accelerators",
-         (ll)l->dp, (ll)l->tp1, (ll)l->tp2, (ll)l->pp, (ll)FIELD_MAX);
+    RULE(!wide && product <= KERF_COUNT_MAX, "dp %lld x tp1 %lld x tp2 %lld x pp %lld are more than %lld accelerators",
+         (ll)l->dp, (ll)l->tp1, (ll)l->tp2, (ll)l->pp, (ll)KERF_COUNT_MAX);
     RULE(product == problem->gpus, "dp %lld x tp1 %lld x tp2 %lld x pp %lld is not %lld accelerators",
          (ll)l->dp, (ll)l->tp1, (ll)l->tp2, (ll)l->pp, (ll)problem->gpus);
     RULE(model->num_hidden_layers % l->pp == 0, "pp %lld does not divide %lld layers", (ll)l->pp,
@@ -183,9 +181,5 @@ int32_t kerf_layout_check(const struct kerf_problem *problem, const struct kerf_
     wide = __builtin_mul_overflow(placed, l->scale_up.dp, &placed) || __builtin_mul_overflow(placed, l->scale_up.pp, &placed);
     RULE(!wide && placed <= problem->system.scale_up.size, "scale_up places more than the %lld accelerators of a domain",
          (ll)problem->system.scale_up.size);
-    RULE(problem->attention != KERF_ATTENTION_RECOMPUTED || problem->strategy == KERF_STRATEGY_1D,
-         "recomputed attention is for 1d; use fused or unfused");
-    RULE(problem->attention != KERF_ATTENTION_SUMMA || problem->strategy == KERF_STRATEGY_SUMMA,
-         "summa attention is for summa; use fused or unfused");
     return KERF_OK;
 }

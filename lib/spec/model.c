@@ -64,6 +64,13 @@ static int is_four_wide(const struct json_object *object) {
 }
 
 int32_t model_check(const struct kerf_model *model, struct kerf_error *err) {
+    for (size_t i = 0; i < FIELDS; i++) {
+        struct kerf_model copy = *model;
+        int64_t value = *value_of(&copy, &fields[i]), least = &fields[i] == &fields[FIELDS - 1] ? 0 : 1;
+        if (value < least || value > fields[i].most)
+            return kerf_error_set(err, KERF_EINVALID, "%s must lie between 1 and %lld, not %lld", fields[i].names[0],
+                                  (long long)fields[i].most, (long long)value);
+    }
     if (model->hidden_size % model->num_attention_heads == 0) return KERF_OK;
     return kerf_error_set(err, KERF_EINVALID, "%lld heads do not divide hidden_size %lld", (long long)model->num_attention_heads,
                           (long long)model->hidden_size);

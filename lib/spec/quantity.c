@@ -6,18 +6,24 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/number.h"
+
+/* Nobody means millibytes or binary seconds: such a prefix is a slip. */
+enum prefix_for { FOR_BYTES, FOR_SECONDS, FOR_ALL };
 
 struct prefix {
     const char *text;
+    enum prefix_for use;
     int tens;      /* the factor is 10^tens ... */
     double factor; /* ... x factor, a power of two */
 };
 
 /* Longer ones first, so that "Mi" is not read as "M". */
 static const struct prefix prefixes[] = {
-    {"Ki", 0, 0x1p10}, {"Mi", 0, 0x1p20}, {"Gi", 0, 0x1p30}, {"Ti", 0, 0x1p40}, {"k", 3, 1},  {"K", 3, 1},
-    {"M", 6, 1},       {"G", 9, 1},       {"T", 12, 1},      {"P", 15, 1},      {"E", 18, 1}, {"m", -3, 1},
-    {"u", -6, 1},      {"\xC2\xB5", -6, 1}, {"n", -9, 1},   {"", 0, 1},
+    {"Ki", FOR_BYTES, 0, 0x1p10}, {"Mi", FOR_BYTES, 0, 0x1p20}, {"Gi", FOR_BYTES, 0, 0x1p30}, {"Ti", FOR_BYTES, 0, 0x1p40},
+    {"k", FOR_ALL, 3, 1},       {"K", FOR_ALL, 3, 1},       {"M", FOR_ALL, 6, 1},       {"G", FOR_ALL, 9, 1},
+    {"T", FOR_ALL, 12, 1},      {"P", FOR_ALL, 15, 1},      {"E", FOR_ALL, 18, 1},      {"m", FOR_SECONDS, -3, 1},
+    {"u", FOR_SECONDS, -6, 1},    {"\xC2\xB5", FOR_SECONDS, -6, 1}, {"n", FOR_SECONDS, -9, 1}, {"", FOR_ALL, 0, 1},
 };
 
 /* Other spellings of a unit, with the factor to it, a power of two. */
@@ -31,6 +37,10 @@ static const struct {
     {"FLOP/s", "FLOPs/s", 1}, {"FLOP/s", "flop/s", 1}, {"FLOP/s", "flops", 1},  {"s", "s", 1},
     {"", "", 1},
 };
+
+static int fits_unit(enum prefix_for use, const char *unit) {
+    return use == FOR_ALL || (use == FOR_BYTES && unit[0] == 'B') || (use == FOR_SECONDS && strcmp(unit, "s") == 0);
+}
 
 static int32_t bad_unit(const char *text, const char *unit, struct kerf_error *err) {
     if (unit[0] == 0) return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no number; write one such as 64 or 0.5", text);
@@ -49,14 +59,14 @@ static double scaled(const char *text, size_t length, int tens) {
     if (mantissa > length) mantissa = length;
     long exponent = mantissa < length ? strtol(text + mantissa + 1, NULL, 10) : 0;
     int written = snprintf(digits, sizeof digits, "%.*se%ld", (int)(mantissa < 1000 ? mantissa : 1000), text, exponent + tens);
-    return written < (int)sizeof digits && exponent < 1000 ? strtod(digits, NULL) : strtod(text, NULL) * pow(10, tens);
+    return written < (int)sizeof digits && exponent < 1000 ? number_read(digits, NULL) : number_read(text, NULL) * pow(10, tens);
 }
 
 int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err) {
     /* strtod would also take "nan", "inf" and hexadecimal digits */
     size_t number = strspn(text, "+-.0123456789eE");
     char *end;
-    double value = strtod(text, &end);
+    double value = number_read(text, &end);
     if (end == text || number == 0 || (size_t)(end - text) > number || !isfinite(value))
         return bad_unit(text, unit, err);
     const char *rest = end;
@@ -67,7 +77,7 @@ int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_valu
     }
     for (size_t p = 0; p < sizeof prefixes / sizeof *prefixes; p++) {
         size_t length = strlen(prefixes[p].text);
-        if (strncmp(rest, prefixes[p].text, length) != 0) continue;
+        if (strncmp(rest, prefixes[p].text, length) != 0 || !fits_unit(prefixes[p].use, unit)) continue;
         for (size_t s = 0; s < sizeof spellings / sizeof *spellings; s++) {
             if (strcmp(spellings[s].unit, unit) != 0 || strcmp(spellings[s].spelling, rest + length) != 0) continue;
             value = scaled(text, (size_t)(end - text), prefixes[p].tens) * prefixes[p].factor * spellings[s].factor;

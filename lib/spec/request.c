@@ -11,7 +11,6 @@
 
 static const char *const keys[] = {"model",     "system",  "scale_up_size", "strategy",   "gpus",  "global_batch",
                                    "seq_length", "layout", "cost_model",    "attention",  "layers"};
-static const int64_t COUNT_MAX = INT64_C(1) << 30;
 
 /* An error about a part that came from elsewhere than the request keeps its own place. */
 static int32_t placed(int32_t code, const struct json_object *root, const char *key, struct kerf_error *err) {
@@ -65,10 +64,10 @@ static int32_t read_request(const struct json_object *root, struct kerf_request 
     if (code == KERF_OK) code = json_get_string(root, "attention", JSON_OPTIONAL, &attention, err);
     if (code == KERF_OK) code = placed(kerf_attention_parse(attention, &problem->attention, err), root, "attention", err);
     if (code == KERF_OK)
-        code = json_get_integer(root, "global_batch", JSON_REQUIRED, 1, COUNT_MAX, &problem->global_batch, err);
+        code = json_get_integer(root, "global_batch", JSON_REQUIRED, 1, KERF_COUNT_MAX, &problem->global_batch, err);
     problem->seq_length = problem->model.max_position_embeddings;
     if (code == KERF_OK)
-        code = json_get_integer(root, "seq_length", JSON_OPTIONAL, 1, COUNT_MAX, &problem->seq_length, err);
+        code = json_get_integer(root, "seq_length", JSON_OPTIONAL, 1, KERF_COUNT_MAX, &problem->seq_length, err);
     if (code == KERF_OK && problem->seq_length == 0)
         code = json_fail(root, NULL, KERF_EINVALID, err,
                          "\"seq_length\" is missing, and the model has no max_position_embeddings");
@@ -79,7 +78,7 @@ static int32_t read_request(const struct json_object *root, struct kerf_request 
     if (__builtin_mul_overflow(l->dp * l->tp1, l->tp2, &problem->gpus) ||
         __builtin_mul_overflow(problem->gpus, l->pp, &problem->gpus))
         problem->gpus = INT64_MAX;
-    code = json_get_integer(root, "gpus", JSON_OPTIONAL, 1, COUNT_MAX, &problem->gpus, err);
+    code = json_get_integer(root, "gpus", JSON_OPTIONAL, 1, KERF_COUNT_MAX, &problem->gpus, err);
     if (code == KERF_OK) code = json_get_string(root, "cost_model", JSON_OPTIONAL, &cost_model, err);
     if (code == KERF_OK) code = json_get_boolean(root, "layers", JSON_OPTIONAL, &request->layers, err);
     if (code == KERF_OK) name_copy(request->cost_model, cost_model);

@@ -72,6 +72,18 @@ static double load(const struct kerf_system *system, const struct system_field *
     return field->bound == WHOLE ? (double)*(const int64_t *)(const void *)place : *(const double *)(const void *)place;
 }
 
+static int32_t out_of_bounds(const char *group, const char *key, enum bound bound, double value, struct kerf_error *err) {
+    return kerf_error_set(err, KERF_EINVALID, "%s%s%s must be %s, not %.17g", group ? group : "", group ? "." : "", key,
+                          bound_words(bound, value), value);
+}
+
+int32_t system_check(const struct kerf_system *system, struct kerf_error *err) {
+    for (size_t i = 0; i < FIELDS; i++)
+        if (!in_bounds(fields[i].bound, load(system, &fields[i])))
+            return out_of_bounds(fields[i].group, fields[i].key, fields[i].bound, load(system, &fields[i]), err);
+    return KERF_OK;
+}
+
 static int32_t read_field(const struct json_object *object, const struct system_field *field,
                           struct kerf_system *system, struct kerf_error *err) {
     const json_t *json = json_object_get(object->json, field->key);

@@ -7,13 +7,10 @@ catches_interrupts() { awk '/^SigCgt:/ { exit index("2367abefABEF", substr($2, l
 stop() {
     signal=$1
     shift
-    # commands in the background begin with SIGINT ignored
-    env --default-signal=INT "$KERF" plan gpt3_1t,vit_era5,gpt3 -s a100,b200,h200 --scale-up-size 4,8,16,32,64 \
-        -n 64..16384:+64 -b 4096 "$@" >out 2>err &
+    endless "$@" >out 2>err &
     kerf=$!
     until_true catches_interrupts $kerf
-    sleep 0.4
-    kill -0 $kerf 2>/dev/null || echo "(was over before it was stopped)"
+    sleep 0.5
     kill -s "$signal" $kerf
     status=0
     wait $kerf || status=$?
@@ -23,22 +20,36 @@ stop() {
 
 for signal in INT TERM; do
     echo "== SIG$signal"
-    stop $signal --top 1 --format json --strategy 1d
+    stop $signal --format json
     json <out >paths
-    grep -c '^not JSON' paths
-    # some searches are over, some are not and say so; all are there
+    grep '^not JSON' paths
+    echo "$(grep -c '\.gpus=' paths) searches"
     sed -n 's/.*complete=/complete=/p' paths | sort -u
-    grep -c 'gpus=' paths
-    grep -q 'plans\[0\].throughput' paths && echo "something is known"
+    # the first is over, the last was not begun
+    grep -F -e 'searches[0].candidates' -e 'searches[0].complete' -e 'searches[0].plans[0].throughput' paths
+    sed -n '/^searches.923.*scale_up_size/,$p' paths
 done
 
-echo "== a table, and files"
-stop INT --top 1 -o known.csv -o known.txt -o known.svg
-head -n 1 known.csv | cut -c 1-40
-grep -e 'not known yet' known.txt | head -n 1 | sed 's/  */ /g'
+echo "== a table and other formats"
+stop INT -o known.csv -o known.txt -o known.md -o known.svg
+head -n 2 known.csv | cut -c 1-40
+sed -n '4p' known.txt
+sed -n 's/^Interrupted: [1-9][0-9,]* /Interrupted: N /p' known.txt
+grep 'before the interruption' known.md | tail -n 1
 tail -c 7 known.svg
 
+echo "== one search, nothing known"
+env --default-signal=INT "$KERF" plan "$DATA/vast.json" -s a100 -n 166320 -b 166320 --scale-up-size 166320 \
+    --set memory_capacity_bytes=1 --threads 1 --strategy seqp >out 2>err &
+kerf=$!
+until_true catches_interrupts $kerf
+kill -s INT $kerf
+wait $kerf
+echo "exit $?"
+grep -q -e 'before the interruption' -e '^Interrupted' out && echo "and says so"
+
 echo "== a stream of requests"
+rm out
 mkfifo questions
 env --default-signal=INT "$KERF" estimate --lines <questions >out 2>err &
 kerf=$!

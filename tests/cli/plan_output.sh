@@ -34,10 +34,10 @@ echo "== pipes and devices are written, not replaced"
 plan -o /dev/stdout --format csv | cut -c 1-100
 plan -o /dev/null
 mkfifo pipe.csv
-head -n 1 <pipe.csv >head &
+head -n 1 pipe.csv >piped &
 plan -o pipe.csv
 wait
-first head
+first piped
 [ -p pipe.csv ] && echo "still a pipe"
 
 echo "== estimate"

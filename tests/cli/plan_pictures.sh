@@ -26,7 +26,7 @@ draw() {
 echo "== one search"
 draw one gpt3 -s a100 -n 64 -b 512 --strategy 1d --top 3
 told one.svg
-echo == every word of it
+echo "== every word of it"
 words one.svg | tail -n +3
 echo "== several sizes"
 draw sizes gpt3 -s a100,b200 -n 64..512:x2 -b 512 --strategy 1d,seqp --top 1

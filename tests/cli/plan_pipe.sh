@@ -1,6 +1,10 @@
 #!/bin/sh
 # A reader who has seen enough is no error: no words, no hang.
 . "$DATA/case.sh"
+sweep() { "$KERF" plan gpt3,gpt3_1t -s a100,b200 -n 64..1024:x2 -b 1024 --top 1000 "$@"; }
+lines() { yes "$good" 2>/dev/null | "$KERF" estimate --lines; }
+good='{"model":"gpt3","system":"h200","global_batch":512,"layout":{"dp":2,"tp1":4,"pp":8}}'
+
 # The status is 141 (SIGPIPE) or, where that signal is ignored, 0.
 ended() {
     case $(cat status) in
@@ -9,25 +13,25 @@ ended() {
     esac
     cat err
 }
-first() { { "$KERF" "$@" 2>err; echo $? >status; } | head -n 1 | cut -c 1-50; ended; }
-sweep="plan gpt3,gpt3_1t -s a100,b200 -n 64..1024:x2 -b 1024"
-"$KERF" $sweep --format csv --top 1000 >whole.csv
+first() {
+    { "$@" 2>err; echo $? >status; } | head -n 1 | cut -c 1-50
+    ended
+}
+sweep --format csv >whole.csv
 [ "$(wc -c <whole.csv)" -gt 1000000 ] || echo "(too little for a pipe to be full)"
 for format in table json csv markdown; do
     echo "== $format"
-    first $sweep --top 1000 --format $format
+    first sweep --format $format
 done
 echo "== where SIGPIPE is ignored"
-(trap '' PIPE; first $sweep --top 1000 --format csv)
-(trap '' PIPE; first $sweep --top 1000 -o -)
+(trap '' PIPE; first sweep --format csv)
+(trap '' PIPE; first sweep -o - --format json)
 echo "== nobody reads at all"
 mkfifo nobody
-{ "$KERF" $sweep --top 1000 --format csv >nobody 2>err; echo $? >status; } &
+{ sweep --format csv >nobody 2>err; echo $? >status; } &
 : <nobody
 wait
 ended
 echo "== a stream of requests"
-good='{"model":"gpt3","system":"h200","global_batch":512,"layout":{"dp":2,"tp1":4,"pp":8}}'
-{ yes "$good" 2>/dev/null | { "$KERF" estimate --lines 2>err; echo $? >status; }; } | head -n 1 | cut -c 1-50
-ended
-(trap '' PIPE; { yes "$good" 2>/dev/null | { "$KERF" estimate --lines 2>err; echo $? >status; }; } | head -n 1 | cut -c 1-50; ended)
+first lines
+(trap '' PIPE; first lines)

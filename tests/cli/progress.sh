@@ -1,8 +1,32 @@
 #!/bin/sh
-# Progress: on a terminal's standard error alone, only of long searches, with the time that is left, and wiped at the end.
+# Progress: on standard error where that is a terminal, only of long searches, with the time that is left; wiped at the end.
 . "$DATA/case.sh"
-command -v script >/dev/null || skip "no script(1)"
-long="plan gpt3_1t,vit_era5 -s a100,b200,h200 --scale-up-size 4,8,16,32,64 -n 64..16384:+64 -b 4096 --top 1 --format csv"
-# on_terminal COMMAND: runs it with a terminal as standard error, and leaves what appeared there in `seen`
-on_terminal() { script -q -e -c "$1" seen.raw </dev/null >/dev/null; echo "exit $?"; tr -d '\r' <seen.raw | sed '1d;$d' >seen; }
-on_terminal "timeout -s INT 1.5 env COLUMNS=100 '$KERF' $long --threads 1 >out.csv"
+command -v script >/dev/null || skip "no script(1), of bsdutils, to make a terminal"
+sed -n '/^endless()/,/^}/p' "$DATA/case.sh" >long.sh
+cat >>long.sh <<'END'
+endless --format csv &
+kerf=$!
+sleep "$1"
+kill -s INT $kerf
+wait $kerf
+END
+# on_terminal COMMAND: runs it with a terminal of 80 columns, and shows what appeared there: \r as <CR>, ESC as <ESC>
+on_terminal() {
+    script -q -e -c "stty cols 80; $1" typescript </dev/null >/dev/null
+    echo "exit $?"
+    sed '1d;$d' typescript | tr '\r\033' '\001\002' | sed 's/\x01$//; s/\x01/<CR>/g; s/\x02/<ESC>/g; /^$/d'
+}
+echo "== a long search"
+on_terminal 'sh long.sh 1.5 >out.csv' >seen
+sed -n '1p' seen
+# each of the progress lines, with N for numbers, and how it ends
+sed '1d; s/<CR>/\n<CR>/g' seen | sed 's/[0-9][0-9]* %/N %/; s/, .* left/, T left/; /^$/d' | uniq
+echo "lines on standard output: $(($(wc -l <out.csv) > 1))"
+echo "== not into a file"
+on_terminal 'sh long.sh 1.5 >out.csv 2>err'
+cat err
+echo "== not of a short search"
+on_terminal '"$KERF" plan gpt3 -s a100 -n 64 -b 512 --strategy 1d >out.csv'
+echo "== a terminal that is narrower than the words"
+on_terminal 'stty cols 40; sh long.sh 1.5 >out.csv' >seen
+sed '1d; s/<CR>/\n/g' seen | sed 's/<ESC>\[K//' | awk '{ if (length($0) > most) most = length($0) } END { print (most > 10 && most <= 40 ? "fits" : most) }'

@@ -107,8 +107,8 @@ static void answer(const struct kerf_request *request) {
         return;
     }
     CHECK(kerf_layout_estimate(cost_model, &request->problem, &request->layout, &estimate, &err) == KERF_OK);
-    CHECK(kerf_layout_estimate_layers(cost_model, &request->problem, &request->layout, layers, &count, &err) ==
-          KERF_OK);
+    CHECK(kerf_layout_estimate_layers(cost_model, &request->problem, &request->layout, layers, &count,
+                                      &err) == KERF_OK);
     check_estimate(&request->problem, &request->layout, &estimate);
     check_layers(request, &estimate, layers, count);
 

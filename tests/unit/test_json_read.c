@@ -80,6 +80,9 @@ static void says_where_the_syntax_is_wrong(void **state) {
         {"{\"a\" @\"b\"}", 0, ""},
         {"{\"a\": @}", 0, ""},
         {"{@'a': 1}", 0, "; text takes double quotes"},
+        {"{\"a\": 1, thiswordislongerthanjanssonquotes@}", 0, ""},
+        {"{\"a\": @}", 0, ""},
+        {"{@]}", 0, ""},
         {"{\"a\": 1} @x", 0, ""},
         {"{\"caf\xc3\xa9\": @01}", 0, ""}, /* columns count bytes */
         {"@// {}", 0, "; a JSON object {...} is expected"},

@@ -178,7 +178,7 @@ static void says_the_rule_that_is_broken(void **state) {
         {KERF_STRATEGY_SEQP, "", LAYERS, 6, "pp 4 does not divide 6 layers"},
         {KERF_STRATEGY_SEQP, "", HEADS, 6, "tp1 4 does not divide 6 attention heads"},
         {KERF_STRATEGY_1D, "", NOTHING, 0, "tp2 must be 1 with 1d; use summa or seqp for tp2 2"},
-        {KERF_STRATEGY_SUMMA, "summa_blocks=4", WIDTH, 1025, "tp2 2 does not divide hidden_size 1025"},
+        {KERF_STRATEGY_SUMMA, "summa_blocks=4", WIDTH, 1025, "16 heads do not divide hidden_size 1025"},
         {KERF_STRATEGY_SEQP, "", LENGTH, 1, "tp2 2 is more than the 1 tokens of a sample"},
         {KERF_STRATEGY_SUMMA, "", NOTHING, 0, "summa_blocks must be 1 or more with summa, not 0"},
         {KERF_STRATEGY_SEQP, "summa_blocks=4", NOTHING, 0, "summa_blocks must be 0 without summa, not 4"},
@@ -228,7 +228,7 @@ static void says_the_rule_that_is_broken(void **state) {
         case DOMAIN: problem.system.scale_up.size = value; break;
         case ATTENTION: problem.attention = (enum kerf_attention)value; break;
         case LAYERS: problem.model.num_hidden_layers = value; break;
-        case HEADS: problem.model.num_attention_heads = value; break;
+        case HEADS: problem.model.num_attention_heads = value, problem.model.hidden_size = 128 * value; break;
         case WIDTH: problem.model.hidden_size = value; break;
         }
         if (kerf_layout_check(&problem, &layout, &err) != KERF_EINVALID) fail_msg("case %zu passes", i);

@@ -168,7 +168,10 @@ static void quantities_may_be_text(void **state) {
         snprintf(value, sizeof value, "\"25 G%s\"", field->unit);
         expect_taken(i, value, 25e9);
         snprintf(value, sizeof value, "\"5 m%s\"", field->unit);
-        expect_taken(i, value, 5e-3);
+        if (strcmp(field->unit, "s") == 0)
+            expect_taken(i, value, 5e-3);
+        else
+            expect_refused(i, value, "is no quantity in "); /* millibytes are a slip */
         expect_taken(i, "\"7\"", 7);
         expect_refused(i, "\"80 GX\"", "'80 GX' is no quantity in ");
         expect_refused(i, "\"\"", "'' is no quantity in ");

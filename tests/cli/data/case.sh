@@ -59,3 +59,10 @@ until_true() {
         sleep 0.05
     done
 }
+
+# endless ARGUMENT...: kerf plan with a sweep that begins with quick searches and then takes minutes, as many numbers
+# divide 166,320. It can be interrupted even in the background, where commands begin with SIGINT ignored.
+endless() {
+    exec env --default-signal=INT "$KERF" plan gpt3 "$DATA/vast.json" -s a100 -n 64,166320 -b 166320 --strategy summa \
+        --scale-up-size 720..166320:+720 --set memory_capacity_bytes=1e30 --top 1 --threads 1 "$@"
+}

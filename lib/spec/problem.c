@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "spec/problem.h"
+
+#include "spec/model.h"
+#include "spec/system.h"
+
+static int32_t check_count(const char *name, int64_t value, struct kerf_error *err) {
+    if (value >= 1 && value <= KERF_COUNT_MAX) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s must lie between 1 and %lld, not %lld", name, (long long)KERF_COUNT_MAX,
+                          (long long)value);
+}
+
+static int32_t check_kinds(const struct kerf_problem *problem, struct kerf_error *err) {
+    if ((uint32_t)problem->strategy >= KERF_STRATEGY_COUNT || (uint32_t)problem->attention >= KERF_ATTENTION_COUNT)
+        return kerf_error_set(err, KERF_EINVALID, "strategy %d or attention %d is none", (int)problem->strategy,
+                              (int)problem->attention);
+    if (problem->attention == KERF_ATTENTION_RECOMPUTED && problem->strategy != KERF_STRATEGY_1D)
+        return kerf_error_set(err, KERF_EINVALID, "recomputed attention is for 1d; use fused or unfused with %s",
+                              kerf_strategy_name(problem->strategy));
+    if (problem->attention == KERF_ATTENTION_SUMMA && problem->strategy != KERF_STRATEGY_SUMMA)
+        return kerf_error_set(err, KERF_EINVALID, "summa attention is for summa; use fused or unfused with %s",
+                              kerf_strategy_name(problem->strategy));
+    return KERF_OK;
+}
+
+int32_t problem_check(const struct kerf_problem *problem, struct kerf_error *err) {
+    int32_t code = model_check(&problem->model, err);
+    if (code == KERF_OK) code = system_check(&problem->system, err);
+    if (code == KERF_OK) code = check_kinds(problem, err);
+    if (code == KERF_OK) code = check_count("gpus", problem->gpus, err);
+    if (code == KERF_OK) code = check_count("global_batch", problem->global_batch, err);
+    if (code == KERF_OK && problem->seq_length == 0)
+        code = kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give a sequence length from 1 to %lld",
+                              problem->model.name, (long long)KERF_COUNT_MAX);
+    if (code == KERF_OK) code = check_count("seq_length", problem->seq_length, err);
+    return code;
+}
