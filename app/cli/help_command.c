@@ -42,7 +42,7 @@ static void overview(struct kerf_text *out, int bold) {
                           "pipeline stages - so that the least is wasted on the machines at hand.\n\n",
                      on, off);
     for (size_t i = 0; i < num_cli_commands; i++)
-        kerf_text_printf(out, "  %skerf %-9s%s %s\n", on, cli_commands[i]->table->name, off, cli_commands[i]->table->summary);
+        kerf_text_printf(out, "  %s%-9s%s %s\n", on, cli_commands[i]->table->name, off, cli_commands[i]->table->summary);
     kerf_text_printf(out, "\n%sTry%s  kerf plan gpt3_1t -s a100 -n 1024 -b 4096\n"
                           "`kerf help VERB` tells a command's options; `kerf --version` the version.\n",
                      on, off);

@@ -264,7 +264,7 @@ static int answer(const struct plan_options *values) {
     else if (!plan->complete)
         status = EXIT_INTERRUPTED;
     else
-        status = kerf_plan_best(plan) ? EXIT_ANSWERED : EXIT_NO_ANSWER;
+        status = kerf_plan_best(plan, NULL) ? EXIT_ANSWERED : EXIT_NO_ANSWER;
     kerf_plan_free(plan);
     free(question.problems);
     range_free(&question.gpus);

@@ -209,18 +209,18 @@ static int same_series(const struct kerf_problem *a, const struct kerf_problem *
            a->system.scale_up.size == b->system.scale_up.size && a->strategy == b->strategy;
 }
 
+static int compare_sizes(const void *left, const void *right) {
+    double a = *(const double *)left, b = *(const double *)right;
+    return (a > b) - (a < b);
+}
+
 /* The different numbers of accelerators, rising. */
 static int32_t list_sizes(const struct kerf_plan *plan, double *sizes) {
     int32_t count = 0;
-    for (size_t i = 0; i < plan->num_searches; i++) {
-        double gpus = (double)plan->searches[i].problem.gpus;
-        int32_t at = 0;
-        while (at < count && sizes[at] < gpus) at++;
-        if (at < count && sizes[at] == gpus) continue;
-        memmove(sizes + at + 1, sizes + at, (size_t)(count - at) * sizeof *sizes);
-        sizes[at] = gpus;
-        count++;
-    }
+    for (size_t i = 0; i < plan->num_searches; i++) sizes[i] = (double)plan->searches[i].problem.gpus;
+    qsort(sizes, plan->num_searches, sizeof *sizes, compare_sizes);
+    for (size_t i = 0; i < plan->num_searches; i++)
+        if (count == 0 || sizes[i] != sizes[count - 1]) sizes[count++] = sizes[i];
     return count;
 }
 
@@ -250,37 +250,52 @@ static int32_t list_series(const struct kerf_plan *plan, const struct kerf_searc
     return count;
 }
 
+/* One curve: the step time of a series at each size. */
+static struct kerf_chart_row curve(struct sketch *sketch, const struct kerf_plan *plan, const struct kerf_problem *series,
+                                   const double *sizes, int32_t num_sizes) {
+    double *values = keep_numbers(sketch, (size_t)num_sizes);
+    for (int32_t x = 0; x < num_sizes && !sketch->failed; x++) values[x] = NAN;
+    for (size_t i = 0; i < plan->num_searches && !sketch->failed; i++) {
+        const struct kerf_search *search = &plan->searches[i];
+        if (search->num_plans == 0 || !same_series(&search->problem, series)) continue;
+        double gpus = (double)search->problem.gpus;
+        const double *size = bsearch(&gpus, sizes, (size_t)num_sizes, sizeof *sizes, compare_sizes);
+        values[size - sizes] = search->plans[0].step_time_s;
+    }
+    return (struct kerf_chart_row){series_label(sketch, plan, series), NULL, values, NULL};
+}
+
+/* Columns of the parts of the time of a series, one for each size; returns how many. */
+static int32_t parts_columns(struct sketch *sketch, const struct kerf_plan *plan, const struct kerf_problem *series,
+                             struct kerf_chart_row *columns) {
+    int32_t count = 0;
+    for (size_t i = 0; i < plan->num_searches && !sketch->failed; i++) {
+        const struct kerf_search *search = &plan->searches[i];
+        if (search->num_plans == 0 || !same_series(&search->problem, series)) continue;
+        struct kerf_text label = {0};
+        double *seconds = keep_numbers(sketch, TIME_PARTS);
+        time_parts(&search->plans[0], seconds);
+        kerf_text_count(&label, search->problem.gpus);
+        columns[count++] = (struct kerf_chart_row){keep(sketch, &label), NULL, seconds,
+                                                   seconds_label(sketch, search->plans[0].step_time_s)};
+    }
+    return count;
+}
+
 static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const struct kerf_plan *plan,
                             enum kerf_picture_format format, const struct print_style *style, struct kerf_error *err) {
-    const struct kerf_search *series[SERIES_MAX], *best = kerf_plan_best(plan);
+    const struct kerf_search *series[SERIES_MAX], *best = kerf_plan_best(plan, plan->searches[0].problem.model.name);
     struct kerf_chart_row curves[SERIES_MAX], *columns = calloc(plan->num_searches, sizeof *columns);
     double *sizes = keep_numbers(sketch, plan->num_searches + 1);
     if (columns == NULL || sketch->failed) {
         free(columns);
         return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
     }
+    if (best == NULL) best = kerf_plan_best(plan, NULL);
     int more;
-    int32_t num_sizes = list_sizes(plan, sizes), num_series = list_series(plan, series, &more), num_columns = 0;
-    for (int32_t s = 0; s < num_series; s++) {
-        double *values = keep_numbers(sketch, (size_t)num_sizes);
-        curves[s] = (struct kerf_chart_row){series_label(sketch, plan, &series[s]->problem), NULL, values, NULL};
-        for (int32_t x = 0; x < num_sizes && !sketch->failed; x++) values[x] = NAN;
-        for (size_t i = 0; i < plan->num_searches && !sketch->failed; i++)
-            for (int32_t x = 0; x < num_sizes; x++)
-                if (plan->searches[i].num_plans && same_series(&plan->searches[i].problem, &series[s]->problem) &&
-                    sizes[x] == (double)plan->searches[i].problem.gpus)
-                    values[x] = plan->searches[i].plans[0].step_time_s;
-    }
-    for (size_t i = 0; best && i < plan->num_searches && !sketch->failed; i++) {
-        const struct kerf_search *search = &plan->searches[i];
-        if (search->num_plans == 0 || !same_series(&search->problem, &best->problem)) continue;
-        struct kerf_text label = {0};
-        double *seconds = keep_numbers(sketch, TIME_PARTS);
-        time_parts(&search->plans[0], seconds);
-        kerf_text_count(&label, search->problem.gpus);
-        columns[num_columns++] = (struct kerf_chart_row){keep(sketch, &label), NULL, seconds,
-                                                         seconds_label(sketch, search->plans[0].step_time_s)};
-    }
+    int32_t num_sizes = list_sizes(plan, sizes), num_series = list_series(plan, series, &more);
+    for (int32_t s = 0; s < num_series; s++) curves[s] = curve(sketch, plan, &series[s]->problem, sizes, num_sizes);
+    int32_t num_columns = best ? parts_columns(sketch, plan, &best->problem, columns) : 0;
     struct kerf_text shares = {0}, subtitle = {0};
     kerf_text_add(&shares, "Where the time goes: ");
     if (best) kerf_text_add(&shares, series_label(sketch, plan, &best->problem));

@@ -363,8 +363,13 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
     kerf_text_add(cells, "\n");
 }
 
+/* Searches of one model stand together. */
+static int begins_model(const struct kerf_plan *plan, size_t index) {
+    return index == 0 || strcmp(plan->searches[index].problem.model.name, plan->searches[index - 1].problem.model.name) != 0;
+}
+
 static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, const struct print_style *style) {
-    const struct kerf_search *best = kerf_plan_best(plan);
+    const struct kerf_search *best = NULL;
     const struct variety varies = variety_of(plan);
     const struct {
         int shown;
@@ -388,9 +393,10 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
     size_t rows = 0;
     for (size_t i = 0; i < plan->num_searches; i++) {
         if (!plan->searches[i].complete && plan->searches[i].candidates == 0) continue; /* not begun */
+        if (begins_model(plan, i)) best = kerf_plan_best(plan, plan->searches[i].problem.model.name);
         sweep_row(&cells, plan, i, &varies, &plan->searches[i] == best);
         rows++;
-        if (&plan->searches[i] == best) best_row = (int32_t)rows;
+        if (&plan->searches[i] == best) best_row = varies.model ? -1 : (int32_t)rows;
     }
     sweep_heading(out, plan, &varies, style);
     kerf_text_add(out, "\n");
@@ -405,11 +411,16 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
         kerf_text_printf(&cells, " of the searches w%s not begun.", plan->num_searches - rows == 1 ? "as" : "ere");
         wrapped(out, &cells, 0, style);
         kerf_text_free(&cells);
-        kerf_text_add(out, best ? "\n" : "");
+        kerf_text_add(out, kerf_plan_best(plan, NULL) ? "\n" : "");
     }
-    if (best) {
+    int told = 0;
+    for (size_t i = 0; i < plan->num_searches; i++) { /* the best of each model in full */
+        best = begins_model(plan, i) ? kerf_plan_best(plan, plan->searches[i].problem.model.name) : NULL;
+        if (best == NULL) continue;
+        kerf_text_add(out, told++ ? "\n" : "");
         search_table(out, best, style);
-    } else {
+    }
+    if (!told) {
         kerf_text_add(&cells, plan->complete ? "Nothing fits anywhere in this sweep; the memory is that of the layout nearest to it."
                                              : "Nothing was found before the interruption.");
         wrapped(out, &cells, 0, style);

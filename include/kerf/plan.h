@@ -60,8 +60,9 @@ KERF_API struct kerf_plan *kerf_plan_free(struct kerf_plan *plan); /* always NUL
 /** Writes {"kerf":"...","searches":[...]}. */
 KERF_API void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *plan);
 
-/** The search with the highest throughput of all that found something, or NULL. */
-KERF_API const struct kerf_search *kerf_plan_best(const struct kerf_plan *plan);
+/** The search of this model with the highest throughput, or NULL when none found anything; model NULL: of any model
+ * (samples of different models do not compare). */
+KERF_API const struct kerf_search *kerf_plan_best(const struct kerf_plan *plan, const char *model);
 
 #ifdef __cplusplus
 }

@@ -43,5 +43,6 @@ void ranking_offer(struct ranking *ranking, const struct ranked *entry) {
 static int compare(const void *a, const void *b) { return ranked_compare(a, b); }
 
 void ranking_sort(struct ranking *ranking) {
+    if (ranking->count == 0) return; /* the heap may be NULL, which qsort must not be given */
     qsort(ranking->heap, (size_t)ranking->count, sizeof *ranking->heap, compare);
 }

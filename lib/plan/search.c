@@ -367,11 +367,12 @@ int32_t kerf_plan_search(const struct kerf_problem *problems, size_t num_problem
     return KERF_OK;
 }
 
-const struct kerf_search *kerf_plan_best(const struct kerf_plan *plan) {
+const struct kerf_search *kerf_plan_best(const struct kerf_plan *plan, const char *model) {
     const struct kerf_search *best = NULL;
     for (size_t i = 0; i < plan->num_searches; i++) {
         const struct kerf_search *search = &plan->searches[i];
-        if (search->num_plans && (best == NULL || search->plans[0].throughput > best->plans[0].throughput)) best = search;
+        if (search->num_plans == 0 || (model && strcmp(search->problem.model.name, model) != 0)) continue;
+        if (best == NULL || search->plans[0].throughput > best->plans[0].throughput) best = search;
     }
     return best;
 }

@@ -9,10 +9,10 @@ for how in --help -h; do "$KERF" $how | cmp - overview; done
 echo "kerf alone: exit $?"
 cmp .out overview
 "$KERF" --version | sed 's/[0-9][0-9.]*/VERSION/'
-verbs=$(sed -n 's/^  kerf \([a-z]*\) .*/\1/p' overview)
+verbs=$(sed -n 's/^  \([a-z]*\)  *[a-z].*/\1/p' overview)
 for verb in $verbs; do
-    "$KERF" help "$verb" >help
-    for how in --help -h; do "$KERF" "$verb" $how | cmp - help; done
+    "$KERF" help "$verb" >one
+    for how in --help -h; do "$KERF" "$verb" $how | cmp - one; done
 done
 
 for verb in plan estimate models systems help; do ask help $verb; done
@@ -47,19 +47,19 @@ echo "== completion"
 "$KERF" help --completion bash >completion
 if command -v bash >/dev/null; then
     bash -n completion
-    # complete WORD...: what bash would offer for the last word
-    complete() {
+    # offered WORD...: what bash would offer for the last word
+    offered() {
         bash -c '. ./completion
             COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=()
             spec=$(complete -p kerf); function=${spec#*-F }; ${function%% *} kerf "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD-1]}"
             printf "%s\n" "${COMPREPLY[@]}" | tr "\n" " "' bash "$@"
         echo
     }
-    complete kerf pl
-    complete kerf plan --s
-    complete kerf plan --format ''
-    complete kerf estimate --strategy s
-    complete kerf help m
+    offered kerf pl
+    offered kerf plan --s
+    offered kerf plan --format ''
+    offered kerf estimate --strategy s
+    offered kerf help m
 else
     skip "no bash to try the completion with"
 fi

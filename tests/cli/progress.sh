@@ -26,6 +26,7 @@ echo "== not into a file"
 on_terminal 'sh long.sh 1.5 >out.csv 2>err'
 cat err
 echo "== not of a short search"
+# shellcheck disable=SC2016 # the shell there expands it
 on_terminal '"$KERF" plan gpt3 -s a100 -n 64 -b 512 --strategy 1d >out.csv'
 echo "== a terminal that is narrower than the words"
 on_terminal 'stty cols 40; sh long.sh 1.5 >out.csv' >seen

@@ -1,5 +1,6 @@
 #!/bin/sh
 # On a terminal the table has colours and the terminal's width; NO_COLOR and TERM=dumb take the colours away.
+# shellcheck disable=SC2016 # the shell of the terminal expands $KERF
 . "$DATA/case.sh"
 command -v script >/dev/null || skip "no script(1), of bsdutils, to make a terminal"
 # on_terminal COLUMNS COMMAND: runs it with a terminal, and shows what appeared there, ESC as ^[

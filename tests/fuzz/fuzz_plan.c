@@ -185,7 +185,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     const struct kerf_search *found = &plan->searches[0];
     check_search(cost_model, found, top);
     check_json(plan);
-    CHECK(kerf_plan_best(plan) == (found->num_plans ? found : NULL));
+    CHECK(kerf_plan_best(plan, NULL) == (found->num_plans ? found : NULL));
+    CHECK(kerf_plan_best(plan, problem.model.name) == (found->num_plans ? found : NULL));
+    CHECK(kerf_plan_best(plan, "another") == NULL);
 
     /* the best few are the first of the best many */
     if (found->num_plans) {

@@ -166,18 +166,18 @@ static void answers_in_the_order_of_the_questions(void **state) {
         kerf_text_free(&a), kerf_text_free(&b);
         kerf_plan_free(alone);
     }
-    assert_ptr_equal(kerf_plan_best(plan), &plan->searches[best]);
+    assert_ptr_equal(kerf_plan_best(plan, NULL), &plan->searches[best]);
     kerf_plan_free(plan);
 
     struct kerf_problem unequal[3] = {small_problem(KERF_STRATEGY_1D, 16, 80e9), small_problem(KERF_STRATEGY_1D, 8, 80e9),
                                       small_problem(KERF_STRATEGY_1D, 16, 80e9)};
     plan = search(unequal, 3, 1, 1);
-    assert_ptr_equal(kerf_plan_best(plan), &plan->searches[0]); /* the first of equals */
+    assert_ptr_equal(kerf_plan_best(plan, NULL), &plan->searches[0]); /* the first of equals */
     kerf_plan_free(plan);
 
     plan = search(NULL, 0, 1, 2); /* no question, no answer */
     assert_int_equal(plan->complete, 1);
-    assert_null(kerf_plan_best(plan));
+    assert_null(kerf_plan_best(plan, NULL));
     struct kerf_text text = json_of(plan);
     assert_non_null(strstr(text.data, "\"searches\":[]}"));
     kerf_text_free(&text);
@@ -343,7 +343,7 @@ static void the_nearest_needs_least_memory(void **state) {
             assert_int_equal(found->candidates, count);
             assert_int_equal(found->feasible, 0);
             assert_int_equal(found->num_plans, 0);
-            assert_null(kerf_plan_best(plan));
+            assert_null(kerf_plan_best(plan, NULL));
             if (count == 0) {
                 assert_null(found->nearest);
             } else {
