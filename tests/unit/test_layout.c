@@ -197,7 +197,7 @@ static void says_the_rule_that_is_broken(void **state) {
         {KERF_STRATEGY_SEQP, "", DOMAIN, 7, "scale_up places more than the 7 accelerators of a domain"},
         {KERF_STRATEGY_SEQP, "", ATTENTION, KERF_ATTENTION_RECOMPUTED, "recomputed attention is for 1d; use fused or unfused with seqp"},
         {KERF_STRATEGY_SEQP, "", ATTENTION, KERF_ATTENTION_SUMMA, "summa attention is for summa; use fused or unfused with seqp"},
-        {KERF_STRATEGY_SEQP, "", LENGTH, 0, "seq_length must lie between 1 and 1073741824, not 0"},
+        {KERF_STRATEGY_SEQP, "", LENGTH, 0, "m has no max_position_embeddings: give a sequence length from 1 to 1073741824"},
         {KERF_STRATEGY_SEQP, "", LENGTH, 1073741825, "seq_length must lie between 1 and 1073741824, not 1073741825"},
         {KERF_STRATEGY_SEQP, "", BATCH, 0, "global_batch must lie between 1 and 1073741824, not 0"},
         {KERF_STRATEGY_SEQP, "", BATCH, -16, "global_batch must lie between 1 and 1073741824, not -16"},
