@@ -16,18 +16,6 @@ const struct cli_command *cli_find(const char *name) {
     return NULL;
 }
 
-int cli_fail(const struct kerf_error *err) {
-    char line[sizeof err->file + sizeof err->message + 32];
-    kerf_error_format(err, line, sizeof line);
-    fprintf(stderr, "kerf: %s\n", line);
-    switch (err->code) {
-    case KERF_ENOMEM:
-    case KERF_EUNSUPPORTED: return EXIT_FAILED;
-    case KERF_EINTERRUPTED: return EXIT_INTERRUPTED;
-    default: return EXIT_USAGE;
-    }
-}
-
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *values) {
     struct kerf_error err;
     int32_t help = 0;

@@ -110,3 +110,15 @@ const char *output_ending(const char *path) {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     return dot && (slash == NULL || dot > slash) ? dot + 1 : "";
 }
+
+int cli_fail(const struct kerf_error *err) {
+    char line[sizeof err->file + sizeof err->message + 32];
+    kerf_error_format(err, line, sizeof line);
+    fprintf(stderr, "kerf: %s\n", line);
+    switch (err->code) {
+    case KERF_ENOMEM:
+    case KERF_EUNSUPPORTED: return EXIT_FAILED;
+    case KERF_EINTERRUPTED: return EXIT_INTERRUPTED;
+    default: return EXIT_USAGE;
+    }
+}

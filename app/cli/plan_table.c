@@ -233,7 +233,7 @@ static void nothing_fits(struct kerf_text *out, const struct kerf_search *search
         kerf_text_add(&words, " Doubling from here, ");
         kerf_text_count(&words, search->least_gpus);
         kerf_text_add(&words, " accelerators are the fewest on which something fits.");
-    } else if (search->complete) {
+    } else if (search->complete && problem->gpus * 2 <= KERF_LEAST_GPUS_MAX) {
         kerf_text_add(&words, " Doubling the accelerators does not help, up to ");
         kerf_text_count(&words, KERF_LEAST_GPUS_MAX);
         kerf_text_add(&words, " of them.");

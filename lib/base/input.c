@@ -7,26 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Bytes of the printable code point that begins here; 0 where there is none. */
-static size_t code_point(const unsigned char *c) {
-    if (c[0] < 0x80) return c[0] >= ' ' && c[0] != 127;
-    size_t length = c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((c[i] & 0xC0) != 0x80) return 0;
-    int control = c[0] == 0xC2 && c[1] < 0xA0;
-    int overlong = (c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xF0 && c[1] < 0x90);
-    int no_text = (c[0] == 0xED && c[1] > 0x9F) || (c[0] == 0xF4 && c[1] > 0x8F); /* surrogates; past the last */
-    return control || overlong || no_text ? 0 : length;
-}
-
-void utf8_clean(char *text) {
-    for (unsigned char *c = (unsigned char *)text; *c;) {
-        size_t length = code_point(c);
-        if (length == 0) *c = '?';
-        c += length ? length : 1;
-    }
-}
+#include "base/utf8.h"
 
 void error_set_file(struct kerf_error *err, const char *name) {
     if (err == NULL) return;

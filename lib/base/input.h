@@ -12,9 +12,4 @@ int32_t input_read(const char *path, size_t limit, struct kerf_text *text, struc
 /* Writes name into err->file; of a long one the end is kept. */
 void error_set_file(struct kerf_error *err, const char *name);
 
-/* Replaces every byte that is not part of printable UTF-8 by '?'. What is quoted of somebody's input may be cut within
- * a code point, hold escape sequences, or come from a file name that is no text; it must do no harm in JSON or on a
- * terminal. */
-void utf8_clean(char *text);
-
 #endif

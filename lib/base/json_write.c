@@ -4,22 +4,11 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/utf8.h"
 
 void kerf_json_begin(struct kerf_json *json, struct kerf_text *out) {
     json->out = out;
     json->need_comma = 0;
-}
-
-/* Bytes of the UTF-8 sequence that begins at c; 0 when there is none. */
-static size_t sequence(const unsigned char *c) {
-    size_t length = c[0] < 0x80 ? 1 : c[0] >= 0xC2 && c[0] <= 0xDF ? 2 : (c[0] & 0xF0) == 0xE0 ? 3 : c[0] >= 0xF0 && c[0] <= 0xF4 ? 4 : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((c[i] & 0xC0) != 0x80) return 0;
-    /* overlong forms, halves of UTF-16 pairs, beyond U+10FFFF */
-    if ((c[0] == 0xE0 && c[1] < 0xA0) || (c[0] == 0xED && c[1] > 0x9F) || (c[0] == 0xF0 && c[1] < 0x90) ||
-        (c[0] == 0xF4 && c[1] > 0x8F))
-        return 0;
-    return length;
 }
 
 /* A string in quotes. Bytes that are no UTF-8, as a file's name may hold, become U+FFFD. */
@@ -28,7 +17,7 @@ static void quoted(struct kerf_text *out, const char *string) {
     const char *start = string;
     for (const char *c = string; *c;) {
         unsigned char byte = (unsigned char)*c;
-        size_t length = sequence((const unsigned char *)c);
+        size_t length = utf8_code_point(c);
         if (length && byte >= ' ' && byte != '"' && byte != '\\') {
             c += length;
             continue;

@@ -4,7 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/input.h"
+#include "spec/catalogue.h"
 #include "spec/names.h"
+
+enum { DESCRIPTION_BYTES_MAX = 16 << 20 };
 
 /* Where the part of the path that ends at `end` begins. */
 static size_t last_part(const char *path, size_t end) {
@@ -27,8 +31,34 @@ void file_stem(const char *path, char ret_name[KERF_NAME_SIZE]) {
     name_copy(ret_name, name);
 }
 
-int names_a_file(const char *word) {
+/* Whether the word is meant as a file: it exists, is "-", or has a slash or ".json". */
+static int names_a_file(const char *word) {
     size_t length = strlen(word);
     return strcmp(word, "-") == 0 || strchr(word, '/') || (length > 5 && strcmp(word + length - 5, ".json") == 0) ||
            access(word, F_OK) == 0;
+}
+
+int32_t description_parse(const char *json, size_t length, const char *source, description_reader read, void *ret,
+                          struct kerf_error *err) {
+    struct json_document document;
+    struct json_object root;
+    char name[KERF_NAME_SIZE];
+    file_stem(source, name);
+    int32_t code = json_document_parse(&document, json, length, source, &root, err);
+    if (code == KERF_OK) code = read(&root, name, ret, err);
+    json_document_free(&document);
+    return code;
+}
+
+int32_t description_load(const char *name_or_file, const struct kerf_catalogue_entry *catalogue, const char *what,
+                         description_reader read, void *ret, struct kerf_error *err) {
+    const struct kerf_catalogue_entry *entry = catalogue_find(catalogue, name_or_file);
+    if (entry) return description_parse(entry->json, entry->length, entry->name, read, ret, err);
+    if (!names_a_file(name_or_file)) return catalogue_unknown(catalogue, what, name_or_file, err);
+    struct kerf_text text = {0};
+    const char *source = strcmp(name_or_file, "-") == 0 ? "standard input" : name_or_file;
+    int32_t code = input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err);
+    if (code == KERF_OK) code = description_parse(text.data, text.length, source, read, ret, err);
+    kerf_text_free(&text);
+    return code;
 }

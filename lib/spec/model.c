@@ -4,7 +4,6 @@
 
 #include <math.h>
 #include <string.h>
-#include "base/input.h"
 #include "base/json_read.h"
 #include "spec/catalogue.h"
 #include "spec/files.h"
@@ -102,28 +101,17 @@ int32_t model_from_object(const struct json_object *object, const char *name, st
     return KERF_OK;
 }
 
+static int32_t read_model(const struct json_object *object, const char *name, void *ret, struct kerf_error *err) {
+    return model_from_object(object, name, ret, err);
+}
+
 int32_t kerf_model_parse(const char *json, size_t length, const char *source, struct kerf_model *ret_model,
-                         struct kerf_error *err) {
-    struct json_document document;
-    struct json_object root;
-    char name[KERF_NAME_SIZE];
-    file_stem(source, name);
-    int32_t code = json_document_parse(&document, json, length, source, &root, err);
-    if (code == KERF_OK) code = model_from_object(&root, name, ret_model, err);
-    json_document_free(&document);
-    return code;
+                       struct kerf_error *err) {
+    return description_parse(json, length, source, read_model, ret_model, err);
 }
 
 int32_t kerf_model_load(const char *name_or_file, struct kerf_model *ret_model, struct kerf_error *err) {
-    const struct kerf_catalogue_entry *entry = catalogue_find(catalogue_models, name_or_file);
-    if (entry) return kerf_model_parse(entry->json, entry->length, entry->name, ret_model, err);
-    if (!names_a_file(name_or_file)) return catalogue_unknown(catalogue_models, "model", name_or_file, err);
-    struct kerf_text text = {0};
-    const char *source = strcmp(name_or_file, "-") == 0 ? "standard input" : name_or_file;
-    int32_t code = input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err);
-    if (code == KERF_OK) code = kerf_model_parse(text.data, text.length, source, ret_model, err);
-    kerf_text_free(&text);
-    return code;
+    return description_load(name_or_file, catalogue_models, "model", read_model, ret_model, err);
 }
 
 void model_json(struct kerf_json *json, const struct kerf_model *model) {

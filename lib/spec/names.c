@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/input.h"
+#include "base/utf8.h"
 
 static const char *const strategies[] = {"1d", "summa", "seqp"};
 static const char *const attentions[] = {"fused", "unfused", "recomputed", "summa"};

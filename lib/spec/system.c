@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/input.h"
 #include "spec/catalogue.h"
 #include "spec/files.h"
 #include "spec/model.h"
@@ -137,28 +136,17 @@ int32_t system_from_object(const struct json_object *object, const char *name, s
     return KERF_OK;
 }
 
+static int32_t read_system(const struct json_object *object, const char *name, void *ret, struct kerf_error *err) {
+    return system_from_object(object, name, ret, err);
+}
+
 int32_t kerf_system_parse(const char *json, size_t length, const char *source, struct kerf_system *ret_system,
-                          struct kerf_error *err) {
-    struct json_document document;
-    struct json_object root;
-    char name[KERF_NAME_SIZE];
-    file_stem(source, name);
-    int32_t code = json_document_parse(&document, json, length, source, &root, err);
-    if (code == KERF_OK) code = system_from_object(&root, name, ret_system, err);
-    json_document_free(&document);
-    return code;
+                       struct kerf_error *err) {
+    return description_parse(json, length, source, read_system, ret_system, err);
 }
 
 int32_t kerf_system_load(const char *name_or_file, struct kerf_system *ret_system, struct kerf_error *err) {
-    const struct kerf_catalogue_entry *entry = catalogue_find(catalogue_systems, name_or_file);
-    if (entry) return kerf_system_parse(entry->json, entry->length, entry->name, ret_system, err);
-    if (!names_a_file(name_or_file)) return catalogue_unknown(catalogue_systems, "system", name_or_file, err);
-    struct kerf_text text = {0};
-    const char *source = strcmp(name_or_file, "-") == 0 ? "standard input" : name_or_file;
-    int32_t code = input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err);
-    if (code == KERF_OK) code = kerf_system_parse(text.data, text.length, source, ret_system, err);
-    kerf_text_free(&text);
-    return code;
+    return description_load(name_or_file, catalogue_systems, "system", read_system, ret_system, err);
 }
 
 void system_json(struct kerf_json *json, const struct kerf_system *system) {

@@ -1,7 +1,13 @@
 #!/bin/sh
 # SIGINT (Ctrl-C) and SIGTERM end a search early: it prints what is known, and the status is 130.
 . "$DATA/case.sh"
-catches_interrupts() { awk '/^SigCgt:/ { exit index("2367abefABEF", substr($2, length($2))) == 0 }' "/proc/$1/status"; }
+# whether the process is kerf, no longer the shell or env before it, and has SIGINT among the signals that it catches
+catches_interrupts() {
+    awk -v name="$(basename "$KERF")" '
+        /^Name:/ { kerf = $2 == name }
+        /^SigCgt:/ { caught = index("2367abefABEF", substr($2, length($2))) > 0 }
+        END { exit !(kerf && caught) }' "/proc/$1/status"
+}
 if sanitized; then enough=200; else enough=30; fi # hundredths of a second of work, after which something is known
 has_worked() { [ "$(awk '{ print $14 }' "/proc/$1/stat")" -ge $enough ]; }
 

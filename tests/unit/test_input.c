@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/input.h"
+#include "base/utf8.h"
 
 static char folder[] = "/tmp/kerf-test-input-XXXXXX";
 
