@@ -52,8 +52,9 @@ struct measure measure_least(int runs, void (*work)(void *context), void *contex
 static int64_t count_rounds(const char *program, const char *option, int rounds) {
     char command[4096], line[512];
     long long instructions = 0;
-    snprintf(command, sizeof command, "valgrind --tool=callgrind --callgrind-out-file=/dev/null %s %s %d 2>&1 >/dev/null",
-             program, option, rounds);
+    snprintf(command, sizeof command,
+             "valgrind --tool=callgrind --callgrind-out-file=/dev/null %s %s %d 2>&1 >/dev/null", program, option,
+             rounds);
     FILE *pipe = popen(command, "r");
     if (pipe == NULL) return 0;
     while (fgets(line, sizeof line, pipe)) {

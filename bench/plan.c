@@ -44,10 +44,11 @@ static void plain(void *context) {
     free(search.all);
 }
 
-static struct kerf_problem problem_of(const char *model, const char *system, int64_t domain, enum kerf_strategy strategy,
-                                      int64_t gpus) {
+static struct kerf_problem problem_of(const char *model, const char *system, int64_t domain,
+                                      enum kerf_strategy strategy, int64_t gpus) {
     struct kerf_problem problem = {.strategy = strategy, .gpus = gpus, .global_batch = 4096};
-    if (kerf_model_load(model, &problem.model, NULL) != KERF_OK || kerf_system_load(system, &problem.system, NULL) != KERF_OK)
+    if (kerf_model_load(model, &problem.model, NULL) != KERF_OK ||
+        kerf_system_load(system, &problem.system, NULL) != KERF_OK)
         exit(1);
     problem.system.scale_up.size = domain;
     problem.seq_length = problem.model.max_position_embeddings;
@@ -116,8 +117,8 @@ int main(int argc, char **argv) {
         for (int round = atoi(argv[2]); round > 0; round--) fast(&subject);
         return 0;
     }
-    printf("%-44s %9s %9s %12s %12s %7s %9s %9s\n", "one thread, whole search, least of 30 runs", "layouts", "fit", "time", "layouts/s",
-           "instr.", "vs plain", "(instr.)");
+    printf("%-44s %9s %9s %12s %12s %7s %9s %9s\n", "one thread, whole search, least of 30 runs", "layouts", "fit",
+           "time", "layouts/s", "instr.", "vs plain", "(instr.)");
     int64_t first_candidates = 0;
     for (size_t i = 0; i < (quick ? 1 : sizeof searches / sizeof *searches); i++) {
         struct kerf_problem problem = search_problem(i);

@@ -11,29 +11,31 @@ struct catalogue_options {
 };
 
 static const struct kerf_option options[] = {
-    {.name = "format", .type = KERF_OPTION_CHOICE, .offset = offsetof(struct catalogue_options, format), .value = "FORMAT",
-     .choices = "table,json", .help = "How to print the list (default: table)."},
+    {.name = "format",
+     .type = KERF_OPTION_CHOICE,
+     .offset = offsetof(struct catalogue_options, format),
+     .value = "FORMAT",
+     .choices = "table,json",
+     .help = "How to print the list (default: table)."},
     {.name = NULL},
 };
 
 static const char *const model_examples[] = {
-    "Which models come with kerf", "kerf models",
-    "Start an own model from one", "kerf models gpt3 > mine.json",
-    NULL,
+    "Which models come with kerf", "kerf models", "Start an own model from one", "kerf models gpt3 > mine.json", NULL,
 };
 
 static const char *const system_examples[] = {
-    "Which systems come with kerf", "kerf systems",
-    "Start an own system from one", "kerf systems a100 > mine.json",
-    NULL,
+    "Which systems come with kerf",  "kerf systems", "Start an own system from one",
+    "kerf systems a100 > mine.json", NULL,
 };
 
 static const struct kerf_command models_table = {
     .name = "models",
     .summary = "the models that come with kerf",
     .arguments = "[NAME]",
-    .description = "Without a name, lists the catalogue. With a name, prints that model's file: a subset of a Hugging Face "
-                   "config.json, which any command takes in the place of a name.",
+    .description =
+        "Without a name, lists the catalogue. With a name, prints that model's file: a subset of a Hugging Face "
+        "config.json, which any command takes in the place of a name.",
     .options = options,
     .examples = model_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
@@ -43,15 +45,17 @@ static const struct kerf_command systems_table = {
     .name = "systems",
     .summary = "the systems that come with kerf",
     .arguments = "[NAME]",
-    .description = "Without a name, lists the catalogue. With a name, prints that system's file, which any command takes in the "
-                   "place of a name. Quantities are plain numbers in SI units or text such as \"312 TFLOP/s\".",
+    .description =
+        "Without a name, lists the catalogue. With a name, prints that system's file, which any command takes in the "
+        "place of a name. Quantities are plain numbers in SI units or text such as \"312 TFLOP/s\".",
     .options = options,
     .examples = system_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
 };
 
 static void models_list(struct kerf_text *out, const struct kerf_catalogue_entry *entries, size_t count) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 3}, {1, 0}, {1, 1}, {1, 4}, {1, 2}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 3}, {1, 0},
+                                                                   {1, 1}, {1, 4}, {1, 2}};
     struct kerf_text cells = {0};
     kerf_text_add(&cells, "model\thidden_size\tintermediate_size\tlayers\theads\tsequence_length\tweights\n");
     for (size_t i = 0; i < count; i++) {
@@ -59,23 +63,25 @@ static void models_list(struct kerf_text *out, const struct kerf_catalogue_entry
         if (kerf_model_parse(entries[i].json, entries[i].length, entries[i].name, &model, NULL) != KERF_OK) continue;
         double e = (double)model.hidden_size, f = (double)model.intermediate_size;
         double weights = (double)model.num_hidden_layers * (4 * e * e + 2 * e * f); /* the products' alone */
-        kerf_text_printf(&cells, "%s\t%lld\t%lld\t%lld\t%lld\t%lld\t%.0f billion\n", entries[i].name, (long long)model.hidden_size,
-                         (long long)model.intermediate_size, (long long)model.num_hidden_layers,
-                         (long long)model.num_attention_heads, (long long)model.max_position_embeddings, weights / 1e9);
+        kerf_text_printf(&cells, "%s\t%lld\t%lld\t%lld\t%lld\t%lld\t%.0f billion\n", entries[i].name,
+                         (long long)model.hidden_size, (long long)model.intermediate_size,
+                         (long long)model.num_hidden_layers, (long long)model.num_attention_heads,
+                         (long long)model.max_position_embeddings, weights / 1e9);
     }
     terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
     kerf_text_free(&cells);
 }
 
 static void systems_list(struct kerf_text *out, const struct kerf_catalogue_entry *entries, size_t count) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}, {1, 4}, {1, 1}, {1, 2}, {1, 3}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}, {1, 4},
+                                                                   {1, 1}, {1, 2}, {1, 3}};
     struct kerf_text cells = {0};
     kerf_text_add(&cells, "system\tmatrix\tmemory\tbandwidth\tdomain\tscale-up\tscale-out\n");
     for (size_t i = 0; i < count; i++) {
         struct kerf_system system;
         if (kerf_system_parse(entries[i].json, entries[i].length, entries[i].name, &system, NULL) != KERF_OK) continue;
-        kerf_text_printf(&cells, "%s\t%.0f TFLOP/s\t%.0f GB\t%.0f GB/s\t%lld\t%.0f GB/s\t%g x %.0f GB/s\n", entries[i].name,
-                         system.matrix_flops_per_s / 1e12, system.memory_capacity_bytes / 1e9,
+        kerf_text_printf(&cells, "%s\t%.0f TFLOP/s\t%.0f GB\t%.0f GB/s\t%lld\t%.0f GB/s\t%g x %.0f GB/s\n",
+                         entries[i].name, system.matrix_flops_per_s / 1e12, system.memory_capacity_bytes / 1e9,
                          system.memory_bandwidth_bytes_per_s / 1e9, (long long)system.scale_up.size,
                          system.scale_up.bandwidth_bytes_per_s / 1e9, system.scale_out.nics_per_device,
                          system.scale_out.bandwidth_bytes_per_s / 1e9);
@@ -84,7 +90,8 @@ static void systems_list(struct kerf_text *out, const struct kerf_catalogue_entr
     kerf_text_free(&cells);
 }
 
-static void json_list(struct kerf_text *out, const char *key, const struct kerf_catalogue_entry *entries, size_t count) {
+static void json_list(struct kerf_text *out, const char *key, const struct kerf_catalogue_entry *entries,
+                      size_t count) {
     kerf_text_printf(out, "{\"kerf\":\"%s\",\"%s\":[", kerf_version(), key);
     for (size_t i = 0; i < count; i++) kerf_text_printf(out, "%s%s", i ? "," : "", entries[i].json);
     kerf_text_add(out, "]}\n");
@@ -108,7 +115,8 @@ static int show(const struct cli_command *command, int argc, char **argv, const 
         const char *nearest = kerf_text_nearest(name, names, count < 256 ? count : 256);
         if (out.length == 0)
             kerf_error_set(&err, KERF_EUNKNOWN, "no '%.64s' comes with kerf; %s%s%s`kerf %s` lists what does", name,
-                           nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", command->table->name);
+                           nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "",
+                           command->table->name);
     } else if (strcmp(values.format, "json") == 0) {
         json_list(&out, command->table->name, entries, count);
     } else {

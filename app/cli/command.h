@@ -20,7 +20,8 @@ struct cli_command {
 };
 
 /* Applies all --set assignments together, so that fields which depend on each other can be set in any order. */
-int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct kerf_strings *sets, struct kerf_error *err);
+int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct kerf_strings *sets,
+                struct kerf_error *err);
 
 extern const struct cli_command plan_cli, estimate_cli, schedule_cli, models_cli, systems_cli, help_cli;
 

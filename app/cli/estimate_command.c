@@ -16,34 +16,92 @@ struct estimate_options {
 
 #define AT(field) .offset = offsetof(struct estimate_options, field)
 static const struct kerf_option options[] = {
-    {.name = "system", .letter = 's', .type = KERF_OPTION_STRING, AT(system), .value = "SYSTEM",
+    {.name = "system",
+     .letter = 's',
+     .type = KERF_OPTION_STRING,
+     AT(system),
+     .value = "SYSTEM",
      .help = "The hardware: a name from `kerf systems` or a file."},
-    {.name = "layout", .letter = 'l', .type = KERF_OPTION_STRING, AT(layout), .value = "PARTS",
-     .help = "The layout: dp, tp1, tp2, pp, micro_batch, summa_blocks, scale_up.tp1, scale_up.tp2, scale_up.dp and scale_up.pp, "
+    {.name = "layout",
+     .letter = 'l',
+     .type = KERF_OPTION_STRING,
+     AT(layout),
+     .value = "PARTS",
+     .help = "The layout: dp, tp1, tp2, pp, micro_batch, summa_blocks, scale_up.tp1, scale_up.tp2, scale_up.dp and "
+             "scale_up.pp, "
              "each as NAME=N, between commas. What is not named is 1 (summa_blocks: 0)."},
-    {.name = "gpus", .letter = 'n', .type = KERF_OPTION_INTEGER, AT(gpus), .value = "N", .minimum = 1, .maximum = 1073741824,
+    {.name = "gpus",
+     .letter = 'n',
+     .type = KERF_OPTION_INTEGER,
+     AT(gpus),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1073741824,
      .help = "How many accelerators (default: the product of dp, tp1, tp2 and pp)."},
-    {.name = "global-batch", .letter = 'b', .type = KERF_OPTION_INTEGER, AT(global_batch), .value = "N", .minimum = 1,
-     .maximum = 1073741824, .help = "Samples in a step of the optimizer."},
-    {.name = "seq-length", .type = KERF_OPTION_INTEGER, AT(seq_length), .value = "N", .minimum = 1, .maximum = 1073741824,
+    {.name = "global-batch",
+     .letter = 'b',
+     .type = KERF_OPTION_INTEGER,
+     AT(global_batch),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1073741824,
+     .help = "Samples in a step of the optimizer."},
+    {.name = "seq-length",
+     .type = KERF_OPTION_INTEGER,
+     AT(seq_length),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1073741824,
      .help = "Tokens in a sample (default: the model's max_position_embeddings)."},
-    {.name = "strategy", .type = KERF_OPTION_CHOICE, AT(strategy), .value = "NAME", .choices = "1d,summa,seqp",
+    {.name = "strategy",
+     .type = KERF_OPTION_CHOICE,
+     AT(strategy),
+     .value = "NAME",
+     .choices = "1d,summa,seqp",
      .help = "How tensors are split (default: 1d)."},
-    {.name = "attention", .type = KERF_OPTION_CHOICE, AT(attention), .value = "KIND", .choices = "fused,unfused,recomputed,summa",
+    {.name = "attention",
+     .type = KERF_OPTION_CHOICE,
+     AT(attention),
+     .value = "KIND",
+     .choices = "fused,unfused,recomputed,summa",
      .help = "How attention is computed (default: fused). recomputed is for 1d, summa for summa."},
-    {.name = "scale-up-size", .type = KERF_OPTION_INTEGER, AT(scale_up_size), .value = "N", .minimum = 1, .maximum = 1048576,
+    {.name = "scale-up-size",
+     .type = KERF_OPTION_INTEGER,
+     AT(scale_up_size),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1048576,
      .help = "Accelerators in a scale-up (NVLink) domain (default: the system's)."},
-    {.name = "set", .type = KERF_OPTION_STRINGS, AT(sets), .value = "KEY=VALUE",
-     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between commas, or by giving it several times."},
-    {.name = "cost-model", .type = KERF_OPTION_STRING, AT(cost_model), .value = "NAME",
+    {.name = "set",
+     .type = KERF_OPTION_STRINGS,
+     AT(sets),
+     .value = "KEY=VALUE",
+     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between "
+             "commas, or by giving it several times."},
+    {.name = "cost-model",
+     .type = KERF_OPTION_STRING,
+     AT(cost_model),
+     .value = "NAME",
      .help = "What prices the layout (default: reference, the model of arXiv 2410.00273)."},
     {.name = "layers", .type = KERF_OPTION_FLAG, AT(layers), .help = "Also say what each operation of a layer costs."},
-    {.name = "format", .type = KERF_OPTION_CHOICE, AT(format), .value = "FORMAT", .choices = "table,json,csv",
-     .help = "How to print the answer (default: by the name of --output, else table). csv holds the table of --layers."},
-    {.name = "output", .letter = 'o', .type = KERF_OPTION_STRING, AT(output), .value = "FILE",
+    {.name = "format",
+     .type = KERF_OPTION_CHOICE,
+     AT(format),
+     .value = "FORMAT",
+     .choices = "table,json,csv",
+     .help =
+         "How to print the answer (default: by the name of --output, else table). csv holds the table of --layers."},
+    {.name = "output",
+     .letter = 'o',
+     .type = KERF_OPTION_STRING,
+     AT(output),
+     .value = "FILE",
      .help = "Write to FILE, in the format of its name - .json .csv .txt - instead of standard output."},
-    {.name = "lines", .type = KERF_OPTION_FLAG, AT(lines),
-     .help = "For programs: read one JSON request a line from standard input and answer each with one line (docs/json.md)."},
+    {.name = "lines",
+     .type = KERF_OPTION_FLAG,
+     AT(lines),
+     .help = "For programs: read one JSON request a line from standard input and answer each with one line "
+             "(docs/json.md)."},
     {.name = NULL},
 };
 
@@ -61,20 +119,22 @@ static const struct kerf_command table = {
     .name = "estimate",
     .summary = "what one layout costs in time and memory, operation by operation",
     .arguments = "MODEL",
-    .description = "Predicts the time of a step and the memory of an accelerator for one layout, whether it fits or not, and says "
-                   "by how much.\n\n"
-                   "With --lines it answers a stream of requests, one JSON object a line, as long as they come.",
+    .description =
+        "Predicts the time of a step and the memory of an accelerator for one layout, whether it fits or not, and says "
+        "by how much.\n\n"
+        "With --lines it answers a stream of requests, one JSON object a line, as long as they come.",
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct estimate_options, models),
 };
 
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
-    return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help estimate` tells more", what, example);
+    return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help estimate` tells more", what,
+                          example);
 }
 
-static int32_t read_problem(const struct estimate_options *values, struct kerf_problem *problem, struct kerf_layout *layout,
-                            struct kerf_error *err) {
+static int32_t read_problem(const struct estimate_options *values, struct kerf_problem *problem,
+                            struct kerf_layout *layout, struct kerf_error *err) {
     if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
     if (values->models.count > 1)
         return kerf_error_set(err, KERF_EINVALID, "one model at a time, not '%.64s' too", values->models.items[1]);
@@ -84,14 +144,17 @@ static int32_t read_problem(const struct estimate_options *values, struct kerf_p
     int32_t code = kerf_model_load(values->models.items[0], &problem->model, err);
     if (code == KERF_OK) code = kerf_system_load(values->system, &problem->system, err);
     if (code == KERF_OK) code = cli_set(&problem->model, &problem->system, &values->sets, err);
-    if (code == KERF_OK) code = kerf_strategy_parse(values->strategy ? values->strategy : "1d", &problem->strategy, err);
-    if (code == KERF_OK) code = kerf_attention_parse(values->attention ? values->attention : "fused", &problem->attention, err);
+    if (code == KERF_OK)
+        code = kerf_strategy_parse(values->strategy ? values->strategy : "1d", &problem->strategy, err);
+    if (code == KERF_OK)
+        code = kerf_attention_parse(values->attention ? values->attention : "fused", &problem->attention, err);
     if (code == KERF_OK) code = kerf_layout_parse(values->layout, layout, err);
     if (code != KERF_OK) return code;
     if (values->scale_up_size) problem->system.scale_up.size = values->scale_up_size;
     problem->seq_length = values->seq_length ? values->seq_length : problem->model.max_position_embeddings;
     if (problem->seq_length == 0)
-        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length", problem->model.name);
+        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length",
+                              problem->model.name);
     problem->global_batch = values->global_batch;
     problem->gpus = values->gpus ? values->gpus : layout->dp * layout->tp1;
     if (!values->gpus && (__builtin_mul_overflow(problem->gpus, layout->tp2, &problem->gpus) ||
@@ -103,12 +166,15 @@ static int32_t read_problem(const struct estimate_options *values, struct kerf_p
 /* "json", "csv" or "table". */
 static int32_t find_format(const struct estimate_options *values, const char **ret_format, struct kerf_error *err) {
     const char *end = values->output && !output_is_special(values->output) ? output_ending(values->output) : NULL;
-    const char *by_name = end == NULL || strcmp(end, "txt") == 0 ? "table" : strcmp(end, "json") == 0 ? "json"
-                          : strcmp(end, "csv") == 0 ? "csv" : NULL;
+    const char *by_name = end == NULL || strcmp(end, "txt") == 0 ? "table"
+                          : strcmp(end, "json") == 0             ? "json"
+                          : strcmp(end, "csv") == 0              ? "csv"
+                                                                 : NULL;
     int32_t code = values->output ? output_check(values->output, err) : KERF_OK;
     *ret_format = values->format ? values->format : by_name;
     if (code != KERF_OK || *ret_format) return code;
-    return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .json .csv or .txt, or give --format", values->output);
+    return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .json .csv or .txt, or give --format",
+                          values->output);
 }
 
 static int answer(const struct estimate_options *values) {
@@ -129,7 +195,8 @@ static int answer(const struct estimate_options *values) {
 
     struct kerf_text out = {0};
     int to_stdout = values->output == NULL || output_is_stdout(values->output);
-    struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
+    struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100,
+                                to_stdout && terminal_colour()};
     if (strcmp(format, "json") == 0) {
         struct kerf_json json;
         kerf_json_begin(&json, &out);
@@ -153,20 +220,20 @@ static int answer(const struct estimate_options *values) {
 /* Requests say everything themselves; an option that would be passed over is a mistake. */
 static int answer_lines(const struct estimate_options *values) {
     struct kerf_error err;
-    const char *other = values->models.count     ? values->models.items[0]
-                        : values->system         ? "--system"
-                        : values->layout         ? "--layout"
-                        : values->gpus           ? "--gpus"
-                        : values->global_batch   ? "--global-batch"
-                        : values->seq_length     ? "--seq-length"
-                        : values->strategy       ? "--strategy"
-                        : values->attention      ? "--attention"
-                        : values->scale_up_size  ? "--scale-up-size"
-                        : values->sets.count     ? "--set"
-                        : values->layers         ? "--layers"
-                        : values->format         ? "--format"
-                        : values->output         ? "--output"
-                                                 : NULL;
+    const char *other = values->models.count    ? values->models.items[0]
+                        : values->system        ? "--system"
+                        : values->layout        ? "--layout"
+                        : values->gpus          ? "--gpus"
+                        : values->global_batch  ? "--global-batch"
+                        : values->seq_length    ? "--seq-length"
+                        : values->strategy      ? "--strategy"
+                        : values->attention     ? "--attention"
+                        : values->scale_up_size ? "--scale-up-size"
+                        : values->sets.count    ? "--set"
+                        : values->layers        ? "--layers"
+                        : values->format        ? "--format"
+                        : values->output        ? "--output"
+                                                : NULL;
     if (other == NULL) return estimate_lines(values->cost_model);
     kerf_error_set(&err, KERF_EINVALID, "--lines reads all but --cost-model from its requests; leave out %.64s", other);
     return cli_fail(&err);

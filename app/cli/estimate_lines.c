@@ -38,7 +38,8 @@ static int32_t answer_request(struct stream *stream, const char *line, size_t le
     int32_t num_layers = 0;
     int32_t code = kerf_request_parse(line, length, "request", &request, err);
     if (code == KERF_OK)
-        code = kerf_cost_model_find(request.cost_model[0] ? request.cost_model : stream->default_cost_model, &cost_model, err);
+        code = kerf_cost_model_find(request.cost_model[0] ? request.cost_model : stream->default_cost_model,
+                                    &cost_model, err);
     if (code == KERF_OK) code = kerf_layout_estimate(cost_model, &request.problem, &request.layout, &estimate, err);
     if (code == KERF_OK && request.layers)
         code = kerf_layout_estimate_layers(cost_model, &request.problem, &request.layout, layers, &num_layers, err);
@@ -115,14 +116,16 @@ static int32_t serve(struct stream *stream, char *buffer) {
         memmove(buffer, buffer + used, held);
         if (held == HELD_MAX) {
             char message[96];
-            snprintf(message, sizeof message, "request:%lld: a line of more than 1 MiB; it is passed over", (long long)++stream->line);
+            snprintf(message, sizeof message, "request:%lld: a line of more than 1 MiB; it is passed over",
+                     (long long)++stream->line);
             fail(stream, message);
             kerf_text_add(&stream->out, "\n");
             held = 0, too_long = 1;
         }
     }
     flush(stream);
-    return stream->broken == KERF_EINTERRUPTED ? KERF_OK : stream->broken; /* a reader who has seen enough is no failure */
+    return stream->broken == KERF_EINTERRUPTED ? KERF_OK
+                                               : stream->broken; /* a reader who has seen enough is no failure */
 }
 
 int estimate_lines(const char *default_cost_model) {

@@ -13,16 +13,24 @@ struct help_options {
 };
 
 static const struct kerf_option options[] = {
-    {.name = "mdoc", .type = KERF_OPTION_FLAG, .offset = offsetof(struct help_options, mdoc),
+    {.name = "mdoc",
+     .type = KERF_OPTION_FLAG,
+     .offset = offsetof(struct help_options, mdoc),
      .help = "Print the source of the manual page, in mdoc."},
-    {.name = "completion", .type = KERF_OPTION_CHOICE, .offset = offsetof(struct help_options, completion),
-     .value = "SHELL", .choices = "bash", .help = "Print a completion script: source it, or put it where the shell looks."},
+    {.name = "completion",
+     .type = KERF_OPTION_CHOICE,
+     .offset = offsetof(struct help_options, completion),
+     .value = "SHELL",
+     .choices = "bash",
+     .help = "Print a completion script: source it, or put it where the shell looks."},
     {.name = NULL},
 };
 
 static const char *const examples[] = {
-    "How to search for layouts", "kerf help plan",
-    "Completion in this shell", "source <(kerf help --completion bash)",
+    "How to search for layouts",
+    "kerf help plan",
+    "Completion in this shell",
+    "source <(kerf help --completion bash)",
     NULL,
 };
 
@@ -38,13 +46,16 @@ static const struct kerf_command table = {
 
 static void overview(struct kerf_text *out, int bold) {
     const char *on = bold ? "\033[1m" : "", *off = bold ? "\033[0m" : "";
-    kerf_text_printf(out, "%skerf%s finds how to cut a large-model job - batch, micro-batches, shards,\n"
-                          "pipeline stages - so that the least is wasted on the machines at hand.\n\n",
+    kerf_text_printf(out,
+                     "%skerf%s finds how to cut a large-model job - batch, micro-batches, shards,\n"
+                     "pipeline stages - so that the least is wasted on the machines at hand.\n\n",
                      on, off);
     for (size_t i = 0; i < num_cli_commands; i++)
-        kerf_text_printf(out, "  %s%-9s%s %s\n", on, cli_commands[i]->table->name, off, cli_commands[i]->table->summary);
-    kerf_text_printf(out, "\n%sTry%s  kerf plan gpt3_1t -s a100 -n 1024 -b 4096\n"
-                          "`kerf help VERB` tells a command's options; `kerf --version` the version.\n",
+        kerf_text_printf(out, "  %s%-9s%s %s\n", on, cli_commands[i]->table->name, off,
+                         cli_commands[i]->table->summary);
+    kerf_text_printf(out,
+                     "\n%sTry%s  kerf plan gpt3_1t -s a100 -n 1024 -b 4096\n"
+                     "`kerf help VERB` tells a command's options; `kerf --version` the version.\n",
                      on, off);
 }
 

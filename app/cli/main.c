@@ -7,7 +7,8 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 
-const struct cli_command *const cli_commands[] = {&plan_cli, &estimate_cli, &schedule_cli, &models_cli, &systems_cli, &help_cli};
+const struct cli_command *const cli_commands[] = {&plan_cli,   &estimate_cli, &schedule_cli,
+                                                  &models_cli, &systems_cli,  &help_cli};
 const size_t num_cli_commands = sizeof cli_commands / sizeof *cli_commands;
 
 const struct cli_command *cli_find(const char *name) {
@@ -30,7 +31,8 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *va
     return output_print(&text);
 }
 
-int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct kerf_strings *sets, struct kerf_error *err) {
+int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct kerf_strings *sets,
+                struct kerf_error *err) {
     struct kerf_text all = {0};
     struct kerf_error why;
     if (sets->count == 0) return KERF_OK;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf plan: searches the layouts of every model, system, domain size, strategy and number of accelerators asked for. */
+/* kerf plan: searches the layouts of every model, system, domain size, strategy and number of accelerators asked for.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,39 +21,96 @@ struct plan_options {
 
 #define AT(field) .offset = offsetof(struct plan_options, field)
 static const struct kerf_option options[] = {
-    {.name = "system", .letter = 's', .type = KERF_OPTION_STRING, AT(system), .value = "SYSTEM[,...]",
+    {.name = "system",
+     .letter = 's',
+     .type = KERF_OPTION_STRING,
+     AT(system),
+     .value = "SYSTEM[,...]",
      .help = "The hardware: a name from `kerf systems` or a file. Several multiply into a sweep."},
-    {.name = "gpus", .letter = 'n', .type = KERF_OPTION_STRING, AT(gpus), .value = "N[,...]",
+    {.name = "gpus",
+     .letter = 'n',
+     .type = KERF_OPTION_STRING,
+     AT(gpus),
+     .value = "N[,...]",
      .help = "How many accelerators: 1024, a list 256,512, or a range 4..16384:x2 or 64..512:+64."},
-    {.name = "global-batch", .letter = 'b', .type = KERF_OPTION_INTEGER, AT(global_batch), .value = "N", .minimum = 1,
-     .maximum = 1073741824, .help = "Samples in a step of the optimizer."},
-    {.name = "seq-length", .type = KERF_OPTION_INTEGER, AT(seq_length), .value = "N", .minimum = 1, .maximum = 1073741824,
+    {.name = "global-batch",
+     .letter = 'b',
+     .type = KERF_OPTION_INTEGER,
+     AT(global_batch),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1073741824,
+     .help = "Samples in a step of the optimizer."},
+    {.name = "seq-length",
+     .type = KERF_OPTION_INTEGER,
+     AT(seq_length),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1073741824,
      .help = "Tokens in a sample (default: the model's max_position_embeddings)."},
-    {.name = "strategy", .type = KERF_OPTION_STRING, AT(strategy), .value = "LIST",
+    {.name = "strategy",
+     .type = KERF_OPTION_STRING,
+     AT(strategy),
+     .value = "LIST",
      .help = "How tensors are split: 1d, summa, seqp, a list of them, or all (the default)."},
-    {.name = "attention", .type = KERF_OPTION_CHOICE, AT(attention), .value = "KIND", .choices = "fused,unfused,recomputed,summa",
+    {.name = "attention",
+     .type = KERF_OPTION_CHOICE,
+     AT(attention),
+     .value = "KIND",
+     .choices = "fused,unfused,recomputed,summa",
      .help = "How attention is computed (default: fused). recomputed is for 1d, summa for summa."},
-    {.name = "scale-up-size", .type = KERF_OPTION_STRING, AT(scale_up_size), .value = "N[,...]",
+    {.name = "scale-up-size",
+     .type = KERF_OPTION_STRING,
+     AT(scale_up_size),
+     .value = "N[,...]",
      .help = "Accelerators in a scale-up (NVLink) domain: a number, list or range (default: the system's)."},
-    {.name = "set", .type = KERF_OPTION_STRINGS, AT(sets), .value = "KEY=VALUE",
-     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between commas, or by giving it several times."},
-    {.name = "top", .type = KERF_OPTION_INTEGER, AT(top), .value = "N", .minimum = 1, .maximum = KERF_TOP_MAX,
+    {.name = "set",
+     .type = KERF_OPTION_STRINGS,
+     AT(sets),
+     .value = "KEY=VALUE",
+     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between "
+             "commas, or by giving it several times."},
+    {.name = "top",
+     .type = KERF_OPTION_INTEGER,
+     AT(top),
+     .value = "N",
+     .minimum = 1,
+     .maximum = KERF_TOP_MAX,
      .help = "How many layouts to keep of each search (default: 10)."},
-    {.name = "cost-model", .type = KERF_OPTION_STRING, AT(cost_model), .value = "NAME",
+    {.name = "cost-model",
+     .type = KERF_OPTION_STRING,
+     AT(cost_model),
+     .value = "NAME",
      .help = "What prices a layout (default: reference, the model of arXiv 2410.00273)."},
-    {.name = "format", .type = KERF_OPTION_CHOICE, AT(format), .value = "FORMAT", .choices = "table,json,csv,markdown",
+    {.name = "format",
+     .type = KERF_OPTION_CHOICE,
+     AT(format),
+     .value = "FORMAT",
+     .choices = "table,json,csv,markdown",
      .help = "What to print on standard output (default: table)."},
-    {.name = "output", .letter = 'o', .type = KERF_OPTION_STRINGS, AT(outputs), .value = "FILE",
-     .help = "Write FILE too, in the format of its name: .svg .png .pdf draw the answer; .json .csv .md .txt hold it, and are "
+    {.name = "output",
+     .letter = 'o',
+     .type = KERF_OPTION_STRINGS,
+     AT(outputs),
+     .value = "FILE",
+     .help = "Write FILE too, in the format of its name: .svg .png .pdf draw the answer; .json .csv .md .txt hold it, "
+             "and are "
              "then written instead of standard output. May be given several times; - is standard output."},
-    {.name = "threads", .type = KERF_OPTION_INTEGER, AT(threads), .value = "N", .minimum = 0, .maximum = 256,
+    {.name = "threads",
+     .type = KERF_OPTION_INTEGER,
+     AT(threads),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 256,
      .help = "Threads to search with (default: 0, all processors). The answer does not depend on it."},
     {.name = NULL},
 };
 
 static const char *const examples[] = {
-    "The ten best layouts of GPT-3 1T on 1,024 A100", "kerf plan gpt3_1t --system a100 --gpus 1024 --global-batch 4096 --strategy 1d",
-    "The same with a picture", "kerf plan gpt3_1t -s a100 -n 1024 -b 4096 -o plan.svg",
+    "The ten best layouts of GPT-3 1T on 1,024 A100",
+    "kerf plan gpt3_1t --system a100 --gpus 1024 --global-batch 4096 --strategy 1d",
+    "The same with a picture",
+    "kerf plan gpt3_1t -s a100 -n 1024 -b 4096 -o plan.svg",
     "How an own model scales on two systems",
     "kerf plan config.json -s a100,b200 --scale-up-size 8 -n 64..4096:x2 -b 1024 --strategy 1d,seqp -o scaling.svg",
     "What a faster scale-up network would bring",
@@ -64,14 +122,18 @@ static const struct kerf_command table = {
     .name = "plan",
     .summary = "the best layouts of a model over N accelerators, by model",
     .arguments = "MODEL[,MODEL...]",
-    .description =
-        "Searches every parallel layout of a transformer over the given accelerators - data, tensor, context and pipeline "
-        "parallelism, the micro-batch, and which of them are neighbours in a scale-up (NVLink) domain - and predicts the time "
-        "of a step and the memory of an accelerator for each. Layouts are ranked by throughput, then by less memory.\n\n"
-        "MODEL is a name from `kerf models` or a Hugging Face config.json. Lists of models, systems, domain sizes, strategies "
-        "and numbers of accelerators multiply into a sweep.\n\n"
-        "When nothing fits, it says what the layout nearest to fitting needs and how many accelerators would do, and exits "
-        "with status 1.",
+    .description = "Searches every parallel layout of a transformer over the given accelerators - data, tensor, "
+                   "context and pipeline "
+                   "parallelism, the micro-batch, and which of them are neighbours in a scale-up (NVLink) domain - and "
+                   "predicts the time "
+                   "of a step and the memory of an accelerator for each. Layouts are ranked by throughput, then by "
+                   "less memory.\n\n"
+                   "MODEL is a name from `kerf models` or a Hugging Face config.json. Lists of models, systems, domain "
+                   "sizes, strategies "
+                   "and numbers of accelerators multiply into a sweep.\n\n"
+                   "When nothing fits, it says what the layout nearest to fitting needs and how many accelerators "
+                   "would do, and exits "
+                   "with status 1.",
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct plan_options, models),
@@ -112,13 +174,16 @@ static int32_t add_problems(struct question *question, struct kerf_error *err) {
     struct kerf_model model = problem->model;
     int32_t code = cli_set(&problem->model, &problem->system, &question->options->sets, err);
     if (code != KERF_OK) return code;
-    problem->seq_length = question->options->seq_length ? question->options->seq_length : problem->model.max_position_embeddings;
+    problem->seq_length =
+        question->options->seq_length ? question->options->seq_length : problem->model.max_position_embeddings;
     if (problem->seq_length == 0)
-        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length", problem->model.name);
+        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length",
+                              problem->model.name);
     int32_t num_domains = question->domains.count ? question->domains.count : 1;
     size_t more = (size_t)num_domains * (size_t)question->num_strategies * (size_t)question->gpus.count;
     if (question->num_problems + more > PROBLEMS_MAX)
-        return kerf_error_set(err, KERF_EINVALID, "a sweep of more than %d searches; ask for fewer at once", PROBLEMS_MAX);
+        return kerf_error_set(err, KERF_EINVALID, "a sweep of more than %d searches; ask for fewer at once",
+                              PROBLEMS_MAX);
     struct kerf_problem *problems = realloc(question->problems, (question->num_problems + more) * sizeof *problems);
     if (problems == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the sweep");
     question->problems = problems;
@@ -170,8 +235,8 @@ static int32_t read_question(const struct plan_options *values, struct question 
 
 /* ---- From the plan to what is printed --------------------------------------------------------------------- */
 
-static int32_t render(struct kerf_text *out, const struct kerf_plan *plan, const char *format, const struct print_style *style,
-                      struct kerf_error *err) {
+static int32_t render(struct kerf_text *out, const struct kerf_plan *plan, const char *format,
+                      const struct print_style *style, struct kerf_error *err) {
     enum kerf_picture_format picture;
     struct kerf_json json;
     if (strcmp(format, "json") == 0) {
@@ -213,14 +278,17 @@ static int32_t check_outputs(const struct plan_options *values, struct kerf_erro
         int32_t code = output_check(path, err);
         if (code != KERF_OK) return code;
         if (!is_text(format_of(path, values)) && kerf_picture_format_of(path, &picture, NULL) != KERF_OK)
-            return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .svg .png .pdf .json .csv .md or .txt", path);
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "--output %.200s: end the name in .svg .png .pdf .json .csv .md or .txt", path);
     }
     return KERF_OK;
 }
 
-static int32_t write_one(const struct kerf_plan *plan, const struct plan_options *values, const char *path, struct kerf_error *err) {
+static int32_t write_one(const struct kerf_plan *plan, const struct plan_options *values, const char *path,
+                         struct kerf_error *err) {
     int to_stdout = output_is_stdout(path);
-    struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
+    struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100,
+                                to_stdout && terminal_colour()};
     struct kerf_text out = {0};
     int32_t code = render(&out, plan, format_of(path, values), &style, err);
     if (code == KERF_OK) code = output_file(path, &out, err);
@@ -253,7 +321,8 @@ static int answer(const struct plan_options *values) {
     if (code == KERF_OK) code = read_question(values, &question, &err);
     if (code == KERF_OK) code = check_outputs(values, &err);
     if (code == KERF_OK) {
-        struct kerf_plan_options search = {cost_model, (int32_t)values->top, (int32_t)values->threads, terminal_progress, &progress};
+        struct kerf_plan_options search = {cost_model, (int32_t)values->top, (int32_t)values->threads,
+                                           terminal_progress, &progress};
         interrupt_catch();
         code = kerf_plan_search(question.problems, question.num_problems, &search, &plan, &err);
         terminal_progress_end(&progress);
@@ -273,7 +342,8 @@ static int answer(const struct plan_options *values) {
 }
 
 static int run(int argc, char **argv) {
-    struct plan_options values = {.strategy = "all", .attention = "fused", .cost_model = "reference", .format = "table", .top = 10};
+    struct plan_options values = {
+        .strategy = "all", .attention = "fused", .cost_model = "reference", .format = "table", .top = 10};
     int status = cli_parse(&plan_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = answer(&values);

@@ -25,7 +25,8 @@ static void number(struct kerf_text *out, double value) {
 static void integer(struct kerf_text *out, int64_t value) { kerf_text_printf(out, ",%lld", (long long)value); }
 
 /* One layout of a search; rank 0: it does not fit and is the nearest to it. */
-static void csv_row(struct kerf_text *out, const struct kerf_search *search, const struct kerf_estimate *estimate, int32_t rank) {
+static void csv_row(struct kerf_text *out, const struct kerf_search *search, const struct kerf_estimate *estimate,
+                    int32_t rank) {
     const struct kerf_problem *problem = &search->problem;
     const struct kerf_layout *layout = &estimate->layout;
     double seconds[TIME_PARTS], bytes[MEMORY_PARTS];
@@ -36,7 +37,8 @@ static void csv_row(struct kerf_text *out, const struct kerf_search *search, con
     field(out, problem->system.name);
     integer(out, problem->system.scale_up.size);
     kerf_text_printf(out, ",%s", kerf_strategy_name(problem->strategy));
-    const int64_t counts[] = {problem->gpus, problem->global_batch, problem->seq_length, search->candidates, search->feasible};
+    const int64_t counts[] = {problem->gpus, problem->global_batch, problem->seq_length, search->candidates,
+                              search->feasible};
     for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) integer(out, counts[k]);
     if (rank)
         integer(out, rank);
@@ -46,8 +48,9 @@ static void csv_row(struct kerf_text *out, const struct kerf_search *search, con
     number(out, estimate->step_time_s);
     number(out, estimate->memory_bytes);
     integer(out, estimate->fits);
-    const int64_t parts[] = {layout->dp, layout->tp1, layout->tp2, layout->pp, layout->micro_batch, layout->summa_blocks,
-                             layout->scale_up.tp1, layout->scale_up.tp2, layout->scale_up.dp, layout->scale_up.pp};
+    const int64_t parts[] = {layout->dp,          layout->tp1,          layout->tp2,          layout->pp,
+                             layout->micro_batch, layout->summa_blocks, layout->scale_up.tp1, layout->scale_up.tp2,
+                             layout->scale_up.dp, layout->scale_up.pp};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) integer(out, parts[k]);
     for (int k = 0; k < TIME_PARTS; k++) number(out, seconds[k]);
     for (int k = 0; k < MEMORY_PARTS; k++) number(out, bytes[k]);
@@ -60,10 +63,11 @@ static void csv_row(struct kerf_text *out, const struct kerf_search *search, con
 }
 
 void print_plan_csv(struct kerf_text *out, const struct kerf_plan *plan) {
-    kerf_text_add(out, "model,system,scale_up_size,strategy,gpus,global_batch,seq_length,candidates,feasible,rank,throughput,"
-                       "step_time_s,memory_bytes,fits,dp,tp1,tp2,pp,micro_batch,summa_blocks,scale_up_tp1,scale_up_tp2,"
-                       "scale_up_dp,scale_up_pp,compute_s,memory_s,tp_comm_s,dp_comm_s,pp_comm_s,bubble_s,weights_bytes,"
-                       "gradients_bytes,optimizer_bytes,activations_bytes,flops_per_gpu,least_gpus\n");
+    kerf_text_add(
+        out, "model,system,scale_up_size,strategy,gpus,global_batch,seq_length,candidates,feasible,rank,throughput,"
+             "step_time_s,memory_bytes,fits,dp,tp1,tp2,pp,micro_batch,summa_blocks,scale_up_tp1,scale_up_tp2,"
+             "scale_up_dp,scale_up_pp,compute_s,memory_s,tp_comm_s,dp_comm_s,pp_comm_s,bubble_s,weights_bytes,"
+             "gradients_bytes,optimizer_bytes,activations_bytes,flops_per_gpu,least_gpus\n");
     for (size_t i = 0; i < plan->num_searches; i++) {
         const struct kerf_search *search = &plan->searches[i];
         for (int32_t p = 0; p < search->num_plans; p++) csv_row(out, search, &search->plans[p], p + 1);
@@ -80,7 +84,8 @@ void print_plan_markdown(struct kerf_text *out, const struct kerf_plan *plan, co
         kerf_text_count(out, search->candidates);
         kerf_text_add(out, " layouts considered, ");
         kerf_text_count(out, search->feasible);
-        kerf_text_printf(out, " fit%s (cost model: %s).\n", search->complete ? "" : " before the interruption", style->cost_model);
+        kerf_text_printf(out, " fit%s (cost model: %s).\n", search->complete ? "" : " before the interruption",
+                         style->cost_model);
         if (search->nearest) {
             kerf_text_add(out, "\nNothing fits: the least memory that any layout needs is ");
             kerf_text_bytes(out, search->nearest->memory_bytes);
@@ -115,20 +120,23 @@ void print_plan_markdown(struct kerf_text *out, const struct kerf_plan *plan, co
             kerf_text_printf(out, " | %.4g | ", estimate->throughput);
             kerf_text_bytes(out, estimate->memory_bytes);
             kerf_text_add(out, " |");
-            for (int k = 0; k < TIME_PARTS; k++) kerf_text_printf(out, " %.1f %% |", 100 * seconds[k] / estimate->step_time_s);
+            for (int k = 0; k < TIME_PARTS; k++)
+                kerf_text_printf(out, " %.1f %% |", 100 * seconds[k] / estimate->step_time_s);
             kerf_text_add(out, "\n");
         }
     }
 }
 
 void print_layers_csv(struct kerf_text *out, const struct kerf_layer *layers, int32_t num_layers) {
-    kerf_text_add(out, "module,name,flops_fwd,flops_bwd,weights_bytes,activation_bytes,t_fwd_s,t_bwd_s,t_fwd_comp_s,t_fwd_mem_s,"
-                       "t_fwd_comm_s,t_bwd_comp_s,t_bwd_mem_s,t_bwd_comm_s\n");
+    kerf_text_add(
+        out, "module,name,flops_fwd,flops_bwd,weights_bytes,activation_bytes,t_fwd_s,t_bwd_s,t_fwd_comp_s,t_fwd_mem_s,"
+             "t_fwd_comm_s,t_bwd_comp_s,t_bwd_mem_s,t_bwd_comm_s\n");
     for (int32_t i = 0; i < num_layers; i++) {
         const struct kerf_layer *layer = &layers[i];
-        const double values[] = {layer->flops_fwd,    layer->flops_bwd,   layer->weights_bytes, layer->activation_bytes,
-                                 layer->t_fwd_s,      layer->t_bwd_s,     layer->t_fwd_comp_s,  layer->t_fwd_mem_s,
-                                 layer->t_fwd_comm_s, layer->t_bwd_comp_s, layer->t_bwd_mem_s,  layer->t_bwd_comm_s};
+        const double values[] = {layer->flops_fwd,        layer->flops_bwd,   layer->weights_bytes,
+                                 layer->activation_bytes, layer->t_fwd_s,     layer->t_bwd_s,
+                                 layer->t_fwd_comp_s,     layer->t_fwd_mem_s, layer->t_fwd_comm_s,
+                                 layer->t_bwd_comp_s,     layer->t_bwd_mem_s, layer->t_bwd_comm_s};
         kerf_text_printf(out, "%s,%s", layer->module == KERF_MODULE_MLP ? "mlp" : "sa", layer->name);
         for (size_t k = 0; k < sizeof values / sizeof *values; k++) number(out, values[k]);
         kerf_text_add(out, "\n");

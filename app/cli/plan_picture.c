@@ -54,13 +54,15 @@ static void sketch_free(struct sketch *sketch) {
     free(sketch->numbers);
 }
 
-static const char *layout_label(struct sketch *sketch, const struct kerf_search *search, const struct kerf_estimate *estimate) {
+static const char *layout_label(struct sketch *sketch, const struct kerf_search *search,
+                                const struct kerf_estimate *estimate) {
     struct kerf_text text = {0};
     words_layout_short(&text, &search->problem, &estimate->layout);
     return keep(sketch, &text);
 }
 
-static const char *placement_label(struct sketch *sketch, const struct kerf_search *search, const struct kerf_estimate *estimate) {
+static const char *placement_label(struct sketch *sketch, const struct kerf_search *search,
+                                   const struct kerf_estimate *estimate) {
     struct kerf_text text = {0};
     kerf_text_add(&text, "in a domain: ");
     words_placement_short(&text, &search->problem, &estimate->layout);
@@ -74,7 +76,8 @@ static const char *common_model(const struct kerf_plan *plan) {
     return plan->searches[0].problem.model.name;
 }
 
-static const char *series_label(struct sketch *sketch, const struct kerf_plan *plan, const struct kerf_problem *problem) {
+static const char *series_label(struct sketch *sketch, const struct kerf_plan *plan,
+                                const struct kerf_problem *problem) {
     struct kerf_text text = {0};
     if (common_model(plan) == NULL) kerf_text_printf(&text, "%s, ", problem->model.name);
     kerf_text_printf(&text, "%s domain %lld, %s", problem->system.name, (long long)problem->system.scale_up.size,
@@ -150,10 +153,21 @@ static int32_t draw_bars(struct kerf_text *out, struct sketch *sketch, const cha
         if (bars[i].search->problem.system.memory_capacity_bytes != capacity) capacity = 0; /* no common line */
     }
     const struct kerf_panel panels[] = {
-        {.kind = KERF_PANEL_BARS, .title = "Time of a step", .unit = KERF_UNIT_SECONDS, .rows = time_rows, .num_rows = num_bars,
-         .parts = time_part_names, .num_parts = TIME_PARTS},
-        {.kind = KERF_PANEL_BARS, .title = "Memory of an accelerator", .unit = KERF_UNIT_BYTES, .rows = memory_rows,
-         .num_rows = num_bars, .parts = memory_part_names, .num_parts = MEMORY_PARTS, .limit = capacity,
+        {.kind = KERF_PANEL_BARS,
+         .title = "Time of a step",
+         .unit = KERF_UNIT_SECONDS,
+         .rows = time_rows,
+         .num_rows = num_bars,
+         .parts = time_part_names,
+         .num_parts = TIME_PARTS},
+        {.kind = KERF_PANEL_BARS,
+         .title = "Memory of an accelerator",
+         .unit = KERF_UNIT_BYTES,
+         .rows = memory_rows,
+         .num_rows = num_bars,
+         .parts = memory_part_names,
+         .num_parts = MEMORY_PARTS,
+         .limit = capacity,
          .limit_label = capacity > 0 ? capacity_label(sketch, capacity) : NULL},
     };
     const struct kerf_figure figure = {title, subtitle, panels, 2, footer(sketch, style)};
@@ -199,7 +213,8 @@ static int32_t draw_winners(struct kerf_text *out, struct sketch *sketch, const 
     struct kerf_text subtitle = {0};
     workload_words(&subtitle, plan->searches, plan->num_searches);
     if (more) kerf_text_printf(&subtitle, "; the first %d searches with an answer", count);
-    return draw_bars(out, sketch, sweep_title(sketch, plan, "the best layout of each search"), keep(sketch, &subtitle), bars, count, format, style, err);
+    return draw_bars(out, sketch, sweep_title(sketch, plan, "the best layout of each search"), keep(sketch, &subtitle),
+                     bars, count, format, style, err);
 }
 
 /* ---- A sweep over sizes ----------------------------------------------------------------------------------- */
@@ -225,12 +240,14 @@ static int32_t list_sizes(const struct kerf_plan *plan, double *sizes) {
 }
 
 /* The fastest search of a series that is not listed yet, or NULL. */
-static const struct kerf_search *fastest_other(const struct kerf_plan *plan, const struct kerf_search *const *series, int32_t count) {
+static const struct kerf_search *fastest_other(const struct kerf_plan *plan, const struct kerf_search *const *series,
+                                               int32_t count) {
     const struct kerf_search *fastest = NULL;
     for (size_t i = 0; i < plan->num_searches; i++) {
         const struct kerf_search *search = &plan->searches[i];
         int32_t at = 0;
-        if (search->num_plans == 0 || (fastest && search->plans[0].throughput <= fastest->plans[0].throughput)) continue;
+        if (search->num_plans == 0 || (fastest && search->plans[0].throughput <= fastest->plans[0].throughput))
+            continue;
         while (at < count && !same_series(&series[at]->problem, &search->problem)) at++;
         if (at == count) fastest = search;
     }
@@ -251,8 +268,8 @@ static int32_t list_series(const struct kerf_plan *plan, const struct kerf_searc
 }
 
 /* One curve: the step time of a series at each size. */
-static struct kerf_chart_row curve(struct sketch *sketch, const struct kerf_plan *plan, const struct kerf_problem *series,
-                                   const double *sizes, int32_t num_sizes) {
+static struct kerf_chart_row curve(struct sketch *sketch, const struct kerf_plan *plan,
+                                   const struct kerf_problem *series, const double *sizes, int32_t num_sizes) {
     double *values = keep_numbers(sketch, (size_t)num_sizes);
     for (int32_t x = 0; x < num_sizes && !sketch->failed; x++) values[x] = NAN;
     for (size_t i = 0; i < plan->num_searches && !sketch->failed; i++) {
@@ -302,12 +319,25 @@ static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const 
     workload_words(&subtitle, plan->searches, plan->num_searches);
     if (more) kerf_text_printf(&subtitle, "; the %d fastest series", num_series);
     const struct kerf_panel panels[] = {
-        {.kind = KERF_PANEL_CURVES, .title = "Time of a step with the best layout", .x_label = "accelerators",
-         .unit = KERF_UNIT_SECONDS, .rows = curves, .num_rows = num_series, .xs = sizes, .num_xs = num_sizes},
-        {.kind = KERF_PANEL_COLUMNS, .title = keep(sketch, &shares), .x_label = "accelerators", .unit = KERF_UNIT_SECONDS,
-         .rows = columns, .num_rows = num_columns, .parts = time_part_names, .num_parts = TIME_PARTS},
+        {.kind = KERF_PANEL_CURVES,
+         .title = "Time of a step with the best layout",
+         .x_label = "accelerators",
+         .unit = KERF_UNIT_SECONDS,
+         .rows = curves,
+         .num_rows = num_series,
+         .xs = sizes,
+         .num_xs = num_sizes},
+        {.kind = KERF_PANEL_COLUMNS,
+         .title = keep(sketch, &shares),
+         .x_label = "accelerators",
+         .unit = KERF_UNIT_SECONDS,
+         .rows = columns,
+         .num_rows = num_columns,
+         .parts = time_part_names,
+         .num_parts = TIME_PARTS},
     };
-    const struct kerf_figure figure = {sweep_title(sketch, plan, "scaling"), keep(sketch, &subtitle), panels, 2, footer(sketch, style)};
+    const struct kerf_figure figure = {sweep_title(sketch, plan, "scaling"), keep(sketch, &subtitle), panels, 2,
+                                       footer(sketch, style)};
     int32_t code = draw(out, &figure, format, sketch, err);
     free(columns);
     return code;

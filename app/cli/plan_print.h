@@ -13,8 +13,9 @@ struct print_style {
 
 /* plan_table.c: the answer in words, with bars. */
 void print_plan_table(struct kerf_text *out, const struct kerf_plan *plan, const struct print_style *style);
-void print_estimate_table(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
-                          const struct kerf_layer *layers, int32_t num_layers, const struct print_style *style);
+void print_estimate_table(struct kerf_text *out, const struct kerf_problem *problem,
+                          const struct kerf_estimate *estimate, const struct kerf_layer *layers, int32_t num_layers,
+                          const struct print_style *style);
 
 /* plan_flat.c: one row a plan. */
 void print_plan_csv(struct kerf_text *out, const struct kerf_plan *plan);
@@ -36,6 +37,7 @@ void words_layout_short(struct kerf_text *out, const struct kerf_problem *proble
 void words_placement_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout);
 void words_rate(struct kerf_text *out, double per_second); /* "15.73", "2,631,706" */
 /* In which parts of the time a runner-up differs most from the best: "TP comm +9.0 s, bubble -2.1 s". */
-void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other, int32_t most);
+void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other,
+                 int32_t most);
 
 #endif

@@ -25,7 +25,8 @@ static int32_t columns_of(const char *text, size_t length) {
 }
 
 /* Words broken between columns `indent` and the right edge, one that is wider than a line within; ends the line. */
-static void wrapped(struct kerf_text *out, const struct kerf_text *words, int32_t indent, const struct print_style *style) {
+static void wrapped(struct kerf_text *out, const struct kerf_text *words, int32_t indent,
+                    const struct print_style *style) {
     int32_t width = style->columns < 110 ? style->columns : 110, at = indent;
     if (words->failed) out->failed = 1;
     kerf_text_repeat(out, " ", indent);
@@ -54,15 +55,17 @@ static void wrapped(struct kerf_text *out, const struct kerf_text *words, int32_
 static int32_t visible_columns(const char *text) {
     int32_t columns = 0;
     for (; *text; text++) {
-        if (*text == '\033') text = strchr(text, 'm');
-        else columns += ((unsigned char)*text & 0xC0) != 0x80;
+        if (*text == '\033')
+            text = strchr(text, 'm');
+        else
+            columns += ((unsigned char)*text & 0xC0) != 0x80;
     }
     return columns;
 }
 
 /* What the parts of a bar are, as many on a line as there is room for. */
-static void bar_key(struct kerf_text *out, const double *values, const char *const *names, int32_t count, int32_t indent,
-                    void (*print)(struct kerf_text *, double), const struct print_style *style) {
+static void bar_key(struct kerf_text *out, const double *values, const char *const *names, int32_t count,
+                    int32_t indent, void (*print)(struct kerf_text *, double), const struct print_style *style) {
     enum { GAP = 3 };
     double total = 0;
     int32_t at = 0;
@@ -92,8 +95,9 @@ static void bar_key(struct kerf_text *out, const double *values, const char *con
 
 /* A bar that is `full` long and shows what of it is empty, with its sum, and below it what its parts are. On a narrow
  * terminal the bar has a line of its own. */
-static void bar(struct kerf_text *out, const char *title, const double *values, const char *const *names, int32_t count, double full,
-                const char *sum, void (*print)(struct kerf_text *, double), const struct print_style *style) {
+static void bar(struct kerf_text *out, const char *title, const double *values, const char *const *names, int32_t count,
+                double full, const char *sum, void (*print)(struct kerf_text *, double),
+                const struct print_style *style) {
     enum { NARROW = 64, WIDEST = 60, INDENT = 10 };
     int narrow = style->columns < NARROW;
     int32_t width = narrow ? style->columns - 4 : style->columns - INDENT - 1 - kerf_text_columns(sum);
@@ -122,8 +126,8 @@ static void memory_words(struct kerf_text *out, double bytes, double capacity) {
     kerf_text_printf(out, " (%.0f %%)", 100 * bytes / capacity);
 }
 
-static void estimate_words(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
-                           const struct print_style *style) {
+static void estimate_words(struct kerf_text *out, const struct kerf_problem *problem,
+                           const struct kerf_estimate *estimate, const struct print_style *style) {
     struct kerf_text words = {0};
     double seconds[TIME_PARTS], bytes[MEMORY_PARTS], capacity = problem->system.memory_capacity_bytes;
     words_layout(&words, problem, &estimate->layout);
@@ -134,8 +138,8 @@ static void estimate_words(struct kerf_text *out, const struct kerf_problem *pro
     memory_parts(estimate, bytes);
     kerf_text_clear(&words);
     kerf_text_seconds(&words, estimate->step_time_s);
-    bar(out, "time", seconds, time_part_names, TIME_PARTS, estimate->step_time_s, words.failed ? "" : words.data, kerf_text_seconds,
-        style);
+    bar(out, "time", seconds, time_part_names, TIME_PARTS, estimate->step_time_s, words.failed ? "" : words.data,
+        kerf_text_seconds, style);
     kerf_text_clear(&words);
     memory_words(&words, estimate->memory_bytes, capacity);
     bar(out, "memory", bytes, memory_part_names, MEMORY_PARTS, fmax(capacity, estimate->memory_bytes),
@@ -158,14 +162,17 @@ static void heading(struct kerf_text *out, const struct kerf_problem *problem, c
     emphasised(out, &words, style);
 }
 
-static void rate_words(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate) {
+static void rate_words(struct kerf_text *out, const struct kerf_problem *problem,
+                       const struct kerf_estimate *estimate) {
     kerf_text_seconds(out, estimate->step_time_s);
     kerf_text_add(out, " a step, ");
     words_rate(out, estimate->throughput);
     kerf_text_add(out, " samples/s, ");
     words_rate(out, estimate->throughput * (double)problem->seq_length);
     double tflops = estimate->flops_per_gpu / estimate->step_time_s / 1e12;
-    kerf_text_printf(out, tflops < 0.95 ? " tokens/s, %.2g TFLOP/s an accelerator." : " tokens/s, %.1f TFLOP/s an accelerator.", tflops);
+    kerf_text_printf(
+        out, tflops < 0.95 ? " tokens/s, %.2g TFLOP/s an accelerator." : " tokens/s, %.1f TFLOP/s an accelerator.",
+        tflops);
 }
 
 /* ---- One search ------------------------------------------------------------------------------------------- */
@@ -181,7 +188,8 @@ static void runners_up_cells(struct kerf_text *cells, const struct kerf_search *
         kerf_text_add(cells, "\t");
         kerf_text_seconds(cells, estimate->step_time_s);
         kerf_text_add(cells, "\t");
-        if (i > 0) kerf_text_printf(cells, "+%.1f %%", 100 * (estimate->step_time_s / search->plans[0].step_time_s - 1));
+        if (i > 0)
+            kerf_text_printf(cells, "+%.1f %%", 100 * (estimate->step_time_s / search->plans[0].step_time_s - 1));
         kerf_text_add(cells, "\t");
         kerf_text_bytes(cells, estimate->memory_bytes);
         kerf_text_add(cells, "\t");
@@ -193,7 +201,8 @@ static void runners_up_cells(struct kerf_text *cells, const struct kerf_search *
 }
 
 static void runners_up(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {0, 0}, {1, 0}, {1, 1}, {1, 2}, {0, 3}, {0, 4}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {0, 0}, {1, 0}, {1, 1},
+                                                                   {1, 2}, {0, 3}, {0, 4}};
     struct kerf_text cells = {0};
     int32_t trades = 3;
     do runners_up_cells(&cells, search, --trades);
@@ -206,7 +215,8 @@ static void runners_up(struct kerf_text *out, const struct kerf_search *search, 
 static void considered(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
     struct kerf_text words = {0};
     kerf_text_count(&words, search->candidates);
-    kerf_text_printf(&words, " layout%s%s, ", search->candidates == 1 ? "" : "s", search->complete ? "" : " before the interruption");
+    kerf_text_printf(&words, " layout%s%s, ", search->candidates == 1 ? "" : "s",
+                     search->complete ? "" : " before the interruption");
     if (search->feasible) kerf_text_count(&words, search->feasible);
     kerf_text_printf(&words, "%s of them fit%s.", search->feasible ? "" : "none", search->feasible <= 1 ? "s" : "");
     wrapped(out, &words, 0, style);
@@ -221,7 +231,8 @@ static void nothing_fits(struct kerf_text *out, const struct kerf_search *search
         kerf_text_add(&words, search->candidates ? "Nothing that was considered before the interruption fits."
                                                  : "Interrupted before any layout was considered.");
     } else if (search->nearest == NULL) {
-        kerf_text_add(&words, "No layout: no way to cut this model divides over these accelerators and this global batch.");
+        kerf_text_add(&words,
+                      "No layout: no way to cut this model divides over these accelerators and this global batch.");
     } else {
         kerf_text_add(&words, "Nothing fits. The least memory that any layout needs is ");
         kerf_text_bytes(&words, search->nearest->memory_bytes);
@@ -301,7 +312,8 @@ static void sweep_heading(struct kerf_text *out, const struct kerf_plan *plan, c
         kerf_text_count(&words, first->seq_length);
         kerf_text_add(&words, " tokens");
     }
-    if (first->attention != KERF_ATTENTION_FUSED) kerf_text_printf(&words, ", attention %s", kerf_attention_name(first->attention));
+    if (first->attention != KERF_ATTENTION_FUSED)
+        kerf_text_printf(&words, ", attention %s", kerf_attention_name(first->attention));
     kerf_text_printf(&words, " (cost model: %s)", style->cost_model);
     emphasised(out, &words, style);
 }
@@ -311,16 +323,19 @@ static double scaling(const struct kerf_plan *plan, size_t index) {
     const struct kerf_search *here = &plan->searches[index], *least = here;
     for (size_t i = index; i-- > 0;) {
         const struct kerf_problem *one = &plan->searches[i].problem;
-        if (strcmp(one->model.name, here->problem.model.name) != 0 || strcmp(one->system.name, here->problem.system.name) != 0 ||
-            one->system.scale_up.size != here->problem.system.scale_up.size || one->strategy != here->problem.strategy ||
-            one->gpus >= least->problem.gpus)
+        if (strcmp(one->model.name, here->problem.model.name) != 0 ||
+            strcmp(one->system.name, here->problem.system.name) != 0 ||
+            one->system.scale_up.size != here->problem.system.scale_up.size ||
+            one->strategy != here->problem.strategy || one->gpus >= least->problem.gpus)
             break;
         if (plan->searches[i].num_plans) least = &plan->searches[i];
     }
-    return here->plans[0].throughput / (double)here->problem.gpus * (double)least->problem.gpus / least->plans[0].throughput;
+    return here->plans[0].throughput / (double)here->problem.gpus * (double)least->problem.gpus /
+           least->plans[0].throughput;
 }
 
-static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, size_t index, const struct variety *varies, int is_best) {
+static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, size_t index, const struct variety *varies,
+                      int is_best) {
     const struct kerf_search *search = &plan->searches[index];
     const struct kerf_problem *problem = &search->problem;
     const struct kerf_estimate *estimate = search->num_plans ? &search->plans[0] : search->nearest;
@@ -365,7 +380,8 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
 
 /* Searches of one model stand together. */
 static int begins_model(const struct kerf_plan *plan, size_t index) {
-    return index == 0 || strcmp(plan->searches[index].problem.model.name, plan->searches[index - 1].problem.model.name) != 0;
+    return index == 0 ||
+           strcmp(plan->searches[index].problem.model.name, plan->searches[index - 1].problem.model.name) != 0;
 }
 
 static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, const struct print_style *style) {
@@ -376,9 +392,15 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
         const char *title;
         struct table_column how;
     } all[] = {
-        {varies.model, "model", {0, 0}},     {varies.system, "system", {0, 0}}, {varies.domain, "domain", {1, 0}},
-        {varies.strategy, "strategy", {0, 0}}, {varies.gpus, "gpus", {1, 0}},   {1, "step", {1, 0}},
-        {1, "samples/s", {1, 4}},            {varies.gpus, "scaling", {1, 3}},  {1, "memory", {1, 2}},
+        {varies.model, "model", {0, 0}},
+        {varies.system, "system", {0, 0}},
+        {varies.domain, "domain", {1, 0}},
+        {varies.strategy, "strategy", {0, 0}},
+        {varies.gpus, "gpus", {1, 0}},
+        {1, "step", {1, 0}},
+        {1, "samples/s", {1, 4}},
+        {varies.gpus, "scaling", {1, 3}},
+        {1, "memory", {1, 2}},
         {1, "best layout", {0, 1}},
     };
     struct table_column columns[TABLE_COLUMNS_MAX];
@@ -421,8 +443,10 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
         search_table(out, best, style);
     }
     if (!told) {
-        kerf_text_add(&cells, plan->complete ? "Nothing fits anywhere in this sweep; the memory is that of the layout nearest to it."
-                                             : "Nothing was found before the interruption.");
+        kerf_text_add(&cells,
+                      plan->complete
+                          ? "Nothing fits anywhere in this sweep; the memory is that of the layout nearest to it."
+                          : "Nothing was found before the interruption.");
         wrapped(out, &cells, 0, style);
         kerf_text_free(&cells);
     }
@@ -453,8 +477,10 @@ static void bytes_cell(struct kerf_text *cells, double bytes) {
         kerf_text_bytes(cells, bytes);
 }
 
-static void layers_table(struct kerf_text *out, const struct kerf_layer *layers, int32_t count, const struct print_style *style) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 4}, {1, 3}, {1, 0}, {1, 6}, {1, 2}, {1, 0}, {1, 5}, {1, 1}};
+static void layers_table(struct kerf_text *out, const struct kerf_layer *layers, int32_t count,
+                         const struct print_style *style) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 4}, {1, 3}, {1, 0}, {1, 6},
+                                                                   {1, 2}, {1, 0}, {1, 5}, {1, 1}};
     struct kerf_text words = {0}, cells = {0};
     kerf_text_add(out, "\n");
     kerf_text_add(&words, "One micro-batch through one layer, on one accelerator:");
@@ -475,14 +501,17 @@ static void layers_table(struct kerf_text *out, const struct kerf_layer *layers,
     }
     terminal_table(out, &cells, columns, style->columns, style->colour, -1);
     kerf_text_free(&cells);
-    kerf_text_add(&words, "kept: activations, until the backward pass. exposed: memory traffic that arithmetic does not hide, and "
-                          "communication that nothing hides.");
+    kerf_text_add(
+        &words,
+        "kept: activations, until the backward pass. exposed: memory traffic that arithmetic does not hide, and "
+        "communication that nothing hides.");
     wrapped(out, &words, 0, style);
     kerf_text_free(&words);
 }
 
-void print_estimate_table(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
-                          const struct kerf_layer *layers, int32_t num_layers, const struct print_style *style) {
+void print_estimate_table(struct kerf_text *out, const struct kerf_problem *problem,
+                          const struct kerf_estimate *estimate, const struct kerf_layer *layers, int32_t num_layers,
+                          const struct print_style *style) {
     struct kerf_text words = {0};
     heading(out, problem, style);
     kerf_text_add(out, "\n");

@@ -92,7 +92,8 @@ void words_layout_short(struct kerf_text *out, const struct kerf_problem *proble
 }
 
 /* What is 1 is left out: "tp 4", "dp 2 tp 2x4". */
-void words_placement_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
+void words_placement_short(struct kerf_text *out, const struct kerf_problem *problem,
+                           const struct kerf_layout *layout) {
     int64_t dp = layout->scale_up.dp, tp1 = layout->scale_up.tp1, tp2 = layout->scale_up.tp2, pp = layout->scale_up.pp;
     const char *gap = "";
     if (dp > 1) kerf_text_printf(out, "dp %lld", (long long)dp), gap = " ";
@@ -111,8 +112,10 @@ void words_rate(struct kerf_text *out, double per_second) {
         kerf_text_printf(out, "%.4g", per_second);
 }
 
-void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other, int32_t most) {
-    static const char *const names[TIME_PARTS] = {"compute", "exposed memory", "TP comm", "DP comm", "PP comm", "bubble"};
+void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other,
+                 int32_t most) {
+    static const char *const names[TIME_PARTS] = {"compute", "exposed memory", "TP comm",
+                                                  "DP comm", "PP comm",        "bubble"};
     double a[TIME_PARTS], b[TIME_PARTS];
     time_parts(best, a);
     time_parts(other, b);

@@ -17,7 +17,8 @@ static int read_number(const char **at, int64_t *ret_value) {
 
 static int32_t not_a_range(const char *text, const char *what, struct kerf_error *err) {
     return kerf_error_set(err, KERF_EINVALID,
-                          "%s '%.64s' must be whole numbers such as 1024, 8,16,32, 4..16384:x2 or 64..512:+64", what, text);
+                          "%s '%.64s' must be whole numbers such as 1024, 8,16,32, 4..16384:x2 or 64..512:+64", what,
+                          text);
 }
 
 static int32_t append(struct range *range, const char *what, int64_t value, int64_t least, int64_t most,
@@ -49,7 +50,8 @@ static int32_t parse(const char *text, const char *what, int64_t least, int64_t 
                 at += 2;
                 if (!read_number(&at, &step) || step < 1 + factor) return not_a_range(text, what, err);
             }
-            if (from > to) return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' ends below where it begins", what, text);
+            if (from > to)
+                return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' ends below where it begins", what, text);
         }
         if (*at != ',' && *at != 0) return not_a_range(text, what, err);
         for (int64_t value = from; value <= to;) {
@@ -81,8 +83,9 @@ void range_free(struct range *range) {
     *range = (struct range){NULL, 0};
 }
 
-int32_t words_each(const char *list, const char *what, int32_t (*each)(void *context, const char *word, struct kerf_error *err),
-                   void *context, struct kerf_error *err) {
+int32_t words_each(const char *list, const char *what,
+                   int32_t (*each)(void *context, const char *word, struct kerf_error *err), void *context,
+                   struct kerf_error *err) {
     char *copy = strdup(list);
     if (copy == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for %s", what);
     int32_t code = KERF_OK;

@@ -18,7 +18,8 @@ int32_t range_parse(const char *text, const char *what, int64_t least, int64_t m
 void range_free(struct range *range);
 
 /* The words between commas: calls each(context, word) until one fails, and returns what that returned. */
-int32_t words_each(const char *list, const char *what, int32_t (*each)(void *context, const char *word, struct kerf_error *err),
-                   void *context, struct kerf_error *err);
+int32_t words_each(const char *list, const char *what,
+                   int32_t (*each)(void *context, const char *word, struct kerf_error *err), void *context,
+                   struct kerf_error *err);
 
 #endif

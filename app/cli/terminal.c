@@ -61,7 +61,8 @@ static int32_t measure(const struct kerf_text *cells, int32_t widths[TABLE_COLUM
 }
 
 /* Leaves out columns, those of the largest leave_out first, and takes back those for which there is room after all. */
-static void make_fit(const struct table_column *columns, int32_t widths[TABLE_COLUMNS_MAX], int32_t total, int32_t width) {
+static void make_fit(const struct table_column *columns, int32_t widths[TABLE_COLUMNS_MAX], int32_t total,
+                     int32_t width) {
     int32_t whole[TABLE_COLUMNS_MAX], most = 0;
     memcpy(whole, widths, sizeof whole);
     while (total > width) {
@@ -94,8 +95,8 @@ static void print_cell(struct kerf_text *out, const struct cell *cell, int32_t w
     if (shown > width) { /* cut, with a sign that it was */
         shown = width - 1;
         end = cell->begin;
-        for (int32_t left = shown; left > 0; left--)
-            do end++;
+        for (int32_t left = shown; left > 0; left--) do
+                end++;
             while (((unsigned char)*end & 0xC0) == 0x80);
     }
     if (right) kerf_text_repeat(out, " ", width - cell->columns);
@@ -109,8 +110,8 @@ int32_t terminal_table_width(const struct kerf_text *cells) {
     return measure(cells, widths);
 }
 
-void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns, int32_t width,
-                    int32_t colour, int32_t bold_row) {
+void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
+                    int32_t width, int32_t colour, int32_t bold_row) {
     int32_t widths[TABLE_COLUMNS_MAX];
     if (cells->failed) out->failed = 1;
     make_fit(columns, widths, measure(cells, widths), width);
@@ -150,8 +151,8 @@ int32_t terminal_progress(void *context, double done) {
         kerf_text_seconds(&left, (double)spent / 1000 * (1 - done) / done);
         struct winsize size;
         int narrow = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < 64;
-        fprintf(stderr, "\r\033[K%s: %.0f %%, %s left%s", progress->what, 100 * done, left.failed ? "some time" : left.data,
-                narrow ? "" : " (Ctrl-C prints what is known)");
+        fprintf(stderr, "\r\033[K%s: %.0f %%, %s left%s", progress->what, 100 * done,
+                left.failed ? "some time" : left.data, narrow ? "" : " (Ctrl-C prints what is known)");
         fflush(stderr);
         kerf_text_free(&left);
         progress->shown_ms = now;

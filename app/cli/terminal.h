@@ -18,8 +18,8 @@ enum { TABLE_COLUMNS_MAX = 16 };
 struct table_column {
     int32_t right, leave_out; /* right: aligned to the right */
 };
-void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns, int32_t width,
-                    int32_t colour, int32_t bold_row);
+void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
+                    int32_t width, int32_t colour, int32_t bold_row);
 
 /* Columns of the table that terminal_table would print if it had all the room it wants. */
 int32_t terminal_table_width(const struct kerf_text *cells);

@@ -69,14 +69,14 @@ struct kerf_layer {
 
 /** What the layout costs. KERF_EINVALID when it cannot carry the problem (kerf_layout_check). */
 KERF_API int32_t kerf_layout_estimate(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
-                               const struct kerf_layout *layout, struct kerf_estimate *ret_estimate,
-                               struct kerf_error *err);
+                                      const struct kerf_layout *layout, struct kerf_estimate *ret_estimate,
+                                      struct kerf_error *err);
 
 /** The same by operation: fills layers and *ret_count. */
 KERF_API int32_t kerf_layout_estimate_layers(const struct kerf_cost_model *cost_model,
-                                      const struct kerf_problem *problem, const struct kerf_layout *layout,
-                                      struct kerf_layer layers[KERF_LAYERS_MAX], int32_t *ret_count,
-                                      struct kerf_error *err);
+                                             const struct kerf_problem *problem, const struct kerf_layout *layout,
+                                             struct kerf_layer layers[KERF_LAYERS_MAX], int32_t *ret_count,
+                                             struct kerf_error *err);
 
 /** Writes the members of a plan object ("throughput", "step_time_s", ..., "flops_per_gpu") into the object
  * that is open; rank 0 leaves "rank" out. */

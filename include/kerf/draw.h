@@ -22,8 +22,7 @@ extern "C" {
 enum kerf_picture_format { KERF_PICTURE_SVG, KERF_PICTURE_PNG, KERF_PICTURE_PDF };
 
 /** The format that a file's name asks for (.svg, .png, .pdf); KERF_EUNSUPPORTED names those there are. */
-KERF_API int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_format,
-                                        struct kerf_error *err);
+KERF_API int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_format, struct kerf_error *err);
 
 /** How numbers on an axis are written. */
 enum kerf_unit { KERF_UNIT_NONE, KERF_UNIT_SECONDS, KERF_UNIT_BYTES, KERF_UNIT_COUNT };

@@ -18,20 +18,20 @@ extern "C" {
 #define KERF_OK 0
 
 /* X(name, value, what it means) */
-#define KERF_ERRORS(X)                                                                                       \
-    X(KERF_EINVALID, -1, "a value that means nothing here")                                                  \
-    X(KERF_ESYNTAX, -2, "text that cannot be read")                                                          \
-    X(KERF_EUNKNOWN, -3, "a name that is not known")                                                         \
-    X(KERF_EIO, -4, "a file that cannot be read or written")                                                 \
-    X(KERF_ENOMEM, -5, "not enough memory")                                                                  \
-    X(KERF_EUNSUPPORTED, -6, "something this build cannot do")                                               \
+#define KERF_ERRORS(X)                                                                                                 \
+    X(KERF_EINVALID, -1, "a value that means nothing here")                                                            \
+    X(KERF_ESYNTAX, -2, "text that cannot be read")                                                                    \
+    X(KERF_EUNKNOWN, -3, "a name that is not known")                                                                   \
+    X(KERF_EIO, -4, "a file that cannot be read or written")                                                           \
+    X(KERF_ENOMEM, -5, "not enough memory")                                                                            \
+    X(KERF_EUNSUPPORTED, -6, "something this build cannot do")                                                         \
     X(KERF_EINTERRUPTED, -7, "stopped before the end")
 
 enum kerf_code {
 #define KERF_ERROR_ENUM(name, value, meaning) name = value,
     KERF_ERRORS(KERF_ERROR_ENUM)
 #undef KERF_ERROR_ENUM
-    KERF_CODE_NONE = KERF_OK
+        KERF_CODE_NONE = KERF_OK
 };
 
 struct kerf_error {

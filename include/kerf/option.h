@@ -93,8 +93,7 @@ KERF_API void kerf_commands_mdoc(struct kerf_text *out, const struct kerf_comman
 
 /** A bash completion script for `kerf` with these commands: names of commands and options, choices, and
  * files everywhere else. Needs bash alone, without the bash-completion package. */
-KERF_API void kerf_commands_bash(struct kerf_text *out, const struct kerf_command *const *commands,
-                                 size_t count);
+KERF_API void kerf_commands_bash(struct kerf_text *out, const struct kerf_command *const *commands, size_t count);
 
 #ifdef __cplusplus
 }

@@ -45,8 +45,8 @@ typedef int32_t (*kerf_progress)(void *context, double done);
 
 struct kerf_plan_options {
     const struct kerf_cost_model *cost_model;
-    int32_t top;     /* plans to keep of each search, 1 .. KERF_TOP_MAX */
-    int32_t threads; /* 0: one for each processor */
+    int32_t top;            /* plans to keep of each search, 1 .. KERF_TOP_MAX */
+    int32_t threads;        /* 0: one for each processor */
     kerf_progress progress; /* NULL: nobody is told */
     void *progress_context;
 };

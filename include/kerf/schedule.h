@@ -6,7 +6,8 @@
  * rule (1f1b, zb_h1, dualpipe, ...) makes a schedule; the validator says whether it is one; the simulator gives
  * every operation its time. Times are in seconds, or in whatever unit the caller uses throughout.
  *
- * Letters: p devices, m micro-batches, v chunks (stages of one replica on a device), stage 0 .. p v - 1 (at most 32767).
+ * Letters: p devices, m micro-batches, v chunks (stages of one replica on a device), stage 0 .. p v - 1 (at most
+ * 32767).
  */
 #ifndef KERF_SCHEDULE_H
 #define KERF_SCHEDULE_H
@@ -37,12 +38,12 @@ struct kerf_op {
 struct kerf_schedule {
     const char *name;
     int32_t devices;
-    int32_t stages;       /* of the model */
+    int32_t stages; /* of the model */
     int32_t microbatches;
-    int32_t chunks;       /* stages of one replica on each device */
-    int32_t replicas;     /* 2: a second one runs from the last device to the first with the later half of the
-                             micro-batches */
-    const int32_t *device_of;         /* [replicas * stages] */
+    int32_t chunks;           /* stages of one replica on each device */
+    int32_t replicas;         /* 2: a second one runs from the last device to the first with the later half of the
+                                 micro-batches */
+    const int32_t *device_of; /* [replicas * stages] */
     const struct kerf_op *const *ops; /* [devices][num_ops[device]] in the order in which they run */
     const int32_t *num_ops;           /* [devices] */
 };
@@ -84,11 +85,11 @@ KERF_API int32_t kerf_schedule_check(const struct kerf_schedule *schedule, struc
 /** How long operations take, by stage: [stages] each. */
 struct kerf_schedule_times {
     const double *forward_s, *backward_s, *backward_input_s, *backward_weight_s;
-    const double *fused_s;   /* by the forward's stage; NULL: forward_s of its forward + backward_s of its backward */
-    double p2p_s;            /* latency between any two devices, none within one; */
-    const double *p2p_of_s;  /* or [devices * devices], from row to column; NULL: p2p_s everywhere */
-    int32_t blocking;        /* 1: the sender waits until the message has arrived */
-    int32_t free_at_input;   /* 1: activations are freed by the input's backward pass, not by the weights' */
+    const double *fused_s;  /* by the forward's stage; NULL: forward_s of its forward + backward_s of its backward */
+    double p2p_s;           /* latency between any two devices, none within one; */
+    const double *p2p_of_s; /* or [devices * devices], from row to column; NULL: p2p_s everywhere */
+    int32_t blocking;       /* 1: the sender waits until the message has arrived */
+    int32_t free_at_input;  /* 1: activations are freed by the input's backward pass, not by the weights' */
 };
 
 /** What a user says of the times; NAN where nothing is said. */
@@ -105,15 +106,16 @@ struct kerf_schedule_times_request {
 };
 
 /** Times for every stage of the schedule; given back with kerf_schedule_times_free. */
-KERF_API int32_t kerf_schedule_times_make(const struct kerf_schedule *schedule, const struct kerf_schedule_times_request *request,
+KERF_API int32_t kerf_schedule_times_make(const struct kerf_schedule *schedule,
+                                          const struct kerf_schedule_times_request *request,
                                           struct kerf_schedule_times **ret_times, struct kerf_error *err);
 KERF_API struct kerf_schedule_times *kerf_schedule_times_free(struct kerf_schedule_times *times); /* always NULL */
 
 struct kerf_timeline {
     const double *const *start_s; /* [devices][num_ops[device]] */
     const double *const *end_s;
-    double makespan_s;            /* from the first start to the last end */
-    double span_s;                /* the longest that one device takes from its first start to its last end */
+    double makespan_s;              /* from the first start to the last end */
+    double span_s;                  /* the longest that one device takes from its first start to its last end */
     double busy_mean_s, busy_max_s; /* of the devices' sums of operations */
     const double *peak_activations; /* [devices] micro-batches through all chunks of a device and replica */
 };
@@ -125,20 +127,20 @@ KERF_API int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, co
 KERF_API struct kerf_timeline *kerf_timeline_free(struct kerf_timeline *timeline); /* always NULL */
 
 /**
- * A bound below which no order of the same operations has its makespan, with the same placement, times and latency, when
- * no device ever holds more than cap micro-batches' activations (cap of 0 or below: the largest peak of the timeline).
- * With one stage on each device it is the largest of load, chain and residence (lib/schedule/lower_bound.c proves them);
- * with other placements of load and chain alone.
+ * A bound below which no order of the same operations has its makespan, with the same placement, times and latency,
+ * when no device ever holds more than cap micro-batches' activations (cap of 0 or below: the largest peak of the
+ * timeline). With one stage on each device it is the largest of load, chain and residence (lib/schedule/lower_bound.c
+ * proves them); with other placements of load and chain alone.
  */
 KERF_API double kerf_schedule_lower_bound(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                                           const struct kerf_timeline *timeline, double cap);
 
 /** Writes the object of one schedule: "schedule", "devices", ..., and "ops" unless with_ops is 0. */
-KERF_API void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule, const struct kerf_timeline *timeline,
-                                 double lower_bound_s, int32_t with_ops);
+KERF_API void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule,
+                                 const struct kerf_timeline *timeline, double lower_bound_s, int32_t with_ops);
 
-/** The three idle shares by name, of the timeline: (makespan - ideal) / makespan and / ideal with the mean of the devices'
- * busy times as ideal, and (span - busiest) / span. */
+/** The three idle shares by name, of the timeline: (makespan - ideal) / makespan and / ideal with the mean of the
+ * devices' busy times as ideal, and (span - busiest) / span. */
 struct kerf_bubble {
     double of_makespan, of_span, of_ideal;
 };

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 #define KERF_COUNT_MAX 1073741824 /* accelerators, samples, tokens: at most 2^30 of each */
-#define KERF_NAME_SIZE 64 /* bytes of a name with its final NUL; longer names are cut */
+#define KERF_NAME_SIZE 64         /* bytes of a name with its final NUL; longer names are cut */
 
 /**
  * A transformer. Read from a Hugging Face config.json or a subset of it; keys that kerf does not know are
@@ -71,8 +71,8 @@ enum kerf_attention {
     KERF_ATTENTION_COUNT
 };
 
-KERF_API const char *kerf_strategy_name(enum kerf_strategy strategy);       /* "1d", "summa", "seqp" */
-KERF_API const char *kerf_attention_name(enum kerf_attention attention);    /* "fused", ... */
+KERF_API const char *kerf_strategy_name(enum kerf_strategy strategy);    /* "1d", "summa", "seqp" */
+KERF_API const char *kerf_attention_name(enum kerf_attention attention); /* "fused", ... */
 KERF_API int32_t kerf_strategy_parse(const char *name, enum kerf_strategy *ret, struct kerf_error *err);
 KERF_API int32_t kerf_attention_parse(const char *name, enum kerf_attention *ret, struct kerf_error *err);
 
@@ -108,14 +108,13 @@ struct kerf_problem {
  * that cannot be read, KERF_EUNKNOWN for a name that is neither, KERF_ESYNTAX or KERF_EINVALID for content.
  */
 KERF_API int32_t kerf_model_load(const char *name_or_file, struct kerf_model *ret_model, struct kerf_error *err);
-KERF_API int32_t kerf_system_load(const char *name_or_file, struct kerf_system *ret_system,
-                                  struct kerf_error *err);
+KERF_API int32_t kerf_system_load(const char *name_or_file, struct kerf_system *ret_system, struct kerf_error *err);
 
 /** The same from text; source names the text in errors and, without its folder and .json, the model. */
-KERF_API int32_t kerf_model_parse(const char *json, size_t length, const char *source,
-                                  struct kerf_model *ret_model, struct kerf_error *err);
-KERF_API int32_t kerf_system_parse(const char *json, size_t length, const char *source,
-                                   struct kerf_system *ret_system, struct kerf_error *err);
+KERF_API int32_t kerf_model_parse(const char *json, size_t length, const char *source, struct kerf_model *ret_model,
+                                  struct kerf_error *err);
+KERF_API int32_t kerf_system_parse(const char *json, size_t length, const char *source, struct kerf_system *ret_system,
+                                   struct kerf_error *err);
 
 /**
  * Changes fields by their keys, such as "scale_up.bandwidth_bytes_per_s=450 GB/s" or, between commas, several:
@@ -139,8 +138,7 @@ KERF_API int32_t kerf_layout_compare(const struct kerf_layout *a, const struct k
  * "80 GB", "312 TFLOP/s", "2.5 us", "1.5e12" as SI. unit is what is measured: "B", "B/s", "FLOP/s", "s", or
  * "" for plain numbers. Prefixes k M G T P E, m u n (and Ki Mi Gi Ti for bytes).
  */
-KERF_API int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_value,
-                                     struct kerf_error *err);
+KERF_API int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err);
 
 /* ---- The catalogue ------------------------------------------------------------------------------------ */
 

@@ -75,8 +75,7 @@ static void choices(struct kerf_text *out, const struct kerf_option *option) {
 
 /* A branch that matches "command option" where the option takes a value: offers its choices, files where it
  * is text, nothing where it is a number. */
-static void value_branch(struct kerf_text *out, const struct kerf_command *command,
-                         const struct kerf_option *option) {
+static void value_branch(struct kerf_text *out, const struct kerf_command *command, const struct kerf_option *option) {
     if (option->type == KERF_OPTION_FLAG) return;
     kerf_text_printf(out, "    '%s --%s'", command->name, option->name);
     if (option->letter) kerf_text_printf(out, " | '%s -%c'", command->name, option->letter);

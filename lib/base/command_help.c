@@ -186,8 +186,7 @@ static void command_line(const struct page *page, int32_t indent, const char *li
     kerf_text_add(page->out, "\n");
 }
 
-void kerf_command_help(struct kerf_text *out, const struct kerf_command *command, int32_t columns,
-                       int32_t bold) {
+void kerf_command_help(struct kerf_text *out, const struct kerf_command *command, int32_t columns, int32_t bold) {
     int32_t width = columns <= 0 ? DEFAULT_WIDTH : columns > WIDEST ? WIDEST : columns;
     if (width < NARROWEST) width = NARROWEST;
     struct page page = {out, width, bold ? "\033[1m" : "", bold ? "\033[0m" : ""};

@@ -38,8 +38,8 @@ static void escaped(struct kerf_text *out, const char *text, size_t length, int 
         const char *escape = NULL;
         for (size_t s = 0; s < sizeof specials / sizeof *specials; s++)
             if (point == (uint32_t)specials[s].plain) escape = specials[s].escape;
-        int inside = i > 0 && i + 1 < length && isalnum((unsigned char)text[i - 1]) &&
-                     isalnum((unsigned char)text[i + 1]);
+        int inside =
+            i > 0 && i + 1 < length && isalnum((unsigned char)text[i - 1]) && isalnum((unsigned char)text[i + 1]);
         if (prose && inside && text[0] != '-' && (point == '-' || point == '\'')) escape = NULL;
         if (point >= 0x80)
             kerf_text_printf(out, "\\[u%04X]", (unsigned)point);
@@ -193,7 +193,8 @@ void kerf_command_mdoc(struct kerf_text *out, const struct kerf_command *command
     kerf_text_add(out, ".Sh SEE ALSO\n.Xr kerf 1\n");
 }
 
-void kerf_commands_mdoc(struct kerf_text *out, const struct kerf_command *const *commands, size_t count, const char *date) {
+void kerf_commands_mdoc(struct kerf_text *out, const struct kerf_command *const *commands, size_t count,
+                        const char *date) {
     kerf_text_printf(out, ".Dd %s\n.Dt KERF 1\n.Os kerf " KERF_VERSION_TEXT "\n", date);
     kerf_text_add(out, ".Sh NAME\n.Nm kerf\n.Nd find how to cut a large-model job so that the least is wasted\n"
                        ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar options\n.Nm\n.Fl Fl version\n"
@@ -215,7 +216,8 @@ void kerf_commands_mdoc(struct kerf_text *out, const struct kerf_command *const 
         const char *next = NULL;
         for (size_t i = 0; i < count; i++) {
             const char *name = commands[i]->name;
-            if (strcmp(name, "help") != 0 && strcmp(name, last) > 0 && (next == NULL || strcmp(name, next) < 0)) next = name;
+            if (strcmp(name, "help") != 0 && strcmp(name, last) > 0 && (next == NULL || strcmp(name, next) < 0))
+                next = name;
         }
         if (next == NULL) break;
         kerf_text_printf(out, "%s.Xr kerf-%s 1", last[0] ? " ,\n" : "", next);

@@ -23,7 +23,7 @@ int32_t kerf_error_set(struct kerf_error *err, int32_t code, const char *format,
 const char *kerf_error_name(int32_t code) {
     switch (code) {
     case KERF_OK: return "KERF_OK";
-#define NAME(name, value, meaning)                                                                           \
+#define NAME(name, value, meaning)                                                                                     \
     case value: return #name;
         KERF_ERRORS(NAME)
 #undef NAME

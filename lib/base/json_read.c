@@ -162,10 +162,11 @@ static int32_t syntax_error(const struct json_document *document, const json_err
     return KERF_ESYNTAX;
 }
 
-int32_t json_document_parse(struct json_document *ret_document, const char *text, size_t length,
-                            const char *source, struct json_object *ret_root, struct kerf_error *err) {
+int32_t json_document_parse(struct json_document *ret_document, const char *text, size_t length, const char *source,
+                            struct json_object *ret_root, struct kerf_error *err) {
     json_error_t error;
-    if (text && length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) text += 3, length -= 3; /* Windows' mark of UTF-8 */
+    if (text && length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
+        text += 3, length -= 3; /* Windows' mark of UTF-8 */
     *ret_document = (struct json_document){.text = text ? text : "", .length = length, .source = source};
     ret_document->root = json_loadb(ret_document->text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
     *ret_root = (struct json_object){.document = ret_document, .json = ret_document->root};
@@ -229,15 +230,14 @@ static const char *kind_of(const json_t *value) {
     }
 }
 
-int32_t json_get_integer(const struct json_object *object, const char *key, enum json_presence presence,
-                         int64_t least, int64_t most, int64_t *ret_value, struct kerf_error *err) {
+int32_t json_get_integer(const struct json_object *object, const char *key, enum json_presence presence, int64_t least,
+                         int64_t most, int64_t *ret_value, struct kerf_error *err) {
     const json_t *json = json_object_get(object->json, key);
     if (json == NULL) return missing(object, key, presence, err);
     double real = json_number_value(json);
     if (!json_is_number(json))
-        return json_fail(object, key, KERF_EINVALID, err,
-                         "\"%s\" must be a whole number between %lld and %lld, not %s", key, (long long)least,
-                         (long long)most, kind_of(json));
+        return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must be a whole number between %lld and %lld, not %s",
+                         key, (long long)least, (long long)most, kind_of(json));
     if (json_is_real(json) && real != floor(real))
         return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must be a whole number, not %g", key, real);
     if (real < (double)least || real > (double)most)
@@ -262,8 +262,7 @@ int32_t json_get_boolean(const struct json_object *object, const char *key, enum
     const json_t *json = json_object_get(object->json, key);
     if (json == NULL) return missing(object, key, presence, err);
     if (!json_is_boolean(json))
-        return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must be true or false, not %s", key,
-                         kind_of(json));
+        return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must be true or false, not %s", key, kind_of(json));
     *ret_value = json_is_true(json);
     return KERF_OK;
 }
@@ -273,8 +272,7 @@ int32_t json_get_object(const struct json_object *object, const char *key, enum 
     json_t *json = json_object_get(object->json, key);
     if (json == NULL) return missing(object, key, presence, err);
     if (!json_is_object(json))
-        return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must be an object {...}, not %s", key,
-                         kind_of(json));
+        return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must be an object {...}, not %s", key, kind_of(json));
     *ret_value = (struct json_object){.document = object->document, .parent = object, .key = key, .json = json};
     return KERF_OK;
 }

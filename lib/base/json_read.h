@@ -27,8 +27,8 @@ struct json_object {
 };
 
 /* Parses and takes the root as an object. json_document_free gives it back, also after a failure. */
-int32_t json_document_parse(struct json_document *ret_document, const char *text, size_t length,
-                            const char *source, struct json_object *ret_root, struct kerf_error *err);
+int32_t json_document_parse(struct json_document *ret_document, const char *text, size_t length, const char *source,
+                            struct json_object *ret_root, struct kerf_error *err);
 void json_document_free(struct json_document *document);
 
 /* Fills err with the message and the place of the value of key (NULL or not there: of the object itself). */
@@ -43,8 +43,8 @@ enum json_presence { JSON_REQUIRED, JSON_OPTIONAL };
 
 /* Getters write their result only when the key is there; a missing key is an error when it is required.
  * An integer may be written as a real without a fraction (1e3). */
-int32_t json_get_integer(const struct json_object *object, const char *key, enum json_presence presence,
-                         int64_t least, int64_t most, int64_t *ret_value, struct kerf_error *err);
+int32_t json_get_integer(const struct json_object *object, const char *key, enum json_presence presence, int64_t least,
+                         int64_t most, int64_t *ret_value, struct kerf_error *err);
 int32_t json_get_string(const struct json_object *object, const char *key, enum json_presence presence,
                         const char **ret_value, struct kerf_error *err);
 int32_t json_get_boolean(const struct json_object *object, const char *key, enum json_presence presence,

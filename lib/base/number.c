@@ -90,8 +90,7 @@ static inline uint64_t eight_digits(uint32_t n) {
 
 /* Sixteen of them, the first in the lowest byte. */
 static inline void write_sixteen(char *at, unsigned __int128 digits) {
-    uint64_t halves[2] = {(uint64_t)digits | 0x3030303030303030,
-                          (uint64_t)(digits >> 64) | 0x3030303030303030};
+    uint64_t halves[2] = {(uint64_t)digits | 0x3030303030303030, (uint64_t)(digits >> 64) | 0x3030303030303030};
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
     halves[0] = __builtin_bswap64(halves[0]);
     halves[1] = __builtin_bswap64(halves[1]);

@@ -35,8 +35,7 @@ static struct quote quote(const char *text, size_t length) {
     return quote;
 }
 
-static const struct kerf_option *find_name(const struct kerf_command *command, const char *name,
-                                           size_t length) {
+static const struct kerf_option *find_name(const struct kerf_command *command, const char *name, size_t length) {
     for (const struct kerf_option *option = command->options; option && option->name; option++)
         if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) return option;
     return length == 4 && memcmp(name, help_option.name, 4) == 0 ? &help_option : NULL;
@@ -65,17 +64,15 @@ static const char *nearest_option(const struct kerf_command *command, const char
     return nearest;
 }
 
-static int32_t unknown_option(const struct kerf_command *command, const char *argument,
-                              struct kerf_error *err) {
+static int32_t unknown_option(const struct kerf_command *command, const char *argument, struct kerf_error *err) {
     const char *word = argument + strspn(argument, "-");
     size_t length = strcspn(word, "=");
     const char *nearest = nearest_option(command, quote(word, length).text);
     struct quote given = quote(argument, length ? (size_t)(word - argument) + length : strlen(argument));
     if (nearest)
-        return kerf_error_set(err, KERF_EUNKNOWN, "unknown option %s; did you mean --%s?", given.text,
-                              nearest);
-    return kerf_error_set(err, KERF_EUNKNOWN, "unknown option %s; kerf %s --help lists the options",
-                          given.text, command->name);
+        return kerf_error_set(err, KERF_EUNKNOWN, "unknown option %s; did you mean --%s?", given.text, nearest);
+    return kerf_error_set(err, KERF_EUNKNOWN, "unknown option %s; kerf %s --help lists the options", given.text,
+                          command->name);
 }
 
 static int32_t no_memory(struct kerf_error *err) {
@@ -125,8 +122,7 @@ static void rule_of_number(struct kerf_text *out, const struct kerf_option *opti
 }
 
 void kerf_option_rule(struct kerf_text *out, const struct kerf_option *option) {
-    if (option->type == KERF_OPTION_INTEGER || option->type == KERF_OPTION_NUMBER)
-        rule_of_number(out, option);
+    if (option->type == KERF_OPTION_INTEGER || option->type == KERF_OPTION_NUMBER) rule_of_number(out, option);
     if (option->type != KERF_OPTION_CHOICE) return;
     kerf_text_add(out, "one of ");
     for (const char *choice = option->choices; *choice;) {
@@ -139,15 +135,14 @@ void kerf_option_rule(struct kerf_text *out, const struct kerf_option *option) {
 }
 
 /* given: the option as it was typed, "--top" or "-n"; value: NULL where there is none. */
-static int32_t against_rule(const struct kerf_option *option, struct quote given, const char *value,
-                            int32_t code, struct kerf_error *err) {
+static int32_t against_rule(const struct kerf_option *option, struct quote given, const char *value, int32_t code,
+                            struct kerf_error *err) {
     struct kerf_text rule = {0};
     kerf_option_rule(&rule, option);
     if (rule.failed)
         code = no_memory(err);
     else if (value)
-        kerf_error_set(err, code, "%s must be %s, not '%s'", given.text, rule.data,
-                       quote(value, strlen(value)).text);
+        kerf_error_set(err, code, "%s must be %s, not '%s'", given.text, rule.data, quote(value, strlen(value)).text);
     else if (rule.data || option->value)
         kerf_error_set(err, code, "%s needs a value: %s", given.text, rule.data ? rule.data : option->value);
     else
@@ -190,14 +185,14 @@ static int read_number(const char *text, double *ret_value) {
     return 1;
 }
 
-static int32_t store_integer(const struct kerf_option *option, struct quote given, const char *value,
-                             int64_t *place, struct kerf_error *err) {
+static int32_t store_integer(const struct kerf_option *option, struct quote given, const char *value, int64_t *place,
+                             struct kerf_error *err) {
     struct bounds bounds = bounds_of(option);
     int64_t integer = 0;
     int overflow = 0, is_integer = read_integer(value, &integer, &overflow);
     if (overflow && isinf(*value == '-' ? bounds.least : bounds.most))
-        return kerf_error_set(err, KERF_EINVALID, "%s must be a whole number that fits 64 bits, not '%s'",
-                              given.text, quote(value, strlen(value)).text);
+        return kerf_error_set(err, KERF_EINVALID, "%s must be a whole number that fits 64 bits, not '%s'", given.text,
+                              quote(value, strlen(value)).text);
     /* long double holds every int64_t, so that 2^53 + 1 is not taken for 2^53 */
     if (!is_integer || overflow || (long double)integer < bounds.least || (long double)integer > bounds.most)
         return against_rule(option, given, value, KERF_EINVALID, err);
@@ -205,8 +200,8 @@ static int32_t store_integer(const struct kerf_option *option, struct quote give
     return KERF_OK;
 }
 
-static int32_t store_number(const struct kerf_option *option, struct quote given, const char *value,
-                            double *place, struct kerf_error *err) {
+static int32_t store_number(const struct kerf_option *option, struct quote given, const char *value, double *place,
+                            struct kerf_error *err) {
     struct bounds bounds = bounds_of(option);
     double number;
     if (!read_number(value, &number) || number < bounds.least || number > bounds.most)
@@ -225,16 +220,15 @@ static int32_t store(const struct kerf_option *option, struct quote given, const
     case KERF_OPTION_STRINGS: return append(place, value, err);
     case KERF_OPTION_STRING: break;
     case KERF_OPTION_CHOICE:
-        if (!has_choice(option->choices, value))
-            return against_rule(option, given, value, KERF_EUNKNOWN, err);
+        if (!has_choice(option->choices, value)) return against_rule(option, given, value, KERF_EUNKNOWN, err);
     }
     *(const char **)place = value;
     return KERF_OK;
 }
 
 /* Reads the option at argv[*index] and moves *index to the last argument that it used. */
-static int32_t read_option(const struct kerf_command *command, int argc, char **argv, int *index,
-                           void *values, int32_t *help, struct kerf_error *err) {
+static int32_t read_option(const struct kerf_command *command, int argc, char **argv, int *index, void *values,
+                           int32_t *help, struct kerf_error *err) {
     const char *argument = argv[*index];
     int is_long = argument[1] == '-';
     size_t length = is_long ? strcspn(argument, "=") : 2; /* of the option without a value attached to it */
@@ -263,12 +257,12 @@ static int32_t read_argument(const struct kerf_command *command, const char *arg
                              struct kerf_error *err) {
     void *place = (char *)values + command->arguments_offset;
     if (command->arguments) return append(place, argument, err);
-    return kerf_error_set(err, KERF_EINVALID, "kerf %s takes no arguments, only options: '%s' is none",
-                          command->name, quote(argument, strlen(argument)).text);
+    return kerf_error_set(err, KERF_EINVALID, "kerf %s takes no arguments, only options: '%s' is none", command->name,
+                          quote(argument, strlen(argument)).text);
 }
 
-int32_t kerf_options_parse(const struct kerf_command *command, int argc, char **argv, void *values,
-                           int32_t *ret_help, struct kerf_error *err) {
+int32_t kerf_options_parse(const struct kerf_command *command, int argc, char **argv, void *values, int32_t *ret_help,
+                           struct kerf_error *err) {
     assert(command && values && ret_help && argc >= 0);
     int32_t help = 0, code = KERF_OK;
     int only_arguments = 0; /* after "--" */

@@ -35,9 +35,7 @@ void kerf_text_write(struct kerf_text *text, const char *bytes, size_t length) {
     text->data[text->length] = 0;
 }
 
-void kerf_text_add(struct kerf_text *text, const char *string) {
-    kerf_text_write(text, string, strlen(string));
-}
+void kerf_text_add(struct kerf_text *text, const char *string) { kerf_text_write(text, string, strlen(string)); }
 
 void kerf_text_repeat(struct kerf_text *text, const char *string, int32_t times) {
     for (int32_t i = 0; i < times; i++) kerf_text_add(text, string);
@@ -126,8 +124,7 @@ static size_t edits(const char *a, const char *b) {
             size_t best = last[j - 1] + !same(a[i - 1], b[j - 1]);
             if (last[j] + 1 < best) best = last[j] + 1;
             if (now[j - 1] + 1 < best) best = now[j - 1] + 1;
-            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) &&
-                before[j - 2] + 1 < best)
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]) && before[j - 2] + 1 < best)
                 best = before[j - 2] + 1;
             now[j] = best;
         }
@@ -139,8 +136,7 @@ static size_t edits(const char *a, const char *b) {
 
 const char *kerf_text_nearest(const char *word, const char *const *names, size_t count) {
     const char *nearest = NULL;
-    size_t least =
-        (strlen(word) + 1) / 3 + 1; /* a third of the letters wrong is a slip; more is another word */
+    size_t least = (strlen(word) + 1) / 3 + 1; /* a third of the letters wrong is a slip; more is another word */
     for (size_t i = 0; i < count; i++) {
         size_t distance = edits(word, names[i]);
         if (distance < least) least = distance, nearest = names[i];

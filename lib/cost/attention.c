@@ -4,8 +4,8 @@
  * the sequence-parallel ones with every query on the accelerator). */
 #include "cost/block.h"
 
-void add_fused_attention(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l1_,
-                         int64_t l_, int64_t q_, int64_t m2) {
+void add_fused_attention(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l1_, int64_t l_,
+                         int64_t q_, int64_t m2) {
     struct cost_layer *layer = block_append(builder, name);
     double size = builder->elements.element_bytes;
     /* the kernel is timed on the matrix units: softmax and dropout count for what they cost on the others */

@@ -47,8 +47,8 @@ static void attention(struct block_builder *at, enum kerf_attention kind, int64_
     add_attend(at, "attend", b, h1, l1, l, q, m2, recomputed);
 }
 
-static void attention_1d(struct block_builder *at, enum kerf_attention kind, int64_t b, int64_t l, int64_t e,
-                         int64_t h, int64_t m) {
+static void attention_1d(struct block_builder *at, enum kerf_attention kind, int64_t b, int64_t l, int64_t e, int64_t h,
+                         int64_t m) {
     add_linear(at, "qkv", b, l, e, 3 * e, 1, m);
     attention(at, kind, b, l, l, e, h, m, 1);
     add_linear(at, "vproj", b, l, e, e, m, 1);

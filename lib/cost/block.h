@@ -97,12 +97,12 @@ void add_layer_norm_2d(struct block_builder *builder, const char *name, int64_t 
                        int64_t m2);
 
 /* Attention of h heads with q features: l1 queries here (l/m2), all l keys gathered over AXIS_TP2. */
-void add_fused_attention(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l1,
-                         int64_t l, int64_t q, int64_t m2);
-void add_logits(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l1, int64_t l,
-                int64_t q, int64_t m2, int recomputed);
-void add_attend(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l1, int64_t l,
-                int64_t q, int64_t m2, int recomputed);
+void add_fused_attention(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l1, int64_t l,
+                         int64_t q, int64_t m2);
+void add_logits(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l1, int64_t l, int64_t q,
+                int64_t m2, int recomputed);
+void add_attend(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l1, int64_t l, int64_t q,
+                int64_t m2, int recomputed);
 /* The same as SUMMA products over m1 x m2 accelerators. */
 void add_logits_summa(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l, int64_t q,
                       int64_t m1, int64_t m2, int64_t nb);

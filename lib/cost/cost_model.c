@@ -18,7 +18,8 @@ int32_t kerf_cost_model_find(const char *name, const struct kerf_cost_model **re
         }
     struct kerf_text known = {0};
     for (size_t i = 0; i < MODELS; i++) kerf_text_printf(&known, "%s%s", i ? ", " : "", models[i]->name);
-    kerf_error_set(err, KERF_EUNKNOWN, "no cost model '%.64s'; there is %s", name, known.failed ? "another" : known.data);
+    kerf_error_set(err, KERF_EUNKNOWN, "no cost model '%.64s'; there is %s", name,
+                   known.failed ? "another" : known.data);
     kerf_text_free(&known);
     return KERF_EUNKNOWN;
 }

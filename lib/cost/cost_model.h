@@ -27,8 +27,8 @@ struct kerf_cost_model {
 
     struct cost_device (*device)(const struct kerf_system *system);
     /* which operations a layer has, and what each takes */
-    void (*describe)(const struct kerf_problem *problem, const struct cost_shape *shape, const struct cost_elements *elements,
-                     struct cost_block *ret_block);
+    void (*describe)(const struct kerf_problem *problem, const struct cost_shape *shape,
+                     const struct cost_elements *elements, struct cost_block *ret_block);
     /* a collective among `group` accelerators, `in_domain` of them in each scale-up domain */
     struct cost_link (*collective)(const struct kerf_system *system, enum comm_kind kind, int64_t group,
                                    int64_t in_domain);

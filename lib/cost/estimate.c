@@ -77,8 +77,8 @@ static struct kerf_estimate compose(const struct kerf_cost_model *cost_model, co
     int64_t in_domain = weight_replicas(problem->strategy, layout->scale_up.dp, layout->scale_up.tp2);
     struct cost_link gradients = cost_model->collective(system, COMM_REDUCESCATTER, replicas, in_domain);
     double weights_bytes = block_weights_bytes(block);
-    step.data_parallel_s = cost_model->data_parallel_s(link_s(&gradients, weights_bytes), step.forward_s,
-                                                       step.backward_s, step.layers);
+    step.data_parallel_s =
+        cost_model->data_parallel_s(link_s(&gradients, weights_bytes), step.forward_s, step.backward_s, step.layers);
     time->pp_comm = pipeline_comm_s(&step);
     time->bubble = bubble_s(&step);
     time->dp_comm = step.data_parallel_s;
@@ -94,7 +94,8 @@ static struct kerf_estimate compose(const struct kerf_cost_model *cost_model, co
 }
 
 int32_t kerf_layout_estimate(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
-                      const struct kerf_layout *layout, struct kerf_estimate *ret_estimate, struct kerf_error *err) {
+                             const struct kerf_layout *layout, struct kerf_estimate *ret_estimate,
+                             struct kerf_error *err) {
     int32_t code = kerf_layout_check(problem, layout, err);
     if (code != KERF_OK) return code;
     struct cost_block block;
@@ -105,8 +106,8 @@ int32_t kerf_layout_estimate(const struct kerf_cost_model *cost_model, const str
 }
 
 int32_t kerf_layout_estimate_layers(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
-                             const struct kerf_layout *layout, struct kerf_layer layers[KERF_LAYERS_MAX],
-                             int32_t *ret_count, struct kerf_error *err) {
+                                    const struct kerf_layout *layout, struct kerf_layer layers[KERF_LAYERS_MAX],
+                                    int32_t *ret_count, struct kerf_error *err) {
     int32_t code = kerf_layout_check(problem, layout, err);
     if (code != KERF_OK) return code;
     struct cost_block block;

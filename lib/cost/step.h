@@ -25,7 +25,8 @@ static inline double link_s(const struct cost_link *link, double bytes) {
 
 static inline double arithmetic_s(const struct cost_device *device, const struct cost_layer *layer,
                                   const struct cost_pass *pass) {
-    return device->launch_s + pass->flops * (layer->on_matrix_units ? device->s_per_matrix_flop : device->s_per_vector_flop);
+    return device->launch_s +
+           pass->flops * (layer->on_matrix_units ? device->s_per_matrix_flop : device->s_per_vector_flop);
 }
 
 static inline double traffic_s(const struct cost_device *device, const struct cost_pass *pass) {
@@ -37,7 +38,8 @@ static inline double axis_s(const struct cost_layer *layer, const struct cost_pa
                             const struct cost_axis *price) {
     double blocks = layer->blocks == 0 ? 1 : layer->blocks, sum_s = 0;
     for (int32_t i = 0; i < pass->num_comms; i++)
-        if (pass->comms[i].axis == axis) sum_s += link_s(&price->links[pass->comms[i].kind], pass->comms[i].bytes / blocks);
+        if (pass->comms[i].axis == axis)
+            sum_s += link_s(&price->links[pass->comms[i].kind], pass->comms[i].bytes / blocks);
     return sum_s;
 }
 

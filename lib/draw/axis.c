@@ -21,9 +21,8 @@ static int ticks_fit(const struct axis *axis) {
         double apart = fabs(axis_place(axis, axis->ticks[i]) - axis_place(axis, axis->ticks[i - 1]));
         double room = axis->least_gap;
         if (!axis->vertical)
-            room = fmax(room, 16 + (text_width(axis->labels[i], &font_tick) +
-                                    text_width(axis->labels[i - 1], &font_tick)) /
-                                       2);
+            room = fmax(
+                room, 16 + (text_width(axis->labels[i], &font_tick) + text_width(axis->labels[i - 1], &font_tick)) / 2);
         if (apart < room) return 0;
     }
     return 1;
@@ -48,8 +47,7 @@ static void linear(struct axis *axis) {
         double tens = pow(10, abs(exponent));
         for (int mantissa = 1; mantissa <= 5; mantissa += mantissa == 2 ? 3 : 1) {
             double step = exponent < 0 ? mantissa / tens : mantissa * tens;
-            int64_t first = (int64_t)ceil(axis->low / step - 1e-9),
-                    last = (int64_t)floor(axis->high / step + 1e-9);
+            int64_t first = (int64_t)ceil(axis->low / step - 1e-9), last = (int64_t)floor(axis->high / step + 1e-9);
             if (last - first >= AXIS_TICKS) continue;
             axis->num_ticks = 0;
             for (int64_t k = first * mantissa; k <= last * mantissa; k += mantissa)

@@ -15,46 +15,46 @@
 
 static const char library[] = "libcairo.so.2", package[] = "libcairo2";
 
-#define FUNCTIONS(X)                                                                                         \
-    X(image_surface_create)                                                                                  \
-    X(pdf_surface_create_for_stream)                                                                         \
-    X(pdf_surface_set_metadata)                                                                              \
-    X(surface_write_to_png_stream)                                                                           \
-    X(surface_finish)                                                                                        \
-    X(surface_status)                                                                                        \
-    X(surface_destroy)                                                                                       \
-    X(create)                                                                                                \
-    X(destroy)                                                                                               \
-    X(status)                                                                                                \
-    X(status_to_string)                                                                                      \
-    X(scale)                                                                                                 \
-    X(save)                                                                                                  \
-    X(restore)                                                                                               \
-    X(translate)                                                                                             \
-    X(rotate)                                                                                                \
-    X(set_source_rgb)                                                                                        \
-    X(set_line_width)                                                                                        \
-    X(set_line_join)                                                                                         \
-    X(set_line_cap)                                                                                          \
-    X(set_dash)                                                                                              \
-    X(rectangle)                                                                                             \
-    X(new_sub_path)                                                                                          \
-    X(arc)                                                                                                   \
-    X(move_to)                                                                                               \
-    X(line_to)                                                                                               \
-    X(close_path)                                                                                            \
-    X(fill)                                                                                                  \
-    X(fill_preserve)                                                                                         \
-    X(new_path)                                                                                              \
-    X(stroke)                                                                                                \
-    X(select_font_face)                                                                                      \
-    X(set_font_size)                                                                                         \
-    X(font_options_create)                                                                                   \
-    X(font_options_set_hint_style)                                                                           \
-    X(font_options_set_hint_metrics)                                                                         \
-    X(font_options_destroy)                                                                                  \
-    X(set_font_options)                                                                                      \
-    X(text_extents)                                                                                          \
+#define FUNCTIONS(X)                                                                                                   \
+    X(image_surface_create)                                                                                            \
+    X(pdf_surface_create_for_stream)                                                                                   \
+    X(pdf_surface_set_metadata)                                                                                        \
+    X(surface_write_to_png_stream)                                                                                     \
+    X(surface_finish)                                                                                                  \
+    X(surface_status)                                                                                                  \
+    X(surface_destroy)                                                                                                 \
+    X(create)                                                                                                          \
+    X(destroy)                                                                                                         \
+    X(status)                                                                                                          \
+    X(status_to_string)                                                                                                \
+    X(scale)                                                                                                           \
+    X(save)                                                                                                            \
+    X(restore)                                                                                                         \
+    X(translate)                                                                                                       \
+    X(rotate)                                                                                                          \
+    X(set_source_rgb)                                                                                                  \
+    X(set_line_width)                                                                                                  \
+    X(set_line_join)                                                                                                   \
+    X(set_line_cap)                                                                                                    \
+    X(set_dash)                                                                                                        \
+    X(rectangle)                                                                                                       \
+    X(new_sub_path)                                                                                                    \
+    X(arc)                                                                                                             \
+    X(move_to)                                                                                                         \
+    X(line_to)                                                                                                         \
+    X(close_path)                                                                                                      \
+    X(fill)                                                                                                            \
+    X(fill_preserve)                                                                                                   \
+    X(new_path)                                                                                                        \
+    X(stroke)                                                                                                          \
+    X(select_font_face)                                                                                                \
+    X(set_font_size)                                                                                                   \
+    X(font_options_create)                                                                                             \
+    X(font_options_set_hint_style)                                                                                     \
+    X(font_options_set_hint_metrics)                                                                                   \
+    X(font_options_destroy)                                                                                            \
+    X(set_font_options)                                                                                                \
+    X(text_extents)                                                                                                    \
     X(show_text)
 
 struct api {
@@ -90,19 +90,17 @@ static cairo_status_t receive(void *closure, const unsigned char *data, unsigned
 static int32_t open_library(struct picture *picture, const char *format, struct kerf_error *err) {
     picture->handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (picture->handle == NULL)
-        return kerf_error_set(
-            err, KERF_EUNSUPPORTED,
-            "a %s picture needs the library cairo (%s), which is not installed here (Debian's "
-            "package is %s); an .svg picture does not",
-            format, library, package);
-#define LOOK_UP(name)                                                                                        \
-    picture->api.name = (__typeof__(picture->api.name))dlsym(picture->handle, "cairo_" #name);               \
-    if (picture->api.name == NULL)                                                                           \
-        return kerf_error_set(                                                                               \
-            err, KERF_EUNSUPPORTED,                                                                          \
-            "a %s picture needs cairo 1.16 with PNG and PDF (Debian's package %s): the %s "                  \
-            "here has no %s",                                                                                \
-            format, package, library, "cairo_" #name);
+        return kerf_error_set(err, KERF_EUNSUPPORTED,
+                              "a %s picture needs the library cairo (%s), which is not installed here (Debian's "
+                              "package is %s); an .svg picture does not",
+                              format, library, package);
+#define LOOK_UP(name)                                                                                                  \
+    picture->api.name = (__typeof__(picture->api.name))dlsym(picture->handle, "cairo_" #name);                         \
+    if (picture->api.name == NULL)                                                                                     \
+        return kerf_error_set(err, KERF_EUNSUPPORTED,                                                                  \
+                              "a %s picture needs cairo 1.16 with PNG and PDF (Debian's package %s): the %s "          \
+                              "here has no %s",                                                                        \
+                              format, package, library, "cairo_" #name);
     FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
     return KERF_OK;
@@ -121,17 +119,16 @@ static int32_t open_surface(struct picture *picture, const struct canvas_page *p
     double scale = 1;
     if (picture->canvas.driver == &canvas_pdf) {
         scale = 0.75; /* a PDF counts in points */
-        picture->surface = api->pdf_surface_create_for_stream(receive, picture->out, page->width * scale,
-                                                              page->height * scale);
+        picture->surface =
+            api->pdf_surface_create_for_stream(receive, picture->out, page->width * scale, page->height * scale);
         api->pdf_surface_set_metadata(picture->surface, CAIRO_PDF_METADATA_TITLE, page->title);
-        api->pdf_surface_set_metadata(picture->surface, CAIRO_PDF_METADATA_CREATOR,
-                                      "kerf " KERF_VERSION_TEXT);
+        api->pdf_surface_set_metadata(picture->surface, CAIRO_PDF_METADATA_CREATOR, "kerf " KERF_VERSION_TEXT);
     } else {
         scale = fmin(png_scale, png_longest / fmax(page->width, page->height));
         if (!(scale >= png_least_scale))
             return kerf_error_set(err, KERF_EUNSUPPORTED,
-                                  "the picture is too large for PNG, %.0f x %.0f pixels: use .svg or .pdf",
-                                  page->width, page->height);
+                                  "the picture is too large for PNG, %.0f x %.0f pixels: use .svg or .pdf", page->width,
+                                  page->height);
         picture->surface = api->image_surface_create(CAIRO_FORMAT_ARGB32, (int)ceil(page->width * scale),
                                                      (int)ceil(page->height * scale));
     }
@@ -145,8 +142,8 @@ static int32_t open_surface(struct picture *picture, const struct canvas_page *p
     return KERF_OK;
 }
 
-static int32_t begin(const struct canvas_driver *driver, const struct canvas_page *page,
-                     struct kerf_text *out, struct canvas **ret_canvas, struct kerf_error *err) {
+static int32_t begin(const struct canvas_driver *driver, const struct canvas_page *page, struct kerf_text *out,
+                     struct canvas **ret_canvas, struct kerf_error *err) {
     struct picture *picture = calloc(1, sizeof *picture);
     if (picture == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
     picture->canvas.driver = driver;
@@ -208,8 +205,7 @@ static void draw_path(struct canvas *canvas, const struct canvas_point *points, 
     struct picture *picture = (struct picture *)canvas;
     const struct api *api = &picture->api;
     cairo_t *cr = picture->cr;
-    for (int32_t i = 0; i < num_points; i++)
-        (i == 0 ? api->move_to : api->line_to)(cr, points[i].x, points[i].y);
+    for (int32_t i = 0; i < num_points; i++) (i == 0 ? api->move_to : api->line_to)(cr, points[i].x, points[i].y);
     if (pen->closed) api->close_path(cr);
     if (pen->fill != CANVAS_NONE) {
         set_colour(picture, pen->fill);
@@ -273,8 +269,8 @@ static int32_t finish(struct canvas *canvas, int32_t keep, struct kerf_error *er
     if (out->failed || picture->clean.failed || status == CAIRO_STATUS_NO_MEMORY)
         code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
     else if (status != CAIRO_STATUS_SUCCESS)
-        code = kerf_error_set(err, KERF_EUNSUPPORTED, "cairo cannot draw the picture: %s",
-                              api->status_to_string(status));
+        code =
+            kerf_error_set(err, KERF_EUNSUPPORTED, "cairo cannot draw the picture: %s", api->status_to_string(status));
     if (!keep || code != KERF_OK) {
         out->length = picture->start;
         if (out->data) out->data[out->length] = 0;

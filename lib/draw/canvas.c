@@ -11,8 +11,7 @@ static const struct canvas_driver *const drivers[] = {
 
 enum { NUM_DRIVERS = sizeof drivers / sizeof *drivers };
 
-int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_format,
-                               struct kerf_error *err) {
+int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_format, struct kerf_error *err) {
     assert(path && ret_format);
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     for (int32_t i = 0; dot && i < NUM_DRIVERS; i++)
@@ -25,8 +24,8 @@ int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_f
         if (i > 0) strcat(known, i + 1 < NUM_DRIVERS ? ", " : " or ");
         strcat(strcat(known, "."), drivers[i]->extension);
     }
-    return kerf_error_set(err, KERF_EUNSUPPORTED,
-                          "no picture format is known for '%s': its name should end in %s", path, known);
+    return kerf_error_set(err, KERF_EUNSUPPORTED, "no picture format is known for '%s': its name should end in %s",
+                          path, known);
 }
 
 int32_t canvas_begin(enum kerf_picture_format format, const struct canvas_page *page, struct kerf_text *out,

@@ -52,12 +52,12 @@ struct canvas_driver {
     const char *extension;
     int32_t (*begin)(const struct canvas_page *page, struct kerf_text *out, struct canvas **ret_canvas,
                      struct kerf_error *err);
-    void (*rect)(struct canvas *canvas, double x, double y, double width, double height, double radius,
-                 uint32_t fill, const char *tip);
+    void (*rect)(struct canvas *canvas, double x, double y, double width, double height, double radius, uint32_t fill,
+                 const char *tip);
     void (*path)(struct canvas *canvas, const struct canvas_point *points, int32_t num_points,
                  const struct canvas_pen *pen, const char *tip);
-    void (*text)(struct canvas *canvas, double x, double y, const struct canvas_font *font,
-                 enum canvas_anchor anchor, const char *string, const char *tip);
+    void (*text)(struct canvas *canvas, double x, double y, const struct canvas_font *font, enum canvas_anchor anchor,
+                 const char *string, const char *tip);
     int32_t (*finish)(struct canvas *canvas, int32_t keep, struct kerf_error *err);
 };
 
@@ -76,8 +76,8 @@ static inline int32_t canvas_finish(struct canvas *canvas, int32_t keep, struct 
     return canvas->driver->finish(canvas, keep, err);
 }
 
-static inline void canvas_rect(struct canvas *canvas, double x, double y, double width, double height,
-                               double radius, uint32_t fill, const char *tip) {
+static inline void canvas_rect(struct canvas *canvas, double x, double y, double width, double height, double radius,
+                               uint32_t fill, const char *tip) {
     canvas->driver->rect(canvas, x, y, width, height, radius, fill, tip);
 }
 
@@ -86,8 +86,8 @@ static inline void canvas_path(struct canvas *canvas, const struct canvas_point 
     canvas->driver->path(canvas, points, num_points, pen, tip);
 }
 
-static inline void canvas_line(struct canvas *canvas, double x1, double y1, double x2, double y2,
-                               uint32_t colour, double width, double dash) {
+static inline void canvas_line(struct canvas *canvas, double x1, double y1, double x2, double y2, uint32_t colour,
+                               double width, double dash) {
     const struct canvas_point points[2] = {{x1, y1}, {x2, y2}};
     const struct canvas_pen pen = {.stroke = colour, .fill = CANVAS_NONE, .width = width, .dash = dash};
     canvas->driver->path(canvas, points, 2, &pen, NULL);
@@ -103,7 +103,7 @@ static inline void canvas_text(struct canvas *canvas, double x, double y, const 
 /* The next character and a step forward; U+FFFD for bytes that are not UTF-8 and for characters that XML has
  * no room for, a space for other control characters. 0 at the end, without a step. */
 uint32_t text_next(const char **utf8);
-void text_clean(struct kerf_text *out, const char *utf8); /* appends what text_next reads, as UTF-8 */
+void text_clean(struct kerf_text *out, const char *utf8);            /* appends what text_next reads, as UTF-8 */
 double text_width(const char *utf8, const struct canvas_font *font); /* at most, in a sans-serif font */
 
 /* The string, or as much of its front as is not wider than width, and an ellipsis. */

@@ -20,9 +20,7 @@ static const struct scale bytes[] = {{1e18, " EB"}, {1e15, " PB"}, {1e12, " TB"}
 static const struct scale counts[] = {{1e12, " T"}, {1e9, " G"}, {1e6, " M"}, {1, ""}, {0, NULL}};
 
 static const struct scale *scale_of(enum kerf_unit unit, double like) {
-    const struct scale *scale = unit == KERF_UNIT_SECONDS ? seconds
-                                : unit == KERF_UNIT_BYTES ? bytes
-                                                          : counts;
+    const struct scale *scale = unit == KERF_UNIT_SECONDS ? seconds : unit == KERF_UNIT_BYTES ? bytes : counts;
     while (like < scale->factor * 0.9995 && scale[1].name) scale++;
     return scale;
 }

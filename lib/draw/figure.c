@@ -22,32 +22,28 @@ enum { NUM_KINDS = sizeof kinds / sizeof *kinds, MOST_LINES = 6 };
 /* Whether what the header asks of the numbers is so. */
 static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struct kerf_error *err) {
     if ((uint32_t)panel->kind >= NUM_KINDS)
-        return kerf_error_set(err, KERF_EINVALID, "panel %d: %d is not a kind of panel", number,
-                              (int)panel->kind);
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: %d is not a kind of panel", number, (int)panel->kind);
     int curves = panel->kind == KERF_PANEL_CURVES;
     int32_t num_values = curves ? panel->num_xs : panel->num_parts;
     const char *what = kinds[panel->kind].rows;
     if (panel->num_rows < 0 || num_values < 0 || (panel->num_rows > 0 && panel->rows == NULL) ||
         (num_values > 0 && (curves ? (void *)panel->xs == NULL : (void *)panel->parts == NULL)))
-        return kerf_error_set(err, KERF_EINVALID, "panel %d: its %ss, parts or xs are not there", number,
-                              what);
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: its %ss, parts or xs are not there", number, what);
     if (!isfinite(panel->limit) || panel->limit < 0)
-        return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative",
-                              number);
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative", number);
     for (int32_t k = 0; curves && k < num_values; k++)
         if (!(panel->xs[k] > (k > 0 ? panel->xs[k - 1] : 1e-290)) || panel->xs[k] > 1e290)
             return kerf_error_set(err, KERF_EINVALID,
-                                  "panel %d: its xs have to be above 0, rising and below 1e290, x %d is not",
-                                  number, k + 1);
+                                  "panel %d: its xs have to be above 0, rising and below 1e290, x %d is not", number,
+                                  k + 1);
     for (int32_t i = 0; i < panel->num_rows; i++)
         for (int32_t k = 0; k < num_values; k++) {
             const double *values = panel->rows[i].values;
             if (values == NULL)
-                return kerf_error_set(err, KERF_EINVALID, "panel %d: %s %d has no values", number, what,
-                                      i + 1);
+                return kerf_error_set(err, KERF_EINVALID, "panel %d: %s %d has no values", number, what, i + 1);
             if (curves ? isinf(values[k]) : !isfinite(values[k]) || values[k] < 0)
-                return kerf_error_set(err, KERF_EINVALID, "panel %d, %s %d: value %d has to be finite%s",
-                                      number, what, i + 1, k + 1, curves ? ", or NAN" : " and not negative");
+                return kerf_error_set(err, KERF_EINVALID, "panel %d, %s %d: value %d has to be finite%s", number, what,
+                                      i + 1, k + 1, curves ? ", or NAN" : " and not negative");
         }
     return KERF_OK;
 }
@@ -63,8 +59,7 @@ static void describe(const struct kerf_figure *figure, struct kerf_text *out) {
         for (int32_t i = 0; i < panel->num_rows && i < MOST_ROWS; i++) {
             const struct kerf_chart_row *row = &panel->rows[i];
             char number[CHART_NUMBER];
-            chart_number(number,
-                         panel->kind == KERF_PANEL_CURVES ? 0 : panel_sum(row->values, panel->num_parts),
+            chart_number(number, panel->kind == KERF_PANEL_CURVES ? 0 : panel_sum(row->values, panel->num_parts),
                          panel->unit);
             const char *note = row->note ? row->note : panel->kind == KERF_PANEL_CURVES ? "" : number;
             kerf_text_printf(out, " %s%s%s%s%s%s;", words(row->label), *words(row->detail) ? " (" : "",
@@ -74,8 +69,8 @@ static void describe(const struct kerf_figure *figure, struct kerf_text *out) {
     }
 }
 
-static double draw_lines(struct sheet *sheet, const char *string, const struct canvas_font *font,
-                         int32_t most, double top) {
+static double draw_lines(struct sheet *sheet, const char *string, const struct canvas_font *font, int32_t most,
+                         double top) {
     const char *lines[MOST_LINES];
     int32_t count = text_lines(&sheet->arena, words(string), font, sheet->right - sheet->left, lines, most);
     for (int32_t i = 0; i < count; i++) {
@@ -111,13 +106,12 @@ static int32_t prepare(struct sheet *sheet, const struct kerf_figure *figure, st
         return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
     for (int32_t p = 0; p < figure->num_panels; p++)
         if (figure->panels[p].kind == KERF_PANEL_BARS)
-            sheet->bar_label_width =
-                fmax(sheet->bar_label_width, panel_bars_label_width(&figure->panels[p], 280));
+            sheet->bar_label_width = fmax(sheet->bar_label_width, panel_bars_label_width(&figure->panels[p], 280));
     return KERF_OK;
 }
 
-static int32_t draw_page(struct sheet *sheet, const struct kerf_figure *figure,
-                         enum kerf_picture_format format, struct kerf_text *out, struct kerf_error *err) {
+static int32_t draw_page(struct sheet *sheet, const struct kerf_figure *figure, enum kerf_picture_format format,
+                         struct kerf_text *out, struct kerf_error *err) {
     double height = draw(sheet, figure);
     struct kerf_text description = {0};
     describe(figure, &description);
@@ -129,15 +123,14 @@ static int32_t draw_page(struct sheet *sheet, const struct kerf_figure *figure,
         draw(sheet, figure);
         int32_t failed = sheet->failed || description.failed;
         code = canvas_finish(sheet->canvas, !failed, err);
-        if (code == KERF_OK && failed)
-            code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+        if (code == KERF_OK && failed) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
     }
     kerf_text_free(&description);
     return code;
 }
 
-int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_format format,
-                         struct kerf_text *out, struct kerf_error *err) {
+int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_format format, struct kerf_text *out,
+                         struct kerf_error *err) {
     assert(figure && out);
     if (figure->num_panels < 0 || (figure->num_panels > 0 && figure->panels == NULL))
         return kerf_error_set(err, KERF_EINVALID, "the panels of the figure are not there");

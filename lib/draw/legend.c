@@ -7,31 +7,25 @@ static void marker(struct canvas *canvas, int32_t shape, double x, double y, dou
                    const char *tip) {
     const struct canvas_pen pen = {.stroke = CANVAS_NONE, .fill = colour, .closed = 1};
     switch (shape) {
-    case 0:
-        canvas_rect(canvas, x - r, y - r, 2 * r, 2 * r, r, colour, tip);
-        return;
-    case 1:
-        canvas_rect(canvas, x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r, 0.5, colour, tip);
-        return;
+    case 0: canvas_rect(canvas, x - r, y - r, 2 * r, 2 * r, r, colour, tip); return;
+    case 1: canvas_rect(canvas, x - 0.88 * r, y - 0.88 * r, 1.76 * r, 1.76 * r, 0.5, colour, tip); return;
     case 2:
-        canvas_path(canvas,
-                    (const struct canvas_point[]){
-                        {x, y - 1.25 * r}, {x + 1.25 * r, y}, {x, y + 1.25 * r}, {x - 1.25 * r, y}},
-                    4, &pen, tip);
+        canvas_path(
+            canvas,
+            (const struct canvas_point[]){{x, y - 1.25 * r}, {x + 1.25 * r, y}, {x, y + 1.25 * r}, {x - 1.25 * r, y}},
+            4, &pen, tip);
         return;
     default: {
         double up = shape == 3 ? 1 : -1;
         canvas_path(canvas,
-                    (const struct canvas_point[]){{x, y - 1.25 * up * r},
-                                                  {x + 1.15 * r, y + 0.8 * up * r},
-                                                  {x - 1.15 * r, y + 0.8 * up * r}},
+                    (const struct canvas_point[]){
+                        {x, y - 1.25 * up * r}, {x + 1.15 * r, y + 0.8 * up * r}, {x - 1.15 * r, y + 0.8 * up * r}},
                     3, &pen, tip);
     }
     }
 }
 
-void legend_marker(struct canvas *canvas, int32_t shape, double x, double y, uint32_t colour,
-                   const char *tip) {
+void legend_marker(struct canvas *canvas, int32_t shape, double x, double y, uint32_t colour, const char *tip) {
     marker(canvas, shape % MARKERS, x, y, 5.2, PAPER, NULL); /* a rim, where curves cross */
     marker(canvas, shape % MARKERS, x, y, 3.8, colour, tip);
 }

@@ -12,8 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const uint32_t colours[] = {0x305DA8, 0xE4962F, 0x17906E, 0xBE7DC1,
-                                   0x66C4F7, 0x3C4858, 0xD0562C, 0xF9CE68};
+static const uint32_t colours[] = {0x305DA8, 0xE4962F, 0x17906E, 0xBE7DC1, 0x66C4F7, 0x3C4858, 0xD0562C, 0xF9CE68};
 static const uint32_t unused = 0xD5DAE0;
 static const char *const unused_names[] = {"bubble", "bubbles", "idle", "free", "unused", "waiting"};
 
@@ -41,8 +40,7 @@ static int is_unused(const char *name) {
     return 0;
 }
 
-static const struct palette_entry *find(const struct palette_entry *entries, int32_t count,
-                                        const char *name) {
+static const struct palette_entry *find(const struct palette_entry *entries, int32_t count, const char *name) {
     for (int32_t i = 0; i < count; i++)
         if (strcmp(entries[i].name, name) == 0) return &entries[i];
     return NULL;
@@ -80,8 +78,7 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
             if (find(palette.curves, palette.num_curves, name)) continue;
             const struct palette_entry *part = find(palette.parts, palette.num_parts, name);
             int32_t number = palette.num_curves++;
-            palette.curves[number] =
-                (struct palette_entry){name, part ? part->colour : numbered(number, 1), number};
+            palette.curves[number] = (struct palette_entry){name, part ? part->colour : numbered(number, 1), number};
         }
     }
     *ret_palette = palette;

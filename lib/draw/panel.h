@@ -19,8 +19,8 @@
 #define INK_LIMIT  0xA61E3Au
 #define PAPER      0xFFFFFFu
 
-extern const struct canvas_font font_title, font_subtitle, font_heading, font_label, font_detail, font_note,
-    font_tick, font_limit, font_share;
+extern const struct canvas_font font_title, font_subtitle, font_heading, font_label, font_detail, font_note, font_tick,
+    font_limit, font_share;
 
 /* palette.c */
 struct palette_entry {
@@ -50,25 +50,20 @@ struct sheet {
     int32_t failed;         /* 1 once memory ran out: what is drawn from then on is thrown away */
 };
 
-void *sheet_alloc(struct sheet *sheet, int32_t count,
-                  size_t size); /* NULL only for a sheet that has failed */
+void *sheet_alloc(struct sheet *sheet, int32_t count, size_t size); /* NULL only for a sheet that has failed */
 const char *sheet_printf(struct sheet *sheet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *sheet_fit(struct sheet *sheet, const char *string, const struct canvas_font *font, double width);
 
-typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel,
-                          double top); /* returns the bottom */
+typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel, double top); /* returns the bottom */
 panel_draw panel_bars, panel_columns, panel_curves;
 
 /* The words behind bar or above column number i, not wider than width; and what the mouse is told of a part.
  */
 const char *panel_note(struct sheet *sheet, const struct kerf_panel *panel, int32_t i, double width);
-const char *panel_tip(struct sheet *sheet, const struct kerf_panel *panel, int32_t part, double value,
-                      double sum);
+const char *panel_tip(struct sheet *sheet, const struct kerf_panel *panel, int32_t part, double value, double sum);
 double panel_bars_label_width(const struct kerf_panel *panel, double most);
 static inline const char *words(const char *string) { return string ? string : ""; }
-static inline double crisp(double v) {
-    return (double)(int64_t)v + 0.5;
-} /* where a line of 1 pixel is sharp */
+static inline double crisp(double v) { return (double)(int64_t)v + 0.5; } /* where a line of 1 pixel is sharp */
 
 /* chart_number.c: numbers in units that people read: "260 ms", "4.1 s", "63.7 GB", "16,384". */
 enum { CHART_NUMBER = 40 };
@@ -76,8 +71,7 @@ void chart_number(char text[CHART_NUMBER], double value, enum kerf_unit unit);
 /* As many decimals as a step needs, in the unit that suits `like`: "0", "200 ms", "1,200 ms". */
 void chart_number_like(char text[CHART_NUMBER], double value, enum kerf_unit unit, double like, double step);
 void chart_percent(char text[CHART_NUMBER], double share);
-double
-panel_value(double value); /* what to draw: 0 or more, not so small or large that axes or sums suffer */
+double panel_value(double value); /* what to draw: 0 or more, not so small or large that axes or sums suffer */
 double panel_sum(const double *values, int32_t count);
 
 /* axis.c */
@@ -103,8 +97,7 @@ struct legend_entry {
     uint32_t colour;
     int32_t marker; /* -1: a patch of colour */
 };
-void legend_marker(struct canvas *canvas, int32_t marker, double x, double y, uint32_t colour,
-                   const char *tip);
+void legend_marker(struct canvas *canvas, int32_t marker, double x, double y, uint32_t colour, const char *tip);
 double legend_draw(struct sheet *sheet, const struct legend_entry *entries, int32_t count, double top);
 double legend_of_parts(struct sheet *sheet, const struct kerf_panel *panel, double top);
 

@@ -97,8 +97,7 @@ static void draw_note(struct bars *bars, int32_t i, double middle, double limit_
     if (limit_x >= 0 && x - 8 > limit_x) font.colour = INK_LIMIT;
     if (*note && limit_x > x - 4 && limit_x < x + width + 4) /* the line of the limit passes behind it */
         canvas_rect(canvas, x - 3, middle - 9, width + 7, 18, 3, PAPER, NULL);
-    canvas_text(canvas, x, middle + 4.5, &font, CANVAS_START, note,
-                row->note && note != row->note ? row->note : NULL);
+    canvas_text(canvas, x, middle + 4.5, &font, CANVAS_START, note, row->note && note != row->note ? row->note : NULL);
 }
 
 static double draw_limit(struct bars *bars, double top, double bottom) {
@@ -135,8 +134,7 @@ double panel_bars(struct sheet *sheet, const struct kerf_panel *panel, double to
     draw_grid(&bars, y, bottom);
     for (int32_t i = 0; i < panel->num_rows; i++) draw_row(&bars, i, y + 2 + (i + 0.5) * bars.pitch);
     if (panel->limit > 0) limit_x = draw_limit(&bars, y, bottom);
-    for (int32_t i = 0; i < panel->num_rows; i++)
-        draw_note(&bars, i, y + 2 + (i + 0.5) * bars.pitch, limit_x);
+    for (int32_t i = 0; i < panel->num_rows; i++) draw_note(&bars, i, y + 2 + (i + 0.5) * bars.pitch, limit_x);
     y = bottom + 22;
     if (panel->x_label) {
         const char *label = sheet_fit(sheet, panel->x_label, &font_tick, sheet->right - bars.axis.from);

@@ -22,9 +22,7 @@ struct lettering {
     double height, most; /* of the line; pixels that a label may be long */
 };
 
-static double centre(const struct columns *columns, int32_t i) {
-    return columns->from + (i + 0.5) * columns->slot;
-}
+static double centre(const struct columns *columns, int32_t i) { return columns->from + (i + 0.5) * columns->slot; }
 
 static struct lettering choose(const struct columns *columns, const struct canvas_font *font, double widest) {
     struct lettering lettering = {*font, 1, font->size + 3, columns->slot - 6};
@@ -47,8 +45,7 @@ static const char *joined(struct sheet *sheet, const struct kerf_chart_row *row)
     return sheet_printf(sheet, "%s, %s", words(row->label), row->detail);
 }
 
-static void draw_label(const struct columns *columns, const struct lettering *lettering, int32_t i,
-                       double bottom) {
+static void draw_label(const struct columns *columns, const struct lettering *lettering, int32_t i, double bottom) {
     struct sheet *sheet = columns->sheet;
     const struct kerf_chart_row *row = &columns->panel->rows[i];
     double x = centre(columns, i);
@@ -62,21 +59,19 @@ static void draw_label(const struct columns *columns, const struct lettering *le
     /* The end of the text is below the middle of the column; the front must not leave the page. */
     double most = lettering->font.turn == 45 ? fmin(lettering->most, (x - 12) * M_SQRT2) : lettering->most;
     const char *text = joined(sheet, row), *fitted = sheet_fit(sheet, text, &lettering->font, most);
-    canvas_text(sheet->canvas, x + 4, bottom + (lettering->font.turn == 45 ? 14 : 8), &lettering->font,
-                CANVAS_END, fitted, fitted == text ? NULL : text);
+    canvas_text(sheet->canvas, x + 4, bottom + (lettering->font.turn == 45 ? 14 : 8), &lettering->font, CANVAS_END,
+                fitted, fitted == text ? NULL : text);
 }
 
-static void draw_note(const struct columns *columns, const struct lettering *lettering, int32_t i,
-                      double top) {
+static void draw_note(const struct columns *columns, const struct lettering *lettering, int32_t i, double top) {
     struct sheet *sheet = columns->sheet;
     double x = centre(columns, i), most = lettering->most;
     if (lettering->font.turn == 45) most = fmin(most, (sheet->page_width - 12 - x) * M_SQRT2);
     const char *note = panel_note(sheet, columns->panel, i, 1e6);
     const char *fitted = sheet_fit(sheet, note, &lettering->font, most);
     if (lettering->font.turn == 90) x += 4;
-    canvas_text(sheet->canvas, x, top - 7, &lettering->font,
-                lettering->font.turn == 0 ? CANVAS_MIDDLE : CANVAS_START, fitted,
-                fitted == note ? NULL : note);
+    canvas_text(sheet->canvas, x, top - 7, &lettering->font, lettering->font.turn == 0 ? CANVAS_MIDDLE : CANVAS_START,
+                fitted, fitted == note ? NULL : note);
 }
 
 static void draw_column(const struct columns *columns, int32_t i) {
@@ -112,8 +107,8 @@ static void draw_shares(const struct columns *columns, int32_t i) {
             chart_percent(share, value / sum);
             if (text_width(share, &font) <= columns->width - 2)
                 canvas_text(sheet->canvas, centre(columns, i),
-                            axis_place(&columns->axis, (before + value / 2) / sum) + 4, &font, CANVAS_MIDDLE,
-                            share, NULL);
+                            axis_place(&columns->axis, (before + value / 2) / sum) + 4, &font, CANVAS_MIDDLE, share,
+                            NULL);
         }
         before += value;
     }
@@ -161,8 +156,7 @@ double panel_columns(struct sheet *sheet, const struct kerf_panel *panel, double
     double y = floor_y + 8 + labels.height + (details && labels.font.turn == 0 ? 14 : 0);
     if (panel->x_label) {
         const char *label = sheet_fit(sheet, panel->x_label, &font_tick, sheet->right - columns.from);
-        canvas_text(sheet->canvas, (columns.from + sheet->right) / 2, y + 16, &font_tick, CANVAS_MIDDLE,
-                    label, NULL);
+        canvas_text(sheet->canvas, (columns.from + sheet->right) / 2, y + 16, &font_tick, CANVAS_MIDDLE, label, NULL);
         y += 20;
     }
     return y;

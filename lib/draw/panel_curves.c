@@ -52,12 +52,8 @@ static void find_domains(struct curves *curves) {
             }
     if (!visible(high)) low = high = 1;
     double air = fmin(fmax(pow(high / low, 0.05), 1.15), 1e6);
-    curves->y = (struct axis){.low = low / air,
-                              .high = high * air,
-                              .unit = panel->unit,
-                              .vertical = 1,
-                              .base = 10,
-                              .least_gap = 24};
+    curves->y = (struct axis){
+        .low = low / air, .high = high * air, .unit = panel->unit, .vertical = 1, .base = 10, .least_gap = 24};
     curves->x = (struct axis){.low = panel->xs[0],
                               .high = panel->xs[panel->num_xs - 1],
                               .unit = KERF_UNIT_COUNT,
@@ -87,8 +83,7 @@ static void move_apart(struct curves *curves) {
         sizes[blocks++] = 1;
         while (blocks > 1 && starts[blocks - 2] + sizes[blocks - 2] * pitch > starts[blocks - 1]) {
             int32_t size = sizes[blocks - 2], added = sizes[blocks - 1];
-            double start =
-                (size * starts[blocks - 2] + added * (starts[blocks - 1] - size * pitch)) / (size + added);
+            double start = (size * starts[blocks - 2] + added * (starts[blocks - 1] - size * pitch)) / (size + added);
             size += added;
             starts[--blocks - 1] = fmax(fmin(start, lowest - (size - 1) * pitch), curves->top);
             sizes[blocks - 1] = size;
@@ -105,9 +100,7 @@ static void add_name(struct curves *curves, int32_t i) {
     const char *detail = words(row->detail), *note = words(row->note);
     struct name *name = &curves->names[curves->num_names++];
     *name = (struct name){.label = words(row->label), .colour = entry->colour, .marker = entry->number};
-    name->detail = *detail && *note ? sheet_printf(sheet, "%s \u00B7 %s", detail, note)
-                   : *detail        ? detail
-                                    : note;
+    name->detail = *detail && *note ? sheet_printf(sheet, "%s \u00B7 %s", detail, note) : *detail ? detail : note;
     int32_t last = curves->panel->num_xs - 1;
     while (last >= 0 && !visible(row->values[last])) last--;
     if (last < 0) {
@@ -123,9 +116,8 @@ static void draw_name(const struct curves *curves, const struct name *name) {
     struct sheet *sheet = curves->sheet;
     double x = curves->right + 24;
     if (name->x > 0) {
-        const struct canvas_point leader[3] = {{fmin(name->x + 8, curves->right), name->wanted},
-                                               {curves->right, name->wanted},
-                                               {x - 7, name->y}};
+        const struct canvas_point leader[3] = {
+            {fmin(name->x + 8, curves->right), name->wanted}, {curves->right, name->wanted}, {x - 7, name->y}};
         /* Dots within the plot, so that nobody takes the line for a part of the curve. */
         const struct canvas_pen pen = {.stroke = palette_mix(name->colour, PAPER, 0.45),
                                        .fill = CANVAS_NONE,
@@ -133,8 +125,7 @@ static void draw_name(const struct curves *curves, const struct name *name) {
                                        .dash = name->x < curves->x.to - 1 ? 3 : 0};
         canvas_path(sheet->canvas, leader, 3, &pen, NULL);
     }
-    if (name->marker >= 0 && name->x > 0)
-        legend_marker(sheet->canvas, name->marker, x, name->y, name->colour, NULL);
+    if (name->marker >= 0 && name->x > 0) legend_marker(sheet->canvas, name->marker, x, name->y, name->colour, NULL);
     double from = name->marker >= 0 ? x + 10 : x - 4;
     const struct canvas_font *font = name->marker >= 0 ? &font_label : &font_limit;
     const char *label = sheet_fit(sheet, name->label, font, sheet->right - from);
@@ -157,8 +148,7 @@ static void draw_grid(const struct curves *curves) {
         canvas_line(canvas, x, curves->top, x, curves->bottom, INK_GRID, 1, 0);
         canvas_text(canvas, x, curves->bottom + 17, &font_tick, CANVAS_MIDDLE, curves->x.labels[i], NULL);
     }
-    canvas_line(canvas, curves->left, crisp(curves->bottom), curves->right, crisp(curves->bottom), INK_AXIS,
-                1, 0);
+    canvas_line(canvas, curves->left, crisp(curves->bottom), curves->right, crisp(curves->bottom), INK_AXIS, 1, 0);
 }
 
 static void draw_curve(const struct curves *curves, int32_t i, struct canvas_point *points) {
@@ -180,8 +170,8 @@ static void draw_curve(const struct curves *curves, int32_t i, struct canvas_poi
     int dense = panel->num_xs > 1 && (curves->x.to - curves->x.from) / (panel->num_xs - 1) < 9;
     for (int32_t k = 0; k < panel->num_xs; k++) {
         if (!visible(row->values[k])) continue;
-        int alone = (k == 0 || !visible(row->values[k - 1])) &&
-                    (k + 1 == panel->num_xs || !visible(row->values[k + 1]));
+        int alone =
+            (k == 0 || !visible(row->values[k - 1])) && (k + 1 == panel->num_xs || !visible(row->values[k + 1]));
         if (dense && !alone) continue;
         char x[CHART_NUMBER], y[CHART_NUMBER];
         chart_number(x, panel->xs[k], KERF_UNIT_COUNT);
@@ -211,8 +201,8 @@ static void place_plot(struct curves *curves, int named) {
         const struct kerf_chart_row *row = &panel->rows[i];
         widest = fmax(widest, text_width(words(row->label), &font_label));
         if (*words(row->detail) == 0 && *words(row->note) == 0) continue;
-        widest = fmax(widest, text_width(words(row->detail), &font_detail) +
-                                  text_width(words(row->note), &font_detail) + 12);
+        widest = fmax(widest,
+                      text_width(words(row->detail), &font_detail) + text_width(words(row->note), &font_detail) + 12);
         curves->pitch = 32;
     }
     curves->right = sheet->right - (widest > 0 ? 34 + fmin(ceil(widest), 220) : 0);
@@ -221,8 +211,7 @@ static void place_plot(struct curves *curves, int named) {
     curves->y.to = curves->top;
     axis_ticks(&curves->y);
     double ticks = 0;
-    for (int32_t i = 0; i < curves->y.num_ticks; i++)
-        ticks = fmax(ticks, text_width(curves->y.labels[i], &font_tick));
+    for (int32_t i = 0; i < curves->y.num_ticks; i++) ticks = fmax(ticks, text_width(curves->y.labels[i], &font_tick));
     curves->left = sheet->left + ceil(ticks) + 10;
     curves->x.from = curves->left + 16;
     curves->x.to = curves->right - 16;
@@ -244,11 +233,8 @@ double panel_curves(struct sheet *sheet, const struct kerf_panel *panel, double 
         double y = axis_place(&curves.y, panel_value(panel->limit));
         canvas_line(sheet->canvas, curves.left, crisp(y), curves.right, crisp(y), INK_LIMIT, 1.25, 4);
         if (*words(panel->limit_label))
-            curves.names[curves.num_names++] = (struct name){.wanted = y,
-                                                             .x = curves.right,
-                                                             .label = panel->limit_label,
-                                                             .colour = INK_LIMIT,
-                                                             .marker = -1};
+            curves.names[curves.num_names++] = (struct name){
+                .wanted = y, .x = curves.right, .label = panel->limit_label, .colour = INK_LIMIT, .marker = -1};
     }
     move_apart(&curves);
     for (int32_t i = 0; i < panel->num_rows; i++) draw_curve(&curves, i, points);

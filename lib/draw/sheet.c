@@ -50,8 +50,7 @@ const char *panel_note(struct sheet *sheet, const struct kerf_panel *panel, int3
     return sheet_fit(sheet, words(note), &font_note, width);
 }
 
-const char *panel_tip(struct sheet *sheet, const struct kerf_panel *panel, int32_t part, double value,
-                      double sum) {
+const char *panel_tip(struct sheet *sheet, const struct kerf_panel *panel, int32_t part, double value, double sum) {
     char number[CHART_NUMBER], share[CHART_NUMBER];
     chart_number(number, value, panel->unit);
     chart_percent(share, value / sum);

@@ -34,8 +34,7 @@ static char *put_number(char *to, double value) {
     if (value < 0 && n > 0) *to++ = '-';
     char digits[NUMBER];
     int length = 0;
-    for (int64_t whole = n / 100; whole > 0 || length == 0; whole /= 10)
-        digits[length++] = (char)('0' + whole % 10);
+    for (int64_t whole = n / 100; whole > 0 || length == 0; whole /= 10) digits[length++] = (char)('0' + whole % 10);
     while (length > 0) *to++ = digits[--length];
     if (n % 100) {
         *to++ = '.';
@@ -68,11 +67,7 @@ static void write_escaped(struct kerf_text *out, const char *utf8) {
     const char *next = utf8, *plain = utf8; /* from plain to here, bytes are as they should be */
     while (*utf8) {
         uint32_t c = text_next(&next);
-        const char *instead = c == '&'   ? "&amp;"
-                              : c == '<' ? "&lt;"
-                              : c == '>' ? "&gt;"
-                              : c == '"' ? "&quot;"
-                                         : NULL;
+        const char *instead = c == '&' ? "&amp;" : c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '"' ? "&quot;" : NULL;
         if (c == 0xFFFD) instead = "\uFFFD";
         if (c == ' ' && *utf8 != ' ') instead = " ";
         if (instead) {
@@ -212,8 +207,7 @@ static int32_t svg_finish(struct canvas *canvas, int32_t keep, struct kerf_error
     struct kerf_text *out = svg->out;
     end_run(svg);
     kerf_text_add(out, "</svg>\n");
-    int32_t code =
-        out->failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture") : KERF_OK;
+    int32_t code = out->failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture") : KERF_OK;
     if (!keep || code != KERF_OK) {
         out->length = svg->start;
         if (out->data) out->data[out->length] = 0;

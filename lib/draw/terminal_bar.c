@@ -11,10 +11,8 @@
 #include <string.h>
 
 /* xterm's 256 colours that are nearest to the palette of the pictures, then lighter ones. */
-static const uint8_t colours[] = {67,  215, 36,  176, 117, 102, 167, 222,
-                                  110, 223, 115, 182, 153, 216, 248, 229};
-static const char *const shades[] = {"\u2588", "\u2593", "\u2592", "\u2591", "#", "=",
-                                     "o",      "+",      ":",      "%",      "x", "-"};
+static const uint8_t colours[] = {67, 215, 36, 176, 117, 102, 167, 222, 110, 223, 115, 182, 153, 216, 248, 229};
+static const char *const shades[] = {"\u2588", "\u2593", "\u2592", "\u2591", "#", "=", "o", "+", ":", "%", "x", "-"};
 static const char *const eighths[] = {"",       "\u258F", "\u258E", "\u258D", "\u258C",
                                       "\u258B", "\u258A", "\u2589", "\u2588"};
 
@@ -35,8 +33,7 @@ static int64_t edge(const struct bar *bar, double before) {
     return share >= 1 ? bar->units : (int64_t)floor(share * (double)bar->units + 0.5);
 }
 
-static void paint(struct kerf_text *out, int32_t ink, int32_t ground, int32_t *last_ink,
-                  int32_t *last_ground) {
+static void paint(struct kerf_text *out, int32_t ink, int32_t ground, int32_t *last_ink, int32_t *last_ground) {
     if (ink == *last_ink && ground == *last_ground) return;
     kerf_text_add(out, *last_ground >= 0 && ground < 0 ? "\033[0;38;5;" : "\033[38;5;");
     kerf_text_printf(out, "%d", colours[ink % COLOURS]);
@@ -95,8 +92,8 @@ static void plain(struct kerf_text *out, const struct bar *bar) {
     }
 }
 
-void kerf_bar_terminal(struct kerf_text *out, const double *values, int32_t num_values, double full,
-                       int32_t columns, int32_t colour) {
+void kerf_bar_terminal(struct kerf_text *out, const double *values, int32_t num_values, double full, int32_t columns,
+                       int32_t colour) {
     struct bar bar = {values, num_values, full, colour ? (int64_t)columns * 8 : columns};
     if (columns <= 0 || !(full > 0)) return;
     if (colour)

@@ -49,8 +49,7 @@ uint32_t text_next(const char **utf8) {
     }
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     *utf8 += length ? length : 1;
-    if (length == 0 || c < least[length] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000) ||
-        (c & 0xFFFE) == 0xFFFE)
+    if (length == 0 || c < least[length] || c > 0x10FFFF || (c >= 0xD800 && c < 0xE000) || (c & 0xFFFE) == 0xFFFE)
         return 0xFFFD;
     return c < ' ' || (c >= 127 && c < 0xA0) ? ' ' : c;
 }

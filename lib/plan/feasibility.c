@@ -76,7 +76,8 @@ static int keep_nearest(void *context, const struct shapes *shapes, int64_t dp, 
                 .scale_up = {placements[i].tp1, placements[i].tp2, placements[i].dp, placements[i].pp},
             };
             struct kerf_estimate one;
-            if (kerf_layout_estimate(nearest->with->cost_model, nearest->problem, &layout, &one, NULL) != KERF_OK) continue;
+            if (kerf_layout_estimate(nearest->with->cost_model, nearest->problem, &layout, &one, NULL) != KERF_OK)
+                continue;
             const struct kerf_estimate *best = &nearest->best;
             struct ranked a = {one.throughput, 0, one.layout}, b = {best->throughput, 0, best->layout};
             if (nearest->found && (one.memory_bytes > best->memory_bytes ||

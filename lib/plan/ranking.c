@@ -16,7 +16,8 @@ static void swap(struct ranked *a, struct ranked *b) {
 }
 
 static void sift_up(struct ranked *heap, int32_t i) {
-    for (; i > 0 && ranked_compare(&heap[i], &heap[(i - 1) / 2]) > 0; i = (i - 1) / 2) swap(&heap[i], &heap[(i - 1) / 2]);
+    for (; i > 0 && ranked_compare(&heap[i], &heap[(i - 1) / 2]) > 0; i = (i - 1) / 2)
+        swap(&heap[i], &heap[(i - 1) / 2]);
 }
 
 static void sift_down(struct ranked *heap, int32_t count, int32_t i) {

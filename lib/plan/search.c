@@ -46,8 +46,8 @@ struct run {
     size_t num_searches;
     struct task *tasks;
     size_t num_tasks;
-    struct arena *scratch; /* [threads] for one task at a time */
-    struct arena *kept;    /* [threads] for the whole run */
+    struct arena *scratch;    /* [threads] for one task at a time */
+    struct arena *kept;       /* [threads] for the whole run */
     atomic_size_t tasks_done; /* of num_searches listing, num_tasks searching and num_searches explaining */
     atomic_int stop, out_of_memory;
     pthread_mutex_t progress_mutex;
@@ -56,7 +56,8 @@ struct run {
 /* Tells how far the work is, unless another thread is at it; 1 when the work should end. */
 static int should_stop(struct run *run) {
     if (run->options->progress && pthread_mutex_trylock(&run->progress_mutex) == 0) {
-        double all = (double)(run->num_tasks + 2 * run->num_searches), done = (double)atomic_load(&run->tasks_done) / all;
+        double all = (double)(run->num_tasks + 2 * run->num_searches),
+               done = (double)atomic_load(&run->tasks_done) / all;
         if (run->options->progress(run->options->progress_context, done)) atomic_store(&run->stop, 1);
         pthread_mutex_unlock(&run->progress_mutex);
     }
@@ -139,8 +140,8 @@ static struct spot *price_placements(const struct shapes *shapes, int64_t dp, in
 }
 
 /* Goes through the stages of one tensor parallelism; 0 when memory ran out. */
-static int explore(struct run *run, const struct search *search, const struct space_tensor *tensor,
-                   struct arena *arena, struct ranking *best, double cutoff_s, int64_t *candidates, int64_t *feasible) {
+static int explore(struct run *run, const struct search *search, const struct space_tensor *tensor, struct arena *arena,
+                   struct ranking *best, double cutoff_s, int64_t *candidates, int64_t *feasible) {
     const struct kerf_problem *problem = search->problem;
     const struct kerf_cost_model *cost_model = run->options->cost_model;
     const double capacity = problem->system.memory_capacity_bytes;
@@ -151,7 +152,8 @@ static int explore(struct run *run, const struct search *search, const struct sp
     int32_t num_pps = shapes.num_blocks ? space_stages(problem, tensor, pps) : 0;
     shapes_activation_bytes(&shapes, 0); /* for the weights, which the placements' prices need */
     for (int32_t p = 0; p < num_pps && !should_stop(run); p++) {
-        int64_t pp = pps[p], dp = problem->gpus / (tensor->tp1 * tensor->tp2 * pp), samples = problem->global_batch / dp;
+        int64_t pp = pps[p], dp = problem->gpus / (tensor->tp1 * tensor->tp2 * pp),
+                samples = problem->global_batch / dp;
         double replicas = (double)weight_replicas(problem->strategy, dp, tensor->tp2);
         group.spots = price_placements(&shapes, dp, pp, &group.num_spots);
         if (group.spots == NULL) return 0;
@@ -162,15 +164,16 @@ static int explore(struct run *run, const struct search *search, const struct sp
             *candidates += (int64_t)shapes.num_blocks * group.num_spots;
             step.micro_batches = (double)(samples / micro_batch);
             struct kerf_memory_parts memory =
-                step_memory(cost_model, shapes.weights_bytes, shapes_activation_bytes(&shapes, b), step.layers, replicas,
-                            step.pp, step.micro_batches);
+                step_memory(cost_model, shapes.weights_bytes, shapes_activation_bytes(&shapes, b), step.layers,
+                            replicas, step.pp, step.micro_batches);
             group.memory_bytes = memory_sum(&memory);
             if (group.memory_bytes > capacity) continue;
             *feasible += (int64_t)shapes.num_blocks * group.num_spots;
             for (int32_t nb = 0; nb < shapes.num_blocks && group.num_spots; nb++) {
                 const struct shape_row *row = shapes_row(&shapes, b, nb);
                 if (row == NULL) return 0;
-                group.layout = (struct kerf_layout){dp, tensor->tp1, tensor->tp2, pp, micro_batch, shapes.blocks[nb], {0, 0, 0, 0}};
+                group.layout = (struct kerf_layout){dp,          tensor->tp1,       tensor->tp2, pp,
+                                                    micro_batch, shapes.blocks[nb], {0, 0, 0, 0}};
                 time_placements(&group, row, step);
             }
         }
@@ -204,7 +207,8 @@ static void run_task(void *context, size_t index, int32_t worker) {
     struct ranking best = {.most = run->options->top};
     best.heap = arena_alloc(arena, (size_t)best.most, sizeof *best.heap);
     pthread_mutex_lock(&search->mutex);
-    double cutoff_s = search->best.count < best.most ? INFINITY : cutoff_of(&search->best, search->problem->global_batch);
+    double cutoff_s =
+        search->best.count < best.most ? INFINITY : cutoff_of(&search->best, search->problem->global_batch);
     pthread_mutex_unlock(&search->mutex);
     if (best.heap == NULL || !explore(run, search, &search->tensors[run->tasks[index].tensor], arena, &best, cutoff_s,
                                       &candidates, &feasible))
@@ -297,7 +301,8 @@ static int list_tasks(struct run *run, struct arena *arena) {
     for (size_t i = 0; i < run->num_searches; i++) run->num_tasks += (size_t)run->searches[i].num_tensors;
     run->tasks = arena_alloc(arena, run->num_tasks, sizeof *run->tasks);
     for (size_t i = 0; run->tasks && i < run->num_searches; i++)
-        for (int32_t t = 0; t < run->searches[i].num_tensors; t++) run->tasks[next++] = (struct task){&run->searches[i], t};
+        for (int32_t t = 0; t < run->searches[i].num_tensors; t++)
+            run->tasks[next++] = (struct task){&run->searches[i], t};
     return run->tasks != NULL;
 }
 
@@ -312,7 +317,8 @@ static int collect(const struct run *run, struct owned_plan *owned) {
         if (plans == NULL) return 0;
         ranking_sort(&search->best);
         for (int32_t p = 0; p < search->best.count; p++)
-            if (kerf_layout_estimate(run->options->cost_model, search->problem, &search->best.heap[p].layout, &plans[p], NULL))
+            if (kerf_layout_estimate(run->options->cost_model, search->problem, &search->best.heap[p].layout, &plans[p],
+                                     NULL))
                 return 0; /* cannot be: every candidate obeys the rules */
         if (search->has_nearest) plans[0] = search->nearest;
         searches[i] = (struct kerf_search){
@@ -330,8 +336,8 @@ static int collect(const struct run *run, struct owned_plan *owned) {
     return 1;
 }
 
-int32_t kerf_plan_search(const struct kerf_problem *problems, size_t num_problems, const struct kerf_plan_options *options,
-                         struct kerf_plan **ret_plan, struct kerf_error *err) {
+int32_t kerf_plan_search(const struct kerf_problem *problems, size_t num_problems,
+                         const struct kerf_plan_options *options, struct kerf_plan **ret_plan, struct kerf_error *err) {
     int32_t code = check(problems, num_problems, options, err);
     if (code != KERF_OK) return code;
     int32_t threads = options->threads > 0 ? options->threads : threads_available();

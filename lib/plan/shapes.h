@@ -21,7 +21,7 @@ struct shape_axis {
 };
 
 struct shape_row {
-    double stage_bytes; /* what one stage sends to the next */
+    double stage_bytes;             /* what one stage sends to the next */
     double *forward_s, *backward_s; /* [n1 * n2] */
 };
 

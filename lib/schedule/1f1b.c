@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* 1F1B (PipeDream-Flush, as Megatron and PyTorch have it): device i starts min(p-1-i, m) micro-batches, then takes turns
- * between one forward and one backward. */
+/* 1F1B (PipeDream-Flush, as Megatron and PyTorch have it): device i starts min(p-1-i, m) micro-batches, then takes
+ * turns between one forward and one backward. */
 #include "schedule/rule.h"
 
 static void device(struct builder *b, int32_t i) {
@@ -13,7 +13,8 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_1f1b = {
-    .shown = {"1f1b", "one forward, one backward", "", "(p-1) s", "min(p, m)", "PipeDream-Flush, arXiv 2006.09503; Megatron-LM"},
+    .shown = {"1f1b", "one forward, one backward", "", "(p-1) s", "min(p, m)",
+              "PipeDream-Flush, arXiv 2006.09503; Megatron-LM"},
     .default_chunks = 1,
     .fixed_chunks = 1,
     .device = device,

@@ -6,7 +6,8 @@
 static int32_t check(const struct kerf_schedule_request *request, struct kerf_error *err) {
     int32_t least = 2 * request->devices - 1;
     if (request->microbatches >= least) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "1f1b_overlap needs at least 2p-1 = %d micro-batches on %d devices, not %d", least,
+    return kerf_error_set(err, KERF_EINVALID,
+                          "1f1b_overlap needs at least 2p-1 = %d micro-batches on %d devices, not %d", least,
                           request->devices, request->microbatches);
 }
 
@@ -18,8 +19,8 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_1f1b_overlap = {
-    .shown = {"1f1b_overlap", "1f1b with fused forward and backward", "m >= 2p-1", "makespan p F + (m-1) FB + p (B+W)", "2p",
-              "Victarry/PP-Schedule-Visualization"},
+    .shown = {"1f1b_overlap", "1f1b with fused forward and backward", "m >= 2p-1", "makespan p F + (m-1) FB + p (B+W)",
+              "2p", "Victarry/PP-Schedule-Visualization"},
     .default_chunks = 1,
     .fixed_chunks = 1,
     .check = check,

@@ -5,32 +5,40 @@
 
 enum seen { SEEN_F = 1, SEEN_B = 2, SEEN_I = 4, SEEN_W = 8 };
 
-static const char *kind_name(enum seen kind) { return kind == SEEN_F ? "F" : kind == SEEN_B ? "B" : kind == SEEN_I ? "I" : "W"; }
+static const char *kind_name(enum seen kind) {
+    return kind == SEEN_F ? "F" : kind == SEEN_B ? "B" : kind == SEEN_I ? "I" : "W";
+}
 
-static int32_t mark(const struct kerf_schedule *schedule, unsigned char *seen, int32_t device, enum seen kind, int32_t stage,
-                    int32_t microbatch, struct kerf_error *err) {
+static int32_t mark(const struct kerf_schedule *schedule, unsigned char *seen, int32_t device, enum seen kind,
+                    int32_t stage, int32_t microbatch, struct kerf_error *err) {
     if (stage < 0 || stage >= schedule->stages || microbatch < 0 || microbatch >= schedule->microbatches)
-        return kerf_error_set(err, KERF_EINVALID, "%d%s%d on device %d: there are stages 0 to %d and micro-batches 0 to %d", stage,
+        return kerf_error_set(err, KERF_EINVALID,
+                              "%d%s%d on device %d: there are stages 0 to %d and micro-batches 0 to %d", stage,
                               kind_name(kind), microbatch, device, schedule->stages - 1, schedule->microbatches - 1);
     int32_t home = order_device(schedule, stage, microbatch);
     if (home != device)
-        return kerf_error_set(err, KERF_EINVALID, "%d%s%d is on device %d, but stage %d is on device %d", stage, kind_name(kind),
-                              microbatch, device, stage, home);
+        return kerf_error_set(err, KERF_EINVALID, "%d%s%d is on device %d, but stage %d is on device %d", stage,
+                              kind_name(kind), microbatch, device, stage, home);
     unsigned char *place = &seen[(size_t)stage * (size_t)schedule->microbatches + (size_t)microbatch];
     if (*place & kind)
-        return kerf_error_set(err, KERF_EINVALID, "%d%s%d is there twice, on device %d", stage, kind_name(kind), microbatch, device);
+        return kerf_error_set(err, KERF_EINVALID, "%d%s%d is there twice, on device %d", stage, kind_name(kind),
+                              microbatch, device);
     if ((kind == SEEN_B && *place & (SEEN_I | SEEN_W)) || (kind & (SEEN_I | SEEN_W) && *place & SEEN_B))
-        return kerf_error_set(err, KERF_EINVALID, "micro-batch %d has both a whole and a split backward pass on stage %d", microbatch, stage);
+        return kerf_error_set(err, KERF_EINVALID,
+                              "micro-batch %d has both a whole and a split backward pass on stage %d", microbatch,
+                              stage);
     *place |= (unsigned char)kind;
     return KERF_OK;
 }
 
 static int32_t mark_all(const struct kerf_schedule *schedule, unsigned char *seen, struct kerf_error *err) {
-    static const enum seen kinds[] = {[KERF_OP_F] = SEEN_F, [KERF_OP_B] = SEEN_B, [KERF_OP_I] = SEEN_I, [KERF_OP_W] = SEEN_W};
+    static const enum seen kinds[] = {
+        [KERF_OP_F] = SEEN_F, [KERF_OP_B] = SEEN_B, [KERF_OP_I] = SEEN_I, [KERF_OP_W] = SEEN_W};
     for (int32_t i = 0; i < schedule->devices; i++)
         for (int32_t k = 0; k < schedule->num_ops[i]; k++) {
             const struct kerf_op *op = &schedule->ops[i][k];
-            int32_t code = mark(schedule, seen, i, op->kind == KERF_OP_FB ? SEEN_F : kinds[op->kind], op->stage, op->microbatch, err);
+            int32_t code = mark(schedule, seen, i, op->kind == KERF_OP_FB ? SEEN_F : kinds[op->kind], op->stage,
+                                op->microbatch, err);
             if (code == KERF_OK && op->kind == KERF_OP_FB)
                 code = mark(schedule, seen, i, SEEN_B, op->with_stage, op->with_microbatch, err);
             if (code != KERF_OK) return code;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/dual_pass.h"
 
-static int32_t next_microbatch(const struct dual_pass *d, const int32_t *counter, int pass) { return d->first[pass] + counter[pass]; }
+static int32_t next_microbatch(const struct dual_pass *d, const int32_t *counter, int pass) {
+    return d->first[pass] + counter[pass];
+}
 
 static void forward(struct dual_pass *d, int pass) {
     if (d->f[pass] >= d->count) return;
@@ -14,7 +16,8 @@ static void backward(struct dual_pass *d, int pass, int split) {
     if (d->back[pass] >= d->count) return;
     int32_t microbatch = next_microbatch(d, d->back, pass);
     add(d->b, d->device, split ? KERF_OP_I : KERF_OP_B, d->stage[pass], microbatch);
-    if (split) d->pending[d->pending_end++] = (struct kerf_op){microbatch, -1, (int16_t)d->stage[pass], -1, KERF_OP_W, 0};
+    if (split)
+        d->pending[d->pending_end++] = (struct kerf_op){microbatch, -1, (int16_t)d->stage[pass], -1, KERF_OP_W, 0};
     d->back[pass]++;
 }
 
@@ -30,8 +33,8 @@ static void fused(struct dual_pass *d, int forward_pass, int backward_pass) {
     } else if (d->back[backward_pass] >= d->count) {
         forward(d, forward_pass);
     } else {
-        add_fused(d->b, d->device, d->stage[forward_pass], next_microbatch(d, d->f, forward_pass), d->stage[backward_pass],
-                  next_microbatch(d, d->back, backward_pass));
+        add_fused(d->b, d->device, d->stage[forward_pass], next_microbatch(d, d->f, forward_pass),
+                  d->stage[backward_pass], next_microbatch(d, d->back, backward_pass));
         d->f[forward_pass]++;
         d->back[backward_pass]++;
     }
@@ -44,7 +47,8 @@ void dual_pass_device(struct dual_pass *d) {
     for (int32_t j = 0; j < after; j++) backward(d, 1, 1), weight(d), forward(d, 1);
     for (int32_t j = 0; j < d->count - 2 * d->ranks + d->rank + 1; j++) {
         if (j == 0 && after == 0)
-            forward(d, 0), backward(d, 1, 0); /* at the turn the forward's output is the backward's input: not together */
+            forward(d, 0),
+                backward(d, 1, 0); /* at the turn the forward's output is the backward's input: not together */
         else
             fused(d, 0, 1);
         fused(d, 1, 0);

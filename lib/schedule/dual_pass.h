@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The eight phases that DualPipe and DualPipeV share (deepseek-ai/DualPipe, dualpipe.py and dualpipev.py): a device takes
- * turns between two passes, 0 and 1, which are the two directions of DualPipe and the two chunks of DualPipeV.
+ * The eight phases that DualPipe and DualPipeV share (deepseek-ai/DualPipe, dualpipe.py and dualpipev.py): a device
+ * takes turns between two passes, 0 and 1, which are the two directions of DualPipe and the two chunks of DualPipeV.
  */
 #ifndef KERF_SCHEDULE_DUAL_PASS_H
 #define KERF_SCHEDULE_DUAL_PASS_H

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DualPipe (DeepSeek-V3, arXiv 2412.19437; deepseek-ai/DualPipe, dualpipe.py): micro-batches enter from both ends of the
- * pipeline, and forwards of one direction run together with backwards of the other. Every device holds two stages'
+/* DualPipe (DeepSeek-V3, arXiv 2412.19437; deepseek-ai/DualPipe, dualpipe.py): micro-batches enter from both ends of
+ * the pipeline, and forwards of one direction run together with backwards of the other. Every device holds two stages'
  * weights. */
 #include "schedule/dual_pass.h"
 
 static int32_t check(const struct kerf_schedule_request *request, struct kerf_error *err) {
     int32_t p = request->devices, m = request->microbatches, least = 2 * p - 2 > 2 ? 2 * p - 2 : 2;
     if (p % 2 != 0)
-        return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of devices, such as %d or %d, not %d", p - 1 ? p - 1 : 2,
-                              p + 1, p);
+        return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of devices, such as %d or %d, not %d",
+                              p - 1 ? p - 1 : 2, p + 1, p);
     if (m % 2 != 0)
-        return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of micro-batches, such as %d, not %d", m + 1, m);
+        return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of micro-batches, such as %d, not %d",
+                              m + 1, m);
     if (m < least)
-        return kerf_error_set(err, KERF_EINVALID, "dualpipe needs at least 2p-2 = %d micro-batches on %d devices, not %d", least, p, m);
+        return kerf_error_set(err, KERF_EINVALID,
+                              "dualpipe needs at least 2p-2 = %d micro-batches on %d devices, not %d", least, p, m);
     return KERF_OK;
 }
 

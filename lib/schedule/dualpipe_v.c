@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* DualPipeV (deepseek-ai/DualPipe, dualpipev.py): DualPipe folded in the middle, so that one replica in a V does for two. */
+/* DualPipeV (deepseek-ai/DualPipe, dualpipev.py): DualPipe folded in the middle, so that one replica in a V does for
+ * two. */
 #include "schedule/dual_pass.h"
 
 static int32_t check(const struct kerf_schedule_request *request, struct kerf_error *err) {
     int32_t least = 2 * request->devices - 1;
     if (request->microbatches >= least) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "dualpipe_v needs at least 2p-1 = %d micro-batches on %d devices, not %d", least,
-                          request->devices, request->microbatches);
+    return kerf_error_set(err, KERF_EINVALID, "dualpipe_v needs at least 2p-1 = %d micro-batches on %d devices, not %d",
+                          least, request->devices, request->microbatches);
 }
 
 static void device(struct builder *b, int32_t i) {
-    struct dual_pass dual = {.b = b, .device = i, .ranks = b->p, .rank = i, .count = b->m, .stage = {i, 2 * b->p - 1 - i},
+    struct dual_pass dual = {.b = b,
+                             .device = i,
+                             .ranks = b->p,
+                             .rank = i,
+                             .count = b->m,
+                             .stage = {i, 2 * b->p - 1 - i},
                              .pending = b->scratch};
     dual_pass_device(&dual);
 }
 
 const struct rule rule_dualpipe_v = {
-    .shown = {"dualpipe_v", "DualPipe in a V, one replica", "m >= 2p-1", "(p-1) (fb + b_full - 3w) of a chunk's times, F = B",
-              "p + 1/2", "deepseek-ai/DualPipe"},
+    .shown = {"dualpipe_v", "DualPipe in a V, one replica", "m >= 2p-1",
+              "(p-1) (fb + b_full - 3w) of a chunk's times, F = B", "p + 1/2", "deepseek-ai/DualPipe"},
     .placement = PLACE_V,
     .default_chunks = 2,
     .fixed_chunks = 1,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PyTorch's InterleavedZeroBubble (torch/distributed/pipelining/schedules.py): interleaved 1F1B with a shorter warm-up and
- * the weights' backward i operations behind on device i. */
+/* PyTorch's InterleavedZeroBubble (torch/distributed/pipelining/schedules.py): interleaved 1F1B with a shorter warm-up
+ * and the weights' backward i operations behind on device i. */
 #include "schedule/virtual_microbatch.h"
 
 static void device(struct builder *b, int32_t i) {

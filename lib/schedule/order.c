@@ -15,7 +15,8 @@ static int makes(const struct kerf_op *op, int backward, int32_t stage, int32_t 
 /* The operation that makes an output, on its device; -1 when there is none. */
 static int32_t find_maker(const struct kerf_schedule *schedule, int64_t output, int32_t *ret_device) {
     int backward = (int)(output & 1);
-    int32_t stage = (int32_t)(output / 2 / schedule->microbatches), microbatch = (int32_t)(output / 2 % schedule->microbatches);
+    int32_t stage = (int32_t)(output / 2 / schedule->microbatches),
+            microbatch = (int32_t)(output / 2 % schedule->microbatches);
     *ret_device = order_device(schedule, stage, microbatch);
     for (int32_t k = 0; k < schedule->num_ops[*ret_device]; k++)
         if (makes(&schedule->ops[*ret_device][k], backward, stage, microbatch)) return k;
@@ -39,9 +40,9 @@ int32_t order_explain_cycle(const struct kerf_schedule *schedule, const int32_t 
             struct kerf_text op = {0};
             kerf_op_text(&op, &schedule->ops[device][next[device]]);
             int64_t output = waits_for[device] / 2;
-            kerf_error_set(err, KERF_EINVALID, "%s on device %d waits for %d%c%d, which no device runs", op.data ? op.data : "?",
-                           device, (int)(output / schedule->microbatches), waits_for[device] & 1 ? 'B' : 'F',
-                           (int)(output % schedule->microbatches));
+            kerf_error_set(err, KERF_EINVALID, "%s on device %d waits for %d%c%d, which no device runs",
+                           op.data ? op.data : "?", device, (int)(output / schedule->microbatches),
+                           waits_for[device] & 1 ? 'B' : 'F', (int)(output % schedule->microbatches));
             kerf_text_free(&op);
             free(seen);
             return KERF_EINVALID;
@@ -62,7 +63,8 @@ int32_t order_explain_cycle(const struct kerf_schedule *schedule, const int32_t 
         links++;
         device = maker_device;
     } while (device != begin);
-    kerf_error_set(err, KERF_EINVALID, "deadlock: %s%s", chain.data ? chain.data : "?", links > LINKS_MAX ? ", ..." : "");
+    kerf_error_set(err, KERF_EINVALID, "deadlock: %s%s", chain.data ? chain.data : "?",
+                   links > LINKS_MAX ? ", ..." : "");
     kerf_text_free(&chain);
     free(seen);
     return KERF_EINVALID;

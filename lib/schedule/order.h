@@ -12,7 +12,8 @@ static inline int32_t order_device(const struct kerf_schedule *schedule, int32_t
 }
 
 /* A number for what F (backward 0) or B or I (1) of a stage and micro-batch makes. */
-static inline int64_t order_output(const struct kerf_schedule *schedule, int backward, int32_t stage, int32_t microbatch) {
+static inline int64_t order_output(const struct kerf_schedule *schedule, int backward, int32_t stage,
+                                   int32_t microbatch) {
     return ((int64_t)stage * schedule->microbatches + microbatch) * 2 + backward;
 }
 

@@ -34,13 +34,14 @@ struct rule {
     void (*device)(struct builder *builder, int32_t device); /* adds the operations of one device in order */
 };
 
-static inline void add(struct builder *builder, int32_t device, enum kerf_op_kind kind, int32_t stage, int32_t microbatch) {
+static inline void add(struct builder *builder, int32_t device, enum kerf_op_kind kind, int32_t stage,
+                       int32_t microbatch) {
     builder->ops[device][builder->num_ops[device]++] =
         (struct kerf_op){microbatch, -1, (int16_t)stage, -1, (int16_t)kind, 0};
 }
 
-static inline void add_fused(struct builder *builder, int32_t device, int32_t stage, int32_t microbatch, int32_t with_stage,
-                             int32_t with_microbatch) {
+static inline void add_fused(struct builder *builder, int32_t device, int32_t stage, int32_t microbatch,
+                             int32_t with_stage, int32_t with_microbatch) {
     builder->ops[device][builder->num_ops[device]++] =
         (struct kerf_op){microbatch, with_microbatch, (int16_t)stage, (int16_t)with_stage, KERF_OP_FB, 0};
 }

@@ -5,16 +5,44 @@
 #include "schedule/rule.h"
 
 static const struct rule *const rules[] = {
-    &rule_gpipe,      &rule_1f1b,  &rule_eager_1f1b, &rule_1f1b_overlap, &rule_interleaved_1f1b, &rule_interleaved_1f1b_overlap,
-    &rule_interleaved_zb, &rule_looped_bfs, &rule_zb_h1, &rule_zb1p, &rule_zb_h2, &rule_zb_v, &rule_dualpipe, &rule_dualpipe_v,
+    &rule_gpipe,
+    &rule_1f1b,
+    &rule_eager_1f1b,
+    &rule_1f1b_overlap,
+    &rule_interleaved_1f1b,
+    &rule_interleaved_1f1b_overlap,
+    &rule_interleaved_zb,
+    &rule_looped_bfs,
+    &rule_zb_h1,
+    &rule_zb1p,
+    &rule_zb_h2,
+    &rule_zb_v,
+    &rule_dualpipe,
+    &rule_dualpipe_v,
 };
-enum { RULES = sizeof rules / sizeof *rules, DEVICES_MAX = 4096, MICROBATCHES_MAX = 1 << 20, OPS_MAX = 1 << 27, STAGES_MAX = 32767 };
+enum {
+    RULES = sizeof rules / sizeof *rules,
+    DEVICES_MAX = 4096,
+    MICROBATCHES_MAX = 1 << 20,
+    OPS_MAX = 1 << 27,
+    STAGES_MAX = 32767
+};
 
 const struct kerf_schedule_rule *const *kerf_schedule_rules(size_t *ret_count) {
-    static const struct kerf_schedule_rule *const shown[RULES] = {
-        &rule_gpipe.shown,      &rule_1f1b.shown,  &rule_eager_1f1b.shown, &rule_1f1b_overlap.shown, &rule_interleaved_1f1b.shown,
-        &rule_interleaved_1f1b_overlap.shown, &rule_interleaved_zb.shown, &rule_looped_bfs.shown, &rule_zb_h1.shown,
-        &rule_zb1p.shown, &rule_zb_h2.shown, &rule_zb_v.shown, &rule_dualpipe.shown, &rule_dualpipe_v.shown};
+    static const struct kerf_schedule_rule *const shown[RULES] = {&rule_gpipe.shown,
+                                                                  &rule_1f1b.shown,
+                                                                  &rule_eager_1f1b.shown,
+                                                                  &rule_1f1b_overlap.shown,
+                                                                  &rule_interleaved_1f1b.shown,
+                                                                  &rule_interleaved_1f1b_overlap.shown,
+                                                                  &rule_interleaved_zb.shown,
+                                                                  &rule_looped_bfs.shown,
+                                                                  &rule_zb_h1.shown,
+                                                                  &rule_zb1p.shown,
+                                                                  &rule_zb_h2.shown,
+                                                                  &rule_zb_v.shown,
+                                                                  &rule_dualpipe.shown,
+                                                                  &rule_dualpipe_v.shown};
     *ret_count = RULES;
     return shown;
 }
@@ -26,15 +54,18 @@ static const struct rule *find(const char *name, struct kerf_error *err) {
         names[i] = rules[i]->shown.name;
     }
     const char *nearest = kerf_text_nearest(name, names, RULES);
-    kerf_error_set(err, KERF_EUNKNOWN, "no schedule '%.64s'%s%s%s", name, nearest ? "; did you mean " : "; `kerf schedule --list` shows them",
-                   nearest ? nearest : "", nearest ? "?" : "");
+    kerf_error_set(err, KERF_EUNKNOWN, "no schedule '%.64s'%s%s%s", name,
+                   nearest ? "; did you mean " : "; `kerf schedule --list` shows them", nearest ? nearest : "",
+                   nearest ? "?" : "");
     return NULL;
 }
 
-static int32_t check_size(const struct rule *rule, const struct kerf_schedule_request *request, int32_t chunks, struct kerf_error *err) {
+static int32_t check_size(const struct rule *rule, const struct kerf_schedule_request *request, int32_t chunks,
+                          struct kerf_error *err) {
     const char *name = rule->shown.name;
     if (request->devices < 1 || request->devices > DEVICES_MAX)
-        return kerf_error_set(err, KERF_EINVALID, "devices must lie between 1 and %d, not %d", DEVICES_MAX, request->devices);
+        return kerf_error_set(err, KERF_EINVALID, "devices must lie between 1 and %d, not %d", DEVICES_MAX,
+                              request->devices);
     if (request->microbatches < 1 || request->microbatches > MICROBATCHES_MAX)
         return kerf_error_set(err, KERF_EINVALID, "microbatches must lie between 1 and %d, not %d", MICROBATCHES_MAX,
                               request->microbatches);
@@ -42,12 +73,13 @@ static int32_t check_size(const struct rule *rule, const struct kerf_schedule_re
         return kerf_error_set(err, KERF_EINVALID, "%s has %d chunk%s a device, not %d", name, rule->default_chunks,
                               rule->default_chunks == 1 ? "" : "s", request->chunks);
     if (chunks < 1 || (int64_t)chunks * request->devices > STAGES_MAX)
-        return kerf_error_set(err, KERF_EINVALID, "%d chunks on %d devices: there may be 1 to %d stages", chunks, request->devices,
-                              STAGES_MAX);
+        return kerf_error_set(err, KERF_EINVALID, "%d chunks on %d devices: there may be 1 to %d stages", chunks,
+                              request->devices, STAGES_MAX);
     if (request->group < 0)
         return kerf_error_set(err, KERF_EINVALID, "group must be 1 or more, not %d", request->group);
     if ((int64_t)chunks * request->devices * request->microbatches > OPS_MAX)
-        return kerf_error_set(err, KERF_EINVALID, "%d devices x %d chunks x %d micro-batches are more than %d operations of a kind",
+        return kerf_error_set(err, KERF_EINVALID,
+                              "%d devices x %d chunks x %d micro-batches are more than %d operations of a kind",
                               request->devices, chunks, request->microbatches, OPS_MAX);
     return rule->check ? rule->check(request, err) : KERF_OK;
 }
@@ -73,8 +105,10 @@ static void place(const struct rule *rule, int32_t p, int32_t stages, int32_t *d
 }
 
 /* 0 when memory ran out. */
-static int make(const struct rule *rule, const struct kerf_schedule_request *request, int32_t chunks, struct owned_schedule *owned) {
-    int32_t p = request->devices, m = request->microbatches, stages = p * chunks, replicas = rule->placement == PLACE_BOTH ? 2 : 1;
+static int make(const struct rule *rule, const struct kerf_schedule_request *request, int32_t chunks,
+                struct owned_schedule *owned) {
+    int32_t p = request->devices, m = request->microbatches, stages = p * chunks,
+            replicas = rule->placement == PLACE_BOTH ? 2 : 1;
     struct arena *arena = &owned->arena;
     struct builder builder = {.p = p, .m = m, .v = chunks, .group = request->group ? request->group : p};
     int32_t *device_of = arena_alloc(arena, (size_t)stages * (size_t)replicas, sizeof *device_of);
@@ -104,7 +138,8 @@ static int make(const struct rule *rule, const struct kerf_schedule_request *req
     return 1;
 }
 
-int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule, struct kerf_error *err) {
+int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule,
+                           struct kerf_error *err) {
     const struct rule *rule = find(request->rule, err);
     if (rule == NULL) return KERF_EUNKNOWN;
     int32_t chunks = request->chunks ? request->chunks : rule->default_chunks;
@@ -120,8 +155,8 @@ int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct k
     if (rule->grouped && (group < request->devices || request->microbatches % group != 0) &&
         kerf_schedule_check(&owned->schedule, &why) != KERF_OK) {
         kerf_schedule_free(&owned->schedule);
-        return kerf_error_set(err, KERF_EINVALID, "%s with groups of %d on %d devices: %s; a group of %d or more works", request->rule,
-                              group, request->devices, why.message, request->devices);
+        return kerf_error_set(err, KERF_EINVALID, "%s with groups of %d on %d devices: %s; a group of %d or more works",
+                              request->rule, group, request->devices, why.message, request->devices);
     }
     *ret_schedule = &owned->schedule;
     return KERF_OK;

@@ -39,8 +39,8 @@ static void op_json(struct kerf_json *json, int32_t device, const struct kerf_op
     kerf_json_close(json, '}');
 }
 
-void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule, const struct kerf_timeline *timeline,
-                        double lower_bound_s, int32_t with_ops) {
+void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule,
+                        const struct kerf_timeline *timeline, double lower_bound_s, int32_t with_ops) {
     struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
     kerf_json_string(json, "schedule", schedule->name);
     kerf_json_integer(json, "devices", schedule->devices);

@@ -6,8 +6,8 @@
  *   W(s, j)  needs I(s, j)                        FB          needs what its parts need
  *
  * A message between two devices takes the latency; nothing travels within one. Devices take turns: one runs until its
- * next operation lacks an input, and is taken up again when that input is made. Each operation is looked at once when it
- * runs and at most once for each input that it waits for, so that the work is linear in the operations.
+ * next operation lacks an input, and is taken up again when that input is made. Each operation is looked at once when
+ * it runs and at most once for each input that it waits for, so that the work is linear in the operations.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -81,7 +81,8 @@ static double inputs_ready(struct simulation *sim, int32_t device, int kind, int
 }
 
 /* Hands an output over; the time that the sender is kept by a blocking message. */
-static double deliver(struct simulation *sim, int32_t device, int backward, int32_t stage, int32_t microbatch, double end) {
+static double deliver(struct simulation *sim, int32_t device, int backward, int32_t stage, int32_t microbatch,
+                      double end) {
     const struct kerf_schedule *schedule = sim->schedule;
     int32_t to_stage = backward ? stage - 1 : stage + 1;
     (backward ? sim->backward_end : sim->forward_end)[(int64_t)stage * schedule->microbatches + microbatch] = end;
@@ -102,7 +103,8 @@ static double duration(const struct kerf_schedule_times *times, const struct ker
     case KERF_OP_I: return times->backward_input_s[op->stage];
     case KERF_OP_W: return times->backward_weight_s[op->stage];
     default:
-        return times->fused_s ? times->fused_s[op->stage] : times->forward_s[op->stage] + times->backward_s[op->with_stage];
+        return times->fused_s ? times->fused_s[op->stage]
+                              : times->forward_s[op->stage] + times->backward_s[op->with_stage];
     }
 }
 
@@ -139,7 +141,8 @@ static void run_device(struct simulation *sim, int32_t device, struct device_sta
             kept += deliver(sim, device, 1, op->with_stage, op->with_microbatch, end);
         else if (kind == KERF_OP_B || kind == KERF_OP_I)
             kept += deliver(sim, device, 1, op->stage, op->microbatch, end);
-        if (op->kind == KERF_OP_B || op->kind == KERF_OP_FB || op->kind == (free_at_input ? KERF_OP_I : KERF_OP_W)) state->held--;
+        if (op->kind == KERF_OP_B || op->kind == KERF_OP_FB || op->kind == (free_at_input ? KERF_OP_I : KERF_OP_W))
+            state->held--;
         state->free_s = end + kept;
     }
     sim->next[device] = at;
@@ -158,7 +161,8 @@ static int run(struct simulation *sim, struct device_state *states) {
     return 1;
 }
 
-static void sum_up(const struct simulation *sim, const struct device_state *states, struct kerf_timeline *timeline, double *peaks) {
+static void sum_up(const struct simulation *sim, const struct device_state *states, struct kerf_timeline *timeline,
+                   double *peaks) {
     const struct kerf_schedule *schedule = sim->schedule;
     double first = INFINITY, last = -INFINITY, busy_sum = 0;
     for (int32_t i = 0; i < schedule->devices; i++) {

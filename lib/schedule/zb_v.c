@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ZB-V made by hand (Qi et al., arXiv 2401.10241, Figure 6; PyTorch ScheduleZBVZeroBubble): two chunks on each device in a
- * V, so that the last stage is on device 0. No bubble within a device when F = B = W, in the memory of 1F1B.
+ * ZB-V made by hand (Qi et al., arXiv 2401.10241, Figure 6; PyTorch ScheduleZBVZeroBubble): two chunks on each device
+ * in a V, so that the last stage is on device 0. No bubble within a device when F = B = W, in the memory of 1F1B.
  */
 #include "schedule/rule.h"
 
@@ -36,8 +36,8 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_zb_v = {
-    .shown = {"zb_v", "no bubble within a device in 1f1b's memory, two chunks in a V", "", "0 of the span when F = B = W", "p",
-              "Zero Bubble, arXiv 2401.10241; PyTorch ScheduleZBVZeroBubble"},
+    .shown = {"zb_v", "no bubble within a device in 1f1b's memory, two chunks in a V", "",
+              "0 of the span when F = B = W", "p", "Zero Bubble, arXiv 2401.10241; PyTorch ScheduleZBVZeroBubble"},
     .placement = PLACE_V,
     .default_chunks = 2,
     .fixed_chunks = 1,

@@ -32,7 +32,7 @@ int32_t catalogue_unknown(const struct kerf_catalogue_entry *list, const char *w
     size_t n = 0;
     for (; list[n].name && n < MOST; n++) names[n] = list[n].name;
     const char *nearest = kerf_text_nearest(name, names, n);
-    return kerf_error_set(err, KERF_EUNKNOWN, "no %s or file '%.200s'; %s%s%s`kerf %ss` lists those that come with kerf",
-                          what, name, nearest ? "did you mean " : "", nearest ? nearest : "",
-                          nearest ? "? " : "", what);
+    return kerf_error_set(err, KERF_EUNKNOWN,
+                          "no %s or file '%.200s'; %s%s%s`kerf %ss` lists those that come with kerf", what, name,
+                          nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", what);
 }

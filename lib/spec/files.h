@@ -7,7 +7,8 @@
 #include "kerf/spec.h"
 
 /* What reads a model or a system from the object of a file; ret points to the struct. */
-typedef int32_t (*description_reader)(const struct json_object *object, const char *name, void *ret, struct kerf_error *err);
+typedef int32_t (*description_reader)(const struct json_object *object, const char *name, void *ret,
+                                      struct kerf_error *err);
 
 /* Reads the text of a file; source names it in errors. */
 int32_t description_parse(const char *json, size_t length, const char *source, description_reader read, void *ret,

@@ -8,15 +8,17 @@
 #include <string.h>
 
 /* The members in the order of their importance when layouts are compared. */
-#define TOP(key, least)   {NULL, #key, least, offsetof(struct kerf_layout, key)}
-#define PLACED(key)       {"scale_up", #key, 1, offsetof(struct kerf_layout, scale_up.key)}
+#define TOP(key, least)                                                                                                \
+    { NULL, #key, least, offsetof(struct kerf_layout, key) }
+#define PLACED(key)                                                                                                    \
+    { "scale_up", #key, 1, offsetof(struct kerf_layout, scale_up.key) }
 static const struct layout_field {
     const char *group, *key;
     int64_t least;
     size_t offset;
 } fields[] = {
-    TOP(dp, 1),  TOP(tp1, 1), TOP(tp2, 1),  TOP(pp, 1), TOP(micro_batch, 1), TOP(summa_blocks, 0),
-    PLACED(tp1), PLACED(tp2), PLACED(dp), PLACED(pp),
+    TOP(dp, 1),           TOP(tp1, 1), TOP(tp2, 1), TOP(pp, 1), TOP(micro_batch, 1),
+    TOP(summa_blocks, 0), PLACED(tp1), PLACED(tp2), PLACED(dp), PLACED(pp),
 };
 enum { FIELDS = sizeof fields / sizeof *fields, TOP_FIELDS = 6 };
 
@@ -52,7 +54,8 @@ void kerf_layout_json(struct kerf_json *json, const char *key, const struct kerf
 }
 
 int32_t layout_from_object(const struct json_object *object, struct kerf_layout *ret_layout, struct kerf_error *err) {
-    static const char *const top[] = {"tp1", "tp2", "dp", "pp", "micro_batch", "summa_blocks", "scale_up"}; /* tp is nearest to tp1 */
+    static const char *const top[] = {"tp1",         "tp2",          "dp",      "pp",
+                                      "micro_batch", "summa_blocks", "scale_up"}; /* tp is nearest to tp1 */
     static const char *const placed[] = {"tp1", "tp2", "dp", "pp"};
     struct kerf_layout layout = plain();
     struct json_object up = {.json = NULL};
@@ -84,13 +87,13 @@ static int32_t parse_part(const char *part, size_t length, struct kerf_layout *l
         full_key(i, keys[i]);
         names[i] = keys[i];
         if (strcmp(keys[i], key) != 0) continue;
-        if (equals == NULL)
-            return kerf_error_set(err, KERF_EINVALID, "layout: %s has no value; write %s=N", key, key);
+        if (equals == NULL) return kerf_error_set(err, KERF_EINVALID, "layout: %s has no value; write %s=N", key, key);
         size_t value_length = length - key_length - 1;
         snprintf(digits, sizeof digits, "%.*s", (int)(value_length < 31 ? value_length : 31), equals + 1);
         char *end;
         long long value = strtoll(digits, &end, 10);
-        if (value_length > 31 || *end || end == digits || !strchr("0123456789", digits[0]) || value < fields[i].least || value > KERF_COUNT_MAX)
+        if (value_length > 31 || *end || end == digits || !strchr("0123456789", digits[0]) || value < fields[i].least ||
+            value > KERF_COUNT_MAX)
             return kerf_error_set(err, KERF_EINVALID, "layout: %s must be a whole number from %lld to %lld, not '%s'",
                                   key, (long long)fields[i].least, (long long)KERF_COUNT_MAX, digits);
         if (*given & 1u << i) return kerf_error_set(err, KERF_EINVALID, "layout: %s is given twice", key);
@@ -100,7 +103,8 @@ static int32_t parse_part(const char *part, size_t length, struct kerf_layout *l
     }
     const char *nearest = strcmp(key, "tp") == 0 ? "tp1" : kerf_text_nearest(key, names, FIELDS);
     return kerf_error_set(err, KERF_EUNKNOWN, "layout: no part '%s'%s%s%s", key,
-                          nearest ? "; did you mean " : "; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*",
+                          nearest ? "; did you mean "
+                                  : "; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*",
                           nearest ? nearest : "", nearest ? "?" : "");
 }
 
@@ -128,9 +132,9 @@ int64_t layout_sequence_shards(enum kerf_strategy strategy, int64_t tp1, int64_t
     }
 }
 
-#define RULE(condition, ...)                                                                                 \
-    do {                                                                                                     \
-        if (!(condition)) return kerf_error_set(err, KERF_EINVALID, __VA_ARGS__);                            \
+#define RULE(condition, ...)                                                                                           \
+    do {                                                                                                               \
+        if (!(condition)) return kerf_error_set(err, KERF_EINVALID, __VA_ARGS__);                                      \
     } while (0)
 
 int32_t kerf_layout_check(const struct kerf_problem *problem, const struct kerf_layout *layout,
@@ -141,15 +145,16 @@ int32_t kerf_layout_check(const struct kerf_problem *problem, const struct kerf_
     int32_t code = problem_check(problem, err);
     if (code != KERF_OK) return code;
     for (size_t i = 0; i < FIELDS; i++)
-        RULE(get(l, i) >= fields[i].least && get(l, i) <= KERF_COUNT_MAX, "%s%s must lie between %lld and %lld, not %lld",
-             fields[i].group ? "scale_up." : "", fields[i].key, (ll)fields[i].least, (ll)KERF_COUNT_MAX, (ll)get(l, i));
+        RULE(get(l, i) >= fields[i].least && get(l, i) <= KERF_COUNT_MAX,
+             "%s%s must lie between %lld and %lld, not %lld", fields[i].group ? "scale_up." : "", fields[i].key,
+             (ll)fields[i].least, (ll)KERF_COUNT_MAX, (ll)get(l, i));
     int64_t product = 0;
     int wide = __builtin_mul_overflow(l->dp, l->tp1, &product) || __builtin_mul_overflow(product, l->tp2, &product) ||
                __builtin_mul_overflow(product, l->pp, &product);
     RULE(!wide && product <= KERF_COUNT_MAX, "dp %lld x tp1 %lld x tp2 %lld x pp %lld are more than %lld accelerators",
          (ll)l->dp, (ll)l->tp1, (ll)l->tp2, (ll)l->pp, (ll)KERF_COUNT_MAX);
-    RULE(product == problem->gpus, "dp %lld x tp1 %lld x tp2 %lld x pp %lld is not %lld accelerators",
-         (ll)l->dp, (ll)l->tp1, (ll)l->tp2, (ll)l->pp, (ll)problem->gpus);
+    RULE(product == problem->gpus, "dp %lld x tp1 %lld x tp2 %lld x pp %lld is not %lld accelerators", (ll)l->dp,
+         (ll)l->tp1, (ll)l->tp2, (ll)l->pp, (ll)problem->gpus);
     RULE(model->num_hidden_layers % l->pp == 0, "pp %lld does not divide %lld layers", (ll)l->pp,
          (ll)model->num_hidden_layers);
     RULE(model->num_attention_heads % l->tp1 == 0, "tp1 %lld does not divide %lld attention heads", (ll)l->tp1,
@@ -178,8 +183,9 @@ int32_t kerf_layout_check(const struct kerf_problem *problem, const struct kerf_
          "each of scale_up's tp1 %lld, tp2 %lld, dp %lld, pp %lld must divide the layout's", (ll)l->scale_up.tp1,
          (ll)l->scale_up.tp2, (ll)l->scale_up.dp, (ll)l->scale_up.pp);
     int64_t placed = l->scale_up.tp1 * l->scale_up.tp2; /* at most 2^60 */
-    wide = __builtin_mul_overflow(placed, l->scale_up.dp, &placed) || __builtin_mul_overflow(placed, l->scale_up.pp, &placed);
-    RULE(!wide && placed <= problem->system.scale_up.size, "scale_up places more than the %lld accelerators of a domain",
-         (ll)problem->system.scale_up.size);
+    wide = __builtin_mul_overflow(placed, l->scale_up.dp, &placed) ||
+           __builtin_mul_overflow(placed, l->scale_up.pp, &placed);
+    RULE(!wide && placed <= problem->system.scale_up.size,
+         "scale_up places more than the %lld accelerators of a domain", (ll)problem->system.scale_up.size);
     return KERF_OK;
 }

@@ -19,7 +19,10 @@ struct model_field {
     const char *names[NAMES];
 };
 
-#define FIELD(field, most, ...) {offsetof(struct kerf_model, field), most, {__VA_ARGS__}}
+#define FIELD(field, most, ...)                                                                                        \
+    {                                                                                                                  \
+        offsetof(struct kerf_model, field), most, { __VA_ARGS__ }                                                      \
+    }
 static const struct model_field fields[] = {
     FIELD(hidden_size, INT64_C(1) << 24, "hidden_size", "n_embd", "n_embed"),
     FIELD(intermediate_size, INT64_C(1) << 26, "intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"),
@@ -71,8 +74,8 @@ int32_t model_check(const struct kerf_model *model, struct kerf_error *err) {
                                   (long long)fields[i].most, (long long)value);
     }
     if (model->hidden_size % model->num_attention_heads == 0) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "%lld heads do not divide hidden_size %lld", (long long)model->num_attention_heads,
-                          (long long)model->hidden_size);
+    return kerf_error_set(err, KERF_EINVALID, "%lld heads do not divide hidden_size %lld",
+                          (long long)model->num_attention_heads, (long long)model->hidden_size);
 }
 
 int32_t model_from_object(const struct json_object *object, const char *name, struct kerf_model *ret_model,
@@ -85,12 +88,14 @@ int32_t model_from_object(const struct json_object *object, const char *name, st
     if (model.intermediate_size == 0 && is_four_wide(object)) model.intermediate_size = 4 * model.hidden_size;
     for (size_t i = 0; i < FIELDS; i++)
         if (*value_of(&model, &fields[i]) == 0 && &fields[i] != &fields[FIELDS - 1])
-            return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing; a model needs hidden_size, "
-                             "intermediate_size, num_hidden_layers and num_attention_heads", fields[i].names[0]);
+            return json_fail(object, NULL, KERF_EINVALID, err,
+                             "\"%s\" is missing; a model needs hidden_size, "
+                             "intermediate_size, num_hidden_layers and num_attention_heads",
+                             fields[i].names[0]);
     struct kerf_error why;
     if (model_check(&model, &why) != KERF_OK)
-        return json_fail(object, json_has(object, "n_head") ? "n_head" : "num_attention_heads", KERF_EINVALID, err, "%s",
-                         why.message);
+        return json_fail(object, json_has(object, "n_head") ? "n_head" : "num_attention_heads", KERF_EINVALID, err,
+                         "%s", why.message);
     const char *own_name = "";
     if (json_has(object, "name")) {
         int32_t code = json_get_string(object, "name", JSON_REQUIRED, &own_name, err);
@@ -106,7 +111,7 @@ static int32_t read_model(const struct json_object *object, const char *name, vo
 }
 
 int32_t kerf_model_parse(const char *json, size_t length, const char *source, struct kerf_model *ret_model,
-                       struct kerf_error *err) {
+                         struct kerf_error *err) {
     return description_parse(json, length, source, read_model, ret_model, err);
 }
 
@@ -119,7 +124,8 @@ void model_json(struct kerf_json *json, const struct kerf_model *model) {
     kerf_json_string(json, "name", model->name);
     for (size_t i = 0; i < FIELDS; i++) {
         struct kerf_model copy = *model;
-        if (*value_of(&copy, &fields[i]) != 0) kerf_json_integer(json, fields[i].names[0], *value_of(&copy, &fields[i]));
+        if (*value_of(&copy, &fields[i]) != 0)
+            kerf_json_integer(json, fields[i].names[0], *value_of(&copy, &fields[i]));
     }
     kerf_json_close(json, '}');
 }

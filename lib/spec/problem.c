@@ -6,8 +6,8 @@
 
 static int32_t check_count(const char *name, int64_t value, struct kerf_error *err) {
     if (value >= 1 && value <= KERF_COUNT_MAX) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "%s must lie between 1 and %lld, not %lld", name, (long long)KERF_COUNT_MAX,
-                          (long long)value);
+    return kerf_error_set(err, KERF_EINVALID, "%s must lie between 1 and %lld, not %lld", name,
+                          (long long)KERF_COUNT_MAX, (long long)value);
 }
 
 static int32_t check_kinds(const struct kerf_problem *problem, struct kerf_error *err) {
@@ -30,7 +30,8 @@ int32_t problem_check(const struct kerf_problem *problem, struct kerf_error *err
     if (code == KERF_OK) code = check_count("gpus", problem->gpus, err);
     if (code == KERF_OK) code = check_count("global_batch", problem->global_batch, err);
     if (code == KERF_OK && problem->seq_length == 0)
-        code = kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give a sequence length from 1 to %lld",
+        code = kerf_error_set(err, KERF_EINVALID,
+                              "%s has no max_position_embeddings: give a sequence length from 1 to %lld",
                               problem->model.name, (long long)KERF_COUNT_MAX);
     if (code == KERF_OK) code = check_count("seq_length", problem->seq_length, err);
     return code;

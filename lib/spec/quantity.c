@@ -20,10 +20,14 @@ struct prefix {
 
 /* Longer ones first, so that "Mi" is not read as "M". */
 static const struct prefix prefixes[] = {
-    {"Ki", FOR_BYTES, 0, 0x1p10}, {"Mi", FOR_BYTES, 0, 0x1p20}, {"Gi", FOR_BYTES, 0, 0x1p30}, {"Ti", FOR_BYTES, 0, 0x1p40},
-    {"k", FOR_ALL, 3, 1},       {"K", FOR_ALL, 3, 1},       {"M", FOR_ALL, 6, 1},       {"G", FOR_ALL, 9, 1},
-    {"T", FOR_ALL, 12, 1},      {"P", FOR_ALL, 15, 1},      {"E", FOR_ALL, 18, 1},      {"m", FOR_SECONDS, -3, 1},
-    {"u", FOR_SECONDS, -6, 1},    {"\xC2\xB5", FOR_SECONDS, -6, 1}, {"n", FOR_SECONDS, -9, 1}, {"", FOR_ALL, 0, 1},
+    {"Ki", FOR_BYTES, 0, 0x1p10}, {"Mi", FOR_BYTES, 0, 0x1p20},
+    {"Gi", FOR_BYTES, 0, 0x1p30}, {"Ti", FOR_BYTES, 0, 0x1p40},
+    {"k", FOR_ALL, 3, 1},         {"K", FOR_ALL, 3, 1},
+    {"M", FOR_ALL, 6, 1},         {"G", FOR_ALL, 9, 1},
+    {"T", FOR_ALL, 12, 1},        {"P", FOR_ALL, 15, 1},
+    {"E", FOR_ALL, 18, 1},        {"m", FOR_SECONDS, -3, 1},
+    {"u", FOR_SECONDS, -6, 1},    {"\xC2\xB5", FOR_SECONDS, -6, 1},
+    {"n", FOR_SECONDS, -9, 1},    {"", FOR_ALL, 0, 1},
 };
 
 /* Other spellings of a unit, with the factor to it, a power of two. */
@@ -31,11 +35,10 @@ static const struct {
     const char *unit, *spelling;
     double factor;
 } spellings[] = {
-    {"B", "B", 1},           {"B", "byte", 1},         {"B", "bytes", 1},
-    {"B/s", "B/s", 1},       {"B/s", "Bps", 1},        {"B/s", "bit/s", 0.125}, {"B/s", "bps", 0.125},
-    {"B/s", "b/s", 0.125},   {"FLOP/s", "FLOP/s", 1},  {"FLOP/s", "FLOPS", 1},  {"FLOP/s", "FLOPs", 1},
-    {"FLOP/s", "FLOPs/s", 1}, {"FLOP/s", "flop/s", 1}, {"FLOP/s", "flops", 1},  {"s", "s", 1},
-    {"", "", 1},
+    {"B", "B", 1},           {"B", "byte", 1},        {"B", "bytes", 1},      {"B/s", "B/s", 1},
+    {"B/s", "Bps", 1},       {"B/s", "bit/s", 0.125}, {"B/s", "bps", 0.125},  {"B/s", "b/s", 0.125},
+    {"FLOP/s", "FLOP/s", 1}, {"FLOP/s", "FLOPS", 1},  {"FLOP/s", "FLOPs", 1}, {"FLOP/s", "FLOPs/s", 1},
+    {"FLOP/s", "flop/s", 1}, {"FLOP/s", "flops", 1},  {"s", "s", 1},          {"", "", 1},
 };
 
 static int fits_unit(enum prefix_for use, const char *unit) {
@@ -43,12 +46,14 @@ static int fits_unit(enum prefix_for use, const char *unit) {
 }
 
 static int32_t bad_unit(const char *text, const char *unit, struct kerf_error *err) {
-    if (unit[0] == 0) return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no number; write one such as 64 or 0.5", text);
+    if (unit[0] == 0)
+        return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no number; write one such as 64 or 0.5", text);
     const char *example = strcmp(unit, "B") == 0        ? "\"80 GB\""
                           : strcmp(unit, "B/s") == 0    ? "\"300 GB/s\""
                           : strcmp(unit, "FLOP/s") == 0 ? "\"312 TFLOP/s\""
                                                         : "\"2.5 us\"";
-    return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no quantity in %s; write one such as %s", text, unit, example);
+    return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no quantity in %s; write one such as %s", text, unit,
+                          example);
 }
 
 /* The number that is written in the first `length` bytes of text, times 10^tens, rounded once: "2.5" and -6 give the
@@ -58,8 +63,10 @@ static double scaled(const char *text, size_t length, int tens) {
     size_t mantissa = strcspn(text, "eE");
     if (mantissa > length) mantissa = length;
     long exponent = mantissa < length ? strtol(text + mantissa + 1, NULL, 10) : 0;
-    int written = snprintf(digits, sizeof digits, "%.*se%ld", (int)(mantissa < 1000 ? mantissa : 1000), text, exponent + tens);
-    return written < (int)sizeof digits && exponent < 1000 ? number_read(digits, NULL) : number_read(text, NULL) * pow(10, tens);
+    int written =
+        snprintf(digits, sizeof digits, "%.*se%ld", (int)(mantissa < 1000 ? mantissa : 1000), text, exponent + tens);
+    return written < (int)sizeof digits && exponent < 1000 ? number_read(digits, NULL)
+                                                           : number_read(text, NULL) * pow(10, tens);
 }
 
 int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err) {

@@ -9,8 +9,8 @@
 #include "spec/names.h"
 #include "spec/system.h"
 
-static const char *const keys[] = {"model",     "system",  "scale_up_size", "strategy",   "gpus",  "global_batch",
-                                   "seq_length", "layout", "cost_model",    "attention",  "layers"};
+static const char *const keys[] = {"model",      "system", "scale_up_size", "strategy",  "gpus",  "global_batch",
+                                   "seq_length", "layout", "cost_model",    "attention", "layers"};
 
 /* An error about a part that came from elsewhere than the request keeps its own place. */
 static int32_t placed(int32_t code, const struct json_object *root, const char *key, struct kerf_error *err) {
@@ -38,7 +38,8 @@ static int32_t read_model(const struct json_object *root, struct kerf_model *mod
     const char *name;
     int32_t code = find_source(root, "model", &name, &inner, err);
     if (code != KERF_OK) return code;
-    return name ? placed(kerf_model_load(name, model, err), root, "model", err) : model_from_object(&inner, "inline", model, err);
+    return name ? placed(kerf_model_load(name, model, err), root, "model", err)
+                : model_from_object(&inner, "inline", model, err);
 }
 
 static int32_t read_system(const struct json_object *root, struct kerf_system *system, struct kerf_error *err) {
@@ -62,7 +63,8 @@ static int32_t read_request(const struct json_object *root, struct kerf_request 
     if (code == KERF_OK) code = json_get_string(root, "strategy", JSON_OPTIONAL, &strategy, err);
     if (code == KERF_OK) code = placed(kerf_strategy_parse(strategy, &problem->strategy, err), root, "strategy", err);
     if (code == KERF_OK) code = json_get_string(root, "attention", JSON_OPTIONAL, &attention, err);
-    if (code == KERF_OK) code = placed(kerf_attention_parse(attention, &problem->attention, err), root, "attention", err);
+    if (code == KERF_OK)
+        code = placed(kerf_attention_parse(attention, &problem->attention, err), root, "attention", err);
     if (code == KERF_OK)
         code = json_get_integer(root, "global_batch", JSON_REQUIRED, 1, KERF_COUNT_MAX, &problem->global_batch, err);
     problem->seq_length = problem->model.max_position_embeddings;

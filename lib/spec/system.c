@@ -20,8 +20,10 @@ struct system_field {
     size_t offset;
 };
 
-#define TOP(key, unit, bound)         {NULL, #key, unit, bound, offsetof(struct kerf_system, key)}
-#define IN(group, key, unit, bound)   {#group, #key, unit, bound, offsetof(struct kerf_system, group.key)}
+#define TOP(key, unit, bound)                                                                                          \
+    { NULL, #key, unit, bound, offsetof(struct kerf_system, key) }
+#define IN(group, key, unit, bound)                                                                                    \
+    { #group, #key, unit, bound, offsetof(struct kerf_system, group.key) }
 static const struct system_field fields[] = {
     TOP(matrix_flops_per_s, "FLOP/s", POSITIVE),
     TOP(vector_flops_per_s, "FLOP/s", POSITIVE),
@@ -52,7 +54,8 @@ static int in_bounds(enum bound bound, double value) {
 
 /* What a value that is out of bounds should be. */
 static const char *bound_words(enum bound bound, double value) {
-    static const char *const words[] = {"above 0", "0 or above", "above 0 and at most 1", "a whole number from 1 to 1048576"};
+    static const char *const words[] = {"above 0", "0 or above", "above 0 and at most 1",
+                                        "a whole number from 1 to 1048576"};
     static const char *const extreme[] = {"from 1e-30 to 1e30", "at most 1e30", "from 1e-30 to 1"};
     int has_sense = bound != WHOLE && value > 0 && (bound != SHARE || value <= 1);
     return has_sense ? extreme[bound] : words[bound];
@@ -71,7 +74,8 @@ static double load(const struct kerf_system *system, const struct system_field *
     return field->bound == WHOLE ? (double)*(const int64_t *)(const void *)place : *(const double *)(const void *)place;
 }
 
-static int32_t out_of_bounds(const char *group, const char *key, enum bound bound, double value, struct kerf_error *err) {
+static int32_t out_of_bounds(const char *group, const char *key, enum bound bound, double value,
+                             struct kerf_error *err) {
     return kerf_error_set(err, KERF_EINVALID, "%s%s%s must be %s, not %.17g", group ? group : "", group ? "." : "", key,
                           bound_words(bound, value), value);
 }
@@ -127,7 +131,9 @@ int32_t system_from_object(const struct json_object *object, const char *name, s
     if (code == KERF_OK) code = check_group(&out, "scale_out", err);
     for (size_t i = 0; i < FIELDS && code == KERF_OK; i++) {
         const struct system_field *field = &fields[i];
-        const struct json_object *group = field->group == NULL ? object : strcmp(field->group, "scale_up") == 0 ? &up : &out;
+        const struct json_object *group = field->group == NULL                    ? object
+                                          : strcmp(field->group, "scale_up") == 0 ? &up
+                                                                                  : &out;
         code = read_field(group, field, &system, err);
     }
     if (code != KERF_OK) return code;
@@ -141,7 +147,7 @@ static int32_t read_system(const struct json_object *object, const char *name, v
 }
 
 int32_t kerf_system_parse(const char *json, size_t length, const char *source, struct kerf_system *ret_system,
-                       struct kerf_error *err) {
+                          struct kerf_error *err) {
     return description_parse(json, length, source, read_system, ret_system, err);
 }
 
@@ -182,8 +188,8 @@ static int32_t unknown_key(const char *key, struct kerf_error *err) {
     }
     const char *nearest = kerf_text_nearest(key, names, FIELDS + MODEL_KEYS);
     return kerf_error_set(err, KERF_EUNKNOWN, "no field '%.64s' of a model or system%s%s%s", key,
-                          nearest ? "; did you mean " : "; `kerf systems a100` shows a system's", nearest ? nearest : "",
-                          nearest ? "?" : "");
+                          nearest ? "; did you mean " : "; `kerf systems a100` shows a system's",
+                          nearest ? nearest : "", nearest ? "?" : "");
 }
 
 /* One KEY=VALUE, of `length` bytes, within the bounds of its field. */
@@ -211,7 +217,8 @@ static int32_t assign(struct kerf_model *model, struct kerf_system *system, cons
         if (kerf_quantity_parse(text, fields[i].unit, &value, &why) != KERF_OK)
             return kerf_error_set(err, KERF_EINVALID, "%s: %s", key, why.message);
         if (!in_bounds(fields[i].bound, value))
-            return kerf_error_set(err, KERF_EINVALID, "%s must be %s, not %g", key, bound_words(fields[i].bound, value), value);
+            return kerf_error_set(err, KERF_EINVALID, "%s must be %s, not %g", key, bound_words(fields[i].bound, value),
+                                  value);
         store(system, &fields[i], value);
         return KERF_OK;
     }
