@@ -158,7 +158,6 @@ static void emphasised(struct kerf_text *out, struct kerf_text *words, const str
 static void heading(struct kerf_text *out, const struct kerf_problem *problem, const struct print_style *style) {
     struct kerf_text words = {0};
     words_problem(&words, problem);
-    kerf_text_printf(&words, " (cost model: %s)", style->cost_model);
     emphasised(out, &words, style);
 }
 
@@ -218,7 +217,8 @@ static void considered(struct kerf_text *out, const struct kerf_search *search, 
     kerf_text_printf(&words, " layout%s%s, ", search->candidates == 1 ? "" : "s",
                      search->complete ? "" : " before the interruption");
     if (search->feasible) kerf_text_count(&words, search->feasible);
-    kerf_text_printf(&words, "%s of them fit%s.", search->feasible ? "" : "none", search->feasible <= 1 ? "s" : "");
+    kerf_text_printf(&words, "%s of them fit%s (cost model: %s).", search->feasible ? "" : "none",
+                     search->feasible <= 1 ? "s" : "", style->cost_model);
     wrapped(out, &words, 0, style);
     kerf_text_free(&words);
 }
@@ -314,7 +314,6 @@ static void sweep_heading(struct kerf_text *out, const struct kerf_plan *plan, c
     }
     if (first->attention != KERF_ATTENTION_FUSED)
         kerf_text_printf(&words, ", attention %s", kerf_attention_name(first->attention));
-    kerf_text_printf(&words, " (cost model: %s)", style->cost_model);
     emphasised(out, &words, style);
 }
 
@@ -521,7 +520,8 @@ void print_estimate_table(struct kerf_text *out, const struct kerf_problem *prob
     double capacity = problem->system.memory_capacity_bytes;
     kerf_text_add(&words, estimate->fits ? "It fits: " : "It does not fit: ");
     kerf_text_bytes(&words, fabs(capacity - estimate->memory_bytes));
-    kerf_text_add(&words, estimate->fits ? " to spare on each accelerator." : " too much on each accelerator.");
+    kerf_text_printf(&words, " %s on each accelerator (cost model: %s).", estimate->fits ? "to spare" : "too much",
+                     style->cost_model);
     kerf_text_add(out, "\n");
     wrapped(out, &words, 0, style);
     kerf_text_free(&words);

@@ -168,7 +168,9 @@ int32_t json_document_parse(struct json_document *ret_document, const char *text
     if (text && length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         text += 3, length -= 3; /* Windows' mark of UTF-8 */
     *ret_document = (struct json_document){.text = text ? text : "", .length = length, .source = source};
-    ret_document->root = json_loadb(ret_document->text, length, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &error);
+    /* numbers as reals: a file of somebody else's may hold any number of digits in a key that is not ours */
+    ret_document->root = json_loadb(ret_document->text, length,
+                                    JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
     *ret_root = (struct json_object){.document = ret_document, .json = ret_document->root};
     if (ret_document->root == NULL) return syntax_error(ret_document, &error, err);
     if (!json_is_object(ret_document->root))
@@ -238,12 +240,12 @@ int32_t json_get_integer(const struct json_object *object, const char *key, enum
     if (!json_is_number(json))
         return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must be a whole number between %lld and %lld, not %s",
                          key, (long long)least, (long long)most, kind_of(json));
-    if (json_is_real(json) && real != floor(real))
+    if (real != floor(real))
         return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must be a whole number, not %g", key, real);
     if (real < (double)least || real > (double)most)
         return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must lie between %lld and %lld, not %.17g", key,
                          (long long)least, (long long)most, real);
-    *ret_value = json_is_integer(json) ? json_integer_value(json) : (int64_t)real;
+    *ret_value = (int64_t)real; /* exact: no bound here is above 2^53 */
     return KERF_OK;
 }
 

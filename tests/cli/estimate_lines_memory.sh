@@ -1,6 +1,7 @@
 #!/bin/sh
 # Memory does not grow with the number of requests.
 . "$DATA/case.sh"
+[ -r /proc/self/status ] || skip "no /proc"
 first=1000 last=200000 growth=1024 # KiB
 if sanitized; then last=10000 growth=16384; fi
 # freed memory is kept back by AddressSanitizer unless it is told not to

@@ -1,6 +1,7 @@
 #!/bin/sh
 # SIGINT (Ctrl-C) and SIGTERM end a search early: it prints what is known, and the status is 130.
 . "$DATA/case.sh"
+[ -r /proc/self/status ] || skip "no /proc"
 # whether the process is kerf, no longer the shell or env before it, and has SIGINT among the signals that it catches
 catches_interrupts() {
     awk -v name="$(basename "$KERF")" '

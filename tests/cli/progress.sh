@@ -1,7 +1,7 @@
 #!/bin/sh
 # Progress: on standard error where that is a terminal, only of long searches, with the time that is left; wiped at the end.
 . "$DATA/case.sh"
-command -v script >/dev/null || skip "no script(1), of bsdutils, to make a terminal"
+needs_terminal
 sed -n '/^endless()/,/^}/p' "$DATA/case.sh" >long.sh
 cat >>long.sh <<'END'
 endless --format csv &

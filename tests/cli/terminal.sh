@@ -2,7 +2,7 @@
 # On a terminal the table has colours and the terminal's width; NO_COLOR and TERM=dumb take the colours away.
 # shellcheck disable=SC2016 # the shell of the terminal expands $KERF
 . "$DATA/case.sh"
-command -v script >/dev/null || skip "no script(1), of bsdutils, to make a terminal"
+needs_terminal
 # on_terminal COLUMNS COMMAND: runs it with a terminal, and shows what appeared there, ESC as ^[
 on_terminal() {
     script -q -e -c "stty cols $1; $2" typescript </dev/null >/dev/null || echo "exit $?"

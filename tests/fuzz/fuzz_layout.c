@@ -11,16 +11,14 @@
 /* ---- Layouts: the reader against a plain one
  * --------------------------------------------------------------- */
 
-static const char *const keys[] = {"dp",          "tp1",          "tp2",          "pp",
-                                   "micro_batch", "summa_blocks", "scale_up.tp1", "scale_up.tp2",
-                                   "scale_up.dp", "scale_up.pp"};
+static const char *const keys[] = {"dp",           "tp1",          "tp2",          "pp",          "micro_batch",
+                                   "summa_blocks", "scale_up.tp1", "scale_up.tp2", "scale_up.dp", "scale_up.pp"};
 enum { KEYS = sizeof keys / sizeof *keys, SUMMA_BLOCKS = 5, DIGITS_MAX = 31 };
 
 static void values_of(const struct kerf_layout *layout, int64_t values[KEYS]) {
-    const int64_t list[KEYS] = {layout->dp,           layout->tp1,          layout->tp2,
-                                layout->pp,           layout->micro_batch,  layout->summa_blocks,
-                                layout->scale_up.tp1, layout->scale_up.tp2, layout->scale_up.dp,
-                                layout->scale_up.pp};
+    const int64_t list[KEYS] = {layout->dp,          layout->tp1,          layout->tp2,          layout->pp,
+                                layout->micro_batch, layout->summa_blocks, layout->scale_up.tp1, layout->scale_up.tp2,
+                                layout->scale_up.dp, layout->scale_up.pp};
     memcpy(values, list, sizeof list);
 }
 
@@ -28,8 +26,7 @@ static void values_of(const struct kerf_layout *layout, int64_t values[KEYS]) {
 static int plain_part(const char *part, const char *end, int64_t values[KEYS], int given[KEYS]) {
     for (int i = 0; i < KEYS; i++) {
         size_t length = strlen(keys[i]);
-        if ((size_t)(end - part) <= length || strncmp(part, keys[i], length) != 0 || part[length] != '=')
-            continue;
+        if ((size_t)(end - part) <= length || strncmp(part, keys[i], length) != 0 || part[length] != '=') continue;
         const char *digit = part + length + 1;
         if (digit == end || end - digit > DIGITS_MAX || given[i]) return 0;
         int64_t value = 0;

@@ -101,8 +101,8 @@ static int compare(const struct kerf_estimate *a, const struct kerf_estimate *b)
     return kerf_layout_compare(&a->layout, &b->layout);
 }
 
-static void check_feasible(const struct kerf_cost_model *cost_model, struct kerf_problem problem,
-                           int64_t gpus, int fits) {
+static void check_feasible(const struct kerf_cost_model *cost_model, struct kerf_problem problem, int64_t gpus,
+                           int fits) {
     enum { SEARCH_MAX = 1024 }; /* what is searched again, for the sake of speed */
     if (gpus > SEARCH_MAX) return;
     problem.gpus = gpus;
@@ -116,15 +116,13 @@ static void check_least_gpus(const struct kerf_cost_model *cost_model, const str
     int64_t gpus = found->problem.gpus, least = found->least_gpus;
     CHECK(least >= 0 && least <= KERF_LEAST_GPUS_MAX);
     if (least) {
-        CHECK(least > gpus && least % gpus == 0 &&
-              __builtin_popcountll((unsigned long long)(least / gpus)) == 1);
+        CHECK(least > gpus && least % gpus == 0 && __builtin_popcountll((unsigned long long)(least / gpus)) == 1);
         check_feasible(cost_model, found->problem, least, 1);
     }
     if (least != 2 * gpus) check_feasible(cost_model, found->problem, least ? least / 2 : 2 * gpus, 0);
 }
 
-static void check_search(const struct kerf_cost_model *cost_model, const struct kerf_search *found,
-                         int32_t top) {
+static void check_search(const struct kerf_cost_model *cost_model, const struct kerf_search *found, int32_t top) {
     int64_t expected = found->feasible < top ? found->feasible : top;
     CHECK(found->candidates >= found->feasible && found->feasible >= found->num_plans);
     CHECK(found->num_plans == expected);
@@ -196,8 +194,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const struct kerf_search *more = &wider->searches[0];
         CHECK(more->candidates == found->candidates && more->feasible == found->feasible);
         CHECK(more->num_plans >= found->num_plans);
-        for (int32_t i = 0; i < found->num_plans; i++)
-            CHECK(same_estimate(&more->plans[i], &found->plans[i]));
+        for (int32_t i = 0; i < found->num_plans; i++) CHECK(same_estimate(&more->plans[i], &found->plans[i]));
         kerf_plan_free(wider);
     }
     kerf_plan_free(plan);

@@ -24,18 +24,16 @@ static int reads_files(const uint8_t *data, size_t size) {
     return reads;
 }
 
-static int64_t sum_of_layers(const struct kerf_layer *layers, int32_t count, double *ret_weights,
-                             double *ret_flops) {
+static int64_t sum_of_layers(const struct kerf_layer *layers, int32_t count, double *ret_weights, double *ret_flops) {
     int64_t modules = 0;
     for (int32_t i = 0; i < count; i++) {
         const struct kerf_layer *layer = &layers[i];
         CHECK(layer->name && is_plain(layer->name));
         CHECK((int)layer->module >= 0 && layer->module < KERF_MODULE_COUNT);
         modules |= 1 << layer->module;
-        const double parts[] = {layer->flops_fwd,        layer->flops_bwd,    layer->weights_bytes,
-                                layer->activation_bytes, layer->t_fwd_comp_s, layer->t_fwd_mem_s,
-                                layer->t_fwd_comm_s,     layer->t_bwd_comp_s, layer->t_bwd_mem_s,
-                                layer->t_bwd_comm_s,     layer->t_fwd_s,      layer->t_bwd_s};
+        const double parts[] = {layer->flops_fwd,    layer->flops_bwd,    layer->weights_bytes, layer->activation_bytes,
+                                layer->t_fwd_comp_s, layer->t_fwd_mem_s,  layer->t_fwd_comm_s,  layer->t_bwd_comp_s,
+                                layer->t_bwd_mem_s,  layer->t_bwd_comm_s, layer->t_fwd_s,       layer->t_bwd_s};
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) CHECK(parts[p] >= 0 && isfinite(parts[p]));
         *ret_weights += layer->weights_bytes;
         *ret_flops += layer->flops_fwd + layer->flops_bwd;
@@ -75,8 +73,7 @@ static void check_layers_json(const json_t *object, const struct kerf_layer *lay
         check_number(one, "t_bwd_mem_s", layers[i].t_bwd_mem_s);
         check_number(one, "t_bwd_comm_s", layers[i].t_bwd_comm_s);
     }
-    for (int module = 0; module < KERF_MODULE_COUNT; module++)
-        CHECK(json_array_size(lists[module]) == next[module]);
+    for (int module = 0; module < KERF_MODULE_COUNT; module++) CHECK(json_array_size(lists[module]) == next[module]);
 }
 
 static void check_request(const struct kerf_request *request) {
@@ -107,8 +104,8 @@ static void answer(const struct kerf_request *request) {
         return;
     }
     CHECK(kerf_layout_estimate(cost_model, &request->problem, &request->layout, &estimate, &err) == KERF_OK);
-    CHECK(kerf_layout_estimate_layers(cost_model, &request->problem, &request->layout, layers, &count,
-                                      &err) == KERF_OK);
+    CHECK(kerf_layout_estimate_layers(cost_model, &request->problem, &request->layout, layers, &count, &err) ==
+          KERF_OK);
     check_estimate(&request->problem, &request->layout, &estimate);
     check_layers(request, &estimate, layers, count);
 

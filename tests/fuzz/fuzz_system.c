@@ -7,26 +7,6 @@
 
 static const char source[] = "systems/input.json";
 
-/* Whole numbers from 2^63 to 1e21 are printed in digits, which the reader refuses as integers. */
-static int is_readable(double value) { return value < 0x1p63 || value >= 1e21; }
-
-static int prints_readably(const struct kerf_system *system) {
-    const double values[] = {
-        system->matrix_flops_per_s,
-        system->vector_flops_per_s,
-        system->memory_bandwidth_bytes_per_s,
-        system->memory_capacity_bytes,
-        system->scale_up.bandwidth_bytes_per_s,
-        system->scale_up.latency_s,
-        system->scale_out.bandwidth_bytes_per_s,
-        system->scale_out.latency_s,
-        system->scale_out.nics_per_device,
-    };
-    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
-        if (!is_readable(values[i])) return 0;
-    return 1;
-}
-
 static void check_round_trip(const struct kerf_system *system) {
     struct kerf_text text = {0};
     struct kerf_json json;
@@ -34,10 +14,8 @@ static void check_round_trip(const struct kerf_system *system) {
     kerf_json_begin(&json, &text);
     system_json(&json, system);
     json_decref(read_back(&text));
-    if (prints_readably(system)) {
-        CHECK(kerf_system_parse(text.data, text.length, source, &again, NULL) == KERF_OK);
-        CHECK(memcmp(&again, system, sizeof again) == 0); /* no padding, and what follows a name is zeros */
-    }
+    CHECK(kerf_system_parse(text.data, text.length, source, &again, NULL) == KERF_OK);
+    CHECK(memcmp(&again, system, sizeof again) == 0); /* no padding, and what follows a name is zeros */
     kerf_text_free(&text);
 }
 

@@ -44,8 +44,7 @@ static void check_place(const struct kerf_error *err, const char *text, size_t l
     CHECK(err->column <= (newline ? newline : end) - start + 1);
 }
 
-void check_error(int32_t code, const struct kerf_error *err, const char *source, const char *text,
-                 size_t length) {
+void check_error(int32_t code, const struct kerf_error *err, const char *source, const char *text, size_t length) {
     CHECK(code < 0 && strcmp(kerf_error_name(code), "?") != 0);
     CHECK(err->code == code);
     CHECK(memchr(err->message, 0, sizeof err->message) && memchr(err->file, 0, sizeof err->file));
@@ -114,12 +113,10 @@ void check_estimate(const struct kerf_problem *problem, const struct kerf_layout
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) CHECK(parts[i] >= 0 && isfinite(parts[i]));
     CHECK(kerf_layout_compare(&estimate->layout, layout) == 0);
     CHECK(estimate->fits == (estimate->memory_bytes <= problem->system.memory_capacity_bytes));
-    CHECK(estimate->memory_bytes ==
-          memory->weights + memory->gradients + memory->optimizer + memory->activations);
+    CHECK(estimate->memory_bytes == memory->weights + memory->gradients + memory->optimizer + memory->activations);
     CHECK(estimate->step_time_s > 0);
     CHECK(estimate->throughput == (double)problem->global_batch / estimate->step_time_s);
-    double sum_s =
-        time->compute + time->memory + time->tp_comm + time->dp_comm + time->pp_comm + time->bubble;
+    double sum_s = time->compute + time->memory + time->tp_comm + time->dp_comm + time->pp_comm + time->bubble;
     if (problem->attention != KERF_ATTENTION_RECOMPUTED)
         CHECK(fabs(sum_s - estimate->step_time_s) <= 1e-9 * estimate->step_time_s);
 }
@@ -140,8 +137,7 @@ json_t *read_back(const struct kerf_text *text) {
     json_error_t error;
     CHECK(!text->failed && text->data);
     /* an integer may have more digits than jansson's own */
-    json_t *root =
-        json_loadb(text->data, text->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+    json_t *root = json_loadb(text->data, text->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
     CHECK(root != NULL);
     return root;
 }

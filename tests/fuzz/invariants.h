@@ -19,8 +19,7 @@ int is_plain(const char *text);
 
 /* After a call that failed with code. text is what source names in errors (NULL: the input has no lines), and
  * a place in it lies inside. */
-void check_error(int32_t code, const struct kerf_error *err, const char *source, const char *text,
-                 size_t length);
+void check_error(int32_t code, const struct kerf_error *err, const char *source, const char *text, size_t length);
 
 void check_model(const struct kerf_model *model);
 void check_system(const struct kerf_system *system);

@@ -6,8 +6,8 @@
 #include "plan/ranking.h"
 
 /* The estimate without the rules for users: the reference prices what its generators give. */
-static int add(struct plain_search *search, const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
-               const struct kerf_layout *layout) {
+static int add(struct plain_search *search, const struct kerf_cost_model *cost_model,
+               const struct kerf_problem *problem, const struct kerf_layout *layout) {
     if ((search->count & (search->count - 1)) == 0) {
         size_t more = search->count ? search->count * 2 : 1;
         struct kerf_estimate *all = realloc(search->all, more * sizeof *all);
@@ -15,7 +15,8 @@ static int add(struct plain_search *search, const struct kerf_cost_model *cost_m
         search->all = all;
     }
     struct kerf_estimate *one = &search->all[search->count++];
-    if (kerf_layout_estimate(cost_model, problem, layout, one, NULL) != KERF_OK) abort(); /* a candidate must obey the rules */
+    if (kerf_layout_estimate(cost_model, problem, layout, one, NULL) != KERF_OK)
+        abort(); /* a candidate must obey the rules */
     search->feasible += (size_t)one->fits;
     return 1;
 }
@@ -34,8 +35,8 @@ static int blocks_of(const struct kerf_problem *problem, int64_t tp1, int64_t tp
 }
 
 /* All placements of one choice of everything else. */
-static int place(struct plain_search *search, const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
-                 struct kerf_layout layout) {
+static int place(struct plain_search *search, const struct kerf_cost_model *cost_model,
+                 const struct kerf_problem *problem, struct kerf_layout layout) {
     int64_t size = problem->system.scale_up.size;
     if (layout.tp1 * layout.tp2 * layout.dp * layout.pp <= size) {
         layout.scale_up.tp1 = layout.tp1, layout.scale_up.tp2 = layout.tp2;
@@ -69,7 +70,8 @@ static int compare(const void *left, const void *right) {
     return ranked_compare(&x, &y);
 }
 
-int plain_search(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem, struct plain_search *ret) {
+int plain_search(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
+                 struct plain_search *ret) {
     int64_t depth = problem->model.num_hidden_layers, batch = problem->global_batch, blocks[64];
     *ret = (struct plain_search){NULL, 0, 0};
     for (int64_t tp1 = 1; tp1 <= problem->gpus; tp1++)
@@ -82,7 +84,9 @@ int plain_search(const struct kerf_cost_model *cost_model, const struct kerf_pro
                 int64_t dp = problem->gpus / (tp * pp);
                 if (dp > batch || batch % dp) continue;
                 for (int64_t b = 1; b <= batch / dp; b++) {
-                    int64_t shards = problem->strategy == KERF_STRATEGY_1D ? tp1 : problem->strategy == KERF_STRATEGY_SUMMA ? tp2 : tp;
+                    int64_t shards = problem->strategy == KERF_STRATEGY_1D      ? tp1
+                                     : problem->strategy == KERF_STRATEGY_SUMMA ? tp2
+                                                                                : tp;
                     if (batch / dp % b || b * problem->seq_length % shards) continue;
                     for (int i = 0; i < num_blocks; i++) {
                         struct kerf_layout layout = {dp, tp1, tp2, pp, b, blocks[i], {0, 0, 0, 0}};

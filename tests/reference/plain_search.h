@@ -12,6 +12,7 @@ struct plain_search {
 };
 
 /* Give it back with free(ret->all). 0 when memory ran out. */
-int plain_search(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem, struct plain_search *ret);
+int plain_search(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
+                 struct plain_search *ret);
 
 #endif

@@ -13,15 +13,16 @@
 static const double RELATIVE = 1e-12, ABSOLUTE = 6e-16; /* the file is rounded to 15 decimals in its units */
 
 static void check(const struct layer_row *row, const struct kerf_layer *layer) {
-    const double got[12] = {layer->flops_fwd / 1e12,    layer->flops_bwd / 1e12, layer->weights_bytes / 1e9,
-                            layer->activation_bytes / 1e9, layer->t_fwd_s,       layer->t_bwd_s,
-                            layer->t_fwd_comp_s,        layer->t_fwd_mem_s,      layer->t_fwd_comm_s,
-                            layer->t_bwd_comp_s,        layer->t_bwd_mem_s,      layer->t_bwd_comm_s};
+    const double got[12] = {layer->flops_fwd / 1e12,       layer->flops_bwd / 1e12, layer->weights_bytes / 1e9,
+                            layer->activation_bytes / 1e9, layer->t_fwd_s,          layer->t_bwd_s,
+                            layer->t_fwd_comp_s,           layer->t_fwd_mem_s,      layer->t_fwd_comm_s,
+                            layer->t_bwd_comp_s,           layer->t_bwd_mem_s,      layer->t_bwd_comm_s};
     assert_string_equal(layer->name, row->name);
     assert_int_equal(layer->module == KERF_MODULE_MLP, row->is_mlp);
     for (int i = 0; i < 12; i++)
         if (!(relative_error(got[i], row->values[i]) <= RELATIVE) && !(fabs(got[i] - row->values[i]) <= ABSOLUTE))
-            fail_msg("vector %d, %s, column %d: %.17g, recorded %.17g", row->vector, row->name, i + 1, got[i], row->values[i]);
+            fail_msg("vector %d, %s, column %d: %.17g, recorded %.17g", row->vector, row->name, i + 1, got[i],
+                     row->values[i]);
 }
 
 static void test_every_operation(void **state) {
@@ -36,7 +37,8 @@ static void test_every_operation(void **state) {
         const struct vector *v = &vectors[rows[i].vector - 1];
         struct kerf_layer layers[KERF_LAYERS_MAX];
         int32_t count;
-        assert_int_equal(kerf_layout_estimate_layers(reference, &v->problem, &v->layout, layers, &count, NULL), KERF_OK);
+        assert_int_equal(kerf_layout_estimate_layers(reference, &v->problem, &v->layout, layers, &count, NULL),
+                         KERF_OK);
         kinds[v->problem.strategy][v->problem.attention]++;
         for (int32_t k = 0; k < count; k++, i++) {
             assert_true(i < num_rows && rows[i].vector == v - vectors + 1);

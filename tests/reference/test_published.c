@@ -21,7 +21,8 @@ static void load_lower(const char *name, struct kerf_problem *problem, int is_mo
     size_t i = 0;
     for (; name[i] && i + 1 < sizeof lower; i++) lower[i] = (char)tolower((unsigned char)name[i]);
     lower[i] = 0;
-    assert_int_equal(is_model ? kerf_model_load(lower, &problem->model, NULL) : kerf_system_load(lower, &problem->system, NULL),
+    assert_int_equal(is_model ? kerf_model_load(lower, &problem->model, NULL)
+                              : kerf_system_load(lower, &problem->system, NULL),
                      KERF_OK);
 }
 
@@ -56,11 +57,14 @@ static void test_published_searches(void **state) {
         load_lower(json_string_value(json_object_get(one, "system")), &problem, 0);
         problem.system.scale_up.size = json_integer_value(json_object_get(one, "nvlink_size"));
         problem.seq_length = problem.model.max_position_embeddings;
-        assert_int_equal(kerf_strategy_parse(json_string_value(json_object_get(one, "strategy")), &problem.strategy, NULL), KERF_OK);
+        assert_int_equal(
+            kerf_strategy_parse(json_string_value(json_object_get(one, "strategy")), &problem.strategy, NULL), KERF_OK);
         const json_t *gpus = json_object_get(one, "n_gpus");
         for (size_t k = 0; k < (json_is_array(gpus) ? json_array_size(gpus) : 1); k++) {
             problem.gpus = json_integer_value(json_is_array(gpus) ? json_array_get(gpus, k) : gpus);
-            check_search(&problem, json_is_true(json_object_get(one, "infeasible_everywhere")) ? NULL : json_object_get(one, "top"));
+            check_search(&problem, json_is_true(json_object_get(one, "infeasible_everywhere"))
+                                       ? NULL
+                                       : json_object_get(one, "top"));
         }
     }
     json_decref(searches);

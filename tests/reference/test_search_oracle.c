@@ -43,11 +43,13 @@ static void random_problem(struct kerf_problem *problem) {
     problem->seq_length = ONE_OF(128, 500, 512, 1024, 1536, 2048, 4096, 64800);
 }
 
-static void compare(const struct kerf_problem *problem, const struct kerf_search *fast, const struct plain_search *plain, int32_t top) {
+static void compare(const struct kerf_problem *problem, const struct kerf_search *fast,
+                    const struct plain_search *plain, int32_t top) {
     assert_int_equal(fast->candidates, plain->count);
     assert_int_equal(fast->feasible, plain->feasible);
     assert_int_equal(fast->num_plans, plain->feasible < (size_t)top ? plain->feasible : (size_t)top);
-    for (int32_t i = 0; i < fast->num_plans; i++) assert_memory_equal(&fast->plans[i], &plain->all[i], sizeof plain->all[i]);
+    for (int32_t i = 0; i < fast->num_plans; i++)
+        assert_memory_equal(&fast->plans[i], &plain->all[i], sizeof plain->all[i]);
     if (plain->feasible > 0 || plain->count == 0) {
         assert_null(fast->nearest);
         return;
@@ -71,7 +73,8 @@ static void test_random_problems(void **state) {
         struct plain_search plain;
         struct kerf_plan *plan;
         random_problem(&problem);
-        const struct kerf_plan_options options = {.cost_model = reference, .top = (int32_t)ONE_OF(1, 3, 10, 100), .threads = (int32_t)ONE_OF(1, 2, 5)};
+        const struct kerf_plan_options options = {
+            .cost_model = reference, .top = (int32_t)ONE_OF(1, 3, 10, 100), .threads = (int32_t)ONE_OF(1, 2, 5)};
         assert_int_equal(kerf_plan_search(&problem, 1, &options, &plan, NULL), KERF_OK);
         assert_true(plain_search(reference, &problem, &plain));
         compare(&problem, &plan->searches[0], &plain, options.top);

@@ -88,9 +88,10 @@ struct vector *read_vectors(size_t *ret_count) {
         v->problem.global_batch = atoll(f[6]);
         v->problem.seq_length = v->problem.model.max_position_embeddings;
         v->candidates = atoll(f[7]);
-        int64_t *parts[] = {&v->layout.dp, &v->layout.tp1, &v->layout.tp2, &v->layout.pp, &v->layout.micro_batch,
-                            &v->layout.summa_blocks, &v->layout.scale_up.tp1, &v->layout.scale_up.tp2,
-                            &v->layout.scale_up.dp, &v->layout.scale_up.pp};
+        int64_t *parts[] = {&v->layout.dp,           &v->layout.tp1,          &v->layout.tp2,
+                            &v->layout.pp,           &v->layout.micro_batch,  &v->layout.summa_blocks,
+                            &v->layout.scale_up.tp1, &v->layout.scale_up.tp2, &v->layout.scale_up.dp,
+                            &v->layout.scale_up.pp};
         for (int i = 0; i < 10; i++) *parts[i] = atoll(f[8 + i]);
         v->t = strtod(f[18], NULL);
         v->memory = strtod(f[19], NULL);

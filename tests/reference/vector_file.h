@@ -8,7 +8,7 @@
 struct vector {
     struct kerf_problem problem;
     struct kerf_layout layout;
-    int64_t candidates; /* 0: not recorded */
+    int64_t candidates;                                /* 0: not recorded */
     double t, memory, flops, time[6], memory_parts[4]; /* s, GB, TFLOP */
 };
 

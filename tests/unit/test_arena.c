@@ -47,8 +47,7 @@ static void aligned_zeroed_and_apart(void **state) {
         assert_true(all_are(pieces[i], 0, sizes[i]));
         memset(pieces[i], (int)(i % 255 + 1), sizes[i]);
     }
-    for (size_t i = 0; i < COUNT; i++)
-        assert_true(all_are(pieces[i], (unsigned char)(i % 255 + 1), sizes[i]));
+    for (size_t i = 0; i < COUNT; i++) assert_true(all_are(pieces[i], (unsigned char)(i % 255 + 1), sizes[i]));
     arena_free(&arena);
     assert_null(arena.blocks);
 }

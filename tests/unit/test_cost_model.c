@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cost models by name, and what an estimate promises whatever the model: parts that sum up, layers, JSON. The numbers of
- * the reference are held in tests/reference. */
+/* Cost models by name, and what an estimate promises whatever the model: parts that sum up, layers, JSON. The numbers
+ * of the reference are held in tests/reference. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,13 +53,18 @@ static const struct {
     const char *layout;
 } samples[] = {
     {"gpt3", "a100", KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, 64, "dp=2,tp1=8,pp=4,scale_up.tp1=4"},
-    {"gpt3", "a100", KERF_STRATEGY_1D, KERF_ATTENTION_UNFUSED, 64, "dp=4,tp1=8,pp=2,micro_batch=2,scale_up.dp=2,scale_up.pp=2"},
+    {"gpt3", "a100", KERF_STRATEGY_1D, KERF_ATTENTION_UNFUSED, 64,
+     "dp=4,tp1=8,pp=2,micro_batch=2,scale_up.dp=2,scale_up.pp=2"},
     {"gpt3", "b200", KERF_STRATEGY_1D, KERF_ATTENTION_RECOMPUTED, 16, "dp=1,tp1=8,pp=2,scale_up.tp1=4"},
-    {"gpt3", "h200", KERF_STRATEGY_SUMMA, KERF_ATTENTION_FUSED, 64, "dp=2,tp1=4,tp2=4,pp=2,summa_blocks=8,scale_up.tp1=4,scale_up.tp2=4"},
-    {"gpt3", "a100", KERF_STRATEGY_SUMMA, KERF_ATTENTION_SUMMA, 64, "dp=2,tp1=4,tp2=4,pp=2,summa_blocks=4,scale_up.tp1=2,scale_up.tp2=2"},
-    {"gpt3", "a100", KERF_STRATEGY_SUMMA, KERF_ATTENTION_UNFUSED, 64, "dp=2,tp1=4,tp2=4,pp=2,summa_blocks=4,scale_up.tp1=2"},
+    {"gpt3", "h200", KERF_STRATEGY_SUMMA, KERF_ATTENTION_FUSED, 64,
+     "dp=2,tp1=4,tp2=4,pp=2,summa_blocks=8,scale_up.tp1=4,scale_up.tp2=4"},
+    {"gpt3", "a100", KERF_STRATEGY_SUMMA, KERF_ATTENTION_SUMMA, 64,
+     "dp=2,tp1=4,tp2=4,pp=2,summa_blocks=4,scale_up.tp1=2,scale_up.tp2=2"},
+    {"gpt3", "a100", KERF_STRATEGY_SUMMA, KERF_ATTENTION_UNFUSED, 64,
+     "dp=2,tp1=4,tp2=4,pp=2,summa_blocks=4,scale_up.tp1=2"},
     {"vit_era5", "a100", KERF_STRATEGY_SEQP, KERF_ATTENTION_FUSED, 128, "dp=2,tp1=4,tp2=8,pp=2,scale_up.tp2=4"},
-    {"vit_era5", "b200-next", KERF_STRATEGY_SEQP, KERF_ATTENTION_UNFUSED, 128, "dp=2,tp1=16,tp2=2,pp=2,scale_up.tp1=16,scale_up.tp2=2"},
+    {"vit_era5", "b200-next", KERF_STRATEGY_SEQP, KERF_ATTENTION_UNFUSED, 128,
+     "dp=2,tp1=16,tp2=2,pp=2,scale_up.tp1=16,scale_up.tp2=2"},
     {"gpt3", "a100", KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, 1, ""},
 };
 enum { SAMPLES = sizeof samples / sizeof *samples };
@@ -102,18 +107,22 @@ static void the_parts_are_the_whole(void **state) {
         struct kerf_estimate estimate;
         struct kerf_error err;
         sample(i, &problem, &layout);
-        if (kerf_layout_estimate(cost_model, &problem, &layout, &estimate, &err) != KERF_OK) fail_msg("%zu: %s", i, err.message);
+        if (kerf_layout_estimate(cost_model, &problem, &layout, &estimate, &err) != KERF_OK)
+            fail_msg("%zu: %s", i, err.message);
         const struct kerf_time_parts *time = &estimate.time_s;
         const struct kerf_memory_parts *memory = &estimate.memory;
-        double parts[] = {time->compute, time->memory, time->tp_comm, time->dp_comm, time->pp_comm, time->bubble,
-                          memory->weights, memory->gradients, memory->optimizer, memory->activations, estimate.flops_per_gpu};
+        double parts[] = {time->compute,     time->memory,        time->tp_comm,         time->dp_comm,
+                          time->pp_comm,     time->bubble,        memory->weights,       memory->gradients,
+                          memory->optimizer, memory->activations, estimate.flops_per_gpu};
         for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) assert_true(parts[p] >= 0 && isfinite(parts[p]));
         double sum_s = time->compute + time->memory + time->tp_comm + time->dp_comm + time->pp_comm + time->bubble;
         if (problem.attention == KERF_ATTENTION_RECOMPUTED)
-            assert_true(sum_s < estimate.step_time_s); /* what runs again is in the whole alone: docs/reference-model.md */
+            assert_true(sum_s <
+                        estimate.step_time_s); /* what runs again is in the whole alone: docs/reference-model.md */
         else
             assert_true(near(sum_s, estimate.step_time_s, 1e-12));
-        assert_true(near(memory->weights + memory->gradients + memory->optimizer + memory->activations, estimate.memory_bytes, 1e-15));
+        assert_true(near(memory->weights + memory->gradients + memory->optimizer + memory->activations,
+                         estimate.memory_bytes, 1e-15));
         assert_true(near(estimate.throughput * estimate.step_time_s, (double)problem.global_batch, 1e-15));
         assert_int_equal(kerf_layout_compare(&layout, &estimate.layout), 0);
         if (layout.pp == 1) assert_true(time->pp_comm == 0 && time->bubble == 0);
@@ -169,7 +178,8 @@ static void layers_add_up_to_the_step(void **state) {
         assert_int_equal(kerf_layout_estimate(cost_model, &problem, &layout, &estimate, NULL), KERF_OK);
         assert_int_equal(kerf_layout_estimate_layers(cost_model, &problem, &layout, layers, &count, NULL), KERF_OK);
         assert_true(count > 0 && count <= KERF_LAYERS_MAX);
-        double passes = (double)(problem.global_batch / layout.dp / layout.micro_batch * (problem.model.num_hidden_layers / layout.pp));
+        double passes = (double)(problem.global_batch / layout.dp / layout.micro_batch *
+                                 (problem.model.num_hidden_layers / layout.pp));
         double compute = 0, memory = 0, comm = 0, flops = 0, weights = 0;
         int modules[KERF_MODULE_COUNT] = {0};
         for (int32_t k = 0; k < count; k++) {
@@ -192,7 +202,8 @@ static void layers_add_up_to_the_step(void **state) {
         assert_true(near(memory * passes, estimate.time_s.memory, 1e-12));
         assert_true(near(comm * passes, estimate.time_s.tp_comm, 1e-12));
         assert_true(near(flops * passes, estimate.flops_per_gpu, 1e-12));
-        assert_true(near(weights * (double)(problem.model.num_hidden_layers / layout.pp), estimate.memory.weights, 1e-12));
+        assert_true(
+            near(weights * (double)(problem.model.num_hidden_layers / layout.pp), estimate.memory.weights, 1e-12));
     }
 }
 
@@ -207,7 +218,8 @@ static void expect_keys(json_t *object, const char *keys) {
     char found[1024] = "";
     const char *key;
     json_t *value;
-    json_object_foreach(object, key, value) snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s", *found ? " " : "", key);
+    json_object_foreach(object, key, value)
+        snprintf(found + strlen(found), sizeof found - strlen(found), "%s%s", *found ? " " : "", key);
     assert_string_equal(found, keys);
 }
 
@@ -267,14 +279,17 @@ static void layers_print_by_module(void **state) {
     kerf_json_open(&json, NULL, '{');
     kerf_layers_json(&json, layers, count);
     kerf_json_close(&json, '}');
-    json_t *root = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, NULL), *modules = json_object_get(root, "layers");
+    json_t *root = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, NULL),
+           *modules = json_object_get(root, "layers");
     expect_keys(modules, "mlp sa");
     size_t at[KERF_MODULE_COUNT] = {0};
     for (int32_t i = 0; i < count; i++) {
         const struct kerf_layer *layer = &layers[i];
-        json_t *one = json_array_get(json_object_get(modules, layer->module == KERF_MODULE_MLP ? "mlp" : "sa"), at[layer->module]++);
-        expect_keys(one, "name flops_fwd flops_bwd weights_bytes activation_bytes t_fwd_s t_bwd_s t_fwd_comp_s t_fwd_mem_s "
-                         "t_fwd_comm_s t_bwd_comp_s t_bwd_mem_s t_bwd_comm_s");
+        json_t *one = json_array_get(json_object_get(modules, layer->module == KERF_MODULE_MLP ? "mlp" : "sa"),
+                                     at[layer->module]++);
+        expect_keys(one,
+                    "name flops_fwd flops_bwd weights_bytes activation_bytes t_fwd_s t_bwd_s t_fwd_comp_s t_fwd_mem_s "
+                    "t_fwd_comm_s t_bwd_comp_s t_bwd_mem_s t_bwd_comm_s");
         assert_string_equal(json_string_value(json_object_get(one, "name")), layer->name);
         expect_number(one, "flops_fwd", layer->flops_fwd);
         expect_number(one, "flops_bwd", layer->flops_bwd);
@@ -297,12 +312,9 @@ static void layers_print_by_module(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_models_by_name),
-        cmocka_unit_test(the_parts_are_the_whole),
-        cmocka_unit_test(fits_up_to_the_last_byte),
-        cmocka_unit_test(refuses_what_breaks_a_rule),
-        cmocka_unit_test(layers_add_up_to_the_step),
-        cmocka_unit_test(estimates_print_to_the_last_bit),
+        cmocka_unit_test(finds_models_by_name),      cmocka_unit_test(the_parts_are_the_whole),
+        cmocka_unit_test(fits_up_to_the_last_byte),  cmocka_unit_test(refuses_what_breaks_a_rule),
+        cmocka_unit_test(layers_add_up_to_the_step), cmocka_unit_test(estimates_print_to_the_last_bit),
         cmocka_unit_test(layers_print_by_module),
     };
     return cmocka_run_group_tests(tests, find_model, NULL);

@@ -18,7 +18,8 @@ static void expect_naive(int64_t n, int64_t most) {
     int32_t count = 0;
     for (int64_t d = 1; d <= most; d++) {
         if (n % d != 0) continue;
-        if (count >= divisors->count || divisors->of[count] != d) fail_msg("%lld: %lld is missing", (long long)n, (long long)d);
+        if (count >= divisors->count || divisors->of[count] != d)
+            fail_msg("%lld: %lld is missing", (long long)n, (long long)d);
         count++;
     }
     if (most == n) assert_int_equal(count, divisors->count);

@@ -37,9 +37,9 @@ void *dlopen(const char *file, int mode) {
     return hide_cairo && file && strstr(file, "cairo") ? NULL : real.function(file, mode);
 }
 
-#define assert_near(a, b, most)                                                                              \
-    do {                                                                                                     \
-        if (!(fabs((a) - (b)) <= (most))) fail_msg("%g is not near to %g", (double)(a), (double)(b));        \
+#define assert_near(a, b, most)                                                                                        \
+    do {                                                                                                               \
+        if (!(fabs((a) - (b)) <= (most))) fail_msg("%g is not near to %g", (double)(a), (double)(b));                  \
     } while (0)
 
 /* ---- Figures ---- */
@@ -101,8 +101,7 @@ static struct kerf_text drawn(const struct kerf_figure *figure, enum kerf_pictur
 }
 
 static struct kerf_text drawn_panels(const struct kerf_panel *panels, int32_t count) {
-    return drawn(&(struct kerf_figure){"A title", "and more", panels, count, "small print"},
-                 KERF_PICTURE_SVG);
+    return drawn(&(struct kerf_figure){"A title", "and more", panels, count, "small print"}, KERF_PICTURE_SVG);
 }
 
 /* ---- Reading an SVG ---- */
@@ -140,8 +139,7 @@ static const char *malformed(const char *svg) {
         if (*svg++ != '<') continue;
         if (*svg == '/') {
             size_t length = strcspn(++svg, ">");
-            if (depth == 0 || strncmp(open[--depth], svg, length) || !strchr(" >", open[depth][length]))
-                return svg;
+            if (depth == 0 || strncmp(open[--depth], svg, length) || !strchr(" >", open[depth][length])) return svg;
             continue;
         }
         if (depth == COUNT(open) || strspn(svg, "abcdefghijklmnopqrstuvwxyz") == 0) return svg;
@@ -167,8 +165,7 @@ static struct box box_of(const char *element) {
     const char *c = strchr(element, '>') + 1;
     if (strncmp(c, "<title>", 7) == 0) c = strstr(c, "</title>") + 8;
     struct box box = {.text = c};
-    double width = 0, size = number_in(element, "font-size"), x = number_in(element, "x"),
-           y = number_in(element, "y");
+    double width = 0, size = number_in(element, "font-size"), x = number_in(element, "x"), y = number_in(element, "y");
     for (; *c != '<'; c++) {
         if (*c == '&') c += strcspn(c, ";");
         if (((unsigned char)*c & 0xC0) != 0x80) width += strchr(" .,:;'|!iljtfI\xC2()[]", *c) ? 0.25 : 0.5;
@@ -198,13 +195,12 @@ static void check_layout(const char *svg) {
     }
     for (int32_t i = 0; i < count; i++)
         for (int32_t k = 0; k < i; k++)
-            if (boxes[i].left < boxes[k].right && boxes[k].left < boxes[i].right &&
-                boxes[i].top < boxes[k].bottom && boxes[k].top < boxes[i].bottom)
+            if (boxes[i].left < boxes[k].right && boxes[k].left < boxes[i].right && boxes[i].top < boxes[k].bottom &&
+                boxes[k].top < boxes[i].bottom)
                 fail_msg("one on the other: %.30s and %.30s", boxes[i].text, boxes[k].text);
     for (const char *at = svg; (at = next_element(at, "rect")); at++) {
         double x = number_in(at, "x"), y = number_in(at, "y");
-        if (x < 0 || y < 0 || x + number_in(at, "width") > width + 0.01 ||
-            y + number_in(at, "height") > height + 0.01)
+        if (x < 0 || y < 0 || x + number_in(at, "width") > width + 0.01 || y + number_in(at, "height") > height + 0.01)
             fail_msg("off the page: %.80s", at);
     }
 }
@@ -236,8 +232,7 @@ static void formats_are_known_by_the_name(void **state) {
     for (int32_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(kerf_picture_format_of(bad[i], &format, &err), KERF_EUNSUPPORTED);
         assert_int_equal(format, KERF_PICTURE_PDF);
-        assert_true(strstr(err.message, ".svg") && strstr(err.message, ".png") &&
-                    strstr(err.message, ".pdf"));
+        assert_true(strstr(err.message, ".svg") && strstr(err.message, ".png") && strstr(err.message, ".pdf"));
     }
 }
 
@@ -247,8 +242,8 @@ static void pictures_are_as_expected(void **state) {
     static const char *const names[] = {"bars.svg", "scaling.svg"};
     for (int32_t i = 0; i < 2; i++) {
         char path[1024];
-        snprintf(path, sizeof path, "%.*s/draw_expected/%s", (int)(strrchr(__FILE__, '/') - __FILE__),
-                 __FILE__, names[i]);
+        snprintf(path, sizeof path, "%.*s/draw_expected/%s", (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__,
+                 names[i]);
         struct kerf_text out = drawn_panels(both[i], 2), again = drawn_panels(both[i], 2);
         assert_string_equal(out.data, again.data);
         FILE *file = fopen(path, getenv("KERF_TEST_UPDATE") ? "w+" : "r");
@@ -269,29 +264,28 @@ static void svg_says_what_the_figure_says(void **state) {
     const struct kerf_panel panels[] = {bars, memory, columns, curves};
     struct kerf_text out = drawn_panels(panels, 4);
     check_layout(out.data);
-    static const char *const said[] = {
-        "<title>A title</title>",
-        "<desc>and more Step time: 3 bars. dp 2 \u00B7 tp 8 (domain tp 4): 200 s;",
-        ">and more</text>",
-        ">small print</text>",
-        ">a &lt; b &amp; &quot;c&quot; &gt; d</text>",
-        ">domain tp 4</text>",
-        ">160 s</text>" /* a note of its own */,
-        ">75.0 s</text>",
-        ">101 GB</text>",
-        ">80 GB of memory</text>",
-        ">50 s</text>",
-        ">0</text>" /* ticks */,
-        ">100 %</text>",
-        ">75 %</text>",
-        ">layouts</text>",
-        ">50 %</text>" /* 100 of 200 */,
-        ">19 %</text>",
-        ">4</text>",
-        ">16,384</text>",
-        ">wanted</text>",
-        "<title>TP communication: 40.0 s (20 %)</title>",
-        "<title>175B, 16: 2.0 s</title>"};
+    static const char *const said[] = {"<title>A title</title>",
+                                       "<desc>and more Step time: 3 bars. dp 2 \u00B7 tp 8 (domain tp 4): 200 s;",
+                                       ">and more</text>",
+                                       ">small print</text>",
+                                       ">a &lt; b &amp; &quot;c&quot; &gt; d</text>",
+                                       ">domain tp 4</text>",
+                                       ">160 s</text>" /* a note of its own */,
+                                       ">75.0 s</text>",
+                                       ">101 GB</text>",
+                                       ">80 GB of memory</text>",
+                                       ">50 s</text>",
+                                       ">0</text>" /* ticks */,
+                                       ">100 %</text>",
+                                       ">75 %</text>",
+                                       ">layouts</text>",
+                                       ">50 %</text>" /* 100 of 200 */,
+                                       ">19 %</text>",
+                                       ">4</text>",
+                                       ">16,384</text>",
+                                       ">wanted</text>",
+                                       "<title>TP communication: 40.0 s (20 %)</title>",
+                                       "<title>175B, 16: 2.0 s</title>"};
     for (int32_t i = 0; i < COUNT(said); i++)
         if (strstr(out.data, said[i]) == NULL) fail_msg("does not say %s", said[i]);
     assert_int_equal(occurrences(out.data, ">6 %</text>"), 0); /* too little to be written */
@@ -336,12 +330,10 @@ static void parts_keep_their_colours(void **state) {
         char legend[32];
         snprintf(legend, sizeof legend, "rx=\"2.5\" fill=\"%.7s\"", colour);
         assert_true(occurrences(out.data, legend) >= 1);
-        for (int32_t k = 0; k < i; k++)
-            assert_true(strncmp(colour, colour_in(rect_of(out.data, names[k], 0)), 7) != 0);
+        for (int32_t k = 0; k < i; k++) assert_true(strncmp(colour, colour_in(rect_of(out.data, names[k], 0)), 7) != 0);
     }
     for (int32_t i = 1; i < 9; i++) /* 3 bars, 3 bars, 3 columns */
-        assert_memory_equal(colour_in(rect_of(out.data, "compute", i)),
-                            colour_in(rect_of(out.data, "compute", 0)), 7);
+        assert_memory_equal(colour_in(rect_of(out.data, "compute", i)), colour_in(rect_of(out.data, "compute", 0)), 7);
     kerf_text_free(&out);
 }
 
@@ -368,9 +360,8 @@ static void curves_have_gaps(void **state) {
     for (const char *at = out.data; (at = strstr(at, "stroke-width=\"2\"")); at++) {
         double x[4], y[4];
         const char *path = strstr(at, " d=\"M") + 5;
-        int count = sscanf(path, "%lf %lfL%lf %lf %lf %lf %lf %lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2],
-                           &x[3], &y[3]) /
-                    2;
+        int count =
+            sscanf(path, "%lf %lfL%lf %lf %lf %lf %lf %lf", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2], &x[3], &y[3]) / 2;
         assert_true(count == 4 || count == 2); /* 1T: 16 alone, then 4 and 3 */
         if (count == 2) continue;
         assert_near(x[2] - x[1], x[1] - x[0], 0.02); /* 4, 8, 16, and ten times as far to 16,384 */
@@ -387,8 +378,7 @@ static void odd_figures_are_drawn(void **state) {
     static double values[MANY][4], dense[300];
     static char labels[MANY][128];
     static struct kerf_chart_row rows[MANY];
-    static const double zeros[4] = {0}, large[4] = {1e18, 2e-290, 1e308, 1},
-                        tiny[4] = {1e-12, 1e-300, 5e-324, 0};
+    static const double zeros[4] = {0}, large[4] = {1e18, 2e-290, 1e308, 1}, tiny[4] = {1e-12, 1e-300, 5e-324, 0};
     for (int32_t i = 0; i < MANY; i++) {
         for (int32_t k = 0; k < 4; k++) values[i][k] = 1e-12 * (i * 7 % 11 + k);
         snprintf(labels[i], sizeof labels[i],
@@ -396,8 +386,7 @@ static void odd_figures_are_drawn(void **state) {
                        : "a label that is \x80\xC3\xFF\n as long as <no> label & \x01 should be, of row %d, "
                          "which is very long",
                  i);
-        rows[i] = (struct kerf_chart_row){labels[i], i % 3 ? NULL : "and details", values[i],
-                                          i % 5 ? NULL : labels[i]};
+        rows[i] = (struct kerf_chart_row){labels[i], i % 3 ? NULL : "and details", values[i], i % 5 ? NULL : labels[i]};
     }
     const struct kerf_chart_row extreme[] = {
         {NULL, NULL, zeros, NULL}, {"large", NULL, large, NULL}, {"tiny", "", tiny, ""}};
@@ -423,14 +412,12 @@ static void odd_figures_are_drawn(void **state) {
                 second.unit = (enum kerf_unit)(num_rows % 4);
                 struct kerf_text out = drawn_panels((struct kerf_panel[]){panel, second}, 2);
                 check_layout(out.data);
-                if (kind == KERF_PANEL_COLUMNS &&
-                    num_rows >= 16) /* labels that are turned, to be read in full */
+                if (kind == KERF_PANEL_COLUMNS && num_rows >= 16) /* labels that are turned, to be read in full */
                     assert_non_null(strstr(out.data, num_rows > 40 ? "rotate(-90 " : "rotate(-45 "));
                 if (num_rows > 1 && num_values > 0 && kind == KERF_PANEL_BARS) {
                     assert_non_null(strstr(out.data, "\u2026</text>")); /* the long label */
                     assert_non_null(
-                        strstr(out.data,
-                               "&lt;no&gt; label &amp;   should be, of row 0, which is very long</title>"));
+                        strstr(out.data, "&lt;no&gt; label &amp;   should be, of row 0, which is very long</title>"));
                 }
                 kerf_text_free(&out);
             }
@@ -442,8 +429,7 @@ static void odd_figures_are_drawn(void **state) {
         check_layout(text.data);
         kerf_text_free(&text);
     }
-    const struct kerf_panel one = {
-        .kind = KERF_PANEL_CURVES, .rows = &line, .num_rows = 1, .xs = dense, .num_xs = 300};
+    const struct kerf_panel one = {.kind = KERF_PANEL_CURVES, .rows = &line, .num_rows = 1, .xs = dense, .num_xs = 300};
     struct kerf_text out = drawn_panels(&one, 1);
     check_layout(out.data);
     assert_int_equal(occurrences(out.data, "<title>dense"), 0); /* no room for markers */
@@ -455,11 +441,9 @@ static void odd_figures_are_drawn(void **state) {
 
 static void bad_figures_are_refused(void **state) {
     (void)state;
-    const double negative[4] = {1, -1, 1, 1}, not_finite[4] = {1, 1, INFINITY, 1},
-                 no_number[4] = {NAN, 1, 1, 1};
+    const double negative[4] = {1, -1, 1, 1}, not_finite[4] = {1, 1, INFINITY, 1}, no_number[4] = {NAN, 1, 1, 1};
     const double falling[4] = {1, 2, 2, 4}, from_zero[4] = {0, 1, 2, 3}, endless[4] = {1, 2, 3, INFINITY};
-    struct kerf_panel bad[] = {bars,   bars,   bars,    bars, curves, curves,
-                               curves, curves, columns, bars, columns};
+    struct kerf_panel bad[] = {bars, bars, bars, bars, curves, curves, curves, curves, columns, bars, columns};
     struct kerf_chart_row rows[COUNT(bad)];
     const double *values[COUNT(bad)] = {negative,      not_finite,    no_number,     NULL,     not_finite,
                                         bar_values[0], bar_values[0], bar_values[0], no_number};
@@ -474,15 +458,14 @@ static void bad_figures_are_refused(void **state) {
         struct kerf_error err = {0};
         kerf_text_add(&out, "before");
         const struct kerf_panel panels[] = {curves, bad[i]};
-        assert_int_equal(kerf_figure_draw(&(struct kerf_figure){.panels = panels, .num_panels = 2},
-                                          KERF_PICTURE_SVG, &out, &err),
-                         KERF_EINVALID);
+        assert_int_equal(
+            kerf_figure_draw(&(struct kerf_figure){.panels = panels, .num_panels = 2}, KERF_PICTURE_SVG, &out, &err),
+            KERF_EINVALID);
         assert_non_null(strstr(err.message, "panel 2"));
         assert_string_equal(out.data, "before");
         out.failed = 1; /* memory has run out before */
-        assert_int_equal(
-            kerf_figure_draw(&(struct kerf_figure){.panels = &bars, .num_panels = 1}, i % 3, &out, &err),
-            KERF_ENOMEM);
+        assert_int_equal(kerf_figure_draw(&(struct kerf_figure){.panels = &bars, .num_panels = 1}, i % 3, &out, &err),
+                         KERF_ENOMEM);
         assert_string_equal(out.data, "before");
         kerf_text_free(&out);
     }
@@ -508,15 +491,15 @@ static void svg_is_compact(void **state) {
         canvas_text(canvas, 5, 6, &(struct canvas_font){.size = 9, .turn = 45}, CANVAS_END, "&", "tip");
         assert_int_equal(canvas_finish(canvas, keep, NULL), KERF_OK);
     }
-    assert_string_equal(
-        out.data, "before<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100\" height=\"50.5\" "
-                  "viewBox=\"0 0 100 50.5\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\">\n"
-                  "<title>&lt;&gt;</title>\n"
-                  "<path fill=\"#00ff80\" d=\"M1 2h3.46v4h-3.46zM0 -1.5h1000v0.1h-1000z\"/>\n"
-                  "<path fill=\"none\" stroke=\"#123456\" stroke-width=\"1\" stroke-dasharray=\"2\" "
-                  "d=\"M1 2L3 4\"/>\n"
-                  "<text x=\"5\" y=\"6\" font-size=\"9\" fill=\"#000000\" text-anchor=\"end\" "
-                  "transform=\"rotate(-45 5 6)\"><title>tip</title>&amp;</text>\n</svg>\n");
+    assert_string_equal(out.data,
+                        "before<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"100\" height=\"50.5\" "
+                        "viewBox=\"0 0 100 50.5\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\">\n"
+                        "<title>&lt;&gt;</title>\n"
+                        "<path fill=\"#00ff80\" d=\"M1 2h3.46v4h-3.46zM0 -1.5h1000v0.1h-1000z\"/>\n"
+                        "<path fill=\"none\" stroke=\"#123456\" stroke-width=\"1\" stroke-dasharray=\"2\" "
+                        "d=\"M1 2L3 4\"/>\n"
+                        "<text x=\"5\" y=\"6\" font-size=\"9\" fill=\"#000000\" text-anchor=\"end\" "
+                        "transform=\"rotate(-45 5 6)\"><title>tip</title>&amp;</text>\n</svg>\n");
     kerf_text_clear(&out);
     assert_int_equal(canvas_begin(KERF_PICTURE_SVG, &page, &out, &canvas, NULL), KERF_OK);
     assert_int_equal(canvas_finish(canvas, 0, NULL), KERF_OK);
@@ -557,8 +540,7 @@ static uint32_t big_endian(const char *at) {
 
 static void *draw_png(void *out) {
     const struct kerf_panel panels[] = {curves, memory};
-    *(struct kerf_text *)out =
-        drawn(&(struct kerf_figure){"A title", NULL, panels, 2, NULL}, KERF_PICTURE_PNG);
+    *(struct kerf_text *)out = drawn(&(struct kerf_figure){"A title", NULL, panels, 2, NULL}, KERF_PICTURE_PNG);
     return NULL;
 }
 
@@ -625,8 +607,7 @@ static int32_t read_bar(const char *bar, int32_t eighths[256]) {
             bar = strchr(bar, 'm') + 1;
             continue;
         }
-        int block = (unsigned char)bar[0] == 0xE2,
-            kind = block ? (unsigned char)bar[2] : 0; /* U+2588..2593 */
+        int block = (unsigned char)bar[0] == 0xE2, kind = block ? (unsigned char)bar[2] : 0; /* U+2588..2593 */
         int taken = block && kind >= 0x88 && kind <= 0x8F ? 0x90 - kind : 8;
         int who = ink ? ink : block && taken == 8 ? kind : block ? 0x88 : *bar;
         eighths[who] += taken;
@@ -660,8 +641,7 @@ static void terminal_bars_sum_up(void **state) {
         for (int32_t i = 1; i < count; i++) alone &= values[i] == 0;
         if (!colour && alone) most *= 8;
         assert_int_equal(total, floor(share * most + 0.5) * (most == width ? 8 : 1));
-        for (int32_t i = 0; i < count;
-             i++) { /* each part is as long as it should be, but for a column at each end */
+        for (int32_t i = 0; i < count; i++) { /* each part is as long as it should be, but for a column at each end */
             double start = end;
             end = fmin(end + values[i] / full, 1);
             kerf_text_clear(&name);
@@ -697,8 +677,7 @@ static void terminal_bars_look_right(void **state) {
                  {{0, 0, 0}, 3, 3, 9, 1, ""}};
     for (int32_t i = 0; i < COUNT(cases); i++) {
         struct kerf_text out = {0};
-        kerf_bar_terminal(&out, cases[i].values, cases[i].count, cases[i].full, cases[i].width,
-                          cases[i].colour);
+        kerf_bar_terminal(&out, cases[i].values, cases[i].count, cases[i].full, cases[i].width, cases[i].colour);
         assert_string_equal(out.data ? out.data : "", cases[i].bar);
         kerf_text_free(&out);
     }

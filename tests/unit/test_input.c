@@ -150,7 +150,8 @@ static void cleans_text(void **state) {
         {"plain ~", "plain ~"},
         {"a\nb\tc\rd\x7f", "a?b?c?d?"},
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
-        {"\xc2\xa0 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xef\xbf\xbf \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf", /* the ends of each range */
+        {"\xc2\xa0 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xef\xbf\xbf \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf", /* the ends of
+                                                                                                          each range */
          "\xc2\xa0 \xdf\xbf \xe0\xa0\x80 \xed\x9f\xbf \xef\xbf\xbf \xf0\x90\x80\x80 \xf4\x8f\xbf\xbf"},
         {"cut \xe2\x82", "cut ??"},
         {"cut \xf0\x9f\x98", "cut ???"},
@@ -158,7 +159,9 @@ static void cleans_text(void **state) {
         {"\xc0\xaf \xe0\x80\xaf \xf0\x80\x80\xaf", "?? ??? ????"}, /* overlong */
         {"\xed\xa0\x80", "???"},                                   /* half of a pair */
         {"\xf4\x90\x80\x80 \xf5\xff", "???? ??"},
-        {"\xc2\x9b" "1m \xc2\xa0", "??1m \xc2\xa0"}, /* a terminal's other escape; a space that does not break */
+        {"\xc2\x9b"
+         "1m \xc2\xa0",
+         "??1m \xc2\xa0"}, /* a terminal's other escape; a space that does not break */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[64];

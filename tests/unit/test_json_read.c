@@ -18,13 +18,14 @@ static const char *line_of(const struct kerf_error *err) {
     return line;
 }
 
-#define expect_error(err, expected_code, text)                                                               \
-    do {                                                                                                     \
-        assert_int_equal((err).code, expected_code);                                                         \
-        assert_string_equal(line_of(&(err)), text);                                                          \
+#define expect_error(err, expected_code, text)                                                                         \
+    do {                                                                                                               \
+        assert_int_equal((err).code, expected_code);                                                                   \
+        assert_string_equal(line_of(&(err)), text);                                                                    \
     } while (0)
 
-static int32_t parse(struct json_document *document, const char *text, struct json_object *root, struct kerf_error *err) {
+static int32_t parse(struct json_document *document, const char *text, struct json_object *root,
+                     struct kerf_error *err) {
     return json_document_parse(document, text, strlen(text), "t.json", root, err);
 }
 
@@ -73,7 +74,7 @@ static void says_where_the_syntax_is_wrong(void **state) {
         {"{\"a\": 1,\n @\"a\": 2}", 0, "; give each key once"},
         {"{\"a\": {\"b\": 1, @\"b\": 1}}", 0, "; give each key once"},
         {"{\"a\": @1e999}", 0, "; the number is too large"},
-        {"{\"a\": [@-1000000000000000000000000000000]}", 0, "; the number is too large"},
+        {"{\"a\": [@-1e999]}", 0, "; the number is too large"},
         {"{\"a\": 1,@}", 0, "; there is a comma too many before it"},
         {"{\"a\": [1, \n @]}", 0, "; there is a comma too many before it"},
         {"{\"a\": 1\n @\"b\": 2}", 0, "; is a comma missing before it?"},
@@ -98,7 +99,8 @@ static void says_where_the_syntax_is_wrong(void **state) {
         size_t length = (cases[i].length ? cases[i].length : strlen(cases[i].text)) - 1;
         const char *mark = strchr(cases[i].text, '@');
         size_t place = (size_t)(mark - cases[i].text);
-        char *text = malloc(length ? length : 1); /* exactly as long, so that a sanitizer sees what is read past its end */
+        char *text =
+            malloc(length ? length : 1); /* exactly as long, so that a sanitizer sees what is read past its end */
         memcpy(text, cases[i].text, place);
         memcpy(text + place, mark + 1, length - place);
         if (length > 1 && (unsigned char)text[0] == 0xff) place = 3;
@@ -112,7 +114,8 @@ static void says_where_the_syntax_is_wrong(void **state) {
             fail_msg("case %zu: '%s' lacks '%s'", i, err.message, cases[i].hint);
         if (cases[i].hint[0] == 0 && strchr(err.message, ';')) fail_msg("case %zu: '%s' says too much", i, err.message);
         assert_string_equal(err.file, "t.json");
-        if (err.line != line || err.column != column) fail_msg("case %zu: %s, not %d:%d", i, line_of(&err), line, column);
+        if (err.line != line || err.column != column)
+            fail_msg("case %zu: %s, not %d:%d", i, line_of(&err), line, column);
         assert_null(strpbrk(err.message, "\n\r\t\033"));
         json_document_free(&document);
         free(text);
@@ -122,7 +125,8 @@ static void says_where_the_syntax_is_wrong(void **state) {
 /* Where in a string the bytes are no text, jansson does not say to the byte. */
 static void refuses_what_is_no_utf8(void **state) {
     (void)state;
-    static const char *const texts[] = {"{\"a\": \"\xe2\x82", "{\"a\": \"\xff\"}", "{\"a\":\n\"\xc0\xaf\"}", "\xff\xfe{}", "{\"\xed\xa0\x80\": 1}"};
+    static const char *const texts[] = {"{\"a\": \"\xe2\x82", "{\"a\": \"\xff\"}", "{\"a\":\n\"\xc0\xaf\"}",
+                                        "\xff\xfe{}", "{\"\xed\xa0\x80\": 1}"};
     static const int32_t lines[] = {1, 1, 2, 1, 1};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct json_document document;
@@ -334,7 +338,8 @@ static void names_the_nearest_key(void **state) {
     assert_int_equal(parse(&document, "{\"inner\":\n{\"size\": 1, \"colour\": 2}}", &root, &err), KERF_OK);
     assert_int_equal(json_get_object(&root, "inner", JSON_REQUIRED, &inner, &err), KERF_OK);
     assert_int_equal(json_check_keys(&inner, names, 3, &err), KERF_EUNKNOWN);
-    expect_error(err, KERF_EUNKNOWN, "t.json:2:13: unknown key \"colour\"; the keys here are latency_s, efficiency, size");
+    expect_error(err, KERF_EUNKNOWN,
+                 "t.json:2:13: unknown key \"colour\"; the keys here are latency_s, efficiency, size");
     assert_int_equal(json_check_keys(&inner, names, 3, NULL), KERF_EUNKNOWN);
     json_document_free(&document);
 }
@@ -360,18 +365,12 @@ static void messages_are_one_line_of_text(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(refuses_what_is_no_object),
-        cmocka_unit_test(says_where_the_syntax_is_wrong),
-        cmocka_unit_test(refuses_what_is_no_utf8),
-        cmocka_unit_test(passes_over_a_byte_order_mark),
-        cmocka_unit_test(survives_deep_nesting),
-        cmocka_unit_test(takes_no_text_at_all),
-        cmocka_unit_test(reads_what_is_there),
-        cmocka_unit_test(says_what_is_wrong_where),
-        cmocka_unit_test(finds_the_key_itself),
-        cmocka_unit_test(an_escaped_key_has_its_objects_place),
-        cmocka_unit_test(names_the_nearest_key),
-        cmocka_unit_test(messages_are_one_line_of_text),
+        cmocka_unit_test(refuses_what_is_no_object), cmocka_unit_test(says_where_the_syntax_is_wrong),
+        cmocka_unit_test(refuses_what_is_no_utf8),   cmocka_unit_test(passes_over_a_byte_order_mark),
+        cmocka_unit_test(survives_deep_nesting),     cmocka_unit_test(takes_no_text_at_all),
+        cmocka_unit_test(reads_what_is_there),       cmocka_unit_test(says_what_is_wrong_where),
+        cmocka_unit_test(finds_the_key_itself),      cmocka_unit_test(an_escaped_key_has_its_objects_place),
+        cmocka_unit_test(names_the_nearest_key),     cmocka_unit_test(messages_are_one_line_of_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

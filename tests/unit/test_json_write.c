@@ -114,8 +114,7 @@ static const char *quoted(struct kerf_text *out, const char *value) {
 static void escapes(void **state) {
     struct kerf_text *out = *state;
     assert_string_equal(quoted(out, ""), "\"\"");
-    assert_string_equal(quoted(out, "plain text, /slashes/ and 'quotes'"),
-                        "\"plain text, /slashes/ and 'quotes'\"");
+    assert_string_equal(quoted(out, "plain text, /slashes/ and 'quotes'"), "\"plain text, /slashes/ and 'quotes'\"");
     assert_string_equal(quoted(out, "\""), "\"\\\"\"");
     assert_string_equal(quoted(out, "\\"), "\"\\\\\"");
     assert_string_equal(quoted(out, "C:\\new\\\"table\""), "\"C:\\\\new\\\\\\\"table\\\"\"");
@@ -195,9 +194,13 @@ static void no_utf8_becomes_the_replacement_character(void **state) {
     static const struct {
         const char *bytes, *written;
     } cases[] = {
-        {"a\xFFz", "\"a\\ufffdz\""},          {"\xC3", "\"\\ufffd\""},          {"\xE2\x82", "\"\\ufffd\\ufffd\""},
-        {"\xC0\xAF", "\"\\ufffd\\ufffd\""}, {"\xED\xA0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
-        {"\xF4\x90\x80\x80!", "\"\\ufffd\\ufffd\\ufffd\\ufffd!\""}, {"\xF0\x9F\x98\x80", "\"\xF0\x9F\x98\x80\""},
+        {"a\xFFz", "\"a\\ufffdz\""},
+        {"\xC3", "\"\\ufffd\""},
+        {"\xE2\x82", "\"\\ufffd\\ufffd\""},
+        {"\xC0\xAF", "\"\\ufffd\\ufffd\""},
+        {"\xED\xA0\x80", "\"\\ufffd\\ufffd\\ufffd\""},
+        {"\xF4\x90\x80\x80!", "\"\\ufffd\\ufffd\\ufffd\\ufffd!\""},
+        {"\xF0\x9F\x98\x80", "\"\xF0\x9F\x98\x80\""},
     };
     struct kerf_text *out = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

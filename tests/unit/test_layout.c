@@ -39,12 +39,14 @@ static void reads_parts_in_any_order(void **state) {
     assert_int_equal(kerf_layout_parse("dp=2", &layout, &err), KERF_OK);
     assert_string_equal(json_of(&layout), "{\"dp\":2,\"tp1\":1,\"tp2\":1,\"pp\":1,\"micro_batch\":1,\"summa_blocks\":0,"
                                           "\"scale_up\":{\"tp1\":1,\"tp2\":1,\"dp\":1,\"pp\":1}}");
-    assert_int_equal(kerf_layout_parse("scale_up.pp=10,scale_up.dp=9,scale_up.tp2=8,scale_up.tp1=7,summa_blocks=6,micro_batch=5,"
-                                       "pp=4,tp2=3,tp1=2,dp=1073741824",
-                                       &layout, &err),
-                     KERF_OK);
-    assert_string_equal(json_of(&layout), "{\"dp\":1073741824,\"tp1\":2,\"tp2\":3,\"pp\":4,\"micro_batch\":5,\"summa_blocks\":6,"
-                                          "\"scale_up\":{\"tp1\":7,\"tp2\":8,\"dp\":9,\"pp\":10}}");
+    assert_int_equal(
+        kerf_layout_parse("scale_up.pp=10,scale_up.dp=9,scale_up.tp2=8,scale_up.tp1=7,summa_blocks=6,micro_batch=5,"
+                          "pp=4,tp2=3,tp1=2,dp=1073741824",
+                          &layout, &err),
+        KERF_OK);
+    assert_string_equal(json_of(&layout),
+                        "{\"dp\":1073741824,\"tp1\":2,\"tp2\":3,\"pp\":4,\"micro_batch\":5,\"summa_blocks\":6,"
+                        "\"scale_up\":{\"tp1\":7,\"tp2\":8,\"dp\":9,\"pp\":10}}");
     assert_int_equal(kerf_layout_parse("dp=0000000000000000000000000002", &layout, &err), KERF_OK);
     assert_int_equal(layout.dp, 2);
 }
@@ -57,20 +59,25 @@ static void refuses_what_is_no_layout(void **state) {
         const char *line;
     } cases[] = {
         {"", KERF_EUNKNOWN, "layout: no part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
-        {"dp=2,", KERF_EUNKNOWN, "layout: no part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
-        {"dp=2,,pp=3", KERF_EUNKNOWN, "layout: no part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
-        {"=2", KERF_EUNKNOWN, "layout: no part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
+        {"dp=2,", KERF_EUNKNOWN,
+         "layout: no part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
+        {"dp=2,,pp=3", KERF_EUNKNOWN,
+         "layout: no part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
+        {"=2", KERF_EUNKNOWN,
+         "layout: no part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
         {"dp", KERF_EINVALID, "layout: dp has no value; write dp=N"},
         {"dp=2,micro_batch", KERF_EINVALID, "layout: micro_batch has no value; write micro_batch=N"},
         {"microbatch=1", KERF_EUNKNOWN, "layout: no part 'microbatch'; did you mean micro_batch?"},
         {"dp=2,tp=8", KERF_EUNKNOWN, "layout: no part 'tp'; did you mean tp1?"},
         {"scaleup.tp1=1", KERF_EUNKNOWN, "layout: no part 'scaleup.tp1'; did you mean scale_up.tp1?"},
         {"tp3=1", KERF_EUNKNOWN, "layout: no part 'tp3'; did you mean tp1?"},
-        {"quite=1", KERF_EUNKNOWN, "layout: no part 'quite'; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
+        {"quite=1", KERF_EUNKNOWN,
+         "layout: no part 'quite'; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
         {"dp=2,pp=3,dp=2", KERF_EINVALID, "layout: dp is given twice"},
         {"dp=0", KERF_EINVALID, "layout: dp must be a whole number from 1 to 1073741824, not '0'"},
         {"dp=-1", KERF_EINVALID, "layout: dp must be a whole number from 1 to 1073741824, not '-1'"},
-        {"summa_blocks=-1", KERF_EINVALID, "layout: summa_blocks must be a whole number from 0 to 1073741824, not '-1'"},
+        {"summa_blocks=-1", KERF_EINVALID,
+         "layout: summa_blocks must be a whole number from 0 to 1073741824, not '-1'"},
         {"dp=1073741825", KERF_EINVALID, "layout: dp must be a whole number from 1 to 1073741824, not '1073741825'"},
         {"dp=", KERF_EINVALID, "layout: dp must be a whole number from 1 to 1073741824, not ''"},
         {"dp=x", KERF_EINVALID, "layout: dp must be a whole number from 1 to 1073741824, not 'x'"},
@@ -102,8 +109,8 @@ static void refuses_what_is_no_layout(void **state) {
 
 static void is_ordered_by_each_member_in_turn(void **state) {
     (void)state;
-    static const char *const keys[] = {"dp", "tp1", "tp2", "pp", "micro_batch", "summa_blocks",
-                                       "scale_up.tp1", "scale_up.tp2", "scale_up.dp", "scale_up.pp"};
+    static const char *const keys[] = {"dp",           "tp1",          "tp2",          "pp",          "micro_batch",
+                                       "summa_blocks", "scale_up.tp1", "scale_up.tp2", "scale_up.dp", "scale_up.pp"};
     enum { KEYS = sizeof keys / sizeof *keys };
     for (size_t i = 0; i < KEYS; i++) {
         char text[256] = "";
@@ -122,7 +129,8 @@ static void is_ordered_by_each_member_in_turn(void **state) {
 
 /* ---- Rules -------------------------------------------------------------------------------------------- */
 
-static const char *const base = "dp=2,tp1=4,tp2=2,pp=4,micro_batch=2,scale_up.tp1=2,scale_up.tp2=2,scale_up.dp=1,scale_up.pp=2";
+static const char *const base =
+    "dp=2,tp1=4,tp2=2,pp=4,micro_batch=2,scale_up.tp1=2,scale_up.tp2=2,scale_up.dp=1,scale_up.pp=2";
 
 static struct kerf_problem problem_of(enum kerf_strategy strategy) {
     struct kerf_problem problem;
@@ -186,18 +194,26 @@ static void says_the_rule_that_is_broken(void **state) {
         {KERF_STRATEGY_SEQP, "micro_batch=3", NOTHING, 0, "micro_batch 3 does not divide the 8 samples of a replica"},
         {KERF_STRATEGY_SEQP, "micro_batch=16", NOTHING, 0, "micro_batch 16 does not divide the 8 samples of a replica"},
         {KERF_STRATEGY_SEQP, "", LENGTH, 1026, "the 2052 tokens of a micro-batch do not divide into 8 shards"},
-        {KERF_STRATEGY_SUMMA, "summa_blocks=4,micro_batch=1", LENGTH, 1025, "the 1025 tokens of a micro-batch do not divide into 2 shards"},
+        {KERF_STRATEGY_SUMMA, "summa_blocks=4,micro_batch=1", LENGTH, 1025,
+         "the 1025 tokens of a micro-batch do not divide into 2 shards"},
         {KERF_STRATEGY_1D, "tp2=1,scale_up.tp2=1,dp=4,micro_batch=1", LENGTH, 1026,
          "the 1026 tokens of a micro-batch do not divide into 4 shards"},
-        {KERF_STRATEGY_SEQP, "scale_up.tp1=3", NOTHING, 0, "each of scale_up's tp1 3, tp2 2, dp 1, pp 2 must divide the layout's"},
-        {KERF_STRATEGY_SEQP, "scale_up.tp2=4", NOTHING, 0, "each of scale_up's tp1 2, tp2 4, dp 1, pp 2 must divide the layout's"},
-        {KERF_STRATEGY_SEQP, "scale_up.dp=4", NOTHING, 0, "each of scale_up's tp1 2, tp2 2, dp 4, pp 2 must divide the layout's"},
-        {KERF_STRATEGY_SEQP, "scale_up.pp=3", NOTHING, 0, "each of scale_up's tp1 2, tp2 2, dp 1, pp 3 must divide the layout's"},
+        {KERF_STRATEGY_SEQP, "scale_up.tp1=3", NOTHING, 0,
+         "each of scale_up's tp1 3, tp2 2, dp 1, pp 2 must divide the layout's"},
+        {KERF_STRATEGY_SEQP, "scale_up.tp2=4", NOTHING, 0,
+         "each of scale_up's tp1 2, tp2 4, dp 1, pp 2 must divide the layout's"},
+        {KERF_STRATEGY_SEQP, "scale_up.dp=4", NOTHING, 0,
+         "each of scale_up's tp1 2, tp2 2, dp 4, pp 2 must divide the layout's"},
+        {KERF_STRATEGY_SEQP, "scale_up.pp=3", NOTHING, 0,
+         "each of scale_up's tp1 2, tp2 2, dp 1, pp 3 must divide the layout's"},
         {KERF_STRATEGY_SEQP, "scale_up.dp=2", NOTHING, 0, "scale_up places more than the 8 accelerators of a domain"},
         {KERF_STRATEGY_SEQP, "", DOMAIN, 7, "scale_up places more than the 7 accelerators of a domain"},
-        {KERF_STRATEGY_SEQP, "", ATTENTION, KERF_ATTENTION_RECOMPUTED, "recomputed attention is for 1d; use fused or unfused with seqp"},
-        {KERF_STRATEGY_SEQP, "", ATTENTION, KERF_ATTENTION_SUMMA, "summa attention is for summa; use fused or unfused with seqp"},
-        {KERF_STRATEGY_SEQP, "", LENGTH, 0, "m has no max_position_embeddings: give a sequence length from 1 to 1073741824"},
+        {KERF_STRATEGY_SEQP, "", ATTENTION, KERF_ATTENTION_RECOMPUTED,
+         "recomputed attention is for 1d; use fused or unfused with seqp"},
+        {KERF_STRATEGY_SEQP, "", ATTENTION, KERF_ATTENTION_SUMMA,
+         "summa attention is for summa; use fused or unfused with seqp"},
+        {KERF_STRATEGY_SEQP, "", LENGTH, 0,
+         "m has no max_position_embeddings: give a sequence length from 1 to 1073741824"},
         {KERF_STRATEGY_SEQP, "", LENGTH, 1073741825, "seq_length must lie between 1 and 1073741824, not 1073741825"},
         {KERF_STRATEGY_SEQP, "", BATCH, 0, "global_batch must lie between 1 and 1073741824, not 0"},
         {KERF_STRATEGY_SEQP, "", BATCH, -16, "global_batch must lie between 1 and 1073741824, not -16"},
@@ -214,7 +230,8 @@ static void says_the_rule_that_is_broken(void **state) {
             snprintf(key, sizeof key, ",%.*s", (int)(strchr(part, '=') - part + 1), part);
             char more[256];
             snprintf(more, sizeof more, ",%s", cases[i].more);
-            if (!strstr(more, key)) snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? "," : "", part);
+            if (!strstr(more, key))
+                snprintf(text + strlen(text), sizeof text - strlen(text), "%s%s", *text ? "," : "", part);
         }
         if (cases[i].more[0]) snprintf(text + strlen(text), sizeof text - strlen(text), ",%s", cases[i].more);
         struct kerf_layout layout;
@@ -244,14 +261,15 @@ static void every_member_has_bounds(void **state) {
     struct kerf_problem problem = problem_of(KERF_STRATEGY_SEQP);
     struct kerf_layout good;
     assert_int_equal(kerf_layout_parse(base, &good, NULL), KERF_OK);
-    static const char *const keys[] = {"dp", "tp1", "tp2", "pp", "micro_batch", "summa_blocks",
-                                       "scale_up.tp1", "scale_up.tp2", "scale_up.dp", "scale_up.pp"};
+    static const char *const keys[] = {"dp",           "tp1",          "tp2",          "pp",          "micro_batch",
+                                       "summa_blocks", "scale_up.tp1", "scale_up.tp2", "scale_up.dp", "scale_up.pp"};
     static const int64_t bad[] = {INT64_MIN, -1, 0, 1073741825, INT64_MAX};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
         for (size_t b = 0; b < sizeof bad / sizeof *bad; b++) {
             struct kerf_layout layout = good;
-            int64_t *members[] = {&layout.dp, &layout.tp1, &layout.tp2, &layout.pp, &layout.micro_batch, &layout.summa_blocks,
-                                  &layout.scale_up.tp1, &layout.scale_up.tp2, &layout.scale_up.dp, &layout.scale_up.pp};
+            int64_t *members[] = {&layout.dp,          &layout.tp1,          &layout.tp2,          &layout.pp,
+                                  &layout.micro_batch, &layout.summa_blocks, &layout.scale_up.tp1, &layout.scale_up.tp2,
+                                  &layout.scale_up.dp, &layout.scale_up.pp};
             struct kerf_error err;
             char line[200];
             if (members[k] == &layout.summa_blocks && bad[b] == 0) continue; /* is good */
@@ -289,12 +307,9 @@ static void knows_the_names_of_choices(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_parts_in_any_order),
-        cmocka_unit_test(refuses_what_is_no_layout),
-        cmocka_unit_test(is_ordered_by_each_member_in_turn),
-        cmocka_unit_test(takes_a_layout_that_obeys),
-        cmocka_unit_test(says_the_rule_that_is_broken),
-        cmocka_unit_test(every_member_has_bounds),
+        cmocka_unit_test(reads_parts_in_any_order),          cmocka_unit_test(refuses_what_is_no_layout),
+        cmocka_unit_test(is_ordered_by_each_member_in_turn), cmocka_unit_test(takes_a_layout_that_obeys),
+        cmocka_unit_test(says_the_rule_that_is_broken),      cmocka_unit_test(every_member_has_bounds),
         cmocka_unit_test(knows_the_names_of_choices),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,46 +56,59 @@ static void expect_refused(const char *json, int32_t code, const char *line) {
 
 static void reads_a_subset(void **state) {
     (void)state;
-    expect_model("{\"hidden_size\":12288,\"intermediate_size\":49152,\"num_hidden_layers\":96,\"num_attention_heads\":96}", 12288,
-                 49152, 96, 96, 0);
+    expect_model(
+        "{\"hidden_size\":12288,\"intermediate_size\":49152,\"num_hidden_layers\":96,\"num_attention_heads\":96}",
+        12288, 49152, 96, 96, 0);
     expect_model("{\"hidden_size\":1,\"intermediate_size\":1,\"num_hidden_layers\":1,\"num_attention_heads\":1,"
                  "\"max_position_embeddings\":1}",
                  1, 1, 1, 1, 1);
     expect_model("{\"hidden_size\":16777216,\"intermediate_size\":67108864,\"num_hidden_layers\":1048576,"
                  "\"num_attention_heads\":1048576,\"max_position_embeddings\":1073741824}",
                  16777216, 67108864, 1048576, 1048576, 1073741824);
-    expect_model("{\"hidden_size\":1.024e3,\"intermediate_size\":4096.0,\"num_hidden_layers\":8,\"num_attention_heads\":16}", 1024,
-                 4096, 8, 16, 0);
+    expect_model(
+        "{\"hidden_size\":1.024e3,\"intermediate_size\":4096.0,\"num_hidden_layers\":8,\"num_attention_heads\":16}",
+        1024, 4096, 8, 16, 0);
 }
 
 static void reads_the_families(void **state) {
     (void)state;
-    expect_model("{\"model_type\":\"gpt2\",\"n_ctx\":1024,\"n_embd\":1600,\"n_head\":25,\"n_layer\":48,\"n_positions\":1024,"
-                 "\"n_inner\":null,\"resid_pdrop\":0.1,\"task_specific_params\":{\"text-generation\":{\"max_length\":50}}}",
-                 1600, 6400, 48, 25, 1024);
-    expect_model("{\"model_type\":\"gptj\",\"n_embd\":4096,\"n_head\":16,\"n_inner\":8192,\"n_layer\":28,\"n_positions\":2048}", 4096,
-                 8192, 28, 16, 2048);
-    expect_model("{\"model_type\":\"bloom\",\"n_embed\":14336,\"n_layer\":70,\"num_attention_heads\":112,\"seq_length\":2048}", 14336,
-                 57344, 70, 112, 2048);
-    expect_model("{\"model_type\":\"bloom\",\"hidden_size\":1024,\"n_layer\":24,\"n_head\":16,\"n_inner\":null}", 1024, 4096, 24, 16, 0);
+    expect_model(
+        "{\"model_type\":\"gpt2\",\"n_ctx\":1024,\"n_embd\":1600,\"n_head\":25,\"n_layer\":48,\"n_positions\":1024,"
+        "\"n_inner\":null,\"resid_pdrop\":0.1,\"task_specific_params\":{\"text-generation\":{\"max_length\":50}}}",
+        1600, 6400, 48, 25, 1024);
+    expect_model(
+        "{\"model_type\":\"gptj\",\"n_embd\":4096,\"n_head\":16,\"n_inner\":8192,\"n_layer\":28,\"n_positions\":2048}",
+        4096, 8192, 28, 16, 2048);
+    expect_model(
+        "{\"model_type\":\"bloom\",\"n_embed\":14336,\"n_layer\":70,\"num_attention_heads\":112,\"seq_length\":2048}",
+        14336, 57344, 70, 112, 2048);
+    expect_model("{\"model_type\":\"bloom\",\"hidden_size\":1024,\"n_layer\":24,\"n_head\":16,\"n_inner\":null}", 1024,
+                 4096, 24, 16, 0);
     expect_model("{\"model_type\":\"falcon\",\"hidden_size\":4544,\"num_attention_heads\":71,\"num_hidden_layers\":32,"
                  "\"num_kv_heads\":71,\"multi_query\":true}",
                  4544, 18176, 32, 71, 0);
-    expect_model("{\"model_type\":\"falcon\",\"hidden_size\":8192,\"ffn_hidden_size\":32768,\"num_attention_heads\":128,"
-                 "\"num_hidden_layers\":60,\"max_position_embeddings\":2048}",
-                 8192, 32768, 60, 128, 2048);
-    expect_model("{\"model_type\":\"RefinedWebModel\",\"hidden_size\":4544,\"n_head\":71,\"n_layer\":32}", 4544, 18176, 32, 71, 0);
-    expect_model("{\"model_type\":\"opt\",\"ffn_dim\":3072,\"hidden_size\":768,\"num_attention_heads\":12,\"num_hidden_layers\":12,"
+    expect_model(
+        "{\"model_type\":\"falcon\",\"hidden_size\":8192,\"ffn_hidden_size\":32768,\"num_attention_heads\":128,"
+        "\"num_hidden_layers\":60,\"max_position_embeddings\":2048}",
+        8192, 32768, 60, 128, 2048);
+    expect_model("{\"model_type\":\"RefinedWebModel\",\"hidden_size\":4544,\"n_head\":71,\"n_layer\":32}", 4544, 18176,
+                 32, 71, 0);
+    expect_model("{\"model_type\":\"opt\",\"ffn_dim\":3072,\"hidden_size\":768,\"num_attention_heads\":12,\"num_hidden_"
+                 "layers\":12,"
                  "\"max_position_embeddings\":2048,\"word_embed_proj_dim\":768}",
                  768, 3072, 12, 12, 2048);
-    expect_model("{\"architectures\":[\"LlamaForCausalLM\"],\"hidden_size\":8192,\"intermediate_size\":28672,\"num_attention_heads\":64,"
+    expect_model("{\"architectures\":[\"LlamaForCausalLM\"],\"hidden_size\":8192,\"intermediate_size\":28672,\"num_"
+                 "attention_heads\":64,"
                  "\"num_hidden_layers\":80,\"num_key_value_heads\":8,\"max_position_embeddings\":131072,"
-                 "\"rope_scaling\":{\"factor\":8.0,\"nested\":{\"deeper\":[1,{\"hidden_size\":\"not this one\"}]}},\"vocab_size\":128256}",
+                 "\"rope_scaling\":{\"factor\":8.0,\"nested\":{\"deeper\":[1,{\"hidden_size\":\"not this "
+                 "one\"}]}},\"vocab_size\":128256}",
                  8192, 28672, 80, 64, 131072);
-    expect_model("{\"hidden_size\":64,\"intermediate_size\":256,\"num_layers\":4,\"num_attention_heads\":4}", 64, 256, 4, 4, 0);
+    expect_model("{\"hidden_size\":64,\"intermediate_size\":256,\"num_layers\":4,\"num_attention_heads\":4}", 64, 256,
+                 4, 4, 0);
     /* said twice, the same: fine */
-    expect_model("{\"hidden_size\":64,\"n_embd\":64,\"n_layer\":2,\"num_layers\":2,\"n_head\":4,\"n_positions\":9,\"n_ctx\":9}", 64, 256,
-                 2, 4, 9);
+    expect_model(
+        "{\"hidden_size\":64,\"n_embd\":64,\"n_layer\":2,\"num_layers\":2,\"n_head\":4,\"n_positions\":9,\"n_ctx\":9}",
+        64, 256, 2, 4, 9);
 }
 
 /* ---- What is refused ---------------------------------------------------------------------------------- */
@@ -116,8 +129,9 @@ static void refuses_bad_values(void **state) {
                    "m.json:1:17: \"hidden_size\" must lie between 1 and 16777216, not -4096");
     expect_refused("{\"hidden_size\": 16777217, \"intermediate_size\": 4096, " LAYERS ", " HEADS "}", KERF_EINVALID,
                    "m.json:1:17: \"hidden_size\" must lie between 1 and 16777216, not 16777217");
-    expect_refused("{\"hidden_size\": 4611686018427387904, \"intermediate_size\": 4611686018427387904, " LAYERS ", " HEADS "}",
-                   KERF_EINVALID, "m.json:1:17: \"hidden_size\" must lie between 1 and 16777216, not 4.6116860184273879e+18");
+    expect_refused(
+        "{\"hidden_size\": 4611686018427387904, \"intermediate_size\": 4611686018427387904, " LAYERS ", " HEADS "}",
+        KERF_EINVALID, "m.json:1:17: \"hidden_size\" must lie between 1 and 16777216, not 4.6116860184273879e+18");
     expect_refused("{\"hidden_size\": 1024, \"intermediate_size\": 67108865, " LAYERS ", " HEADS "}", KERF_EINVALID,
                    "m.json:1:44: \"intermediate_size\" must lie between 1 and 67108864, not 67108865");
     expect_refused("{" WIDTHS ", \"num_hidden_layers\": 1048577, " HEADS "}", KERF_EINVALID,
@@ -153,8 +167,18 @@ static void says_which_names_conflict(void **state) {
                    "m.json:1:60: \"n_embd\" says otherwise than \"hidden_size\"; keep one of them");
     expect_refused("{\"n_embd\": 64, \"n_layer\": 2,\n\"num_layers\": 3, \"n_head\": 4}", KERF_EINVALID,
                    "m.json:2:15: \"num_layers\" says otherwise than \"n_layer\"; keep one of them");
-    expect_refused("{\"n_embd\": 64, \"n_layer\": 2, \"n_head\": 4, \"n_positions\": 1024, \"n_ctx\": 512}", KERF_EINVALID,
-                   "m.json:1:73: \"n_ctx\" says otherwise than \"n_positions\"; keep one of them");
+    expect_refused("{\"n_embd\": 64, \"n_layer\": 2, \"n_head\": 4, \"n_positions\": 1024, \"n_ctx\": 512}",
+                   KERF_EINVALID, "m.json:1:73: \"n_ctx\" says otherwise than \"n_positions\"; keep one of them");
+}
+
+static void takes_numbers_of_any_length_in_keys_of_others(void **state) {
+    (void)state;
+    static const char json[] =
+        "{" WIDTHS ", " LAYERS ", " HEADS ", \"model_max_length\": 1000000000000000019884624838656}";
+    struct kerf_model model;
+    assert_int_equal(kerf_model_parse(json, sizeof json - 1, "m.json", &model, NULL), KERF_OK);
+    expect_refused("{" WIDTHS ", \"num_hidden_layers\": 1000000000000000000000000000000, " HEADS "}", KERF_EINVALID,
+                   "m.json:1:71: \"num_hidden_layers\" must lie between 1 and 1048576, not 1e+30");
 }
 
 /* Words of jansson's are not ours to hold on to; place and hint are. */
@@ -171,7 +195,7 @@ static void refuses_what_is_no_json(void **state) {
         {"{\"hidden_size\": 1024, \"name\": \"\xe2\x82", "; save it as UTF-8", 0, 1},
         {"\0\0\0\0\0\0\0\0", "", 8, 1},
         {"{\"hidden_size\": NaN}", "; a number must be finite", 0, 1},
-        {"{" WIDTHS ",\n\"num_hidden_layers\": 1000000000000000000000000000000, " HEADS "}", "; the number is too large", 0, 2},
+        {"{" WIDTHS ",\n\"num_hidden_layers\": 1e999, " HEADS "}", "; the number is too large", 0, 2},
         {"{" WIDTHS ", " LAYERS ", " HEADS ",\n\"hidden_size\": 2048}", "; give each key once", 0, 2},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -257,7 +281,8 @@ static void names_are_cut_between_letters_and_made_printable(void **state) {
 
 static void writes_what_it_reads(void **state) {
     (void)state;
-    static const char *const texts[] = {"{\"name\": \"a \\\"b\\\"\", " WIDTHS ", " LAYERS ", " HEADS ", \"max_position_embeddings\": 7}",
+    static const char *const texts[] = {"{\"name\": \"a \\\"b\\\"\", " WIDTHS ", " LAYERS ", " HEADS
+                                        ", \"max_position_embeddings\": 7}",
                                         "{\"n_embd\": 64, \"n_layer\": 2, \"n_head\": 4}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct kerf_model model, again;
@@ -285,9 +310,11 @@ static void loads_names_and_files(void **state) {
     assert_int_equal(model.max_position_embeddings, 64800);
 
     assert_int_equal(kerf_model_load("gtp3", &model, &err), KERF_EUNKNOWN);
-    assert_string_equal(line_of(&err), "no model or file 'gtp3'; did you mean gpt3? `kerf models` lists those that come with kerf");
+    assert_string_equal(line_of(&err),
+                        "no model or file 'gtp3'; did you mean gpt3? `kerf models` lists those that come with kerf");
     assert_int_equal(kerf_model_load("quite-another", &model, &err), KERF_EUNKNOWN);
-    assert_string_equal(line_of(&err), "no model or file 'quite-another'; `kerf models` lists those that come with kerf");
+    assert_string_equal(line_of(&err),
+                        "no model or file 'quite-another'; `kerf models` lists those that come with kerf");
     assert_int_equal(kerf_model_load("", &model, &err), KERF_EUNKNOWN);
     assert_int_equal(kerf_model_load("none.json", &model, &err), KERF_EIO);
     assert_string_equal(line_of(&err), "none.json: no such file");
@@ -346,6 +373,7 @@ int main(void) {
         cmocka_unit_test(refuses_bad_values),
         cmocka_unit_test(says_what_is_missing),
         cmocka_unit_test(says_which_names_conflict),
+        cmocka_unit_test(takes_numbers_of_any_length_in_keys_of_others),
         cmocka_unit_test(refuses_what_is_no_json),
         cmocka_unit_test(is_named_by_the_file_or_its_path),
         cmocka_unit_test(names_are_cut_between_letters_and_made_printable),

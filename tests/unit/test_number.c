@@ -48,9 +48,7 @@ static uint32_t large_divide(struct large *n, uint32_t divisor) { /* leaves the 
     return (uint32_t)rest;
 }
 
-static int large_bit(const struct large *n, int bit) {
-    return bit >= 0 && (n->limb[bit / 32] >> bit % 32 & 1);
-}
+static int large_bit(const struct large *n, int bit) { return bit >= 0 && (n->limb[bit / 32] >> bit % 32 & 1); }
 
 static int large_bits(const struct large *n) {
     int bits = LIMBS * 32;
@@ -197,8 +195,7 @@ static void check(double value, struct kerf_text *text) {
     assert_int_equal(strlen(text->data), text->length);
     struct parts parts;
     if (!read_json_number(text->data, &parts)) fail_msg("%a: %s is no number", value, text->data);
-    if (to_bits(strtod(text->data, NULL)) != to_bits(value))
-        fail_msg("%a: read back from %s", value, text->data);
+    if (to_bits(strtod(text->data, NULL)) != to_bits(value)) fail_msg("%a: read back from %s", value, text->data);
     check_form(text->data, &parts);
     if (value == 0) {
         assert_int_equal(parts.count, 0);
@@ -416,8 +413,7 @@ static void locale_does_not_matter(void **state) {
     static const char *const commas[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "nl_NL.UTF-8", "de_DE"};
     struct kerf_text text = {0};
     const char *set = NULL;
-    for (size_t i = 0; i < sizeof commas / sizeof *commas && set == NULL; i++)
-        set = setlocale(LC_ALL, commas[i]);
+    for (size_t i = 0; i < sizeof commas / sizeof *commas && set == NULL; i++) set = setlocale(LC_ALL, commas[i]);
     if (set == NULL) skip();
     number(&text, 1234.5);
     setlocale(LC_ALL, "C");

@@ -20,8 +20,8 @@ struct values {
     int32_t verbose;
 };
 
-#define LONG                                                                                                 \
-    "Many words, so that no line of the help is wide enough for all of them, and the widest of its lines "   \
+#define LONG                                                                                                           \
+    "Many words, so that no line of the help is wide enough for all of them, and the widest of its lines "             \
     "is as wide as a line may be."
 #define AT(field) offsetof(struct values, field)
 static const struct kerf_option table[] = {
@@ -73,8 +73,7 @@ static int32_t parse(const struct kerf_command *command, struct values *values, 
 #define PARSE(values, ...) parse(&plan, values, &(int32_t){0}, NULL, WORDS(__VA_ARGS__))
 
 /* The words are refused with this code and message, and leave the lists empty and *ret_help alone. */
-static void refused(const struct kerf_command *command, int32_t code, const char *message,
-                    const char *const *words) {
+static void refused(const struct kerf_command *command, int32_t code, const char *message, const char *const *words) {
     struct values values = {0};
     struct kerf_error err = {0};
     int32_t help = 77;
@@ -101,8 +100,7 @@ static void test_every_form_of_an_option(void **state) {
         assert_int_equal(help, 0);
     }
     struct values values = {0};
-    assert_int_equal(PARSE(&values, "--output=a=b", "-v", "--top", "7", "-f", "json", "--share=.25"),
-                     KERF_OK);
+    assert_int_equal(PARSE(&values, "--output=a=b", "-v", "--top", "7", "-f", "json", "--share=.25"), KERF_OK);
     assert_string_equal(values.output, "a=b");
     assert_string_equal(values.format, "json");
     assert_int_equal(values.verbose, 1);
@@ -128,8 +126,7 @@ static void test_defaults_stay_and_later_values_win(void **state) {
 static void test_lists_add_up_and_point_into_argv(void **state) {
     (void)state;
     struct values values = {0};
-    const char *const words[] = {"m1", "--set", "a=1",   "-",  "--set=b=2", "--set",
-                                 "c",  "--",    "--top", "--", NULL};
+    const char *const words[] = {"m1", "--set", "a=1", "-", "--set=b=2", "--set", "c", "--", "--top", "--", NULL};
     int32_t help = 77;
     assert_int_equal(parse(&plan, &values, &help, NULL, words), KERF_OK);
     assert_int_equal(values.sets.count, 3);
@@ -150,8 +147,7 @@ static void test_lists_add_up_and_point_into_argv(void **state) {
 
 static void test_help_ends_the_reading(void **state) {
     (void)state;
-    static const char *const lines[][5] = {
-        {"--help"}, {"-h"}, {"x", "-v", "-h", "--frobnicate"}, {"--help", "--top"}};
+    static const char *const lines[][5] = {{"--help"}, {"-h"}, {"x", "-v", "-h", "--frobnicate"}, {"--help", "--top"}};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct values values = {0};
         int32_t help = 77;
@@ -171,8 +167,7 @@ static void test_help_ends_the_reading(void **state) {
 
 static void test_unknown_options_name_the_nearest(void **state) {
     (void)state;
-    REFUSED(KERF_EUNKNOWN, "unknown option --formt; did you mean --format?", "a", "--set", "b",
-            "--formt=csv");
+    REFUSED(KERF_EUNKNOWN, "unknown option --formt; did you mean --format?", "a", "--set", "b", "--formt=csv");
     REFUSED(KERF_EUNKNOWN, "unknown option --hlep; did you mean --help?", "--hlep");
     REFUSED(KERF_EUNKNOWN, "unknown option -seed; did you mean --seed?", "-seed", "3");
     REFUSED(KERF_EUNKNOWN, "unknown option -verbose; did you mean --verbose?", "-verbose");
@@ -207,8 +202,7 @@ static void test_values_where_none_belong(void **state) {
     REFUSED(KERF_EINVALID, "--verbose takes no value, but was given ''", "--verbose=");
     REFUSED(KERF_EINVALID, "-v takes no value, but was given 'n'", "-vn");
     refused(&serve, KERF_EINVALID, "kerf serve takes no arguments, only options: 'x' is none", WORDS("x"));
-    refused(&serve, KERF_EINVALID, "kerf serve takes no arguments, only options: '-p' is none",
-            WORDS("--", "-p"));
+    refused(&serve, KERF_EINVALID, "kerf serve takes no arguments, only options: '-p' is none", WORDS("--", "-p"));
     int32_t help = 77;
     struct values values = {0};
     assert_int_equal(parse(&serve, &values, &help, NULL, WORDS("-p80")), KERF_OK);
@@ -221,9 +215,8 @@ static void test_values_where_none_belong(void **state) {
 static void test_integers(void **state) {
     (void)state;
     struct values values = {0};
-    assert_int_equal(
-        PARSE(&values, "--top", "1000", "--seed", "-9223372036854775808", "--level=9007199254740992"),
-        KERF_OK);
+    assert_int_equal(PARSE(&values, "--top", "1000", "--seed", "-9223372036854775808", "--level=9007199254740992"),
+                     KERF_OK);
     assert_int_equal(values.top, 1000);
     assert_true(values.seed == INT64_MIN);
     assert_true(values.level == (int64_t)1 << 53);
@@ -242,10 +235,10 @@ static void test_integers(void **state) {
     REFUSED(KERF_EINVALID, "--top must be a whole number between 1 and 1000, not 'x'", "--top", "x");
     REFUSED(KERF_EINVALID, "-n must be a whole number between 1 and 1000, not '0'", "-n0");
     REFUSED(KERF_EINVALID, "--top must be a whole number between 1 and 1000, not '1001'", "--top=1001");
-    REFUSED(KERF_EINVALID, "--top must be a whole number between 1 and 1000, not '99999999999999999999'",
-            "--top", "99999999999999999999");
-    REFUSED(KERF_EINVALID, "--top must be a whole number between 1 and 1000, not '18446744073709551617'",
-            "--top", "18446744073709551617"); /* 2^64 + 1 */
+    REFUSED(KERF_EINVALID, "--top must be a whole number between 1 and 1000, not '99999999999999999999'", "--top",
+            "99999999999999999999");
+    REFUSED(KERF_EINVALID, "--top must be a whole number between 1 and 1000, not '18446744073709551617'", "--top",
+            "18446744073709551617"); /* 2^64 + 1 */
     REFUSED(KERF_EINVALID, "--seed must be a whole number that fits 64 bits, not '184467440737095516170'",
             "--seed=184467440737095516170");
     REFUSED(KERF_EINVALID, "--seed must be a whole number, not '1e99'", "--seed=1e99");
@@ -255,8 +248,7 @@ static void test_integers(void **state) {
             "--seed=-9223372036854775809");
     REFUSED(KERF_EINVALID, "--stages must be a whole number of at least 1, not '-99999999999999999999'",
             "--stages=-99999999999999999999");
-    REFUSED(KERF_EINVALID,
-            "--level must be a whole number of at most 9007199254740992, not '9007199254740993'",
+    REFUSED(KERF_EINVALID, "--level must be a whole number of at most 9007199254740992, not '9007199254740993'",
             "--level=9007199254740993");
 }
 
@@ -266,8 +258,7 @@ static void test_numbers(void **state) {
     static const struct {
         const char *text;
         double value;
-    } right[] = {{"0", 0},      {"-1.5", -1.5},       {".5", .5},   {"5.", 5},
-                 {"1e3", 1000}, {"-2.5E-3", -0.0025}, {"1e+2", 100}};
+    } right[] = {{"0", 0}, {"-1.5", -1.5}, {".5", .5}, {"5.", 5}, {"1e3", 1000}, {"-2.5E-3", -0.0025}, {"1e+2", 100}};
     for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
         assert_int_equal(PARSE(&values, "--shift", right[i].text), KERF_OK);
         assert_true(values.shift == right[i].value);
@@ -357,10 +348,9 @@ static struct kerf_text help_of(const struct kerf_command *command, int32_t colu
 static void test_help_beside_and_below(void **state) {
     (void)state;
     struct kerf_text help = help_of(&serve, 80, 0);
-    assert_string_equal(help.data,
-                        "kerf serve - answers over HTTP\n\nUsage\n  kerf serve [options]\n\nOptions\n"
-                        "  -p, --port VALUE  Where to listen.\n"
-                        "  -h, --help        Print this help.\n");
+    assert_string_equal(help.data, "kerf serve - answers over HTTP\n\nUsage\n  kerf serve [options]\n\nOptions\n"
+                                   "  -p, --port VALUE  Where to listen.\n"
+                                   "  -h, --help        Print this help.\n");
     kerf_text_free(&help);
     help = help_of(&serve, 40, 1);
     assert_string_equal(help.data, "\033[1mkerf serve\033[0m - answers over HTTP\n\n\033[1mUsage\033[0m\n"
@@ -369,8 +359,7 @@ static void test_help_beside_and_below(void **state) {
                                    "  \033[1m-h, --help\033[0m\n        Print this help.\n");
     kerf_text_free(&help);
     help = help_of(&plan, 66, 0);
-    assert_non_null(
-        strstr(help.data, "\n\nSearches layouts, e.g. Megatron's. Ranks them; see --a-b.\n\n.5 of a "));
+    assert_non_null(strstr(help.data, "\n\nSearches layouts, e.g. Megatron's. Ranks them; see --a-b.\n\n.5 of a "));
     assert_non_null(strstr(help.data, "  -f, --format FORMAT    How to print it. [one of table, json or\n"
                                       "                         csv]\n"
                                       "      --set FIELD=VALUE  Replaces a field.\n"));
@@ -380,11 +369,9 @@ static void test_help_beside_and_below(void **state) {
     kerf_text_free(&help);
     static const struct kerf_option wide[] = {
         {"a-name-that-is-longer-than-the-others", 0, KERF_OPTION_FLAG, 0, NULL, NULL, 0, 0, "Long."}, {0}};
-    static const struct kerf_command command = {"x",  "y",          NULL, E5 E5 E5 E5 "\303\251",
-                                                wide, no_questions, 0};
+    static const struct kerf_command command = {"x", "y", NULL, E5 E5 E5 E5 "\303\251", wide, no_questions, 0};
     help = help_of(&command, 40, 0);
-    assert_non_null(
-        strstr(help.data, "\n\n" E5 E5 E5 "\303\251 \303\251 \303\251 \303\251 \303\251\n\303\251\n"));
+    assert_non_null(strstr(help.data, "\n\n" E5 E5 E5 "\303\251 \303\251 \303\251 \303\251 \303\251\n\303\251\n"));
     assert_null(strstr(help.data, "Examples"));
     kerf_text_free(&help);
     help = help_of(&command, 80, 0);
@@ -424,8 +411,7 @@ static void test_help_says_the_same_at_every_width(void **state) {
         kerf_text_free(&help);
         kerf_text_free(&plain);
     }
-    struct kerf_text wider = help_of(&plan, 5000, 0), unknown = help_of(&plan, 0, 0),
-                     usual = help_of(&plan, 80, 0);
+    struct kerf_text wider = help_of(&plan, 5000, 0), unknown = help_of(&plan, 0, 0), usual = help_of(&plan, 80, 0);
     assert_string_equal(wider.data, widest.data);
     assert_string_equal(unknown.data, usual.data);
     for (int32_t columns = -3; columns < 40; columns++) {
@@ -476,15 +462,13 @@ static void test_manual_page_keeps_roff_out(void **state) {
          "'quoted words come first and are as many as one line of the source holds .br follows."},
         {0}};
     static const char *const examples[] = {".Sh?", ".hidden `x` ^", NULL};
-    static const struct kerf_command command = {"x", "Nm . \"y\" \377 \200 \303", NULL, NULL, odd, examples,
-                                                0};
+    static const struct kerf_command command = {"x", "Nm . \"y\" \377 \200 \303", NULL, NULL, odd, examples, 0};
     struct kerf_text page = {0};
     kerf_command_mdoc(&page, &command, "November 1, 2026");
     assert_non_null(strstr(page.data, "\n.Nd \\&Nm \\&. \\(dqy\\(dq \\[uFFFD] \\[uFFFD] \\[uFFFD]\n"));
     assert_non_null(strstr(page.data, "\n.It Fl Fl scale\\-up Ar \\&Ar \\&, \\(dqN\\(dq\n\\(aqquoted words"));
     assert_non_null(strstr(page.data, "\n\\&.br follows.\n"));
-    assert_non_null(
-        strstr(page.data, "\n\\&.Sh?\n.Bd -literal -offset indent\n\\&.hidden \\(gax\\(ga \\(ha\n.Ed\n"));
+    assert_non_null(strstr(page.data, "\n\\&.Sh?\n.Bd -literal -offset indent\n\\&.hidden \\(gax\\(ga \\(ha\n.Ed\n"));
     for (const char *c = page.data; *c; c++) assert_in_range((unsigned char)*c, '\n', '~');
     kerf_text_free(&page);
     kerf_command_mdoc(&page, &bare, "November 1, 2026");
@@ -495,23 +479,21 @@ static void test_manual_page_keeps_roff_out(void **state) {
 
 static void test_bash_completion(void **state) {
     (void)state;
-    static const struct kerf_option odd[] = {
-        {"mode", 'm', KERF_OPTION_CHOICE, 0, "MODE", "it's,$(x)", 0, 0, "Mode."}, {0}};
+    static const struct kerf_option odd[] = {{"mode", 'm', KERF_OPTION_CHOICE, 0, "MODE", "it's,$(x)", 0, 0, "Mode."},
+                                             {0}};
     static const struct kerf_command help = {"help", "explains", NULL, NULL, odd, NULL, 0};
     const struct kerf_command *const commands[] = {&plan, &serve, &bare, &help};
     struct kerf_text script = {0};
     kerf_commands_bash(&script, commands, 3);
     assert_non_null(strstr(script.data, "\n        _kerf_words plan serve bare help\n"));
-    assert_non_null(
-        strstr(script.data, "\n    'plan --format' | 'plan -f') _kerf_words table json csv ;;\n"));
+    assert_non_null(strstr(script.data, "\n    'plan --format' | 'plan -f') _kerf_words table json csv ;;\n"));
     assert_non_null(strstr(script.data, "\n    'plan --top' | 'plan -n') _kerf_words ;;\n"));
     assert_non_null(strstr(script.data, "\n    'plan --share') _kerf_words ;;\n"));
     assert_non_null(strstr(script.data, "\n    'plan --output' | 'plan -o') ;;\n    'plan --format'"));
     assert_non_null(strstr(script.data, "\n    'plan --set') ;;\n    'serve --port' | 'serve -p') "));
     assert_null(strstr(script.data, "'plan --verbose'"));
-    assert_non_null(strstr(script.data,
-                           "\n        'plan -'*) _kerf_words --top --seed --stages --level --share --rate "
-                           "--shift --output --format --set --verbose --help ;;\n"));
+    assert_non_null(strstr(script.data, "\n        'plan -'*) _kerf_words --top --seed --stages --level --share --rate "
+                                        "--shift --output --format --set --verbose --help ;;\n"));
     assert_non_null(strstr(script.data, "\n        'bare -'*) _kerf_words --help ;;\n"));
     assert_non_null(strstr(script.data, "\ncomplete -o bashdefault -o default -F _kerf kerf\n"));
     kerf_text_clear(&script);

@@ -25,8 +25,8 @@ static int find_model(void **state) {
     return kerf_cost_model_find("reference", &cost_model, NULL);
 }
 
-static struct kerf_problem problem_of(const char *model, const char *system, enum kerf_strategy strategy, int64_t domain,
-                                      int64_t gpus, int64_t global_batch) {
+static struct kerf_problem problem_of(const char *model, const char *system, enum kerf_strategy strategy,
+                                      int64_t domain, int64_t gpus, int64_t global_batch) {
     struct kerf_problem problem;
     memset(&problem, 0, sizeof problem);
     assert_int_equal(kerf_model_load(model, &problem.model, NULL), KERF_OK);
@@ -130,7 +130,8 @@ static void fewer_are_the_first_of_more(void **state) {
     for (size_t i = 0; i < sizeof tops / sizeof *tops; i++) {
         struct kerf_plan *plan = search(&problem, 1, tops[i], 2);
         assert_int_equal(plan->searches[0].num_plans, tops[i]);
-        assert_memory_equal(plan->searches[0].plans, most->searches[0].plans, (size_t)tops[i] * sizeof(struct kerf_estimate));
+        assert_memory_equal(plan->searches[0].plans, most->searches[0].plans,
+                            (size_t)tops[i] * sizeof(struct kerf_estimate));
         assert_int_equal(plan->searches[0].candidates, most->searches[0].candidates);
         assert_int_equal(plan->searches[0].feasible, most->searches[0].feasible);
         kerf_plan_free(plan);
@@ -139,7 +140,8 @@ static void fewer_are_the_first_of_more(void **state) {
         struct kerf_estimate estimate;
         const struct kerf_estimate *found = &most->searches[0].plans[i];
         assert_int_equal(kerf_layout_estimate(cost_model, &problem, &found->layout, &estimate, NULL), KERF_OK);
-        assert_true(estimate.throughput == found->throughput && estimate.memory_bytes == found->memory_bytes && estimate.fits == 1);
+        assert_true(estimate.throughput == found->throughput && estimate.memory_bytes == found->memory_bytes &&
+                    estimate.fits == 1);
     }
     kerf_plan_free(most);
 }
@@ -169,7 +171,8 @@ static void answers_in_the_order_of_the_questions(void **state) {
     assert_ptr_equal(kerf_plan_best(plan, NULL), &plan->searches[best]);
     kerf_plan_free(plan);
 
-    struct kerf_problem unequal[3] = {small_problem(KERF_STRATEGY_1D, 16, 80e9), small_problem(KERF_STRATEGY_1D, 8, 80e9),
+    struct kerf_problem unequal[3] = {small_problem(KERF_STRATEGY_1D, 16, 80e9),
+                                      small_problem(KERF_STRATEGY_1D, 8, 80e9),
                                       small_problem(KERF_STRATEGY_1D, 16, 80e9)};
     plan = search(unequal, 3, 1, 1);
     assert_ptr_equal(kerf_plan_best(plan, NULL), &plan->searches[0]); /* the first of equals */
@@ -289,23 +292,34 @@ static struct kerf_estimate least_memory(const struct kerf_problem *problem, int
     *ret_count = 0;
     for (int32_t t = 0; t < num_tensors; t++) {
         int64_t pps[DIVISORS_MAX], blocks[SUMMA_BLOCKS_MAX];
-        int32_t num_pps = space_stages(problem, &tensors[t], pps), num_blocks = space_summa_blocks(problem, &tensors[t], blocks);
+        int32_t num_pps = space_stages(problem, &tensors[t], pps),
+                num_blocks = space_summa_blocks(problem, &tensors[t], blocks);
         for (int32_t p = 0; p < num_pps; p++) {
             int64_t dp = problem->gpus / (tensors[t].tp1 * tensors[t].tp2 * pps[p]);
             int32_t num_placements;
-            struct space_placement *placements = space_placements(problem, &tensors[t], dp, pps[p], &arena, &num_placements);
+            struct space_placement *placements =
+                space_placements(problem, &tensors[t], dp, pps[p], &arena, &num_placements);
             for (int32_t b = 0; b < batches->count; b++) {
-                if (problem->global_batch / dp % batches->of[b] != 0 || !space_has_micro_batch(problem, &tensors[t], batches->of[b])) continue;
+                if (problem->global_batch / dp % batches->of[b] != 0 ||
+                    !space_has_micro_batch(problem, &tensors[t], batches->of[b]))
+                    continue;
                 for (int32_t nb = 0; nb < num_blocks; nb++)
                     for (int32_t i = 0; i < num_placements; i++) {
-                        struct kerf_layout layout = {dp, tensors[t].tp1, tensors[t].tp2, pps[p], batches->of[b], blocks[nb],
-                                                     {placements[i].tp1, placements[i].tp2, placements[i].dp, placements[i].pp}};
+                        struct kerf_layout layout = {
+                            dp,
+                            tensors[t].tp1,
+                            tensors[t].tp2,
+                            pps[p],
+                            batches->of[b],
+                            blocks[nb],
+                            {placements[i].tp1, placements[i].tp2, placements[i].dp, placements[i].pp}};
                         struct kerf_estimate one;
                         assert_int_equal(kerf_layout_estimate(cost_model, problem, &layout, &one, NULL), KERF_OK);
                         int is_better = one.memory_bytes < best.memory_bytes;
                         if (one.memory_bytes == best.memory_bytes)
                             is_better = one.throughput > best.throughput ||
-                                        (one.throughput == best.throughput && kerf_layout_compare(&one.layout, &best.layout) < 0);
+                                        (one.throughput == best.throughput &&
+                                         kerf_layout_compare(&one.layout, &best.layout) < 0);
                         if (*ret_count == 0 || is_better) best = one;
                         ++*ret_count;
                     }
@@ -322,10 +336,10 @@ static void the_nearest_needs_least_memory(void **state) {
     static const struct {
         int64_t gpus, domain, batch, width, heads, layers, length;
     } shapes[] = {
-        {1, 4, 16, 1024, 16, 8, 1024},    {6, 4, 16, 1024, 16, 8, 1024},    {8, 4, 16, 1024, 16, 8, 1024},
-        {16, 4, 16, 1024, 16, 8, 1024},   {64, 4, 16, 1024, 16, 8, 1024},   {32, 2, 64, 4096, 32, 16, 4096},
+        {1, 4, 16, 1024, 16, 8, 1024},     {6, 4, 16, 1024, 16, 8, 1024},   {8, 4, 16, 1024, 16, 8, 1024},
+        {16, 4, 16, 1024, 16, 8, 1024},    {64, 4, 16, 1024, 16, 8, 1024},  {32, 2, 64, 4096, 32, 16, 4096},
         {128, 8, 256, 4096, 32, 16, 4096}, {48, 6, 96, 1536, 24, 12, 1536}, {256, 8, 32, 12288, 96, 96, 2048},
-        {64, 64, 8, 2048, 16, 1, 8192},   {36, 4, 36, 2304, 18, 18, 2304},  {256, 1, 4, 8192, 64, 2, 32768},
+        {64, 64, 8, 2048, 16, 1, 8192},    {36, 4, 36, 2304, 18, 18, 2304}, {256, 1, 4, 8192, 64, 2, 32768},
         {8, 4, 4, 384, 1, 8, 128}, /* several micro-batches need as much memory, and the larger are faster */
     };
     int checked = 0;
@@ -335,7 +349,8 @@ static void the_nearest_needs_least_memory(void **state) {
             problem.system.scale_up.size = shapes[i].domain;
             problem.global_batch = shapes[i].batch;
             problem.seq_length = shapes[i].length;
-            problem.model = (struct kerf_model){"m", shapes[i].width, 4 * shapes[i].width, shapes[i].layers, shapes[i].heads, shapes[i].length};
+            problem.model = (struct kerf_model){
+                "m", shapes[i].width, 4 * shapes[i].width, shapes[i].layers, shapes[i].heads, shapes[i].length};
             int64_t count;
             struct kerf_estimate expected = least_memory(&problem, &count);
             struct kerf_plan *plan = search(&problem, 1, 5, 2);
@@ -368,7 +383,8 @@ static void the_fewest_accelerators_are_the_fewest(void **state) {
     for (int strategy = 0; strategy < KERF_STRATEGY_COUNT; strategy++)
         for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++)
             for (size_t s = 0; s < sizeof starts / sizeof *starts; s++) {
-                struct kerf_problem problem = small_problem((enum kerf_strategy)strategy, starts[s], capacities[c]), larger = problem;
+                struct kerf_problem problem = small_problem((enum kerf_strategy)strategy, starts[s], capacities[c]),
+                                    larger = problem;
                 struct kerf_plan *plan = search(&problem, 1, 1, 1);
                 if (plan->searches[0].feasible == 0) {
                     int64_t expected = 0;
@@ -417,9 +433,12 @@ static void refuses_questions_without_sense(void **state) {
     } cases[] = {
         {0, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "gpus must lie between 1 and 1073741824, not 0"},
         {-8, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "gpus must lie between 1 and 1073741824, not -8"},
-        {1073741825, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "gpus must lie between 1 and 1073741824, not 1073741825"},
-        {8, 0, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "global_batch must lie between 1 and 1073741824, not 0"},
-        {8, 1073741825, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "global_batch must lie between 1 and 1073741824, not 1073741825"},
+        {1073741825, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED,
+         "gpus must lie between 1 and 1073741824, not 1073741825"},
+        {8, 0, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED,
+         "global_batch must lie between 1 and 1073741824, not 0"},
+        {8, 1073741825, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED,
+         "global_batch must lie between 1 and 1073741824, not 1073741825"},
         {8, 16, 0, 1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED,
          "small has no max_position_embeddings: give a sequence length from 1 to 1073741824"},
         {8, 16, 1024, 0, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "top must lie between 1 and 1000, not 0"},
@@ -427,10 +446,12 @@ static void refuses_questions_without_sense(void **state) {
         {8, 16, 1024, 1001, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "top must lie between 1 and 1000, not 1001"},
         {8, 16, 1024, 1, KERF_STRATEGY_SEQP, KERF_ATTENTION_RECOMPUTED,
          "recomputed attention is for 1d; use fused or unfused with seqp"},
-        {8, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_SUMMA, "summa attention is for summa; use fused or unfused with 1d"},
+        {8, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_SUMMA,
+         "summa attention is for summa; use fused or unfused with 1d"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct kerf_problem problems[2] = {small_problem(KERF_STRATEGY_1D, 8, 80e9), small_problem(cases[i].strategy, cases[i].gpus, 80e9)};
+        struct kerf_problem problems[2] = {small_problem(KERF_STRATEGY_1D, 8, 80e9),
+                                           small_problem(cases[i].strategy, cases[i].gpus, 80e9)};
         problems[1].global_batch = cases[i].batch;
         problems[1].seq_length = cases[i].length;
         problems[1].attention = cases[i].attention;
@@ -447,16 +468,11 @@ static void refuses_questions_without_sense(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(ties_change_nothing),
-        cmocka_unit_test(fewer_are_the_first_of_more),
-        cmocka_unit_test(answers_in_the_order_of_the_questions),
-        cmocka_unit_test(the_progress_callback_can_end_it),
-        cmocka_unit_test(nothing_is_guessed_after_an_interruption),
-        cmocka_unit_test(the_nearest_needs_least_memory),
-        cmocka_unit_test(the_fewest_accelerators_are_the_fewest),
-        cmocka_unit_test(the_search_for_the_fewest_ends),
-        cmocka_unit_test(refuses_questions_without_sense),
+        cmocka_unit_test(threads_change_nothing),           cmocka_unit_test(ties_change_nothing),
+        cmocka_unit_test(fewer_are_the_first_of_more),      cmocka_unit_test(answers_in_the_order_of_the_questions),
+        cmocka_unit_test(the_progress_callback_can_end_it), cmocka_unit_test(nothing_is_guessed_after_an_interruption),
+        cmocka_unit_test(the_nearest_needs_least_memory),   cmocka_unit_test(the_fewest_accelerators_are_the_fewest),
+        cmocka_unit_test(the_search_for_the_fewest_ends),   cmocka_unit_test(refuses_questions_without_sense),
     };
     return cmocka_run_group_tests(tests, find_model, NULL);
 }

@@ -64,7 +64,8 @@ static void reads_numbers_prefixes_and_units(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = -42;
         struct kerf_error err;
-        if (kerf_quantity_parse(cases[i].text, cases[i].unit, &value, &err) != KERF_OK) fail_msg("'%s': %s", cases[i].text, err.message);
+        if (kerf_quantity_parse(cases[i].text, cases[i].unit, &value, &err) != KERF_OK)
+            fail_msg("'%s': %s", cases[i].text, err.message);
         if (value != cases[i].value) fail_msg("'%s' is %.17g, not %.17g", cases[i].text, value, cases[i].value);
         assert_int_equal(kerf_quantity_parse(cases[i].text, cases[i].unit, &value, NULL), KERF_OK);
     }
@@ -83,9 +84,10 @@ static void reads_many_digits(void **state) {
 static void refuses_the_rest(void **state) {
     (void)state;
     static const char *const texts[] = {
-        "",      " ",      "GB",       "x",      "80 GX",  "80 G B",  "80 GB ",  " 80 GB", "80 gb",  "8 0 GB", "1e999",   "1e308 EB",
-        "nan",   "inf",    "infinity", "-inf",   "0x10",   "0x1p3",   "1e",      "1e+",    "--5",    "+-5",    "1,5 GB",  "1_000",
-        "80 Gs", "80 GBB", "5 min",    "80 MGB", "80\tGB", "80 GB\n", "80 gbit", "1/2",    "1e5e5",  "..5",    "80 GB/s", "\xc2\xb5s",
+        "",       " ",      "GB",       "x",       "80 GX",  "80 G B",   "80 GB ", " 80 GB",  "80 gb",
+        "8 0 GB", "1e999",  "1e308 EB", "nan",     "inf",    "infinity", "-inf",   "0x10",    "0x1p3",
+        "1e",     "1e+",    "--5",      "+-5",     "1,5 GB", "1_000",    "80 Gs",  "80 GBB",  "5 min",
+        "80 MGB", "80\tGB", "80 GB\n",  "80 gbit", "1/2",    "1e5e5",    "..5",    "80 GB/s", "\xc2\xb5s",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         double value = -42;
@@ -101,10 +103,11 @@ static void refuses_the_rest(void **state) {
 static void a_unit_is_not_another(void **state) {
     (void)state;
     static const char *const units[] = {"B", "B/s", "FLOP/s", "s", ""};
-    static const char *const words[] = {
-        "'3 parsec' is no quantity in B; write one such as \"80 GB\"", "'3 parsec' is no quantity in B/s; write one such as \"300 GB/s\"",
-        "'3 parsec' is no quantity in FLOP/s; write one such as \"312 TFLOP/s\"",
-        "'3 parsec' is no quantity in s; write one such as \"2.5 us\"", "'3 parsec' is no number; write one such as 64 or 0.5"};
+    static const char *const words[] = {"'3 parsec' is no quantity in B; write one such as \"80 GB\"",
+                                        "'3 parsec' is no quantity in B/s; write one such as \"300 GB/s\"",
+                                        "'3 parsec' is no quantity in FLOP/s; write one such as \"312 TFLOP/s\"",
+                                        "'3 parsec' is no quantity in s; write one such as \"2.5 us\"",
+                                        "'3 parsec' is no number; write one such as 64 or 0.5"};
     enum { UNITS = sizeof units / sizeof *units };
     for (size_t i = 0; i < UNITS; i++) {
         struct kerf_error err;

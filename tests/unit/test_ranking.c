@@ -54,7 +54,8 @@ static void keeps_what_sorting_would(void **state) {
                     all[i] = random_entry(variety);
                     ranking_offer(&ranking, &all[i]);
                     if (ranking.count == ranking.most) /* the root is the worst of those kept */
-                        for (int32_t k = 1; k < ranking.count; k++) assert_true(ranked_compare(&heap[0], &heap[k]) >= 0);
+                        for (int32_t k = 1; k < ranking.count; k++)
+                            assert_true(ranked_compare(&heap[0], &heap[k]) >= 0);
                 }
                 ranking_sort(&ranking);
                 qsort(all, (size_t)counts[c], sizeof *all, plain_compare);

@@ -25,7 +25,8 @@ static struct kerf_request expect_taken(const char *json) {
     struct kerf_request request;
     struct kerf_error err;
     memset(&request, 0x5A, sizeof request);
-    if (kerf_request_parse(json, strlen(json), "request", &request, &err) != KERF_OK) fail_msg("%s\n%s", json, line_of(&err));
+    if (kerf_request_parse(json, strlen(json), "request", &request, &err) != KERF_OK)
+        fail_msg("%s\n%s", json, line_of(&err));
     return request;
 }
 
@@ -67,11 +68,14 @@ static void fills_in_what_is_left_out(void **state) {
 
 static void takes_what_is_given(void **state) {
     (void)state;
-    struct kerf_request request = expect_taken(
-        "{\"layers\":true,\"cost_model\":\"reference\",\"attention\":\"summa\",\"strategy\":\"summa\",\"gpus\":32,\"seq_length\":4096,"
-        "\"scale_up_size\":16,\"global_batch\":128,\"system\":\"h200\",\"model\":{\"hidden_size\":1024,\"intermediate_size\":4096,"
-        "\"num_hidden_layers\":8,\"num_attention_heads\":16,\"more\":{\"and\":[\"more\"]}},"
-        "\"layout\":{\"dp\":2,\"tp1\":4,\"tp2\":4,\"pp\":1,\"micro_batch\":2,\"summa_blocks\":4,\"scale_up\":{\"tp1\":4,\"tp2\":4,\"dp\":1,\"pp\":1}}}");
+    struct kerf_request request =
+        expect_taken("{\"layers\":true,\"cost_model\":\"reference\",\"attention\":\"summa\",\"strategy\":\"summa\","
+                     "\"gpus\":32,\"seq_length\":4096,"
+                     "\"scale_up_size\":16,\"global_batch\":128,\"system\":\"h200\",\"model\":{\"hidden_size\":1024,"
+                     "\"intermediate_size\":4096,"
+                     "\"num_hidden_layers\":8,\"num_attention_heads\":16,\"more\":{\"and\":[\"more\"]}},"
+                     "\"layout\":{\"dp\":2,\"tp1\":4,\"tp2\":4,\"pp\":1,\"micro_batch\":2,\"summa_blocks\":4,\"scale_"
+                     "up\":{\"tp1\":4,\"tp2\":4,\"dp\":1,\"pp\":1}}}");
     assert_string_equal(request.problem.model.name, "inline");
     assert_int_equal(request.problem.model.hidden_size, 1024);
     assert_int_equal(request.problem.strategy, KERF_STRATEGY_SUMMA);
@@ -86,11 +90,13 @@ static void takes_what_is_given(void **state) {
 
 static void takes_an_inline_system(void **state) {
     (void)state;
-    struct kerf_request request = expect_taken(
-        "{\"model\":\"gpt3\",\"system\":{\"name\":\"own\",\"matrix_flops_per_s\":\"1 PFLOP/s\",\"vector_flops_per_s\":1e14,"
-        "\"memory_bandwidth_bytes_per_s\":3e12,\"memory_capacity_bytes\":\"141 GB\",\"scale_up\":{\"size\":8,\"bandwidth_bytes_per_s\":4.5e11,"
-        "\"efficiency\":1,\"latency_s\":0},\"scale_out\":{\"bandwidth_bytes_per_s\":5e10,\"efficiency\":0.5,\"latency_s\":\"5 us\","
-        "\"nics_per_device\":1}},\"global_batch\":64," LAYOUT "}");
+    struct kerf_request request = expect_taken("{\"model\":\"gpt3\",\"system\":{\"name\":\"own\",\"matrix_flops_per_"
+                                               "s\":\"1 PFLOP/s\",\"vector_flops_per_s\":1e14,"
+                                               "\"memory_bandwidth_bytes_per_s\":3e12,\"memory_capacity_bytes\":\"141 "
+                                               "GB\",\"scale_up\":{\"size\":8,\"bandwidth_bytes_per_s\":4.5e11,"
+                                               "\"efficiency\":1,\"latency_s\":0},\"scale_out\":{\"bandwidth_bytes_per_"
+                                               "s\":5e10,\"efficiency\":0.5,\"latency_s\":\"5 us\","
+                                               "\"nics_per_device\":1}},\"global_batch\":64," LAYOUT "}");
     assert_string_equal(request.problem.system.name, "own");
     assert_true(request.problem.system.matrix_flops_per_s == 1e15);
     assert_int_equal(request.problem.system.scale_up.size, 8);
@@ -101,11 +107,13 @@ static void says_what_is_wrong_in_the_request(void **state) {
     expect_refused("@{}", KERF_EINVALID, "\"model\" is missing");
     expect_refused("@{\"model\":\"gpt3\"}", KERF_EINVALID, "\"system\" is missing");
     expect_refused("@{\"model\":\"gpt3\",\"system\":\"a100\"}", KERF_EINVALID, "\"global_batch\" is missing");
-    expect_refused("@{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64}", KERF_EINVALID, "\"layout\" is missing");
+    expect_refused("@{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64}", KERF_EINVALID,
+                   "\"layout\" is missing");
     expect_refused("{@\"modell\":\"gpt3\"}", KERF_EUNKNOWN, "unknown key \"modell\"; did you mean \"model\"?");
-    expect_refused("{" WHOLE ",@\"rank\":1}", KERF_EUNKNOWN,
-                   "unknown key \"rank\"; the keys here are model, system, scale_up_size, strategy, gpus, global_batch, "
-                   "seq_length, layout, cost_model, attention, layers");
+    expect_refused(
+        "{" WHOLE ",@\"rank\":1}", KERF_EUNKNOWN,
+        "unknown key \"rank\"; the keys here are model, system, scale_up_size, strategy, gpus, global_batch, "
+        "seq_length, layout, cost_model, attention, layers");
     expect_refused("{\"model\":@7}", KERF_EINVALID, "\"model\" must be a name, a file or an object {...}");
     expect_refused("{\"model\":\"gpt3\",\"system\":@[]}", KERF_EINVALID,
                    "\"system\" must be a name, a file or an object {...}");
@@ -120,12 +128,14 @@ static void says_what_is_wrong_in_the_request(void **state) {
     expect_refused("{" WHOLE ",\"layers\":@1}", KERF_EINVALID, "\"layers\" must be true or false, not a number");
     expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":@64.5," LAYOUT "}", KERF_EINVALID,
                    "\"global_batch\" must be a whole number, not 64.5");
-    expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"gpus\":128,\"layout\":@{\"dp\":2,\"tp1\":8,\"pp\":4}}",
+    expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"gpus\":128,\"layout\":@{\"dp\":2,"
+                   "\"tp1\":8,\"pp\":4}}",
                    KERF_EINVALID, "dp 2 x tp1 8 x tp2 1 x pp 4 is not 128 accelerators");
-    expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":{\"dp\":2,@\"tp\":8}}", KERF_EUNKNOWN,
-                   "unknown key \"tp\"; did you mean \"tp1\"?");
-    expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":{\"dp\":2,\"scale_up\":{@\"tp3\":8}}}",
-                   KERF_EUNKNOWN, "unknown key \"tp3\"; did you mean \"tp1\"?");
+    expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":{\"dp\":2,@\"tp\":8}}",
+                   KERF_EUNKNOWN, "unknown key \"tp\"; did you mean \"tp1\"?");
+    expect_refused(
+        "{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":{\"dp\":2,\"scale_up\":{@\"tp3\":8}}}",
+        KERF_EUNKNOWN, "unknown key \"tp3\"; did you mean \"tp1\"?");
     expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":{\"dp\":@0}}", KERF_EINVALID,
                    "\"dp\" must lie between 1 and 1073741824, not 0");
     expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":@\"dp=2\"}", KERF_EINVALID,
@@ -134,14 +144,17 @@ static void says_what_is_wrong_in_the_request(void **state) {
 
 static void says_what_is_wrong_inside_a_description(void **state) {
     (void)state;
-    expect_refused("{\"model\":@{\"hidden_size\":10},\"system\":\"a100\"}", KERF_EINVALID,
-                   "\"intermediate_size\" is missing; a model needs hidden_size, intermediate_size, num_hidden_layers and "
-                   "num_attention_heads");
-    expect_refused("{\"model\":{\"hidden_size\":10,\"intermediate_size\":40,\"num_hidden_layers\":@0},\"system\":\"a100\"}", KERF_EINVALID,
-                   "\"num_hidden_layers\" must lie between 1 and 1048576, not 0");
+    expect_refused(
+        "{\"model\":@{\"hidden_size\":10},\"system\":\"a100\"}", KERF_EINVALID,
+        "\"intermediate_size\" is missing; a model needs hidden_size, intermediate_size, num_hidden_layers and "
+        "num_attention_heads");
+    expect_refused(
+        "{\"model\":{\"hidden_size\":10,\"intermediate_size\":40,\"num_hidden_layers\":@0},\"system\":\"a100\"}",
+        KERF_EINVALID, "\"num_hidden_layers\" must lie between 1 and 1048576, not 0");
     expect_refused("{\"model\":\"gpt3\",\"system\":{\"scale_up\":{@\"sise\":1}}}", KERF_EUNKNOWN,
                    "unknown key \"sise\"; did you mean \"size\"?");
-    expect_refused("@{\"system\":\"a100\",\"global_batch\":64," LAYOUT ",\"model\":{\"hidden_size\":12288,\"intermediate_size\":49152,"
+    expect_refused("@{\"system\":\"a100\",\"global_batch\":64," LAYOUT
+                   ",\"model\":{\"hidden_size\":12288,\"intermediate_size\":49152,"
                    "\"num_hidden_layers\":96,\"num_attention_heads\":96}}",
                    KERF_EINVALID, "\"seq_length\" is missing, and the model has no max_position_embeddings");
 }

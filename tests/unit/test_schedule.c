@@ -10,14 +10,16 @@
 #include <string.h>
 #include "kerf/schedule.h"
 
-static const double GRID[][3] = {{1, 1, 1}, {2, 2, 1}, {1, 2, 3}, {4, 5, 3}, {1.5, 1.25, 0.75}}; /* F, B of the input, W */
+static const double GRID[][3] = {
+    {1, 1, 1}, {2, 2, 1}, {1, 2, 3}, {4, 5, 3}, {1.5, 1.25, 0.75}}; /* F, B of the input, W */
 enum { GRIDS = sizeof GRID / sizeof *GRID };
 
 struct answer {
     double makespan, span, peak, bound;
 };
 
-static struct answer simulate(const char *rule, int32_t p, int32_t m, int32_t v, const double time[3], double fused, double c) {
+static struct answer simulate(const char *rule, int32_t p, int32_t m, int32_t v, const double time[3], double fused,
+                              double c) {
     struct kerf_schedule *schedule;
     struct kerf_schedule_times *times;
     struct kerf_timeline *timeline;
@@ -28,9 +30,11 @@ static struct answer simulate(const char *rule, int32_t p, int32_t m, int32_t v,
     if (kerf_schedule_check(schedule, &err) != KERF_OK) fail_msg("%s %dx%d: %s", rule, p, m, err.message);
     assert_int_equal(kerf_schedule_times_make(schedule, &durations, &times, &err), KERF_OK);
     assert_int_equal(kerf_schedule_simulate(schedule, times, &timeline, &err), KERF_OK);
-    struct answer answer = {timeline->makespan_s, timeline->span_s, 0, kerf_schedule_lower_bound(schedule, times, timeline, 0)};
+    struct answer answer = {timeline->makespan_s, timeline->span_s, 0,
+                            kerf_schedule_lower_bound(schedule, times, timeline, 0)};
     for (int32_t i = 0; i < p; i++) answer.peak = fmax(answer.peak, timeline->peak_activations[i]);
-    if (!(answer.bound <= answer.makespan * (1 + 1e-12))) fail_msg("%s %dx%d: bound %g above %g", rule, p, m, answer.bound, answer.makespan);
+    if (!(answer.bound <= answer.makespan * (1 + 1e-12)))
+        fail_msg("%s %dx%d: bound %g above %g", rule, p, m, answer.bound, answer.makespan);
     kerf_timeline_free(timeline);
     kerf_schedule_times_free(times);
     kerf_schedule_free(schedule);
@@ -38,14 +42,15 @@ static struct answer simulate(const char *rule, int32_t p, int32_t m, int32_t v,
 }
 
 static void equals(const char *what, int32_t p, int32_t m, double got, double want) {
-    if (!(fabs(got - want) <= 1e-9 * fmax(1, want))) fail_msg("%s, p=%d m=%d: %.12g, the form says %.12g", what, p, m, got, want);
+    if (!(fabs(got - want) <= 1e-9 * fmax(1, want)))
+        fail_msg("%s, p=%d m=%d: %.12g, the form says %.12g", what, p, m, got, want);
 }
 
 /* Every p of 2..8, m of 2p, 3p, 4p, times of the grid, and latency c. */
-#define FOR_GRID(c_values)                                                                                   \
-    for (int32_t p = 2; p <= 8; p++)                                                                         \
-        for (int32_t m = 2 * p; m <= 4 * p; m += p)                                                          \
-            for (int g = 0; g < GRIDS; g++)                                                                  \
+#define FOR_GRID(c_values)                                                                                             \
+    for (int32_t p = 2; p <= 8; p++)                                                                                   \
+        for (int32_t m = 2 * p; m <= 4 * p; m += p)                                                                    \
+            for (int g = 0; g < GRIDS; g++)                                                                            \
                 for (int k = 0; k < (int)(sizeof(c_values) / sizeof *(c_values)); k++)
 
 static const double NO_LATENCY[] = {0}, LATENCIES[] = {0, 0.05, 0.1};
@@ -55,17 +60,21 @@ static void test_forms_of_one_stage_a_device(void **state) {
     FOR_GRID(LATENCIES) {
         const double *t = GRID[g], F = t[0], B = t[1], W = t[2], s = F + B + W, c = LATENCIES[k], P = p, M = m;
         equals("gpipe", p, m, simulate("gpipe", p, m, 0, t, NAN, c).makespan, (M + P - 1) * s + 2 * (P - 1) * c);
-        equals("eager_1f1b", p, m, simulate("eager_1f1b", p, m, 0, t, NAN, c).makespan, (M + P - 1) * s + 2 * (P - 1) * c);
+        equals("eager_1f1b", p, m, simulate("eager_1f1b", p, m, 0, t, NAN, c).makespan,
+               (M + P - 1) * s + 2 * (P - 1) * c);
         if (p > 2)
             equals("1f1b", p, m, simulate("1f1b", p, m, 0, t, NAN, c).makespan,
                    (M + P - 1) * s + c * (2 * (P - 1) * M / P + 2 * (P - 2)));
         if (W <= fmin(F, B) && c <= W / 2)
-            equals("zb_h1", p, m, simulate("zb_h1", p, m, 0, t, NAN, c).makespan, M * s + (P - 1) * (F + B - W + 4 * c));
+            equals("zb_h1", p, m, simulate("zb_h1", p, m, 0, t, NAN, c).makespan,
+                   M * s + (P - 1) * (F + B - W + 4 * c));
     }
     FOR_GRID(NO_LATENCY) {
         const double *t = GRID[g], F = t[0], B = t[1], W = t[2], s = F + B + W, P = p, M = m;
-        if (2 * W <= F + B && W <= fmin(F, B)) equals("zb_h2 span", p, m, simulate("zb_h2", p, m, 0, t, NAN, 0).span, M * s + (P - 1) * (F + B - 2 * W));
-        equals("1f1b_overlap", p, m, simulate("1f1b_overlap", p, m, 0, t, s, 0).makespan, P * F + (M - 1) * s + P * (B + W));
+        if (2 * W <= F + B && W <= fmin(F, B))
+            equals("zb_h2 span", p, m, simulate("zb_h2", p, m, 0, t, NAN, 0).span, M * s + (P - 1) * (F + B - 2 * W));
+        equals("1f1b_overlap", p, m, simulate("1f1b_overlap", p, m, 0, t, s, 0).makespan,
+               P * F + (M - 1) * s + P * (B + W));
     }
 }
 
@@ -74,10 +83,12 @@ static void test_forms_of_chunks(void **state) {
     FOR_GRID(NO_LATENCY) {
         const double *t = GRID[g], F = t[0], B = t[1], W = t[2], s = F + B + W, P = p, M = m;
         for (int32_t v = 2; v <= 4; v += 2) {
-            equals("interleaved_1f1b", p, m, simulate("interleaved_1f1b", p, m, v, t, NAN, 0).makespan, M * v * s + (P - 1) * s);
+            equals("interleaved_1f1b", p, m, simulate("interleaved_1f1b", p, m, v, t, NAN, 0).makespan,
+                   M * v * s + (P - 1) * s);
             equals("looped_bfs", p, m, simulate("looped_bfs", p, m, v, t, NAN, 0).makespan, M * v * s + (P - 1) * s);
             if (W <= fmin(F, B))
-                equals("interleaved_zb", p, m, simulate("interleaved_zb", p, m, v, t, NAN, 0).makespan, M * v * s + (P - 1) * (F + B - W));
+                equals("interleaved_zb", p, m, simulate("interleaved_zb", p, m, v, t, NAN, 0).makespan,
+                       M * v * s + (P - 1) * (F + B - W));
             equals("interleaved_1f1b_overlap", p, m, simulate("interleaved_1f1b_overlap", p, m, v, t, s, 0).makespan,
                    P * v * s + (M * v - 1 - P * (v - 1)) * s);
         }
@@ -85,9 +96,12 @@ static void test_forms_of_chunks(void **state) {
             equals("zb_v span", p, m, simulate("zb_v", p, m, 0, t, NAN, 0).span, 2 * M * s);
             equals("zb_v", p, m, simulate("zb_v", p, m, 0, t, NAN, 0).makespan, 2 * M * s + (P - 1) * F);
         }
-        if (F == B) equals("dualpipe_v", p, m, simulate("dualpipe_v", p, m, 0, t, s, 0).makespan, 2 * M * s + (P - 1) * (s + B + W - 3 * W));
+        if (F == B)
+            equals("dualpipe_v", p, m, simulate("dualpipe_v", p, m, 0, t, s, 0).makespan,
+                   2 * M * s + (P - 1) * (s + B + W - 3 * W));
         if (F == B && p % 2 == 0 && m % 2 == 0)
-            equals("dualpipe", p, m, simulate("dualpipe", p, m, 0, t, s, 0).makespan, M * s + (P / 2 - 1) * (s + B + W - 3 * W));
+            equals("dualpipe", p, m, simulate("dualpipe", p, m, 0, t, s, 0).makespan,
+                   M * s + (P / 2 - 1) * (s + B + W - 3 * W));
     }
 }
 
@@ -123,7 +137,8 @@ static void test_every_size_has_an_order(void **state) {
                         const struct kerf_schedule_request request = {rules[r]->name, p, m, v, group};
                         struct kerf_schedule *schedule;
                         struct kerf_error err;
-                        if (kerf_schedule_make(&request, &schedule, &err) != KERF_OK) { /* refused by its constraint, in words */
+                        if (kerf_schedule_make(&request, &schedule, &err) !=
+                            KERF_OK) { /* refused by its constraint, in words */
                             assert_true(v > 0 || rules[r]->constraint[0] != 0 || (group > 0 && group < p));
                             assert_true(strlen(err.message) > 10);
                             continue;
@@ -135,7 +150,8 @@ static void test_every_size_has_an_order(void **state) {
 }
 
 /* A schedule of two devices and one micro-batch, given by its operations. */
-static int32_t check_two(const struct kerf_op *first, int32_t num_first, const struct kerf_op *second, int32_t num_second, struct kerf_error *err) {
+static int32_t check_two(const struct kerf_op *first, int32_t num_first, const struct kerf_op *second,
+                         int32_t num_second, struct kerf_error *err) {
     const int32_t device_of[] = {0, 1}, num_ops[] = {num_first, num_second};
     const struct kerf_op *const ops[] = {first, second};
     const struct kerf_schedule schedule = {"own", 2, 2, 1, 1, 1, device_of, ops, num_ops};
@@ -144,8 +160,9 @@ static int32_t check_two(const struct kerf_op *first, int32_t num_first, const s
 
 static void test_validator(void **state) {
     (void)state;
-    const struct kerf_op f0 = {0, -1, 0, -1, KERF_OP_F, 0}, f1 = {0, -1, 1, -1, KERF_OP_F, 0}, b0 = {0, -1, 0, -1, KERF_OP_B, 0},
-                         b1 = {0, -1, 1, -1, KERF_OP_B, 0}, i1 = {0, -1, 1, -1, KERF_OP_I, 0}, w1 = {0, -1, 1, -1, KERF_OP_W, 0};
+    const struct kerf_op f0 = {0, -1, 0, -1, KERF_OP_F, 0}, f1 = {0, -1, 1, -1, KERF_OP_F, 0},
+                         b0 = {0, -1, 0, -1, KERF_OP_B, 0}, b1 = {0, -1, 1, -1, KERF_OP_B, 0},
+                         i1 = {0, -1, 1, -1, KERF_OP_I, 0}, w1 = {0, -1, 1, -1, KERF_OP_W, 0};
     struct kerf_error err;
     assert_int_equal(check_two((struct kerf_op[]){f0, b0}, 2, (struct kerf_op[]){f1, b1}, 2, &err), KERF_OK);
     assert_int_equal(check_two((struct kerf_op[]){f0, b0}, 2, (struct kerf_op[]){f1, i1, w1}, 3, &err), KERF_OK);
@@ -195,9 +212,12 @@ static void test_refusals_say_what_would_be_right(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms_of_one_stage_a_device), cmocka_unit_test(test_forms_of_chunks),
-        cmocka_unit_test(test_memory),                      cmocka_unit_test(test_every_size_has_an_order),
-        cmocka_unit_test(test_validator),                   cmocka_unit_test(test_refusals_say_what_would_be_right),
+        cmocka_unit_test(test_forms_of_one_stage_a_device),
+        cmocka_unit_test(test_forms_of_chunks),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_every_size_has_an_order),
+        cmocka_unit_test(test_validator),
+        cmocka_unit_test(test_refusals_say_what_would_be_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,8 +22,8 @@ struct set {
     size_t count, room;
 };
 
-static void add(struct set *set, int64_t dp, int64_t tp1, int64_t tp2, int64_t pp, int64_t b, int64_t nb, int64_t n1, int64_t n2,
-                int64_t n3, int64_t n4) {
+static void add(struct set *set, int64_t dp, int64_t tp1, int64_t tp2, int64_t pp, int64_t b, int64_t nb, int64_t n1,
+                int64_t n2, int64_t n3, int64_t n4) {
     if (set->count == set->room) {
         set->room = set->room ? 2 * set->room : 1024;
         set->layouts = realloc(set->layouts, set->room * sizeof *set->layouts);
@@ -38,7 +38,9 @@ struct shape {
     int64_t l, e, h, depth, nvs, n, global_batch;
 };
 
-#define FACTORS(c, n) for (int64_t c = 1; c <= (n); c++) if ((n) % c == 0)
+#define FACTORS(c, n)                                                                                                  \
+    for (int64_t c = 1; c <= (n); c++)                                                                                 \
+        if ((n) % c == 0)
 
 /* nv_candidates_1d */
 static void nv_1d(struct set *set, const struct shape *s, int64_t tp, int64_t dp, int64_t pp, int64_t b) {
@@ -56,7 +58,8 @@ static void nv_1d(struct set *set, const struct shape *s, int64_t tp, int64_t dp
 }
 
 /* nv_candidates_2d */
-static void nv_2d(struct set *set, const struct shape *s, int64_t tp1, int64_t tp2, int64_t dp, int64_t pp, int64_t b, int64_t nb) {
+static void nv_2d(struct set *set, const struct shape *s, int64_t tp1, int64_t tp2, int64_t dp, int64_t pp, int64_t b,
+                  int64_t nb) {
     if (tp1 * tp2 * dp * pp <= s->nvs) {
         add(set, dp, tp1, tp2, pp, b, nb, tp1, tp2, dp, pp);
         return;
@@ -67,7 +70,8 @@ static void nv_2d(struct set *set, const struct shape *s, int64_t tp1, int64_t t
             int64_t rem2 = rem / n2;
             FACTORS(n3, rem2) {
                 int64_t n4 = rem2 / n3;
-                if (tp1 % n1 == 0 && tp2 % n2 == 0 && dp % n3 == 0 && pp % n4 == 0) add(set, dp, tp1, tp2, pp, b, nb, n1, n2, n3, n4);
+                if (tp1 % n1 == 0 && tp2 % n2 == 0 && dp % n3 == 0 && pp % n4 == 0)
+                    add(set, dp, tp1, tp2, pp, b, nb, n1, n2, n3, n4);
             }
         }
     }
@@ -84,7 +88,7 @@ static void candidates_1d(struct set *set, const struct shape *s) {
             int64_t dp = s->n / (tp * pp);
             if (dp > s->global_batch || s->global_batch % dp != 0) continue;
             FACTORS(b, s->global_batch / dp) /* micro_batch_size_candidates */
-                if (b * s->l % tp == 0) nv_1d(set, s, tp, dp, pp, b);
+            if (b * s->l % tp == 0) nv_1d(set, s, tp, dp, pp, b);
         }
     }
 }
@@ -139,13 +143,16 @@ static void candidates_of_kerf(struct set *set, const struct kerf_problem *probl
     divisors_find(problem->global_batch, batches);
     for (int32_t t = 0; t < num_tensors; t++) {
         int64_t pps[DIVISORS_MAX], blocks[SUMMA_BLOCKS_MAX];
-        int32_t num_pps = space_stages(problem, &tensors[t], pps), num_blocks = space_summa_blocks(problem, &tensors[t], blocks);
+        int32_t num_pps = space_stages(problem, &tensors[t], pps),
+                num_blocks = space_summa_blocks(problem, &tensors[t], blocks);
         assert_true(num_blocks <= SUMMA_BLOCKS_MAX);
         for (int32_t p = 0; p < num_pps; p++) {
             if (p > 0) assert_true(pps[p] > pps[p - 1]);
-            int64_t dp = problem->gpus / (tensors[t].tp1 * tensors[t].tp2 * pps[p]), samples = problem->global_batch / dp;
+            int64_t dp = problem->gpus / (tensors[t].tp1 * tensors[t].tp2 * pps[p]),
+                    samples = problem->global_batch / dp;
             int32_t num_placements;
-            struct space_placement *placements = space_placements(problem, &tensors[t], dp, pps[p], &arena, &num_placements);
+            struct space_placement *placements =
+                space_placements(problem, &tensors[t], dp, pps[p], &arena, &num_placements);
             for (int32_t b = 0; b < batches->count; b++) {
                 int64_t micro_batch = batches->of[b];
                 if (samples % micro_batch != 0 || !space_has_micro_batch(problem, &tensors[t], micro_batch)) continue;
@@ -192,9 +199,9 @@ static size_t expect_same(const struct shape *shape, enum kerf_strategy strategy
     settle(&expected);
     settle(&found);
     char words[200];
-    snprintf(words, sizeof words, "%s l %lld e %lld h %lld depth %lld nvs %lld n %lld batch %lld", kerf_strategy_name(strategy),
-             (long long)shape->l, (long long)shape->e, (long long)shape->h, (long long)shape->depth, (long long)shape->nvs,
-             (long long)shape->n, (long long)shape->global_batch);
+    snprintf(words, sizeof words, "%s l %lld e %lld h %lld depth %lld nvs %lld n %lld batch %lld",
+             kerf_strategy_name(strategy), (long long)shape->l, (long long)shape->e, (long long)shape->h,
+             (long long)shape->depth, (long long)shape->nvs, (long long)shape->n, (long long)shape->global_batch);
     if (listed != found.count) fail_msg("%s: %zu of %zu are listed twice", words, listed - found.count, listed);
     if (found.count != expected.count) fail_msg("%s: %zu candidates, not %zu", words, found.count, expected.count);
     for (size_t i = 0; i < found.count; i++) {
@@ -252,21 +259,20 @@ static void random_problems(void **state) {
 static void corners(void **state) {
     (void)state;
     static const struct shape shapes[] = {
-        {128, 128, 1, 1, 1, 1, 1},          /* one of everything */
-        {2048, 42, 1, 4, 4, 8, 8},          /* 3 e below 128: no tensor parallelism is wide enough */
-        {2048, 43, 1, 4, 4, 8, 8},          /* 3 e just above it, e below */
-        {127, 1024, 8, 4, 4, 8, 8},         /* a sample too short to be cut */
-        {256, 1024, 8, 4, 8, 8, 8},         /* all in one domain */
-        {256, 1024, 8, 4, 7, 8, 8},         /* a domain that nothing divides */
-        {2048, 1024, 8, 4, 4, 8, 7},        /* a batch that nothing divides */
-        {65536, 512, 1, 1, 4, 512, 64},     /* tp2 may be e itself, where SUMMA has no number of blocks */
-        {65536, 512, 4, 1, 4, 256, 64},
-        {2048, 12288, 96, 96, 8, 64, 64},   /* several numbers of blocks */
-        {2048, 12288, 96, 96, 256, 128, 64},
-        {65536, 1536, 12, 3, 6, 384, 6},
+        {128, 128, 1, 1, 1, 1, 1},      /* one of everything */
+        {2048, 42, 1, 4, 4, 8, 8},      /* 3 e below 128: no tensor parallelism is wide enough */
+        {2048, 43, 1, 4, 4, 8, 8},      /* 3 e just above it, e below */
+        {127, 1024, 8, 4, 4, 8, 8},     /* a sample too short to be cut */
+        {256, 1024, 8, 4, 8, 8, 8},     /* all in one domain */
+        {256, 1024, 8, 4, 7, 8, 8},     /* a domain that nothing divides */
+        {2048, 1024, 8, 4, 4, 8, 7},    /* a batch that nothing divides */
+        {65536, 512, 1, 1, 4, 512, 64}, /* tp2 may be e itself, where SUMMA has no number of blocks */
+        {65536, 512, 4, 1, 4, 256, 64},      {2048, 12288, 96, 96, 8, 64, 64}, /* several numbers of blocks */
+        {2048, 12288, 96, 96, 256, 128, 64}, {65536, 1536, 12, 3, 6, 384, 6},
     };
     for (int strategy = 0; strategy < KERF_STRATEGY_COUNT; strategy++)
-        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) expect_same(&shapes[i], (enum kerf_strategy)strategy);
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+            expect_same(&shapes[i], (enum kerf_strategy)strategy);
 }
 
 int main(void) {

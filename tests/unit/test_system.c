@@ -20,8 +20,10 @@ static const struct field {
     int is_whole, is_share, may_be_zero;
     const char *unit; /* NULL: numbers alone */
 } fields[] = {
-#define TOP(key, value, unit)         {NULL, #key, value, offsetof(struct kerf_system, key), 0, 0, 0, unit}
-#define IN(group, key, value, w, s, z, unit) {#group, #key, value, offsetof(struct kerf_system, group.key), w, s, z, unit}
+#define TOP(key, value, unit)                                                                                          \
+    { NULL, #key, value, offsetof(struct kerf_system, key), 0, 0, 0, unit }
+#define IN(group, key, value, w, s, z, unit)                                                                           \
+    { #group, #key, value, offsetof(struct kerf_system, group.key), w, s, z, unit }
     TOP(matrix_flops_per_s, "1e15", "FLOP/s"),
     TOP(vector_flops_per_s, "2e14", "FLOP/s"),
     TOP(memory_bandwidth_bytes_per_s, "3e12", "B/s"),
@@ -83,8 +85,10 @@ static int32_t parse(const char *json, struct kerf_system *system, struct kerf_e
 static void expect_taken(size_t i, const char *value, double expected) {
     struct kerf_system system;
     struct kerf_error err;
-    if (parse(file_with(i, value, NULL), &system, &err) != KERF_OK) fail_msg("%s = %s: %s", fields[i].key, value, line_of(&err));
-    if (value_of(&system, i) != expected) fail_msg("%s = %s is %.17g, not %.17g", fields[i].key, value, value_of(&system, i), expected);
+    if (parse(file_with(i, value, NULL), &system, &err) != KERF_OK)
+        fail_msg("%s = %s: %s", fields[i].key, value, line_of(&err));
+    if (value_of(&system, i) != expected)
+        fail_msg("%s = %s is %.17g, not %.17g", fields[i].key, value, value_of(&system, i), expected);
 }
 
 static void expect_refused(size_t i, const char *value, const char *words) {
@@ -203,7 +207,8 @@ static void unknown_keys_name_the_nearest(void **state) {
     } cases[] = {
         {"\"memory_capacity_bytes\"", "\"memory_capcity_bytes\"",
          "folder/s.json:5:5: unknown key \"memory_capcity_bytes\"; did you mean \"memory_capacity_bytes\"?"},
-        {"\"efficiency\"", "\"eficiency\"", "folder/s.json:9:5: unknown key \"eficiency\"; did you mean \"efficiency\"?"},
+        {"\"efficiency\"", "\"eficiency\"",
+         "folder/s.json:9:5: unknown key \"eficiency\"; did you mean \"efficiency\"?"},
         {"\"size\"", "\"sise\"", "folder/s.json:7:5: unknown key \"sise\"; did you mean \"size\"?"},
         {"\"nics_per_device\"", "\"nic_per_device\"",
          "folder/s.json:16:5: unknown key \"nic_per_device\"; did you mean \"nics_per_device\"?"},
@@ -212,7 +217,8 @@ static void unknown_keys_name_the_nearest(void **state) {
          "folder/s.json:6:3: unknown key \"color\"; the keys here are name, scale_up, scale_out, matrix_flops_per_s, "
          "vector_flops_per_s, memory_bandwidth_bytes_per_s, memory_capacity_bytes"},
         {"\"size\"", "\"nics_per_device\"", /* a key of another group */
-         "folder/s.json:7:5: unknown key \"nics_per_device\"; the keys here are size, bandwidth_bytes_per_s, efficiency, latency_s"},
+         "folder/s.json:7:5: unknown key \"nics_per_device\"; the keys here are size, bandwidth_bytes_per_s, "
+         "efficiency, latency_s"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kerf_system system;
@@ -250,7 +256,8 @@ static void loads_names_and_files(void **state) {
     assert_int_equal(kerf_system_load(KERF_SOURCE_DIR "/share/systems/a100.json", &file, &err), KERF_OK);
     assert_memory_equal(&system, &file, sizeof system);
     assert_int_equal(kerf_system_load("a101", &system, &err), KERF_EUNKNOWN);
-    assert_string_equal(line_of(&err), "no system or file 'a101'; did you mean a100? `kerf systems` lists those that come with kerf");
+    assert_string_equal(line_of(&err),
+                        "no system or file 'a101'; did you mean a100? `kerf systems` lists those that come with kerf");
     assert_int_equal(kerf_system_load("none/s.json", &system, &err), KERF_EIO);
     assert_string_equal(line_of(&err), "none/s.json: no such file");
 }
@@ -276,7 +283,8 @@ static struct kerf_system system_;
 
 static int load_both(void **state) {
     (void)state;
-    return kerf_model_load("gpt3", &model, NULL) == KERF_OK && kerf_system_load("a100", &system_, NULL) == KERF_OK ? 0 : -1;
+    return kerf_model_load("gpt3", &model, NULL) == KERF_OK && kerf_system_load("a100", &system_, NULL) == KERF_OK ? 0
+                                                                                                                   : -1;
 }
 
 static void sets_every_field(void **state) {
@@ -284,8 +292,8 @@ static void sets_every_field(void **state) {
     struct kerf_error err;
     for (size_t i = 0; i < FIELDS; i++) {
         char text[128];
-        snprintf(text, sizeof text, "%s%s%s=%s", fields[i].group ? fields[i].group : "", fields[i].group ? "." : "", fields[i].key,
-                 fields[i].value);
+        snprintf(text, sizeof text, "%s%s%s=%s", fields[i].group ? fields[i].group : "", fields[i].group ? "." : "",
+                 fields[i].key, fields[i].value);
         if (kerf_problem_set(&model, &system_, text, &err) != KERF_OK) fail_msg("%s: %s", text, line_of(&err));
         if (value_of(&system_, i) != strtod(fields[i].value, NULL)) fail_msg("%s", text);
     }
@@ -294,8 +302,11 @@ static void sets_every_field(void **state) {
     assert_int_equal(kerf_problem_set(&model, &system_, "num_hidden_layers=48", &err), KERF_OK);
     assert_int_equal(model.num_hidden_layers, 48);
     assert_int_equal(kerf_problem_set(&model, &system_, "num_hidden_layers=1,num_attention_heads=1", &err), KERF_OK);
-    assert_int_equal(kerf_problem_set(&model, &system_, "hidden_size=16777216,intermediate_size=67108864,num_hidden_layers=1048576,"
-                                                        "num_attention_heads=1048576,max_position_embeddings=1073741824", &err), KERF_OK);
+    assert_int_equal(kerf_problem_set(&model, &system_,
+                                      "hidden_size=16777216,intermediate_size=67108864,num_hidden_layers=1048576,"
+                                      "num_attention_heads=1048576,max_position_embeddings=1073741824",
+                                      &err),
+                     KERF_OK);
     assert_int_equal(model.intermediate_size, 67108864);
     assert_int_equal(kerf_problem_set(&model, &system_, "intermediate_size=67108865", &err), KERF_EINVALID);
     assert_int_equal(kerf_problem_set(&model, &system_, "max_position_embeddings=4k", &err), KERF_OK);
@@ -307,7 +318,8 @@ static void sets_every_field(void **state) {
 static void sets_fields_together(void **state) {
     (void)state;
     struct kerf_error err;
-    assert_int_equal(kerf_problem_set(&model, &system_, "hidden_size=5120,num_attention_heads=40,memory_capacity_bytes=141 GB", &err),
+    assert_int_equal(kerf_problem_set(&model, &system_,
+                                      "hidden_size=5120,num_attention_heads=40,memory_capacity_bytes=141 GB", &err),
                      KERF_OK);
     assert_int_equal(model.hidden_size, 5120);
     assert_int_equal(model.num_attention_heads, 40);
@@ -324,24 +336,29 @@ static void refuses_to_set(void **state) {
         const char *line;
     } cases[] = {
         {"", KERF_EINVALID, "'' must be KEY=VALUE, such as memory_capacity_bytes=80GB"},
-        {"memory_capacity_bytes", KERF_EINVALID, "'memory_capacity_bytes' must be KEY=VALUE, such as memory_capacity_bytes=80GB"},
+        {"memory_capacity_bytes", KERF_EINVALID,
+         "'memory_capacity_bytes' must be KEY=VALUE, such as memory_capacity_bytes=80GB"},
         {"=80GB", KERF_EINVALID, "'=80GB' must be KEY=VALUE, such as memory_capacity_bytes=80GB"},
         {"num_hidden_layers=2,", KERF_EINVALID, "'' must be KEY=VALUE, such as memory_capacity_bytes=80GB"},
-        {"memory_capcity_bytes=1", KERF_EUNKNOWN, "no field 'memory_capcity_bytes' of a model or system; did you mean memory_capacity_bytes?"},
-        {"scale_up.sise=1", KERF_EUNKNOWN, "no field 'scale_up.sise' of a model or system; did you mean scale_up.size?"},
-        {"num_layer=1", KERF_EUNKNOWN, "no field 'num_layer' of a model or system; `kerf systems a100` shows a system's"},
+        {"memory_capcity_bytes=1", KERF_EUNKNOWN,
+         "no field 'memory_capcity_bytes' of a model or system; did you mean memory_capacity_bytes?"},
+        {"scale_up.sise=1", KERF_EUNKNOWN,
+         "no field 'scale_up.sise' of a model or system; did you mean scale_up.size?"},
+        {"num_layer=1", KERF_EUNKNOWN,
+         "no field 'num_layer' of a model or system; `kerf systems a100` shows a system's"},
         {"name=x", KERF_EUNKNOWN, "no field 'name' of a model or system; `kerf systems a100` shows a system's"},
         {"memory_capacity_bytes=80GX", KERF_EINVALID,
          "memory_capacity_bytes: '80GX' is no quantity in B; write one such as \"80 GB\""},
-        {"memory_capacity_bytes=", KERF_EINVALID, "memory_capacity_bytes: '' is no quantity in B; write one such as \"80 GB\""},
+        {"memory_capacity_bytes=", KERF_EINVALID,
+         "memory_capacity_bytes: '' is no quantity in B; write one such as \"80 GB\""},
         {"scale_up.efficiency=7", KERF_EINVALID, "scale_up.efficiency must be above 0 and at most 1, not 7"},
         {"scale_out.latency_s=-1us", KERF_EINVALID, "scale_out.latency_s must be 0 or above, not -1e-06"},
         {"scale_up.size=2.5", KERF_EINVALID, "scale_up.size must be a whole number from 1 to 1048576, not 2.5"},
         {"num_hidden_layers=0", KERF_EINVALID, "num_hidden_layers must be a whole number from 1 to 1048576, not 0"},
-        {"num_hidden_layers=1e30", KERF_EINVALID, "num_hidden_layers must be a whole number from 1 to 1048576, not 1e+30"},
+        {"num_hidden_layers=1e30", KERF_EINVALID,
+         "num_hidden_layers must be a whole number from 1 to 1048576, not 1e+30"},
         {"num_hidden_layers=2.5", KERF_EINVALID, "num_hidden_layers must be a whole number from 1 to 1048576, not 2.5"},
-        {"num_hidden_layers=two", KERF_EINVALID,
-         "num_hidden_layers: 'two' is no number; write one such as 64 or 0.5"},
+        {"num_hidden_layers=two", KERF_EINVALID, "num_hidden_layers: 'two' is no number; write one such as 64 or 0.5"},
         {"num_attention_heads=7", KERF_EINVALID, "7 heads do not divide hidden_size 12288"},
         {"num_hidden_layers=7,hidden_size=5120", KERF_EINVALID, "96 heads do not divide hidden_size 5120"},
     };

@@ -252,8 +252,7 @@ static void check_quantity(const char *string, double value, const char *const *
     assert_in_range(i, 0, count - 1);
     const char *point = strchr(string, '.');
     double step = point ? pow(10, -(double)(strcspn(point + 1, " "))) : 1;
-    if (fabs(number - value / scales[i]) > 0.5 * step * (1 + 1e-9))
-        fail_msg("%s is not %.17g", string, value);
+    if (fabs(number - value / scales[i]) > 0.5 * step * (1 + 1e-9)) fail_msg("%s is not %.17g", string, value);
     if (i != last && fabs(number) >= 1000) fail_msg("%s for %.17g", string, value);
 }
 
@@ -344,8 +343,7 @@ static void nearest_finds_misspellings(void **state) {
 
 static void nearest_takes_the_nearest(void **state) {
     (void)state;
-    static const char *const names[] = {"tensor-parallel", "tensor_parallel", "data-parallel",
-                                        "tensorparallel"};
+    static const char *const names[] = {"tensor-parallel", "tensor_parallel", "data-parallel", "tensorparallel"};
     assert_ptr_equal(kerf_text_nearest("tensor_paralel", names, 4), names[1]);
     assert_ptr_equal(kerf_text_nearest("date-parallel", names, 4), names[2]);
     assert_ptr_equal(kerf_text_nearest("tensor+parallel", names, 4), names[0]); /* of equals the first */
@@ -357,8 +355,7 @@ static void nearest_takes_the_nearest(void **state) {
 
 static void nearest_refuses_strangers(void **state) {
     (void)state;
-    static const char *const strangers[] = {"",     "x",        "banana",           "xyz",
-                                            "sing", "optimise", "clan-of-the-bear", "scheme"};
+    static const char *const strangers[] = {"", "x", "banana", "xyz", "sing", "optimise", "clan-of-the-bear", "scheme"};
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         const char *found = kerf_text_nearest(strangers[i], commands, COMMANDS);
         if (found) fail_msg("%s taken for %s", strangers[i], found);

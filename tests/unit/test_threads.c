@@ -136,10 +136,8 @@ static void knows_the_processors(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_task_once),
-        cmocka_unit_test(one_thread_keeps_the_order),
-        cmocka_unit_test(threads_are_really_used),
-        cmocka_unit_test(signals_reach_the_callers_thread),
+        cmocka_unit_test(every_task_once),         cmocka_unit_test(one_thread_keeps_the_order),
+        cmocka_unit_test(threads_are_really_used), cmocka_unit_test(signals_reach_the_callers_thread),
         cmocka_unit_test(knows_the_processors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

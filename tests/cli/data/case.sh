@@ -7,6 +7,12 @@ skip() {
     exit 77
 }
 
+# Cases that need a terminal make one with script(1), which in turn needs /dev/pts.
+needs_terminal() {
+    command -v script >/dev/null || skip "no script(1), of bsdutils, to make a terminal"
+    script -q -e -c true typescript </dev/null >/dev/null 2>&1 || skip "script(1) cannot make a terminal here"
+}
+
 # ask ARGUMENT...: runs kerf; shows the command, its standard output, its standard error after "! ", and its status
 # unless that is 0.
 ask() {

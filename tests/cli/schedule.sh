@@ -1,0 +1,36 @@
+#!/bin/sh
+# kerf schedule: the answer in each format, the list, own times, and what it refuses.
+. "$DATA/case.sh"
+ask schedule 1f1b --devices 8 --microbatches 32
+ask schedule zb_h1 -p 4 -m 8 --forward 1 --backward-input 1.1 --backward-weight 0.8 --p2p 0.05
+ask schedule dualpipe -p 4 -m 8 --no-ops --format json
+ask schedule interleaved_1f1b -p 2 -m 2 --chunks 2 --format json
+ask schedule zb_v -p 2 -m 3 --format torch
+ask schedule 1f1b_overlap -p 2 -m 3 --format csv
+ask schedule 1f1b -p 4 -m 8 --memory-cap 3
+
+echo "== times by stage"
+echo '{"forward":[1,2],"backward":[2,4],"p2p":[[0,0.5],[0.25,0]]}' >times.json
+ask schedule 1f1b -p 2 -m 4 --times times.json --format json --no-ops
+ask schedule 1f1b -p 2 -m 4 --times times.json --send blocking --format json --no-ops
+
+echo "== the list"
+"$KERF" schedule --list | sed -n '1,9p'
+
+echo "== refused"
+refused schedule
+refused schedule 1f2b -p 4 -m 8
+refused schedule 1f1b -m 8
+refused schedule 1f1b -p 4
+refused schedule 1f1b -p 0 -m 8
+refused schedule 1f1b -p 4 -m 8 --forward -1
+refused schedule 1f1b -p 4 -m 8 --chunks 2
+refused schedule dualpipe -p 3 -m 8
+refused schedule dualpipe -p 4 -m 8 --format torch
+refused schedule 1f1b_overlap -p 4 -m 6
+refused schedule interleaved_1f1b -p 4 -m 8 --chunks 2 --group 2
+refused schedule 1f1b -p 3 -m 8 --times times.json
+echo '{"forwards":[1,2]}' >wrong.json
+refused schedule 1f1b -p 2 -m 8 --times wrong.json
+echo '{"forward":[1,-2]}' >wrong.json
+refused schedule 1f1b -p 2 -m 8 --times wrong.json
