@@ -9,6 +9,7 @@
 #include "kerf/schedule.h"
 
 enum { TIMES_BYTES_MAX = 64 << 20 };
+static const double SECONDS_MAX = 1e15; /* so that no sum of operations is infinite */
 
 struct owned_times {
     struct kerf_schedule_times times;
@@ -26,8 +27,9 @@ struct kerf_schedule_times *kerf_schedule_times_free(struct kerf_schedule_times 
 static int32_t read_element(const struct json_object *file, const char *key, size_t i, const json_t *json, double *ret,
                             struct kerf_error *err) {
     double value = json_number_value(json);
-    if (!json_is_number(json) || !(value >= 0) || isinf(value))
-        return json_fail(file, key, KERF_EINVALID, err, "\"%s\"[%zu] must be a number of seconds, 0 or above", key, i);
+    if (!json_is_number(json) || !(value >= 0 && value <= SECONDS_MAX))
+        return json_fail(file, key, KERF_EINVALID, err, "\"%s\"[%zu] must be a number of seconds from 0 to %g", key, i,
+                         SECONDS_MAX);
     *ret = value;
     return KERF_OK;
 }
@@ -128,8 +130,9 @@ static int32_t read_file(const struct json_object *file, const struct kerf_sched
 }
 
 static int32_t check_number(const char *name, double value, struct kerf_error *err) {
-    if (isnan(value) || (value >= 0 && !isinf(value))) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "%s must be a number of seconds, 0 or above, not %g", name, value);
+    if (isnan(value) || (value >= 0 && value <= SECONDS_MAX)) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s must be a number of seconds from 0 to %g, not %g", name, SECONDS_MAX,
+                          value);
 }
 
 int32_t kerf_schedule_times_make(const struct kerf_schedule *schedule,

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Layouts: the reader against a plain one
- * --------------------------------------------------------------- */
+/* ---- Layouts: the reader against a plain one ----------------------------------------------------------------- */
 
 static const char *const keys[] = {"dp",           "tp1",          "tp2",          "pp",          "micro_batch",
                                    "summa_blocks", "scale_up.tp1", "scale_up.tp2", "scale_up.dp", "scale_up.pp"};
@@ -103,8 +102,7 @@ static int32_t read_layout(const char *text, const struct kerf_problem *problem)
     return code;
 }
 
-/* ---- Quantities and assignments
- * ---------------------------------------------------------------------------- */
+/* ---- Quantities and assignments ------------------------------------------------------------------------------ */
 
 static void read_quantity(const char *text) {
     static const char *const units[] = {"B", "B/s", "FLOP/s", "s", ""};
