@@ -112,8 +112,8 @@ static const struct kerf_option options[] = {
      .type = KERF_OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
-     .choices = "table,json,csv,torch",
-     .help = "What to print (default: table). torch is PyTorch's compute_only CSV."},
+     .choices = "table,json,csv,torch,torch-comms",
+     .help = "What to print (default: table). torch is PyTorch's compute_only CSV, torch-comms its compute_comms."},
     {.name = "output",
      .letter = 'o',
      .type = KERF_OPTION_STRING,
@@ -208,21 +208,6 @@ static void print_csv(struct kerf_text *out, const struct kerf_schedule *schedul
         }
 }
 
-static int32_t print_torch(struct kerf_text *out, const struct kerf_schedule *schedule, struct kerf_error *err) {
-    if (schedule->replicas > 1)
-        return kerf_error_set(
-            err, KERF_EINVALID,
-            "PyTorch's CSV has each stage on one device, and %s has it on two; dualpipe_v can be written",
-            schedule->name);
-    for (int32_t i = 0; i < schedule->devices; i++)
-        for (int32_t k = 0; k < schedule->num_ops[i]; k++) {
-            kerf_op_text(out, &schedule->ops[i][k]);
-            if (schedule->ops[i][k].kind == KERF_OP_FB) kerf_text_add(out, "OVERLAP_F_B");
-            kerf_text_add(out, k + 1 < schedule->num_ops[i] ? "," : "\n");
-        }
-    return KERF_OK;
-}
-
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
     return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help schedule` tells more", what,
                           example);
@@ -241,7 +226,8 @@ static int32_t render(struct kerf_text *out, const struct schedule_options *valu
         kerf_text_add(out, "\n");
         return KERF_OK;
     }
-    if (strcmp(values->format, "torch") == 0) return print_torch(out, schedule, err);
+    if (strncmp(values->format, "torch", 5) == 0)
+        return kerf_schedule_torch(out, schedule, strcmp(values->format, "torch-comms") == 0, err);
     if (strcmp(values->format, "csv") == 0)
         print_csv(out, schedule, timeline);
     else

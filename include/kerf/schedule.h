@@ -139,6 +139,11 @@ KERF_API double kerf_schedule_lower_bound(const struct kerf_schedule *schedule, 
 KERF_API void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule,
                                  const struct kerf_timeline *timeline, double lower_bound_s, int32_t with_ops);
 
+/** Writes PyTorch's schedule CSV: compute_only, or with_comms 1: compute_comms, with sends and receives. KERF_EINVALID
+ * where a stage is on two devices, which that format cannot hold. The schedule must pass kerf_schedule_check. */
+KERF_API int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *schedule, int32_t with_comms,
+                                     struct kerf_error *err);
+
 /** The three idle shares by name, of the timeline: (makespan - ideal) / makespan and / ideal with the mean of the
  * devices' busy times as ideal, and (span - busiest) / span. */
 struct kerf_bubble {

@@ -6,6 +6,8 @@ ask schedule zb_h1 -p 4 -m 8 --forward 1 --backward-input 1.1 --backward-weight 
 ask schedule dualpipe -p 4 -m 8 --no-ops --format json
 ask schedule interleaved_1f1b -p 2 -m 2 --chunks 2 --format json
 ask schedule zb_v -p 2 -m 3 --format torch
+ask schedule zb_v -p 2 -m 3 --format torch-comms
+ask schedule dualpipe_v -p 2 -m 3 --format torch-comms
 ask schedule 1f1b_overlap -p 2 -m 3 --format csv
 ask schedule 1f1b -p 4 -m 8 --memory-cap 3
 
