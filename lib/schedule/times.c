@@ -113,8 +113,7 @@ static void fill_in(const struct kerf_schedule_times_request *request, size_t st
 
 static int32_t read_file(const struct json_object *file, const struct kerf_schedule *schedule,
                          struct owned_times *owned, struct kerf_error *err) {
-    static const char *const keys[] = {"forward", "backward",         "backward_input", "backward_weight",
-                                       "fused",   "activation_bytes", "memory_cap",     "p2p"};
+    static const char *const keys[] = {"forward", "backward", "backward_input", "backward_weight", "fused", "p2p"};
     struct kerf_schedule_times *times = &owned->times;
     size_t stages = (size_t)schedule->stages;
     int32_t code = json_check_keys(file, keys, sizeof keys / sizeof *keys, err);
