@@ -86,7 +86,7 @@
   }
 
   function readBars(panel) {
-    const [gap, took, code, num, below] = ['gap', 'took', 'kind', 'number', 'with'].map((name) => unpack(panel[name]));
+    const [gap, took, code, num, below] = ['gap', 'took', 'code', 'number', 'with'].map((name) => unpack(panel[name]));
     const known = new Map();
     const kinds = [];
     let at = 0;
@@ -116,7 +116,7 @@
       }
       return lane;
     });
-    for (const name of ['gap', 'took', 'kind', 'number', 'with']) delete panel[name];
+    for (const name of ['gap', 'took', 'code', 'number', 'with']) delete panel[name];
   }
 
   function readCurves(panel) {
