@@ -17,7 +17,7 @@ struct arena_block {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
-void *arena_alloc(struct arena *arena, size_t count, size_t size) {
+void *arena_take(struct arena *arena, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4) return NULL;
     bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
@@ -36,7 +36,12 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) {
     }
     void *memory = block->bytes + block->used;
     block->used += bytes;
-    return memset(memory, 0, bytes);
+    return memory;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size) {
+    void *memory = arena_take(arena, count, size);
+    return memory ? memset(memory, 0, count * size) : NULL;
 }
 
 char *arena_strdup(struct arena *arena, const char *string) {
