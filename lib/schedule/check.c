@@ -52,7 +52,7 @@ static int32_t mark_all(const struct kerf_schedule *schedule, unsigned char *see
 static int32_t find_missing(const struct kerf_schedule *schedule, const unsigned char *seen, struct kerf_error *err) {
     int64_t units = order_units(schedule);
     for (int64_t at = 0; at < schedule->stages * units; at++) {
-        int have = seen[at];
+        int have = seen[at / units * order_row(schedule) + at % units];
         if (have == (SEEN_F | SEEN_B) || have == (SEEN_F | SEEN_I | SEEN_W)) continue;
         const char *what = !(have & SEEN_F) ? "F" : have & SEEN_I ? "W" : have & SEEN_W ? "I" : "B";
         return kerf_error_set(err, KERF_EINVALID, "%d%s%d is missing", (int)(at / units), what,
@@ -75,7 +75,7 @@ static int32_t check_order(const struct kerf_schedule *schedule, struct kerf_err
 }
 
 int32_t kerf_schedule_check(const struct kerf_schedule *schedule, struct kerf_error *err) {
-    unsigned char *seen = calloc((size_t)schedule->stages * (size_t)order_units(schedule), 1);
+    unsigned char *seen = calloc((size_t)schedule->stages * (size_t)order_row(schedule), 1);
     if (seen == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory to check the schedule");
     int32_t code = mark_all(schedule, seen, err);
     if (code == KERF_OK) code = find_missing(schedule, seen, err);

@@ -40,10 +40,22 @@ static double freed_amount(const struct kerf_schedule_times *times, const struct
     return amount(times, op->kind == KERF_OP_FB ? op->with_stage : op->stage, in_bytes);
 }
 
+/* Of equal amounts, which need no stage: on the way of every simulation. */
+static double peak_passes(const struct kerf_op *ops, int32_t count, int free_at_input) {
+    int64_t held = 0, most = 0;
+    for (int32_t k = 0; k < count; k++) {
+        held += takes(&ops[k]);
+        if (held > most) most = held;
+        held -= frees(&ops[k], free_at_input);
+    }
+    return (double)most;
+}
+
 double memory_peak(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times, int32_t device,
                    int in_bytes) {
     double held = 0, most = 0;
     const struct kerf_op *ops = schedule->ops[device];
+    if (!in_bytes) return peak_passes(ops, schedule->num_ops[device], times->free_at_input) / unit(schedule, device, 0);
     for (int32_t k = 0; k < schedule->num_ops[device]; k++) {
         if (takes(&ops[k])) held += amount(times, ops[k].stage, in_bytes);
         if (held > most) most = held;

@@ -10,8 +10,8 @@ struct output {
 };
 
 static struct output output_of(const struct kerf_schedule *schedule, int64_t number) {
-    int64_t unit = number / 2 % order_units(schedule);
-    return (struct output){(int32_t)(number / 2 / order_units(schedule)), (int32_t)(unit / schedule->slices),
+    int64_t unit = number / 2 % order_row(schedule);
+    return (struct output){(int32_t)(number / 2 / order_row(schedule)), (int32_t)(unit / schedule->slices),
                            (int32_t)(unit % schedule->slices), (int)(number & 1)};
 }
 

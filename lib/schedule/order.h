@@ -15,10 +15,14 @@ static inline int64_t order_units(const struct kerf_schedule *schedule) {
     return (int64_t)schedule->microbatches * schedule->slices;
 }
 
+/* The numbers of a stage are this many pairs apart: a cache line more than they need, so that stages do not compete
+ * for the same places in the cache when there are a power of two of them. */
+static inline int64_t order_row(const struct kerf_schedule *schedule) { return order_units(schedule) + 4; }
+
 /* A number for what F (backward 0) or B or I (1) of a stage, micro-batch and slice makes. */
 static inline int64_t order_output(const struct kerf_schedule *schedule, int backward, int32_t stage,
                                    int32_t microbatch, int32_t slice) {
-    return (stage * order_units(schedule) + (int64_t)microbatch * schedule->slices + slice) * 2 + backward;
+    return (stage * order_row(schedule) + (int64_t)microbatch * schedule->slices + slice) * 2 + backward;
 }
 
 /* Where a device stands when nothing goes on. */

@@ -160,7 +160,7 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
     int good = device_of && builder.ops && builder.num_ops && builder.scratch;
     if (good) place(shape, device_of);
     for (int32_t i = 0; i < p && good; i++) {
-        builder.ops[i] = arena_take(arena, 3 * passes, sizeof **builder.ops); /* F, I, W at most */
+        builder.ops[i] = arena_take(arena, 3 * passes + 4, sizeof **builder.ops); /* F, I, W at most; see order_row */
         good = builder.ops[i] != NULL;
         if (good && rule->device) rule->device(&builder, i);
     }

@@ -28,129 +28,132 @@ struct kerf_timeline *kerf_timeline_free(struct kerf_timeline *timeline) {
     return NULL;
 }
 
+enum { CACHE_LINE = 8 }; /* doubles */
+
 struct device_state {
     double free_s; /* when the device is done with what it has */
     double link_s; /* when its link is, where messages share it */
+    double busy_s; /* its operations so far */
+    int64_t messages;
     struct order_stand stand;
 };
 
 struct simulation {
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
-    double *sent; /* [2 * stages * units] by order_output: when an output leaves its device; below 0: not yet */
+    const double *durations[KERF_OP_FB]; /* [stages] of each kind */
+    double *arrives; /* [2 * stages * units] by order_output: when an output is at the next stage's device, or the stage
+                        before's; below 0: not made yet */
     double **start, **end;        /* [devices][num_ops] */
     struct device_state *devices; /* [devices] */
     int32_t *turns;               /* devices to take up; a stack */
     int32_t num_turns;
-    int64_t messages;
+    int64_t row; /* order_row */
 };
 
-static double latency(const struct simulation *sim, int32_t from, int32_t to) {
-    return sim->times->p2p_of_s ? sim->times->p2p_of_s[from * sim->schedule->devices + to] : sim->times->p2p_s;
+/* Most schedules have one replica, whole micro-batches, and one latency for messages that nobody waits for: the same
+ * code is compiled for them alone, where `simple` is 1, and for all others. */
+#define SPECIALISED static inline __attribute__((always_inline))
+
+static int is_simple(const struct simulation *sim) {
+    const struct kerf_schedule_times *times = sim->times;
+    return sim->schedule->replicas == 1 && sim->schedule->slices == 1 && !times->p2p_of_s && !times->shared_link &&
+           !times->blocking;
 }
 
-/* Whether an output of the same stage, and so of the same device, is there; else waits_for names it. */
-static inline int is_made(const struct simulation *sim, struct device_state *state, int64_t output) {
-    if (sim->sent[output] >= 0) return 1;
-    state->stand.waits_for = output;
-    return 0;
+SPECIALISED int32_t home(const struct simulation *sim, int simple, int32_t stage, int32_t microbatch) {
+    return simple ? sim->schedule->device_of[stage] : order_device(sim->schedule, stage, microbatch);
 }
 
-/* When an output of another stage arrives; below 0 when it is not made, which waits_for then names. */
-static inline double arrival(const struct simulation *sim, struct device_state *state, int32_t device, int32_t stage,
-                             int32_t microbatch, int64_t output) {
-    double sent = sim->sent[output];
-    if (sent < 0) {
-        state->stand.waits_for = output;
-        return sent;
-    }
-    int32_t from = order_device(sim->schedule, stage, microbatch);
-    return from == device ? 0 : sent + latency(sim, from, device);
+SPECIALISED int64_t output_of(const struct simulation *sim, int simple, int backward, int32_t stage, int32_t microbatch,
+                              int32_t slice) {
+    if (simple) return (stage * sim->row + microbatch) * 2 + backward;
+    return order_output(sim->schedule, backward, stage, microbatch, slice);
 }
 
-/* When the inputs of a part from other devices are there; below 0 when one is missing. */
-static inline double inputs_ready(const struct simulation *sim, struct device_state *state, int32_t device, int kind,
-                                  int32_t stage, int32_t microbatch, int32_t slice) {
-    const struct kerf_schedule *schedule = sim->schedule;
-    int64_t row = 2 * order_units(schedule), here = order_output(schedule, 0, stage, microbatch, slice);
+/* When an output is there; below 0 when it is not made, which the device then waits for. One of the same stage, and so
+ * of the same device, is asked for its presence alone: the device has done it before. */
+SPECIALISED double when(const struct simulation *sim, struct device_state *state, int64_t output) {
+    double arrives = sim->arrives[output];
+    if (arrives < 0) state->stand.waits_for = output;
+    return arrives;
+}
+
+/* When the inputs of a part are there; below 0 when one is missing. */
+SPECIALISED double inputs_ready(const struct simulation *sim, int simple, struct device_state *state, int kind,
+                                int32_t stage, int32_t microbatch, int32_t slice) {
+    int64_t row = 2 * sim->row, here = output_of(sim, simple, 0, stage, microbatch, slice);
     if (kind == KERF_OP_F) {
-        if (slice > 0 && !is_made(sim, state, here - 2)) return -1;
-        return stage == 0 ? 0 : arrival(sim, state, device, stage - 1, microbatch, here - row);
+        if (!simple && slice > 0 && when(sim, state, here - 2) < 0) return -1;
+        return stage == 0 ? 0 : when(sim, state, here - row);
     }
-    if (kind == KERF_OP_W) return is_made(sim, state, here + 1) ? 0 : -1;
-    if (!is_made(sim, state, here)) return -1;
-    if (slice + 1 < schedule->slices && !is_made(sim, state, here + 3)) return -1;
-    if (stage + 1 == schedule->stages) return 0;
-    return arrival(sim, state, device, stage + 1, microbatch, here + 1 + row);
+    if (kind == KERF_OP_W) return when(sim, state, here + 1) < 0 ? -1 : 0;
+    if (when(sim, state, here) < 0) return -1;
+    if (!simple && slice + 1 < sim->schedule->slices && when(sim, state, here + 3) < 0) return -1;
+    return stage + 1 == sim->schedule->stages ? 0 : when(sim, state, here + 1 + row);
 }
 
 /* Hands an output over; the time that the sender is kept by a blocking message. */
-static inline double deliver(struct simulation *sim, struct device_state *state, int32_t device, int backward,
-                             int32_t stage, int32_t microbatch, int32_t slice, double end) {
-    const struct kerf_schedule *schedule = sim->schedule;
-    int64_t output = order_output(schedule, backward, stage, microbatch, slice);
+SPECIALISED double deliver(struct simulation *sim, int simple, struct device_state *state, int32_t device, int backward,
+                           int32_t stage, int32_t microbatch, int32_t slice, double end) {
+    int64_t output = output_of(sim, simple, backward, stage, microbatch, slice);
     int32_t to_stage = backward ? stage - 1 : stage + 1;
-    sim->sent[output] = end;
-    if (to_stage < 0 || to_stage >= schedule->stages) return 0;
-    int32_t to = order_device(schedule, to_stage, microbatch);
+    sim->arrives[output] = end;
+    if (to_stage < 0 || to_stage >= sim->schedule->stages) return 0;
+    int32_t to = home(sim, simple, to_stage, microbatch);
     if (to == device) return 0;
-    sim->messages++;
-    double kept = 0;
-    if (sim->times->shared_link) {
-        double leaves = end > state->link_s ? end : state->link_s;
-        sim->sent[output] = leaves;
-        state->link_s = leaves + latency(sim, device, to);
+    double takes = sim->times->p2p_s, leaves = end;
+    if (!simple && sim->times->p2p_of_s) takes = sim->times->p2p_of_s[device * sim->schedule->devices + to];
+    if (!simple && sim->times->shared_link) {
+        if (state->link_s > end) leaves = state->link_s;
+        state->link_s = leaves + takes;
     }
-    if (sim->times->blocking) kept = sim->sent[output] + latency(sim, device, to) - end;
+    sim->arrives[output] = leaves + takes;
+    state->messages++;
     if (sim->devices[to].stand.waits_for == output) {
         sim->devices[to].stand.waits_for = -1;
         sim->turns[sim->num_turns++] = to;
     }
-    return kept;
+    return !simple && sim->times->blocking ? leaves + takes - end : 0;
 }
 
-static double duration(const struct kerf_schedule_times *times, const struct kerf_op *op) {
-    switch (op->kind) {
-    case KERF_OP_F: return times->forward_s[op->stage];
-    case KERF_OP_B: return times->backward_s[op->stage];
-    case KERF_OP_I: return times->backward_input_s[op->stage];
-    case KERF_OP_W: return times->backward_weight_s[op->stage];
-    default:
-        return times->fused_s ? times->fused_s[op->stage]
-                              : times->forward_s[op->stage] + times->backward_s[op->with_stage];
-    }
+static double fused_duration(const struct kerf_schedule_times *times, const struct kerf_op *op) {
+    return times->fused_s ? times->fused_s[op->stage] : times->forward_s[op->stage] + times->backward_s[op->with_stage];
 }
 
 /* Runs a device until an input is missing or nothing is left. */
-static void run_device(struct simulation *sim, int32_t device) {
-    const struct kerf_schedule *schedule = sim->schedule;
-    const struct kerf_op *ops = schedule->ops[device];
-    const double slices = schedule->slices, overhead_s = sim->times->overhead_s;
+SPECIALISED void run_device(struct simulation *sim, int simple, int32_t device) {
+    const struct kerf_op *ops = sim->schedule->ops[device];
+    const double slices = sim->schedule->slices, overhead_s = sim->times->overhead_s;
     struct device_state *state = &sim->devices[device];
-    double *starts = sim->start[device], *ends = sim->end[device], free_s = state->free_s;
-    int32_t at = state->stand.next, count = schedule->num_ops[device];
+    double *starts = sim->start[device], *ends = sim->end[device], free_s = state->free_s, busy_s = state->busy_s;
+    int32_t at = state->stand.next, count = sim->schedule->num_ops[device];
     for (; at < count; at++) {
-        const struct kerf_op *op = &ops[at];
-        int kind = op->kind == KERF_OP_FB ? KERF_OP_F : op->kind;
-        double ready = inputs_ready(sim, state, device, kind, op->stage, op->microbatch, op->slice);
+        const struct kerf_op op = ops[at];
+        int fused = op.kind == KERF_OP_FB, kind = fused ? KERF_OP_F : op.kind;
+        double ready = inputs_ready(sim, simple, state, kind, op.stage, op.microbatch, op.slice);
         if (ready < 0) break;
-        if (op->kind == KERF_OP_FB) {
-            double other = inputs_ready(sim, state, device, KERF_OP_B, op->with_stage, op->with_microbatch, 0);
+        if (fused) {
+            double other = inputs_ready(sim, simple, state, KERF_OP_B, op.with_stage, op.with_microbatch, 0);
             if (other < 0) break;
             if (other > ready) ready = other;
         }
-        double took = duration(sim->times, op), start = ready > free_s ? ready : free_s, kept = 0;
-        double end = start + (schedule->slices == 1 ? took : took / slices) + overhead_s;
+        double took = fused ? fused_duration(sim->times, &op) : sim->durations[op.kind][op.stage];
+        if (!simple) took /= slices;
+        took += overhead_s;
+        double start = ready > free_s ? ready : free_s, end = start + took;
         starts[at] = start;
         ends[at] = end;
-        if (kind == KERF_OP_F) kept += deliver(sim, state, device, 0, op->stage, op->microbatch, op->slice, end);
-        if (op->kind == KERF_OP_FB)
-            kept += deliver(sim, state, device, 1, op->with_stage, op->with_microbatch, 0, end);
+        busy_s += took;
+        free_s = end;
+        if (kind == KERF_OP_F) free_s += deliver(sim, simple, state, device, 0, op.stage, op.microbatch, op.slice, end);
+        if (fused)
+            free_s += deliver(sim, simple, state, device, 1, op.with_stage, op.with_microbatch, 0, end);
         else if (kind == KERF_OP_B || kind == KERF_OP_I)
-            kept += deliver(sim, state, device, 1, op->stage, op->microbatch, op->slice, end);
-        free_s = end + kept;
+            free_s += deliver(sim, simple, state, device, 1, op.stage, op.microbatch, op.slice, end);
     }
     state->free_s = free_s;
+    state->busy_s = busy_s;
     state->stand.next = at;
 }
 
@@ -158,7 +161,10 @@ static void run_device(struct simulation *sim, int32_t device) {
 static int run(struct simulation *sim) {
     int32_t p = sim->schedule->devices;
     for (int32_t i = p; i-- > 0;) sim->turns[sim->num_turns++] = i; /* device 0 first */
-    while (sim->num_turns > 0) run_device(sim, sim->turns[--sim->num_turns]);
+    if (is_simple(sim))
+        while (sim->num_turns > 0) run_device(sim, 1, sim->turns[--sim->num_turns]);
+    else
+        while (sim->num_turns > 0) run_device(sim, 0, sim->turns[--sim->num_turns]);
     for (int32_t i = 0; i < p; i++)
         if (sim->devices[i].stand.next < sim->schedule->num_ops[i]) return 0;
     return 1;
@@ -170,11 +176,10 @@ static void sum_up_times(const struct simulation *sim, struct kerf_timeline *tim
     double first = INFINITY, last = -INFINITY, busy_sum = 0;
     for (int32_t i = 0; i < schedule->devices; i++) {
         int32_t count = schedule->num_ops[i];
-        double busy = 0;
         if (count == 0) continue;
-        double begin = sim->start[i][0], end = sim->end[i][count - 1];
-        for (int32_t k = 0; k < count; k++) busy += sim->end[i][k] - sim->start[i][k];
+        double begin = sim->start[i][0], end = sim->end[i][count - 1], busy = sim->devices[i].busy_s;
         busy_sum += busy;
+        timeline->messages += sim->devices[i].messages;
         timeline->busy_max_s = fmax(timeline->busy_max_s, busy);
         timeline->span_s = fmax(timeline->span_s, end - begin);
         first = fmin(first, begin);
@@ -183,7 +188,6 @@ static void sum_up_times(const struct simulation *sim, struct kerf_timeline *tim
     timeline->busy_mean_s = busy_sum / schedule->devices;
     timeline->makespan_s = last > first ? last - first : 0;
     timeline->step_s = (times->unsynchronised ? timeline->span_s : timeline->makespan_s) + times->optimizer_s;
-    timeline->messages = sim->messages;
 }
 
 static void sum_up_memory(const struct simulation *sim, struct kerf_timeline *timeline, double *activations,
@@ -211,12 +215,18 @@ int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struc
     size_t p = (size_t)schedule->devices;
     struct owned_timeline *owned = calloc(1, sizeof *owned);
     struct arena scratch = {NULL}, *kept = &owned->arena;
-    struct simulation sim = {.schedule = schedule, .times = times};
+    struct simulation sim = {.schedule = schedule,
+                             .times = times,
+                             .row = order_row(schedule),
+                             .durations = {[KERF_OP_F] = times->forward_s,
+                                           [KERF_OP_B] = times->backward_s,
+                                           [KERF_OP_I] = times->backward_input_s,
+                                           [KERF_OP_W] = times->backward_weight_s}};
     double *activations = owned ? arena_alloc(kept, p, sizeof *activations) : NULL, *bytes = NULL;
-    sim.sent = new_times(&scratch, 2 * (size_t)schedule->stages * (size_t)order_units(schedule), -1);
+    sim.arrives = new_times(&scratch, 2 * (size_t)schedule->stages * (size_t)sim.row, -1);
     sim.devices = arena_alloc(&scratch, p, sizeof *sim.devices);
     sim.turns = arena_alloc(&scratch, 2 * p, sizeof *sim.turns); /* a device stands in it at most twice */
-    int good = activations && sim.sent && sim.devices && sim.turns;
+    int good = activations && sim.arrives && sim.devices && sim.turns;
     if (good) {
         sim.start = arena_alloc(kept, p, sizeof *sim.start);
         sim.end = arena_alloc(kept, p, sizeof *sim.end);
@@ -225,8 +235,8 @@ int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struc
     }
     for (size_t i = 0; i < p && good; i++) {
         size_t count = (size_t)schedule->num_ops[i];
-        sim.start[i] = arena_take(kept, count, sizeof(double));
-        sim.end[i] = arena_take(kept, count, sizeof(double));
+        sim.start[i] = arena_take(kept, count + CACHE_LINE, sizeof(double)); /* see order_row */
+        sim.end[i] = arena_take(kept, count + CACHE_LINE, sizeof(double));
         sim.devices[i].stand.waits_for = -1;
         good = sim.start[i] && sim.end[i];
     }
