@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { FIRST_BLOCK = 16 * 1024, ALIGNMENT = 16, HUGE_PAGE = 2 << 20, LEAST_HUGE = 4 * HUGE_PAGE };
+enum { FIRST_BLOCK = 16 * 1024, ALIGNMENT = 16, HUGE_PAGE = 2 << 20, LEAST_HUGE = 16 * HUGE_PAGE };
 
 struct arena_block {
     struct arena_block *next;
@@ -19,7 +19,7 @@ struct arena_block {
 };
 
 /* Large blocks are made of huge pages where the system has them: most of the time that filling one takes is the
- * kernel's, a page after the other. */
+ * kernel's, a page after the other. Below 32 MB malloc may take them from its heap, which it then breaks up. */
 static struct arena_block *block_alloc(size_t size) {
     if (size < LEAST_HUGE) return malloc(size);
     void *block = aligned_alloc(HUGE_PAGE, (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
