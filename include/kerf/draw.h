@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pictures: a figure is a title and some panels below each other; each panel is one kind of chart. The same
- * figure is drawn as SVG, PNG or PDF. SVG needs nothing; PNG and PDF need the shared library cairo
+ * figure is drawn as SVG, PNG, PDF or HTML. SVG and HTML need nothing; PNG and PDF need the shared library cairo
  * (libcairo.so.2), which is looked for when the first such picture is drawn.
  *
+ * An HTML page is one file that loads nothing. In it timelines (lanes and steps) are zoomed and panned with the
+ * mouse, fingers or keys, say what is under the pointer, and show where else a micro-batch is; other panels are
+ * there as SVG.
+ *
  * All strings are UTF-8 and belong to the caller; nothing is kept after the call; a NULL string is an empty
- * one. Values are finite and, in bars and columns, not negative: KERF_EINVALID says which one is not. What
+ * one. Values are finite and, but for curves, not negative: KERF_EINVALID says which one is not. What
  * has no room is cut with an ellipsis, and in SVG shown in full under the mouse.
  *
  * Several threads may draw at once, each to its own kerf_text.
@@ -19,15 +23,16 @@
 extern "C" {
 #endif
 
-enum kerf_picture_format { KERF_PICTURE_SVG, KERF_PICTURE_PNG, KERF_PICTURE_PDF };
+enum kerf_picture_format { KERF_PICTURE_SVG, KERF_PICTURE_PNG, KERF_PICTURE_PDF, KERF_PICTURE_HTML };
 
-/** The format that a file's name asks for (.svg, .png, .pdf); KERF_EUNSUPPORTED names those there are. */
+/** The format that a file's name asks for (.svg, .png, .pdf, .html); KERF_EUNSUPPORTED names those there are. */
 KERF_API int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_format, struct kerf_error *err);
 
 /** How numbers on an axis are written. */
 enum kerf_unit { KERF_UNIT_NONE, KERF_UNIT_SECONDS, KERF_UNIT_BYTES, KERF_UNIT_COUNT };
 
-/** One bar, column or curve. On the logarithmic axes of curves what is not above 0 is a gap, as NAN is. */
+/** One bar, column or curve. In a curve NAN is a gap; so is what is not above 0 where the axes are logarithmic, and
+ * what is below 0 where they are linear. */
 struct kerf_chart_row {
     const char *label;    /* at the bar, under the column, or in the legend for a curve */
     const char *detail;   /* smaller words below the label; NULL: none */
@@ -36,30 +41,73 @@ struct kerf_chart_row {
                              unit; for a curve words behind its detail, NULL: none */
 };
 
+/** One operation of a lane, from start to end. A whole bar has with_part -1; else it is split into an upper half,
+ * which is part, and a lower half, which is with_part: two operations that run together. */
+struct kerf_lane_bar {
+    double start, end;           /* 0 <= start <= end */
+    int32_t number, with_number; /* written on the bar and on its lower half: the micro-batch; below 0: none */
+    int16_t part, with_part;     /* which of the panel's parts: colour and legend ("forward") */
+    int16_t series, with_series; /* told under the mouse: the stage; below 0: none */
+    int16_t shade, with_shade;   /* 0: the part's colour; 1, 2, 3, ...: lighter and darker ones (the chunk of the model,
+                                    or the direction) */
+};
+
+/** One row of a timeline: a device. Bars rise in time and do not overlap (by more than a billionth of the panel's
+ * time). The curve is a step function, such as the memory held: from curve_x[k] on it is curve_y[k], before the first
+ * it is 0. curve_x does not fall. */
+struct kerf_lane {
+    const char *label;                /* "device 3" */
+    const struct kerf_lane_bar *bars; /* [num_bars] */
+    int32_t num_bars;
+    const double *curve_x, *curve_y; /* [num_curve] */
+    int32_t num_curve;
+};
+
 enum kerf_panel_kind {
     KERF_PANEL_BARS,    /* horizontal stacked bars, one below the other, the first at the top */
     KERF_PANEL_COLUMNS, /* vertical stacked columns, each scaled to 100 %: what the parts' shares are */
-    KERF_PANEL_CURVES   /* lines with markers over a logarithmic x and a logarithmic y */
+    KERF_PANEL_CURVES,  /* lines with markers over a logarithmic x and a logarithmic y, or linear ones */
+    KERF_PANEL_LANES,   /* a timeline: a row for each lane with its bars, time to the right, the idle share behind it.
+                           Bars too narrow to be seen are gathered in columns of a pixel, which have the mean colour of
+                           the bars and are the paler the more of the column is idle; of many hundred lanes some
+                           share a row */
+    KERF_PANEL_STEPS    /* the curves of the lanes over time, to be put below their timeline: the lane with the highest
+                           peak stands out; more than a dozen others are a band from the least to the most */
 };
 
+/** Panels of lanes and steps whose x_from and x_to are equal share one range of time. */
 struct kerf_panel {
     enum kerf_panel_kind kind;
     const char *title;
     const char *x_label; /* NULL: none */
-    enum kerf_unit unit; /* of the values; columns show per cent */
+    enum kerf_unit unit; /* of the values; of time in a panel of lanes; columns show per cent */
 
-    const struct kerf_chart_row *rows; /* [num_rows] */
+    const struct kerf_chart_row *rows; /* [num_rows] bars, columns and curves */
     int32_t num_rows;
     const char *const *parts; /* [num_parts] legend of the parts, the same colours in every panel of the figure
-                                 that names the same part; NULL for curves */
+                                 that names the same part; NULL for curves and steps. In lanes "forward", "backward",
+                                 "... input ..." and "... weight ..." have colours of their own */
     int32_t num_parts;
-    const double *xs; /* [num_xs] curves: the places on the x axis, above 0, rising; else NULL. Powers of two
-                         get powers of two as ticks */
+    const double *xs; /* [num_xs] curves: the places on the x axis, above 0 (linear: not below 0), rising; else NULL.
+                         Powers of two get powers of two as ticks on a logarithmic axis */
     int32_t num_xs;
 
-    double limit;            /* a line across the bars or curves at this value, 0: none; the note of a bar that
+    double limit;            /* a line across the bars, curves or steps at this value, 0: none; the note of a bar that
                                 is longer has the colour of the line */
     const char *limit_label; /* "80 GB of memory" */
+
+    int32_t linear;        /* curves: 1: linear axes, which need not begin at 0 */
+    enum kerf_unit x_unit; /* curves: of the x axis; KERF_UNIT_NONE: a count. Steps: of time; KERF_UNIT_NONE: as the
+                              lanes of the figure */
+
+    const struct kerf_lane *lanes; /* [num_lanes] lanes and steps */
+    int32_t num_lanes;
+    double x_from, x_to;             /* which time is shown; both 0: all. In HTML what is shown at first */
+    const char *series_name;         /* "stage"; NULL: series are not told */
+    const char *number_name;         /* what the numbers count; NULL: "micro-batch" */
+    const char *const *part_letters; /* [num_parts] for a terminal without colour; NULL: the parts' first letters */
+    const char *const *shades;       /* [num_shades] legend of the shades ("chunk 0", "chunk 1"), or NULL */
+    int32_t num_shades;
 };
 
 struct kerf_figure {
@@ -70,8 +118,8 @@ struct kerf_figure {
     const char *footer; /* small print: what made it, with which model; NULL: none */
 };
 
-/** Appends the finished picture to out: the text of an SVG file, the bytes of a PNG or PDF file. The same
- * figure gives the same bytes of SVG on every machine. It is 960 pixels wide, and as high as its rows need;
+/** Appends the finished picture to out: the text of an SVG or HTML file, the bytes of a PNG or PDF file. The same
+ * figure gives the same bytes of SVG and HTML on every machine. It is 960 pixels wide, and as high as its rows need;
  * a PNG has two pixels for one. Nothing is appended on an error: KERF_EINVALID, KERF_ENOMEM, or
  * KERF_EUNSUPPORTED when cairo is not there or the picture is too high for a PNG. */
 KERF_API int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_format format,
@@ -86,6 +134,14 @@ KERF_API void kerf_bar_terminal(struct kerf_text *out, const double *values, int
 
 /** What kerf_bar_terminal paints part number `part` with, for the legend (one column, with colour when 1). */
 KERF_API void kerf_bar_terminal_key(struct kerf_text *out, int32_t part, int32_t colour);
+
+/** A panel of lanes for a terminal: a legend, a line for each lane, and below them the axis of time; no line is wider
+ * than `columns`. A cell shows the part that fills most of it, and idle only when most of it is idle. With colour a
+ * part is a background and micro-batches are numbered where they have room; without, parts are letters and idle is a
+ * dot. Of more than 128 lanes some share a line, and a line says so. What kerf_figure_draw would refuse, and a panel
+ * of another kind, gives nothing. */
+KERF_API void kerf_lanes_terminal(struct kerf_text *out, const struct kerf_panel *panel, int32_t columns,
+                                  int32_t colour);
 
 #ifdef __cplusplus
 }

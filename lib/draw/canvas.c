@@ -6,8 +6,10 @@
 #include <string.h>
 #include <strings.h>
 
-static const struct canvas_driver *const drivers[] = {
-    [KERF_PICTURE_SVG] = &canvas_svg, [KERF_PICTURE_PNG] = &canvas_png, [KERF_PICTURE_PDF] = &canvas_pdf};
+static const struct canvas_driver *const drivers[] = {[KERF_PICTURE_SVG] = &canvas_svg,
+                                                      [KERF_PICTURE_PNG] = &canvas_png,
+                                                      [KERF_PICTURE_PDF] = &canvas_pdf,
+                                                      [KERF_PICTURE_HTML] = &canvas_html};
 
 enum { NUM_DRIVERS = sizeof drivers / sizeof *drivers };
 

@@ -38,7 +38,8 @@ struct canvas_font {
     double size;
     uint32_t colour;
     int32_t bold;
-    double turn; /* degrees, counterclockwise, around the point that the text is anchored at */
+    int32_t behind; /* 1: the mouse looks through it, at what is below */
+    double turn;    /* degrees, counterclockwise, around the point that the text is anchored at */
 };
 
 enum canvas_anchor { CANVAS_START, CANVAS_MIDDLE, CANVAS_END };
@@ -61,7 +62,7 @@ struct canvas_driver {
     int32_t (*finish)(struct canvas *canvas, int32_t keep, struct kerf_error *err);
 };
 
-extern const struct canvas_driver canvas_svg, canvas_png, canvas_pdf;
+extern const struct canvas_driver canvas_svg, canvas_png, canvas_pdf, canvas_html;
 
 /* Begins a page, which canvas_finish ends. The picture is appended to out, which nobody else may write to in
  * between. */

@@ -3,7 +3,7 @@
  * Figures: a white card with a title, panels below each other, and small print. It is laid out twice, the
  * first time on a blank canvas to find out how high it is. The kinds of panels are registered here.
  */
-#include "draw/panel.h"
+#include "draw/lanes.h"
 
 #include <assert.h>
 #include <math.h>
@@ -15,7 +15,9 @@ static const struct kind {
     panel_draw *draw;
 } kinds[] = {[KERF_PANEL_BARS] = {"bar", panel_bars},
              [KERF_PANEL_COLUMNS] = {"column", panel_columns},
-             [KERF_PANEL_CURVES] = {"curve", panel_curves}};
+             [KERF_PANEL_CURVES] = {"curve", panel_curves},
+             [KERF_PANEL_LANES] = {"lane", panel_lanes},
+             [KERF_PANEL_STEPS] = {"curve", panel_steps}};
 
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds, MOST_LINES = 6 };
 
@@ -23,16 +25,18 @@ enum { NUM_KINDS = sizeof kinds / sizeof *kinds, MOST_LINES = 6 };
 static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struct kerf_error *err) {
     if ((uint32_t)panel->kind >= NUM_KINDS)
         return kerf_error_set(err, KERF_EINVALID, "panel %d: %d is not a kind of panel", number, (int)panel->kind);
+    if (!isfinite(panel->limit) || panel->limit < 0)
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative", number);
+    if (lanes_kind(panel)) return lanes_check(panel, number, err);
     int curves = panel->kind == KERF_PANEL_CURVES;
     int32_t num_values = curves ? panel->num_xs : panel->num_parts;
     const char *what = kinds[panel->kind].rows;
     if (panel->num_rows < 0 || num_values < 0 || (panel->num_rows > 0 && panel->rows == NULL) ||
         (num_values > 0 && (curves ? (void *)panel->xs == NULL : (void *)panel->parts == NULL)))
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its %ss, parts or xs are not there", number, what);
-    if (!isfinite(panel->limit) || panel->limit < 0)
-        return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative", number);
+    double least = panel->linear ? 0 : 1e-290;
     for (int32_t k = 0; curves && k < num_values; k++)
-        if (!(panel->xs[k] > (k > 0 ? panel->xs[k - 1] : 1e-290)) || panel->xs[k] > 1e290)
+        if (!(k > 0 ? panel->xs[k] > panel->xs[k - 1] : panel->xs[k] >= least) || panel->xs[k] > 1e290)
             return kerf_error_set(err, KERF_EINVALID,
                                   "panel %d: its xs have to be above 0, rising and below 1e290, x %d is not", number,
                                   k + 1);
@@ -48,15 +52,40 @@ static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struc
     return KERF_OK;
 }
 
+static int32_t count_of(const struct kerf_panel *panel) {
+    return lanes_kind(panel) ? panel->num_lanes : panel->num_rows;
+}
+
+static void describe_lanes(const struct kerf_figure *figure, int32_t p, int32_t most, struct kerf_text *out) {
+    const struct kerf_panel *panel = &figure->panels[p];
+    struct span window = lanes_window(figure, p), active = lanes_active(panel, window);
+    char number[CHART_NUMBER];
+    if (panel->kind == KERF_PANEL_LANES && panel->num_lanes > 0) {
+        chart_percent(number, lanes_idle_share(panel->lanes, panel->num_lanes, active));
+        kerf_text_printf(out, " %s of the time is idle.", number);
+    }
+    for (int32_t l = 0; l < panel->num_lanes && l < most; l++) {
+        const struct kerf_lane *lane = &panel->lanes[l];
+        double x;
+        if (panel->kind == KERF_PANEL_STEPS)
+            chart_number(number, lane_peak(lane, window, &x), panel->unit);
+        else
+            chart_percent(number, lanes_idle_share(lane, 1, active));
+        kerf_text_printf(out, " %s: %s %s;", words(lane->label), panel->kind == KERF_PANEL_STEPS ? "peak" : "idle",
+                         number);
+    }
+}
+
 /* The picture in words, for who cannot see it. */
 static void describe(const struct kerf_figure *figure, struct kerf_text *out) {
     enum { MOST_ROWS = 24 };
     if (*words(figure->subtitle)) kerf_text_printf(out, "%s ", figure->subtitle);
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
-        kerf_text_printf(out, "%s%s: %d %s%s.", p > 0 ? " " : "", words(panel->title), panel->num_rows,
-                         kinds[panel->kind].rows, panel->num_rows == 1 ? "" : "s");
-        for (int32_t i = 0; i < panel->num_rows && i < MOST_ROWS; i++) {
+        kerf_text_printf(out, "%s%s: %d %s%s.", p > 0 ? " " : "", words(panel->title), count_of(panel),
+                         kinds[panel->kind].rows, count_of(panel) == 1 ? "" : "s");
+        if (lanes_kind(panel)) describe_lanes(figure, p, MOST_ROWS, out);
+        for (int32_t i = 0; !lanes_kind(panel) && i < panel->num_rows && i < MOST_ROWS; i++) {
             const struct kerf_chart_row *row = &panel->rows[i];
             char number[CHART_NUMBER];
             chart_number(number, panel->kind == KERF_PANEL_CURVES ? 0 : panel_sum(row->values, panel->num_parts),
@@ -65,7 +94,7 @@ static void describe(const struct kerf_figure *figure, struct kerf_text *out) {
             kerf_text_printf(out, " %s%s%s%s%s%s;", words(row->label), *words(row->detail) ? " (" : "",
                              words(row->detail), *words(row->detail) ? ")" : "", *note ? ": " : "", note);
         }
-        if (panel->num_rows > MOST_ROWS) kerf_text_printf(out, " and %d more.", panel->num_rows - MOST_ROWS);
+        if (count_of(panel) > MOST_ROWS) kerf_text_printf(out, " and %d more.", count_of(panel) - MOST_ROWS);
     }
 }
 
@@ -90,7 +119,7 @@ static double draw(struct sheet *sheet, const struct kerf_figure *figure) {
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
         y = draw_lines(sheet, panel->title, &font_heading, 2, y + (p > 0 ? 34 : 20)) + 6;
-        if (panel->num_rows == 0 || (panel->kind == KERF_PANEL_CURVES && panel->num_xs == 0))
+        if (count_of(panel) == 0 || (panel->kind == KERF_PANEL_CURVES && panel->num_xs == 0))
             y = draw_lines(sheet, "Nothing to show.", &font_subtitle, 1, y);
         else
             y = kinds[panel->kind].draw(sheet, panel, y);
@@ -100,13 +129,18 @@ static double draw(struct sheet *sheet, const struct kerf_figure *figure) {
 }
 
 static int32_t prepare(struct sheet *sheet, const struct kerf_figure *figure, struct kerf_error *err) {
-    *sheet = (struct sheet){
-        .canvas = canvas_blank(), .left = margin, .right = page_width - margin, .page_width = page_width};
+    *sheet = (struct sheet){.canvas = canvas_blank(),
+                            .left = margin,
+                            .right = page_width - margin,
+                            .page_width = page_width,
+                            .figure = figure,
+                            .measuring = 1};
     if (palette_make(&sheet->arena, figure, &sheet->palette) != KERF_OK)
         return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
     for (int32_t p = 0; p < figure->num_panels; p++)
         if (figure->panels[p].kind == KERF_PANEL_BARS)
             sheet->bar_label_width = fmax(sheet->bar_label_width, panel_bars_label_width(&figure->panels[p], 280));
+    lanes_place(sheet);
     return KERF_OK;
 }
 
@@ -120,6 +154,7 @@ static int32_t draw_page(struct sheet *sheet, const struct kerf_figure *figure, 
     if (code == KERF_OK) {
         canvas_rect(sheet->canvas, 0, 0, page_width, height, 12, INK_GRID, NULL); /* the card's rim */
         canvas_rect(sheet->canvas, 1, 1, page_width - 2, height - 2, 11, PAPER, NULL);
+        sheet->measuring = 0;
         draw(sheet, figure);
         int32_t failed = sheet->failed || description.failed;
         code = canvas_finish(sheet->canvas, !failed, err);

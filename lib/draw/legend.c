@@ -34,15 +34,16 @@ double legend_draw(struct sheet *sheet, const struct legend_entry *entries, int3
     const double patch = 11, line = 20, space = 20;
     double x = sheet->left, y = top + 12;
     for (int32_t i = 0; i < count; i++) {
-        double lead = entries[i].marker < 0 ? patch + 7 : 29;
+        int line_only = entries[i].marker == -2;
+        double lead = entries[i].marker == -1 ? patch + 7 : 29;
         const char *name = sheet_fit(sheet, entries[i].name, &font_label, sheet->right - sheet->left - lead);
         double width = lead + text_width(name, &font_label);
         if (x > sheet->left && x + width > sheet->right) x = sheet->left, y += line;
-        if (entries[i].marker < 0)
+        if (entries[i].marker == -1)
             canvas_rect(sheet->canvas, x, y - patch + 1, patch, patch, 2.5, entries[i].colour, NULL);
         else {
             canvas_line(sheet->canvas, x, y - 4.5, x + 22, y - 4.5, entries[i].colour, 2, 0);
-            legend_marker(sheet->canvas, entries[i].marker, x + 11, y - 4.5, entries[i].colour, NULL);
+            if (!line_only) legend_marker(sheet->canvas, entries[i].marker, x + 11, y - 4.5, entries[i].colour, NULL);
         }
         canvas_text(sheet->canvas, x + lead, y, &font_label, CANVAS_START, name, NULL);
         x += width + space;

@@ -6,7 +6,7 @@
  * colour (a darker one, if it is a curve), a 17th the other. Time and memory that nobody uses (bubble, idle,
  * free) is light grey in every picture.
  */
-#include "draw/panel.h"
+#include "draw/lanes.h"
 
 #include <assert.h>
 #include <string.h>
@@ -34,6 +34,8 @@ static uint32_t numbered(int32_t number, int curve) {
     return (round == 2) == curve ? palette_mix(colour, 0xFFFFFF, 0.5) : palette_mix(colour, 0x000000, 0.4);
 }
 
+uint32_t palette_numbered(int32_t number) { return numbered(number, 0); }
+
 static int is_unused(const char *name) {
     for (size_t i = 0; i < sizeof unused_names / sizeof *unused_names; i++)
         if (strcasecmp(name, unused_names[i]) == 0) return 1;
@@ -46,13 +48,38 @@ static const struct palette_entry *find(const struct palette_entry *entries, int
     return NULL;
 }
 
+/* The passes of training have colours of their own in timelines, so that all timelines look alike: forward blue,
+ * backward green, and its two halves sky and yellow, which together make green. -1: another name. */
+static int32_t number_of_pass(const char *name) {
+    if (strcasestr(name, "weight")) return 7;
+    if (strcasestr(name, "input")) return 4;
+    if (strcasestr(name, "backward")) return 2;
+    return strcasestr(name, "forward") ? 0 : -1;
+}
+
+/* The next colour for a part that is none of the passes; timelines leave the passes' colours out. */
+static int32_t next_number(int32_t *used, int lanes) {
+    while (lanes && (*used % COLOURS == 0 || *used % COLOURS == 2 || *used % COLOURS == 4 || *used % COLOURS == 7))
+        ++*used;
+    return (*used)++;
+}
+
+uint32_t lane_tone(uint32_t part, int32_t shade) {
+    switch (lane_shade(shade)) {
+    case 1: return palette_mix(part, 0xFFFFFF, 0.42);
+    case 2: return palette_mix(part, 0x000000, 0.3);
+    case 3: return palette_mix(part, 0xFFFFFF, 0.66);
+    default: return part;
+    }
+}
+
 int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, struct palette *ret_palette) {
     size_t parts = 0, curves = 0;
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
         if (panel->kind == KERF_PANEL_CURVES)
             curves += (size_t)panel->num_rows;
-        else
+        else if (panel->kind != KERF_PANEL_STEPS)
             parts += (size_t)panel->num_parts;
     }
     struct palette palette = {.parts = arena_alloc(arena, parts, sizeof *palette.parts),
@@ -61,10 +88,18 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
     int32_t used = 0;
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
-        for (int32_t i = 0; panel->kind != KERF_PANEL_CURVES && i < panel->num_parts; i++) {
+        int lanes = panel->kind == KERF_PANEL_LANES;
+        int has_parts = panel->kind != KERF_PANEL_CURVES && panel->kind != KERF_PANEL_STEPS;
+        for (int32_t i = 0; has_parts && i < panel->num_parts; i++) {
             const char *name = words(panel->parts[i]);
             if (find(palette.parts, palette.num_parts, name)) continue;
-            int32_t number = is_unused(name) ? -1 : used++;
+            int32_t number = lanes ? number_of_pass(name) : -1;
+            for (int32_t k = 0; k < palette.num_parts; k++)
+                if (palette.parts[k].number == number) number = -1; /* somebody else has it */
+            if (is_unused(name))
+                number = -1;
+            else if (number < 0)
+                number = next_number(&used, lanes);
             palette.parts[palette.num_parts++] =
                 (struct palette_entry){name, number < 0 ? unused : numbered(number, 0), number};
         }

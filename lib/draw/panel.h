@@ -37,6 +37,7 @@ struct palette {
 int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, struct palette *ret_palette);
 uint32_t palette_part(const struct palette *palette, const char *name);
 const struct palette_entry *palette_curve(const struct palette *palette, const char *name);
+uint32_t palette_numbered(int32_t number);
 uint32_t palette_ink_on(uint32_t colour); /* of text on that colour: white or INK_STRONG */
 uint32_t palette_mix(uint32_t a, uint32_t b, double share_of_b);
 
@@ -46,8 +47,11 @@ struct sheet {
     struct arena arena; /* for one picture */
     struct palette palette;
     double left, right, page_width;
-    double bar_label_width; /* of the labels of all panels of bars, so that their bars begin at one line */
-    int32_t failed;         /* 1 once memory ran out: what is drawn from then on is thrown away */
+    const struct kerf_figure *figure;
+    double bar_label_width;       /* of the labels of all panels of bars, so that their bars begin at one line */
+    double lane_left, lane_right; /* where the time axes of all panels of lanes and steps begin and end */
+    int32_t measuring;            /* 1 while only the height is wanted */
+    int32_t failed;               /* 1 once memory ran out: what is drawn from then on is thrown away */
 };
 
 void *sheet_alloc(struct sheet *sheet, int32_t count, size_t size); /* NULL only for a sheet that has failed */
@@ -55,13 +59,14 @@ const char *sheet_printf(struct sheet *sheet, const char *format, ...) __attribu
 const char *sheet_fit(struct sheet *sheet, const char *string, const struct canvas_font *font, double width);
 
 typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel, double top); /* returns the bottom */
-panel_draw panel_bars, panel_columns, panel_curves;
+panel_draw panel_bars, panel_columns, panel_curves, panel_lanes, panel_steps;
 
 /* The words behind bar or above column number i, not wider than width; and what the mouse is told of a part.
  */
 const char *panel_note(struct sheet *sheet, const struct kerf_panel *panel, int32_t i, double width);
 const char *panel_tip(struct sheet *sheet, const struct kerf_panel *panel, int32_t part, double value, double sum);
 double panel_bars_label_width(const struct kerf_panel *panel, double most);
+void lanes_place(struct sheet *sheet); /* finds lane_left and lane_right */
 static inline const char *words(const char *string) { return string ? string : ""; }
 static inline double crisp(double v) { return (double)(int64_t)v + 0.5; } /* where a line of 1 pixel is sharp */
 
@@ -95,7 +100,7 @@ enum { MARKERS = 5 };
 struct legend_entry {
     const char *name;
     uint32_t colour;
-    int32_t marker; /* -1: a patch of colour */
+    int32_t marker; /* -1: a patch of colour; -2: a line without a marker */
 };
 void legend_marker(struct canvas *canvas, int32_t marker, double x, double y, uint32_t colour, const char *tip);
 double legend_draw(struct sheet *sheet, const struct legend_entry *entries, int32_t count, double top);

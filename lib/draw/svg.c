@@ -184,6 +184,7 @@ static void svg_text(struct canvas *canvas, double x, double y, const struct can
     char head[ELEMENT], *to = put_attribute(put_attribute(put_string(head, "<text"), "x", x), "y", y);
     to = put_colour(put_attribute(to, "font-size", font->size), "fill", font->colour);
     if (font->bold) to = put_string(to, " font-weight=\"bold\"");
+    if (font->behind) to = put_string(to, " pointer-events=\"none\"");
     if (anchor != CANVAS_START)
         to = put_string(to, anchor == CANVAS_MIDDLE ? " text-anchor=\"middle\"" : " text-anchor=\"end\"");
     if (font->turn != 0) {
