@@ -86,7 +86,8 @@ struct kerf_panel {
     int32_t num_rows;
     const char *const *parts; /* [num_parts] legend of the parts, the same colours in every panel of the figure
                                  that names the same part; NULL for curves and steps. In lanes "forward", "backward",
-                                 "... input ..." and "... weight ..." have colours of their own */
+                                 "... input ..." and "... weight ..." have colours of their own; at most
+                                 200 parts */
     int32_t num_parts;
     const double *xs; /* [num_xs] curves: the places on the x axis, above 0 (linear: not below 0), rising; else NULL.
                          Powers of two get powers of two as ticks on a logarithmic axis */

@@ -3,6 +3,7 @@
  * Figures: a white card with a title, panels below each other, and small print. It is laid out twice, the
  * first time on a blank canvas to find out how high it is. The kinds of panels are registered here.
  */
+#include "draw/html.h"
 #include "draw/lanes.h"
 
 #include <assert.h>
@@ -38,8 +39,8 @@ static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struc
     for (int32_t k = 0; curves && k < num_values; k++)
         if (!(k > 0 ? panel->xs[k] > panel->xs[k - 1] : panel->xs[k] >= least) || panel->xs[k] > 1e290)
             return kerf_error_set(err, KERF_EINVALID,
-                                  "panel %d: its xs have to be above 0, rising and below 1e290, x %d is not", number,
-                                  k + 1);
+                                  "panel %d: its xs have to be %s 0, rising and below 1e290, x %d is not", number,
+                                  panel->linear ? "at least" : "above", k + 1);
     for (int32_t i = 0; i < panel->num_rows; i++)
         for (int32_t k = 0; k < num_values; k++) {
             const double *values = panel->rows[i].values;
@@ -77,7 +78,7 @@ static void describe_lanes(const struct kerf_figure *figure, int32_t p, int32_t 
 }
 
 /* The picture in words, for who cannot see it. */
-static void describe(const struct kerf_figure *figure, struct kerf_text *out) {
+void figure_describe(const struct kerf_figure *figure, struct kerf_text *out) {
     enum { MOST_ROWS = 24 };
     if (*words(figure->subtitle)) kerf_text_printf(out, "%s ", figure->subtitle);
     for (int32_t p = 0; p < figure->num_panels; p++) {
@@ -128,14 +129,18 @@ static double draw(struct sheet *sheet, const struct kerf_figure *figure) {
     return ceil(y) + margin - 10;
 }
 
-static int32_t prepare(struct sheet *sheet, const struct kerf_figure *figure, struct kerf_error *err) {
+/* palette: NULL: the figure's own. */
+static int32_t prepare(struct sheet *sheet, const struct kerf_figure *figure, const struct palette *palette,
+                       struct kerf_error *err) {
     *sheet = (struct sheet){.canvas = canvas_blank(),
                             .left = margin,
                             .right = page_width - margin,
                             .page_width = page_width,
                             .figure = figure,
                             .measuring = 1};
-    if (palette_make(&sheet->arena, figure, &sheet->palette) != KERF_OK)
+    if (palette)
+        sheet->palette = *palette;
+    else if (palette_make(&sheet->arena, figure, &sheet->palette) != KERF_OK)
         return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
     for (int32_t p = 0; p < figure->num_panels; p++)
         if (figure->panels[p].kind == KERF_PANEL_BARS)
@@ -148,7 +153,7 @@ static int32_t draw_page(struct sheet *sheet, const struct kerf_figure *figure, 
                          struct kerf_text *out, struct kerf_error *err) {
     double height = draw(sheet, figure);
     struct kerf_text description = {0};
-    describe(figure, &description);
+    figure_describe(figure, &description);
     const struct canvas_page page = {page_width, height, words(figure->title), description.data};
     int32_t code = canvas_begin(format, &page, out, &sheet->canvas, err);
     if (code == KERF_OK) {
@@ -164,6 +169,16 @@ static int32_t draw_page(struct sheet *sheet, const struct kerf_figure *figure, 
     return code;
 }
 
+int32_t figure_draw_alone(const struct palette *palette, const struct kerf_panel *panel, struct kerf_text *out,
+                          struct kerf_error *err) {
+    const struct kerf_figure figure = {.panels = panel, .num_panels = 1};
+    struct sheet sheet;
+    int32_t code = prepare(&sheet, &figure, palette, err);
+    if (code == KERF_OK) code = draw_page(&sheet, &figure, KERF_PICTURE_SVG, out, err);
+    arena_free(&sheet.arena);
+    return code;
+}
+
 int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_format format, struct kerf_text *out,
                          struct kerf_error *err) {
     assert(figure && out);
@@ -174,8 +189,13 @@ int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_for
         if (code != KERF_OK) return code;
     }
     struct sheet sheet;
-    int32_t code = prepare(&sheet, figure, err);
-    if (code == KERF_OK) code = draw_page(&sheet, figure, format, out, err);
+    int timeline = 0;
+    for (int32_t p = 0; p < figure->num_panels; p++) timeline |= figure->panels[p].kind == KERF_PANEL_LANES;
+    int32_t code = prepare(&sheet, figure, NULL, err);
+    if (code == KERF_OK && timeline && format == KERF_PICTURE_HTML)
+        code = html_timeline(&sheet, figure, out, err);
+    else if (code == KERF_OK)
+        code = draw_page(&sheet, figure, format, out, err);
     arena_free(&sheet.arena);
     return code;
 }

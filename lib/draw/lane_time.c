@@ -8,6 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { MOST_PARTS = 200 };
+
 static int32_t check_lane(const struct kerf_panel *panel, int32_t number, int32_t l, double slack,
                           struct kerf_error *err) {
     const struct kerf_lane *lane = &panel->lanes[l];
@@ -45,6 +47,9 @@ int32_t lanes_check(const struct kerf_panel *panel, int32_t number, struct kerf_
         (panel->num_lanes > 0 && panel->lanes == NULL) || (panel->num_parts > 0 && panel->parts == NULL) ||
         (panel->num_shades > 0 && panel->shades == NULL))
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its lanes, parts or shades are not there", number);
+    if (panel->num_parts > MOST_PARTS)
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: %d parts, at most %d can be told apart", number,
+                              panel->num_parts, MOST_PARTS);
     if (!(panel->x_from >= 0) || !(panel->x_to <= 1e290) || !(panel->x_to > panel->x_from || panel->x_to == 0) ||
         panel->x_from > 1e290)
         return kerf_error_set(err, KERF_EINVALID,
@@ -101,6 +106,13 @@ struct span lanes_active(const struct kerf_panel *panel, struct span window) {
     return (struct span){fmax(window.from, extent.from), fmin(window.to, extent.to)};
 }
 
+int lanes_have_part(const struct kerf_panel *panel, int32_t part) {
+    for (int32_t l = 0; l < panel->num_lanes; l++)
+        for (int32_t i = 0; i < panel->lanes[l].num_bars; i++)
+            if (panel->lanes[l].bars[i].part == part || panel->lanes[l].bars[i].with_part == part) return 1;
+    return 0;
+}
+
 int32_t lane_first(const struct kerf_lane *lane, double from) {
     int32_t low = 0, high = lane->num_bars;
     while (low < high) {
@@ -155,6 +167,13 @@ double lane_peak(const struct kerf_lane *lane, struct span span, double *ret_x) 
         if (lane->curve_y[k] > peak) peak = lane->curve_y[k], *ret_x = lane->curve_x[k];
     }
     return peak;
+}
+
+enum kerf_unit lanes_time_unit(const struct kerf_figure *figure, const struct kerf_panel *panel) {
+    if (panel->x_unit != KERF_UNIT_NONE) return panel->x_unit;
+    for (int32_t p = 0; p < figure->num_panels; p++)
+        if (figure->panels[p].kind == KERF_PANEL_LANES) return figure->panels[p].unit;
+    return KERF_UNIT_NONE;
 }
 
 static void half_words(struct kerf_text *out, const struct kerf_panel *panel, int32_t part, int32_t number) {

@@ -28,6 +28,8 @@ struct span lanes_window(const struct kerf_figure *figure, int32_t p);
 /* The part of the window in which the panel has something: of what its idle shares are. */
 struct span lanes_active(const struct kerf_panel *panel, struct span window);
 
+int lanes_have_part(const struct kerf_panel *panel, int32_t part); /* whether a bar is of that part */
+
 int32_t lane_first(const struct kerf_lane *lane,
                    double from); /* the first bar that does not end before from, or num_bars */
 double lane_busy(const struct kerf_lane *lane, struct span span);
@@ -36,6 +38,9 @@ double lanes_idle_share(const struct kerf_lane *lanes, int32_t count, struct spa
 /* The curve: the value at a time; and the highest value within a span, and when it is first reached. */
 double lane_curve_at(const struct kerf_lane *lane, double x);
 double lane_peak(const struct kerf_lane *lane, struct span span, double *ret_x);
+
+/* The unit of time of a panel of steps: as it says, or as a panel of lanes does. */
+enum kerf_unit lanes_time_unit(const struct kerf_figure *figure, const struct kerf_panel *panel);
 
 /* "device 3 \u00B7 forward of micro-batch 12 \u00B7 stage 3 \u00B7 10.0 s to 11.0 s (1.0 s)" */
 void lane_bar_words(struct kerf_text *out, const struct kerf_panel *panel, const struct kerf_lane *lane,

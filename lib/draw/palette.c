@@ -126,18 +126,25 @@ uint32_t palette_part(const struct palette *palette, const char *name) {
     return entry->colour;
 }
 
+int32_t palette_part_number(const struct palette *palette, const char *name) {
+    return find(palette->parts, palette->num_parts, name)->number;
+}
+
 const struct palette_entry *palette_curve(const struct palette *palette, const char *name) {
     return find(palette->curves, palette->num_curves, name);
 }
 
-uint32_t palette_ink_on(uint32_t colour) {
-    /* Relative luminance of WCAG 2 with gamma 2; above 0.36, dark text has more contrast than is lost in
-     * calm. */
+double palette_light(uint32_t colour) {
     double light = 0;
     static const double weights[] = {0.2126, 0.7152, 0.0722};
     for (int i = 0; i < 3; i++) {
         double channel = (colour >> (16 - 8 * i) & 255) / 255.0;
         light += weights[i] * channel * channel;
     }
-    return light > 0.36 ? INK_STRONG : PAPER;
+    return light;
+}
+
+uint32_t palette_ink_on(uint32_t colour) {
+    /* Above 0.36, dark text has more contrast than is lost in calm. */
+    return palette_light(colour) > 0.36 ? INK_STRONG : PAPER;
 }

@@ -38,6 +38,8 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
 uint32_t palette_part(const struct palette *palette, const char *name);
 const struct palette_entry *palette_curve(const struct palette *palette, const char *name);
 uint32_t palette_numbered(int32_t number);
+int32_t palette_part_number(const struct palette *palette, const char *name); /* -1: idle and its like */
+double palette_light(uint32_t colour);    /* relative luminance of WCAG 2, with gamma 2 */
 uint32_t palette_ink_on(uint32_t colour); /* of text on that colour: white or INK_STRONG */
 uint32_t palette_mix(uint32_t a, uint32_t b, double share_of_b);
 
@@ -57,6 +59,11 @@ struct sheet {
 void *sheet_alloc(struct sheet *sheet, int32_t count, size_t size); /* NULL only for a sheet that has failed */
 const char *sheet_printf(struct sheet *sheet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *sheet_fit(struct sheet *sheet, const char *string, const struct canvas_font *font, double width);
+
+/* figure.c: the figure in words; and one panel as SVG, with colours that other panels have too. */
+void figure_describe(const struct kerf_figure *figure, struct kerf_text *out);
+int32_t figure_draw_alone(const struct palette *palette, const struct kerf_panel *panel, struct kerf_text *out,
+                          struct kerf_error *err);
 
 typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel, double top); /* returns the bottom */
 panel_draw panel_bars, panel_columns, panel_curves, panel_lanes, panel_steps;
@@ -78,6 +85,9 @@ void chart_number_like(char text[CHART_NUMBER], double value, enum kerf_unit uni
 void chart_percent(char text[CHART_NUMBER], double share);
 double panel_value(double value); /* what to draw: 0 or more, not so small or large that axes or sums suffer */
 double panel_sum(const double *values, int32_t count);
+
+/* terminal_bar.c: which of xterm's 256 colours stands for a colour of the palette */
+int32_t terminal_colour(int32_t number);
 
 /* axis.c */
 enum { AXIS_TICKS = 48 };

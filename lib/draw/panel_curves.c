@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Curves over a logarithmic x and a logarithmic y. Each curve is named where it ends, at the right of the
- * plot; names that would overlap are moved apart, as little as can be (the squares of the moves are
- * least: pooled adjacent violators), and tied to their curve by a thin line. With many curves a legend above
- * names them instead. What is not above 0 has no place on a logarithmic axis and is left out like NAN.
+ * Curves over a logarithmic x and a logarithmic y, or linear ones. Each curve is named where it ends, at the right of
+ * the plot; names that would overlap are moved apart, as little as can be (the squares of the moves are least: pooled
+ * adjacent violators), and tied to their curve by a thin line. With many curves a legend above names them instead. What
+ * is not above 0 has no place on a logarithmic axis and is left out like NAN.
  */
 #include "draw/panel.h"
 
@@ -30,7 +30,9 @@ struct curves {
     double pitch; /* between two names */
 };
 
-static int visible(double value) { return value > 0 && panel_value(value) > 0; }
+static int visible(const struct kerf_panel *panel, double value) {
+    return panel->linear ? value >= 0 : value > 0 && panel_value(value) > 0;
+}
 
 static int powers_of_two(const double *xs, int32_t count) {
     int exponent;
@@ -46,23 +48,31 @@ static void find_domains(struct curves *curves) {
     if (panel->limit > 0) low = high = panel_value(panel->limit);
     for (int32_t i = 0; i < panel->num_rows; i++)
         for (int32_t k = 0; k < panel->num_xs; k++)
-            if (visible(panel->rows[i].values[k])) {
+            if (visible(panel, panel->rows[i].values[k])) {
                 low = fmin(low, panel_value(panel->rows[i].values[k]));
                 high = fmax(high, panel_value(panel->rows[i].values[k]));
             }
-    if (!visible(high)) low = high = 1;
-    double air = fmin(fmax(pow(high / low, 0.05), 1.15), 1e6);
-    curves->y = (struct axis){
-        .low = low / air, .high = high * air, .unit = panel->unit, .vertical = 1, .base = 10, .least_gap = 24};
+    if (low > high) low = high = panel->linear ? 0 : 1;
+    curves->y = (struct axis){.low = low, .high = high, .unit = panel->unit, .vertical = 1, .least_gap = 24};
     curves->x = (struct axis){.low = panel->xs[0],
                               .high = panel->xs[panel->num_xs - 1],
-                              .unit = KERF_UNIT_COUNT,
-                              .base = powers_of_two(panel->xs, panel->num_xs) ? 2 : 10,
+                              .unit = panel->x_unit == KERF_UNIT_NONE ? KERF_UNIT_COUNT : panel->x_unit,
                               .least_gap = 30};
     if (panel->num_xs == 1) {
         curves->x.low /= 2;
-        curves->x.high *= 2;
+        curves->x.high = curves->x.high > 0 ? curves->x.high * 2 : 1;
     }
+    if (panel->linear) {
+        /* From 0, unless that would press the curves into the upper part. */
+        double air = high > low ? (high - low) * 0.08 : high > 0 ? high * 0.1 : 1;
+        curves->y.low = low < 0.4 * high ? 0 : fmax(low - air, 0);
+        curves->y.high = fmin(high + air, 1e290);
+        return;
+    }
+    double air = fmin(fmax(pow(high / low, 0.05), 1.15), 1e6);
+    curves->y.low /= air, curves->y.high *= air;
+    curves->y.base = 10;
+    curves->x.base = powers_of_two(panel->xs, panel->num_xs) ? 2 : 10;
 }
 
 /* Names from the top to the bottom, apart by their pitch: neighbours that are too close become a block
@@ -102,7 +112,7 @@ static void add_name(struct curves *curves, int32_t i) {
     *name = (struct name){.label = words(row->label), .colour = entry->colour, .marker = entry->number};
     name->detail = *detail && *note ? sheet_printf(sheet, "%s \u00B7 %s", detail, note) : *detail ? detail : note;
     int32_t last = curves->panel->num_xs - 1;
-    while (last >= 0 && !visible(row->values[last])) last--;
+    while (last >= 0 && !visible(curves->panel, row->values[last])) last--;
     if (last < 0) {
         name->label = sheet_printf(sheet, "%s (no values)", name->label);
         name->wanted = curves->bottom;
@@ -159,7 +169,7 @@ static void draw_curve(const struct curves *curves, int32_t i, struct canvas_poi
     const struct canvas_pen pen = {.stroke = entry->colour, .fill = CANVAS_NONE, .width = 2};
     int32_t length = 0; /* of the run without a gap that is in points */
     for (int32_t k = 0; k <= panel->num_xs; k++) {
-        if (k < panel->num_xs && visible(row->values[k])) {
+        if (k < panel->num_xs && visible(panel, row->values[k])) {
             points[length].x = axis_place(&curves->x, panel->xs[k]);
             points[length++].y = axis_place(&curves->y, panel_value(row->values[k]));
             continue;
@@ -169,12 +179,12 @@ static void draw_curve(const struct curves *curves, int32_t i, struct canvas_poi
     }
     int dense = panel->num_xs > 1 && (curves->x.to - curves->x.from) / (panel->num_xs - 1) < 9;
     for (int32_t k = 0; k < panel->num_xs; k++) {
-        if (!visible(row->values[k])) continue;
-        int alone =
-            (k == 0 || !visible(row->values[k - 1])) && (k + 1 == panel->num_xs || !visible(row->values[k + 1]));
+        if (!visible(panel, row->values[k])) continue;
+        int alone = (k == 0 || !visible(panel, row->values[k - 1])) &&
+                    (k + 1 == panel->num_xs || !visible(panel, row->values[k + 1]));
         if (dense && !alone) continue;
         char x[CHART_NUMBER], y[CHART_NUMBER];
-        chart_number(x, panel->xs[k], KERF_UNIT_COUNT);
+        chart_number(x, panel->xs[k], curves->x.unit);
         chart_number(y, row->values[k], panel->unit);
         legend_marker(sheet->canvas, entry->number, axis_place(&curves->x, panel->xs[k]),
                       axis_place(&curves->y, panel_value(row->values[k])), entry->colour,

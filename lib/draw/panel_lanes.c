@@ -22,7 +22,8 @@ struct lanes {
     struct span active;
     struct lane_rows rows;
     double top, pitch, thickness;
-    int32_t each; /* every how many rows there is a label */
+    int32_t largest; /* number that is seen */
+    int32_t each;    /* every how many rows there is a label */
 };
 
 /* Rows of whole pixels, as the edges of thousands of rows would be blurred otherwise. */
@@ -140,7 +141,7 @@ static void draw_bit(const struct lanes *lanes, const struct lane_bit *bit, int 
     double x = lanes->axis.from + bit->x, y = row_top(lanes, bit->row), width = bit->width - gap_behind(lanes, bit);
     double height = lanes->thickness;
     if (bit->bar < 0 || lanes->panel->lanes[bit->lane].bars[bit->bar].with_part < 0) {
-        canvas_rect(canvas, x, y, width, height, tip && width >= 6 && height >= 12 ? 2 : 0, bit->top, tip);
+        canvas_rect(canvas, x, y, width, height, tip && width >= 12 && height >= 12 ? 2 : 0, bit->top, tip);
         return;
     }
     double line = height >= 12 ? 0.5 : 0; /* so that two halves of a colour are two */
@@ -152,17 +153,28 @@ static void draw_number(const struct lanes *lanes, const struct lane_bit *bit, i
                         double y, double height) {
     struct canvas_font font = font_share;
     font.size = fmin(10.5, floor(height * 0.75 * 2) / 2);
-    if (number < 0 || font.size < 6.5) return;
-    char text[16];
+    if (number < 0) return;
+    char text[16], widest[16];
     snprintf(text, sizeof text, "%d", number);
+    /* As if it were the longest number: bars of one width have all numbers, or none. */
+    snprintf(widest, sizeof widest, "%d", lanes->largest);
     font.colour = palette_ink_on(colour);
     font.behind = 1;
-    if (text_width(text, &font) * 0.9 + 2.5 > bit->width) return;
+    double room = bit->width - gap_behind(lanes, bit) - 1.5, width = text_width(widest, &font) * 0.9;
+    if (width > room) font.size = floor(font.size * room / width * 4) / 4;
+    if (font.size < 6.5) return;
     canvas_text(lanes->sheet->canvas, lanes->axis.from + bit->x + (bit->width - gap_behind(lanes, bit)) / 2,
                 y + height / 2 + font.size * 0.36, &font, CANVAS_MIDDLE, text, NULL);
 }
 
-static void draw_numbers(const struct lanes *lanes) {
+static void draw_numbers(struct lanes *lanes) {
+    for (int32_t i = 0; i < lanes->rows.num_bits; i++) {
+        const struct lane_bit *bit = &lanes->rows.bits[i];
+        if (bit->bar < 0) continue;
+        const struct kerf_lane_bar *bar = &lanes->panel->lanes[bit->lane].bars[bit->bar];
+        if (bar->number > lanes->largest) lanes->largest = bar->number;
+        if (bar->with_part >= 0 && bar->with_number > lanes->largest) lanes->largest = bar->with_number;
+    }
     for (int32_t i = 0; i < lanes->rows.num_bits; i++) {
         const struct lane_bit *bit = &lanes->rows.bits[i];
         if (bit->bar < 0 || bit->width < 6) continue;
@@ -201,9 +213,11 @@ static double draw_legend(const struct lanes *lanes, double top) {
     struct legend_entry *entries = sheet_alloc(sheet, panel->num_parts + 1 + panel->num_shades, sizeof *entries);
     if (entries == NULL) return top;
     int32_t count = 0;
-    for (int32_t i = 0; i < panel->num_parts; i++)
+    for (int32_t i = 0; i < panel->num_parts; i++) {
+        if (!lanes_have_part(panel, i)) continue;
         entries[count++] =
             (struct legend_entry){words(panel->parts[i]), palette_part(&sheet->palette, words(panel->parts[i])), -1};
+    }
     char share[CHART_NUMBER];
     chart_percent(share, lanes_idle_share(panel->lanes, panel->num_lanes, lanes->active));
     entries[count++] = (struct legend_entry){sheet_printf(sheet, "idle, %s of the time", share), LANE_GROUND, -1};

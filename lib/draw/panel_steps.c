@@ -142,14 +142,6 @@ static double draw_legend(const struct steps *steps, uint32_t strong, uint32_t t
     return legend_draw(sheet, entries, panel->num_lanes > 1 ? 2 : 1, top);
 }
 
-/* The unit of time: as the panel says, or as a panel of lanes does. */
-static enum kerf_unit time_unit(const struct sheet *sheet, const struct kerf_panel *panel) {
-    if (panel->x_unit != KERF_UNIT_NONE) return panel->x_unit;
-    for (int32_t p = 0; p < sheet->figure->num_panels; p++)
-        if (sheet->figure->panels[p].kind == KERF_PANEL_LANES) return sheet->figure->panels[p].unit;
-    return KERF_UNIT_NONE;
-}
-
 double panel_steps(struct sheet *sheet, const struct kerf_panel *panel, double top) {
     struct span window = lanes_window(sheet->figure, (int32_t)(panel - sheet->figure->panels));
     struct steps steps = {.sheet = sheet, .panel = panel};
@@ -173,7 +165,7 @@ double panel_steps(struct sheet *sheet, const struct kerf_panel *panel, double t
                             .high = window.to,
                             .from = sheet->lane_left,
                             .to = sheet->lane_right,
-                            .unit = time_unit(sheet, panel),
+                            .unit = lanes_time_unit(sheet->figure, panel),
                             .least_gap = 64};
     steps.y = (struct axis){.high = high > 0 ? high * 1.06 : 1,
                             .from = bottom,

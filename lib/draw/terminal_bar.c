@@ -5,7 +5,7 @@
  * part has a letter or shade of its own and takes whole columns; a bar of the first part alone still ends
  * in an eighth, as its shade is the full block.
  */
-#include "kerf/draw.h"
+#include "draw/panel.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,6 +17,8 @@ static const char *const eighths[] = {"",       "\u258F", "\u258E", "\u258D", "\
                                       "\u258B", "\u258A", "\u2589", "\u2588"};
 
 enum { COLOURS = sizeof colours, SHADES = sizeof shades / sizeof *shades };
+
+int32_t terminal_colour(int32_t number) { return number < 0 ? 250 : colours[number % COLOURS]; }
 
 struct bar {
     const double *values;

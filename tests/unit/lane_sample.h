@@ -69,6 +69,7 @@ static inline void sample_lane(struct kerf_lane *lane, const struct kerf_schedul
 static inline struct sample sample_make(const char *rule, int32_t devices, int32_t microbatches, double forward_s,
                                         double backward_s) {
     struct kerf_schedule_request request = {.rule = rule, .devices = devices, .microbatches = microbatches};
+    if (strstr(rule, "interleaved")) request.chunks = 2;
     struct kerf_schedule_times_request asked = {forward_s, backward_s, 0.0 / 0.0, 0.0 / 0.0, 0.0 / 0.0, 0, NULL, 0, 0};
     struct kerf_schedule *schedule = NULL;
     struct kerf_schedule_times *times = NULL;

@@ -3,6 +3,8 @@
  * Writes the timeline of a schedule as a picture, for the browser's tests and to be looked at:
  *
  *   timeline_pages RULE DEVICES MICROBATCHES FILE [FROM TO]
+ *
+ * FILE - and --N print it as a terminal shows it, in colour and in N columns of letters.
  */
 #include <time.h>
 
@@ -18,6 +20,15 @@ int main(int argc, char **argv) {
     const char *const shades[] = {"chunk 0", "chunk 1"};
     if (sample.num_lanes > 0 && strstr(argv[1], "interleaved")) panels[0].shades = shades, panels[0].num_shades = 2;
     for (int32_t p = 0; p < 2 && argc == 7; p++) panels[p].x_from = atof(argv[5]), panels[p].x_to = atof(argv[6]);
+    if (argv[4][0] == '-') {
+        struct kerf_text text = {0};
+        int32_t columns = argv[4][1] == '-' ? atoi(argv[4] + 2) : 120;
+        kerf_lanes_terminal(&text, &panels[0], columns, argv[4][1] != '-');
+        if (text.data) fputs(text.data, stdout);
+        kerf_text_free(&text);
+        sample_free(&sample);
+        return 0;
+    }
     char title[128], subtitle[128];
     snprintf(title, sizeof title, "%s on %s devices", argv[1], argv[2]);
     snprintf(subtitle, sizeof subtitle, "%s micro-batches, %lld operations </script><b>&", argv[3],
