@@ -2,8 +2,8 @@
 /*
  * Lanes as data for the page's script. Times are integers: multiples of the power of two that goes at most 2^28 times
  * into the time there is, so that sums of whole and halved seconds stay exact. A lane's bars are the gaps in front of
- * them, how long they take, and by how much their micro-batch differs from that of the bar before; the streams of all
- * lanes are one behind the other.
+ * them, how long they take, of which kind they are, and how far their micro-batch is from the one behind the last of
+ * the same part; the streams of all lanes are one behind the other.
  */
 #include "draw/html_lanes.h"
 
@@ -21,30 +21,43 @@ static double quantum_of(double most, int bits) {
 
 static int64_t quanta(double value, double quantum) { return (int64_t)floor(value / quantum + 0.5); }
 
+/* A series as its distance from the lane's, in 16 bits; 0: none. */
+static int64_t series_code(int16_t series, int16_t lane_series) {
+    return series < 0 ? 0 : series - lane_series + 32768;
+}
+
 /* Part, shade and series of a bar and of its lower half in 52 bits, which a double holds. */
-static int64_t kind_of(const struct kerf_lane_bar *bar) {
+static int64_t kind_of(const struct kerf_lane_bar *bar, int16_t lane_series) {
     int split = bar->with_part >= 0;
-    int64_t series = bar->series < 0 ? 0 : bar->series + 1,
-            with = !split || bar->with_series < 0 ? 0 : bar->with_series + 1;
-    int64_t low = bar->part | (bar->with_part + 1) << 8 | lane_shade(bar->shade) << 16;
+    int64_t series = series_code(bar->series, lane_series);
+    int64_t with = split ? series_code(bar->with_series, lane_series) : 0;
+    int64_t low = bar->part | (split ? bar->with_part + 1 : 0) << 8 | lane_shade(bar->shade) << 16;
     if (split) low |= lane_shade(bar->with_shade) << 18;
     return low + (series << 20) + (with << 36);
+}
+
+static int16_t lane_series(const struct kerf_lane *lane) {
+    return lane->num_bars > 0 && lane->bars[0].series > 0 ? lane->bars[0].series : 0;
 }
 
 static void bars_streams(const struct kerf_panel *panel, double quantum, int64_t *streams[HTML_STREAMS],
                          int64_t *ret_splits) {
     int64_t at = 0, splits = 0;
     for (int32_t l = 0; l < panel->num_lanes; l++) {
-        int64_t end = 0, number = 0;
+        int64_t end = 0, next[LANE_PARTS] = {0}; /* behind the last micro-batch of each part */
         for (int32_t i = 0; i < panel->lanes[l].num_bars; i++, at++) {
             const struct kerf_lane_bar *bar = &panel->lanes[l].bars[i];
             int64_t from = quanta(bar->start, quantum), to = quanta(bar->end, quantum);
             streams[0][at] = from - end;
             streams[1][at] = to - from;
-            streams[2][at] = kind_of(bar);
-            streams[3][at] = (int64_t)bar->number - number;
-            if (bar->with_part >= 0) streams[4][splits++] = (int64_t)bar->with_number - bar->number;
-            end = to, number = bar->number;
+            streams[2][at] = kind_of(bar, lane_series(&panel->lanes[l]));
+            streams[3][at] = bar->number - next[bar->part];
+            next[bar->part] = (int64_t)bar->number + 1;
+            if (bar->with_part >= 0) {
+                streams[4][splits++] = bar->with_number - next[bar->with_part];
+                next[bar->with_part] = (int64_t)bar->with_number + 1;
+            }
+            end = to;
         }
     }
     *ret_splits = splits;
@@ -154,6 +167,10 @@ int32_t html_lanes(struct kerf_text *out, const struct kerf_figure *figure, int3
         kerf_text_printf(out, "%s%d", l > 0 ? "," : "", steps ? panel->lanes[l].num_curve : panel->lanes[l].num_bars);
     kerf_text_add(out, "]");
     if (!steps) {
+        kerf_text_add(out, ",\n\"first\":[");
+        for (int32_t l = 0; l < panel->num_lanes; l++)
+            kerf_text_printf(out, "%s%d", l > 0 ? "," : "", lane_series(&panel->lanes[l]));
+        kerf_text_add(out, "]");
         write_strings(out, "parts", panel->parts, panel->num_parts);
         write_tones(out, panel, palette);
     }

@@ -8,8 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST_PARTS = 200 };
-
 static int32_t check_lane(const struct kerf_panel *panel, int32_t number, int32_t l, double slack,
                           struct kerf_error *err) {
     const struct kerf_lane *lane = &panel->lanes[l];
@@ -47,9 +45,9 @@ int32_t lanes_check(const struct kerf_panel *panel, int32_t number, struct kerf_
         (panel->num_lanes > 0 && panel->lanes == NULL) || (panel->num_parts > 0 && panel->parts == NULL) ||
         (panel->num_shades > 0 && panel->shades == NULL))
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its lanes, parts or shades are not there", number);
-    if (panel->num_parts > MOST_PARTS)
+    if (panel->num_parts > LANE_PARTS)
         return kerf_error_set(err, KERF_EINVALID, "panel %d: %d parts, at most %d can be told apart", number,
-                              panel->num_parts, MOST_PARTS);
+                              panel->num_parts, LANE_PARTS);
     if (!(panel->x_from >= 0) || !(panel->x_to <= 1e290) || !(panel->x_to > panel->x_from || panel->x_to == 0) ||
         panel->x_from > 1e290)
         return kerf_error_set(err, KERF_EINVALID,

@@ -48,7 +48,7 @@ void lane_bar_words(struct kerf_text *out, const struct kerf_panel *panel, const
 
 /* ---- palette.c: the colours of parts in their shades ---- */
 
-enum { LANE_SHADES = 4 }; /* then they come again */
+enum { LANE_SHADES = 4 /* then they come again */, LANE_PARTS = 200 /* at most */ };
 #define LANE_GROUND 0xF0F2F5u
 
 static inline int32_t lane_shade(int32_t shade) { return shade <= 0 ? 0 : 1 + (shade - 1) % (LANE_SHADES - 1); }
