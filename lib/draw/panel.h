@@ -87,7 +87,7 @@ double panel_value(double value); /* what to draw: 0 or more, not so small or la
 double panel_sum(const double *values, int32_t count);
 
 /* terminal_bar.c: which of xterm's 256 colours stands for a colour of the palette */
-int32_t terminal_colour(int32_t number);
+int32_t terminal_part_colour(int32_t number);
 
 /* axis.c */
 enum { AXIS_TICKS = 48 };

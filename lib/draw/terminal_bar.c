@@ -18,7 +18,7 @@ static const char *const eighths[] = {"",       "\u258F", "\u258E", "\u258D", "\
 
 enum { COLOURS = sizeof colours, SHADES = sizeof shades / sizeof *shades };
 
-int32_t terminal_colour(int32_t number) { return number < 0 ? 250 : colours[number % COLOURS]; }
+int32_t terminal_part_colour(int32_t number) { return number < 0 ? 250 : colours[number % COLOURS]; }
 
 struct bar {
     const double *values;

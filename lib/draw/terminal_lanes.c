@@ -288,7 +288,7 @@ static int32_t choose_backgrounds(struct terminal *terminal, const struct kerf_f
         return KERF_ENOMEM;
     for (int32_t i = 0; i < num_parts * LANE_SHADES; i++) {
         const char *name = words(terminal->panel->parts[i / LANE_SHADES]);
-        int32_t base = terminal_colour(palette_part_number(&palette, name));
+        int32_t base = terminal_part_colour(palette_part_number(&palette, name));
         terminal->backgrounds[i] =
             i % LANE_SHADES == 0 ? base : xterm_nearest(lane_tone(xterm_rgb(base), i % LANE_SHADES));
     }
