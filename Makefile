@@ -29,6 +29,7 @@ fuzz-run: fuzz ## each fuzz target for a minute
 
 bench: release ## candidates a second, instructions a candidate, requests a second
 	@build/release/bench/plan
+	@build/release/bench/schedule
 
 fresh: ## both commands of the README from a clean clone in a bare Debian 12 (needs root and debootstrap)
 	@scripts/fresh

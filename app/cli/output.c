@@ -119,6 +119,7 @@ int cli_fail(const struct kerf_error *err) {
     case KERF_ENOMEM:
     case KERF_EUNSUPPORTED: return EXIT_FAILED;
     case KERF_EINTERRUPTED: return EXIT_INTERRUPTED;
+    case KERF_EINFEASIBLE: return EXIT_NO_ANSWER;
     default: return EXIT_USAGE;
     }
 }

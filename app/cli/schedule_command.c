@@ -9,7 +9,7 @@
 
 struct schedule_options {
     struct kerf_strings rules;
-    int64_t devices, microbatches, chunks, group;
+    int64_t devices, microbatches, chunks, group, slices;
     double forward, backward, backward_input, backward_weight, fused, p2p, memory_cap;
     const char *times, *free_at, *send, *format, *output;
     int32_t list, no_ops;
@@ -48,6 +48,13 @@ static const struct kerf_option options[] = {
      .minimum = 1,
      .maximum = 1048576,
      .help = "Interleaved schedules: micro-batches of one chunk before the next chunk's turn (default: the devices)."},
+    {.name = "slices",
+     .type = KERF_OPTION_INTEGER,
+     AT(slices),
+     .value = "K",
+     .minimum = 1,
+     .maximum = 4096,
+     .help = "seq1f1b: parts into which the sequence of each micro-batch is cut (default: 4)."},
     {.name = "forward",
      .type = KERF_OPTION_NUMBER,
      AT(forward),
@@ -149,10 +156,8 @@ static const struct kerf_command table = {
 };
 
 static void print_list(struct kerf_text *out) {
-    size_t count;
-    const struct kerf_schedule_rule *const *rules = kerf_schedule_rules(&count);
-    for (size_t i = 0; i < count; i++) {
-        const struct kerf_schedule_rule *rule = rules[i];
+    const struct kerf_schedule_rule *rule;
+    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++) {
         kerf_text_printf(out, "%s%s: %s\n", i ? "\n" : "", rule->name, rule->summary);
         if (rule->constraint[0]) kerf_text_printf(out, "  needs    %s\n", rule->constraint);
         kerf_text_printf(out, "  bubble   %s\n  memory   %s\n  source   %s\n", rule->bubble, rule->memory,
@@ -235,6 +240,23 @@ static int32_t render(struct kerf_text *out, const struct schedule_options *valu
     return KERF_OK;
 }
 
+static int32_t make_times(const struct schedule_options *values, int32_t devices, int32_t stages,
+                          struct kerf_schedule_times **ret_times, struct kerf_error *err) {
+    const struct kerf_schedule_times_request request = {.forward_s = values->forward,
+                                                        .backward_s = values->backward,
+                                                        .backward_input_s = values->backward_input,
+                                                        .backward_weight_s = values->backward_weight,
+                                                        .fused_s = values->fused,
+                                                        .p2p_s = values->p2p,
+                                                        .overhead_s = NAN,
+                                                        .optimizer_s = NAN,
+                                                        .cap = values->memory_cap,
+                                                        .file = values->times,
+                                                        .blocking = strcmp(values->send, "blocking") == 0,
+                                                        .free_at_input = strcmp(values->free_at, "b") == 0};
+    return kerf_schedule_times_make(devices, stages, &request, ret_times, err);
+}
+
 static int answer(const struct schedule_options *values) {
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_schedule *schedule = NULL;
@@ -250,30 +272,21 @@ static int answer(const struct schedule_options *values) {
     if (values->rules.count != 1) code = missing("one schedule", "1f1b", &err);
     if (code == KERF_OK && values->devices == 0) code = missing("--devices", "--devices 8", &err);
     if (code == KERF_OK && values->microbatches == 0) code = missing("--microbatches", "--microbatches 32", &err);
-    if (code == KERF_OK) {
-        struct kerf_schedule_request request = {values->rules.items[0], (int32_t)values->devices,
-                                                (int32_t)values->microbatches, (int32_t)values->chunks,
-                                                (int32_t)values->group};
-        code = kerf_schedule_make(&request, &schedule, &err);
-    }
-    if (code == KERF_OK) {
-        struct kerf_schedule_times_request request = {values->forward,
-                                                      values->backward,
-                                                      values->backward_input,
-                                                      values->backward_weight,
-                                                      values->fused,
-                                                      values->p2p,
-                                                      values->times,
-                                                      strcmp(values->send, "blocking") == 0,
-                                                      strcmp(values->free_at, "b") == 0};
-        code = kerf_schedule_times_make(schedule, &request, &times, &err);
-    }
+    struct kerf_schedule_request request = {.rule = code == KERF_OK ? values->rules.items[0] : NULL,
+                                            .devices = (int32_t)values->devices,
+                                            .microbatches = (int32_t)values->microbatches,
+                                            .chunks = (int32_t)values->chunks,
+                                            .group = (int32_t)values->group,
+                                            .slices = (int32_t)values->slices};
+    int32_t stages;
+    if (code == KERF_OK) code = kerf_schedule_stages(&request, &stages, &err);
+    if (code == KERF_OK) code = make_times(values, request.devices, stages, &times, &err);
+    request.times = times;
+    if (code == KERF_OK) code = kerf_schedule_make(&request, &schedule, &err);
     if (code == KERF_OK) code = kerf_schedule_simulate(schedule, times, &timeline, &err);
     if (code == KERF_OK) {
         for (int32_t i = 0; i < schedule->devices; i++) peak = fmax(peak, timeline->peak_activations[i]);
-        double cap = isnan(values->memory_cap) ? 0 : values->memory_cap;
-        code =
-            render(&out, values, schedule, timeline, kerf_schedule_lower_bound(schedule, times, timeline, cap), &err);
+        code = render(&out, values, schedule, timeline, kerf_schedule_lower_bound(schedule, times, timeline), &err);
     }
     if (code == KERF_OK) code = output_file(values->output ? values->output : "-", &out, &err);
     kerf_text_free(&out);

@@ -25,7 +25,8 @@ extern "C" {
     X(KERF_EIO, -4, "a file that cannot be read or written")                                                           \
     X(KERF_ENOMEM, -5, "not enough memory")                                                                            \
     X(KERF_EUNSUPPORTED, -6, "something this build cannot do")                                                         \
-    X(KERF_EINTERRUPTED, -7, "stopped before the end")
+    X(KERF_EINTERRUPTED, -7, "stopped before the end")                                                                 \
+    X(KERF_EINFEASIBLE, -8, "a question without an answer")
 
 enum kerf_code {
 #define KERF_ERROR_ENUM(name, value, meaning) name = value,
@@ -50,6 +51,14 @@ KERF_API const char *kerf_error_name(int32_t code);
 
 /** Writes "file:line:column: message", without the parts that do not apply, into buffer (always ended). */
 KERF_API void kerf_error_format(const struct kerf_error *err, char *buffer, size_t size);
+
+/* ---- Long work -------------------------------------------------------------------------------------------- */
+
+/**
+ * Told often how far the work is: shares between 0 and 1. Any thread may call it, one at a time.
+ * A return value other than 0 ends the work early, which is no error: the answer says what is known so far.
+ */
+typedef int32_t (*kerf_progress)(void *context, double done);
 
 #ifdef __cplusplus
 }

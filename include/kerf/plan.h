@@ -37,12 +37,6 @@ struct kerf_plan {
     int32_t complete; /* 1: every search is */
 };
 
-/**
- * Told often how far the work is: shares between 0 and 1. Any thread may call it, one at a time.
- * A return value other than 0 ends the work early, which is no error: the plan says what is known so far.
- */
-typedef int32_t (*kerf_progress)(void *context, double done);
-
 struct kerf_plan_options {
     const struct kerf_cost_model *cost_model;
     int32_t top;            /* plans to keep of each search, 1 .. KERF_TOP_MAX */

@@ -31,8 +31,8 @@ struct kerf_op {
     int32_t microbatch;      /* of FB: its forward's */
     int32_t with_microbatch; /* of FB: its backward's; else -1 */
     int16_t stage, with_stage;
-    int16_t kind;   /* enum kerf_op_kind */
-    int16_t unused; /* 0 */
+    int16_t kind;  /* enum kerf_op_kind */
+    int16_t slice; /* of a micro-batch whose sequence is cut; else 0 */
 };
 
 struct kerf_schedule {
@@ -40,9 +40,11 @@ struct kerf_schedule {
     int32_t devices;
     int32_t stages; /* of the model */
     int32_t microbatches;
-    int32_t chunks;           /* stages of one replica on each device */
+    int32_t chunks;           /* stages of one replica on a device, at most */
     int32_t replicas;         /* 2: a second one runs from the last device to the first with the later half of the
                                  micro-batches */
+    int32_t slices;           /* of each micro-batch's sequence, 1: whole */
+    double proved_s;          /* a search's proof that no order within the memory cap is shorter; 0: none */
     const int32_t *device_of; /* [replicas * stages] */
     const struct kerf_op *const *ops; /* [devices][num_ops[device]] in the order in which they run */
     const int32_t *num_ops;           /* [devices] */
@@ -59,19 +61,47 @@ struct kerf_schedule_rule {
     const char *source;     /* paper or repository */
 };
 
-/** The rules, as `kerf schedule --list` shows them; their number in *ret_count. */
-KERF_API const struct kerf_schedule_rule *const *kerf_schedule_rules(size_t *ret_count);
+/** The rules one after the other, as `kerf schedule --list` shows them; NULL behind the last. */
+KERF_API const struct kerf_schedule_rule *kerf_schedule_rule_at(size_t index);
+
+enum kerf_objective {
+    KERF_OBJECTIVE_MAKESPAN, /* first start to last end: what a step takes when devices wait for each other after it */
+    KERF_OBJECTIVE_SPAN      /* the longest of a device's own first start to last end */
+};
+
+enum kerf_placement {
+    KERF_PLACE_LOOP, /* stage k on device k mod p; with one chunk stage k on device k */
+    KERF_PLACE_V,    /* two chunks, down and back: stage k on device k, or 2p - 1 - k */
+    KERF_PLACE_BOTH  /* two replicas, the second upside down */
+};
+
+struct kerf_schedule_times;
 
 struct kerf_schedule_request {
     const char *rule;
     int32_t devices;      /* 1 .. 4096 */
-    int32_t microbatches; /* 1 .. 2^20; devices * chunks * microbatches is at most 2^27 */
+    int32_t microbatches; /* 1 .. 2^20; devices * chunks * microbatches * slices is at most 2^27 */
     int32_t chunks;       /* 0: the rule's own */
     int32_t group;        /* interleaved rules: micro-batches of a chunk before the next; 0: devices */
+    int32_t slices;       /* seq1f1b: parts of a micro-batch's sequence; 0: the rule's own */
+
+    /* For the rules that look for an order: what operations take, and how much a device may hold. */
+    const struct kerf_schedule_times *times; /* NULL: 1 s for F, I and W, no latency, no cap */
+    /* For `best` alone. */
+    enum kerf_objective objective;
+    enum kerf_placement placement;
+    double search_time_s;   /* 0: 1 s */
+    kerf_progress progress; /* NULL: none; ends the search when it returns 1 */
+    void *progress_context;
 };
 
+/** How many stages the request's model has; errors as kerf_schedule_make. */
+KERF_API int32_t kerf_schedule_stages(const struct kerf_schedule_request *request, int32_t *ret_stages,
+                                      struct kerf_error *err);
+
 /** Makes a schedule; it is given back with kerf_schedule_free. KERF_EUNKNOWN names the nearest rule; KERF_EINVALID
- * says the rule's constraint and the nearest value that obeys it. */
+ * says the rule's constraint and the nearest value that obeys it; KERF_EINFEASIBLE that no order keeps the memory cap,
+ * and what would. */
 KERF_API int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule,
                                     struct kerf_error *err);
 KERF_API struct kerf_schedule *kerf_schedule_free(struct kerf_schedule *schedule); /* always NULL */
@@ -82,31 +112,46 @@ KERF_API int32_t kerf_schedule_check(const struct kerf_schedule *schedule, struc
 
 /* ---- Simulation ------------------------------------------------------------------------------------------- */
 
-/** How long operations take, by stage: [stages] each. */
+/** What operations take, by stage: [stages] each, of a whole micro-batch. */
 struct kerf_schedule_times {
     const double *forward_s, *backward_s, *backward_input_s, *backward_weight_s;
     const double *fused_s;  /* by the forward's stage; NULL: forward_s of its forward + backward_s of its backward */
     double p2p_s;           /* latency between any two devices, none within one; */
     const double *p2p_of_s; /* or [devices * devices], from row to column; NULL: p2p_s everywhere */
+    double overhead_s;      /* what every operation takes besides */
+    double optimizer_s;     /* after the last operation */
     int32_t blocking;       /* 1: the sender waits until the message has arrived */
+    int32_t shared_link;    /* 1: the messages that leave a device share its link, one at a time */
     int32_t free_at_input;  /* 1: activations are freed by the input's backward pass, not by the weights' */
+    int32_t unsynchronised; /* 1: a device goes on to its optimizer step and the next step without the others */
+    const double *activation_bytes; /* of one micro-batch; NULL: not known */
+    const double *cap;              /* [devices] what a device may hold; NULL: anything */
+    int32_t cap_in_bytes;           /* 1: bytes of activation_bytes; 0: micro-batches through all its chunks */
 };
 
 /** What a user says of the times; NAN where nothing is said. */
 struct kerf_schedule_times_request {
-    double forward_s;         /* 1 */
-    double backward_s;        /* the sum of the next two */
-    double backward_input_s;  /* half of backward_s where that is given, else 1 */
-    double backward_weight_s; /* as above */
-    double fused_s;           /* the forward of its forward's stage and the full backward of its backward's */
-    double p2p_s;             /* 0 */
-    const char *file;         /* NULL, or JSON with arrays by stage: forward, backward, backward_input, backward_weight,
-                                 fused; and p2p, a number or a matrix of device pairs. What it says takes precedence. */
-    int32_t blocking, free_at_input;
+    double forward_s;               /* 1 */
+    double backward_s;              /* the sum of the next two */
+    double backward_input_s;        /* half of backward_s where that is given, else 1 */
+    double backward_weight_s;       /* as above */
+    double fused_s;                 /* the forward of its forward's stage and the full backward of its backward's */
+    double p2p_s;                   /* 0 */
+    double overhead_s, optimizer_s; /* 0 */
+    double cap;                     /* of every device; none */
+    int32_t cap_in_bytes;
+    const char *file; /* NULL, or JSON with arrays by stage: forward, backward, backward_input, backward_weight, fused,
+                         activation_bytes; p2p, a number or a matrix of device pairs; and memory_cap, an array by
+                         device of micro-batches, or of strings of bytes ("40GB"). What is said above takes precedence
+                         over what the file says. */
+    int32_t blocking, shared_link, free_at_input, unsynchronised;
 };
 
-/** Times for every stage of the schedule; given back with kerf_schedule_times_free. */
-KERF_API int32_t kerf_schedule_times_make(const struct kerf_schedule *schedule,
+/** A request that says nothing. */
+KERF_API void kerf_schedule_times_unsaid(struct kerf_schedule_times_request *ret_request);
+
+/** Times for so many devices and stages; given back with kerf_schedule_times_free. */
+KERF_API int32_t kerf_schedule_times_make(int32_t devices, int32_t stages,
                                           const struct kerf_schedule_times_request *request,
                                           struct kerf_schedule_times **ret_times, struct kerf_error *err);
 KERF_API struct kerf_schedule_times *kerf_schedule_times_free(struct kerf_schedule_times *times); /* always NULL */
@@ -116,8 +161,12 @@ struct kerf_timeline {
     const double *const *end_s;
     double makespan_s;              /* from the first start to the last end */
     double span_s;                  /* the longest that one device takes from its first start to its last end */
+    double step_s;                  /* until the next step can begin: makespan, or unsynchronised span; + optimizer */
     double busy_mean_s, busy_max_s; /* of the devices' sums of operations */
     const double *peak_activations; /* [devices] micro-batches through all chunks of a device and replica */
+    const double *peak_bytes;       /* [devices], NULL without activation_bytes */
+    int64_t messages;               /* from one device to another */
+    int32_t over_cap;               /* the first device that holds more than its cap, or -1 */
 };
 
 /** Runs the schedule, each operation as soon as its device and its inputs allow; linear in operations. The timeline is
@@ -126,14 +175,21 @@ KERF_API int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, co
                                         struct kerf_timeline **ret_timeline, struct kerf_error *err);
 KERF_API struct kerf_timeline *kerf_timeline_free(struct kerf_timeline *timeline); /* always NULL */
 
+/** What a device holds over time, as steps: from times_s[k] on held[k] micro-batches through all its chunks, or
+ * in_bytes 1 (where times have activation_bytes) bytes. Returns the number of steps, at most twice num_ops[device],
+ * which both arrays have room for. */
+KERF_API int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
+                                      const struct kerf_timeline *timeline, int32_t device, int32_t in_bytes,
+                                      double *times_s, double *held);
+
 /**
  * A bound below which no order of the same operations has its makespan, with the same placement, times and latency,
- * when no device ever holds more than cap micro-batches' activations (cap of 0 or below: the largest peak of the
- * timeline). With one stage on each device it is the largest of load, chain and residence (lib/schedule/lower_bound.c
- * proves them); with other placements of load and chain alone.
+ * when no device ever holds more than its cap of activations (without one: the largest peak of the timeline). With one
+ * stage on each device it is the largest of load, chain and residence (lib/schedule/lower_bound.c proves them), with
+ * other placements of load and chain alone, or what a search proved.
  */
 KERF_API double kerf_schedule_lower_bound(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
-                                          const struct kerf_timeline *timeline, double cap);
+                                          const struct kerf_timeline *timeline);
 
 /** Writes the object of one schedule: "schedule", "devices", ..., and "ops" unless with_ops is 0. */
 KERF_API void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule,

@@ -134,12 +134,6 @@ KERF_API int32_t kerf_layout_check(const struct kerf_problem *problem, const str
 /** A total order of layouts, the last tie-break of every ranking: below, equal to or above 0. */
 KERF_API int32_t kerf_layout_compare(const struct kerf_layout *a, const struct kerf_layout *b);
 
-/**
- * "80 GB", "312 TFLOP/s", "2.5 us", "1.5e12" as SI. unit is what is measured: "B", "B/s", "FLOP/s", "s", or
- * "" for plain numbers. Prefixes k M G T P E, m u n (and Ki Mi Gi Ti for bytes).
- */
-KERF_API int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err);
-
 /* ---- The catalogue ------------------------------------------------------------------------------------ */
 
 /** One of the models or systems that come with kerf: the text of a file in share/. */

@@ -39,6 +39,12 @@ KERF_API void kerf_text_bytes(struct kerf_text *text, double bytes);
 KERF_API void kerf_text_seconds(struct kerf_text *text, double seconds);
 KERF_API void kerf_text_count(struct kerf_text *text, int64_t count);
 
+/**
+ * "80 GB", "312 TFLOP/s", "2.5 us", "1.5e12" as SI. unit is what is measured: "B", "B/s", "FLOP/s", "s", or
+ * "" for plain numbers. Prefixes k M G T P E, m u n (and Ki Mi Gi Ti for bytes).
+ */
+KERF_API int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err);
+
 /** Columns that a UTF-8 string takes on a terminal (every code point counts one). */
 KERF_API int32_t kerf_text_columns(const char *utf8);
 

@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { FIRST_BLOCK = 16 * 1024, ALIGNMENT = 16 };
+enum { FIRST_BLOCK = 16 * 1024, ALIGNMENT = 16, HUGE_PAGE = 2 << 20, LEAST_HUGE = 16 * HUGE_PAGE };
 
 struct arena_block {
     struct arena_block *next;
@@ -17,7 +18,16 @@ struct arena_block {
     _Alignas(ALIGNMENT) unsigned char bytes[];
 };
 
-void *arena_alloc(struct arena *arena, size_t count, size_t size) {
+/* Large blocks are made of huge pages where the system has them: most of the time that filling one takes is the
+ * kernel's, a page after the other. Below 32 MB malloc may take them from its heap, which it then breaks up. */
+static struct arena_block *block_alloc(size_t size) {
+    if (size < LEAST_HUGE) return malloc(size);
+    void *block = aligned_alloc(HUGE_PAGE, (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+    if (block) madvise(block, size, MADV_HUGEPAGE); /* without it all is as well, and slower */
+    return block;
+}
+
+void *arena_take(struct arena *arena, size_t count, size_t size) {
     size_t bytes;
     if (__builtin_mul_overflow(count, size, &bytes) || bytes > SIZE_MAX / 4) return NULL;
     bytes = (bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
@@ -25,10 +35,10 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) {
     if (block == NULL || block->size - block->used < bytes) {
         size_t capacity = block ? block->size * 2 : FIRST_BLOCK;
         if (capacity < bytes) capacity = bytes;
-        block = malloc(sizeof *block + capacity);
+        block = block_alloc(sizeof *block + capacity);
         if (block == NULL && capacity > bytes) { /* a large arena near the limit: doubling is too much */
             capacity = bytes > FIRST_BLOCK ? bytes : FIRST_BLOCK;
-            block = malloc(sizeof *block + capacity);
+            block = block_alloc(sizeof *block + capacity);
         }
         if (block == NULL) return NULL;
         *block = (struct arena_block){.next = arena->blocks, .size = capacity};
@@ -36,7 +46,12 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) {
     }
     void *memory = block->bytes + block->used;
     block->used += bytes;
-    return memset(memory, 0, bytes);
+    return memory;
+}
+
+void *arena_alloc(struct arena *arena, size_t count, size_t size) {
+    void *memory = arena_take(arena, count, size);
+    return memory ? memset(memory, 0, count * size) : NULL;
 }
 
 char *arena_strdup(struct arena *arena, const char *string) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory by lifetime: what belongs to one answer is taken from one arena and given back at once.
- * Allocations are zeroed and aligned for any type. A failed allocation returns NULL.
+ * Allocations are aligned for any type, and zeroed unless they are taken. A failed allocation returns NULL.
  */
 #ifndef KERF_BASE_ARENA_H
 #define KERF_BASE_ARENA_H
@@ -15,6 +15,8 @@ struct arena { /* all zeros: empty */
 };
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size); /* NULL also when count * size overflows */
+void *arena_take(struct arena *arena, size_t count,
+                 size_t size); /* the same, not zeroed: for what is written at once */
 char *arena_strdup(struct arena *arena, const char *string);
 char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void arena_reset(struct arena *arena); /* forgets everything, keeps one block for the next use */

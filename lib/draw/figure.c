@@ -154,7 +154,8 @@ static int32_t draw_page(struct sheet *sheet, const struct kerf_figure *figure, 
     double height = draw(sheet, figure);
     struct kerf_text description = {0};
     figure_describe(figure, &description);
-    const struct canvas_page page = {page_width, height, words(figure->title), description.data};
+    const char *title = figure->title ? figure->title : figure->num_panels > 0 ? words(figure->panels[0].title) : "";
+    const struct canvas_page page = {page_width, height, title, description.data};
     int32_t code = canvas_begin(format, &page, out, &sheet->canvas, err);
     if (code == KERF_OK) {
         canvas_rect(sheet->canvas, 0, 0, page_width, height, 12, INK_GRID, NULL); /* the card's rim */

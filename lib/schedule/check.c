@@ -10,16 +10,19 @@ static const char *kind_name(enum seen kind) {
 }
 
 static int32_t mark(const struct kerf_schedule *schedule, unsigned char *seen, int32_t device, enum seen kind,
-                    int32_t stage, int32_t microbatch, struct kerf_error *err) {
+                    int32_t stage, int32_t microbatch, int32_t slice, struct kerf_error *err) {
     if (stage < 0 || stage >= schedule->stages || microbatch < 0 || microbatch >= schedule->microbatches)
         return kerf_error_set(err, KERF_EINVALID,
                               "%d%s%d on device %d: there are stages 0 to %d and micro-batches 0 to %d", stage,
                               kind_name(kind), microbatch, device, schedule->stages - 1, schedule->microbatches - 1);
+    if (slice < 0 || slice >= schedule->slices)
+        return kerf_error_set(err, KERF_EINVALID, "%d%s%d.%d on device %d: there are slices 0 to %d", stage,
+                              kind_name(kind), microbatch, slice, device, schedule->slices - 1);
     int32_t home = order_device(schedule, stage, microbatch);
     if (home != device)
         return kerf_error_set(err, KERF_EINVALID, "%d%s%d is on device %d, but stage %d is on device %d", stage,
                               kind_name(kind), microbatch, device, stage, home);
-    unsigned char *place = &seen[(size_t)stage * (size_t)schedule->microbatches + (size_t)microbatch];
+    unsigned char *place = &seen[order_output(schedule, 0, stage, microbatch, slice) / 2];
     if (*place & kind)
         return kerf_error_set(err, KERF_EINVALID, "%d%s%d is there twice, on device %d", stage, kind_name(kind),
                               microbatch, device);
@@ -38,22 +41,23 @@ static int32_t mark_all(const struct kerf_schedule *schedule, unsigned char *see
         for (int32_t k = 0; k < schedule->num_ops[i]; k++) {
             const struct kerf_op *op = &schedule->ops[i][k];
             int32_t code = mark(schedule, seen, i, op->kind == KERF_OP_FB ? SEEN_F : kinds[op->kind], op->stage,
-                                op->microbatch, err);
+                                op->microbatch, op->slice, err);
             if (code == KERF_OK && op->kind == KERF_OP_FB)
-                code = mark(schedule, seen, i, SEEN_B, op->with_stage, op->with_microbatch, err);
+                code = mark(schedule, seen, i, SEEN_B, op->with_stage, op->with_microbatch, 0, err);
             if (code != KERF_OK) return code;
         }
     return KERF_OK;
 }
 
 static int32_t find_missing(const struct kerf_schedule *schedule, const unsigned char *seen, struct kerf_error *err) {
-    for (int32_t stage = 0; stage < schedule->stages; stage++)
-        for (int32_t j = 0; j < schedule->microbatches; j++) {
-            int have = seen[(size_t)stage * (size_t)schedule->microbatches + (size_t)j];
-            if (have == (SEEN_F | SEEN_B) || have == (SEEN_F | SEEN_I | SEEN_W)) continue;
-            const char *what = !(have & SEEN_F) ? "F" : have & SEEN_I ? "W" : have & SEEN_W ? "I" : "B";
-            return kerf_error_set(err, KERF_EINVALID, "%d%s%d is missing", stage, what, j);
-        }
+    int64_t units = order_units(schedule);
+    for (int64_t at = 0; at < schedule->stages * units; at++) {
+        int have = seen[at / units * order_row(schedule) + at % units];
+        if (have == (SEEN_F | SEEN_B) || have == (SEEN_F | SEEN_I | SEEN_W)) continue;
+        const char *what = !(have & SEEN_F) ? "F" : have & SEEN_I ? "W" : have & SEEN_W ? "I" : "B";
+        return kerf_error_set(err, KERF_EINVALID, "%d%s%d is missing", (int)(at / units), what,
+                              (int)(at % units / schedule->slices));
+    }
     return KERF_OK;
 }
 
@@ -71,7 +75,7 @@ static int32_t check_order(const struct kerf_schedule *schedule, struct kerf_err
 }
 
 int32_t kerf_schedule_check(const struct kerf_schedule *schedule, struct kerf_error *err) {
-    unsigned char *seen = calloc((size_t)schedule->stages * (size_t)schedule->microbatches, 1);
+    unsigned char *seen = calloc((size_t)schedule->stages * (size_t)order_row(schedule), 1);
     if (seen == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory to check the schedule");
     int32_t code = mark_all(schedule, seen, err);
     if (code == KERF_OK) code = find_missing(schedule, seen, err);

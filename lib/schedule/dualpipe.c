@@ -34,7 +34,7 @@ static void device(struct builder *b, int32_t i) {
 const struct rule rule_dualpipe = {
     .shown = {"dualpipe", "from both ends at once, forward and backward together", "p even, m even, m >= 2p-2",
               "(p/2-1) (FB + B_full - 3W)", "p + 1", "DeepSeek-V3, arXiv 2412.19437; deepseek-ai/DualPipe"},
-    .placement = PLACE_BOTH,
+    .placement = KERF_PLACE_BOTH,
     .default_chunks = 1,
     .fixed_chunks = 1,
     .check = check,

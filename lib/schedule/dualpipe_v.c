@@ -24,7 +24,7 @@ static void device(struct builder *b, int32_t i) {
 const struct rule rule_dualpipe_v = {
     .shown = {"dualpipe_v", "DualPipe in a V, one replica", "m >= 2p-1",
               "(p-1) (fb + b_full - 3w) of a chunk's times, F = B", "p + 1/2", "deepseek-ai/DualPipe"},
-    .placement = PLACE_V,
+    .placement = KERF_PLACE_V,
     .default_chunks = 2,
     .fixed_chunks = 1,
     .check = check,

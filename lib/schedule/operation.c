@@ -8,4 +8,5 @@ void kerf_op_text(struct kerf_text *out, const struct kerf_op *op) {
         kerf_text_printf(out, "(%dF%d;%dB%d)", op->stage, op->microbatch, op->with_stage, op->with_microbatch);
     else
         kerf_text_printf(out, "%d%c%d", op->stage, letters[op->kind], op->microbatch);
+    if (op->slice) kerf_text_printf(out, ".%d", op->slice);
 }

@@ -2,70 +2,91 @@
 #include "schedule/order.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-static int makes(const struct kerf_op *op, int backward, int32_t stage, int32_t microbatch) {
-    int forward_kind = op->kind == KERF_OP_F || op->kind == KERF_OP_FB;
-    int backward_kind = op->kind == KERF_OP_B || op->kind == KERF_OP_I;
-    if (!backward) return forward_kind && op->stage == stage && op->microbatch == microbatch;
-    if (op->kind == KERF_OP_FB) return op->with_stage == stage && op->with_microbatch == microbatch;
-    return backward_kind && op->stage == stage && op->microbatch == microbatch;
+/* What an output is of. */
+struct output {
+    int32_t stage, microbatch, slice;
+    int backward;
+};
+
+static struct output output_of(const struct kerf_schedule *schedule, int64_t number) {
+    int64_t unit = number / 2 % order_row(schedule);
+    return (struct output){(int32_t)(number / 2 / order_row(schedule)), (int32_t)(unit / schedule->slices),
+                           (int32_t)(unit % schedule->slices), (int)(number & 1)};
+}
+
+static int makes(const struct kerf_op *op, const struct output *output) {
+    if (op->kind == KERF_OP_FB && output->backward)
+        return op->with_stage == output->stage && op->with_microbatch == output->microbatch;
+    int kind_makes = output->backward ? op->kind == KERF_OP_B || op->kind == KERF_OP_I
+                                      : op->kind == KERF_OP_F || op->kind == KERF_OP_FB;
+    return kind_makes && op->stage == output->stage && op->microbatch == output->microbatch &&
+           op->slice == output->slice;
 }
 
 /* The operation that makes an output, on its device; -1 when there is none. */
-static int32_t find_maker(const struct kerf_schedule *schedule, int64_t output, int32_t *ret_device) {
-    int backward = (int)(output & 1);
-    int32_t stage = (int32_t)(output / 2 / schedule->microbatches),
-            microbatch = (int32_t)(output / 2 % schedule->microbatches);
-    *ret_device = order_device(schedule, stage, microbatch);
+static int32_t find_maker(const struct kerf_schedule *schedule, int64_t number, int32_t *ret_device) {
+    struct output output = output_of(schedule, number);
+    *ret_device = order_device(schedule, output.stage, output.microbatch);
     for (int32_t k = 0; k < schedule->num_ops[*ret_device]; k++)
-        if (makes(&schedule->ops[*ret_device][k], backward, stage, microbatch)) return k;
+        if (makes(&schedule->ops[*ret_device][k], &output)) return k;
     return -1;
 }
 
-int32_t order_explain_cycle(const struct kerf_schedule *schedule, const int32_t *next, const int64_t *waits_for,
-                            struct kerf_error *err) {
+static int32_t explain_missing(const struct kerf_schedule *schedule, const struct order_stand *stand, int32_t device,
+                               struct kerf_error *err) {
+    struct kerf_text op = {0};
+    struct output output = output_of(schedule, stand->waits_for);
+    kerf_op_text(&op, &schedule->ops[device][stand->next]);
+    kerf_error_set(err, KERF_EINVALID, "%s on device %d waits for %d%c%d, which no device runs",
+                   op.data ? op.data : "?", device, output.stage, output.backward ? 'B' : 'F', output.microbatch);
+    kerf_text_free(&op);
+    return KERF_EINVALID;
+}
+
+/* A chain that comes back to where it began. */
+static int32_t explain_chain(const struct kerf_schedule *schedule, const struct order_stand *stands, int32_t begin,
+                             struct kerf_error *err) {
     enum { LINKS_MAX = 6 };
     struct kerf_text chain = {0};
-    int32_t device = 0, links = 0;
-    unsigned char *seen = calloc((size_t)schedule->devices, 1);
-    if (seen == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory to explain the deadlock");
-    while (next[device] >= schedule->num_ops[device]) device++;
-    /* Every blocked device waits for an operation that stands behind another blocked device's: first into the cycle. */
-    while (!seen[device]) {
-        int32_t maker_device, maker;
-        seen[device] = 1;
-        maker = find_maker(schedule, waits_for[device], &maker_device);
-        if (maker < 0) {
-            struct kerf_text op = {0};
-            kerf_op_text(&op, &schedule->ops[device][next[device]]);
-            int64_t output = waits_for[device] / 2;
-            kerf_error_set(err, KERF_EINVALID, "%s on device %d waits for %d%c%d, which no device runs",
-                           op.data ? op.data : "?", device, (int)(output / schedule->microbatches),
-                           waits_for[device] & 1 ? 'B' : 'F', (int)(output % schedule->microbatches));
-            kerf_text_free(&op);
-            free(seen);
-            return KERF_EINVALID;
-        }
-        device = maker_device;
-    }
-    int32_t begin = device;
+    int32_t device = begin, links = 0;
     do {
-        int32_t maker_device, maker = find_maker(schedule, waits_for[device], &maker_device);
+        int32_t maker_device, maker = find_maker(schedule, stands[device].waits_for, &maker_device);
         if (links < LINKS_MAX) {
-            kerf_text_add(&chain, links ? ", which waits for " : "");
-            if (links == 0) kerf_op_text(&chain, &schedule->ops[device][next[device]]);
-            if (links == 0) kerf_text_printf(&chain, " on device %d waits for ", device);
+            if (links == 0) {
+                kerf_op_text(&chain, &schedule->ops[device][stands[device].next]);
+                kerf_text_printf(&chain, " on device %d", device);
+            }
+            kerf_text_add(&chain, links ? ", which waits for " : " waits for ");
             kerf_op_text(&chain, &schedule->ops[maker_device][maker]);
             kerf_text_printf(&chain, ", on device %d behind ", maker_device);
-            kerf_op_text(&chain, &schedule->ops[maker_device][next[maker_device]]);
+            kerf_op_text(&chain, &schedule->ops[maker_device][stands[maker_device].next]);
         }
         links++;
         device = maker_device;
     } while (device != begin);
     kerf_error_set(err, KERF_EINVALID, "deadlock: %s%s", chain.data ? chain.data : "?",
-                   links > LINKS_MAX ? ", ..." : "");
+                   links > LINKS_MAX ? ", and so on" : "");
     kerf_text_free(&chain);
-    free(seen);
     return KERF_EINVALID;
+}
+
+int32_t order_explain_cycle(const struct kerf_schedule *schedule, const struct order_stand *stands,
+                            struct kerf_error *err) {
+    unsigned char *seen = calloc((size_t)schedule->devices, 1);
+    if (seen == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory to explain the deadlock");
+    int32_t device = 0;
+    while (stands[device].next >= schedule->num_ops[device]) device++;
+    /* Every blocked device waits for an operation that stands behind another blocked device's: first into the cycle. */
+    while (!seen[device]) {
+        int32_t maker_device;
+        seen[device] = 1;
+        if (find_maker(schedule, stands[device].waits_for, &maker_device) < 0) {
+            free(seen);
+            return explain_missing(schedule, &stands[device], device, err);
+        }
+        device = maker_device;
+    }
+    free(seen);
+    return explain_chain(schedule, stands, device, err);
 }

@@ -11,15 +11,28 @@ static inline int32_t order_device(const struct kerf_schedule *schedule, int32_t
     return schedule->device_of[second * schedule->stages + stage];
 }
 
-/* A number for what F (backward 0) or B or I (1) of a stage and micro-batch makes. */
-static inline int64_t order_output(const struct kerf_schedule *schedule, int backward, int32_t stage,
-                                   int32_t microbatch) {
-    return ((int64_t)stage * schedule->microbatches + microbatch) * 2 + backward;
+static inline int64_t order_units(const struct kerf_schedule *schedule) {
+    return (int64_t)schedule->microbatches * schedule->slices;
 }
 
-/* Tells the first chain of operations that wait for each other, or the operation that is missing. next is the operation
- * at which each device stands, waits_for the output that it lacks. KERF_EINVALID. */
-int32_t order_explain_cycle(const struct kerf_schedule *schedule, const int32_t *next, const int64_t *waits_for,
+/* The numbers of a stage are this many pairs apart: a cache line more than they need, so that stages do not compete
+ * for the same places in the cache when there are a power of two of them. */
+static inline int64_t order_row(const struct kerf_schedule *schedule) { return order_units(schedule) + 4; }
+
+/* A number for what F (backward 0) or B or I (1) of a stage, micro-batch and slice makes. */
+static inline int64_t order_output(const struct kerf_schedule *schedule, int backward, int32_t stage,
+                                   int32_t microbatch, int32_t slice) {
+    return (stage * order_row(schedule) + (int64_t)microbatch * schedule->slices + slice) * 2 + backward;
+}
+
+/* Where a device stands when nothing goes on. */
+struct order_stand {
+    int64_t waits_for; /* the output that it lacks, -1: none */
+    int32_t next;      /* the operation at hand */
+};
+
+/* Tells the first chain of operations that wait for each other, or the operation that is missing. KERF_EINVALID. */
+int32_t order_explain_cycle(const struct kerf_schedule *schedule, const struct order_stand *stands,
                             struct kerf_error *err);
 
 #endif

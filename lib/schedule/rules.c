@@ -2,6 +2,7 @@
 /* The list of rules, and making a schedule by one of them. */
 #include <stdlib.h>
 #include <string.h>
+#include "schedule/owned.h"
 #include "schedule/rule.h"
 
 static const struct rule *const rules[] = {
@@ -19,32 +20,20 @@ static const struct rule *const rules[] = {
     &rule_zb_v,
     &rule_dualpipe,
     &rule_dualpipe_v,
+    &rule_chimera,
+    &rule_seq1f1b,
 };
 enum {
     RULES = sizeof rules / sizeof *rules,
     DEVICES_MAX = 4096,
     MICROBATCHES_MAX = 1 << 20,
     OPS_MAX = 1 << 27,
-    STAGES_MAX = 32767
+    STAGES_MAX = 32767,
+    SLICES_MAX = 4096
 };
 
-const struct kerf_schedule_rule *const *kerf_schedule_rules(size_t *ret_count) {
-    static const struct kerf_schedule_rule *const shown[RULES] = {&rule_gpipe.shown,
-                                                                  &rule_1f1b.shown,
-                                                                  &rule_eager_1f1b.shown,
-                                                                  &rule_1f1b_overlap.shown,
-                                                                  &rule_interleaved_1f1b.shown,
-                                                                  &rule_interleaved_1f1b_overlap.shown,
-                                                                  &rule_interleaved_zb.shown,
-                                                                  &rule_looped_bfs.shown,
-                                                                  &rule_zb_h1.shown,
-                                                                  &rule_zb1p.shown,
-                                                                  &rule_zb_h2.shown,
-                                                                  &rule_zb_v.shown,
-                                                                  &rule_dualpipe.shown,
-                                                                  &rule_dualpipe_v.shown};
-    *ret_count = RULES;
-    return shown;
+const struct kerf_schedule_rule *kerf_schedule_rule_at(size_t index) {
+    return index < RULES ? &rules[index]->shown : NULL;
 }
 
 static const struct rule *find(const char *name, struct kerf_error *err) {
@@ -60,34 +49,70 @@ static const struct rule *find(const char *name, struct kerf_error *err) {
     return NULL;
 }
 
-static int32_t check_size(const struct rule *rule, const struct kerf_schedule_request *request, int32_t chunks,
-                          struct kerf_error *err) {
+/* ---- What is asked for ------------------------------------------------------------------------------------ */
+
+/* A request with the rule's own values where it names none. */
+struct shape {
+    enum kerf_placement placement;
+    int32_t p, m, chunks, group, slices;
+};
+
+static struct shape shape_of(const struct rule *rule, const struct kerf_schedule_request *request) {
+    return (struct shape){.placement = rule->any_placement ? request->placement : rule->placement,
+                          .p = request->devices,
+                          .m = request->microbatches,
+                          .chunks = request->chunks                                             ? request->chunks
+                                    : rule->any_placement && request->placement == KERF_PLACE_V ? 2
+                                                                                                : rule->default_chunks,
+                          .group = request->group ? request->group : request->devices,
+                          .slices = request->slices        ? request->slices
+                                    : rule->default_slices ? rule->default_slices
+                                                           : 1};
+}
+
+static int32_t check_size(const struct rule *rule, const struct kerf_schedule_request *request,
+                          const struct shape *shape, struct kerf_error *err) {
     const char *name = rule->shown.name;
-    if (request->devices < 1 || request->devices > DEVICES_MAX)
-        return kerf_error_set(err, KERF_EINVALID, "devices must lie between 1 and %d, not %d", DEVICES_MAX,
-                              request->devices);
-    if (request->microbatches < 1 || request->microbatches > MICROBATCHES_MAX)
+    if (shape->p < 1 || shape->p > DEVICES_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "devices must lie between 1 and %d, not %d", DEVICES_MAX, shape->p);
+    if (shape->m < 1 || shape->m > MICROBATCHES_MAX)
         return kerf_error_set(err, KERF_EINVALID, "microbatches must lie between 1 and %d, not %d", MICROBATCHES_MAX,
-                              request->microbatches);
-    if (rule->fixed_chunks && request->chunks && request->chunks != rule->default_chunks)
+                              shape->m);
+    if (rule->fixed_chunks && shape->chunks != rule->default_chunks)
         return kerf_error_set(err, KERF_EINVALID, "%s has %d chunk%s a device, not %d", name, rule->default_chunks,
-                              rule->default_chunks == 1 ? "" : "s", request->chunks);
-    if (chunks < 1 || (int64_t)chunks * request->devices > STAGES_MAX)
-        return kerf_error_set(err, KERF_EINVALID, "%d chunks on %d devices: there may be 1 to %d stages", chunks,
-                              request->devices, STAGES_MAX);
+                              rule->default_chunks == 1 ? "" : "s", shape->chunks);
+    int32_t fixed = shape->placement == KERF_PLACE_V ? 2 : shape->placement == KERF_PLACE_BOTH ? 1 : shape->chunks;
+    if (shape->chunks != fixed)
+        return kerf_error_set(err, KERF_EINVALID, "this placement has %d chunk%s a device, not %d", fixed,
+                              fixed == 1 ? "" : "s", shape->chunks);
+    if (shape->chunks < 1 || (int64_t)shape->chunks * shape->p > STAGES_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "%d chunks on %d devices: there may be 1 to %d stages", shape->chunks,
+                              shape->p, STAGES_MAX);
     if (request->group < 0)
         return kerf_error_set(err, KERF_EINVALID, "group must be 1 or more, not %d", request->group);
-    if ((int64_t)chunks * request->devices * request->microbatches > OPS_MAX)
+    if (request->slices && !rule->default_slices)
+        return kerf_error_set(err, KERF_EINVALID, "%s does not cut micro-batches into slices; seq1f1b does", name);
+    if (shape->slices < 1 || shape->slices > SLICES_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "slices must lie between 1 and %d, not %d", SLICES_MAX,
+                              shape->slices);
+    if ((int64_t)shape->chunks * shape->p * shape->m * shape->slices > OPS_MAX)
         return kerf_error_set(err, KERF_EINVALID,
-                              "%d devices x %d chunks x %d micro-batches are more than %d operations of a kind",
-                              request->devices, chunks, request->microbatches, OPS_MAX);
+                              "%d devices x %d chunks x %d micro-batches x %d slices are more than %d operations of a "
+                              "kind",
+                              shape->p, shape->chunks, shape->m, shape->slices, OPS_MAX);
     return rule->check ? rule->check(request, err) : KERF_OK;
 }
 
-struct owned_schedule {
-    struct kerf_schedule schedule;
-    struct arena arena;
-};
+int32_t kerf_schedule_stages(const struct kerf_schedule_request *request, int32_t *ret_stages, struct kerf_error *err) {
+    const struct rule *rule = find(request->rule, err);
+    if (rule == NULL) return KERF_EUNKNOWN;
+    const struct shape shape = shape_of(rule, request);
+    int32_t code = check_size(rule, request, &shape, err);
+    if (code == KERF_OK) *ret_stages = shape.p * shape.chunks;
+    return code;
+}
+
+/* ---- Making it -------------------------------------------------------------------------------------------- */
 
 struct kerf_schedule *kerf_schedule_free(struct kerf_schedule *schedule) {
     if (schedule == NULL) return NULL;
@@ -97,66 +122,90 @@ struct kerf_schedule *kerf_schedule_free(struct kerf_schedule *schedule) {
     return NULL;
 }
 
-static void place(const struct rule *rule, int32_t p, int32_t stages, int32_t *device_of) {
+static void place(const struct shape *shape, int32_t *device_of) {
+    int32_t p = shape->p, stages = p * shape->chunks;
     for (int32_t k = 0; k < stages; k++) {
-        device_of[k] = rule->placement == PLACE_V && k >= p ? 2 * p - 1 - k : k % p;
-        if (rule->placement == PLACE_BOTH) device_of[stages + k] = p - 1 - k;
+        device_of[k] = shape->placement == KERF_PLACE_V && k >= p ? 2 * p - 1 - k : k % p;
+        if (shape->placement == KERF_PLACE_BOTH) device_of[stages + k] = p - 1 - k;
     }
 }
 
-/* 0 when memory ran out. */
-static int make(const struct rule *rule, const struct kerf_schedule_request *request, int32_t chunks,
-                struct owned_schedule *owned) {
-    int32_t p = request->devices, m = request->microbatches, stages = p * chunks,
-            replicas = rule->placement == PLACE_BOTH ? 2 : 1;
+/* A search with times; the caller's, or those of nothing said. */
+static int32_t search(const struct rule *rule, struct builder *builder, const struct kerf_schedule_request *request,
+                      struct kerf_error *err) {
+    struct kerf_schedule_request asked = *request;
+    struct kerf_schedule_times *own = NULL;
+    struct kerf_schedule_times_request nothing;
+    int32_t code = KERF_OK;
+    kerf_schedule_times_unsaid(&nothing);
+    if (asked.times == NULL) code = kerf_schedule_times_make(builder->p, builder->p * builder->v, &nothing, &own, err);
+    if (asked.times == NULL) asked.times = own;
+    if (code == KERF_OK) code = rule->search(builder, &asked, err);
+    kerf_schedule_times_free(own);
+    return code;
+}
+
+static int32_t make(const struct rule *rule, const struct kerf_schedule_request *request, const struct shape *shape,
+                    struct owned_schedule *owned, struct kerf_error *err) {
+    int32_t p = shape->p, stages = p * shape->chunks, replicas = shape->placement == KERF_PLACE_BOTH ? 2 : 1;
     struct arena *arena = &owned->arena;
-    struct builder builder = {.p = p, .m = m, .v = chunks, .group = request->group ? request->group : p};
+    struct builder builder = {
+        .p = p, .m = shape->m, .v = shape->chunks, .group = shape->group, .slices = shape->slices};
+    size_t passes = (size_t)shape->m * (size_t)shape->chunks * (size_t)shape->slices; /* of a kind on a device */
     int32_t *device_of = arena_alloc(arena, (size_t)stages * (size_t)replicas, sizeof *device_of);
     builder.ops = arena_alloc(arena, (size_t)p, sizeof *builder.ops);
     builder.num_ops = arena_alloc(arena, (size_t)p, sizeof *builder.num_ops);
-    builder.scratch = malloc(2 * (size_t)m * sizeof *builder.scratch);
+    builder.scratch = malloc(2 * (size_t)shape->m * sizeof *builder.scratch);
+    int32_t code = KERF_OK;
     int good = device_of && builder.ops && builder.num_ops && builder.scratch;
+    if (good) place(shape, device_of);
     for (int32_t i = 0; i < p && good; i++) {
-        builder.ops[i] = arena_alloc(arena, 3 * (size_t)m * (size_t)chunks, sizeof **builder.ops); /* F, I, W at most */
+        builder.ops[i] = arena_take(arena, 3 * passes + 4, sizeof **builder.ops); /* F, I, W at most; see order_row */
         good = builder.ops[i] != NULL;
-        if (good) rule->device(&builder, i);
+        if (good && rule->device) rule->device(&builder, i);
     }
+    if (good && rule->search) code = search(rule, &builder, request, err);
     free(builder.scratch);
-    if (!good) return 0;
-    place(rule, p, stages, device_of);
+    if (!good) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the schedule");
     owned->schedule = (struct kerf_schedule){
         .name = rule->shown.name,
         .devices = p,
         .stages = stages,
-        .microbatches = m,
-        .chunks = chunks,
+        .microbatches = shape->m,
+        .chunks = shape->chunks,
         .replicas = replicas,
+        .slices = shape->slices,
+        .proved_s = builder.proved_s,
         .device_of = device_of,
         .ops = (const struct kerf_op *const *)builder.ops,
         .num_ops = builder.num_ops,
     };
-    return 1;
+    return code;
+}
+
+/* Odd groups are not refused beforehand, as Megatron and PyTorch do: the validator has the last word. */
+static int32_t check_group(const struct owned_schedule *owned, const struct shape *shape, struct kerf_error *err) {
+    struct kerf_error why;
+    if (shape->group >= shape->p && shape->m % shape->group == 0) return KERF_OK;
+    if (kerf_schedule_check(&owned->schedule, &why) == KERF_OK) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s with groups of %d on %d devices: %s; a group of %d or more works",
+                          owned->schedule.name, shape->group, shape->p, why.message, shape->p);
 }
 
 int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule,
                            struct kerf_error *err) {
     const struct rule *rule = find(request->rule, err);
     if (rule == NULL) return KERF_EUNKNOWN;
-    int32_t chunks = request->chunks ? request->chunks : rule->default_chunks;
-    int32_t code = check_size(rule, request, chunks, err);
+    const struct shape shape = shape_of(rule, request);
+    int32_t code = check_size(rule, request, &shape, err);
     if (code != KERF_OK) return code;
     struct owned_schedule *owned = calloc(1, sizeof *owned);
-    if (owned == NULL || !make(rule, request, chunks, owned)) {
-        if (owned) kerf_schedule_free(&owned->schedule);
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the schedule");
-    }
-    int32_t group = request->group ? request->group : request->devices;
-    struct kerf_error why;
-    if (rule->grouped && (group < request->devices || request->microbatches % group != 0) &&
-        kerf_schedule_check(&owned->schedule, &why) != KERF_OK) {
+    if (owned == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the schedule");
+    code = make(rule, request, &shape, owned, err);
+    if (code == KERF_OK && rule->grouped) code = check_group(owned, &shape, err);
+    if (code != KERF_OK) {
         kerf_schedule_free(&owned->schedule);
-        return kerf_error_set(err, KERF_EINVALID, "%s with groups of %d on %d devices: %s; a group of %d or more works",
-                              request->rule, group, request->devices, why.message, request->devices);
+        return code;
     }
     *ret_schedule = &owned->schedule;
     return KERF_OK;

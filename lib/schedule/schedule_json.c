@@ -11,13 +11,14 @@ struct kerf_bubble kerf_timeline_bubble(const struct kerf_timeline *t) {
     };
 }
 
-static void part(struct kerf_json *json, const char *kind, int32_t stage, int32_t microbatch) {
+static void part_json(struct kerf_json *json, const char *kind, int32_t stage, int32_t microbatch) {
     kerf_json_string(json, "kind", kind);
     kerf_json_integer(json, "stage", stage);
     kerf_json_integer(json, "microbatch", microbatch);
 }
 
-static void op_json(struct kerf_json *json, int32_t device, const struct kerf_op *op, double start_s, double end_s) {
+static void op_json(struct kerf_json *json, int32_t device, const struct kerf_op *op, int32_t slices, double start_s,
+                    double end_s) {
     static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};
     kerf_json_open(json, NULL, '{');
     kerf_json_integer(json, "device", device);
@@ -25,14 +26,15 @@ static void op_json(struct kerf_json *json, int32_t device, const struct kerf_op
         kerf_json_string(json, "kind", "FB");
         kerf_json_open(json, "parts", '[');
         kerf_json_open(json, NULL, '{');
-        part(json, "F", op->stage, op->microbatch);
+        part_json(json, "F", op->stage, op->microbatch);
         kerf_json_close(json, '}');
         kerf_json_open(json, NULL, '{');
-        part(json, "B", op->with_stage, op->with_microbatch);
+        part_json(json, "B", op->with_stage, op->with_microbatch);
         kerf_json_close(json, '}');
         kerf_json_close(json, ']');
     } else {
-        part(json, kinds[op->kind], op->stage, op->microbatch);
+        part_json(json, kinds[op->kind], op->stage, op->microbatch);
+        if (slices > 1) kerf_json_integer(json, "slice", op->slice);
     }
     kerf_json_number(json, "start_s", start_s);
     kerf_json_number(json, "end_s", end_s);
@@ -46,6 +48,7 @@ void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *sche
     kerf_json_integer(json, "devices", schedule->devices);
     kerf_json_integer(json, "stages", schedule->stages);
     kerf_json_integer(json, "microbatches", schedule->microbatches);
+    if (schedule->slices > 1) kerf_json_integer(json, "slices", schedule->slices);
     kerf_json_number(json, "makespan_s", timeline->makespan_s);
     kerf_json_number(json, "span_s", timeline->span_s);
     kerf_json_open(json, "bubble", '{');
@@ -56,11 +59,21 @@ void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *sche
     kerf_json_open(json, "peak_activations", '[');
     for (int32_t i = 0; i < schedule->devices; i++) kerf_json_number(json, NULL, timeline->peak_activations[i]);
     kerf_json_close(json, ']');
+    if (timeline->peak_bytes) {
+        kerf_json_open(json, "peak_bytes", '[');
+        for (int32_t i = 0; i < schedule->devices; i++) kerf_json_number(json, NULL, timeline->peak_bytes[i]);
+        kerf_json_close(json, ']');
+    }
     kerf_json_number(json, "lower_bound_s", lower_bound_s);
+    kerf_json_number(json, "step_s", timeline->step_s);
+    kerf_json_number(json, "busy_mean_s", timeline->busy_mean_s);
+    kerf_json_number(json, "busy_max_s", timeline->busy_max_s);
+    kerf_json_integer(json, "messages", timeline->messages);
+    kerf_json_integer(json, "parameter_copies", schedule->replicas);
     if (!with_ops) return;
     kerf_json_open(json, "ops", '[');
     for (int32_t i = 0; i < schedule->devices; i++)
         for (int32_t k = 0; k < schedule->num_ops[i]; k++)
-            op_json(json, i, &schedule->ops[i][k], timeline->start_s[i][k], timeline->end_s[i][k]);
+            op_json(json, i, &schedule->ops[i][k], schedule->slices, timeline->start_s[i][k], timeline->end_s[i][k]);
     kerf_json_close(json, ']');
 }

@@ -5,20 +5,20 @@
  *   F(s, j)  needs F(s-1, j)                      B, I(s, j)  needs F(s, j) and B or I(s+1, j)
  *   W(s, j)  needs I(s, j)                        FB          needs what its parts need
  *
- * A message between two devices takes the latency; nothing travels within one. Devices take turns: one runs until its
- * next operation lacks an input, and is taken up again when that input is made. Each operation is looked at once when
- * it runs and at most once for each input that it waits for, so that the work is linear in the operations.
+ * A message between two devices takes the latency; nothing travels within one, where an input is there as soon as it is
+ * made. A blocking send keeps the device until the message has arrived; on a shared link a message leaves when the one
+ * before it from the same device has arrived. With slices F(s, j, k) also needs F(s, j, k-1), whose keys and values it
+ * attends to, and B(s, j, k) needs B(s, j, k+1), which adds to their gradients.
+ *
+ * Devices take turns: one runs until its next operation lacks an input, and is taken up again when that input is made.
+ * Each operation is looked at once when it runs and at most once for each input that it waits for, so that the work is
+ * linear in the operations.
  */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
-#include "base/arena.h"
+#include "schedule/memory.h"
 #include "schedule/order.h"
-
-struct owned_timeline {
-    struct kerf_timeline timeline;
-    struct arena arena;
-};
+#include "schedule/owned.h"
 
 struct kerf_timeline *kerf_timeline_free(struct kerf_timeline *timeline) {
     if (timeline == NULL) return NULL;
@@ -28,151 +28,158 @@ struct kerf_timeline *kerf_timeline_free(struct kerf_timeline *timeline) {
     return NULL;
 }
 
-struct simulation {
-    const struct kerf_schedule *schedule;
-    const struct kerf_schedule_times *times;
-    double *forward_end, *backward_end; /* [stages * microbatches], NAN until made */
-    double **start, **end;              /* [devices][num_ops] */
-    int32_t *next;                      /* [devices] the operation at hand */
-    int64_t *waits_for;                 /* [devices] the output that a device waits for, -1: none (order.h) */
-    int32_t *turns;                     /* devices to take up; a stack */
-    int32_t num_turns;
-    double *peak; /* [devices] in chunks */
-};
-
-static double latency(const struct simulation *sim, int32_t from, int32_t to) {
-    if (from == to) return 0;
-    return sim->times->p2p_of_s ? sim->times->p2p_of_s[from * sim->schedule->devices + to] : sim->times->p2p_s;
-}
-
-static int32_t device_of(const struct simulation *sim, int32_t stage, int32_t microbatch) {
-    return order_device(sim->schedule, stage, microbatch);
-}
-
-/* When the inputs of a part are there; NAN when one is missing, which waits_for then names. */
-static double inputs_ready(struct simulation *sim, int32_t device, int kind, int32_t stage, int32_t microbatch) {
-    const struct kerf_schedule *schedule = sim->schedule;
-    int64_t m = schedule->microbatches, here = stage * m + microbatch;
-    double ready = 0;
-    if (kind == KERF_OP_F) {
-        if (stage == 0) return 0;
-        ready = sim->forward_end[here - m];
-        if (ready != ready) sim->waits_for[device] = order_output(schedule, 0, stage - 1, microbatch);
-        return ready + latency(sim, device_of(sim, stage - 1, microbatch), device);
-    }
-    if (kind == KERF_OP_W) {
-        if (sim->backward_end[here] != sim->backward_end[here])
-            sim->waits_for[device] = order_output(schedule, 1, stage, microbatch);
-        return sim->backward_end[here];
-    }
-    ready = sim->forward_end[here];
-    if (ready != ready) {
-        sim->waits_for[device] = order_output(schedule, 0, stage, microbatch);
-        return ready;
-    }
-    if (stage + 1 == schedule->stages) return ready;
-    double gradient = sim->backward_end[here + m];
-    if (gradient != gradient) {
-        sim->waits_for[device] = order_output(schedule, 1, stage + 1, microbatch);
-        return gradient;
-    }
-    gradient += latency(sim, device_of(sim, stage + 1, microbatch), device);
-    return gradient > ready ? gradient : ready;
-}
-
-/* Hands an output over; the time that the sender is kept by a blocking message. */
-static double deliver(struct simulation *sim, int32_t device, int backward, int32_t stage, int32_t microbatch,
-                      double end) {
-    const struct kerf_schedule *schedule = sim->schedule;
-    int32_t to_stage = backward ? stage - 1 : stage + 1;
-    (backward ? sim->backward_end : sim->forward_end)[(int64_t)stage * schedule->microbatches + microbatch] = end;
-    if (to_stage < 0 || to_stage >= schedule->stages) return 0;
-    int32_t to = device_of(sim, to_stage, microbatch);
-    if (to == device) return 0;
-    if (sim->waits_for[to] == order_output(schedule, backward, stage, microbatch)) {
-        sim->waits_for[to] = -1;
-        sim->turns[sim->num_turns++] = to;
-    }
-    return sim->times->blocking ? latency(sim, device, to) : 0;
-}
-
-static double duration(const struct kerf_schedule_times *times, const struct kerf_op *op) {
-    switch (op->kind) {
-    case KERF_OP_F: return times->forward_s[op->stage];
-    case KERF_OP_B: return times->backward_s[op->stage];
-    case KERF_OP_I: return times->backward_input_s[op->stage];
-    case KERF_OP_W: return times->backward_weight_s[op->stage];
-    default:
-        return times->fused_s ? times->fused_s[op->stage]
-                              : times->forward_s[op->stage] + times->backward_s[op->with_stage];
-    }
-}
+enum { CACHE_LINE = 8 }; /* doubles */
 
 struct device_state {
     double free_s; /* when the device is done with what it has */
-    int32_t held, most;
+    double link_s; /* when its link is, where messages share it */
+    double busy_s; /* its operations so far */
+    int64_t messages;
+    struct order_stand stand;
 };
 
+struct simulation {
+    const struct kerf_schedule *schedule;
+    const struct kerf_schedule_times *times;
+    const double *durations[KERF_OP_FB]; /* [stages] of each kind */
+    double *arrives; /* [2 * stages * units] by order_output: when an output is at the next stage's device, or the stage
+                        before's; below 0: not made yet */
+    double **start, **end;        /* [devices][num_ops] */
+    struct device_state *devices; /* [devices] */
+    int32_t *turns;               /* devices to take up; a stack */
+    int32_t num_turns;
+    int64_t row; /* order_row */
+};
+
+/* Most schedules have one replica, whole micro-batches, and one latency for messages that nobody waits for: the same
+ * code is compiled for them alone, where `simple` is 1, and for all others. */
+#define SPECIALISED static inline __attribute__((always_inline))
+
+static int is_simple(const struct simulation *sim) {
+    const struct kerf_schedule_times *times = sim->times;
+    return sim->schedule->replicas == 1 && sim->schedule->slices == 1 && !times->p2p_of_s && !times->shared_link &&
+           !times->blocking;
+}
+
+SPECIALISED int32_t home(const struct simulation *sim, int simple, int32_t stage, int32_t microbatch) {
+    return simple ? sim->schedule->device_of[stage] : order_device(sim->schedule, stage, microbatch);
+}
+
+SPECIALISED int64_t output_of(const struct simulation *sim, int simple, int backward, int32_t stage, int32_t microbatch,
+                              int32_t slice) {
+    if (simple) return (stage * sim->row + microbatch) * 2 + backward;
+    return order_output(sim->schedule, backward, stage, microbatch, slice);
+}
+
+/* When an output is there; below 0 when it is not made, which the device then waits for. One of the same stage, and so
+ * of the same device, is asked for its presence alone: the device has done it before. */
+SPECIALISED double when(const struct simulation *sim, struct device_state *state, int64_t output) {
+    double arrives = sim->arrives[output];
+    if (arrives < 0) state->stand.waits_for = output;
+    return arrives;
+}
+
+/* When the inputs of a part are there; below 0 when one is missing. */
+SPECIALISED double inputs_ready(const struct simulation *sim, int simple, struct device_state *state, int kind,
+                                int32_t stage, int32_t microbatch, int32_t slice) {
+    int64_t row = 2 * sim->row, here = output_of(sim, simple, 0, stage, microbatch, slice);
+    if (kind == KERF_OP_F) {
+        if (!simple && slice > 0 && when(sim, state, here - 2) < 0) return -1;
+        return stage == 0 ? 0 : when(sim, state, here - row);
+    }
+    if (kind == KERF_OP_W) return when(sim, state, here + 1) < 0 ? -1 : 0;
+    if (when(sim, state, here) < 0) return -1;
+    if (!simple && slice + 1 < sim->schedule->slices && when(sim, state, here + 3) < 0) return -1;
+    return stage + 1 == sim->schedule->stages ? 0 : when(sim, state, here + 1 + row);
+}
+
+/* Hands an output over; the time that the sender is kept by a blocking message. */
+SPECIALISED double deliver(struct simulation *sim, int simple, struct device_state *state, int32_t device, int backward,
+                           int32_t stage, int32_t microbatch, int32_t slice, double end) {
+    int64_t output = output_of(sim, simple, backward, stage, microbatch, slice);
+    int32_t to_stage = backward ? stage - 1 : stage + 1;
+    sim->arrives[output] = end;
+    if (to_stage < 0 || to_stage >= sim->schedule->stages) return 0;
+    int32_t to = home(sim, simple, to_stage, microbatch);
+    if (to == device) return 0;
+    double takes = sim->times->p2p_s, leaves = end;
+    if (!simple && sim->times->p2p_of_s) takes = sim->times->p2p_of_s[device * sim->schedule->devices + to];
+    if (!simple && sim->times->shared_link) {
+        if (state->link_s > end) leaves = state->link_s;
+        state->link_s = leaves + takes;
+    }
+    sim->arrives[output] = leaves + takes;
+    state->messages++;
+    if (sim->devices[to].stand.waits_for == output) {
+        sim->devices[to].stand.waits_for = -1;
+        sim->turns[sim->num_turns++] = to;
+    }
+    return !simple && sim->times->blocking ? leaves + takes - end : 0;
+}
+
+static double fused_duration(const struct kerf_schedule_times *times, const struct kerf_op *op) {
+    return times->fused_s ? times->fused_s[op->stage] : times->forward_s[op->stage] + times->backward_s[op->with_stage];
+}
+
 /* Runs a device until an input is missing or nothing is left. */
-static void run_device(struct simulation *sim, int32_t device, struct device_state *state) {
-    const struct kerf_schedule *schedule = sim->schedule;
-    const struct kerf_op *ops = schedule->ops[device];
-    const int free_at_input = sim->times->free_at_input;
-    double *starts = sim->start[device], *ends = sim->end[device];
-    int32_t at = sim->next[device], count = schedule->num_ops[device];
+SPECIALISED void run_device(struct simulation *sim, int simple, int32_t device) {
+    const struct kerf_op *ops = sim->schedule->ops[device];
+    const double slices = sim->schedule->slices, overhead_s = sim->times->overhead_s;
+    struct device_state *state = &sim->devices[device];
+    double *starts = sim->start[device], *ends = sim->end[device], free_s = state->free_s, busy_s = state->busy_s;
+    int32_t at = state->stand.next, count = sim->schedule->num_ops[device];
     for (; at < count; at++) {
-        const struct kerf_op *op = &ops[at];
-        int kind = op->kind == KERF_OP_FB ? KERF_OP_F : op->kind;
-        double ready = inputs_ready(sim, device, kind, op->stage, op->microbatch);
-        if (ready != ready) break;
-        if (op->kind == KERF_OP_FB) {
-            double other = inputs_ready(sim, device, KERF_OP_B, op->with_stage, op->with_microbatch);
-            if (other != other) break;
+        const struct kerf_op op = ops[at];
+        int fused = op.kind == KERF_OP_FB, kind = fused ? KERF_OP_F : op.kind;
+        double ready = inputs_ready(sim, simple, state, kind, op.stage, op.microbatch, op.slice);
+        if (ready < 0) break;
+        if (fused) {
+            double other = inputs_ready(sim, simple, state, KERF_OP_B, op.with_stage, op.with_microbatch, 0);
+            if (other < 0) break;
             if (other > ready) ready = other;
         }
-        double start = ready > state->free_s ? ready : state->free_s, end = start + duration(sim->times, op), kept = 0;
+        double took = fused ? fused_duration(sim->times, &op) : sim->durations[op.kind][op.stage];
+        if (!simple) took /= slices;
+        took += overhead_s;
+        double start = ready > free_s ? ready : free_s, end = start + took;
         starts[at] = start;
         ends[at] = end;
-        if (kind == KERF_OP_F) {
-            if (++state->held > state->most) state->most = state->held;
-            kept += deliver(sim, device, 0, op->stage, op->microbatch, end);
-        }
-        if (op->kind == KERF_OP_FB)
-            kept += deliver(sim, device, 1, op->with_stage, op->with_microbatch, end);
+        busy_s += took;
+        free_s = end;
+        if (kind == KERF_OP_F) free_s += deliver(sim, simple, state, device, 0, op.stage, op.microbatch, op.slice, end);
+        if (fused)
+            free_s += deliver(sim, simple, state, device, 1, op.with_stage, op.with_microbatch, 0, end);
         else if (kind == KERF_OP_B || kind == KERF_OP_I)
-            kept += deliver(sim, device, 1, op->stage, op->microbatch, end);
-        if (op->kind == KERF_OP_B || op->kind == KERF_OP_FB || op->kind == (free_at_input ? KERF_OP_I : KERF_OP_W))
-            state->held--;
-        state->free_s = end + kept;
+            free_s += deliver(sim, simple, state, device, 1, op.stage, op.microbatch, op.slice, end);
     }
-    sim->next[device] = at;
+    state->free_s = free_s;
+    state->busy_s = busy_s;
+    state->stand.next = at;
 }
 
 /* 0 when operations wait for each other. */
-static int run(struct simulation *sim, struct device_state *states) {
+static int run(struct simulation *sim) {
     int32_t p = sim->schedule->devices;
     for (int32_t i = p; i-- > 0;) sim->turns[sim->num_turns++] = i; /* device 0 first */
-    while (sim->num_turns > 0) {
-        int32_t device = sim->turns[--sim->num_turns];
-        run_device(sim, device, &states[device]);
-    }
+    if (is_simple(sim))
+        while (sim->num_turns > 0) run_device(sim, 1, sim->turns[--sim->num_turns]);
+    else
+        while (sim->num_turns > 0) run_device(sim, 0, sim->turns[--sim->num_turns]);
     for (int32_t i = 0; i < p; i++)
-        if (sim->next[i] < sim->schedule->num_ops[i]) return 0;
+        if (sim->devices[i].stand.next < sim->schedule->num_ops[i]) return 0;
     return 1;
 }
 
-static void sum_up(const struct simulation *sim, const struct device_state *states, struct kerf_timeline *timeline,
-                   double *peaks) {
+static void sum_up_times(const struct simulation *sim, struct kerf_timeline *timeline) {
     const struct kerf_schedule *schedule = sim->schedule;
+    const struct kerf_schedule_times *times = sim->times;
     double first = INFINITY, last = -INFINITY, busy_sum = 0;
     for (int32_t i = 0; i < schedule->devices; i++) {
         int32_t count = schedule->num_ops[i];
-        double busy = 0;
-        peaks[i] = (double)states[i].most / schedule->chunks;
         if (count == 0) continue;
-        double begin = sim->start[i][0], end = sim->end[i][count - 1];
-        for (int32_t k = 0; k < count; k++) busy += sim->end[i][k] - sim->start[i][k];
+        double begin = sim->start[i][0], end = sim->end[i][count - 1], busy = sim->devices[i].busy_s;
         busy_sum += busy;
+        timeline->messages += sim->devices[i].messages;
         timeline->busy_max_s = fmax(timeline->busy_max_s, busy);
         timeline->span_s = fmax(timeline->span_s, end - begin);
         first = fmin(first, begin);
@@ -180,48 +187,71 @@ static void sum_up(const struct simulation *sim, const struct device_state *stat
     }
     timeline->busy_mean_s = busy_sum / schedule->devices;
     timeline->makespan_s = last > first ? last - first : 0;
-    timeline->peak_activations = peaks;
+    timeline->step_s = (times->unsynchronised ? timeline->span_s : timeline->makespan_s) + times->optimizer_s;
 }
 
-static double *new_times(struct arena *arena, size_t count) {
-    double *times = arena_alloc(arena, count, sizeof *times);
-    if (times) memset(times, 0xFF, count * sizeof *times); /* all bits set is a NAN */
+static void sum_up_memory(const struct simulation *sim, struct kerf_timeline *timeline, double *activations,
+                          double *bytes) {
+    const struct kerf_schedule_times *times = sim->times;
+    timeline->peak_activations = activations;
+    timeline->peak_bytes = bytes;
+    timeline->over_cap = -1;
+    for (int32_t i = sim->schedule->devices; i-- > 0;) {
+        activations[i] = memory_peak(sim->schedule, times, i, 0);
+        if (bytes) bytes[i] = memory_peak(sim->schedule, times, i, 1);
+        double held = times->cap_in_bytes && bytes ? bytes[i] : activations[i];
+        if (times->cap && held > times->cap[i] * (1 + 1e-12)) timeline->over_cap = i;
+    }
+}
+
+static double *new_times(struct arena *scratch, size_t count, double value) {
+    double *times = arena_take(scratch, count, sizeof *times);
+    for (size_t i = 0; times && i < count; i++) times[i] = value;
     return times;
 }
 
 int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                                struct kerf_timeline **ret_timeline, struct kerf_error *err) {
-    size_t p = (size_t)schedule->devices, outputs = (size_t)schedule->stages * (size_t)schedule->microbatches;
+    size_t p = (size_t)schedule->devices;
     struct owned_timeline *owned = calloc(1, sizeof *owned);
-    struct arena scratch = {NULL};
-    struct simulation sim = {.schedule = schedule, .times = times};
-    double *peaks = owned ? arena_alloc(&owned->arena, p, sizeof *peaks) : NULL;
-    struct device_state *states = arena_alloc(&scratch, p, sizeof *states);
-    sim.forward_end = new_times(&scratch, outputs);
-    sim.backward_end = new_times(&scratch, outputs);
-    sim.next = arena_alloc(&scratch, p, sizeof *sim.next);
-    sim.waits_for = arena_alloc(&scratch, p, sizeof *sim.waits_for);
+    struct arena scratch = {NULL}, *kept = &owned->arena;
+    struct simulation sim = {.schedule = schedule,
+                             .times = times,
+                             .row = order_row(schedule),
+                             .durations = {[KERF_OP_F] = times->forward_s,
+                                           [KERF_OP_B] = times->backward_s,
+                                           [KERF_OP_I] = times->backward_input_s,
+                                           [KERF_OP_W] = times->backward_weight_s}};
+    double *activations = owned ? arena_alloc(kept, p, sizeof *activations) : NULL, *bytes = NULL;
+    sim.arrives = new_times(&scratch, 2 * (size_t)schedule->stages * (size_t)sim.row, -1);
+    sim.devices = arena_alloc(&scratch, p, sizeof *sim.devices);
     sim.turns = arena_alloc(&scratch, 2 * p, sizeof *sim.turns); /* a device stands in it at most twice */
-    int good = peaks && states && sim.forward_end && sim.backward_end && sim.next && sim.waits_for && sim.turns;
+    int good = activations && sim.arrives && sim.devices && sim.turns;
     if (good) {
-        sim.start = arena_alloc(&owned->arena, p, sizeof *sim.start);
-        sim.end = arena_alloc(&owned->arena, p, sizeof *sim.end);
-        good = sim.start && sim.end;
+        sim.start = arena_alloc(kept, p, sizeof *sim.start);
+        sim.end = arena_alloc(kept, p, sizeof *sim.end);
+        if (times->activation_bytes) bytes = arena_alloc(kept, p, sizeof *bytes);
+        good = sim.start && sim.end && (bytes || times->activation_bytes == NULL);
     }
     for (size_t i = 0; i < p && good; i++) {
         size_t count = (size_t)schedule->num_ops[i];
-        sim.start[i] = arena_alloc(&owned->arena, count, sizeof(double));
-        sim.end[i] = arena_alloc(&owned->arena, count, sizeof(double));
-        sim.waits_for[i] = -1;
+        sim.start[i] = arena_take(kept, count + CACHE_LINE, sizeof(double)); /* see order_row */
+        sim.end[i] = arena_take(kept, count + CACHE_LINE, sizeof(double));
+        sim.devices[i].stand.waits_for = -1;
         good = sim.start[i] && sim.end[i];
     }
     int32_t code = KERF_OK;
-    if (!good)
+    if (!good) {
         code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the timeline");
-    else if (!run(&sim, states))
-        code = order_explain_cycle(schedule, sim.next, sim.waits_for, err);
-    else
-        sum_up(&sim, states, &owned->timeline, peaks);
+    } else if (!run(&sim)) {
+        struct order_stand *stands = arena_alloc(&scratch, p, sizeof *stands);
+        for (size_t i = 0; stands && i < p; i++) stands[i] = sim.devices[i].stand;
+        code = stands ? order_explain_cycle(schedule, stands, err)
+                      : kerf_error_set(err, KERF_ENOMEM, "not enough memory to explain the deadlock");
+    } else {
+        sum_up_times(&sim, &owned->timeline);
+        sum_up_memory(&sim, &owned->timeline, activations, bytes);
+    }
     arena_free(&scratch);
     if (code != KERF_OK) {
         if (owned) kerf_timeline_free(&owned->timeline);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long operations take: numbers for all stages, or a file with one for each. */
+/* What operations take: numbers for all stages, or a file with one for each. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "kerf/schedule.h"
 
 enum { TIMES_BYTES_MAX = 64 << 20 };
-static const double SECONDS_MAX = 1e15; /* so that no sum of operations is infinite */
+static const double LARGEST = 1e15; /* seconds or bytes, so that no sum is infinite */
 
 struct owned_times {
     struct kerf_schedule_times times;
@@ -24,20 +24,20 @@ struct kerf_schedule_times *kerf_schedule_times_free(struct kerf_schedule_times 
     return NULL;
 }
 
-static int32_t read_element(const struct json_object *file, const char *key, size_t i, const json_t *json, double *ret,
-                            struct kerf_error *err) {
+static int32_t read_element(const struct json_object *file, const char *key, const char *unit, size_t i,
+                            const json_t *json, double *ret, struct kerf_error *err) {
     double value = json_number_value(json);
-    if (!json_is_number(json) || !(value >= 0 && value <= SECONDS_MAX))
-        return json_fail(file, key, KERF_EINVALID, err, "\"%s\"[%zu] must be a number of seconds from 0 to %g", key, i,
-                         SECONDS_MAX);
+    if (!json_is_number(json) || !(value >= 0 && value <= LARGEST))
+        return json_fail(file, key, KERF_EINVALID, err, "\"%s\"[%zu] must be a number of %s from 0 to %g", key, i, unit,
+                         LARGEST);
     *ret = value;
     return KERF_OK;
 }
 
 /* An array of the file, `count` long, or NULL where the file has none. */
-static int32_t read_array(const struct json_object *file, const char *key, size_t count, struct arena *arena,
-                          const double **ret, struct kerf_error *err) {
-    const json_t *json = file->json ? json_object_get(file->json, key) : NULL;
+static int32_t read_array(const struct json_object *file, const char *key, const char *unit, size_t count,
+                          struct arena *arena, const double **ret, struct kerf_error *err) {
+    const json_t *json = json_object_get(file->json, key);
     if (json == NULL) return KERF_OK;
     if (!json_is_array(json) || json_array_size(json) != count)
         return json_fail(file, key, KERF_EINVALID, err, "\"%s\" must be an array of %zu numbers, one for each stage",
@@ -45,7 +45,7 @@ static int32_t read_array(const struct json_object *file, const char *key, size_
     double *values = arena_alloc(arena, count, sizeof *values);
     if (values == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
     for (size_t i = 0; i < count; i++) {
-        int32_t code = read_element(file, key, i, json_array_get(json, i), &values[i], err);
+        int32_t code = read_element(file, key, unit, i, json_array_get(json, i), &values[i], err);
         if (code != KERF_OK) return code;
     }
     *ret = values;
@@ -54,9 +54,9 @@ static int32_t read_array(const struct json_object *file, const char *key, size_
 
 static int32_t read_p2p(const struct json_object *file, size_t devices, struct owned_times *owned,
                         struct kerf_error *err) {
-    const json_t *json = file->json ? json_object_get(file->json, "p2p") : NULL;
+    const json_t *json = json_object_get(file->json, "p2p");
     if (json == NULL) return KERF_OK;
-    if (json_is_number(json)) return read_element(file, "p2p", 0, json, &owned->times.p2p_s, err);
+    if (json_is_number(json)) return read_element(file, "p2p", "seconds", 0, json, &owned->times.p2p_s, err);
     if (!json_is_array(json) || json_array_size(json) != devices)
         return json_fail(file, "p2p", KERF_EINVALID, err,
                          "\"p2p\" must be a number or a matrix of %zu rows, one for each device", devices);
@@ -68,7 +68,8 @@ static int32_t read_p2p(const struct json_object *file, size_t devices, struct o
             return json_fail(file, "p2p", KERF_EINVALID, err, "\"p2p\"[%zu] must have %zu numbers, one for each device",
                              i, devices);
         for (size_t k = 0; k < devices; k++) {
-            int32_t code = read_element(file, "p2p", i, json_array_get(row, k), &matrix[i * devices + k], err);
+            int32_t code =
+                read_element(file, "p2p", "seconds", i, json_array_get(row, k), &matrix[i * devices + k], err);
             if (code != KERF_OK) return code;
         }
     }
@@ -89,18 +90,52 @@ static const double *combined(struct arena *arena, size_t count, const double *a
     return values;
 }
 
-/* What the file does not say comes from the request, and what that does not say from the defaults. */
-static void fill_in(const struct kerf_schedule_times_request *request, size_t stages, struct owned_times *owned) {
+/* A cap a device: numbers of micro-batches, or strings of bytes. */
+static int32_t read_cap(const struct json_object *file, size_t devices, struct owned_times *owned,
+                        struct kerf_error *err) {
+    const json_t *json = json_object_get(file->json, "memory_cap");
+    if (json == NULL) return KERF_OK;
+    size_t strings = 0;
+    for (size_t i = 0; i < json_array_size(json); i++) strings += json_is_string(json_array_get(json, i));
+    if (!json_is_array(json) || json_array_size(json) != devices || (strings != 0 && strings != devices))
+        return json_fail(file, "memory_cap", KERF_EINVALID, err,
+                         "\"memory_cap\" must be an array of %zu, one for each device: numbers of micro-batches, or "
+                         "strings of bytes such as \"40GB\"",
+                         devices);
+    double *cap = arena_alloc(&owned->arena, devices, sizeof *cap);
+    if (cap == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
+    for (size_t i = 0; i < devices; i++) {
+        const json_t *element = json_array_get(json, i);
+        struct kerf_error why;
+        int32_t code = KERF_OK;
+        if (!json_is_string(element))
+            code = read_element(file, "memory_cap", "micro-batches", i, element, &cap[i], err);
+        else if (kerf_quantity_parse(json_string_value(element), "B", &cap[i], &why) != KERF_OK)
+            code = json_fail(file, "memory_cap", KERF_EINVALID, err, "\"memory_cap\"[%zu]: %s", i, why.message);
+        if (code != KERF_OK) return code;
+    }
+    owned->times.cap = cap;
+    owned->times.cap_in_bytes = strings != 0;
+    return KERF_OK;
+}
+
+/* What is said overrides what the file says; what neither says comes from the defaults. */
+static void fill_in(const struct kerf_schedule_times_request *request, size_t devices, size_t stages,
+                    struct owned_times *owned) {
     struct kerf_schedule_times *times = &owned->times;
     struct arena *arena = &owned->arena;
-    if (times->forward_s == NULL)
-        times->forward_s = filled(arena, stages, isnan(request->forward_s) ? 1 : request->forward_s);
-    if (times->backward_s == NULL && !isnan(request->backward_s))
-        times->backward_s = filled(arena, stages, request->backward_s);
-    if (times->backward_input_s == NULL && !isnan(request->backward_input_s))
-        times->backward_input_s = filled(arena, stages, request->backward_input_s);
-    if (times->backward_weight_s == NULL && !isnan(request->backward_weight_s))
+    if (!isnan(request->forward_s)) times->forward_s = filled(arena, stages, request->forward_s);
+    if (!isnan(request->backward_s)) times->backward_s = filled(arena, stages, request->backward_s);
+    if (!isnan(request->backward_input_s)) times->backward_input_s = filled(arena, stages, request->backward_input_s);
+    if (!isnan(request->backward_weight_s))
         times->backward_weight_s = filled(arena, stages, request->backward_weight_s);
+    if (!isnan(request->fused_s)) times->fused_s = filled(arena, stages, request->fused_s);
+    if (!isnan(request->p2p_s)) times->p2p_s = request->p2p_s, times->p2p_of_s = NULL;
+    if (!isnan(request->cap)) {
+        times->cap = filled(arena, devices, request->cap);
+        times->cap_in_bytes = request->cap_in_bytes;
+    }
+    if (times->forward_s == NULL) times->forward_s = filled(arena, stages, 1);
     const double *whole = times->backward_s;
     if (times->backward_input_s == NULL)
         times->backward_input_s = whole ? combined(arena, stages, whole, 0.5, NULL, 0) : filled(arena, stages, 1);
@@ -108,59 +143,99 @@ static void fill_in(const struct kerf_schedule_times_request *request, size_t st
         times->backward_weight_s = whole ? combined(arena, stages, whole, 0.5, NULL, 0) : filled(arena, stages, 1);
     if (whole == NULL && times->backward_input_s && times->backward_weight_s)
         times->backward_s = combined(arena, stages, times->backward_input_s, 1, times->backward_weight_s, 1);
-    if (times->fused_s == NULL && !isnan(request->fused_s)) times->fused_s = filled(arena, stages, request->fused_s);
+    if (!isnan(request->overhead_s)) times->overhead_s = request->overhead_s;
+    if (!isnan(request->optimizer_s)) times->optimizer_s = request->optimizer_s;
+    times->blocking = request->blocking;
+    times->shared_link = request->shared_link;
+    times->free_at_input = request->free_at_input;
+    times->unsynchronised = request->unsynchronised;
 }
 
-static int32_t read_file(const struct json_object *file, const struct kerf_schedule *schedule,
-                         struct owned_times *owned, struct kerf_error *err) {
-    static const char *const keys[] = {"forward", "backward", "backward_input", "backward_weight", "fused", "p2p"};
+static int32_t read_file(const struct json_object *file, size_t devices, size_t stages, struct owned_times *owned,
+                         struct kerf_error *err) {
+    static const char *const keys[] = {"forward", "backward",         "backward_input", "backward_weight",
+                                       "fused",   "activation_bytes", "memory_cap",     "p2p"};
     struct kerf_schedule_times *times = &owned->times;
-    size_t stages = (size_t)schedule->stages;
+    const struct {
+        const char *key, *unit;
+        const double **ret;
+    } arrays[] = {
+        {"forward", "seconds", &times->forward_s},
+        {"backward", "seconds", &times->backward_s},
+        {"backward_input", "seconds", &times->backward_input_s},
+        {"backward_weight", "seconds", &times->backward_weight_s},
+        {"fused", "seconds", &times->fused_s},
+        {"activation_bytes", "bytes", &times->activation_bytes},
+    };
     int32_t code = json_check_keys(file, keys, sizeof keys / sizeof *keys, err);
-    if (code == KERF_OK) code = read_array(file, "forward", stages, &owned->arena, &times->forward_s, err);
-    if (code == KERF_OK) code = read_array(file, "backward", stages, &owned->arena, &times->backward_s, err);
-    if (code == KERF_OK)
-        code = read_array(file, "backward_input", stages, &owned->arena, &times->backward_input_s, err);
-    if (code == KERF_OK)
-        code = read_array(file, "backward_weight", stages, &owned->arena, &times->backward_weight_s, err);
-    if (code == KERF_OK) code = read_array(file, "fused", stages, &owned->arena, &times->fused_s, err);
-    if (code == KERF_OK) code = read_p2p(file, (size_t)schedule->devices, owned, err);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays && code == KERF_OK; i++)
+        code = read_array(file, arrays[i].key, arrays[i].unit, stages, &owned->arena, arrays[i].ret, err);
+    if (code == KERF_OK) code = read_p2p(file, devices, owned, err);
+    if (code == KERF_OK) code = read_cap(file, devices, owned, err);
     return code;
 }
 
-static int32_t check_number(const char *name, double value, struct kerf_error *err) {
-    if (isnan(value) || (value >= 0 && value <= SECONDS_MAX)) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "%s must be a number of seconds from 0 to %g, not %g", name, SECONDS_MAX,
+static int32_t check_number(const char *name, const char *unit, double value, struct kerf_error *err) {
+    if (isnan(value) || (value >= 0 && value <= LARGEST)) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s must be a number of %s from 0 to %g, not %g", name, unit, LARGEST,
                           value);
 }
 
-int32_t kerf_schedule_times_make(const struct kerf_schedule *schedule,
-                                 const struct kerf_schedule_times_request *request,
+static int32_t check_numbers(const struct kerf_schedule_times_request *request, struct kerf_error *err) {
+    const struct {
+        const char *name, *unit;
+        double value;
+    } numbers[] = {
+        {"forward", "seconds", request->forward_s},
+        {"backward", "seconds", request->backward_s},
+        {"backward-input", "seconds", request->backward_input_s},
+        {"backward-weight", "seconds", request->backward_weight_s},
+        {"fused", "seconds", request->fused_s},
+        {"p2p", "seconds", request->p2p_s},
+        {"overhead", "seconds", request->overhead_s},
+        {"optimizer", "seconds", request->optimizer_s},
+        {"memory-cap", request->cap_in_bytes ? "bytes" : "micro-batches", request->cap},
+    };
+    int32_t code = KERF_OK;
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers && code == KERF_OK; i++)
+        code = check_number(numbers[i].name, numbers[i].unit, numbers[i].value, err);
+    return code;
+}
+
+void kerf_schedule_times_unsaid(struct kerf_schedule_times_request *ret_request) {
+    *ret_request = (struct kerf_schedule_times_request){.forward_s = NAN,
+                                                        .backward_s = NAN,
+                                                        .backward_input_s = NAN,
+                                                        .backward_weight_s = NAN,
+                                                        .fused_s = NAN,
+                                                        .p2p_s = NAN,
+                                                        .overhead_s = NAN,
+                                                        .optimizer_s = NAN,
+                                                        .cap = NAN};
+}
+
+int32_t kerf_schedule_times_make(int32_t devices, int32_t stages, const struct kerf_schedule_times_request *request,
                                  struct kerf_schedule_times **ret_times, struct kerf_error *err) {
     struct kerf_text text = {0};
     struct json_document document = {.root = NULL};
     struct json_object file;
     struct owned_times *owned = calloc(1, sizeof *owned);
     if (owned == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
-    int32_t code = check_number("forward", request->forward_s, err);
-    if (code == KERF_OK) code = check_number("backward", request->backward_s, err);
-    if (code == KERF_OK) code = check_number("backward-input", request->backward_input_s, err);
-    if (code == KERF_OK) code = check_number("backward-weight", request->backward_weight_s, err);
-    if (code == KERF_OK) code = check_number("fused", request->fused_s, err);
-    if (code == KERF_OK) code = check_number("p2p", request->p2p_s, err);
-    owned->times.p2p_s = isnan(request->p2p_s) ? 0 : request->p2p_s;
-    owned->times.blocking = request->blocking;
-    owned->times.free_at_input = request->free_at_input;
+    int32_t code = check_numbers(request, err);
     if (code == KERF_OK && request->file) {
         code = input_read(request->file, TIMES_BYTES_MAX, &text, err);
         if (code == KERF_OK) code = json_document_parse(&document, text.data, text.length, request->file, &file, err);
-        if (code == KERF_OK) code = read_file(&file, schedule, owned, err);
+        if (code == KERF_OK) code = read_file(&file, (size_t)devices, (size_t)stages, owned, err);
     }
-    if (code == KERF_OK) fill_in(request, (size_t)schedule->stages, owned);
+    if (code == KERF_OK) fill_in(request, (size_t)devices, (size_t)stages, owned);
     const struct kerf_schedule_times *times = &owned->times;
     if (code == KERF_OK &&
         !(times->forward_s && times->backward_s && times->backward_input_s && times->backward_weight_s))
         code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
+    if (code == KERF_OK && times->cap_in_bytes && times->activation_bytes == NULL)
+        code = kerf_error_set(err, KERF_EINVALID,
+                              "a memory cap in bytes needs \"activation_bytes\" in the file of times; without them "
+                              "a cap is a number of micro-batches");
     json_document_free(&document);
     kerf_text_free(&text);
     if (code != KERF_OK) {

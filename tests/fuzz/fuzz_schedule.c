@@ -16,7 +16,7 @@ static void check_timeline(const struct kerf_schedule *schedule, const struct ke
     CHECK(isfinite(timeline->makespan_s) && isfinite(timeline->span_s) && isfinite(bound));
     CHECK(timeline->span_s <= timeline->makespan_s);
     CHECK(timeline->busy_mean_s <= timeline->busy_max_s * (1 + 1e-12));
-    CHECK(bound <= timeline->makespan_s * (1 + 1e-9));
+    CHECK(timeline->over_cap >= 0 || bound <= timeline->makespan_s * (1 + 1e-9));
     for (int32_t i = 0; i < schedule->devices; i++) {
         CHECK(timeline->peak_activations[i] > 0 && timeline->peak_activations[i] <= MICROBATCHES);
         for (int32_t k = 0; k < schedule->num_ops[i]; k++) {
@@ -29,33 +29,39 @@ static void check_timeline(const struct kerf_schedule *schedule, const struct ke
 static void run(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times) {
     struct kerf_timeline *timeline;
     CHECK(kerf_schedule_simulate(schedule, times, &timeline, NULL) == KERF_OK);
-    check_timeline(schedule, timeline, kerf_schedule_lower_bound(schedule, times, timeline, 0));
+    check_timeline(schedule, timeline, kerf_schedule_lower_bound(schedule, times, timeline));
     kerf_timeline_free(timeline);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    size_t num_rules;
-    const struct kerf_schedule_rule *const *rules = kerf_schedule_rules(&num_rules);
+    size_t num_rules = 0;
+    while (kerf_schedule_rule_at(num_rules)) num_rules++;
     if (size == 0) return 0;
-    const struct kerf_schedule_request request = {rules[data[0] % num_rules]->name, DEVICES, MICROBATCHES, 0, 0};
+    struct kerf_schedule_request request = {
+        .rule = kerf_schedule_rule_at(data[0] % num_rules)->name, .devices = DEVICES, .microbatches = MICROBATCHES};
     struct kerf_schedule *schedule;
     struct kerf_schedule_times *times;
     struct kerf_error err;
-    CHECK(kerf_schedule_make(&request, &schedule, NULL) == KERF_OK);
+    int32_t stages;
+    CHECK(kerf_schedule_stages(&request, &stages, NULL) == KERF_OK);
     char path[64];
     int file = memfd_create("times", MFD_CLOEXEC);
     CHECK(file >= 0 && write(file, data + 1, size - 1) == (ssize_t)(size - 1));
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     poison(&err, sizeof err);
-    const struct kerf_schedule_times_request from_file = {NAN, NAN, NAN, NAN, NAN, NAN, path, 0, 0};
-    int32_t code = kerf_schedule_times_make(schedule, &from_file, &times, &err);
+    struct kerf_schedule_times_request from_file;
+    kerf_schedule_times_unsaid(&from_file);
+    from_file.file = path;
+    int32_t code = kerf_schedule_times_make(DEVICES, stages, &from_file, &times, &err);
     if (code == KERF_OK) {
-        run(schedule, times);
+        request.times = times;
+        code = kerf_schedule_make(&request, &schedule, &err);
+        CHECK(code == KERF_OK || code == KERF_EINFEASIBLE);
+        if (code == KERF_OK) run(schedule, times), kerf_schedule_free(schedule);
         kerf_schedule_times_free(times);
     } else {
         CHECK(code < 0 && err.code == code && is_plain(err.message));
     }
-    kerf_schedule_free(schedule);
     close(file);
     return 0;
 }

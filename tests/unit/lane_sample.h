@@ -70,14 +70,16 @@ static inline struct sample sample_make(const char *rule, int32_t devices, int32
                                         double backward_s) {
     struct kerf_schedule_request request = {.rule = rule, .devices = devices, .microbatches = microbatches};
     if (strstr(rule, "interleaved")) request.chunks = 2;
-    struct kerf_schedule_times_request asked = {forward_s, backward_s, 0.0 / 0.0, 0.0 / 0.0, 0.0 / 0.0, 0, NULL, 0, 0};
+    struct kerf_schedule_times_request asked;
+    kerf_schedule_times_unsaid(&asked);
+    asked.forward_s = forward_s, asked.backward_s = backward_s;
     struct kerf_schedule *schedule = NULL;
     struct kerf_schedule_times *times = NULL;
     struct kerf_timeline *timeline = NULL;
     struct kerf_error err;
     struct sample sample = {.num_lanes = devices};
     if (kerf_schedule_make(&request, &schedule, &err) != KERF_OK ||
-        kerf_schedule_times_make(schedule, &asked, &times, &err) != KERF_OK ||
+        kerf_schedule_times_make(devices, schedule->stages, &asked, &times, &err) != KERF_OK ||
         kerf_schedule_simulate(schedule, times, &timeline, &err) != KERF_OK) {
         fprintf(stderr, "%s\n", err.message);
         exit(1);

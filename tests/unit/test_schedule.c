@@ -18,20 +18,24 @@ struct answer {
     double makespan, span, peak, bound;
 };
 
-static struct answer simulate(const char *rule, int32_t p, int32_t m, int32_t v, const double time[3], double fused,
-                              double c) {
+static struct answer simulate_request(const struct kerf_schedule_request *request, const double time[3], double fused,
+                                      double c) {
+    const char *rule = request->rule;
+    int32_t p = request->devices, m = request->microbatches;
     struct kerf_schedule *schedule;
     struct kerf_schedule_times *times;
     struct kerf_timeline *timeline;
     struct kerf_error err;
-    const struct kerf_schedule_request request = {rule, p, m, v, 0};
-    const struct kerf_schedule_times_request durations = {time[0], NAN, time[1], time[2], fused, c, NULL, 0, 0};
-    if (kerf_schedule_make(&request, &schedule, &err) != KERF_OK) fail_msg("%s %dx%d: %s", rule, p, m, err.message);
+    struct kerf_schedule_times_request durations;
+    kerf_schedule_times_unsaid(&durations);
+    durations.forward_s = time[0], durations.backward_input_s = time[1], durations.backward_weight_s = time[2];
+    durations.fused_s = fused, durations.p2p_s = c;
+    if (kerf_schedule_make(request, &schedule, &err) != KERF_OK) fail_msg("%s %dx%d: %s", rule, p, m, err.message);
     if (kerf_schedule_check(schedule, &err) != KERF_OK) fail_msg("%s %dx%d: %s", rule, p, m, err.message);
-    assert_int_equal(kerf_schedule_times_make(schedule, &durations, &times, &err), KERF_OK);
+    assert_int_equal(kerf_schedule_times_make(p, schedule->stages, &durations, &times, &err), KERF_OK);
     assert_int_equal(kerf_schedule_simulate(schedule, times, &timeline, &err), KERF_OK);
     struct answer answer = {timeline->makespan_s, timeline->span_s, 0,
-                            kerf_schedule_lower_bound(schedule, times, timeline, 0)};
+                            kerf_schedule_lower_bound(schedule, times, timeline)};
     for (int32_t i = 0; i < p; i++) answer.peak = fmax(answer.peak, timeline->peak_activations[i]);
     if (!(answer.bound <= answer.makespan * (1 + 1e-12)))
         fail_msg("%s %dx%d: bound %g above %g", rule, p, m, answer.bound, answer.makespan);
@@ -39,6 +43,18 @@ static struct answer simulate(const char *rule, int32_t p, int32_t m, int32_t v,
     kerf_schedule_times_free(times);
     kerf_schedule_free(schedule);
     return answer;
+}
+
+static struct answer simulate(const char *rule, int32_t p, int32_t m, int32_t v, const double time[3], double fused,
+                              double c) {
+    const struct kerf_schedule_request request = {.rule = rule, .devices = p, .microbatches = m, .chunks = v};
+    return simulate_request(&request, time, fused, c);
+}
+
+static struct answer simulate_slices(const char *rule, int32_t p, int32_t m, int32_t slices, const double time[3],
+                                     double c) {
+    const struct kerf_schedule_request request = {.rule = rule, .devices = p, .microbatches = m, .slices = slices};
+    return simulate_request(&request, time, NAN, c);
 }
 
 static void equals(const char *what, int32_t p, int32_t m, double got, double want) {
@@ -138,24 +154,24 @@ static void test_memory(void **state) {
 
 static void test_every_size_has_an_order(void **state) {
     (void)state;
-    size_t count;
-    const struct kerf_schedule_rule *const *rules = kerf_schedule_rules(&count);
-    for (size_t r = 0; r < count; r++)
+    const struct kerf_schedule_rule *rule;
+    for (size_t r = 0; (rule = kerf_schedule_rule_at(r)); r++)
         for (int32_t p = 1; p <= 6; p++)
             for (int32_t m = 1; m <= 14; m++)
                 for (int32_t group = 0; group <= 9; group += 3)
                     for (int32_t v = 0; v <= 3; v++) {
-                        const struct kerf_schedule_request request = {rules[r]->name, p, m, v, group};
+                        const struct kerf_schedule_request request = {
+                            .rule = rule->name, .devices = p, .microbatches = m, .chunks = v, .group = group};
                         struct kerf_schedule *schedule;
                         struct kerf_error err;
                         if (kerf_schedule_make(&request, &schedule, &err) !=
                             KERF_OK) { /* refused by its constraint, in words */
-                            assert_true(v > 0 || rules[r]->constraint[0] != 0 || (group > 0 && group < p));
+                            assert_true(v > 0 || rule->constraint[0] != 0 || (group > 0 && group < p));
                             assert_true(strlen(err.message) > 10);
                             continue;
                         }
                         if (kerf_schedule_check(schedule, &err) != KERF_OK)
-                            fail_msg("%s p=%d m=%d v=%d group=%d: %s", rules[r]->name, p, m, v, group, err.message);
+                            fail_msg("%s p=%d m=%d v=%d group=%d: %s", rule->name, p, m, v, group, err.message);
                         kerf_schedule_free(schedule);
                     }
 }
@@ -165,7 +181,16 @@ static int32_t check_two(const struct kerf_op *first, int32_t num_first, const s
                          int32_t num_second, struct kerf_error *err) {
     const int32_t device_of[] = {0, 1}, num_ops[] = {num_first, num_second};
     const struct kerf_op *const ops[] = {first, second};
-    const struct kerf_schedule schedule = {"own", 2, 2, 1, 1, 1, device_of, ops, num_ops};
+    const struct kerf_schedule schedule = {.name = "own",
+                                           .devices = 2,
+                                           .stages = 2,
+                                           .microbatches = 1,
+                                           .chunks = 1,
+                                           .replicas = 1,
+                                           .slices = 1,
+                                           .device_of = device_of,
+                                           .ops = ops,
+                                           .num_ops = num_ops};
     return kerf_schedule_check(&schedule, err);
 }
 
@@ -196,36 +221,74 @@ static void test_validator(void **state) {
 static void test_refusals_say_what_would_be_right(void **state) {
     (void)state;
     static const struct {
-        struct kerf_schedule_request request;
+        const char *rule;
+        int32_t devices, microbatches, chunks, group, slices;
         const char *words;
     } cases[] = {
-        {{"1f2b", 4, 8, 0, 0}, "did you mean 1f1b?"},
-        {{"1f1b", 0, 8, 0, 0}, "devices must lie between 1 and 4096, not 0"},
-        {{"1f1b", 4, 0, 0, 0}, "microbatches must lie between 1 and 1048576, not 0"},
-        {{"1f1b", 4, 8, 2, 0}, "1f1b has 1 chunk a device, not 2"},
-        {{"1f1b_overlap", 4, 6, 0, 0}, "at least 2p-1 = 7 micro-batches on 4 devices, not 6"},
-        {{"dualpipe_v", 4, 6, 0, 0}, "at least 2p-1 = 7 micro-batches on 4 devices, not 6"},
-        {{"dualpipe", 3, 8, 0, 0}, "an even number of devices, such as 2 or 4, not 3"},
-        {{"dualpipe", 4, 7, 0, 0}, "an even number of micro-batches, such as 8, not 7"},
-        {{"dualpipe", 8, 12, 0, 0}, "at least 2p-2 = 14 micro-batches on 8 devices, not 12"},
-        {{"interleaved_1f1b", 4, 8, 2, 2}, "deadlock: "},
-        {{"interleaved_1f1b", 4096, 8, 9, 0}, "there may be 1 to 32767 stages"},
-        {{"interleaved_1f1b", 4096, 1048576, 4, 0}, "are more than"},
+        {"1f2b", 4, 8, 0, 0, 0, "did you mean 1f1b?"},
+        {"1f1b", 0, 8, 0, 0, 0, "devices must lie between 1 and 4096, not 0"},
+        {"1f1b", 4, 0, 0, 0, 0, "microbatches must lie between 1 and 1048576, not 0"},
+        {"1f1b", 4, 8, 2, 0, 0, "1f1b has 1 chunk a device, not 2"},
+        {"1f1b_overlap", 4, 6, 0, 0, 0, "at least 2p-1 = 7 micro-batches on 4 devices, not 6"},
+        {"dualpipe_v", 4, 6, 0, 0, 0, "at least 2p-1 = 7 micro-batches on 4 devices, not 6"},
+        {"dualpipe", 3, 8, 0, 0, 0, "an even number of devices, such as 2 or 4, not 3"},
+        {"dualpipe", 4, 7, 0, 0, 0, "an even number of micro-batches, such as 8, not 7"},
+        {"dualpipe", 8, 12, 0, 0, 0, "at least 2p-2 = 14 micro-batches on 8 devices, not 12"},
+        {"interleaved_1f1b", 4, 8, 2, 2, 0, "deadlock: "},
+        {"interleaved_1f1b", 4096, 8, 9, 0, 0, "there may be 1 to 32767 stages"},
+        {"interleaved_1f1b", 4096, 1048576, 4, 0, 0, "are more than"},
+        {"1f1b", 4, 8, 0, 0, 2, "seq1f1b does"},
+        {"seq1f1b", 4, 8, 0, 0, 5000, "slices must lie between 1 and 4096, not 5000"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kerf_schedule *schedule = NULL;
         struct kerf_error err;
-        assert_int_not_equal(kerf_schedule_make(&cases[i].request, &schedule, &err), KERF_OK);
+        const struct kerf_schedule_request request = {.rule = cases[i].rule,
+                                                      .devices = cases[i].devices,
+                                                      .microbatches = cases[i].microbatches,
+                                                      .chunks = cases[i].chunks,
+                                                      .group = cases[i].group,
+                                                      .slices = cases[i].slices};
+        assert_int_not_equal(kerf_schedule_make(&request, &schedule, &err), KERF_OK);
         if (!strstr(err.message, cases[i].words)) fail_msg("'%s' does not say '%s'", err.message, cases[i].words);
         assert_null(schedule);
     }
 }
 
+/* Idle share (p-2)/(3m/2+p-2) at m = p and a backward twice as long as a forward (the paper's, exact for these). */
+static void test_chimera(void **state) {
+    (void)state;
+    const double t[] = {1, 1, 1};
+    for (int32_t p = 4; p <= 16; p *= 2) {
+        struct answer answer = simulate("chimera", p, p, 0, t, NAN, 0);
+        equals("chimera", p, p, answer.makespan, 3 * p + 2 * (p - 2));
+        assert_true(answer.peak <= p);
+    }
+}
+
+/* 1F1B over k slices: the bubble of a pipeline of slices, and p + k - 1 of them held. */
+static void test_seq1f1b(void **state) {
+    (void)state;
+    FOR_GRID(NO_LATENCY) {
+        const double *t = GRID[g], s = t[0] + t[1] + t[2], P = p, M = m;
+        for (int32_t slices = 1; slices <= 4; slices++) {
+            struct answer answer = simulate_slices("seq1f1b", p, m, slices, t, NO_LATENCY[k]);
+            equals("seq1f1b memory", p, m, answer.peak, fmin(M * slices, P + slices - 1) / slices);
+            equals("seq1f1b", p, m, answer.makespan, M * s + (P - 1) * s / slices);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_forms_of_one_stage_a_device),      cmocka_unit_test(test_forms_of_chunks),
-        cmocka_unit_test(test_nothing_travels_within_a_device),  cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_every_size_has_an_order),          cmocka_unit_test(test_validator),
+        cmocka_unit_test(test_forms_of_one_stage_a_device),
+        cmocka_unit_test(test_forms_of_chunks),
+        cmocka_unit_test(test_nothing_travels_within_a_device),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_every_size_has_an_order),
+        cmocka_unit_test(test_validator),
+        cmocka_unit_test(test_chimera),
+        cmocka_unit_test(test_seq1f1b),
         cmocka_unit_test(test_refusals_say_what_would_be_right),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

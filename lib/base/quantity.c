@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Quantities as people write them: a number, a prefix, a unit. */
-#include "kerf/spec.h"
+#include "kerf/text.h"
 
 #include <math.h>
 #include <stdio.h>
