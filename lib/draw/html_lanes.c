@@ -64,11 +64,7 @@ static void bars_streams(const struct kerf_panel *panel, double quantum, int64_t
 }
 
 static int32_t write_bars(struct kerf_text *out, const struct kerf_panel *panel, double quantum) {
-<<<<<<< HEAD
     static const char *const names[HTML_STREAMS] = {"gap", "took", "code", "number", "with"};
-=======
-    static const char *const names[HTML_STREAMS] = {"gap", "took", "kind", "number", "with"};
->>>>>>> main
     int64_t count = 0, splits = 0;
     for (int32_t l = 0; l < panel->num_lanes; l++) count += panel->lanes[l].num_bars;
     int64_t *all = calloc((size_t)count * HTML_STREAMS + 1, sizeof *all), *streams[HTML_STREAMS];
