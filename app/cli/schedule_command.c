@@ -159,7 +159,8 @@ static void print_list(struct kerf_text *out) {
     const struct kerf_schedule_rule *rule;
     for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++) {
         kerf_text_printf(out, "%s%s: %s\n", i ? "\n" : "", rule->name, rule->summary);
-        if (rule->constraint[0]) kerf_text_printf(out, "  needs    %s\n", rule->constraint);
+        if (rule->constraint) kerf_text_printf(out, "  needs    %s\n", rule->constraint);
+        if (rule->elsewhere) kerf_text_printf(out, "  refused  by %s\n", rule->elsewhere);
         kerf_text_printf(out, "  bubble   %s\n  memory   %s\n  source   %s\n", rule->bubble, rule->memory,
                          rule->source);
     }

@@ -55,7 +55,8 @@ struct kerf_schedule {
 struct kerf_schedule_rule {
     const char *name;
     const char *summary;
-    const char *constraint; /* which devices and micro-batches it takes; "" when any */
+    const char *constraint; /* which devices and micro-batches it takes; NULL: any */
+    const char *elsewhere;  /* what other programs refuse of it, "PyTorch: m < p"; NULL: nothing */
     const char *bubble;     /* idle time in a step for equal stages, s = F + B + W of a device */
     const char *memory;     /* peak of the fullest device, in micro-batches through all chunks of a device */
     const char *source;     /* paper or repository */
@@ -106,6 +107,9 @@ KERF_API int32_t kerf_schedule_make(const struct kerf_schedule_request *request,
                                     struct kerf_error *err);
 KERF_API struct kerf_schedule *kerf_schedule_free(struct kerf_schedule *schedule); /* always NULL */
 
+/** What other programs refuse of a request that kerf takes: its rule's `elsewhere`, or NULL. */
+KERF_API const char *kerf_schedule_warning(const struct kerf_schedule_request *request);
+
 /** Every stage and micro-batch has one F and either one B or one I and one W (an FB counts as its parts), each on the
  * stage's device, and nothing waits for itself: the first cycle is told as a chain of operations. */
 KERF_API int32_t kerf_schedule_check(const struct kerf_schedule *schedule, struct kerf_error *err);
@@ -145,6 +149,9 @@ struct kerf_schedule_times_request {
                          device of micro-batches, or of strings of bytes ("40GB"). What is said above takes precedence
                          over what the file says. */
     int32_t blocking, shared_link, free_at_input, unsynchronised;
+    int32_t per_device; /* 1: to compare schedules with different stages. Numbers are of all stages of a device
+                           together; an array of the file is by as many equal parts of the model as it has elements,
+                           which are summed or split for the stages there are */
 };
 
 /** A request that says nothing. */

@@ -12,10 +12,22 @@ static void device(struct builder *b, int32_t i) {
     }
 }
 
+static int refused_elsewhere(const struct kerf_schedule_request *request) {
+    return request->microbatches < request->devices;
+}
+
 const struct rule rule_1f1b = {
-    .shown = {"1f1b", "one forward, one backward", "", "(p-1) s", "min(p, m)",
-              "PipeDream-Flush, arXiv 2006.09503; Megatron-LM"},
+    .shown =
+        {
+            .name = "1f1b",
+            .summary = "one forward, one backward",
+            .elsewhere = "PyTorch: m < p",
+            .bubble = "(p-1) s",
+            .memory = "min(p, m)",
+            .source = "PipeDream-Flush, arXiv 2006.09503; Megatron-LM",
+        },
     .default_chunks = 1,
     .fixed_chunks = 1,
+    .refused_elsewhere = refused_elsewhere,
     .device = device,
 };

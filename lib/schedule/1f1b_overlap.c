@@ -19,8 +19,15 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_1f1b_overlap = {
-    .shown = {"1f1b_overlap", "1f1b with fused forward and backward", "m >= 2p-1", "makespan p F + (m-1) FB + p (B+W)",
-              "2p", "Victarry/PP-Schedule-Visualization"},
+    .shown =
+        {
+            .name = "1f1b_overlap",
+            .summary = "1f1b with fused forward and backward",
+            .constraint = "m >= 2p-1",
+            .bubble = "makespan p F + (m-1) FB + p (B+W)",
+            .memory = "2p",
+            .source = "Victarry/PP-Schedule-Visualization",
+        },
     .default_chunks = 1,
     .fixed_chunks = 1,
     .check = check,

@@ -38,8 +38,15 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_chimera = {
-    .shown = {"chimera", "1f1b from both ends at once", "made for p even, m a multiple of p",
-              "2 (p-2) F at m = p and B_full = 2F", "up to p", "Chimera, arXiv 2107.06925"},
+    .shown =
+        {
+            .name = "chimera",
+            .summary = "1f1b from both ends at once",
+            .constraint = "made for p even, m a multiple of p",
+            .bubble = "2 (p-2) F at m = p and B_full = 2F",
+            .memory = "up to p",
+            .source = "Chimera, arXiv 2107.06925",
+        },
     .placement = KERF_PLACE_BOTH,
     .default_chunks = 1,
     .fixed_chunks = 1,

@@ -31,12 +31,25 @@ static void device(struct builder *b, int32_t i) {
     dual_pass_device(&dual);
 }
 
+static int refused_elsewhere(const struct kerf_schedule_request *request) {
+    return request->microbatches < 2 * request->devices;
+}
+
 const struct rule rule_dualpipe = {
-    .shown = {"dualpipe", "from both ends at once, forward and backward together", "p even, m even, m >= 2p-2",
-              "(p/2-1) (FB + B_full - 3W)", "p + 1", "DeepSeek-V3, arXiv 2412.19437; deepseek-ai/DualPipe"},
+    .shown =
+        {
+            .name = "dualpipe",
+            .summary = "from both ends at once, forward and backward together",
+            .constraint = "p even, m even, m >= 2p-2",
+            .elsewhere = "DualPipe: m < 2p",
+            .bubble = "(p/2-1) (FB + B_full - 3W)",
+            .memory = "p + 1",
+            .source = "DeepSeek-V3, arXiv 2412.19437; deepseek-ai/DualPipe",
+        },
     .placement = KERF_PLACE_BOTH,
     .default_chunks = 1,
     .fixed_chunks = 1,
     .check = check,
+    .refused_elsewhere = refused_elsewhere,
     .device = device,
 };

@@ -21,12 +21,25 @@ static void device(struct builder *b, int32_t i) {
     dual_pass_device(&dual);
 }
 
+static int refused_elsewhere(const struct kerf_schedule_request *request) {
+    return request->microbatches < 2 * request->devices;
+}
+
 const struct rule rule_dualpipe_v = {
-    .shown = {"dualpipe_v", "DualPipe in a V, one replica", "m >= 2p-1",
-              "(p-1) (fb + b_full - 3w) of a chunk's times, F = B", "p + 1/2", "deepseek-ai/DualPipe"},
+    .shown =
+        {
+            .name = "dualpipe_v",
+            .summary = "DualPipe in a V, one replica",
+            .constraint = "m >= 2p-1",
+            .elsewhere = "DualPipe: m < 2p",
+            .bubble = "(p-1) (fb + b_full - 3w) of a chunk's times, F = B",
+            .memory = "p + 1/2",
+            .source = "deepseek-ai/DualPipe",
+        },
     .placement = KERF_PLACE_V,
     .default_chunks = 2,
     .fixed_chunks = 1,
     .check = check,
+    .refused_elsewhere = refused_elsewhere,
     .device = device,
 };

@@ -13,8 +13,14 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_eager_1f1b = {
-    .shown = {"eager_1f1b", "1f1b with twice the warm-up, to hide latency", "", "(p-1) s", "min(2p-1, m)",
-              "overlapped warm-up of 1F1B; arXiv 2211.05322"},
+    .shown =
+        {
+            .name = "eager_1f1b",
+            .summary = "1f1b with twice the warm-up, to hide latency",
+            .bubble = "(p-1) s",
+            .memory = "min(2p-1, m)",
+            .source = "overlapped warm-up of 1F1B; arXiv 2211.05322",
+        },
     .default_chunks = 1,
     .fixed_chunks = 1,
     .device = device,

@@ -8,7 +8,14 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_gpipe = {
-    .shown = {"gpipe", "all forwards, then all backwards", "", "(p-1) s", "m", "GPipe, arXiv 1811.06965"},
+    .shown =
+        {
+            .name = "gpipe",
+            .summary = "all forwards, then all backwards",
+            .bubble = "(p-1) s",
+            .memory = "m",
+            .source = "GPipe, arXiv 1811.06965",
+        },
     .default_chunks = 1,
     .fixed_chunks = 1,
     .device = device,

@@ -14,10 +14,23 @@ static void device(struct builder *b, int32_t i) {
     }
 }
 
+static int refused_elsewhere(const struct kerf_schedule_request *request) {
+    return refused_by_megatron(request) || refused_by_pytorch_rounds(request);
+}
+
 const struct rule rule_interleaved_1f1b = {
-    .shown = {"interleaved_1f1b", "1f1b over v chunks a device", "", "(p-1) s / v", "((v-1) group + 2p - 1) / v",
-              "Megatron-LM, arXiv 2104.04473"},
+    .shown =
+        {
+            .name = "interleaved_1f1b",
+            .summary = "1f1b over v chunks a device",
+            .elsewhere = "Megatron-LM: a group below p or above m, or a last group below p; PyTorch: m no multiple of "
+                         "its rounds, m / p",
+            .bubble = "(p-1) s / v",
+            .memory = "((v-1) group + 2p - 1) / v",
+            .source = "Megatron-LM, arXiv 2104.04473",
+        },
     .default_chunks = 1,
     .grouped = 1,
+    .refused_elsewhere = refused_elsewhere,
     .device = device,
 };

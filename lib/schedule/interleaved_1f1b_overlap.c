@@ -18,10 +18,17 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_interleaved_1f1b_overlap = {
-    .shown = {"interleaved_1f1b_overlap", "interleaved_1f1b with fused forward and backward", "",
-              "makespan of a chunk's times: p v (f+b+w) + (m v - 1 - p (v-1)) fb", "((v-1) group + 2p) / v",
-              "Victarry/PP-Schedule-Visualization; Megatron-LM"},
+    .shown =
+        {
+            .name = "interleaved_1f1b_overlap",
+            .summary = "interleaved_1f1b with fused forward and backward",
+            .elsewhere = "Megatron-LM: a group below p or above m, or a last group below p",
+            .bubble = "makespan of a chunk's times: p v (f+b+w) + (m v - 1 - p (v-1)) fb",
+            .memory = "((v-1) group + 2p) / v",
+            .source = "Victarry/PP-Schedule-Visualization; Megatron-LM",
+        },
     .default_chunks = 1,
     .grouped = 1,
+    .refused_elsewhere = refused_by_megatron,
     .device = device,
 };

@@ -17,9 +17,17 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_interleaved_zb = {
-    .shown = {"interleaved_zb", "interleaved_1f1b with the weights' backward split off", "", "(p-1) (F+B-W) / v",
-              "((v-1) group + p) / v", "PyTorch ScheduleInterleavedZeroBubble"},
+    .shown =
+        {
+            .name = "interleaved_zb",
+            .summary = "interleaved_1f1b with the weights' backward split off",
+            .elsewhere = "PyTorch: m no multiple of its rounds, m / p",
+            .bubble = "(p-1) (F+B-W) / v",
+            .memory = "((v-1) group + p) / v",
+            .source = "PyTorch ScheduleInterleavedZeroBubble",
+        },
     .default_chunks = 2,
     .grouped = 1,
+    .refused_elsewhere = refused_by_pytorch_rounds,
     .device = device,
 };

@@ -11,8 +11,14 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_looped_bfs = {
-    .shown = {"looped_bfs", "all micro-batches through one chunk, then the next", "", "(p-1) s / v", "m",
-              "Breadth-First Pipeline Parallelism, arXiv 2211.05953"},
+    .shown =
+        {
+            .name = "looped_bfs",
+            .summary = "all micro-batches through one chunk, then the next",
+            .bubble = "(p-1) s / v",
+            .memory = "m",
+            .source = "Breadth-First Pipeline Parallelism, arXiv 2211.05953",
+        },
     .default_chunks = 2,
     .device = device,
 };

@@ -27,6 +27,7 @@ struct rule {
     int32_t grouped;        /* 1: a group below p, or one that does not divide m, may deadlock: the validator decides */
     /* The constraint of the rule in words for err, or KERF_OK. */
     int32_t (*check)(const struct kerf_schedule_request *request, struct kerf_error *err); /* NULL: takes anything */
+    int (*refused_elsewhere)(const struct kerf_schedule_request *request); /* 1: see shown.elsewhere; NULL: never */
     void (*device)(struct builder *builder, int32_t device); /* adds the operations of one device in order, */
     /* or a search adds those of all; the request's times are never NULL. */
     int32_t (*search)(struct builder *builder, const struct kerf_schedule_request *request, struct kerf_error *err);
@@ -50,6 +51,12 @@ static inline void add_slice(struct builder *builder, int32_t device, enum kerf_
                              int32_t microbatch, int32_t slice) {
     add(builder, device, kind, stage, microbatch);
     builder->ops[device][builder->num_ops[device] - 1].slice = (int16_t)slice;
+}
+
+/* PyTorch goes through the micro-batches in rounds of p or some more, all of the same size. */
+static inline int refused_by_pytorch_rounds(const struct kerf_schedule_request *request) {
+    int32_t rounds = request->microbatches / request->devices;
+    return rounds > 1 && request->microbatches % rounds != 0;
 }
 
 extern const struct rule rule_gpipe, rule_1f1b, rule_eager_1f1b, rule_1f1b_overlap, rule_interleaved_1f1b,

@@ -112,6 +112,11 @@ int32_t kerf_schedule_stages(const struct kerf_schedule_request *request, int32_
     return code;
 }
 
+const char *kerf_schedule_warning(const struct kerf_schedule_request *request) {
+    const struct rule *rule = find(request->rule, NULL);
+    return rule && rule->refused_elsewhere && rule->refused_elsewhere(request) ? rule->shown.elsewhere : NULL;
+}
+
 /* ---- Making it -------------------------------------------------------------------------------------------- */
 
 struct kerf_schedule *kerf_schedule_free(struct kerf_schedule *schedule) {

@@ -17,8 +17,14 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_seq1f1b = {
-    .shown = {"seq1f1b", "1f1b over slices of the sequence", "", "about (p-1) s / slices", "(p + slices - 1) / slices",
-              "Seq1F1B, arXiv 2406.03488"},
+    .shown =
+        {
+            .name = "seq1f1b",
+            .summary = "1f1b over slices of the sequence",
+            .bubble = "about (p-1) s / slices",
+            .memory = "(p + slices - 1) / slices",
+            .source = "Seq1F1B, arXiv 2406.03488",
+        },
     .default_chunks = 1,
     .fixed_chunks = 1,
     .default_slices = 4,

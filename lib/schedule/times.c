@@ -34,22 +34,35 @@ static int32_t read_element(const struct json_object *file, const char *key, con
     return KERF_OK;
 }
 
-/* An array of the file, `count` long, or NULL where the file has none. */
-static int32_t read_array(const struct json_object *file, const char *key, const char *unit, size_t count,
+/* Parts of a model as stages: sums of several parts, or shares of one. One number divides the other. */
+static const double *regrouped(struct arena *arena, const double *parts, size_t num_parts, size_t stages) {
+    double *values = arena_alloc(arena, stages, sizeof *values);
+    for (size_t k = 0; values && k < stages; k++) {
+        if (num_parts < stages) values[k] = parts[k / (stages / num_parts)] * (double)num_parts / (double)stages;
+        for (size_t i = 0; num_parts >= stages && i < num_parts / stages; i++)
+            values[k] += parts[k * (num_parts / stages) + i];
+    }
+    return values;
+}
+
+/* An array of the file with a number for each stage, or of any that can be regrouped; NULL where the file has none. */
+static int32_t read_array(const struct json_object *file, const char *key, const char *unit, size_t stages, int regroup,
                           struct arena *arena, const double **ret, struct kerf_error *err) {
     const json_t *json = json_object_get(file->json, key);
     if (json == NULL) return KERF_OK;
-    if (!json_is_array(json) || json_array_size(json) != count)
-        return json_fail(file, key, KERF_EINVALID, err, "\"%s\" must be an array of %zu numbers, one for each stage",
-                         key, count);
+    size_t count = json_array_size(json);
+    int fits = count == stages || (regroup && count > 0 && (count % stages == 0 || stages % count == 0));
+    if (!json_is_array(json) || !fits)
+        return json_fail(file, key, KERF_EINVALID, err, "\"%s\" must be an array of %zu numbers, one for each stage%s",
+                         key, stages, regroup ? ", or of a multiple or a divisor of that" : "");
     double *values = arena_alloc(arena, count, sizeof *values);
     if (values == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
     for (size_t i = 0; i < count; i++) {
         int32_t code = read_element(file, key, unit, i, json_array_get(json, i), &values[i], err);
         if (code != KERF_OK) return code;
     }
-    *ret = values;
-    return KERF_OK;
+    *ret = count == stages ? values : regrouped(arena, values, count, stages);
+    return *ret ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
 }
 
 static int32_t read_p2p(const struct json_object *file, size_t devices, struct owned_times *owned,
@@ -124,23 +137,30 @@ static void fill_in(const struct kerf_schedule_times_request *request, size_t de
                     struct owned_times *owned) {
     struct kerf_schedule_times *times = &owned->times;
     struct arena *arena = &owned->arena;
-    if (!isnan(request->forward_s)) times->forward_s = filled(arena, stages, request->forward_s);
-    if (!isnan(request->backward_s)) times->backward_s = filled(arena, stages, request->backward_s);
-    if (!isnan(request->backward_input_s)) times->backward_input_s = filled(arena, stages, request->backward_input_s);
-    if (!isnan(request->backward_weight_s))
-        times->backward_weight_s = filled(arena, stages, request->backward_weight_s);
-    if (!isnan(request->fused_s)) times->fused_s = filled(arena, stages, request->fused_s);
+    const double share = request->per_device ? (double)devices / (double)stages : 1; /* of a number, for a stage */
+    const struct {
+        double said;
+        const double **ret;
+    } numbers[] = {
+        {request->forward_s, &times->forward_s},
+        {request->backward_s, &times->backward_s},
+        {request->backward_input_s, &times->backward_input_s},
+        {request->backward_weight_s, &times->backward_weight_s},
+        {request->fused_s, &times->fused_s},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!isnan(numbers[i].said)) *numbers[i].ret = filled(arena, stages, numbers[i].said * share);
     if (!isnan(request->p2p_s)) times->p2p_s = request->p2p_s, times->p2p_of_s = NULL;
     if (!isnan(request->cap)) {
         times->cap = filled(arena, devices, request->cap);
         times->cap_in_bytes = request->cap_in_bytes;
     }
-    if (times->forward_s == NULL) times->forward_s = filled(arena, stages, 1);
+    if (times->forward_s == NULL) times->forward_s = filled(arena, stages, share);
     const double *whole = times->backward_s;
     if (times->backward_input_s == NULL)
-        times->backward_input_s = whole ? combined(arena, stages, whole, 0.5, NULL, 0) : filled(arena, stages, 1);
+        times->backward_input_s = whole ? combined(arena, stages, whole, 0.5, NULL, 0) : filled(arena, stages, share);
     if (times->backward_weight_s == NULL)
-        times->backward_weight_s = whole ? combined(arena, stages, whole, 0.5, NULL, 0) : filled(arena, stages, 1);
+        times->backward_weight_s = whole ? combined(arena, stages, whole, 0.5, NULL, 0) : filled(arena, stages, share);
     if (whole == NULL && times->backward_input_s && times->backward_weight_s)
         times->backward_s = combined(arena, stages, times->backward_input_s, 1, times->backward_weight_s, 1);
     if (!isnan(request->overhead_s)) times->overhead_s = request->overhead_s;
@@ -151,8 +171,8 @@ static void fill_in(const struct kerf_schedule_times_request *request, size_t de
     times->unsynchronised = request->unsynchronised;
 }
 
-static int32_t read_file(const struct json_object *file, size_t devices, size_t stages, struct owned_times *owned,
-                         struct kerf_error *err) {
+static int32_t read_file(const struct json_object *file, size_t devices, size_t stages, int regroup,
+                         struct owned_times *owned, struct kerf_error *err) {
     static const char *const keys[] = {"forward", "backward",         "backward_input", "backward_weight",
                                        "fused",   "activation_bytes", "memory_cap",     "p2p"};
     struct kerf_schedule_times *times = &owned->times;
@@ -169,7 +189,7 @@ static int32_t read_file(const struct json_object *file, size_t devices, size_t 
     };
     int32_t code = json_check_keys(file, keys, sizeof keys / sizeof *keys, err);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && code == KERF_OK; i++)
-        code = read_array(file, arrays[i].key, arrays[i].unit, stages, &owned->arena, arrays[i].ret, err);
+        code = read_array(file, arrays[i].key, arrays[i].unit, stages, regroup, &owned->arena, arrays[i].ret, err);
     if (code == KERF_OK) code = read_p2p(file, devices, owned, err);
     if (code == KERF_OK) code = read_cap(file, devices, owned, err);
     return code;
@@ -225,7 +245,7 @@ int32_t kerf_schedule_times_make(int32_t devices, int32_t stages, const struct k
     if (code == KERF_OK && request->file) {
         code = input_read(request->file, TIMES_BYTES_MAX, &text, err);
         if (code == KERF_OK) code = json_document_parse(&document, text.data, text.length, request->file, &file, err);
-        if (code == KERF_OK) code = read_file(&file, (size_t)devices, (size_t)stages, owned, err);
+        if (code == KERF_OK) code = read_file(&file, (size_t)devices, (size_t)stages, request->per_device, owned, err);
     }
     if (code == KERF_OK) fill_in(request, (size_t)devices, (size_t)stages, owned);
     const struct kerf_schedule_times *times = &owned->times;

@@ -44,4 +44,10 @@ static inline void add_backward(struct builder *b, int32_t i, enum kerf_op_kind 
     virtual_next(b, at);
 }
 
+/* Megatron-LM, schedules.py: p <= group <= m, and a last group of none or at least p. */
+static inline int refused_by_megatron(const struct kerf_schedule_request *request) {
+    int32_t p = request->devices, m = request->microbatches, group = request->group ? request->group : p;
+    return group < p || group > m || (m % group != 0 && m % group < p);
+}
+
 #endif

@@ -19,15 +19,28 @@ void zero_bubble_device(struct builder *b, int32_t i, int32_t warm_up, int32_t l
 static void device(struct builder *b, int32_t i) { zero_bubble_device(b, i, b->p - i, i); }
 
 const struct rule rule_zb_h1 = {
-    .shown = {"zb_h1", "1f1b's memory, a third of its bubble", "", "(p-1) (F+B-W)", "min(p, m)",
-              "Zero Bubble, arXiv 2401.10241"},
+    .shown =
+        {
+            .name = "zb_h1",
+            .summary = "1f1b's memory, a third of its bubble",
+            .bubble = "(p-1) (F+B-W)",
+            .memory = "min(p, m)",
+            .source = "Zero Bubble, arXiv 2401.10241",
+        },
     .default_chunks = 1,
     .fixed_chunks = 1,
     .device = device,
 };
 
 const struct rule rule_zb1p = {
-    .shown = {"zb1p", "another name of zb_h1", "", "(p-1) (F+B-W)", "min(p, m)", "Victarry/PP-Schedule-Visualization"},
+    .shown =
+        {
+            .name = "zb1p",
+            .summary = "another name of zb_h1",
+            .bubble = "(p-1) (F+B-W)",
+            .memory = "min(p, m)",
+            .source = "Victarry/PP-Schedule-Visualization",
+        },
     .default_chunks = 1,
     .fixed_chunks = 1,
     .device = device,

@@ -7,8 +7,14 @@
 static void device(struct builder *b, int32_t i) { zero_bubble_device(b, i, 2 * (b->p - i) - 1, 2 * i); }
 
 const struct rule rule_zb_h2 = {
-    .shown = {"zb_h2", "no bubble within a device, at twice the memory", "", "(p-1) (F+B-2W) of the span, m >= 2p",
-              "min(2p-1, m)", "Zero Bubble, arXiv 2401.10241"},
+    .shown =
+        {
+            .name = "zb_h2",
+            .summary = "no bubble within a device, at twice the memory",
+            .bubble = "(p-1) (F+B-2W) of the span, m >= 2p",
+            .memory = "min(2p-1, m)",
+            .source = "Zero Bubble, arXiv 2401.10241",
+        },
     .default_chunks = 1,
     .fixed_chunks = 1,
     .device = device,

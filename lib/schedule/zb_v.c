@@ -36,8 +36,14 @@ static void device(struct builder *b, int32_t i) {
 }
 
 const struct rule rule_zb_v = {
-    .shown = {"zb_v", "no bubble within a device in 1f1b's memory, two chunks in a V", "",
-              "0 of the span when F = B = W", "p", "Zero Bubble, arXiv 2401.10241; PyTorch ScheduleZBVZeroBubble"},
+    .shown =
+        {
+            .name = "zb_v",
+            .summary = "no bubble within a device in 1f1b's memory, two chunks in a V",
+            .bubble = "0 of the span when F = B = W",
+            .memory = "p",
+            .source = "Zero Bubble, arXiv 2401.10241; PyTorch ScheduleZBVZeroBubble",
+        },
     .placement = KERF_PLACE_V,
     .default_chunks = 2,
     .fixed_chunks = 1,
