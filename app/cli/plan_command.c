@@ -6,9 +6,9 @@
 #include <string.h>
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/output.h"
 #include "cli/plan_print.h"
 #include "cli/ranges.h"
+#include "cli/render.h"
 #include "cli/terminal.h"
 
 enum { PROBLEMS_MAX = 200000 };
@@ -86,14 +86,15 @@ static const struct kerf_option options[] = {
      .type = KERF_OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
-     .choices = "table,json,csv,markdown",
+     .choices = "table,json,csv,markdown,svg,png,pdf,html",
      .help = "What to print on standard output (default: table)."},
     {.name = "output",
      .letter = 'o',
      .type = KERF_OPTION_STRINGS,
      AT(outputs),
      .value = "FILE",
-     .help = "Write FILE too, in the format of its name: .svg .png .pdf draw the answer; .json .csv .md .txt hold it, "
+     .help = "Write FILE too, in the format of its name: .svg .png .pdf .html draw the answer; .json .csv .md .txt "
+             "hold it, "
              "and are "
              "then written instead of standard output. May be given several times; - is standard output."},
     {.name = "threads",
@@ -235,79 +236,38 @@ static int32_t read_question(const struct plan_options *values, struct question 
 
 /* ---- From the plan to what is printed --------------------------------------------------------------------- */
 
-static int32_t render(struct kerf_text *out, const struct kerf_plan *plan, const char *format,
-                      const struct print_style *style, struct kerf_error *err) {
-    enum kerf_picture_format picture;
+static const struct render_format formats[] = {
+    {.name = "table", .ending = "txt"},
+    {.name = "markdown", .ending = "md"},
+    {.name = "json", .ending = "json"},
+    {.name = "csv", .ending = "csv"},
+    RENDER_PICTURES,
+    {.name = NULL},
+};
+
+struct answer {
+    const struct kerf_plan *plan;
+    const char *cost_model;
+};
+
+static int32_t write_answer(void *context, struct kerf_text *out, const struct render_format *format,
+                            const struct render_style *style, struct kerf_error *err) {
+    const struct answer *answer = context;
+    const struct print_style print = {answer->cost_model, style->columns, style->colour};
     struct kerf_json json;
-    if (strcmp(format, "json") == 0) {
+    if (format->is_picture) return print_plan_picture(out, answer->plan, format->picture, &print, err);
+    if (strcmp(format->name, "json") == 0) {
         kerf_json_begin(&json, out);
-        kerf_plan_json(&json, plan);
+        kerf_plan_json(&json, answer->plan);
         kerf_text_add(out, "\n");
-    } else if (strcmp(format, "csv") == 0) {
-        print_plan_csv(out, plan);
-    } else if (strcmp(format, "markdown") == 0 || strcmp(format, "md") == 0) {
-        print_plan_markdown(out, plan, style);
-    } else if (strcmp(format, "table") == 0 || strcmp(format, "txt") == 0) {
-        print_plan_table(out, plan, style);
+    } else if (strcmp(format->name, "csv") == 0) {
+        print_plan_csv(out, answer->plan);
+    } else if (strcmp(format->name, "markdown") == 0) {
+        print_plan_markdown(out, answer->plan, &print);
     } else {
-        char name[64];
-        snprintf(name, sizeof name, "x.%s", format);
-        int32_t code = kerf_picture_format_of(name, &picture, err);
-        return code == KERF_OK ? print_plan_picture(out, plan, picture, style, err) : code;
+        print_plan_table(out, answer->plan, &print);
     }
     return KERF_OK;
-}
-
-static int is_text(const char *format) {
-    static const char *const texts[] = {"table", "markdown", "json", "csv", "md", "txt"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        if (strcmp(format, texts[i]) == 0) return 1;
-    return 0;
-}
-
-/* Where the name says nothing, as that of a pipe, it is --format. */
-static const char *format_of(const char *path, const struct plan_options *values) {
-    return output_is_special(path) ? values->format : output_ending(path);
-}
-
-/* Every file that is asked for can be written, and in which format; known before anything is searched. */
-static int32_t check_outputs(const struct plan_options *values, struct kerf_error *err) {
-    for (int32_t i = 0; i < values->outputs.count; i++) {
-        const char *path = values->outputs.items[i];
-        enum kerf_picture_format picture;
-        int32_t code = output_check(path, err);
-        if (code != KERF_OK) return code;
-        if (!is_text(format_of(path, values)) && kerf_picture_format_of(path, &picture, NULL) != KERF_OK)
-            return kerf_error_set(err, KERF_EINVALID,
-                                  "--output %.200s: end the name in .svg .png .pdf .json .csv .md or .txt", path);
-    }
-    return KERF_OK;
-}
-
-static int32_t write_one(const struct kerf_plan *plan, const struct plan_options *values, const char *path,
-                         struct kerf_error *err) {
-    int to_stdout = output_is_stdout(path);
-    struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100,
-                                to_stdout && terminal_colour()};
-    struct kerf_text out = {0};
-    int32_t code = render(&out, plan, format_of(path, values), &style, err);
-    if (code == KERF_OK) code = output_file(path, &out, err);
-    kerf_text_free(&out);
-    return code;
-}
-
-/* Writes what was asked for; where a file cannot be written the rest still is. */
-static int32_t print(const struct kerf_plan *plan, const struct plan_options *values, struct kerf_error *err) {
-    struct kerf_error one;
-    int32_t code = KERF_OK;
-    int to_stdout = 1; /* where no file holds the text */
-    for (int32_t i = 0; i < values->outputs.count; i++) {
-        const char *path = values->outputs.items[i];
-        if (is_text(format_of(path, values))) to_stdout = 0;
-        if (write_one(plan, values, path, &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
-    }
-    if (to_stdout && write_one(plan, values, "-", &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
-    return code;
 }
 
 static int answer(const struct plan_options *values) {
@@ -316,10 +276,12 @@ static int answer(const struct plan_options *values) {
     const struct kerf_cost_model *cost_model = NULL;
     struct kerf_plan *plan = NULL;
     struct terminal_progress progress = {.what = "searching"};
+    struct answer answer = {.cost_model = values->cost_model};
+    const struct render render = {formats, values->format, &values->outputs, write_answer, &answer};
     int status;
     int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
     if (code == KERF_OK) code = read_question(values, &question, &err);
-    if (code == KERF_OK) code = check_outputs(values, &err);
+    if (code == KERF_OK) code = render_check(&render, &err);
     if (code == KERF_OK) {
         struct kerf_plan_options search = {cost_model, (int32_t)values->top, (int32_t)values->threads,
                                            terminal_progress, &progress};
@@ -327,7 +289,8 @@ static int answer(const struct plan_options *values) {
         code = kerf_plan_search(question.problems, question.num_problems, &search, &plan, &err);
         terminal_progress_end(&progress);
     }
-    if (code == KERF_OK) code = print(plan, values, &err);
+    answer.plan = plan;
+    if (code == KERF_OK) code = render_all(&render, &err);
     if (code != KERF_OK)
         status = cli_fail(&err);
     else if (!plan->complete)

@@ -11,54 +11,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/plan_print.h"
+#include "cli/sketch.h"
 
 enum { BARS_MAX = 40, SERIES_MAX = 12 };
 
-/* Strings and numbers of a picture while it is made; all given back at once. */
-struct sketch {
-    char **strings;
-    size_t num_strings;
-    double **numbers;
-    size_t num_numbers;
-    int failed;
-};
-
-static const char *keep(struct sketch *sketch, struct kerf_text *text) {
-    char **strings = realloc(sketch->strings, (sketch->num_strings + 1) * sizeof *strings);
-    if (strings) sketch->strings = strings;
-    if (strings == NULL || text->failed || text->data == NULL) {
-        sketch->failed = 1;
-        kerf_text_free(text);
-        return "";
-    }
-    return strings[sketch->num_strings++] = text->data; /* the text is the sketch's now */
-}
-
 static double *keep_numbers(struct sketch *sketch, size_t count) {
     static double nothing[TIME_PARTS];
-    double **numbers = realloc(sketch->numbers, (sketch->num_numbers + 1) * sizeof *numbers);
-    double *one = calloc(count ? count : 1, sizeof *one);
-    if (numbers) sketch->numbers = numbers;
-    if (numbers == NULL || one == NULL) {
-        sketch->failed = 1;
-        free(one);
-        return nothing;
-    }
-    return numbers[sketch->num_numbers++] = one;
-}
-
-static void sketch_free(struct sketch *sketch) {
-    for (size_t i = 0; i < sketch->num_strings; i++) free(sketch->strings[i]);
-    for (size_t i = 0; i < sketch->num_numbers; i++) free(sketch->numbers[i]);
-    free(sketch->strings);
-    free(sketch->numbers);
+    double *numbers = sketch_alloc(sketch, count, sizeof *numbers);
+    return numbers ? numbers : nothing;
 }
 
 static const char *layout_label(struct sketch *sketch, const struct kerf_search *search,
                                 const struct kerf_estimate *estimate) {
     struct kerf_text text = {0};
     words_layout_short(&text, &search->problem, &estimate->layout);
-    return keep(sketch, &text);
+    return sketch_text(sketch, &text);
 }
 
 static const char *placement_label(struct sketch *sketch, const struct kerf_search *search,
@@ -66,7 +33,7 @@ static const char *placement_label(struct sketch *sketch, const struct kerf_sear
     struct kerf_text text = {0};
     kerf_text_add(&text, "in a domain: ");
     words_placement_short(&text, &search->problem, &estimate->layout);
-    return keep(sketch, &text);
+    return sketch_text(sketch, &text);
 }
 
 /* The model that all searches are about, or NULL. */
@@ -82,7 +49,7 @@ static const char *series_label(struct sketch *sketch, const struct kerf_plan *p
     if (common_model(plan) == NULL) kerf_text_printf(&text, "%s, ", problem->model.name);
     kerf_text_printf(&text, "%s domain %lld, %s", problem->system.name, (long long)problem->system.scale_up.size,
                      kerf_strategy_name(problem->strategy));
-    return keep(sketch, &text);
+    return sketch_text(sketch, &text);
 }
 
 /* "gpt3_1t: WORDS", where all searches are about one model. */
@@ -90,7 +57,7 @@ static const char *sweep_title(struct sketch *sketch, const struct kerf_plan *pl
     struct kerf_text text = {0};
     if (common_model(plan)) kerf_text_printf(&text, "%s: ", common_model(plan));
     kerf_text_add(&text, words);
-    return keep(sketch, &text);
+    return sketch_text(sketch, &text);
 }
 
 /* What all searches have in common. */
@@ -108,20 +75,20 @@ static void workload_words(struct kerf_text *out, const struct kerf_search *sear
 static const char *seconds_label(struct sketch *sketch, double seconds) {
     struct kerf_text text = {0};
     kerf_text_seconds(&text, seconds);
-    return keep(sketch, &text);
+    return sketch_text(sketch, &text);
 }
 
 static const char *capacity_label(struct sketch *sketch, double bytes) {
     struct kerf_text text = {0};
     kerf_text_bytes(&text, bytes);
     kerf_text_add(&text, " of memory");
-    return keep(sketch, &text);
+    return sketch_text(sketch, &text);
 }
 
 static const char *footer(struct sketch *sketch, const struct print_style *style) {
     struct kerf_text text = {0};
     kerf_text_printf(&text, "kerf %s, cost model: %s", kerf_version(), style->cost_model);
-    return keep(sketch, &text);
+    return sketch_text(sketch, &text);
 }
 
 static int32_t draw(struct kerf_text *out, const struct kerf_figure *figure, enum kerf_picture_format format,
@@ -195,7 +162,8 @@ static int32_t draw_search(struct kerf_text *out, struct sketch *sketch, const s
     kerf_text_add(&subtitle, " layouts, ");
     kerf_text_count(&subtitle, search->feasible);
     kerf_text_add(&subtitle, search->num_plans ? " fit; the best:" : search->nearest ? " fit; the nearest:" : " fit");
-    return draw_bars(out, sketch, keep(sketch, &title), keep(sketch, &subtitle), bars, count, format, style, err);
+    return draw_bars(out, sketch, sketch_text(sketch, &title), sketch_text(sketch, &subtitle), bars, count, format,
+                     style, err);
 }
 
 static int32_t draw_winners(struct kerf_text *out, struct sketch *sketch, const struct kerf_plan *plan,
@@ -213,8 +181,8 @@ static int32_t draw_winners(struct kerf_text *out, struct sketch *sketch, const 
     struct kerf_text subtitle = {0};
     workload_words(&subtitle, plan->searches, plan->num_searches);
     if (more) kerf_text_printf(&subtitle, "; the first %d searches with an answer", count);
-    return draw_bars(out, sketch, sweep_title(sketch, plan, "the best layout of each search"), keep(sketch, &subtitle),
-                     bars, count, format, style, err);
+    return draw_bars(out, sketch, sweep_title(sketch, plan, "the best layout of each search"),
+                     sketch_text(sketch, &subtitle), bars, count, format, style, err);
 }
 
 /* ---- A sweep over sizes ----------------------------------------------------------------------------------- */
@@ -293,7 +261,7 @@ static int32_t parts_columns(struct sketch *sketch, const struct kerf_plan *plan
         double *seconds = keep_numbers(sketch, TIME_PARTS);
         time_parts(&search->plans[0], seconds);
         kerf_text_count(&label, search->problem.gpus);
-        columns[count++] = (struct kerf_chart_row){keep(sketch, &label), NULL, seconds,
+        columns[count++] = (struct kerf_chart_row){sketch_text(sketch, &label), NULL, seconds,
                                                    seconds_label(sketch, search->plans[0].step_time_s)};
     }
     return count;
@@ -328,7 +296,7 @@ static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const 
          .xs = sizes,
          .num_xs = num_sizes},
         {.kind = KERF_PANEL_COLUMNS,
-         .title = keep(sketch, &shares),
+         .title = sketch_text(sketch, &shares),
          .x_label = "accelerators",
          .unit = KERF_UNIT_SECONDS,
          .rows = columns,
@@ -336,7 +304,7 @@ static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const 
          .parts = time_part_names,
          .num_parts = TIME_PARTS},
     };
-    const struct kerf_figure figure = {sweep_title(sketch, plan, "scaling"), keep(sketch, &subtitle), panels, 2,
+    const struct kerf_figure figure = {sweep_title(sketch, plan, "scaling"), sketch_text(sketch, &subtitle), panels, 2,
                                        footer(sketch, style)};
     int32_t code = draw(out, &figure, format, sketch, err);
     free(columns);

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf schedule: makes a pipeline schedule by its rule, simulates it and says what it costs. */
+/* kerf schedule: makes pipeline schedules, simulates them and says what they cost. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/terminal.h"
+#include "cli/schedule_answers.h"
 
 struct schedule_options {
-    struct kerf_strings rules;
-    int64_t devices, microbatches, chunks, group, slices;
-    double forward, backward, backward_input, backward_weight, fused, p2p, memory_cap;
-    const char *times, *free_at, *send, *format, *output;
+    struct kerf_strings names, outputs;
+    int64_t devices, chunks, group, slices;
+    double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, from, to;
+    const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
+        *search_time, *format;
     int32_t list, no_ops;
 };
 
@@ -28,12 +30,10 @@ static const struct kerf_option options[] = {
      .help = "Devices of the pipeline."},
     {.name = "microbatches",
      .letter = 'm',
-     .type = KERF_OPTION_INTEGER,
+     .type = KERF_OPTION_STRING,
      AT(microbatches),
      .value = "M",
-     .minimum = 1,
-     .maximum = 1048576,
-     .help = "Micro-batches of a step."},
+     .help = "Micro-batches of a step; several, such as 8,12 or 8..64:x2, make a sweep."},
     {.name = "chunks",
      .type = KERF_OPTION_INTEGER,
      AT(chunks),
@@ -93,11 +93,13 @@ static const struct kerf_option options[] = {
              "number or a "
              "matrix of device pairs. What it says takes precedence."},
     {.name = "memory-cap",
-     .type = KERF_OPTION_NUMBER,
+     .type = KERF_OPTION_STRING,
      AT(memory_cap),
-     .value = "UNITS",
-     .maximum = 1e9,
-     .help = "Micro-batches whose activations a device may hold; a schedule that needs more is no answer (status 1)."},
+     .value = "CAP",
+     .help =
+         "What a device may hold of activations: micro-batches through all its chunks (8), or bytes (40GB) where "
+         "--times says what a micro-batch takes. Several, such as 4..16 or 40GB,60GB, make a sweep. A schedule that "
+         "needs more is no answer (status 1)."},
     {.name = "free-at",
      .type = KERF_OPTION_CHOICE,
      AT(free_at),
@@ -110,7 +112,62 @@ static const struct kerf_option options[] = {
      .value = "HOW",
      .choices = "asynchronous,blocking",
      .help = "Whether a sender waits until its message has arrived (default: asynchronous)."},
-    {.name = "no-ops", .type = KERF_OPTION_FLAG, AT(no_ops), .help = "Leave the operations out of the JSON."},
+    {.name = "link",
+     .type = KERF_OPTION_CHOICE,
+     AT(link),
+     .value = "HOW",
+     .choices = "own,shared",
+     .help = "Whether each message has a link of its own (default: own), or those that leave a device go one after the "
+             "other over one link."},
+    {.name = "overhead",
+     .type = KERF_OPTION_NUMBER,
+     AT(overhead),
+     SECONDS,
+     .help = "What each operation takes besides, such as its launch (default: 0)."},
+    {.name = "optimizer",
+     .type = KERF_OPTION_NUMBER,
+     AT(optimizer),
+     SECONDS,
+     .help = "The optimizer's step after the last operation (default: 0)."},
+    {.name = "optimizer-step",
+     .type = KERF_OPTION_CHOICE,
+     AT(optimizer_step),
+     .value = "HOW",
+     .choices = "synchronised,unsynchronised",
+     .help = "Whether devices wait for each other before the optimizer's step (default: synchronised), so that a step "
+             "takes the makespan, or each goes on by itself, so that it takes the span."},
+    {.name = "objective",
+     .type = KERF_OPTION_CHOICE,
+     AT(objective),
+     .value = "WHAT",
+     .choices = "makespan,span",
+     .help = "What `best` makes short (default: makespan)."},
+    {.name = "placement",
+     .type = KERF_OPTION_CHOICE,
+     AT(placement),
+     .value = "PLACEMENT",
+     .choices = "loop,v,both",
+     .help = "Where `best` has the stages: one after the other, starting again with each chunk (default: loop); down "
+             "and back in two chunks; or in two replicas from both ends."},
+    {.name = "search-time",
+     .type = KERF_OPTION_STRING,
+     AT(search_time),
+     .value = "TIME",
+     .help = "How long `best` may search, such as 10s (default: 1s); it stops earlier where it has a proof."},
+    {.name = "from",
+     .type = KERF_OPTION_NUMBER,
+     AT(from),
+     SECONDS,
+     .help = "Draw the timeline from here (default: its start)."},
+    {.name = "to",
+     .type = KERF_OPTION_NUMBER,
+     AT(to),
+     SECONDS,
+     .help = "Draw the timeline to here (default: its end)."},
+    {.name = "no-ops",
+     .type = KERF_OPTION_FLAG,
+     AT(no_ops),
+     .help = "Leave the operations out of the JSON, and the timeline out of the table."},
     {.name = "list",
      .type = KERF_OPTION_FLAG,
      AT(list),
@@ -119,22 +176,30 @@ static const struct kerf_option options[] = {
      .type = KERF_OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
-     .choices = "table,json,csv,torch,torch-comms",
-     .help = "What to print (default: table). torch is PyTorch's compute_only CSV, torch-comms its compute_comms."},
+     .choices = "table,json,csv,torch,torch-comms,svg,png,pdf,html",
+     .help = "What to print on standard output (default: table). torch is PyTorch's compute_only CSV, torch-comms its "
+             "compute_comms."},
     {.name = "output",
      .letter = 'o',
-     .type = KERF_OPTION_STRING,
-     AT(output),
+     .type = KERF_OPTION_STRINGS,
+     AT(outputs),
      .value = "FILE",
-     .help = "Write to FILE instead of standard output."},
+     .help =
+         "Write FILE too, in the format of its name: .svg .png .pdf .html draw the answer; .json .csv .txt hold it, "
+         "and are then written instead of standard output (.csv as --format says, where that is a CSV). May be "
+         "given several times; - is standard output."},
     {.name = NULL},
 };
 
 static const char *const examples[] = {
     "What 1F1B costs on eight devices",
     "kerf schedule 1f1b --devices 8 --microbatches 32",
-    "Zero bubble with own times",
-    "kerf schedule zb_h1 -p 8 -m 32 --forward 1 --backward-input 1.1 --backward-weight 0.8 --p2p 0.05",
+    "Zero bubble with own times, as a page to zoom into",
+    "kerf schedule zb_h1 -p 8 -m 32 --forward 1 --backward-input 1.1 --backward-weight 0.8 --p2p 0.05 -o zb_h1.html",
+    "Which schedule is best on equal footing",
+    "kerf schedule compare 1f1b interleaved_1f1b zb_h1 dualpipe -p 8 -m 32 --chunks 2",
+    "What memory buys",
+    "kerf schedule compare zb_1p best -p 8 -m 16 --p2p 0.5 --memory-cap 8..16 -o frontier.svg",
     "Into PyTorch",
     "kerf schedule zb_v -p 4 -m 8 --format torch -o zb_v.csv",
     NULL,
@@ -143,162 +208,188 @@ static const char *const examples[] = {
 static const struct kerf_command table = {
     .name = "schedule",
     .summary = "what a pipeline schedule costs in time and memory, by simulation",
-    .arguments = "SCHEDULE",
-    .description = "Makes the schedule by its rule, simulates every operation on the given times, and says how long a "
-                   "step takes, how idle the "
-                   "devices are by each of the three definitions in use, how much memory activations take, and a bound "
-                   "that no order of the "
-                   "same operations can beat.\n\n"
-                   "`kerf schedule --list` shows the schedules.",
+    .arguments = "SCHEDULE | compare SCHEDULE...",
+    .description =
+        "Makes the schedule by its rule, simulates every operation on the given times, and says how long a "
+        "step takes, how idle the "
+        "devices are by each of the three definitions in use, how much memory activations take, and a bound "
+        "that no order of the "
+        "same operations can beat.\n\n"
+        "`kerf schedule --list` shows the schedules. `compare` puts several on equal footing: the same "
+        "devices, layers and micro-batches. There the given times are of all stages of a device together, so "
+        "that a schedule with v chunks has stages of a v-th of them, and arrays of --times are summed or "
+        "split for the stages there are.",
     .options = options,
     .examples = examples,
-    .arguments_offset = offsetof(struct schedule_options, rules),
+    .arguments_offset = offsetof(struct schedule_options, names),
 };
-
-static void print_list(struct kerf_text *out) {
-    const struct kerf_schedule_rule *rule;
-    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++) {
-        kerf_text_printf(out, "%s%s: %s\n", i ? "\n" : "", rule->name, rule->summary);
-        if (rule->constraint) kerf_text_printf(out, "  needs    %s\n", rule->constraint);
-        if (rule->elsewhere) kerf_text_printf(out, "  refused  by %s\n", rule->elsewhere);
-        kerf_text_printf(out, "  bubble   %s\n  memory   %s\n  source   %s\n", rule->bubble, rule->memory,
-                         rule->source);
-    }
-    kerf_text_add(out, "\np devices, m micro-batches, v chunks; F, B, W of a device: forward, backward of the input "
-                       "and of the weights; "
-                       "s = F + B + W.\nMemory: micro-batches through all chunks of the fullest device.\n");
-}
-
-static void print_table(struct kerf_text *out, const struct kerf_schedule *schedule,
-                        const struct kerf_timeline *timeline, double bound) {
-    struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
-    double peak = 0;
-    for (int32_t i = 0; i < schedule->devices; i++) peak = fmax(peak, timeline->peak_activations[i]);
-    kerf_text_printf(out, "%s: %d micro-batches through %d stages on %d devices\n\n", schedule->name,
-                     schedule->microbatches, schedule->stages, schedule->devices);
-    kerf_text_printf(out, "  makespan        %.6g s, from the first operation to the last\n", timeline->makespan_s);
-    kerf_text_printf(out, "  span            %.6g s, of the device that takes longest from its first to its last\n",
-                     timeline->span_s);
-    kerf_text_printf(out, "  busy            %.6g s a device in the mean, %.6g s the busiest\n", timeline->busy_mean_s,
-                     timeline->busy_max_s);
-    kerf_text_printf(out, "  idle            %.2f %% of the makespan; %.2f %% of the busy time; %.2f %% of the span\n",
-                     100 * bubble.of_makespan, 100 * bubble.of_ideal, 100 * bubble.of_span);
-    kerf_text_printf(out, "  lower bound     %.6g s", bound);
-    if (bound > 0 && timeline->makespan_s <= bound * (1 + 1e-12))
-        kerf_text_add(out, ": no order of these operations within this memory is faster\n");
-    else
-        kerf_text_printf(out, ": at most %.1f %% above any order of these operations within this memory\n",
-                         100 * (timeline->makespan_s / bound - 1));
-    kerf_text_printf(out, "  activations     %.4g micro-batches on the fullest device:", peak);
-    for (int32_t i = 0; i < schedule->devices && i < 16; i++)
-        kerf_text_printf(out, " %.4g", timeline->peak_activations[i]);
-    kerf_text_add(out, schedule->devices > 16 ? " ...\n" : "\n");
-}
-
-static void print_csv(struct kerf_text *out, const struct kerf_schedule *schedule,
-                      const struct kerf_timeline *timeline) {
-    static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};
-    kerf_text_add(out, "device,kind,stage,microbatch,with_stage,with_microbatch,start_s,end_s\n");
-    for (int32_t i = 0; i < schedule->devices; i++)
-        for (int32_t k = 0; k < schedule->num_ops[i]; k++) {
-            const struct kerf_op *op = &schedule->ops[i][k];
-            kerf_text_printf(out, "%d,%s,%d,%d,", i, kinds[op->kind], op->stage, op->microbatch);
-            if (op->kind == KERF_OP_FB)
-                kerf_text_printf(out, "%d,%d,", op->with_stage, op->with_microbatch);
-            else
-                kerf_text_add(out, ",,");
-            kerf_text_number(out, timeline->start_s[i][k]);
-            kerf_text_add(out, ",");
-            kerf_text_number(out, timeline->end_s[i][k]);
-            kerf_text_add(out, "\n");
-        }
-}
 
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
     return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help schedule` tells more", what,
                           example);
 }
 
-static int32_t render(struct kerf_text *out, const struct schedule_options *values,
-                      const struct kerf_schedule *schedule, const struct kerf_timeline *timeline, double bound,
-                      struct kerf_error *err) {
-    if (strcmp(values->format, "json") == 0) {
-        struct kerf_json json;
-        kerf_json_begin(&json, out);
-        kerf_json_open(&json, NULL, '{');
-        kerf_json_string(&json, "kerf", kerf_version());
-        kerf_schedule_json(&json, schedule, timeline, bound, !values->no_ops);
-        kerf_json_close(&json, '}');
-        kerf_text_add(out, "\n");
-        return KERF_OK;
-    }
-    if (strncmp(values->format, "torch", 5) == 0)
-        return kerf_schedule_torch(out, schedule, strcmp(values->format, "torch-comms") == 0, err);
-    if (strcmp(values->format, "csv") == 0)
-        print_csv(out, schedule, timeline);
-    else
-        print_table(out, schedule, timeline, bound);
+/* ---- From the options to the question --------------------------------------------------------------------- */
+
+/* What the question points to. */
+struct storage {
+    struct range microbatches;
+    struct memory_cap *caps;
+};
+
+static int is(const char *value, const char *choice) { return strcmp(value, choice) == 0; }
+
+static void read_times(const struct schedule_options *values, struct kerf_schedule_times_request *times) {
+    *times = (struct kerf_schedule_times_request){.forward_s = values->forward,
+                                                  .backward_s = values->backward,
+                                                  .backward_input_s = values->backward_input,
+                                                  .backward_weight_s = values->backward_weight,
+                                                  .fused_s = values->fused,
+                                                  .p2p_s = values->p2p,
+                                                  .overhead_s = values->overhead,
+                                                  .optimizer_s = values->optimizer,
+                                                  .file = values->times,
+                                                  .blocking = is(values->send, "blocking"),
+                                                  .shared_link = is(values->link, "shared"),
+                                                  .free_at_input = is(values->free_at, "b"),
+                                                  .unsynchronised = is(values->optimizer_step, "unsynchronised")};
+}
+
+static int32_t read_search(const struct schedule_options *values, struct kerf_schedule_request *request,
+                           struct kerf_error *err) {
+    struct kerf_error why;
+    request->objective = is(values->objective, "span") ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN;
+    request->placement = is(values->placement, "v")      ? KERF_PLACE_V
+                         : is(values->placement, "both") ? KERF_PLACE_BOTH
+                                                         : KERF_PLACE_LOOP;
+    if (values->search_time == NULL) return KERF_OK;
+    if ((kerf_quantity_parse(values->search_time, "s", &request->search_time_s, &why) != KERF_OK &&
+         kerf_quantity_parse(values->search_time, "", &request->search_time_s, &why) != KERF_OK) ||
+        !(request->search_time_s > 0 && request->search_time_s <= 1e6))
+        return kerf_error_set(err, KERF_EINVALID, "--search-time '%.64s' must be a time such as 10s or 500ms",
+                              values->search_time);
     return KERF_OK;
 }
 
-static int32_t make_times(const struct schedule_options *values, int32_t devices, int32_t stages,
-                          struct kerf_schedule_times **ret_times, struct kerf_error *err) {
-    const struct kerf_schedule_times_request request = {.forward_s = values->forward,
-                                                        .backward_s = values->backward,
-                                                        .backward_input_s = values->backward_input,
-                                                        .backward_weight_s = values->backward_weight,
-                                                        .fused_s = values->fused,
-                                                        .p2p_s = values->p2p,
-                                                        .overhead_s = NAN,
-                                                        .optimizer_s = NAN,
-                                                        .cap = values->memory_cap,
-                                                        .file = values->times,
-                                                        .blocking = strcmp(values->send, "blocking") == 0,
-                                                        .free_at_input = strcmp(values->free_at, "b") == 0};
-    return kerf_schedule_times_make(devices, stages, &request, ret_times, err);
+static int32_t read_question(const struct schedule_options *values, struct schedule_question *question,
+                             struct storage *storage, struct kerf_error *err) {
+    const struct kerf_strings *names = &values->names;
+    question->compare = names->count > 0 && is(names->items[0], "compare");
+    question->names = names->items + question->compare;
+    question->num_names = names->count - question->compare;
+    if (question->num_names < 1) return missing("a schedule", "1f1b", err);
+    if (question->num_names > 1 && !question->compare)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "one schedule at a time, not '%.64s' too; `kerf schedule compare` "
+                              "takes several",
+                              question->names[1]);
+    if (values->devices == 0) return missing("--devices", "--devices 8", err);
+    if (values->microbatches == NULL) return missing("--microbatches", "--microbatches 32", err);
+    if (!isnan(values->from) && !isnan(values->to) && !(values->from < values->to))
+        return kerf_error_set(err, KERF_EINVALID, "--from %g must lie before --to %g", values->from, values->to);
+    question->request = (struct kerf_schedule_request){.devices = (int32_t)values->devices,
+                                                       .chunks = (int32_t)values->chunks,
+                                                       .group = (int32_t)values->group,
+                                                       .slices = (int32_t)values->slices};
+    read_times(values, &question->times);
+    int32_t code = read_search(values, &question->request, err);
+    if (code == KERF_OK)
+        code = range_parse(values->microbatches, "--microbatches", 1, 1048576, &storage->microbatches, err);
+    if (code == KERF_OK) code = schedule_caps_parse(values->memory_cap, &storage->caps, &question->num_caps, err);
+    question->microbatches = &storage->microbatches;
+    question->caps = storage->caps;
+    return code;
+}
+
+/* ---- From the answers to what is printed ------------------------------------------------------------------ */
+
+static const struct render_format formats[] = {
+    {.name = "table", .ending = "txt"},
+    {.name = "json", .ending = "json"},
+    {.name = "csv", .ending = "csv"},
+    {.name = "torch", .ending = "csv"},
+    {.name = "torch-comms", .ending = "csv"},
+    RENDER_PICTURES,
+    {.name = NULL},
+};
+
+/* Formats of other programs hold one schedule. */
+static int32_t write_one(const struct schedule_answers *answers, struct kerf_text *out, const char *format,
+                         struct kerf_error *err) {
+    const struct schedule_answer *answer = &answers->items[0];
+    if (answers->several)
+        return kerf_error_set(err, KERF_EINVALID, "--format %s holds one schedule, and there are %d", format,
+                              answers->count);
+    return kerf_schedule_torch(out, answer->schedule, is(format, "torch-comms"), err);
+}
+
+static int32_t write_answers(void *context, struct kerf_text *out, const struct render_format *format,
+                             const struct render_style *style, struct kerf_error *err) {
+    const struct schedule_answers *answers = context;
+    if (format->is_picture) return print_schedule_picture(out, answers, format->picture, err);
+    if (is(format->name, "json"))
+        print_schedule_json(out, answers);
+    else if (is(format->name, "csv"))
+        print_schedule_csv(out, answers);
+    else if (is(format->name, "table"))
+        print_schedule_table(out, answers, style);
+    else
+        return write_one(answers, out, format->name, err);
+    return KERF_OK;
+}
+
+/* Whether a schedule keeps its cap; else the nearest miss is explained. */
+static int within_cap(const struct schedule_answers *answers) {
+    const struct schedule_answer *nearest = NULL;
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        if (answer->timeline == NULL) continue;
+        if (answer->timeline->over_cap < 0) return 1;
+        if (nearest == NULL || answer_peak(answer) < answer_peak(nearest)) nearest = answer;
+    }
+    if (nearest == NULL) return 1;
+    int32_t device = nearest->timeline->over_cap;
+    struct kerf_text held = {0};
+    if (nearest->times->cap_in_bytes) {
+        kerf_text_bytes(&held, nearest->timeline->peak_bytes[device]);
+        kerf_text_add(&held, ", more than its cap of ");
+        kerf_text_bytes(&held, nearest->times->cap[device]);
+    } else {
+        kerf_text_printf(&held, "%.6g micro-batches, more than its cap of %.6g",
+                         nearest->timeline->peak_activations[device], nearest->times->cap[device]);
+    }
+    fprintf(stderr, "kerf: %s holds %s on device %d\n", nearest->schedule->name, held.data ? held.data : "?", device);
+    kerf_text_free(&held);
+    return 0;
 }
 
 static int answer(const struct schedule_options *values) {
     struct kerf_error err = {.code = KERF_OK};
-    struct kerf_schedule *schedule = NULL;
-    struct kerf_schedule_times *times = NULL;
-    struct kerf_timeline *timeline = NULL;
+    struct schedule_question question = {.names = NULL};
+    struct storage storage = {.caps = NULL};
+    struct schedule_answers answers = {.with_ops = !values->no_ops,
+                                       .from = isnan(values->from) ? 0 : values->from,
+                                       .to = isnan(values->to) ? 0 : values->to};
+    const struct render render = {formats, values->format, &values->outputs, write_answers, &answers};
+    int32_t complete = 1;
+    int32_t code = read_question(values, &question, &storage, &err);
+    if (code == KERF_OK) code = render_check(&render, &err);
+    if (code == KERF_OK) code = schedule_answers_make(&question, &answers, &complete, &err);
+    if (code == KERF_OK) code = render_all(&render, &err);
+    int status = code != KERF_OK        ? cli_fail(&err)
+                 : !complete            ? EXIT_INTERRUPTED
+                 : within_cap(&answers) ? EXIT_ANSWERED
+                                        : EXIT_NO_ANSWER;
+    schedule_answers_free(&answers);
+    range_free(&storage.microbatches);
+    free(storage.caps);
+    return status;
+}
+
+static int list(void) {
     struct kerf_text out = {0};
-    double peak = 0;
-    int32_t code = KERF_OK;
-    if (values->list) {
-        print_list(&out);
-        return output_print(&out);
-    }
-    if (values->rules.count != 1) code = missing("one schedule", "1f1b", &err);
-    if (code == KERF_OK && values->devices == 0) code = missing("--devices", "--devices 8", &err);
-    if (code == KERF_OK && values->microbatches == 0) code = missing("--microbatches", "--microbatches 32", &err);
-    struct kerf_schedule_request request = {.rule = code == KERF_OK ? values->rules.items[0] : NULL,
-                                            .devices = (int32_t)values->devices,
-                                            .microbatches = (int32_t)values->microbatches,
-                                            .chunks = (int32_t)values->chunks,
-                                            .group = (int32_t)values->group,
-                                            .slices = (int32_t)values->slices};
-    int32_t stages;
-    if (code == KERF_OK) code = kerf_schedule_stages(&request, &stages, &err);
-    if (code == KERF_OK) code = make_times(values, request.devices, stages, &times, &err);
-    request.times = times;
-    if (code == KERF_OK) code = kerf_schedule_make(&request, &schedule, &err);
-    if (code == KERF_OK) code = kerf_schedule_simulate(schedule, times, &timeline, &err);
-    if (code == KERF_OK) {
-        for (int32_t i = 0; i < schedule->devices; i++) peak = fmax(peak, timeline->peak_activations[i]);
-        code = render(&out, values, schedule, timeline, kerf_schedule_lower_bound(schedule, times, timeline), &err);
-    }
-    if (code == KERF_OK) code = output_file(values->output ? values->output : "-", &out, &err);
-    kerf_text_free(&out);
-    kerf_timeline_free(timeline);
-    kerf_schedule_times_free(times);
-    kerf_schedule_free(schedule);
-    if (code != KERF_OK) return cli_fail(&err);
-    if (peak <= values->memory_cap || isnan(values->memory_cap)) return EXIT_ANSWERED;
-    fprintf(stderr, "kerf: %s holds %g micro-batches at its peak, more than --memory-cap %g\n", values->rules.items[0],
-            peak, values->memory_cap);
-    return EXIT_NO_ANSWER;
+    print_schedule_list(&out);
+    return output_print(&out);
 }
 
 static int run(int argc, char **argv) {
@@ -308,13 +399,20 @@ static int run(int argc, char **argv) {
                                       .backward_weight = NAN,
                                       .fused = NAN,
                                       .p2p = NAN,
-                                      .memory_cap = NAN,
+                                      .overhead = NAN,
+                                      .optimizer = NAN,
+                                      .from = NAN,
+                                      .to = NAN,
                                       .free_at = "w",
                                       .send = "asynchronous",
+                                      .link = "own",
+                                      .optimizer_step = "synchronised",
+                                      .objective = "makespan",
+                                      .placement = "loop",
                                       .format = "table"};
     int status = cli_parse(&schedule_cli, argc, argv, &values);
     if (status >= 0) return status;
-    status = answer(&values);
+    status = values.list ? list() : answer(&values);
     kerf_options_free(&table, &values);
     return status;
 }

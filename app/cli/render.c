@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/render.h"
+
+#include <string.h>
+#include <strings.h>
+#include "cli/output.h"
+#include "cli/terminal.h"
+
+static const struct render_format *named(const struct render *render, const char *name) {
+    for (const struct render_format *format = render->formats; format->name; format++)
+        if (strcmp(format->name, name) == 0) return format;
+    return NULL;
+}
+
+/* Where the name says nothing, as that of a pipe, it is --format; NULL when its ending is of no format. */
+static const struct render_format *format_of(const struct render *render, const char *path) {
+    const struct render_format *asked = named(render, render->format);
+    const char *ending = output_ending(path);
+    if (output_is_special(path)) return asked;
+    if (asked && strcasecmp(asked->ending, ending) == 0) return asked;
+    for (const struct render_format *format = render->formats; format->name; format++)
+        if (strcasecmp(format->ending, ending) == 0) return format;
+    return NULL;
+}
+
+static int32_t unknown_ending(const struct render *render, const char *path, struct kerf_error *err) {
+    struct kerf_text endings = {0};
+    for (const struct render_format *format = render->formats; format->name; format++) {
+        int again = 0;
+        for (const struct render_format *before = render->formats; before < format; before++)
+            again |= strcmp(before->ending, format->ending) == 0;
+        if (!again) kerf_text_printf(&endings, " .%s", format->ending);
+    }
+    kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in one of%s", path,
+                   endings.data ? endings.data : "");
+    kerf_text_free(&endings);
+    return KERF_EINVALID;
+}
+
+int32_t render_check(const struct render *render, struct kerf_error *err) {
+    for (int32_t i = 0; i < render->outputs->count; i++) {
+        const char *path = render->outputs->items[i];
+        int32_t code = output_check(path, err);
+        if (code != KERF_OK) return code;
+        if (format_of(render, path) == NULL) return unknown_ending(render, path, err);
+    }
+    return KERF_OK;
+}
+
+static int32_t write_one(const struct render *render, const char *path, struct kerf_error *err) {
+    int to_stdout = output_is_stdout(path);
+    const struct render_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
+    struct kerf_text out = {0};
+    int32_t code = render->write(render->context, &out, format_of(render, path), &style, err);
+    if (code == KERF_OK) code = output_file(path, &out, err);
+    kerf_text_free(&out);
+    return code;
+}
+
+int32_t render_all(const struct render *render, struct kerf_error *err) {
+    struct kerf_error one;
+    int32_t code = KERF_OK;
+    int to_stdout = 1;
+    for (int32_t i = 0; i < render->outputs->count; i++) {
+        const char *path = render->outputs->items[i];
+        if (!format_of(render, path)->is_picture) to_stdout = 0;
+        if (write_one(render, path, &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
+    }
+    if (to_stdout && write_one(render, "-", &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
+    return code;
+}

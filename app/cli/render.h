@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An answer in the formats that were asked for: each --output by the ending of its name, --format on standard output.
+ */
+#ifndef KERF_CLI_RENDER_H
+#define KERF_CLI_RENDER_H
+
+#include "kerf/kerf.h"
+
+struct render_style {
+    int32_t columns; /* width of the terminal */
+    int32_t colour;  /* 1: escape sequences may be used */
+};
+
+struct render_format {
+    const char *name;   /* as --format calls it */
+    const char *ending; /* of a file that holds it; several formats may share one, the first is it unless --format
+                           names another */
+    int32_t is_picture; /* 1: of this kind; no text */
+    enum kerf_picture_format picture;
+};
+
+#define RENDER_PICTURES                                                                                                \
+    {"svg", "svg", 1, KERF_PICTURE_SVG}, {"png", "png", 1, KERF_PICTURE_PNG}, {"pdf", "pdf", 1, KERF_PICTURE_PDF}, {   \
+        "html", "html", 1, KERF_PICTURE_HTML                                                                           \
+    }
+
+struct render {
+    const struct render_format *formats; /* ended by an entry without a name */
+    const char *format;                  /* what --format says */
+    const struct kerf_strings *outputs;
+    int32_t (*write)(void *context, struct kerf_text *out, const struct render_format *format,
+                     const struct render_style *style, struct kerf_error *err);
+    void *context;
+};
+
+/* Every file that is asked for can be written, and in which format; better known before the work than after it. */
+int32_t render_check(const struct render *render, struct kerf_error *err);
+
+/* Writes what was asked for; where a file cannot be written the rest still is. Where no file holds a text, standard
+ * output does. */
+int32_t render_all(const struct render *render, struct kerf_error *err);
+
+#endif

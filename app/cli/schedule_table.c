@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schedules in words: one with its figures and its timeline, several as a table, and the list of rules. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "cli/schedule_print.h"
+#include "cli/terminal.h"
+
+double answer_peak(const struct schedule_answer *answer) {
+    double peak = 0;
+    for (int32_t i = 0; i < answer->schedule->devices; i++) peak = fmax(peak, answer->timeline->peak_activations[i]);
+    return peak;
+}
+
+static double peak_bytes(const struct schedule_answer *answer) {
+    double peak = 0;
+    for (int32_t i = 0; i < answer->schedule->devices; i++) peak = fmax(peak, answer->timeline->peak_bytes[i]);
+    return peak;
+}
+
+void words_cap(struct kerf_text *out, const struct schedule_answer *answer) {
+    if (answer->cap_in_bytes)
+        kerf_text_bytes(out, answer->cap);
+    else
+        kerf_text_printf(out, "%.6g micro-batches", answer->cap);
+}
+
+/* ---- The rules -------------------------------------------------------------------------------------------- */
+
+void print_schedule_list(struct kerf_text *out) {
+    const struct kerf_schedule_rule *rule;
+    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++) {
+        kerf_text_printf(out, "%s%s: %s\n", i ? "\n" : "", rule->name, rule->summary);
+        if (rule->constraint) kerf_text_printf(out, "  needs    %s\n", rule->constraint);
+        if (rule->elsewhere) kerf_text_printf(out, "  refused  by %s\n", rule->elsewhere);
+        kerf_text_printf(out, "  bubble   %s\n  memory   %s\n  source   %s\n", rule->bubble, rule->memory,
+                         rule->source);
+    }
+    kerf_text_add(out, "\np devices, m micro-batches, v chunks; F, B, W of a device: forward, backward of the input "
+                       "and of the weights; s = F + B + W.\n"
+                       "Memory: micro-batches through all chunks of the fullest device.\n");
+}
+
+/* ---- One schedule ----------------------------------------------------------------------------------------- */
+
+/* How far above what any order could do. */
+static void words_gap(struct kerf_text *out, const struct schedule_answer *answer) {
+    double makespan = answer->timeline->makespan_s, bound = answer->lower_bound_s;
+    if (makespan <= bound * (1 + 1e-12))
+        kerf_text_add(out, "no order of these operations within this memory is shorter");
+    else
+        kerf_text_printf(out, "at most %.1f %% above any order of these operations within this memory",
+                         100 * (makespan / bound - 1));
+}
+
+static void print_memory(struct kerf_text *out, const struct schedule_answer *answer) {
+    enum { SHOWN = 16 };
+    const struct kerf_schedule *schedule = answer->schedule;
+    kerf_text_printf(out, "  activations     %.4g micro-batches on the fullest device:", answer_peak(answer));
+    for (int32_t i = 0; i < schedule->devices && i < SHOWN; i++)
+        kerf_text_printf(out, " %.4g", answer->timeline->peak_activations[i]);
+    kerf_text_add(out, schedule->devices > SHOWN ? " ...\n" : "\n");
+    if (answer->timeline->peak_bytes) {
+        kerf_text_add(out, "  memory          ");
+        kerf_text_bytes(out, peak_bytes(answer));
+        kerf_text_add(out, " of activations on the fullest device\n");
+    }
+    if (schedule->replicas > 1)
+        kerf_text_printf(out, "  parameters      %d copies on every device\n", schedule->replicas);
+}
+
+static void print_times(struct kerf_text *out, const struct schedule_answer *answer) {
+    const struct kerf_timeline *timeline = answer->timeline;
+    struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
+    kerf_text_printf(out, "  makespan        %.6g s, from the first operation to the last\n", timeline->makespan_s);
+    kerf_text_printf(out, "  span            %.6g s, of the device that takes longest from its first to its last\n",
+                     timeline->span_s);
+    if (answer->times->optimizer_s > 0 || answer->times->unsynchronised)
+        kerf_text_printf(out, "  step            %.6g s, with the optimizer, %s\n", timeline->step_s,
+                         answer->times->unsynchronised ? "each device by itself" : "all devices together");
+    kerf_text_printf(out, "  busy            %.6g s a device in the mean, %.6g s the busiest\n", timeline->busy_mean_s,
+                     timeline->busy_max_s);
+    kerf_text_printf(out, "  idle            %.2f %% of the makespan; %.2f %% of the busy time; %.2f %% of the span\n",
+                     100 * bubble.of_makespan, 100 * bubble.of_ideal, 100 * bubble.of_span);
+    kerf_text_printf(out, "  lower bound     %.6g s: ", answer->lower_bound_s);
+    words_gap(out, answer);
+    kerf_text_add(out, "\n");
+}
+
+static void print_one(struct kerf_text *out, const struct schedule_answers *answers, const struct render_style *style) {
+    const struct schedule_answer *answer = &answers->items[0];
+    const struct kerf_schedule *schedule = answer->schedule;
+    kerf_text_printf(out, "%s: %d micro-batches", schedule->name, schedule->microbatches);
+    if (schedule->slices > 1) kerf_text_printf(out, " of %d slices", schedule->slices);
+    kerf_text_printf(out, " through %d stages on %d device%s\n\n", schedule->stages, schedule->devices,
+                     schedule->devices == 1 ? "" : "s");
+    print_times(out, answer);
+    print_memory(out, answer);
+    if (answer->warning) kerf_text_printf(out, "  note            refused by %s\n", answer->warning);
+    if (!answers->with_ops) return;
+    kerf_text_add(out, "\n");
+    print_schedule_timeline(out, answers, answer, style);
+}
+
+/* ---- Several ---------------------------------------------------------------------------------------------- */
+
+/* What is common to all goes into the heading, what differs into columns. */
+struct common {
+    int microbatches, cap, bytes;
+};
+
+static struct common look(const struct schedule_answers *answers) {
+    struct common common = {1, 1, 0};
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i], *first = &answers->items[0];
+        common.microbatches &= answer->microbatches == first->microbatches;
+        common.cap &= answer->cap == first->cap || (isnan(answer->cap) && isnan(first->cap));
+        common.bytes |= answer->timeline && answer->timeline->peak_bytes;
+    }
+    return common;
+}
+
+static void add_row(struct kerf_text *cells, const struct schedule_answer *answer, const struct common *common) {
+    const struct kerf_timeline *timeline = answer->timeline;
+    struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
+    kerf_text_printf(cells, "%s", answer->schedule->name);
+    if (!common->microbatches) kerf_text_printf(cells, "\t%d", answer->microbatches);
+    if (!common->cap) {
+        kerf_text_add(cells, "\t");
+        if (answer->cap_in_bytes)
+            kerf_text_bytes(cells, answer->cap);
+        else
+            kerf_text_printf(cells, "%.6g", answer->cap);
+    }
+    kerf_text_printf(cells, "\t%.6g s\t%.2f %%\t%.6g s\t%.4g%s", timeline->step_s, 100 * bubble.of_makespan,
+                     timeline->span_s, answer_peak(answer), timeline->over_cap >= 0 ? " > cap" : "");
+    if (common->bytes) {
+        kerf_text_add(cells, "\t");
+        kerf_text_bytes(cells, peak_bytes(answer));
+    }
+    kerf_text_printf(cells, "\t%d\t", answer->schedule->replicas);
+    kerf_text_count(cells, timeline->messages);
+    if (timeline->makespan_s <= answer->lower_bound_s * (1 + 1e-12))
+        kerf_text_add(cells, "\toptimal\n");
+    else
+        kerf_text_printf(cells, "\t<= %.1f %%\n", 100 * (timeline->makespan_s / answer->lower_bound_s - 1));
+}
+
+/* The row of the shortest step of all that keep their cap; -1 where there is none. */
+static int32_t best_row(const struct schedule_answers *answers) {
+    int32_t row = 0, best = -1;
+    double least = INFINITY;
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct kerf_timeline *timeline = answers->items[i].timeline;
+        if (timeline == NULL) continue;
+        row++;
+        double each = timeline->step_s / answers->items[i].microbatches;
+        if (timeline->over_cap < 0 && each < least) least = each, best = row;
+    }
+    return best;
+}
+
+static void print_several(struct kerf_text *out, const struct schedule_answers *answers,
+                          const struct render_style *style) {
+    struct common common = look(answers);
+    struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}};
+    struct kerf_text cells = {0};
+    const struct schedule_answer *first = &answers->items[0];
+    int32_t devices = 0, at = 1;
+    for (int32_t i = 0; i < answers->count; i++)
+        if (answers->items[i].schedule) devices = answers->items[i].schedule->devices;
+    kerf_text_printf(out, "%d devices", devices);
+    if (common.microbatches) kerf_text_printf(out, ", %d micro-batches", first->microbatches);
+    if (common.cap && !isnan(first->cap)) {
+        kerf_text_add(out, ", at most ");
+        words_cap(out, first);
+        kerf_text_add(out, " on a device");
+    }
+    kerf_text_add(out, "\n\n");
+    kerf_text_printf(&cells, "schedule%s%s\tstep\tidle\tspan\tactivations%s\tcopies\tmessages\tabove optimum\n",
+                     common.microbatches ? "" : "\tmicro-batches", common.cap ? "" : "\tcap",
+                     common.bytes ? "\tmemory" : "");
+    for (; at < TABLE_COLUMNS_MAX; at++) columns[at] = (struct table_column){1, 0};
+    at = 4 + !common.microbatches + !common.cap + common.bytes; /* copies, messages and span go first */
+    columns[at + 1].leave_out = 2;
+    columns[at + 2].leave_out = 3;
+    columns[3 + !common.microbatches + !common.cap].leave_out = 1;
+    for (int32_t i = 0; i < answers->count; i++)
+        if (answers->items[i].timeline) add_row(&cells, &answers->items[i], &common);
+    terminal_table(out, &cells, columns, style->columns, style->colour, best_row(answers));
+    out->failed |= cells.failed;
+    kerf_text_free(&cells);
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        if (answer->timeline) continue;
+        kerf_text_printf(out, "%s", answer->name);
+        if (!common.microbatches) kerf_text_printf(out, ", %d micro-batches", answer->microbatches);
+        if (!common.cap) {
+            kerf_text_add(out, ", cap of ");
+            words_cap(out, answer);
+        }
+        kerf_text_printf(out, ": %s\n", answer->error.message);
+    }
+}
+
+void print_schedule_table(struct kerf_text *out, const struct schedule_answers *answers,
+                          const struct render_style *style) {
+    if (answers->several)
+        print_several(out, answers, style);
+    else
+        print_one(out, answers, style);
+}
