@@ -442,20 +442,23 @@
     const columns = Math.max(1, Math.round(panel.width));
     const low = new Float64Array(columns).fill(Infinity);
     const high = new Float64Array(columns).fill(-Infinity);
-    for (const lane of panel.lanes) {
-      let column = 0;
-      let value = 0;
-      trace(panel, lane, (x, y) => {
-        const until = Math.min(columns - 1, Math.floor(x - panel.left));
-        for (; column <= until; column++) {
-          low[column] = Math.min(low[column], value, column === until ? y : value);
-          high[column] = Math.max(high[column], value, column === until ? y : value);
+    const { from, to } = panel.view;
+    for (const { x, y, count } of panel.lanes) {
+      let k = search(x, from);
+      let value = k > 0 ? y[k - 1] : 0;
+      for (let c = 0; c < columns; c++) {
+        const end = from + ((to - from) * (c + 1)) / columns;
+        let least = value;
+        let most = value;
+        for (; k < count && x[k] <= end; k++) {
+          value = y[k];
+          if (k + 1 < count && x[k + 1] === x[k]) continue;
+          if (value < least) least = value;
+          if (value > most) most = value;
         }
-        column = until;
-        low[column] = Math.min(low[column], y);
-        high[column] = Math.max(high[column], y);
-        value = y;
-      });
+        if (least < low[c]) low[c] = least;
+        if (most > high[c]) high[c] = most;
+      }
     }
     g.fillStyle = css(theme.grid);
     g.beginPath();
