@@ -190,6 +190,11 @@
       canvas.style.height = `${height}px`;
       canvas.getContext('2d').setTransform(scale, 0, 0, scale, 0, 0);
     }
+    if (panel.group > 1 && !panel.note) {
+      panel.note = document.createElement('li');
+      panel.section.querySelector('.legend').append(panel.note);
+    }
+    if (panel.note) panel.note.textContent = `${panel.group} lanes share a row`;
     panel.scale = scale;
     panel.full = [width, height];
   }
@@ -555,9 +560,11 @@
     return `${lane.label} · ${what} · ${times} (${number(to - from, panel.unit)})`;
   }
 
-  // The panel of steps that has the memory of a lane's device.
-  const stepsOf = (panel) =>
-    panels.slice(panels.indexOf(panel)).find((p) => p.kind === 'steps' && p.lanes.length === panel.lanes.length);
+  // The panel of steps below a timeline has the memory of its lanes.
+  function stepsOf(panel) {
+    const next = panels[panels.indexOf(panel) + 1];
+    return next && next.kind === 'steps' && next.lanes.length === panel.lanes.length ? next : undefined;
+  }
 
   function hover(panel, x, y) {
     const inside = x >= panel.left && x <= panel.left + panel.width;
