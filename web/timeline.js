@@ -2,14 +2,13 @@
 /*
  * Timelines in a page: draws the panels that the JSON in #data describes (lib/draw/html_lanes.c writes it), and
  * zooms, pans and explains them. Each panel has two canvases: the drawing, and over it what follows the pointer.
- * Bars narrower than two pixels are gathered in columns of a device pixel with their mean colour, so that half a
+ * Bars narrower than some pixels are gathered in columns of a device pixel with their mean colour, so that half a
  * million of them cost one pass over the numbers and one image per panel, and never a rectangle each.
  */
 'use strict';
 (() => {
   const data = JSON.parse(document.getElementById('data').textContent);
   const tip = document.getElementById('tip');
-  const LEAST = 2; // pixels that a bar needs to be drawn as one
   let theme = {};
   let picked = -1; // the micro-batch that is shown everywhere
 
@@ -38,7 +37,7 @@
     return value === 0 ? '0' : grouped((value / factor).toFixed(decimals)) + name;
   }
 
-  const percent = (share) => (share * 100).toFixed(share > 0 && share < 0.0095 ? 1 : 0) + ' %';
+  const percent = (share) => (share * 100).toFixed(share >= 0.0005 && share < 0.0095 ? 1 : 0) + ' %';
 
   // Steps of 1, 2 or 5 times a power of ten, at least `gap` apart.
   function ticks(from, to, pixels, gap, unit) {
@@ -177,6 +176,7 @@
       panel.rows = Math.ceil(count / panel.group);
       panel.pitch = size ? size[1] : Math.max(2, Math.floor(680 / panel.rows));
       panel.bar = panel.pitch - (panel.pitch >= 17 ? 4 : panel.pitch > 5 ? 1 : panel.pitch > 3 ? 0.5 : 0);
+      panel.least = panel.bar > 5 ? 2 : 5; // pixels that a bar needs to be drawn as one
       panel.top = 18;
       panel.height = panel.rows * panel.pitch;
     } else {
@@ -190,6 +190,11 @@
       canvas.style.height = `${height}px`;
       canvas.getContext('2d').setTransform(scale, 0, 0, scale, 0, 0);
     }
+    if (panel.group > 1 && !panel.note) {
+      panel.note = document.createElement('li');
+      panel.section.querySelector('.legend').append(panel.note);
+    }
+    if (panel.note) panel.note.textContent = `${panel.group} lanes share a row`;
     panel.scale = scale;
     panel.full = [width, height];
   }
@@ -216,66 +221,65 @@
   }
 
   // One row of pixels: wide bars are drawn, columns that narrow ones touch are gathered. Adds up what is busy.
-  function drawRow(panel, g, row, strip, sums) {
-    const { view, width, scale, kinds, gather } = panel;
-    const pixels = gather.busy.length;
+  function drawRow(panel, g, row, strip) {
+    const { view, scale, kinds, gather, group } = panel;
+    const { busy, red, green, blue, marked, times } = gather;
+    const pixels = busy.length;
     const perTime = pixels / (view.to - view.from);
-    const least = panel.group > 1 ? Infinity : LEAST * scale;
-    const lanes = panel.lanes.slice(row * panel.group, (row + 1) * panel.group);
+    const least = panel.least * scale;
     const y = rowTop(panel, row);
-    let used = panel.group > 1;
-    gather.busy.fill(0);
-    gather.rgb.fill(0);
-    gather.marked.fill(used ? 1 : 0);
-    for (const lane of lanes) {
+    let used = group > 1;
+    for (const column of [busy, red, green, blue]) column.fill(0);
+    marked.fill(used ? 1 : 0);
+    for (const lane of panel.lanes.slice(row * group, (row + 1) * group)) {
       const first = search(lane.end, view.from, true);
-      let end = first;
-      while (end < lane.count && lane.start[end] < view.to) {
-        const from = (lane.start[end] - view.from) * perTime;
-        const to = (lane.end[end++] - view.from) * perTime;
-        if (to - from >= least || panel.group > 1) continue;
+      const end = search(lane.start, view.to, true);
+      for (let i = first; group === 1 && i < end; i++) {
+        const from = (lane.start[i] - view.from) * perTime;
+        const to = (lane.end[i] - view.from) * perTime;
+        if (to - from >= least) continue;
         used = true;
-        gather.marked.fill(1, Math.max(0, Math.floor(from)), Math.min(pixels, Math.max(Math.ceil(to), Math.floor(from) + 1)));
+        const last = Math.min(pixels, Math.max(Math.ceil(to), Math.floor(from) + 1));
+        for (let c = Math.max(0, Math.floor(from)); c < last; c++) marked[c] = 1;
       }
       for (let i = first; i < end; i++) {
-        const kind = kinds[lane.kind[i]];
-        const share = 1 / kind.halves.length;
+        const kind = lane.kind[i];
         const shown = matches(lane, i);
         let from = Math.max(0, (lane.start[i] - view.from) * perTime);
         let to = Math.min(pixels, (lane.end[i] - view.from) * perTime);
-        for (const half of kind.halves) sums[half.part] += (to - from) * share;
+        times[kind] += to - from;
         if (used) {
+          const [r, gr, b] = shown ? kinds[kind].mean : kinds[kind].pale;
           const last = Math.min(pixels, Math.max(Math.ceil(to), Math.floor(from) + 1));
           for (let c = Math.floor(from); c < last; c++) {
-            if (!gather.marked[c]) { // narrow bars lie before or behind: the columns between are this bar's own
+            if (!marked[c]) { // narrow bars lie before or behind: the columns between are this bar's own
               if (c + 2 < last) c = last - 2;
               continue;
             }
             const part = Math.min(to, c + 1) - Math.max(from, c) + 1e-6;
-            gather.busy[c] += part;
-            for (const half of kind.halves) {
-              const rgb = shown ? half.rgb : half.pale;
-              for (let k = 0; k < 3; k++) gather.rgb[3 * c + k] += rgb[k] * part * share;
-            }
+            busy[c] += part;
+            red[c] += r * part;
+            green[c] += gr * part;
+            blue[c] += b * part;
           }
-          while (from < to && gather.marked[Math.floor(from)]) from = Math.floor(from) + 1;
-          while (to > from && gather.marked[Math.ceil(to) - 1]) to = Math.ceil(to) - 1;
+          if (group > 1) continue;
+          while (from < to && marked[Math.floor(from)]) from = Math.floor(from) + 1;
+          while (to > from && marked[Math.ceil(to) - 1]) to = Math.ceil(to) - 1;
         }
-        if (to - from < 0.5 || least === Infinity) continue;
-        const x = panel.left + from / scale;
+        if (to - from < 0.5) continue;
         const touches = i + 1 < lane.count && (lane.start[i + 1] - lane.end[i]) * perTime < scale;
         const wide = (to - from) / scale;
-        const w = wide - (touches && wide > 3.5 ? (wide < 7 ? 0.5 : 1) : 0);
-        drawBar(panel, g, kind, shown, x, y, w, [lane.number[i], lane.below[i]]);
+        const gap = touches && wide > 3.5 && panel.bar > 5 ? (wide < 7 ? 0.5 : 1) : 0;
+        drawBar(panel, g, kinds[kind], shown, panel.left + from / scale, y, wide - gap, [lane.number[i], lane.below[i]]);
       }
     }
     if (!used) return;
-    const whole = panel.group;
     for (let c = 0, p = row * pixels * 4; c < pixels; c++, p += 4) {
-      const busy = gather.busy[c];
-      if (!busy) continue;
-      const ink = Math.min(1, Math.max(busy / whole, 0.125));
-      for (let k = 0; k < 3; k++) strip.data[p + k] = theme.ground[k] * (1 - ink) + (gather.rgb[3 * c + k] / busy) * ink;
+      if (!busy[c]) continue;
+      const ink = Math.min(1, Math.max(busy[c] / group, 0.125));
+      strip.data[p] = theme.ground[0] * (1 - ink) + (red[c] / busy[c]) * ink;
+      strip.data[p + 1] = theme.ground[1] * (1 - ink) + (green[c] / busy[c]) * ink;
+      strip.data[p + 2] = theme.ground[2] * (1 - ink) + (blue[c] / busy[c]) * ink;
       strip.data[p + 3] = 255;
     }
     panel.gathered.push(row);
@@ -300,23 +304,27 @@
     const g = panel.canvas.getContext('2d');
     const pixels = Math.max(1, Math.round(panel.width * panel.scale));
     const strip = g.createImageData(pixels, panel.rows);
-    const sums = new Float64Array(panel.parts.length);
-    panel.gather = { busy: new Float64Array(pixels), rgb: new Float64Array(3 * pixels), marked: new Uint8Array(pixels) };
+    const [busy, red, green, blue] = [0, 1, 2, 3].map(() => new Float64Array(pixels));
+    const times = new Float64Array(panel.kinds.length); // busy time of each kind, in pixels
+    panel.gather = { busy, red, green, blue, times, marked: new Uint8Array(pixels) };
     panel.gathered = [];
     panel.texts = [];
     panel.drawn = 0;
-    for (const half of panel.kinds.flatMap((kind) => kind.halves)) {
-      half.css = css(half.rgb);
-      half.pale = mix(half.rgb, theme.ground, 0.8);
-      half.paleCss = css(half.pale);
-      half.ink = light(half.rgb) > 0.36 ? '#141a22' : '#ffffff';
+    for (const kind of panel.kinds) {
+      for (const half of kind.halves) {
+        half.css = css(half.rgb);
+        half.paleCss = css(mix(half.rgb, theme.ground, 0.8));
+        half.ink = light(half.rgb) > 0.36 ? '#141a22' : '#ffffff';
+      }
+      kind.mean = mix(kind.halves[0].rgb, kind.halves.at(-1).rgb, 0.5);
+      kind.pale = mix(kind.mean, theme.ground, 0.8);
     }
     g.clearRect(0, 0, ...panel.full);
     g.fillStyle = css(theme.ground);
     if (panel.bar === panel.pitch) g.fillRect(panel.left, panel.top, panel.width, panel.height);
     else for (let row = 0; row < panel.rows; row++) g.fillRect(panel.left, rowTop(panel, row), panel.width, panel.bar);
     drawAxis(panel, g);
-    for (let row = 0; row < panel.rows; row++) drawRow(panel, g, row, strip, sums);
+    for (let row = 0; row < panel.rows; row++) drawRow(panel, g, row, strip);
     drawGathered(panel, g, strip);
     g.textAlign = 'center';
     let size = 0;
@@ -326,7 +334,7 @@
       g.fillText(text, x, y);
     }
     drawLabels(panel, g);
-    tellShares(panel, sums, pixels);
+    tellShares(panel, pixels);
   }
 
   // The gathered columns of all rows are one image of which each row of pixels is stretched to its lane.
@@ -373,8 +381,12 @@
     return active(panel) > 0 ? Math.max(0, 1 - busy / active(panel)) : 0;
   }
 
-  function tellShares(panel, sums, pixels) {
-    const { view, lanes } = panel;
+  function tellShares(panel, pixels) {
+    const { view, lanes, kinds } = panel;
+    const sums = new Float64Array(panel.parts.length);
+    panel.gather.times.forEach((time, k) => {
+      for (const half of kinds[k].halves) sums[half.part] += time / kinds[k].halves.length;
+    });
     const whole = (active(panel) / (view.to - view.from)) * pixels * lanes.length;
     const busy = sums.reduce((a, b) => a + b, 0);
     for (const item of panel.section.querySelectorAll('.legend li[data-part]')) {
@@ -435,20 +447,23 @@
     const columns = Math.max(1, Math.round(panel.width));
     const low = new Float64Array(columns).fill(Infinity);
     const high = new Float64Array(columns).fill(-Infinity);
-    for (const lane of panel.lanes) {
-      let column = 0;
-      let value = 0;
-      trace(panel, lane, (x, y) => {
-        const until = Math.min(columns - 1, Math.floor(x - panel.left));
-        for (; column <= until; column++) {
-          low[column] = Math.min(low[column], value, column === until ? y : value);
-          high[column] = Math.max(high[column], value, column === until ? y : value);
+    const { from, to } = panel.view;
+    for (const { x, y, count } of panel.lanes) {
+      let k = search(x, from);
+      let value = k > 0 ? y[k - 1] : 0;
+      for (let c = 0; c < columns; c++) {
+        const end = from + ((to - from) * (c + 1)) / columns;
+        let least = value;
+        let most = value;
+        for (; k < count && x[k] <= end; k++) {
+          value = y[k];
+          if (k + 1 < count && x[k + 1] === x[k]) continue;
+          if (value < least) least = value;
+          if (value > most) most = value;
         }
-        column = until;
-        low[column] = Math.min(low[column], y);
-        high[column] = Math.max(high[column], y);
-        value = y;
-      });
+        if (least < low[c]) low[c] = least;
+        if (most > high[c]) high[c] = most;
+      }
     }
     g.fillStyle = css(theme.grid);
     g.beginPath();
@@ -465,7 +480,7 @@
     if (many) fillBand(panel, g);
     drawAxis(panel, g);
     g.textAlign = 'right';
-    for (const tick of ticks(0, top, panel.height, 34, panel.unit)) {
+    for (const tick of ticks(0, top, panel.height, 24, panel.unit)) {
       const y = Math.round(yOf(panel, tick.value)) + 0.5;
       g.fillStyle = css(theme.grid);
       g.fillRect(panel.left, y - 0.5, panel.width, 1);
@@ -545,9 +560,11 @@
     return `${lane.label} · ${what} · ${times} (${number(to - from, panel.unit)})`;
   }
 
-  // The panel of steps that has the memory of a lane's device.
-  const stepsOf = (panel) =>
-    panels.slice(panels.indexOf(panel)).find((p) => p.kind === 'steps' && p.lanes.length === panel.lanes.length);
+  // The panel of steps below a timeline has the memory of its lanes.
+  function stepsOf(panel) {
+    const next = panels[panels.indexOf(panel) + 1];
+    return next && next.kind === 'steps' && next.lanes.length === panel.lanes.length ? next : undefined;
+  }
 
   function hover(panel, x, y) {
     const inside = x >= panel.left && x <= panel.left + panel.width;

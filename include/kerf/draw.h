@@ -71,7 +71,8 @@ enum kerf_panel_kind {
                            Bars too narrow to be seen are gathered in columns of a pixel, which have the mean colour of
                            the bars and are the paler the more of the column is idle; of many hundred lanes some
                            share a row */
-    KERF_PANEL_STEPS    /* the curves of the lanes over time, to be put below their timeline: the lane with the highest
+    KERF_PANEL_STEPS    /* the curves of the lanes over time, to be put right below their timeline (in HTML it then
+                           says what a lane holds at the moment under the mouse): the lane with the highest
                            peak stands out; more than a dozen others are a band from the least to the most */
 };
 

@@ -121,17 +121,17 @@ static uint32_t rounded(double red, double green, double blue) {
 }
 
 /* The columns of one row as bits; equal neighbours are one. They are left empty for the next row. */
-static int32_t end_row(struct gather *gather, int32_t row, int32_t lane) {
+static int32_t end_row(struct gather *gather, int32_t row, int32_t lane, int32_t num_lanes) {
     struct lane_rows *rows = gather->rows;
-    double whole = rows->column * rows->group;
     struct lane_bit open = {.width = 0};
     for (int32_t c = 0; c <= gather->num_columns; c++) {
         struct lane_bit bit = {.x = c * rows->column, .row = row, .lane = lane, .bar = -1};
         struct column *column = c < gather->num_columns ? &gather->columns[c] : NULL;
         if (column && column->gathered && column->busy > 0) {
-            double busy = column->busy, share = fmin(busy / whole, 1), ink = fmax(share, 0.125);
             uint32_t ground = LANE_GROUND;
-            bit.width = fmin(rows->column, rows->width - bit.x), bit.share = share;
+            bit.width = fmin(rows->column, rows->width - bit.x);
+            bit.share = fmin(column->busy / (bit.width * num_lanes), 1);
+            double busy = column->busy, ink = fmax(bit.share, 0.125);
             bit.top = bit.below = rounded((ground >> 16 & 255) * (1 - ink) + column->red / busy * ink,
                                           (ground >> 8 & 255) * (1 - ink) + column->green / busy * ink,
                                           (ground & 255) * (1 - ink) + column->blue / busy * ink);
@@ -174,7 +174,7 @@ static int32_t fill_row(struct gather *gather, int32_t row) {
                 return KERF_ENOMEM;
         }
     }
-    return end_row(gather, row, from);
+    return end_row(gather, row, from, to - from);
 }
 
 int32_t lane_rows_fill(struct lane_rows *rows, struct arena *arena) {

@@ -127,7 +127,8 @@ uint32_t palette_part(const struct palette *palette, const char *name) {
 }
 
 int32_t palette_part_number(const struct palette *palette, const char *name) {
-    return find(palette->parts, palette->num_parts, name)->number;
+    const struct palette_entry *entry = find(palette->parts, palette->num_parts, name);
+    return entry ? entry->number : -1;
 }
 
 const struct palette_entry *palette_curve(const struct palette *palette, const char *name) {

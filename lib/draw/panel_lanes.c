@@ -127,7 +127,7 @@ static const char *bar_tip(struct sheet *sheet, const struct kerf_panel *panel, 
 
 /* A sliver of ground between two bars that touch, where the first is wide enough to lose it. */
 static double gap_behind(const struct lanes *lanes, const struct lane_bit *bit) {
-    if (bit->bar < 0 || bit->width < 3.5) return 0;
+    if (bit->bar < 0 || bit->width < 3.5 || lanes->thickness < 5) return 0;
     const struct kerf_lane *lane = &lanes->panel->lanes[bit->lane];
     if (bit->bar + 1 == lane->num_bars) return 0;
     double apart = (lane->bars[bit->bar + 1].start - lane->bars[bit->bar].end) * (lanes->axis.to - lanes->axis.from) /

@@ -199,10 +199,9 @@ static void draw_axis(const struct terminal *terminal) {
                         .high = terminal->window.to,
                         .to = terminal->cells * cell,
                         .unit = terminal->panel->unit,
-                        .least_gap = 8 * cell};
+                        .least_gap = fmin(9 * cell, terminal->cells * cell / 3)};
     axis_ticks(&axis);
-    kerf_text_repeat(terminal->out, " ", terminal->label);
-    int32_t at = 0;
+    int32_t at = -terminal->label;
     for (int32_t i = 0; i < axis.num_ticks; i++) {
         int32_t c = (int32_t)(axis_place(&axis, axis.ticks[i]) / cell + 1e-9);
         int32_t length = kerf_text_columns(axis.labels[i]);
