@@ -86,6 +86,8 @@ static void answer_one(const struct schedule_question *question, struct schedule
     times.cap = answer->cap;
     times.cap_in_bytes = answer->cap_in_bytes;
     times.per_device = question->compare;
+    if (question->compare && !kerf_schedule_takes_chunks(answer->name)) request.chunks = 0; /* it is for the others */
+    if (question->compare && !kerf_schedule_takes_slices(answer->name)) request.slices = 0;
     int32_t code = kerf_schedule_stages(&request, &stages, err);
     if (code == KERF_OK) code = kerf_schedule_times_make(request.devices, stages, &times, &answer->times, err);
     request.times = answer->times;

@@ -65,6 +65,10 @@ struct kerf_schedule_rule {
 /** The rules one after the other, as `kerf schedule --list` shows them; NULL behind the last. */
 KERF_API const struct kerf_schedule_rule *kerf_schedule_rule_at(size_t index);
 
+/** Whether the rule of this name lets a request choose its chunks, or its slices; 0 where there is no such rule. */
+KERF_API int32_t kerf_schedule_takes_chunks(const char *rule);
+KERF_API int32_t kerf_schedule_takes_slices(const char *rule);
+
 enum kerf_objective {
     KERF_OBJECTIVE_MAKESPAN, /* first start to last end: what a step takes when devices wait for each other after it */
     KERF_OBJECTIVE_SPAN      /* the longest of a device's own first start to last end */

@@ -36,12 +36,17 @@ const struct kerf_schedule_rule *kerf_schedule_rule_at(size_t index) {
     return index < RULES ? &rules[index]->shown : NULL;
 }
 
+static const struct rule *known(const char *name) {
+    for (size_t i = 0; i < RULES; i++)
+        if (strcmp(rules[i]->shown.name, name) == 0) return rules[i];
+    return NULL;
+}
+
 static const struct rule *find(const char *name, struct kerf_error *err) {
     const char *names[RULES];
-    for (size_t i = 0; i < RULES; i++) {
-        if (strcmp(rules[i]->shown.name, name) == 0) return rules[i];
-        names[i] = rules[i]->shown.name;
-    }
+    const struct rule *rule = known(name);
+    if (rule) return rule;
+    for (size_t i = 0; i < RULES; i++) names[i] = rules[i]->shown.name;
     const char *nearest = kerf_text_nearest(name, names, RULES);
     kerf_error_set(err, KERF_EUNKNOWN, "no schedule '%.64s'%s%s%s", name,
                    nearest ? "; did you mean " : "; `kerf schedule --list` shows them", nearest ? nearest : "",
@@ -112,8 +117,18 @@ int32_t kerf_schedule_stages(const struct kerf_schedule_request *request, int32_
     return code;
 }
 
+int32_t kerf_schedule_takes_chunks(const char *name) {
+    const struct rule *rule = known(name);
+    return rule && !rule->fixed_chunks;
+}
+
+int32_t kerf_schedule_takes_slices(const char *name) {
+    const struct rule *rule = known(name);
+    return rule && rule->default_slices > 0;
+}
+
 const char *kerf_schedule_warning(const struct kerf_schedule_request *request) {
-    const struct rule *rule = find(request->rule, NULL);
+    const struct rule *rule = known(request->rule);
     return rule && rule->refused_elsewhere && rule->refused_elsewhere(request) ? rule->shown.elsewhere : NULL;
 }
 
