@@ -46,7 +46,9 @@ void print_schedule_list(struct kerf_text *out) {
 /* How far above what any order could do. */
 static void words_gap(struct kerf_text *out, const struct schedule_answer *answer) {
     double makespan = answer->timeline->makespan_s, bound = answer->lower_bound_s;
-    if (makespan <= bound * (1 + 1e-12))
+    if (answer->timeline->over_cap >= 0)
+        kerf_text_add(out, "of any order of these operations within the cap, which this one exceeds");
+    else if (makespan <= bound * (1 + 1e-12))
         kerf_text_add(out, "no order of these operations within this memory is shorter");
     else
         kerf_text_printf(out, "at most %.1f %% above any order of these operations within this memory",
@@ -140,7 +142,9 @@ static void add_row(struct kerf_text *cells, const struct schedule_answer *answe
     }
     kerf_text_printf(cells, "\t%d\t", answer->schedule->replicas);
     kerf_text_count(cells, timeline->messages);
-    if (timeline->makespan_s <= answer->lower_bound_s * (1 + 1e-12))
+    if (timeline->over_cap >= 0)
+        kerf_text_add(cells, "\t-\n");
+    else if (timeline->makespan_s <= answer->lower_bound_s * (1 + 1e-12))
         kerf_text_add(cells, "\toptimal\n");
     else
         kerf_text_printf(cells, "\t<= %.1f %%\n", 100 * (timeline->makespan_s / answer->lower_bound_s - 1));
@@ -181,15 +185,18 @@ static void print_several(struct kerf_text *out, const struct schedule_answers *
                      common.microbatches ? "" : "\tmicro-batches", common.cap ? "" : "\tcap",
                      common.bytes ? "\tmemory" : "");
     for (; at < TABLE_COLUMNS_MAX; at++) columns[at] = (struct table_column){1, 0};
-    at = 4 + !common.microbatches + !common.cap + common.bytes; /* copies, messages and span go first */
-    columns[at + 1].leave_out = 2;
-    columns[at + 2].leave_out = 3;
-    columns[3 + !common.microbatches + !common.cap].leave_out = 1;
+    at = 1 + !common.microbatches + !common.cap; /* of the step; the last to stay */
+    columns[at + 1].leave_out = 1;
+    columns[at + 2].leave_out = 3; /* span */
+    columns[at + 4 + common.bytes].leave_out = 4;
+    columns[at + 5 + common.bytes].leave_out = 5;
+    columns[at + 6 + common.bytes].leave_out = 2;
     for (int32_t i = 0; i < answers->count; i++)
         if (answers->items[i].timeline) add_row(&cells, &answers->items[i], &common);
     terminal_table(out, &cells, columns, style->columns, style->colour, best_row(answers));
     out->failed |= cells.failed;
     kerf_text_free(&cells);
+    kerf_text_add(out, "\nabove optimum: of all orders of its operations in its memory\n");
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
         if (answer->timeline) continue;

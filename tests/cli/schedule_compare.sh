@@ -1,0 +1,30 @@
+#!/bin/sh
+# kerf schedule compare and sweeps: equal footing, what does not apply, caps, and the formats of several.
+. "$DATA/case.sh"
+ask schedule compare 1f1b interleaved_1f1b zb_h1 zb_v dualpipe seq1f1b -p 4 -m 8 --chunks 2
+COLUMNS=40 ask schedule compare 1f1b zb_h1 dualpipe -p 4 -m 8 --memory-cap 4,5
+ask schedule compare 1f1b dualpipe -p 4 -m 4..12:+4
+ask schedule zb_h1 -p 2 -m 2..8:x2 --no-ops --format json
+ask schedule compare 1f1b dualpipe -p 4 -m 5,8 --no-ops --format json
+ask schedule compare 1f1b zb_h1 -p 2 -m 4 --format csv
+
+echo "== arrays of a model in eight parts"
+echo '{"forward":[1,1,1,1,1,1,1,2],"backward":[2,2,2,2,2,2,2,4],"activation_bytes":[1e9,1e9,1e9,1e9,1e9,1e9,1e9,1e9]}' >times.json
+ask schedule compare 1f1b interleaved_1f1b -p 4 -m 8 --chunks 2 --times times.json --memory-cap 8GB,20GB
+ask schedule interleaved_1f1b -p 4 -m 4 --chunks 2 --times times.json --optimizer 3 --optimizer-step unsynchronised
+
+echo "== what no schedule keeps"
+ask schedule compare 1f1b zb_h1 -p 4 -m 8 --memory-cap 2
+
+echo "== refused"
+refused schedule compare -p 4 -m 8
+refused schedule 1f1b zb_h1 -p 4 -m 8
+refused schedule compare 1f1b zb_h3 -p 4 -m 8
+refused schedule compare dualpipe -p 3 -m 8
+refused schedule 1f1b -p 4 -m 8 --memory-cap many
+refused schedule 1f1b -p 4 -m 8 --memory-cap 40GB
+refused schedule 1f1b -p 4 -m 8..4
+refused schedule 1f1b -p 4 -m 8 --from 5 --to 4
+refused schedule 1f1b -p 4 -m 4,8 --format torch
+refused schedule 1f1b -p 4 -m 8 --search-time soon
+refused schedule 1f1b -p 4 -m 8 -o x.gif
