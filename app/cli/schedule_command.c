@@ -11,7 +11,7 @@ struct schedule_options {
     struct kerf_strings rules;
     int64_t devices, microbatches, chunks, group, slices;
     double forward, backward, backward_input, backward_weight, fused, p2p, memory_cap;
-    const char *times, *free_at, *send, *format, *output;
+    const char *times, *free_at, *send, *recv, *format, *output;
     int32_t list, no_ops;
 };
 
@@ -121,6 +121,13 @@ static const struct kerf_option options[] = {
      .value = "FORMAT",
      .choices = "table,json,csv,torch,torch-comms",
      .help = "What to print (default: table). torch is PyTorch's compute_only CSV, torch-comms its compute_comms."},
+    {.name = "recv",
+     .type = KERF_OPTION_CHOICE,
+     AT(recv),
+     .value = "WHEN",
+     .choices = "early,late",
+     .help = "torch-comms: receives where PyTorch's own lowering puts them (default: early), or late, right before the "
+             "operation that needs them."},
     {.name = "output",
      .letter = 'o',
      .type = KERF_OPTION_STRING,
@@ -231,8 +238,10 @@ static int32_t render(struct kerf_text *out, const struct schedule_options *valu
         kerf_text_add(out, "\n");
         return KERF_OK;
     }
-    if (strncmp(values->format, "torch", 5) == 0)
-        return kerf_schedule_torch(out, schedule, strcmp(values->format, "torch-comms") == 0, err);
+    if (strcmp(values->format, "torch") == 0) return kerf_schedule_torch(out, schedule, KERF_TORCH_COMPUTE, err);
+    if (strcmp(values->format, "torch-comms") == 0)
+        return kerf_schedule_torch(out, schedule,
+                                   strcmp(values->recv, "late") == 0 ? KERF_TORCH_COMMS_LATE : KERF_TORCH_COMMS, err);
     if (strcmp(values->format, "csv") == 0)
         print_csv(out, schedule, timeline);
     else
@@ -310,6 +319,7 @@ static int run(int argc, char **argv) {
                                       .memory_cap = NAN,
                                       .free_at = "w",
                                       .send = "asynchronous",
+                                      .recv = "early",
                                       .format = "table"};
     int status = cli_parse(&schedule_cli, argc, argv, &values);
     if (status >= 0) return status;
