@@ -72,31 +72,56 @@ static int32_t tell(void *context, double share) {
     return overall->stopped;
 }
 
-/* Where there is no answer, error says why. */
-static void answer_one(const struct schedule_question *question, struct schedule_answer *answer,
-                       struct overall *overall) {
-    struct kerf_schedule_request request = question->request;
+int schedule_is_file(const char *name) { return strpbrk(name, "./") != NULL || strcmp(name, "-") == 0; }
+
+static int32_t make_times(const struct schedule_question *question, struct schedule_answer *answer, int32_t devices,
+                          int32_t stages) {
     struct kerf_schedule_times_request times = question->times;
-    struct kerf_error *err = &answer->error;
+    times.cap = answer->cap;
+    times.cap_in_bytes = answer->cap_in_bytes;
+    times.per_device = question->compare;
+    return kerf_schedule_times_make(devices, stages, &times, &answer->times, &answer->error);
+}
+
+static int32_t load_file(const struct schedule_question *question, struct schedule_answer *answer) {
+    const struct kerf_schedule_file_request request = {.path = answer->name,
+                                                       .devices = question->request.devices,
+                                                       .microbatches = answer->microbatches,
+                                                       .chunks = question->compare ? 0 : question->request.chunks};
+    int32_t code = kerf_schedule_load(&request, &answer->schedule, &answer->error);
+    if (code != KERF_OK) return code;
+    answer->microbatches = answer->schedule->microbatches;
+    return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
+}
+
+static int32_t make_by_rule(const struct schedule_question *question, struct schedule_answer *answer,
+                            struct overall *overall) {
+    struct kerf_schedule_request request = question->request;
     int32_t stages;
     request.rule = answer->name;
     request.microbatches = answer->microbatches;
     request.progress = tell;
     request.progress_context = overall;
-    times.cap = answer->cap;
-    times.cap_in_bytes = answer->cap_in_bytes;
-    times.per_device = question->compare;
     if (question->compare && !kerf_schedule_takes_chunks(answer->name)) request.chunks = 0; /* it is for the others */
     if (question->compare && !kerf_schedule_takes_slices(answer->name)) request.slices = 0;
-    int32_t code = kerf_schedule_stages(&request, &stages, err);
-    if (code == KERF_OK) code = kerf_schedule_times_make(request.devices, stages, &times, &answer->times, err);
+    int32_t code = kerf_schedule_stages(&request, &stages, &answer->error);
+    if (code == KERF_OK) code = make_times(question, answer, request.devices, stages);
     request.times = answer->times;
-    if (code == KERF_OK) code = kerf_schedule_make(&request, &answer->schedule, err);
-    if (code == KERF_OK) code = kerf_schedule_simulate(answer->schedule, answer->times, &answer->timeline, err);
+    if (code == KERF_OK) code = kerf_schedule_make(&request, &answer->schedule, &answer->error);
+    if (code == KERF_OK) answer->warning = kerf_schedule_warning(&request);
+    return code;
+}
+
+/* Where there is no answer, error says why. */
+static void answer_one(const struct schedule_question *question, struct schedule_answer *answer,
+                       struct overall *overall) {
+    int32_t code =
+        schedule_is_file(answer->name) ? load_file(question, answer) : make_by_rule(question, answer, overall);
+    if (code == KERF_OK)
+        code = kerf_schedule_simulate(answer->schedule, answer->times, &answer->timeline, &answer->error);
     if (code != KERF_OK) return;
     answer->lower_bound_s = kerf_schedule_lower_bound(answer->schedule, answer->times, answer->timeline);
-    answer->warning = kerf_schedule_warning(&request);
-    err->code = KERF_OK;
+    answer->error.code = KERF_OK;
 }
 
 static int32_t list_answers(const struct schedule_question *question, struct schedule_answers *answers,

@@ -15,12 +15,15 @@ struct schedule_question {
     const char *const *names; /* [num_names] rules or files */
     int32_t num_names;
     int32_t compare;                  /* 1: on equal footing */
-    const struct range *microbatches; /* at least one, unless the schedule is a file */
+    const struct range *microbatches; /* at least one; 0: the file's own */
     const struct memory_cap *caps;    /* [num_caps], at least one */
     int32_t num_caps;
     struct kerf_schedule_request request;     /* all but rule, micro-batches and times */
     struct kerf_schedule_times_request times; /* all but the cap */
 };
+
+/* Whether a name is that of a file: rules have neither a dot nor a slash in theirs. */
+int schedule_is_file(const char *name);
 
 /* "8", "4..16", "4,8,12", "40GB,80GB": given back with free(*ret_caps). */
 int32_t schedule_caps_parse(const char *text, struct memory_cap **ret_caps, int32_t *ret_count, struct kerf_error *err);

@@ -13,7 +13,7 @@ struct schedule_options {
     int64_t devices, chunks, group, slices;
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, from, to;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
-        *search_time, *format;
+        *search_time, *recv, *format;
     int32_t list, no_ops;
 };
 
@@ -179,6 +179,13 @@ static const struct kerf_option options[] = {
      .choices = "table,json,csv,torch,torch-comms,svg,png,pdf,html",
      .help = "What to print on standard output (default: table). torch is PyTorch's compute_only CSV, torch-comms its "
              "compute_comms."},
+    {.name = "recv",
+     .type = KERF_OPTION_CHOICE,
+     AT(recv),
+     .value = "WHEN",
+     .choices = "early,late",
+     .help = "torch-comms: receives where PyTorch's own lowering puts them (default: early), or late, right before the "
+             "operation that needs them, as since January 2026."},
     {.name = "output",
      .letter = 'o',
      .type = KERF_OPTION_STRINGS,
@@ -208,14 +215,15 @@ static const char *const examples[] = {
 static const struct kerf_command table = {
     .name = "schedule",
     .summary = "what a pipeline schedule costs in time and memory, by simulation",
-    .arguments = "SCHEDULE | compare SCHEDULE...",
+    .arguments = "SCHEDULE|FILE | compare SCHEDULE|FILE...",
     .description =
         "Makes the schedule by its rule, simulates every operation on the given times, and says how long a "
         "step takes, how idle the "
         "devices are by each of the three definitions in use, how much memory activations take, and a bound "
         "that no order of the "
         "same operations can beat.\n\n"
-        "`kerf schedule --list` shows the schedules. `compare` puts several on equal footing: the same "
+        "`kerf schedule --list` shows the schedules. FILE is one's own: PyTorch's schedule CSV (.csv), or the "
+        "text form that docs/schedule-files.md describes. `compare` puts several on equal footing: the same "
         "devices, layers and micro-batches. There the given times are of all stages of a device together, so "
         "that a schedule with v chunks has stages of a v-th of them, and arrays of --times are summed or "
         "split for the stages there are.",
@@ -283,8 +291,10 @@ static int32_t read_question(const struct schedule_options *values, struct sched
                               "one schedule at a time, not '%.64s' too; `kerf schedule compare` "
                               "takes several",
                               question->names[1]);
-    if (values->devices == 0) return missing("--devices", "--devices 8", err);
-    if (values->microbatches == NULL) return missing("--microbatches", "--microbatches 32", err);
+    int32_t rules = 0; /* files have devices and micro-batches of their own */
+    for (int32_t i = 0; i < question->num_names; i++) rules += !schedule_is_file(question->names[i]);
+    if (values->devices == 0 && rules) return missing("--devices", "--devices 8", err);
+    if (values->microbatches == NULL && rules) return missing("--microbatches", "--microbatches 32", err);
     if (!isnan(values->from) && !isnan(values->to) && !(values->from < values->to))
         return kerf_error_set(err, KERF_EINVALID, "--from %g must lie before --to %g", values->from, values->to);
     question->request = (struct kerf_schedule_request){.devices = (int32_t)values->devices,
@@ -294,7 +304,9 @@ static int32_t read_question(const struct schedule_options *values, struct sched
     read_times(values, &question->times);
     int32_t code = read_search(values, &question->request, err);
     if (code == KERF_OK)
-        code = range_parse(values->microbatches, "--microbatches", 1, 1048576, &storage->microbatches, err);
+        code = values->microbatches
+                   ? range_parse(values->microbatches, "--microbatches", 1, 1048576, &storage->microbatches, err)
+                   : range_parse("0", "--microbatches", 0, 0, &storage->microbatches, err); /* the file's own */
     if (code == KERF_OK) code = schedule_caps_parse(values->memory_cap, &storage->caps, &question->num_caps, err);
     question->microbatches = &storage->microbatches;
     question->caps = storage->caps;
@@ -320,7 +332,11 @@ static int32_t write_one(const struct schedule_answers *answers, struct kerf_tex
     if (answers->several)
         return kerf_error_set(err, KERF_EINVALID, "--format %s holds one schedule, and there are %d", format,
                               answers->count);
-    return kerf_schedule_torch(out, answer->schedule, is(format, "torch-comms"), err);
+    return kerf_schedule_torch(out, answer->schedule,
+                               is(format, "torch")      ? KERF_TORCH_COMPUTE
+                               : answers->late_receives ? KERF_TORCH_COMMS_LATE
+                                                        : KERF_TORCH_COMMS,
+                               err);
 }
 
 static int32_t write_answers(void *context, struct kerf_text *out, const struct render_format *format,
@@ -368,6 +384,7 @@ static int answer(const struct schedule_options *values) {
     struct schedule_question question = {.names = NULL};
     struct storage storage = {.caps = NULL};
     struct schedule_answers answers = {.with_ops = !values->no_ops,
+                                       .late_receives = is(values->recv, "late"),
                                        .from = isnan(values->from) ? 0 : values->from,
                                        .to = isnan(values->to) ? 0 : values->to};
     const struct render render = {formats, values->format, &values->outputs, write_answers, &answers};
@@ -409,6 +426,7 @@ static int run(int argc, char **argv) {
                                       .optimizer_step = "synchronised",
                                       .objective = "makespan",
                                       .placement = "loop",
+                                      .recv = "early",
                                       .format = "table"};
     int status = cli_parse(&schedule_cli, argc, argv, &values);
     if (status >= 0) return status;

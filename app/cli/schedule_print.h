@@ -22,9 +22,10 @@ struct schedule_answer {
 struct schedule_answers {
     struct schedule_answer *items;
     int32_t count;
-    int32_t several;  /* 1: a comparison or a sweep, 0: one schedule that was asked for */
-    double from, to;  /* the time that pictures show; both 0: all */
-    int32_t with_ops; /* operations in JSON, the timeline in the table */
+    int32_t several;       /* 1: a comparison or a sweep, 0: one schedule that was asked for */
+    double from, to;       /* the time that pictures show; both 0: all */
+    int32_t late_receives; /* in torch-comms */
+    int32_t with_ops;      /* operations in JSON, the timeline in the table */
 };
 
 /* schedule_table.c */

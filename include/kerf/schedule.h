@@ -206,11 +206,6 @@ KERF_API double kerf_schedule_lower_bound(const struct kerf_schedule *schedule, 
 KERF_API void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule,
                                  const struct kerf_timeline *timeline, double lower_bound_s, int32_t with_ops);
 
-/** Writes PyTorch's schedule CSV: compute_only, or with_comms 1: compute_comms, with sends and receives. KERF_EINVALID
- * where a stage is on two devices, which that format cannot hold. The schedule must pass kerf_schedule_check. */
-KERF_API int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *schedule, int32_t with_comms,
-                                     struct kerf_error *err);
-
 /** The three idle shares by name, of the timeline: (makespan - ideal) / makespan and / ideal with the mean of the
  * devices' busy times as ideal, and (span - busiest) / span. */
 struct kerf_bubble {
@@ -220,6 +215,49 @@ KERF_API struct kerf_bubble kerf_timeline_bubble(const struct kerf_timeline *tim
 
 /** "3F12", "3I12", "(3F12;4B2)": an operation as PyTorch writes it. */
 KERF_API void kerf_op_text(struct kerf_text *out, const struct kerf_op *op);
+
+/* ---- Files ------------------------------------------------------------------------------------------------ */
+
+struct kerf_schedule_file_request {
+    const char *path; /* ".csv": PyTorch's schedule CSV; anything else: the text form; "-": standard input, as text */
+    int32_t devices, microbatches, chunks; /* text form: values of p, m and v, 0: the file's own. A CSV has its own:
+                                              others than those are refused */
+};
+
+/**
+ * Reads a schedule from a file of at most 256 MiB, in linear time; it passes kerf_schedule_check, and is given back
+ * with kerf_schedule_free. Its name is the text form's own, or the file's without its ending.
+ *
+ * CSV: compute_only, or compute_comms, whose sends and receives must fit together: each message sent behind what makes
+ * it and received before what needs it, in the same order on both sides, and no rank waiting for itself. Both
+ * letterings are read, today's and that of PyTorch up to 2.5 (B for the backward of the input, BW for the whole one).
+ * UNSHARD, RESHARD and REDUCE_GRAD are skipped. Placement and numbers are what the rows have.
+ *
+ * The text form is described in docs/schedule-files.md.
+ *
+ * KERF_ESYNTAX and KERF_EINVALID have file, line and column; a deadlock is told as kerf_schedule_check tells it.
+ */
+KERF_API int32_t kerf_schedule_load(const struct kerf_schedule_file_request *request,
+                                    struct kerf_schedule **ret_schedule, struct kerf_error *err);
+
+/** The same from memory; name is the file's, for errors. request may be NULL; its path is not used. */
+KERF_API int32_t kerf_schedule_parse_csv(const char *text, size_t length, const char *name,
+                                         struct kerf_schedule **ret_schedule, struct kerf_error *err);
+KERF_API int32_t kerf_schedule_parse_text(const char *text, size_t length, const char *name,
+                                          const struct kerf_schedule_file_request *request,
+                                          struct kerf_schedule **ret_schedule, struct kerf_error *err);
+
+enum kerf_torch_form {
+    KERF_TORCH_COMPUTE,   /* compute_only: operations */
+    KERF_TORCH_COMMS,     /* compute_comms: sends and receives too, where PyTorch's own lowering puts them */
+    KERF_TORCH_COMMS_LATE /* compute_comms, each receive right before what needs it, or a message sent later */
+};
+
+/** Writes PyTorch's schedule CSV. KERF_EINVALID where a stage is on two devices or a micro-batch cut into slices, which
+ * that format cannot hold. The schedule must pass kerf_schedule_check; what is written passes the checks of
+ * kerf_schedule_load. Early receives hang nowhere; late ones need sends that do not wait for their receive. */
+KERF_API int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *schedule,
+                                     enum kerf_torch_form form, struct kerf_error *err);
 
 #ifdef __cplusplus
 }

@@ -2,6 +2,7 @@
 /* The list of rules, and making a schedule by one of them. */
 #include <stdlib.h>
 #include <string.h>
+#include "schedule/limits.h"
 #include "schedule/owned.h"
 #include "schedule/rule.h"
 
@@ -25,11 +26,6 @@ static const struct rule *const rules[] = {
 };
 enum {
     RULES = sizeof rules / sizeof *rules,
-    DEVICES_MAX = 4096,
-    MICROBATCHES_MAX = 1 << 20,
-    OPS_MAX = 1 << 27,
-    STAGES_MAX = 32767,
-    SLICES_MAX = 4096
 };
 
 const struct kerf_schedule_rule *kerf_schedule_rule_at(size_t index) {

@@ -36,3 +36,8 @@ echo '{"forwards":[1,2]}' >wrong.json
 refused schedule 1f1b -p 2 -m 8 --times wrong.json
 echo '{"forward":[1,-2]}' >wrong.json
 refused schedule 1f1b -p 2 -m 8 --times wrong.json
+
+echo "== receives right before what needs them"
+ask schedule interleaved_1f1b -p 2 -m 2 --chunks 2 --format torch-comms --recv late
+ask schedule zb_v -p 2 -m 2 --format torch-comms --recv late
+refused schedule seq1f1b -p 2 -m 2 --format torch
