@@ -9,6 +9,7 @@
 #include "kerf/json.h"
 #include "kerf/option.h"
 #include "kerf/plan.h"
+#include "kerf/run.h"
 #include "kerf/schedule.h"
 #include "kerf/spec.h"
 #include "kerf/text.h"

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A run while it is read: what each rank's file says happened, whatever its format. To add a format, write a file like
+ * run_megatron.c and put it into the list in run.c.
+ */
+#ifndef KERF_SCHEDULE_RUN_EVENTS_H
+#define KERF_SCHEDULE_RUN_EVENTS_H
+
+#include "base/arena.h"
+#include "kerf/run.h"
+
+enum {
+    RUN_DEVICES_MAX = 4096,
+    RUN_STAGES_MAX = 32767,
+    RUN_MICROBATCHES_MAX = 1 << 20
+};
+
+/* Beside enum kerf_op_kind. */
+enum run_kind {
+    RUN_RECEIVE_F = KERF_OP_KINDS, /* from when it was posted to when the message was there */
+    RUN_RECEIVE_B,
+    RUN_OLD_WHOLE, /* BW of PyTorch's older letters */
+    RUN_STEP,      /* ProfilerStep#N, N as microbatch */
+    RUN_NOTHING    /* left out */
+};
+
+struct run_event {
+    double start_s, end_s; /* by the rank's clock */
+    int64_t step;          /* steps in ascending order */
+    struct kerf_op op;     /* kind: enum kerf_op_kind or enum run_kind */
+    int32_t rank;          /* index into ranks */
+    int32_t lane;          /* stream or thread */
+    int32_t on_gpu;
+};
+
+struct run_rank {
+    const char *file;
+    int32_t number;     /* in the whole job, -1: not said */
+    int32_t device;     /* -1: a replica, or without operations */
+    double process;     /* which the file names, where it holds several ranks */
+    int32_t file_index; /* files in the order in which they are read */
+};
+
+struct run_reading {
+    struct arena arena; /* names */
+    struct run_event *events;
+    size_t num_events, events_room;
+    struct run_rank *ranks;
+    size_t num_ranks, ranks_room;
+    struct kerf_text notes;
+    const char *source;
+    int32_t devices, stages, microbatches; /* what finish finds */
+    int32_t ranks_left_out;
+    int32_t files; /* read so far */
+    int32_t traces; /* of these, how many are of the format */
+    double first_us; /* what times are counted from, so that they keep their digits */
+    int64_t first_ns;
+    int32_t has_first;
+    int32_t unpaired; /* starts without an end, and the other way round */
+    int32_t next_stage; /* a stage that somebody sends to, which must exist; 0: none */
+};
+
+struct run_file {
+    const char *path, *name; /* name: without folders */
+    int32_t selected;
+};
+
+struct run_format {
+    const char *source;
+    const char *expected; /* file names, for errors */
+    int (*recognises)(const char *name);
+    /* Marks the files to read. */
+    int32_t (*select)(struct run_file *files, size_t count, const char *folder, struct kerf_error *err);
+    /* Adds what a file says. The text need not end with a NUL. */
+    int32_t (*read)(struct run_reading *reading, const struct run_file *file, const char *text, size_t length,
+                    struct kerf_error *err);
+    /* Gives each rank its device and each event its step, and sets the sizes. */
+    int32_t (*finish)(struct run_reading *reading, struct kerf_error *err);
+};
+
+extern const struct run_format run_megatron, run_torch;
+
+static inline int run_is_operation(const struct run_event *event) { return event->op.kind < KERF_OP_KINDS; }
+
+/* For run_event.step: the ProfilerStep's number, -1 without, and how often operations have come again in it. */
+static inline int64_t run_step_key(int32_t number, int32_t repetition) {
+    return (int64_t)number * ((int64_t)1 << 32) + repetition;
+}
+
+/* 0 when memory runs out. */
+int run_add_event(struct run_reading *reading, const struct run_event *event);
+/* The index of the rank, -1 when memory runs out. */
+int32_t run_add_rank(struct run_reading *reading, const struct run_rank *rank);
+void run_reading_free(struct run_reading *reading);
+
+/* Sets stages (at least as many as are set) and microbatches to what the operations name; KERF_EINVALID when they name
+ * far more than there are operations. */
+int32_t run_measure(struct run_reading *reading, struct kerf_error *err);
+
+/* The files of a folder whose name ends with .json, sorted by name, or the one file; in the arena. */
+int32_t run_files_list(const char *path, struct arena *arena, struct run_file **ret_files, size_t *ret_count,
+                       struct kerf_error *err);
+
+/* Makes the run of what was read. */
+int32_t run_build(struct run_reading *reading, int32_t step, struct kerf_run **ret_run, struct kerf_error *err);
+
+#endif
