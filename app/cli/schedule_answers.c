@@ -83,13 +83,21 @@ static int32_t make_times(const struct schedule_question *question, struct sched
     return kerf_schedule_times_make(devices, stages, &times, &answer->times, &answer->error);
 }
 
+/* The order that a run had, simulated. */
+static int32_t take_run(const struct schedule_question *question, struct schedule_answer *answer) {
+    answer->schedule = question->run->schedule;
+    answer->microbatches = answer->schedule->microbatches;
+    return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
+}
+
 static int32_t load_file(const struct schedule_question *question, struct schedule_answer *answer) {
     const struct kerf_schedule_file_request request = {.path = answer->name,
                                                        .devices = question->request.devices,
                                                        .microbatches = answer->microbatches,
                                                        .chunks = question->compare ? 0 : question->request.chunks};
-    int32_t code = kerf_schedule_load(&request, &answer->schedule, &answer->error);
+    int32_t code = kerf_schedule_load(&request, &answer->own, &answer->error);
     if (code != KERF_OK) return code;
+    answer->schedule = answer->own;
     answer->microbatches = answer->schedule->microbatches;
     return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
 }
@@ -99,6 +107,7 @@ static int32_t make_by_rule(const struct schedule_question *question, struct sch
     struct kerf_schedule_request request = question->request;
     int32_t stages;
     request.rule = answer->name;
+    if (answer->microbatches == 0 && question->run) answer->microbatches = question->run->schedule->microbatches;
     request.microbatches = answer->microbatches;
     request.progress = tell;
     request.progress_context = overall;
@@ -107,16 +116,19 @@ static int32_t make_by_rule(const struct schedule_question *question, struct sch
     int32_t code = kerf_schedule_stages(&request, &stages, &answer->error);
     if (code == KERF_OK) code = make_times(question, answer, request.devices, stages);
     request.times = answer->times;
-    if (code == KERF_OK) code = kerf_schedule_make(&request, &answer->schedule, &answer->error);
-    if (code == KERF_OK) answer->warning = kerf_schedule_warning(&request);
+    if (code == KERF_OK) code = kerf_schedule_make(&request, &answer->own, &answer->error);
+    if (code != KERF_OK) return code;
+    answer->schedule = answer->own;
+    answer->warning = kerf_schedule_warning(&request);
     return code;
 }
 
 /* Where there is no answer, error says why. */
 static void answer_one(const struct schedule_question *question, struct schedule_answer *answer,
                        struct overall *overall) {
-    int32_t code =
-        schedule_is_file(answer->name) ? load_file(question, answer) : make_by_rule(question, answer, overall);
+    int32_t code = answer->name == NULL             ? take_run(question, answer)
+                   : schedule_is_file(answer->name) ? load_file(question, answer)
+                                                    : make_by_rule(question, answer, overall);
     if (code == KERF_OK)
         code = kerf_schedule_simulate(answer->schedule, answer->times, &answer->timeline, &answer->error);
     if (code != KERF_OK) return;
@@ -126,14 +138,17 @@ static void answer_one(const struct schedule_question *question, struct schedule
 
 static int32_t list_answers(const struct schedule_question *question, struct schedule_answers *answers,
                             struct kerf_error *err) {
-    size_t count = (size_t)question->microbatches->count * (size_t)question->num_caps * (size_t)question->num_names;
+    static const char *const nothing[] = {NULL}; /* the run's own order */
+    const char *const *names = question->num_names ? question->names : nothing;
+    int32_t num_names = question->num_names ? question->num_names : 1;
+    size_t count = (size_t)question->microbatches->count * (size_t)question->num_caps * (size_t)num_names;
     answers->items = calloc(count, sizeof *answers->items);
     if (answers->items == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the answers");
     for (int32_t m = 0; m < question->microbatches->count; m++)
         for (int32_t c = 0; c < question->num_caps; c++)
-            for (int32_t n = 0; n < question->num_names; n++)
+            for (int32_t n = 0; n < num_names; n++)
                 answers->items[answers->count++] =
-                    (struct schedule_answer){.name = question->names[n],
+                    (struct schedule_answer){.name = names[n],
                                              .microbatches = (int32_t)question->microbatches->values[m],
                                              .cap = question->caps[c].value,
                                              .cap_in_bytes = question->caps[c].in_bytes};
@@ -177,7 +192,7 @@ void schedule_answers_free(struct schedule_answers *answers) {
     for (int32_t i = 0; i < answers->count; i++) {
         kerf_timeline_free(answers->items[i].timeline);
         kerf_schedule_times_free(answers->items[i].times);
-        kerf_schedule_free(answers->items[i].schedule);
+        kerf_schedule_free(answers->items[i].own);
     }
     free(answers->items);
     *answers = (struct schedule_answers){0};

@@ -13,7 +13,8 @@ struct schedule_options {
     int64_t devices, chunks, group, slices;
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, from, to;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
-        *search_time, *recv, *format;
+        *search_time, *recv, *trace, *format;
+    int64_t trace_step;
     int32_t list, no_ops;
 };
 
@@ -154,6 +155,21 @@ static const struct kerf_option options[] = {
      AT(search_time),
      .value = "TIME",
      .help = "How long `best` may search, such as 10s (default: 1s); it stops earlier where it has a proof."},
+    {.name = "trace",
+     .type = KERF_OPTION_STRING,
+     AT(trace),
+     .value = "DIR",
+     .help =
+         "A measured run: the folder of Megatron's timers or of PyTorch's profiler, a file for each rank. It is drawn "
+         "above the simulation, and times, devices and micro-batches that are not said are the run's. Without a "
+         "schedule its own order is simulated."},
+    {.name = "trace-step",
+     .type = KERF_OPTION_INTEGER,
+     AT(trace_step),
+     .value = "N",
+     .minimum = -1,
+     .maximum = 1000000,
+     .help = "Which of the run's complete steps, from 0 (default: -1, the one of median length)."},
     {.name = "from",
      .type = KERF_OPTION_NUMBER,
      AT(from),
@@ -207,6 +223,10 @@ static const char *const examples[] = {
     "kerf schedule compare 1f1b interleaved_1f1b zb_h1 dualpipe -p 8 -m 32 --chunks 2",
     "What memory buys",
     "kerf schedule compare zb_1p best -p 8 -m 16 --p2p 0.5 --memory-cap 8..16 -o frontier.svg",
+    "The times of a measured run",
+    "kerf schedule fit traces/ -o times.json",
+    "What another schedule would make of them, below what was measured",
+    "kerf schedule zb_h1 --trace traces/ -o both.html",
     "Into PyTorch",
     "kerf schedule zb_v -p 4 -m 8 --format torch -o zb_v.csv",
     NULL,
@@ -215,7 +235,7 @@ static const char *const examples[] = {
 static const struct kerf_command table = {
     .name = "schedule",
     .summary = "what a pipeline schedule costs in time and memory, by simulation",
-    .arguments = "SCHEDULE|FILE | compare SCHEDULE|FILE...",
+    .arguments = "SCHEDULE|FILE | compare SCHEDULE|FILE... | fit DIR",
     .description =
         "Makes the schedule by its rule, simulates every operation on the given times, and says how long a "
         "step takes, how idle the "
@@ -226,7 +246,8 @@ static const struct kerf_command table = {
         "text form that docs/schedule-files.md describes. `compare` puts several on equal footing: the same "
         "devices, layers and micro-batches. There the given times are of all stages of a device together, so "
         "that a schedule with v chunks has stages of a v-th of them, and arrays of --times are summed or "
-        "split for the stages there are.",
+        "split for the stages there are. `fit` reads a measured run and says what it tells of times; -o writes "
+        "them as a file for --times.",
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct schedule_options, names),
@@ -243,7 +264,33 @@ static int32_t missing(const char *what, const char *example, struct kerf_error 
 struct storage {
     struct range microbatches;
     struct memory_cap *caps;
+    struct kerf_run *run;
+    struct kerf_run_fit *fit;
+    struct kerf_text fitted; /* the fit as a file of times */
 };
+
+static void storage_free(struct storage *storage) {
+    range_free(&storage->microbatches);
+    free(storage->caps);
+    kerf_run_fit_free(storage->fit);
+    kerf_run_free(storage->run);
+    kerf_text_free(&storage->fitted);
+}
+
+/* A run, and what it says of times; these stand in for a file of times unless there is one. */
+static int32_t read_run(const struct schedule_options *values, struct schedule_question *question,
+                        struct storage *storage, struct kerf_error *err) {
+    int32_t code = kerf_run_load(values->trace, (int32_t)values->trace_step, &storage->run, err);
+    if (code == KERF_OK) code = kerf_run_fit_make(storage->run, &storage->fit, err);
+    if (code != KERF_OK) return code;
+    question->run = storage->run;
+    if (values->times) return KERF_OK;
+    print_fit_json(&storage->fitted, storage->fit);
+    if (storage->fitted.failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the run's times");
+    question->times.file = values->trace;
+    question->times.file_text = storage->fitted.data;
+    return KERF_OK;
+}
 
 static int is(const char *value, const char *choice) { return strcmp(value, choice) == 0; }
 
@@ -285,7 +332,11 @@ static int32_t read_question(const struct schedule_options *values, struct sched
     question->compare = names->count > 0 && is(names->items[0], "compare");
     question->names = names->items + question->compare;
     question->num_names = names->count - question->compare;
-    if (question->num_names < 1) return missing("a schedule", "1f1b", err);
+    read_times(values, &question->times);
+    int32_t code = values->trace ? read_run(values, question, storage, err) : KERF_OK;
+    if (code != KERF_OK) return code;
+    if (question->num_names < 1 && (values->trace == NULL || question->compare))
+        return missing("a schedule", "1f1b", err);
     if (question->num_names > 1 && !question->compare)
         return kerf_error_set(err, KERF_EINVALID,
                               "one schedule at a time, not '%.64s' too; `kerf schedule compare` "
@@ -293,16 +344,17 @@ static int32_t read_question(const struct schedule_options *values, struct sched
                               question->names[1]);
     int32_t rules = 0; /* files have devices and micro-batches of their own */
     for (int32_t i = 0; i < question->num_names; i++) rules += !schedule_is_file(question->names[i]);
+    if (question->run) rules = 0; /* and so has a run */
     if (values->devices == 0 && rules) return missing("--devices", "--devices 8", err);
     if (values->microbatches == NULL && rules) return missing("--microbatches", "--microbatches 32", err);
     if (!isnan(values->from) && !isnan(values->to) && !(values->from < values->to))
         return kerf_error_set(err, KERF_EINVALID, "--from %g must lie before --to %g", values->from, values->to);
-    question->request = (struct kerf_schedule_request){.devices = (int32_t)values->devices,
-                                                       .chunks = (int32_t)values->chunks,
-                                                       .group = (int32_t)values->group,
-                                                       .slices = (int32_t)values->slices};
-    read_times(values, &question->times);
-    int32_t code = read_search(values, &question->request, err);
+    question->request = (struct kerf_schedule_request){
+        .devices = values->devices || !question->run ? (int32_t)values->devices : question->run->schedule->devices,
+        .chunks = (int32_t)values->chunks,
+        .group = (int32_t)values->group,
+        .slices = (int32_t)values->slices};
+    code = read_search(values, &question->request, err);
     if (code == KERF_OK)
         code = values->microbatches
                    ? range_parse(values->microbatches, "--microbatches", 1, 1048576, &storage->microbatches, err)
@@ -391,6 +443,8 @@ static int answer(const struct schedule_options *values) {
     int32_t complete = 1;
     int32_t code = read_question(values, &question, &storage, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
+    answers.run = storage.run;
+    answers.run_fit = storage.fit;
     if (code == KERF_OK) code = schedule_answers_make(&question, &answers, &complete, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     int status = code != KERF_OK        ? cli_fail(&err)
@@ -398,9 +452,40 @@ static int answer(const struct schedule_options *values) {
                  : within_cap(&answers) ? EXIT_ANSWERED
                                         : EXIT_NO_ANSWER;
     schedule_answers_free(&answers);
-    range_free(&storage.microbatches);
-    free(storage.caps);
+    storage_free(&storage);
     return status;
+}
+
+/* ---- Fitting ---------------------------------------------------------------------------------------------- */
+
+static const struct render_format fit_formats[] = {
+    {.name = "table", .ending = "txt"}, {.name = "json", .ending = "json"}, {.name = NULL}};
+
+static int32_t write_fit(void *context, struct kerf_text *out, const struct render_format *format,
+                         const struct render_style *style, struct kerf_error *err) {
+    const struct storage *storage = context;
+    (void)err;
+    if (is(format->name, "json"))
+        print_fit_json(out, storage->fit);
+    else
+        print_fit_table(out, storage->run, storage->fit, style);
+    return KERF_OK;
+}
+
+static int fit(const struct schedule_options *values) {
+    struct kerf_error err = {.code = KERF_OK};
+    struct storage storage = {.caps = NULL};
+    const struct render render = {fit_formats, values->format, &values->outputs, write_fit, &storage};
+    int32_t code = KERF_OK;
+    if (values->names.count != 2) code = missing("the folder of one run", "kerf schedule fit traces/", &err);
+    if (code == KERF_OK && !is(values->format, "table") && !is(values->format, "json"))
+        code = kerf_error_set(&err, KERF_EINVALID, "fit prints a table or json, not %s", values->format);
+    if (code == KERF_OK) code = render_check(&render, &err);
+    if (code == KERF_OK) code = kerf_run_load(values->names.items[1], (int32_t)values->trace_step, &storage.run, &err);
+    if (code == KERF_OK) code = kerf_run_fit_make(storage.run, &storage.fit, &err);
+    if (code == KERF_OK) code = render_all(&render, &err);
+    storage_free(&storage);
+    return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
 }
 
 static int list(void) {
@@ -427,10 +512,12 @@ static int run(int argc, char **argv) {
                                       .objective = "makespan",
                                       .placement = "loop",
                                       .recv = "early",
+                                      .trace_step = -1,
                                       .format = "table"};
     int status = cli_parse(&schedule_cli, argc, argv, &values);
     if (status >= 0) return status;
-    status = values.list ? list() : answer(&values);
+    int fits = values.names.count > 0 && is(values.names.items[0], "fit");
+    status = values.list ? list() : fits ? fit(&values) : answer(&values);
     kerf_options_free(&table, &values);
     return status;
 }

@@ -30,13 +30,15 @@ struct kinds {
     int32_t count;
 };
 
+static void mark_kinds(const struct kerf_schedule *schedule, int there[KERF_OP_KINDS]) {
+    for (int32_t i = 0; schedule && i < schedule->devices; i++)
+        for (int32_t k = 0; k < schedule->num_ops[i]; k++) there[schedule->ops[i][k].kind] = 1;
+}
+
 static void look_at_kinds(struct kinds *kinds, const struct schedule_answers *answers) {
     int there[KERF_OP_KINDS] = {0};
-    for (int32_t a = 0; a < answers->count; a++) {
-        const struct kerf_schedule *schedule = answers->items[a].schedule;
-        for (int32_t i = 0; schedule && i < schedule->devices; i++)
-            for (int32_t k = 0; k < schedule->num_ops[i]; k++) there[schedule->ops[i][k].kind] = 1;
-    }
+    for (int32_t a = 0; a < answers->count; a++) mark_kinds(answers->items[a].schedule, there);
+    if (answers->run) mark_kinds(answers->run->schedule, there);
     if (there[KERF_OP_FB]) there[KERF_OP_F] = there[KERF_OP_B] = 1;
     for (int kind = 0; kind < PARTS; kind++) {
         if (!there[kind]) continue;
@@ -178,6 +180,25 @@ static int32_t draw(struct kerf_text *out, const char *title, const char *subtit
     return kerf_figure_draw(&figure, format, out, err);
 }
 
+/* The run as an answer of its own; without a timeline where there is no run. */
+static struct schedule_answer measured_answer(const struct schedule_answers *answers) {
+    struct schedule_answer answer = {.timeline = NULL};
+    if (answers->run == NULL) return answer;
+    answer.schedule = answers->run->schedule;
+    answer.times = answers->run_fit->times;
+    answer.timeline = answers->run->timeline;
+    return answer;
+}
+
+/* "Measured (PyTorch profiler): 1.2 s, 12.0 % idle" */
+static const char *measured_title(struct sketch *sketch, const struct schedule_answer *measured,
+                                  const struct kerf_run *run) {
+    struct kerf_text title = {0};
+    kerf_text_printf(&title, "Measured (%s): ", run->source);
+    words_figures(&title, measured);
+    return sketch_text(sketch, &title);
+}
+
 static int32_t draw_one(struct kerf_text *out, struct sketch *sketch, const struct schedule_answers *answers,
                         enum kerf_picture_format format, struct kerf_error *err) {
     const struct schedule_answer *answer = &answers->items[0];
@@ -189,22 +210,36 @@ static int32_t draw_one(struct kerf_text *out, struct sketch *sketch, const stru
                      schedule->microbatches, schedule->stages, schedule->devices, schedule->devices == 1 ? "" : "s");
     words_figures(&subtitle, answer);
     const struct kerf_lane *lanes = lanes_of(sketch, answer, &kinds);
-    const struct kerf_panel panels[] = {lanes_panel(answers, answer, lanes, &kinds, "Timeline"),
-                                        memory_panel(answers, answer, lanes)};
-    return draw(out, sketch_text(sketch, &title), sketch_text(sketch, &subtitle), panels, 2, format, sketch, err);
+    const struct schedule_answer measured = measured_answer(answers);
+    struct kerf_panel panels[3];
+    int32_t count = 0;
+    if (measured.timeline)
+        panels[count++] = lanes_panel(answers, &measured, lanes_of(sketch, &measured, &kinds), &kinds,
+                                      measured_title(sketch, &measured, answers->run));
+    panels[count++] = lanes_panel(answers, answer, lanes, &kinds, measured.timeline ? "Simulated" : "Timeline");
+    panels[count++] = memory_panel(answers, answer, lanes);
+    return draw(out, sketch_text(sketch, &title), sketch_text(sketch, &subtitle), panels, count, format, sketch, err);
 }
 
 void print_schedule_timeline(struct kerf_text *out, const struct schedule_answers *answers,
                              const struct schedule_answer *answer, const struct render_style *style) {
     struct sketch sketch = {0};
     struct kinds kinds = {.count = 0};
+    const struct schedule_answer measured = measured_answer(answers);
+    const struct schedule_answer *const shown[] = {measured.timeline ? &measured : answer, answer};
+    double to = answers->to; /* both as far as the longer one */
+    if (to == 0 && measured.timeline) to = fmax(measured.timeline->makespan_s, answer->timeline->makespan_s);
     look_at_kinds(&kinds, answers);
-    const struct kerf_lane *lanes = lanes_of(&sketch, answer, &kinds);
-    struct kerf_panel panel = lanes_panel(answers, answer, lanes, &kinds, NULL);
-    if (lanes)
-        kerf_lanes_terminal(out, &panel, style->columns, style->colour);
-    else
-        out->failed = 1;
+    for (int32_t i = measured.timeline == NULL; i < 2; i++) {
+        const struct kerf_lane *lanes = lanes_of(&sketch, shown[i], &kinds);
+        struct kerf_panel panel = lanes_panel(answers, shown[i], lanes, &kinds, NULL);
+        panel.x_to = to;
+        if (measured.timeline) kerf_text_add(out, i == 0 ? "measured\n" : "\nsimulated\n");
+        if (lanes)
+            kerf_lanes_terminal(out, &panel, style->columns, style->colour);
+        else
+            out->failed = 1;
+    }
     sketch_free(&sketch);
 }
 

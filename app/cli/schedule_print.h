@@ -7,12 +7,13 @@
 
 /* One schedule under one set of conditions. */
 struct schedule_answer {
-    const char *name; /* as the user wrote it */
+    const char *name; /* as the user wrote it; NULL: the run's own order */
     int32_t microbatches;
     double cap;           /* --memory-cap of this answer; NAN: none */
     int32_t cap_in_bytes; /* 1: the cap is in bytes */
     const char *warning;  /* what other programs say of it, or NULL */
-    struct kerf_schedule *schedule;
+    const struct kerf_schedule *schedule;
+    struct kerf_schedule *own; /* the same, unless it is a run's */
     struct kerf_schedule_times *times;
     struct kerf_timeline *timeline; /* NULL where there is no answer, and error says why */
     double lower_bound_s;
@@ -22,10 +23,12 @@ struct schedule_answer {
 struct schedule_answers {
     struct schedule_answer *items;
     int32_t count;
-    int32_t several;       /* 1: a comparison or a sweep, 0: one schedule that was asked for */
-    double from, to;       /* the time that pictures show; both 0: all */
-    int32_t late_receives; /* in torch-comms */
-    int32_t with_ops;      /* operations in JSON, the timeline in the table */
+    const struct kerf_run *run;         /* drawn above the simulation, or NULL */
+    const struct kerf_run_fit *run_fit; /* what it says of times */
+    int32_t several;                    /* 1: a comparison or a sweep, 0: one schedule that was asked for */
+    double from, to;                    /* the time that pictures show; both 0: all */
+    int32_t late_receives;              /* in torch-comms */
+    int32_t with_ops;                   /* operations in JSON, the timeline in the table */
 };
 
 /* schedule_table.c */
@@ -34,6 +37,11 @@ void print_schedule_table(struct kerf_text *out, const struct schedule_answers *
                           const struct render_style *style);
 double answer_peak(const struct schedule_answer *answer);                    /* micro-batches on the fullest device */
 void words_cap(struct kerf_text *out, const struct schedule_answer *answer); /* "8 micro-batches", "40 GB" */
+
+/* schedule_fit.c: what a run says of times. */
+void print_fit_table(struct kerf_text *out, const struct kerf_run *run, const struct kerf_run_fit *fit,
+                     const struct render_style *style);
+void print_fit_json(struct kerf_text *out, const struct kerf_run_fit *fit); /* the file that --times reads */
 
 /* schedule_flat.c */
 void print_schedule_json(struct kerf_text *out, const struct schedule_answers *answers);

@@ -71,9 +71,13 @@ static void print_memory(struct kerf_text *out, const struct schedule_answer *an
         kerf_text_printf(out, "  parameters      %d copies on every device\n", schedule->replicas);
 }
 
-static void print_times(struct kerf_text *out, const struct schedule_answer *answer) {
+static void print_times(struct kerf_text *out, const struct schedule_answer *answer, const struct kerf_run *measured) {
     const struct kerf_timeline *timeline = answer->timeline;
     struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
+    if (measured)
+        kerf_text_printf(out, "  measured        %.6g s; the simulation differs by %+.1f %%\n",
+                         measured->timeline->makespan_s,
+                         100 * (timeline->makespan_s / measured->timeline->makespan_s - 1));
     kerf_text_printf(out, "  makespan        %.6g s, from the first operation to the last\n", timeline->makespan_s);
     kerf_text_printf(out, "  span            %.6g s, of the device that takes longest from its first to its last\n",
                      timeline->span_s);
@@ -96,7 +100,7 @@ static void print_one(struct kerf_text *out, const struct schedule_answers *answ
     if (schedule->slices > 1) kerf_text_printf(out, " of %d slices", schedule->slices);
     kerf_text_printf(out, " through %d stages on %d device%s\n\n", schedule->stages, schedule->devices,
                      schedule->devices == 1 ? "" : "s");
-    print_times(out, answer);
+    print_times(out, answer, answers->run);
     print_memory(out, answer);
     if (answer->warning) kerf_text_printf(out, "  note            refused by %s\n", answer->warning);
     if (!answers->with_ops) return;
@@ -200,7 +204,7 @@ static void print_several(struct kerf_text *out, const struct schedule_answers *
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
         if (answer->timeline) continue;
-        kerf_text_printf(out, "%s", answer->name);
+        kerf_text_add(out, answer->name);
         if (!common.microbatches) kerf_text_printf(out, ", %d micro-batches", answer->microbatches);
         if (!common.cap) {
             kerf_text_add(out, ", cap of ");

@@ -75,7 +75,7 @@ static int32_t check_order(const struct kerf_schedule *schedule, struct kerf_err
 }
 
 int32_t kerf_schedule_check(const struct kerf_schedule *schedule, struct kerf_error *err) {
-    unsigned char *seen = calloc((size_t)schedule->stages * (size_t)order_row(schedule), 1);
+    unsigned char *seen = calloc(order_outputs(schedule) / 2, 1);
     if (seen == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory to check the schedule");
     int32_t code = mark_all(schedule, seen, err);
     if (code == KERF_OK) code = find_missing(schedule, seen, err);

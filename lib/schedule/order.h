@@ -19,6 +19,11 @@ static inline int64_t order_units(const struct kerf_schedule *schedule) {
  * for the same places in the cache when there are a power of two of them. */
 static inline int64_t order_row(const struct kerf_schedule *schedule) { return order_units(schedule) + 4; }
 
+/* Below this are the numbers of outputs. */
+static inline size_t order_outputs(const struct kerf_schedule *schedule) {
+    return 2 * (size_t)schedule->stages * (size_t)order_row(schedule);
+}
+
 /* A number for what F (backward 0) or B or I (1) of a stage, micro-batch and slice makes. */
 static inline int64_t order_output(const struct kerf_schedule *schedule, int backward, int32_t stage,
                                    int32_t microbatch, int32_t slice) {

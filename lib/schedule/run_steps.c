@@ -160,8 +160,10 @@ const struct run_step *run_steps_take(struct run_steps *steps, int32_t number, s
         if (run->steps > 0)
             kerf_error_set(err, KERF_EINVALID, "step %d: the run has complete steps 0 to %d", number, run->steps - 1);
         else if (number != -1)
-            kerf_error_set(err, KERF_EINVALID, "step %d: no step of the run is complete; without a number the fullest is "
-                                               "taken", number);
+            kerf_error_set(err, KERF_EINVALID,
+                           "step %d: no step of the run is complete; without a number the fullest is "
+                           "taken",
+                           number);
         if (run->steps > 0 || number != -1) return NULL;
     }
     if (run->steps > 0) {
@@ -197,7 +199,11 @@ void run_steps_missing(struct run_steps *steps, const struct run_step *step, str
         else if (have & (SEEN_TWICE | SEEN_B))
             kerf_text_printf(out, "micro-batch %d runs twice on stage %d", microbatch, stage);
         else
-            kerf_text_printf(out, "%d%c%d is missing", stage, have & SEEN_I ? 'W' : have & SEEN_W ? 'I' : 'B', microbatch);
+            kerf_text_printf(out, "%d%c%d is missing", stage,
+                             have & SEEN_I   ? 'W'
+                             : have & SEEN_W ? 'I'
+                                             : 'B',
+                             microbatch);
         break;
     }
     mark_step(steps, step, 1);

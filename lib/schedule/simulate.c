@@ -223,7 +223,7 @@ int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struc
                                            [KERF_OP_I] = times->backward_input_s,
                                            [KERF_OP_W] = times->backward_weight_s}};
     double *activations = owned ? arena_alloc(kept, p, sizeof *activations) : NULL, *bytes = NULL;
-    sim.arrives = new_times(&scratch, 2 * (size_t)schedule->stages * (size_t)sim.row, -1);
+    sim.arrives = new_times(&scratch, order_outputs(schedule), -1);
     sim.devices = arena_alloc(&scratch, p, sizeof *sim.devices);
     sim.turns = arena_alloc(&scratch, 2 * p, sizeof *sim.turns); /* a device stands in it at most twice */
     int good = activations && sim.arrives && sim.devices && sim.turns;

@@ -243,7 +243,10 @@ int32_t kerf_schedule_times_make(int32_t devices, int32_t stages, const struct k
     if (owned == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
     int32_t code = check_numbers(request, err);
     if (code == KERF_OK && request->file) {
-        code = input_read(request->file, TIMES_BYTES_MAX, &text, err);
+        if (request->file_text)
+            kerf_text_add(&text, request->file_text);
+        else
+            code = input_read(request->file, TIMES_BYTES_MAX, &text, err);
         if (code == KERF_OK) code = json_document_parse(&document, text.data, text.length, request->file, &file, err);
         if (code == KERF_OK) code = read_file(&file, (size_t)devices, (size_t)stages, request->per_device, owned, err);
     }
