@@ -22,6 +22,8 @@ static const struct rule *const rules[] = {
     &rule_dualpipe_v,
     &rule_chimera,
     &rule_seq1f1b,
+    &rule_zb_1p,
+    &rule_zb_2p,
 };
 enum {
     RULES = sizeof rules / sizeof *rules,
