@@ -20,7 +20,7 @@ static int32_t search(struct builder *builder, const struct kerf_schedule_reques
 
 const struct rule rule_v_half = {
     .shown = {"v_half", "half of 1f1b's memory and less of its bubble, two chunks in a V", "",
-              "about (p-1) (F+B+W) / 2 when F = B = W", "floor((p+2)/2)",
+              "about (p-2) s / 2 when F = B = W", "floor((p+2)/2)",
               "Controllable Memory, arXiv 2405.15362; sail-sg/zero-bubble-pipeline-parallelism zbv_greedy.py"},
     .placement = KERF_PLACE_V,
     .default_chunks = 2,

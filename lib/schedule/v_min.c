@@ -19,7 +19,7 @@ static int32_t search(struct builder *builder, const struct kerf_schedule_reques
 
 const struct rule rule_v_min = {
     .shown = {"v_min", "a third of 1f1b's memory, two chunks in a V", "",
-              "about 2 (p-1) (F+B+W) / 3 when F = B = W, grows with m otherwise", "floor((p+4)/3)",
+              "about 2 (p-1) s / 3 when F = B = W, grows with m otherwise", "floor((p+4)/3)",
               "Controllable Memory, arXiv 2405.15362; sail-sg/zero-bubble-pipeline-parallelism zbv_greedy.py"},
     .placement = KERF_PLACE_V,
     .default_chunks = 2,

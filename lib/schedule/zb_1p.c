@@ -16,7 +16,7 @@ static const char source[] = "Zero Bubble, arXiv 2401.10241; sail-sg/zero-bubble
 
 const struct rule rule_zb_1p = {
     .shown = {"zb_1p", "searched for given times, in 1f1b's memory or --memory-cap", "",
-              "as zb_h1 for equal stages, less for others", "min(p, m), or the cap", source},
+              "(p-1) (F+B-W) for equal stages", "min(p, m), or the cap", source},
     .default_chunks = 1,
     .fixed_chunks = 1,
     .search = search_1p,
@@ -24,7 +24,7 @@ const struct rule rule_zb_1p = {
 
 const struct rule rule_zb_2p = {
     .shown = {"zb_2p", "searched for given times, in twice 1f1b's memory or --memory-cap", "",
-              "0 of the span for equal stages, m >= 2p", "min(2p, m), or the cap", source},
+              "at most (p-1) (F+B-2W) of the span for equal stages", "min(2p, m), or the cap", source},
     .default_chunks = 1,
     .fixed_chunks = 1,
     .search = search_2p,
