@@ -23,6 +23,11 @@ static const struct rule *const rules[] = {
     &rule_dualpipe_v,
     &rule_chimera,
     &rule_seq1f1b,
+    &rule_zb_1p,
+    &rule_zb_2p,
+    &rule_zb_v_searched,
+    &rule_v_half,
+    &rule_v_min,
 };
 enum {
     RULES = sizeof rules / sizeof *rules,

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Schedules against recorded figures: makespans, spans and peaks of equal stages for every schedule, and what the
+ * schedulers give from which zb_v_searched, v_half and v_min come. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <math.h>
+#include "schedule_figure.h"
+
+static FILE *open_table(const char *path) {
+    FILE *file = fopen(path, "r");
+    if (file == NULL) fail_msg("cannot open %s", path);
+    return file;
+}
+
+static void equals(const struct figure *figure, const char *what, double got, double want) {
+    if (!(fabs(got - want) <= 1e-9 * fmax(1, want)))
+        fail_msg("%s %dx%d, p2p %g: %s %.12g, recorded %.12g", figure->rule, figure->devices, figure->microbatches,
+                 figure->p2p, what, got, want);
+}
+
+static void test_unit_times(void **state) {
+    (void)state;
+    FILE *file = open_table(KERF_TEST_DIR "/reference/unit_times.csv");
+    struct row row;
+    int rows = 0;
+    for (; next_row(file, &row, 13); rows++) {
+        const struct figure figure = {.rule = row.cells[0],
+                                      .devices = integer_in(&row, 1),
+                                      .microbatches = integer_in(&row, 2),
+                                      .chunks = integer_in(&row, 3),
+                                      .forward = number_in(&row, 4),
+                                      .input = number_in(&row, 5),
+                                      .weight = number_in(&row, 6),
+                                      .fused = number_in(&row, 7),
+                                      .p2p = number_in(&row, 8)};
+        const struct outcome outcome = simulate_figure(&figure);
+        equals(&figure, "makespan", outcome.makespan, number_in(&row, 9));
+        equals(&figure, "span", outcome.span, number_in(&row, 10));
+        equals(&figure, "peak", outcome.peak, number_in(&row, 11));
+        equals(&figure, "least peak", outcome.least_peak, number_in(&row, 12));
+    }
+    fclose(file);
+    assert_int_equal(rows, 110);
+}
+
+/* Also with times a thousandth as long, which must not change any order. */
+static void test_runs_of_the_repository(void **state) {
+    (void)state;
+    FILE *file = open_table(KERF_TEST_DIR "/reference/zb_repo_runs.csv");
+    struct row row;
+    int rows = 0;
+    for (; next_row(file, &row, 10); rows++)
+        for (int k = 0; k < 2; k++) {
+            double unit = k ? 1e-3 : 1;
+            const struct figure figure = {.rule = row.cells[0],
+                                          .devices = integer_in(&row, 1),
+                                          .microbatches = integer_in(&row, 2),
+                                          .forward = number_in(&row, 3) * unit,
+                                          .input = number_in(&row, 4) * unit,
+                                          .weight = number_in(&row, 5) * unit,
+                                          .fused = NAN,
+                                          .p2p = number_in(&row, 6) * unit};
+            const struct outcome outcome = simulate_figure(&figure);
+            equals(&figure, "span", outcome.span / unit, number_in(&row, 7));
+            equals(&figure, "peak", outcome.peak, number_in(&row, 8));
+            equals(&figure, "least peak", outcome.least_peak, number_in(&row, 9));
+        }
+    fclose(file);
+    assert_int_equal(rows, 84);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unit_times),
+        cmocka_unit_test(test_runs_of_the_repository),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
