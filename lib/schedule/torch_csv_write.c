@@ -147,8 +147,7 @@ static int take_turn(struct lowering *low, int32_t rank) {
     int count = passes_of(&schedule->ops[rank][low->next[rank]], passes);
     for (int i = 0; i < count; i++)
         if (!is_ready(low, &passes[i])) return 0;
-    for (int i = 0; i < count; i++)
-        low->done[edge(low, passes[i].backward, passes[i].stage, passes[i].microbatch)] = 1;
+    for (int i = 0; i < count; i++) low->done[edge(low, passes[i].backward, passes[i].stage, passes[i].microbatch)] = 1;
     lower(low, rank);
     return 1;
 }
