@@ -248,6 +248,11 @@ KERF_API int32_t kerf_schedule_parse_text(const char *text, size_t length, const
                                           const struct kerf_schedule_file_request *request,
                                           struct kerf_schedule **ret_schedule, struct kerf_error *err);
 
+/** Writes any schedule in the text form, each operation with its micro-batch, for editing by hand; it reads back as the
+ * same. KERF_EUNSUPPORTED where two replicas are not each other's mirror. */
+KERF_API int32_t kerf_schedule_text(struct kerf_text *out, const struct kerf_schedule *schedule,
+                                    struct kerf_error *err);
+
 enum kerf_torch_form {
     KERF_TORCH_COMPUTE,   /* compute_only: operations */
     KERF_TORCH_COMMS,     /* compute_comms: sends and receives too, where PyTorch's own lowering puts them */
@@ -259,6 +264,13 @@ enum kerf_torch_form {
  * kerf_schedule_load. Early receives hang nowhere; late ones need sends that do not wait for their receive. */
 KERF_API int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *schedule,
                                      enum kerf_torch_form form, struct kerf_error *err);
+
+/** Writes the timeline as Chrome's trace events, which chrome://tracing and Perfetto show: a process for each device,
+ * its operations with their times, an arrow for each message, and what the device holds (in bytes where the times have
+ * activation_bytes, else in micro-batches through all its chunks). */
+KERF_API int32_t kerf_schedule_chrome(struct kerf_text *out, const struct kerf_schedule *schedule,
+                                      const struct kerf_schedule_times *times, const struct kerf_timeline *timeline,
+                                      struct kerf_error *err);
 
 #ifdef __cplusplus
 }

@@ -49,8 +49,7 @@ int parse_op_name(struct parser *parser, struct op_name *ret_name) {
     *ret_name = (struct op_name){.kind = (enum kerf_op_kind)token.value, .place = token.place};
     parser_advance(parser);
     if (token.chunk >= 0) {
-        ret_name->chunk = new_expr(parser, EXPR_NUMBER, token.place);
-        if (ret_name->chunk) ret_name->chunk->value = token.chunk;
+        ret_name->number = token.chunk;
     } else if (parser_take_symbol(parser, '[')) {
         if (parser_take_symbol(parser, '*'))
             ret_name->any_chunk = 1;

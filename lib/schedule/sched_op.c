@@ -16,7 +16,7 @@ static char letter(enum kerf_op_kind kind) {
 static int32_t device_at(const struct run *run) { return (int32_t)run->values[VALUE_I]; }
 
 struct chunk *run_chunk(struct run *run, const struct op_name *name, const int64_t *slots) {
-    int64_t c = name->chunk ? run_eval(run, name->chunk, slots) : 0;
+    int64_t c = name->chunk ? run_eval(run, name->chunk, slots) : name->number;
     if (run->code != KERF_OK) return NULL;
     if (run->num_chunks == 0) {
         run_fail(run, name->place, "operations are a device's, and no device is at hand here");
@@ -165,8 +165,8 @@ static void append_one(struct run *run, struct place place, const struct resolve
 }
 
 void run_op(struct run *run, const struct statement *statement, const int64_t *slots) {
-    struct resolved first = resolve(run, &statement->parts[0], slots), second = left_out;
-    if (statement->num_parts == 2 && run->code == KERF_OK) second = resolve(run, &statement->parts[1], slots);
+    struct resolved first = resolve(run, statement->part, slots), second = left_out;
+    if (statement->second && run->code == KERF_OK) second = resolve(run, statement->second, slots);
     if (run->code != KERF_OK) return;
     if (first.kind < 0 || second.kind < 0) { /* of a pair whose other half is left out, the one runs alone */
         append_one(run, statement->place, &first);

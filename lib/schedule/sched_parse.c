@@ -112,8 +112,9 @@ static int32_t enter(struct parser *parser, const char *name, struct place place
 
 static struct statement *parse_body(struct parser *parser);
 
-static void parse_part(struct parser *parser, struct part *part) {
-    if (!parse_op_name(parser, &part->name)) return;
+static struct part *parse_part(struct parser *parser) {
+    struct part *part = parser_alloc(parser, sizeof *part);
+    if (part == NULL || !parse_op_name(parser, &part->name)) return NULL;
     if (part->name.any_chunk && part->name.kind != KERF_OP_W)
         parser_fail(parser, part->name.place, "[*], the chunk that has waited longest, is for W alone");
     if (parser_take_symbol(parser, '@')) {
@@ -122,20 +123,21 @@ static void parse_part(struct parser *parser, struct part *part) {
         if (parser_take_symbol(parser, '.')) part->slice = parse_atom(parser);
     }
     part->optional = parser_take_symbol(parser, '?');
+    return part;
 }
 
 static void parse_op(struct parser *parser, struct statement *statement) {
-    parse_part(parser, &statement->parts[statement->num_parts++]);
+    statement->part = parse_part(parser);
     if (!parser_take_symbol(parser, '+')) return;
-    parse_part(parser, &statement->parts[statement->num_parts++]);
-    int kinds = 1 << statement->parts[0].name.kind | 1 << statement->parts[1].name.kind;
+    statement->second = parse_part(parser);
+    if (parser->code != KERF_OK) return;
+    int kinds = 1 << statement->part->name.kind | 1 << statement->second->name.kind;
     if (kinds != (1 << KERF_OP_F | 1 << KERF_OP_B))
         parser_fail(parser, statement->place, "only F and B run together: F+B, F0+B1");
-    if (statement->parts[0].name.kind == KERF_OP_B) {
-        struct part backward = statement->parts[0];
-        statement->parts[0] = statement->parts[1];
-        statement->parts[1] = backward;
-    }
+    if (statement->part->name.kind == KERF_OP_F) return;
+    struct part *backward = statement->part;
+    statement->part = statement->second;
+    statement->second = backward;
 }
 
 static void parse_let(struct parser *parser, struct statement *statement) {
@@ -224,10 +226,11 @@ static struct statement *parse_body(struct parser *parser) {
 
 static void parse_schedule(struct parser *parser) {
     /* the word behind `schedule`, which may begin with a digit: from the text, before it becomes a token */
-    struct token word;
+    struct token word = {0};
     if (parser->program->name) parser_fail(parser, parser->token.place, "the schedule has a name already");
-    if (parser->code == KERF_OK) parser->code = lexer_word(&parser->lexer, &word);
-    if (parser->code == KERF_OK) parser->program->name = copy_text(parser, word.start, word.end);
+    if (parser->code != KERF_OK) return;
+    parser->code = lexer_word(&parser->lexer, &word);
+    parser->program->name = word.start ? copy_text(parser, word.start, word.end) : NULL;
     parser_advance(parser);
 }
 
@@ -292,7 +295,7 @@ static void parse_requirement(struct parser *parser, struct requirement ***end) 
     parser_advance(parser);
     const char *start = parser->token.start;
     struct expr *condition = parse_expr(parser);
-    if (requirement == NULL || condition == NULL) return;
+    if (requirement == NULL || condition == NULL || start == NULL) return;
     requirement->condition = condition;
     requirement->text = copy_text(parser, start, parser->last_end);
     **end = requirement;

@@ -57,7 +57,8 @@ struct op_name {
     enum kerf_op_kind kind;
     struct place place;
     int any_chunk;
-    struct expr *chunk; /* NULL: 0 */
+    int32_t number;     /* of the chunk, */
+    struct expr *chunk; /* or where not NULL its value */
 };
 
 /* let NAME(a, b) = EXPR outside of any device: evaluated where it is used */
@@ -84,8 +85,7 @@ struct statement {
     struct expr *value;                 /* of let; the count; the condition */
     int32_t slot;                       /* of let, of repeat ... as; -1: none */
     struct statement *body, *otherwise; /* of repeat, while and if */
-    struct part parts[2];
-    int32_t num_parts;
+    struct part *part, *second;         /* of op; second: the backward that runs together with part, or NULL */
 };
 
 /* device FIRST .. LAST { BODY } */

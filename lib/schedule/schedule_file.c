@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include "base/input.h"
+#include "base/utf8.h"
 #include "schedule/limits.h"
 #include "schedule/owned.h"
 
@@ -42,6 +43,7 @@ static int copy(const struct read_schedule *read, const char *file, struct owned
     int32_t *num_ops = arena_take(arena, p, sizeof *num_ops);
     struct kerf_op **ops = arena_take(arena, p, sizeof *ops);
     if (!name || !device_of || !num_ops || !ops) return 0;
+    utf8_clean(name);
     memcpy(device_of, read->device_of, homes * sizeof *device_of);
     memcpy(num_ops, read->num_ops, p * sizeof *num_ops);
     for (size_t i = 0; i < p; i++) {
@@ -108,11 +110,12 @@ int32_t kerf_schedule_load(const struct kerf_schedule_file_request *request, str
     struct kerf_schedule *schedule = NULL;
     const char *name = strcmp(request->path, "-") == 0 ? "standard input" : request->path;
     int32_t code = input_read(request->path, SCHEDULE_FILE_MAX, &text, err);
+    const char *bytes = text.data ? text.data : "";
     if (code == KERF_OK && ends_in_csv(request->path)) {
-        code = kerf_schedule_parse_csv(text.data, text.length, name, &schedule, err);
+        code = kerf_schedule_parse_csv(bytes, text.length, name, &schedule, err);
         if (code == KERF_OK) code = check_asked(request, schedule, err);
     } else if (code == KERF_OK) {
-        code = kerf_schedule_parse_text(text.data, text.length, name, request, &schedule, err);
+        code = kerf_schedule_parse_text(bytes, text.length, name, request, &schedule, err);
     }
     kerf_text_free(&text);
     if (code == KERF_OK)

@@ -205,9 +205,10 @@ static int32_t explain_deadlock(const struct run *run, int32_t row, struct kerf_
 
 static int32_t check_deadlock(struct comms *comms, struct kerf_error *err) {
     int32_t num_rows = comms->rows->num_rows, code = KERF_OK;
-    struct run run = {.comms = comms,
-                      .next = calloc((size_t)num_rows, sizeof *run.next),
-                      .turns = calloc(2 * (size_t)num_rows, sizeof *run.turns)}; /* a row stands in it at most twice */
+    struct run run = {
+        .comms = comms,
+        .next = calloc((uint32_t)num_rows, sizeof *run.next),
+        .turns = calloc(2 * (size_t)(uint32_t)num_rows, sizeof *run.turns)}; /* a row stands in it at most twice */
     if (run.next && run.turns) {
         for (int32_t i = num_rows; i-- > 0;) run.turns[run.num_turns++] = i;
         while (run.num_turns > 0) run_row(&run, run.turns[--run.num_turns]);

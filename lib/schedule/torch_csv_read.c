@@ -409,7 +409,10 @@ static int has_comms(const struct csv *csv) {
 int32_t kerf_schedule_parse_csv(const char *text, size_t length, const char *name, struct kerf_schedule **ret_schedule,
                                 struct kerf_error *err) {
     struct csv csv = {.rows = {.file = name}, .err = err};
-    int32_t code = length > SCHEDULE_FILE_MAX ? no_memory(&csv) : read_rows(&csv, text, length);
+    if (length > SCHEDULE_FILE_MAX)
+        return file_fail(err, KERF_EINVALID, name, 0, 0, "larger than the %d MiB that a schedule may have",
+                         SCHEDULE_FILE_MAX >> 20);
+    int32_t code = read_rows(&csv, text, length);
     if (code == KERF_OK) code = decide_letters(&csv);
     if (code == KERF_OK) code = place_all(&csv);
     if (code == KERF_OK) code = count_forwards(&csv);

@@ -339,6 +339,9 @@ static void test_load(void **state) {
     request.microbatches = 2;
     assert_int_equal(kerf_schedule_load(&request, &schedule, &err), KERF_EINVALID);
     assert_string_equal(err.message, "the file has 1 micro-batches, not 2; a CSV's sizes are its own");
+    assert_int_equal(truncate(path, 0), 0);
+    assert_int_equal(kerf_schedule_load(&request, &schedule, &err), KERF_ESYNTAX);
+    assert_string_equal(err.file, path);
     unlink(path);
     assert_int_equal(kerf_schedule_load(&request, &schedule, &err), KERF_EIO);
     assert_string_equal(err.message, "no such file");
