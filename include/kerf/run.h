@@ -41,8 +41,8 @@ enum kerf_run_clocks {
 };
 
 struct kerf_run {
-    /* Operations in the order of their starts. A stage that runs twice a micro-batch, or a step whose end is missing,
-     * is told in notes; a schedule of a run passes kerf_schedule_check when microbatches_complete is all. */
+    /* Operations in the order of their starts, of incomplete micro-batches, too. With all of them complete it passes
+     * kerf_schedule_check, unless the times have an operation before its own inputs on a device. */
     const struct kerf_schedule *schedule;
     const struct kerf_timeline *timeline; /* seconds from the first start; step_s is makespan_s */
     const char *source;                   /* "Megatron timers", "PyTorch profiler" */
@@ -73,7 +73,7 @@ KERF_API struct kerf_run *kerf_run_free(struct kerf_run *run); /* always NULL */
 /* ---- What the run says of times --------------------------------------------------------------------------- */
 
 struct kerf_run_spread {
-    int32_t count; /* 0: the run has none, and the rest is 0 */
+    int32_t count;                  /* 0: the run has none, and the rest is 0 */
     double low_s, median_s, high_s; /* quartiles */
 };
 

@@ -125,10 +125,10 @@ static int compare_receives(const void *a, const void *b, void *context) {
 
 static struct run_receive find_receive(struct run_reading *reading, size_t first, int backward, int32_t stage,
                                        int32_t microbatch, double start_s) {
-    const struct run_event wanted = {.end_s = start_s,
-                                     .op = {microbatch, -1, (int16_t)stage, -1,
-                                            (int16_t)(backward ? RUN_RECEIVE_B : RUN_RECEIVE_F), 0},
-                                     .rank = 0};
+    const struct run_event wanted = {
+        .end_s = start_s,
+        .op = {microbatch, -1, (int16_t)stage, -1, (int16_t)(backward ? RUN_RECEIVE_B : RUN_RECEIVE_F), 0},
+        .rank = 0};
     size_t low = first, high = reading->num_events;
     while (low < high) { /* the first behind the wanted */
         size_t middle = low + (high - low) / 2;
@@ -152,7 +152,8 @@ static int place_receives(struct owned_run *owned, struct run_reading *reading, 
     qsort_r(reading->events + first, reading->num_events - first, sizeof *reading->events, compare_receives, reading);
     owned->receives = arena_alloc(&owned->arena, (size_t)schedule->devices, sizeof *owned->receives);
     for (int32_t d = 0; owned->receives && d < schedule->devices; d++) {
-        struct run_receive *receives = arena_take(&owned->arena, 2 * (size_t)schedule->num_ops[d] + 1, sizeof *receives);
+        struct run_receive *receives =
+            arena_take(&owned->arena, 2 * (size_t)schedule->num_ops[d] + 1, sizeof *receives);
         owned->receives[d] = receives;
         if (receives == NULL) return 0;
         for (int32_t k = 0; k < schedule->num_ops[d]; k++) {

@@ -98,7 +98,8 @@ static int align(struct clocks *clocks, double *offset_s) {
     }
     for (int32_t e = 0; e < clocks->num_edges; e++) {
         const struct edge *edge = &clocks->edges[e];
-        if (edge->from >= 0 && offset_s[edge->to] - offset_s[edge->from] > edge->least_s + clocks->tolerance_s) return 0;
+        if (edge->from >= 0 && offset_s[edge->to] - offset_s[edge->from] > edge->least_s + clocks->tolerance_s)
+            return 0;
     }
     return 1;
 }

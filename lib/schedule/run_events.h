@@ -9,11 +9,7 @@
 #include "base/arena.h"
 #include "kerf/run.h"
 
-enum {
-    RUN_DEVICES_MAX = 4096,
-    RUN_STAGES_MAX = 32767,
-    RUN_MICROBATCHES_MAX = 1 << 20
-};
+enum { RUN_DEVICES_MAX = 4096, RUN_STAGES_MAX = 32767, RUN_MICROBATCHES_MAX = 1 << 20 };
 
 /* Beside enum kerf_op_kind. */
 enum run_kind {
@@ -51,12 +47,12 @@ struct run_reading {
     const char *source;
     int32_t devices, stages, microbatches; /* what finish finds */
     int32_t ranks_left_out;
-    int32_t files; /* read so far */
-    int32_t traces; /* of these, how many are of the format */
+    int32_t files;   /* read so far */
+    int32_t traces;  /* of these, how many are of the format */
     double first_us; /* what times are counted from, so that they keep their digits */
     int64_t first_ns;
     int32_t has_first;
-    int32_t unpaired; /* starts without an end, and the other way round */
+    int32_t unpaired;   /* starts without an end, and the other way round */
     int32_t next_stage; /* a stage that somebody sends to, which must exist; 0: none */
 };
 

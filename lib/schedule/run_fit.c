@@ -64,8 +64,8 @@ static int set_durations(struct owned_fit *owned, int32_t stages) {
         int split = of[KERF_OP_I][s].count && of[KERF_OP_W][s].count;
         any_fused |= of[KERF_OP_FB][s].count > 0;
         f[s] = or_else(&of[KERF_OP_F][s], fused / 3);
-        b[s] = or_else(&of[KERF_OP_B][s],
-                       split ? of[KERF_OP_I][s].median_s + of[KERF_OP_W][s].median_s : 2 * fused / 3);
+        b[s] =
+            or_else(&of[KERF_OP_B][s], split ? of[KERF_OP_I][s].median_s + of[KERF_OP_W][s].median_s : 2 * fused / 3);
         i[s] = or_else(&of[KERF_OP_I][s], b[s] / 2);
         w[s] = or_else(&of[KERF_OP_W][s], b[s] / 2);
         fb[s] = or_else(&of[KERF_OP_FB][s], f[s] + b[s]);

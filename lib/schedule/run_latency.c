@@ -4,9 +4,9 @@
  *
  * A message that was made after its user's device had nothing left to do was waited for: the pause from its maker's end
  * to its user's start is what the message took, and what starting the user took. Other messages were there before their
- * user could start, and say no more than that they took no longer. An operation that follows another on its device, with
- * its messages long there, starts after the overhead of an operation; the simulator counts that with the maker, so that
- * the latency is the rest of the pause. Receives that the GPU recorded tell every message that was made after its
+ * user could start, and say no more than that they took no longer. An operation that follows another on its device,
+ * with its messages long there, starts after the overhead of an operation; the simulator counts that with the maker, so
+ * that the latency is the rest of the pause. Receives that the GPU recorded tell every message that was made after its
  * receive was posted.
  */
 #include "schedule/run_fit.h"
@@ -104,7 +104,8 @@ static void add_pair(struct latency *latency, size_t first, size_t count, double
     while (down < count && !samples[down].upward) down++;
     double down_s = median_of(samples, down, scratch, &down_error_s);
     double up_s = median_of(samples + down, count - down, scratch, &up_error_s);
-    struct pair pair = {samples->low, samples->high, (int32_t)count, down ? down_s : up_s, down ? down_error_s : up_error_s};
+    struct pair pair = {samples->low, samples->high, (int32_t)count, down ? down_s : up_s,
+                        down ? down_error_s : up_error_s};
     if (down && down < count) {
         pair.latency_s = (down_s + up_s) / 2;
         pair.error_s = hypot(down_error_s, up_error_s) / 2;

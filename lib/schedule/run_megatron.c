@@ -59,20 +59,23 @@ static int32_t fail(const char *file, struct kerf_error *err, int32_t code) {
 static int32_t check_name(const struct run_file *file, struct rank_name *ret, struct kerf_error *err) {
     int32_t code = KERF_OK;
     if (!parse_name(file->name, ret))
-        code = kerf_error_set(err, KERF_EINVALID, "a name like event_times_PP4_VPP1_TPxCPxDP_rank_0_pp_rank_0_rank_0.json"
-                                                  " is expected");
+        code = kerf_error_set(err, KERF_EINVALID,
+                              "a name like event_times_PP4_VPP1_TPxCPxDP_rank_0_pp_rank_0_rank_0.json"
+                              " is expected");
     else if (ret->p < 1 || ret->p > RUN_DEVICES_MAX || ret->v < 1 || (int64_t)ret->p * ret->v > RUN_STAGES_MAX)
-        code = kerf_error_set(err, KERF_EINVALID, "PP%d and VPP%d in its name: there may be 1 to %d ranks and %d stages",
-                              ret->p, ret->v, RUN_DEVICES_MAX, RUN_STAGES_MAX);
+        code =
+            kerf_error_set(err, KERF_EINVALID, "PP%d and VPP%d in its name: there may be 1 to %d ranks and %d stages",
+                           ret->p, ret->v, RUN_DEVICES_MAX, RUN_STAGES_MAX);
     else if (ret->pp_rank >= ret->p)
-        code = kerf_error_set(err, KERF_EINVALID, "pp_rank_%d in its name, of PP%d: there are ranks 0 to %d", ret->pp_rank,
-                              ret->p, ret->p - 1);
+        code = kerf_error_set(err, KERF_EINVALID, "pp_rank_%d in its name, of PP%d: there are ranks 0 to %d",
+                              ret->pp_rank, ret->p, ret->p - 1);
     return code == KERF_OK ? KERF_OK : fail(file->path, err, code);
 }
 
 /* All files are of one run; the lowest replica stands for the others. */
-static int32_t survey(const struct run_file *files, size_t count, struct rank_name *ret_lowest, struct kerf_error *err) {
-    struct rank_name first = {0}, name;
+static int32_t survey(const struct run_file *files, size_t count, struct rank_name *ret_lowest,
+                      struct kerf_error *err) {
+    struct rank_name first = {0}, name = {0};
     const char *first_path = NULL;
     for (size_t i = 0; i < count; i++) {
         if (!recognises(files[i].name)) continue;
@@ -80,8 +83,9 @@ static int32_t survey(const struct run_file *files, size_t count, struct rank_na
         if (code != KERF_OK) return code;
         if (first_path == NULL) first = name, first_path = files[i].path;
         if (name.p != first.p || name.v != first.v) {
-            kerf_error_set(err, KERF_EINVALID, "PP%d VPP%d beside a file of PP%d VPP%d: keep the files of one run in a folder",
-                           name.p, name.v, first.p, first.v);
+            kerf_error_set(err, KERF_EINVALID,
+                           "PP%d VPP%d beside a file of PP%d VPP%d: keep the files of one run in a folder", name.p,
+                           name.v, first.p, first.v);
             return fail(files[i].path, err, KERF_EINVALID);
         }
         if (name.replica < first.replica) first.replica = name.replica;
@@ -92,21 +96,23 @@ static int32_t survey(const struct run_file *files, size_t count, struct rank_na
 
 static int32_t missing_rank(const char *folder, const struct rank_name *lowest, int32_t pp_rank,
                             struct kerf_error *err) {
-    kerf_error_set(err, KERF_EINVALID,
-                   "pp rank %d of %d is missing: expected a file event_times_PP%d_VPP%d_TPxCPxDP_rank_%d_pp_rank_%d_rank_"
-                   "..., and a folder with one for each rank",
-                   pp_rank, lowest->p, lowest->p, lowest->v, lowest->replica, pp_rank);
+    kerf_error_set(
+        err, KERF_EINVALID,
+        "pp rank %d of %d is missing: expected a file event_times_PP%d_VPP%d_TPxCPxDP_rank_%d_pp_rank_%d_rank_"
+        "..., and a folder with one for each rank",
+        pp_rank, lowest->p, lowest->p, lowest->v, lowest->replica, pp_rank);
     return fail(folder, err, KERF_EINVALID);
 }
 
 static int32_t select_files(struct run_file *files, size_t count, const char *folder, struct kerf_error *err) {
-    struct rank_name lowest, name;
+    struct rank_name lowest = {0}, name = {0};
     int32_t code = survey(files, count, &lowest, err);
     if (code != KERF_OK) return code;
     const struct run_file **of_rank = calloc((size_t)lowest.p, sizeof *of_rank);
     if (of_rank == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the names of the run's files");
     for (size_t i = 0; i < count && code == KERF_OK; i++) {
-        files[i].selected = recognises(files[i].name) && parse_name(files[i].name, &name) && name.replica == lowest.replica;
+        files[i].selected =
+            recognises(files[i].name) && parse_name(files[i].name, &name) && name.replica == lowest.replica;
         if (!files[i].selected) continue;
         if (of_rank[name.pp_rank]) {
             kerf_error_set(err, KERF_EINVALID, "pp rank %d again, beside %.200s: keep one of them", name.pp_rank,
@@ -141,11 +147,12 @@ static int parse_key(const char *key, int32_t chunks, struct timer *ret) {
 static int32_t check_key(const struct json_object *file, const char *key, int parsed, const struct timer *timer,
                          const struct rank_name *name, struct kerf_error *err) {
     if (parsed < 0)
-        return json_fail(file, key, KERF_EUNKNOWN, err, "\"%.64s\" is no timer of a run with VPP%d, whose are like \"%s\"",
-                         key, name->v, name->v > 1 ? "forward-1-3-start\" (chunk 1, micro-batch 3)" : "forward-3-start\"");
+        return json_fail(file, key, KERF_EUNKNOWN, err,
+                         "\"%.64s\" is no timer of a run with VPP%d, whose are like \"%s\"", key, name->v,
+                         name->v > 1 ? "forward-1-3-start\" (chunk 1, micro-batch 3)" : "forward-3-start\"");
     if (timer->chunk >= name->v)
-        return json_fail(file, key, KERF_EINVALID, err, "chunk %d of VPP%d: there are chunks 0 to %d", timer->chunk, name->v,
-                         name->v - 1);
+        return json_fail(file, key, KERF_EINVALID, err, "chunk %d of VPP%d: there are chunks 0 to %d", timer->chunk,
+                         name->v, name->v - 1);
     if (timer->microbatch >= RUN_MICROBATCHES_MAX)
         return json_fail(file, key, KERF_EINVALID, err, "micro-batch %d: there may be %d", timer->microbatch,
                          RUN_MICROBATCHES_MAX);
@@ -156,7 +163,8 @@ static int32_t read_time(const struct json_object *file, const char *key, const 
                          struct kerf_error *err) {
     double value = json_number_value(json);
     if (!json_is_number(json) || !(value >= -LARGEST_MS && value <= LARGEST_MS))
-        return json_fail(file, key, KERF_EINVALID, err, "\"%s\" must be a number of milliseconds up to %g", key, LARGEST_MS);
+        return json_fail(file, key, KERF_EINVALID, err, "\"%s\" must be a number of milliseconds up to %g", key,
+                         LARGEST_MS);
     *ret = value;
     return KERF_OK;
 }
@@ -184,12 +192,14 @@ static int32_t read_key(struct run_reading *reading, const struct json_object *f
     other_key(&timer, name->v, other, sizeof other);
     const json_t *other_value = json_object_get(file->json, other);
     if (other_value == NULL && reading->unpaired++ == 0)
-        kerf_text_printf(&reading->notes, "pp rank %d: \"%s\" has no \"%s\", and is left out\n", name->pp_rank, key, other);
+        kerf_text_printf(&reading->notes, "pp rank %d: \"%s\" has no \"%s\", and is left out\n", name->pp_rank, key,
+                         other);
     if (other_value == NULL || timer.is_end) return KERF_OK;
     code = read_time(file, other, other_value, &end, err);
     if (code != KERF_OK) return code;
     if (end < time)
-        return json_fail(file, other, KERF_EINVALID, err, "\"%s\" is %.17g, before its start at %.17g", other, end, time);
+        return json_fail(file, other, KERF_EINVALID, err, "\"%s\" is %.17g, before its start at %.17g", other, end,
+                         time);
     if (!reading->has_first) reading->first_us = time, reading->has_first = 1;
     struct run_event event = {
         .start_s = (time - reading->first_us) * 1e-3,
@@ -206,7 +216,7 @@ static int32_t read_megatron(struct run_reading *reading, const struct run_file 
                              size_t length, struct kerf_error *err) {
     struct json_document document;
     struct json_object file;
-    struct rank_name name;
+    struct rank_name name = {0};
     const char *key;
     json_t *value;
     int32_t code = check_name(run_file, &name, err);
@@ -219,8 +229,7 @@ static int32_t read_megatron(struct run_reading *reading, const struct run_file 
     reading->stages = name.p * name.v;
     reading->traces++;
     code = json_document_parse(&document, text, length, run_file->path, &file, err);
-    if (code == KERF_OK)
-        json_object_foreach(file.json, key, value) {
+    if (code == KERF_OK) json_object_foreach(file.json, key, value) {
             code = read_key(reading, &file, &name, index, key, value, err);
             if (code != KERF_OK) break;
         }
@@ -231,8 +240,9 @@ static int32_t read_megatron(struct run_reading *reading, const struct run_file 
 /* One step, and ranks have their devices already. */
 static int32_t finish(struct run_reading *reading, struct kerf_error *err) {
     if (reading->num_events == 0)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "no operation in any file: keys like \"forward-0-start\" and \"forward-0-end\" are expected");
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "no operation in any file: keys like \"forward-0-start\" and \"forward-0-end\" are expected");
     if (reading->unpaired > 1) kerf_text_printf(&reading->notes, "so are %d more\n", reading->unpaired - 1);
     return run_measure(reading, err);
 }

@@ -111,15 +111,15 @@ int run_steps_find(struct run_steps *steps, struct run_reading *reading) {
     size_t num_operations = steps->num_operations = keep_and_sort(reading), count = 0;
     const struct run_event *events = reading->events;
     for (size_t i = 0; i < num_operations; i++) count += i == 0 || events[i].step != events[i - 1].step;
-    steps->steps = calloc(count + 1, sizeof *steps->steps);
+    struct run_step *list = steps->steps = calloc(count + 1, sizeof *list), *step = list;
     steps->seen = calloc((size_t)steps->cells + 1, 1);
-    if (steps->steps == NULL || steps->seen == NULL) return 0;
+    if (list == NULL || steps->seen == NULL) return 0;
     for (size_t i = 0; i < num_operations; i++) {
-        if (i == 0 || events[i].step != events[i - 1].step)
-            steps->steps[steps->num_steps++] = (struct run_step){.first = i};
-        steps->steps[steps->num_steps - 1].count++;
+        if (i > 0 && events[i].step != events[i - 1].step) (++step)->first = i;
+        step->count++;
     }
-    for (size_t s = 0; s < steps->num_steps; s++) survey(steps, &steps->steps[s]);
+    steps->num_steps = count;
+    for (size_t s = 0; s < count; s++) survey(steps, &list[s]);
     return 1;
 }
 
@@ -160,8 +160,10 @@ const struct run_step *run_steps_take(struct run_steps *steps, int32_t number, s
         if (run->steps > 0)
             kerf_error_set(err, KERF_EINVALID, "step %d: the run has complete steps 0 to %d", number, run->steps - 1);
         else if (number != -1)
-            kerf_error_set(err, KERF_EINVALID, "step %d: no step of the run is complete; without a number the fullest is "
-                                               "taken", number);
+            kerf_error_set(err, KERF_EINVALID,
+                           "step %d: no step of the run is complete; without a number the fullest is "
+                           "taken",
+                           number);
         if (run->steps > 0 || number != -1) return NULL;
     }
     if (run->steps > 0) {
@@ -197,7 +199,11 @@ void run_steps_missing(struct run_steps *steps, const struct run_step *step, str
         else if (have & (SEEN_TWICE | SEEN_B))
             kerf_text_printf(out, "micro-batch %d runs twice on stage %d", microbatch, stage);
         else
-            kerf_text_printf(out, "%d%c%d is missing", stage, have & SEEN_I ? 'W' : have & SEEN_W ? 'I' : 'B', microbatch);
+            kerf_text_printf(out, "%d%c%d is missing", stage,
+                             have & SEEN_I   ? 'W'
+                             : have & SEEN_W ? 'I'
+                                             : 'B',
+                             microbatch);
         break;
     }
     mark_step(steps, step, 1);

@@ -52,8 +52,8 @@ static int32_t read_time(const json_t *event, const char *key, const char *name,
     if (json == NULL)
         return trace_fail(place, KERF_EINVALID, err, "%.64s has no \"%s\", a number of microseconds", name, key);
     if (!(string ? *string && *end == 0 : json_is_number(json)) || !(fabs(value) <= LARGEST_US))
-        return trace_fail(place, KERF_EINVALID, err, "\"%s\" of %.64s must be a number of microseconds up to %g", key, name,
-                          LARGEST_US);
+        return trace_fail(place, KERF_EINVALID, err, "\"%s\" of %.64s must be a number of microseconds up to %g", key,
+                          name, LARGEST_US);
     if (value < least)
         return trace_fail(place, KERF_EINVALID, err, "%.64s ends before it starts: its \"dur\" is %g", name, value);
     *ret = value;
@@ -66,11 +66,10 @@ static int32_t find_rank(struct torch_file *file, double process) {
     if (file->last_rank >= 0 && reading->ranks[file->last_rank].process == process) return file->last_rank;
     for (size_t i = file->first_rank; i < reading->num_ranks; i++)
         if (reading->ranks[i].process == process) return file->last_rank = (int32_t)i;
-    return file->last_rank = run_add_rank(reading, &(struct run_rank){.file = file->path,
-                                                                      .number = -1,
-                                                                      .device = -1,
-                                                                      .process = process,
-                                                                      .file_index = reading->files});
+    return file->last_rank = run_add_rank(
+               reading,
+               &(struct run_rank){
+                   .file = file->path, .number = -1, .device = -1, .process = process, .file_index = reading->files});
 }
 
 /* A process or thread is a number, or a string that the profiler's own tracks have. */

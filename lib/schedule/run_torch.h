@@ -8,8 +8,8 @@
  * no interest (sends with *ret_next_stage, UNSHARD, ...); 0 when the name is of another kind. */
 int torch_parse_name(const char *name, struct kerf_op *ret_op, int32_t *ret_next_stage);
 
-/* Leaves out what happened on another side (GPU, CPU), stream or within another operation, and sorts by rank and time. 0
- * when memory runs out. */
+/* Leaves out what happened on another side (GPU, CPU), stream or within another operation, and sorts by rank and time.
+ * 0 when memory runs out. */
 int torch_choose_lanes(struct run_reading *reading);
 
 static inline int torch_is_compute(const struct run_event *event) {

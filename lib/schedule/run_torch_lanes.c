@@ -70,8 +70,7 @@ static size_t list_lanes(const struct run_reading *reading, struct lane *lanes) 
             lanes[count++] = lanes[i];
     }
     qsort(lanes, count, sizeof *lanes, by_compute);
-    for (size_t i = 1; i < count; i++)
-        lanes[i].place = lanes[i].rank == lanes[i - 1].rank ? lanes[i - 1].place + 1 : 0;
+    for (size_t i = 1; i < count; i++) lanes[i].place = lanes[i].rank == lanes[i - 1].rank ? lanes[i - 1].place + 1 : 0;
     qsort(lanes, count, sizeof *lanes, by_lane);
     return count;
 }
@@ -105,7 +104,8 @@ static int choose_streams(struct run_reading *reading) {
     qsort(events, reading->num_events, sizeof *events, by_action);
     for (size_t i = 0, first = 0; i < reading->num_events; i++) {
         if (compare_actions(&events[first], &events[i]) != 0) first = i;
-        if (events[i].lane != events[first].lane) events[i].rank = -1 - events[i].rank; /* the order stays until the end */
+        if (events[i].lane != events[first].lane)
+            events[i].rank = -1 - events[i].rank; /* the order stays until the end */
     }
     size_t kept = 0;
     for (size_t i = 0; i < reading->num_events; i++)
@@ -137,7 +137,8 @@ static void drop_parts(struct run_reading *reading) {
         struct run_event *event = &reading->events[i];
         if (event->op.kind == KERF_OP_FB)
             whole = event;
-        else if (whole && event->rank == whole->rank && event->start_s <= whole->end_s && is_part(&event->op, &whole->op))
+        else if (whole && event->rank == whole->rank && event->start_s <= whole->end_s &&
+                 is_part(&event->op, &whole->op))
             event->op.kind = RUN_NOTHING;
     }
     drop_nothings(reading);

@@ -33,10 +33,18 @@ static const struct {
     int16_t kind;
     int8_t sends; /* to the stage behind (1) or before (-1) */
 } TYPES[] = {
-    {"SEND_F", RUN_NOTHING, 1},     {"SEND_B", RUN_NOTHING, -1}, {"RECV_F", RUN_RECEIVE_F, 0}, {"RECV_B", RUN_RECEIVE_B, 0},
-    {"UNSHARD", RUN_NOTHING, 0},    {"RESHARD", RUN_NOTHING, 0}, {"REDUCE_GRAD", RUN_NOTHING, 0},
-    {"BW", RUN_OLD_WHOLE, 0},       {"F", KERF_OP_F, 0},         {"B", KERF_OP_B, 0},
-    {"I", KERF_OP_I, 0},            {"W", KERF_OP_W, 0},
+    {"SEND_F", RUN_NOTHING, 1},
+    {"SEND_B", RUN_NOTHING, -1},
+    {"RECV_F", RUN_RECEIVE_F, 0},
+    {"RECV_B", RUN_RECEIVE_B, 0},
+    {"UNSHARD", RUN_NOTHING, 0},
+    {"RESHARD", RUN_NOTHING, 0},
+    {"REDUCE_GRAD", RUN_NOTHING, 0},
+    {"BW", RUN_OLD_WHOLE, 0},
+    {"F", KERF_OP_F, 0},
+    {"B", KERF_OP_B, 0},
+    {"I", KERF_OP_I, 0},
+    {"W", KERF_OP_W, 0},
 };
 enum { NUM_TYPES = sizeof TYPES / sizeof *TYPES };
 

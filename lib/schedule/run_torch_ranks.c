@@ -51,7 +51,8 @@ static int by_number(const void *a, const void *b, void *context) {
     return i < k ? -1 : i > k;
 }
 
-/* Two processes of one file or two unnamed files make the files' numbers useless; two files of one rank are too many. */
+/* Two processes of one file or two unnamed files make the files' numbers useless; two files of one rank are too many.
+ */
 static int32_t number_ranks(struct ranks *ranks, struct kerf_error *err) {
     struct run_rank *all = ranks->reading->ranks;
     int32_t count = ranks->num_active, renumber = 0;
@@ -93,7 +94,8 @@ static int32_t survey(struct ranks *ranks, struct kerf_error *err) {
 
 /* ---- Devices ---------------------------------------------------------------------------------------------- */
 
-static int32_t two_owners(const struct ranks *ranks, int32_t rank, int32_t shared, int32_t own, struct kerf_error *err) {
+static int32_t two_owners(const struct ranks *ranks, int32_t rank, int32_t shared, int32_t own,
+                          struct kerf_error *err) {
     const struct run_rank *all = ranks->reading->ranks;
     kerf_error_set(err, KERF_EINVALID,
                    "rank %d runs stage %d, as rank %d does, and stage %d, which that does not: traces of one run are "
@@ -125,10 +127,11 @@ static int32_t take_stages(struct ranks *ranks, int32_t rank, struct kerf_error 
 }
 
 static int32_t missing_stage(const struct ranks *ranks, int32_t stage, struct kerf_error *err) {
-    return kerf_error_set(err, KERF_EINVALID,
-                          "stage %d is in none of the %d traces: the trace of the rank that runs it is missing; a folder "
-                          "with one for each rank is expected",
-                          stage, ranks->reading->traces);
+    return kerf_error_set(
+        err, KERF_EINVALID,
+        "stage %d is in none of the %d traces: the trace of the rank that runs it is missing; a folder "
+        "with one for each rank is expected",
+        stage, ranks->reading->traces);
 }
 
 static int32_t find_devices(struct ranks *ranks, struct kerf_error *err) {

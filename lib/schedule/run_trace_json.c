@@ -124,7 +124,8 @@ static int32_t visit_events(struct scan *scan, const char **c, struct kerf_error
         if (behind == NULL) return cut_off(scan, at, err);
         if (scan->wanted) code = visit_event(scan, at, behind, err);
         at = skip_space(behind, end);
-        if (at >= end || (*at != ',' && *at != ']')) return code == KERF_OK ? unexpected(scan, at, "',' or ']'", err) : code;
+        if (at >= end || (*at != ',' && *at != ']'))
+            return code == KERF_OK ? unexpected(scan, at, "',' or ']'", err) : code;
         if (*at++ == ']') break;
     }
     *c = at;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes runs as they could have been measured: one of kerf's schedules with times by stage, jitter, a latency for each
- * device pair and clocks that differ, written as Megatron's timers or PyTorch's traces. The simulation is a plain one of
- * its own, and the jitter the same on every machine.
+ * device pair and clocks that differ, written as Megatron's timers or PyTorch's traces. The simulation is a plain one
+ * of its own, and the jitter the same on every machine.
  */
 #ifndef KERF_TEST_RUN_WRITER_H
 #define KERF_TEST_RUN_WRITER_H
@@ -34,7 +34,7 @@ struct writer {
 };
 
 /* Between -1 and 1, symmetric, so that the median of what it moves stays. */
-static double writer_jitter(struct writer *writer) {
+static inline double writer_jitter(struct writer *writer) {
     double sum = 0;
     for (int i = 0; i < 2; i++) {
         writer->state = writer->state * 6364136223846793005u + 1442695040888963407u;
@@ -44,8 +44,8 @@ static double writer_jitter(struct writer *writer) {
 }
 
 /* When the message of a part arrives, or -1: it is not sent yet; -2: the part needs none. */
-static double writer_input(struct writer *writer, const double *made, int32_t device, int backward, int32_t stage,
-                           int32_t microbatch) {
+static inline double writer_input(struct writer *writer, const double *made, int32_t device, int backward,
+                                  int32_t stage, int32_t microbatch) {
     const struct kerf_schedule *schedule = writer->schedule;
     int32_t from_stage = backward ? stage + 1 : stage - 1;
     if (from_stage < 0 || from_stage >= schedule->stages) return -2;
@@ -57,7 +57,7 @@ static double writer_input(struct writer *writer, const double *made, int32_t de
 }
 
 /* The next operation of a device; 0 when it has to wait. */
-static int writer_run(struct writer *writer, double *made, int32_t device, int32_t at, double free_s) {
+static inline int writer_run(struct writer *writer, double *made, int32_t device, int32_t at, double free_s) {
     const struct kerf_schedule *schedule = writer->schedule;
     const struct kerf_op *op = &schedule->ops[device][at];
     int forward = op->kind == KERF_OP_F || op->kind == KERF_OP_FB, fused = op->kind == KERF_OP_FB;
@@ -79,7 +79,7 @@ static int writer_run(struct writer *writer, double *made, int32_t device, int32
     return 1;
 }
 
-static void writer_free(struct writer *writer) {
+static inline void writer_free(struct writer *writer) {
     for (int32_t d = 0; writer->schedule && d < writer->devices; d++) {
         free(writer->start[d]);
         free(writer->end[d]);
@@ -90,7 +90,7 @@ static void writer_free(struct writer *writer) {
 }
 
 /* Runs a step; 0 when the request is none. Given back with writer_free. */
-static int writer_make(struct writer *writer) {
+static inline int writer_make(struct writer *writer) {
     struct kerf_schedule_request request = {.rule = writer->rule,
                                             .devices = writer->devices,
                                             .microbatches = writer->microbatches,
@@ -122,12 +122,12 @@ static int writer_make(struct writer *writer) {
 }
 
 /* A true time by the device's clock. */
-static double writer_clock(const struct writer *writer, int32_t device, double time_s) {
+static inline double writer_clock(const struct writer *writer, int32_t device, double time_s) {
     double drift = device == writer->devices - 1 ? writer->drift * (time_s - writer->begin_s) : 0;
     return time_s + writer->offset_s[device] + drift;
 }
 
-static int writer_save(const char *folder, const char *name, const struct kerf_text *text) {
+static inline int writer_save(const char *folder, const char *name, const struct kerf_text *text) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *file = fopen(path, "wb");
@@ -138,7 +138,7 @@ static int writer_save(const char *folder, const char *name, const struct kerf_t
 
 /* ---- Megatron --------------------------------------------------------------------------------------------- */
 
-static void writer_megatron_text(const struct writer *writer, int32_t rank, struct kerf_text *out) {
+static inline void writer_megatron_text(const struct writer *writer, int32_t rank, struct kerf_text *out) {
     const struct kerf_schedule *schedule = writer->schedule;
     kerf_text_add(out, "{");
     for (int32_t k = 0; k < schedule->num_ops[rank]; k++) {
@@ -154,7 +154,7 @@ static void writer_megatron_text(const struct writer *writer, int32_t rank, stru
     kerf_text_add(out, "\n}\n");
 }
 
-static int writer_megatron(const struct writer *writer, const char *folder, int32_t replica) {
+static inline int writer_megatron(const struct writer *writer, const char *folder, int32_t replica) {
     int good = 1;
     for (int32_t rank = 0; rank < writer->devices; rank++) {
         struct kerf_text text = {0};
@@ -174,8 +174,8 @@ struct torch_style {
     int old_letters, quoted_times, both_sides, receives, profiler_steps, waits, nested, no_rank;
 };
 
-static void writer_range(struct kerf_json *json, const struct torch_style *style, const char *category,
-                         const char *name, int32_t process, int32_t thread, double start_s, double took_s) {
+static inline void writer_range(struct kerf_json *json, const struct torch_style *style, const char *category,
+                                const char *name, int32_t process, int32_t thread, double start_s, double took_s) {
     struct kerf_text number = {0};
     kerf_text_add(json->out, "\n  ");
     kerf_json_open(json, NULL, '{');
@@ -195,7 +195,7 @@ static void writer_range(struct kerf_json *json, const struct torch_style *style
     kerf_text_free(&number);
 }
 
-static void writer_name(const struct kerf_op *op, int old_letters, char *name, size_t size) {
+static inline void writer_name(const struct kerf_op *op, int old_letters, char *name, size_t size) {
     struct kerf_text text = {0};
     kerf_op_text(&text, op);
     snprintf(name, size, "PP:%s%s", text.data, op->kind == KERF_OP_FB ? "OVERLAP_F_B" : "");
@@ -204,8 +204,8 @@ static void writer_name(const struct kerf_op *op, int old_letters, char *name, s
     kerf_text_free(&text);
 }
 
-static void writer_receive(struct kerf_json *json, const struct writer *writer, const struct torch_style *style,
-                           int32_t rank, int32_t at, int backward) {
+static inline void writer_receive(struct kerf_json *json, const struct writer *writer, const struct torch_style *style,
+                                  int32_t rank, int32_t at, int backward) {
     const struct kerf_op *op = &writer->schedule->ops[rank][at];
     double arrived_s = writer->arrived[rank][backward][at];
     char name[64];
@@ -217,8 +217,8 @@ static void writer_receive(struct kerf_json *json, const struct writer *writer, 
                  writer_clock(writer, rank, arrived_s) - posted_s);
 }
 
-static void writer_operation(struct kerf_json *json, const struct writer *writer, const struct torch_style *style,
-                             int32_t rank, int32_t at) {
+static inline void writer_operation(struct kerf_json *json, const struct writer *writer,
+                                    const struct torch_style *style, int32_t rank, int32_t at) {
     const struct kerf_op *op = &writer->schedule->ops[rank][at];
     double start_s = writer_clock(writer, rank, writer->start[rank][at]);
     double end_s = writer_clock(writer, rank, writer->end[rank][at]);
@@ -242,7 +242,7 @@ static void writer_operation(struct kerf_json *json, const struct writer *writer
 }
 
 /* Opens a rank's trace, with things in it that are not the pipeline's. */
-static void writer_torch_begin(struct kerf_json *json, struct kerf_text *out, int32_t rank, int32_t no_rank) {
+static inline void writer_torch_begin(struct kerf_json *json, struct kerf_text *out, int32_t rank, int32_t no_rank) {
     kerf_json_begin(json, out);
     kerf_json_open(json, NULL, '{');
     kerf_json_integer(json, "schemaVersion", 1);
@@ -253,15 +253,16 @@ static void writer_torch_begin(struct kerf_json *json, struct kerf_text *out, in
         kerf_json_close(json, '}');
     }
     kerf_json_open(json, "traceEvents", '[');
-    kerf_text_add(out, "\n  {\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 100, \"args\": {\"name\": \"python \\\"[{\"}},"
-                       "\n  {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"ts\": 5, \"dur\": 1, \"pid\": 100, "
-                       "\"tid\": 100, \"args\": {\"big\": 18446744073709551615}}");
+    kerf_text_add(
+        out, "\n  {\"ph\": \"M\", \"name\": \"process_name\", \"pid\": 100, \"args\": {\"name\": \"python \\\"[{\"}},"
+             "\n  {\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"ts\": 5, \"dur\": 1, \"pid\": 100, "
+             "\"tid\": 100, \"args\": {\"big\": 18446744073709551615}}");
     json->need_comma = 1;
 }
 
 /* One step of a rank. */
-static void writer_torch_step(struct kerf_json *json, const struct writer *writer, const struct torch_style *style,
-                              int32_t rank, int32_t number) {
+static inline void writer_torch_step(struct kerf_json *json, const struct writer *writer,
+                                     const struct torch_style *style, int32_t rank, int32_t number) {
     int32_t count = writer->schedule->num_ops[rank];
     char name[64];
     snprintf(name, sizeof name, "ProfilerStep#%d", number);
@@ -273,7 +274,7 @@ static void writer_torch_step(struct kerf_json *json, const struct writer *write
     for (int32_t k = 0; k < count; k++) writer_operation(json, writer, style, rank, k);
 }
 
-static void writer_torch_end(struct kerf_json *json) {
+static inline void writer_torch_end(struct kerf_json *json) {
     kerf_text_add(json->out, "\n ");
     kerf_json_close(json, ']');
     kerf_json_string(json, "traceName", "trace.json");
@@ -282,8 +283,8 @@ static void writer_torch_end(struct kerf_json *json) {
 }
 
 /* Steps one after the other, each with its own jitter; 0 when a file cannot be written. */
-static int writer_torch(struct writer *writer, const struct torch_style *style, const char *folder, int32_t steps,
-                        int32_t replica) {
+static inline int writer_torch(struct writer *writer, const struct torch_style *style, const char *folder,
+                               int32_t steps, int32_t replica) {
     struct kerf_text texts[WRITER_DEVICES] = {0};
     struct kerf_json json[WRITER_DEVICES];
     int good = 1;
@@ -293,7 +294,8 @@ static int writer_torch(struct writer *writer, const struct torch_style *style, 
     for (int32_t step = 0; step < steps; step++) {
         writer_free(writer);
         good &= writer_make(writer);
-        for (int32_t rank = 0; rank < writer->devices; rank++) writer_torch_step(&json[rank], writer, style, rank, step + 3);
+        for (int32_t rank = 0; rank < writer->devices; rank++)
+            writer_torch_step(&json[rank], writer, style, rank, step + 3);
         for (int32_t rank = 0; rank < writer->devices; rank++)
             writer->begin_s = fmax(writer->begin_s, writer->end[rank][writer->schedule->num_ops[rank] - 1] + 1);
     }
