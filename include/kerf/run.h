@@ -80,7 +80,8 @@ struct kerf_run_spread {
 struct kerf_run_fit {
     /* For the simulator. Durations are medians by stage, of FB by its forward's stage. What a stage never ran: B is
      * I + W; I and W are half of B each; F and B of a stage that ran them only together are a third and two thirds of
-     * FB, FB is F + B. overhead_s is the median pause between operations of a device whose inputs were there. */
+     * FB; FB is F + B. overhead_s is the median pause before operations whose inputs were there long before, and no
+     * more than the pause after which those began that had to wait for theirs; p2p_s is the rest of the latter. */
     const struct kerf_schedule_times *times;
     int32_t devices, stages;
     const struct kerf_run_spread *of_kind[KERF_OP_KINDS]; /* [stages] each */
@@ -88,7 +89,8 @@ struct kerf_run_fit {
      * PyTorch recorded receives on the GPU, to the receive's end. Median of the device pairs' medians, a pair's being
      * the mean of both directions, so that what is left of clock offsets cancels. times->p2p_of_s is set when a pair
      * differs from it by 5 % and by four standard errors. A pair whose messages were never waited for has the common
-     * latency; a run in which none was has the least pause between maker and user, at most. */
+     * latency; in a run without any it is the least pause between maker and user, which it is at most. The spread is
+     * of all messages that were waited for, overhead included. */
     struct kerf_run_spread p2p;
     double measured_s;  /* makespan */
     double simulated_s; /* of the run's own order with times; NAN when micro-batches are incomplete */

@@ -182,7 +182,7 @@ static void other_key(const struct timer *timer, int32_t chunks, char *ret, size
 static int32_t read_key(struct run_reading *reading, const struct json_object *file, const struct rank_name *name,
                         int32_t rank, const char *key, const json_t *value, struct kerf_error *err) {
     struct timer timer;
-    double time, end;
+    double time = 0, end = 0;
     char other[64];
     int parsed = parse_key(key, name->v, &timer);
     if (parsed == 0) return KERF_OK;

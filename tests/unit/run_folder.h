@@ -74,7 +74,8 @@ static inline void refused(const char *path, int32_t step, int32_t code, const c
 static const char *current = "?"; /* the schedule that is written */
 
 static inline struct writer uneven(const char *rule, int32_t p, int32_t m, int32_t v) {
-    struct writer writer = {.rule = rule, .devices = p, .microbatches = m, .chunks = v, .begin_s = 10, .state = 7};
+    struct writer writer = {
+        .rule = rule, .devices = p, .microbatches = m, .chunks = v, .replicas = 2, .begin_s = 10, .state = 7};
     current = rule;
     for (int s = 0; s < WRITER_STAGES; s++) {
         writer.time_s[KERF_OP_F][s] = 1 + 0.07 * s;

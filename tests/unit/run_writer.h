@@ -19,6 +19,7 @@ enum { WRITER_DEVICES = 8, WRITER_STAGES = 16 };
 struct writer {
     const char *rule;
     int32_t devices, microbatches, chunks;
+    int32_t replicas; /* the job's rank of a device is device * replicas + replica */
     double time_s[KERF_OP_KINDS][WRITER_STAGES];
     double latency_s[WRITER_DEVICES][WRITER_DEVICES];
     double offset_s[WRITER_DEVICES]; /* of clocks */
@@ -26,6 +27,7 @@ struct writer {
     double jitter;                   /* of durations and latencies, as a share */
     double pause_s;                  /* after each operation */
     double begin_s;                  /* by the true clock */
+    double grid_s;                   /* of which written times are whole multiples; 0: any */
     uint64_t state;                  /* of the jitter */
 
     struct kerf_schedule *schedule;
@@ -127,6 +129,13 @@ static inline double writer_clock(const struct writer *writer, int32_t device, d
     return time_s + writer->offset_s[device] + drift;
 }
 
+/* A time in another unit, so many a second, on the grid. */
+static inline double writer_unit(const struct writer *writer, double time_s, double units) {
+    if (writer->grid_s <= 0) return time_s * units;
+    double per_grid = round(1 / (writer->grid_s * units)); /* steps of the grid in a unit */
+    return round(time_s * units * per_grid) / per_grid;
+}
+
 static inline int writer_save(const char *folder, const char *name, const struct kerf_text *text) {
     char path[1024];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -148,7 +157,7 @@ static inline void writer_megatron_text(const struct writer *writer, int32_t ran
             kerf_text_printf(out, "%s\n  \"%s-", k || end ? "," : "", op->kind == KERF_OP_F ? "forward" : "backward");
             if (schedule->chunks > 1) kerf_text_printf(out, "%d-", op->stage / schedule->devices);
             kerf_text_printf(out, "%d-%s\": ", op->microbatch, end ? "end" : "start");
-            kerf_text_number(out, writer_clock(writer, rank, time_s) * 1e3);
+            kerf_text_number(out, writer_unit(writer, writer_clock(writer, rank, time_s), 1e3));
         }
     }
     kerf_text_add(out, "\n}\n");
@@ -160,7 +169,7 @@ static inline int writer_megatron(const struct writer *writer, const char *folde
         struct kerf_text text = {0};
         char name[128];
         snprintf(name, sizeof name, "event_times_PP%d_VPP%d_TPxCPxDP_rank_%d_pp_rank_%d_rank_%d.json", writer->devices,
-                 writer->schedule->chunks, replica, rank, 2 * rank + replica);
+                 writer->schedule->chunks, replica, rank, rank * writer->replicas + replica);
         writer_megatron_text(writer, rank, &text);
         good &= writer_save(folder, name, &text);
         kerf_text_free(&text);
@@ -174,8 +183,9 @@ struct torch_style {
     int old_letters, quoted_times, both_sides, receives, profiler_steps, waits, nested, no_rank;
 };
 
-static inline void writer_range(struct kerf_json *json, const struct torch_style *style, const char *category,
-                                const char *name, int32_t process, int32_t thread, double start_s, double took_s) {
+static inline void writer_range(struct kerf_json *json, const struct writer *writer, const struct torch_style *style,
+                                const char *category, const char *name, int32_t process, int32_t thread, double start_s,
+                                double took_s) {
     struct kerf_text number = {0};
     kerf_text_add(json->out, "\n  ");
     kerf_json_open(json, NULL, '{');
@@ -185,12 +195,12 @@ static inline void writer_range(struct kerf_json *json, const struct torch_style
     kerf_json_integer(json, "pid", process);
     kerf_json_integer(json, "tid", thread);
     if (style->quoted_times) {
-        kerf_text_number(&number, start_s * 1e6);
+        kerf_text_number(&number, writer_unit(writer, start_s, 1e6));
         kerf_json_string(json, "ts", number.data);
     } else {
-        kerf_json_number(json, "ts", start_s * 1e6);
+        kerf_json_number(json, "ts", writer_unit(writer, start_s, 1e6));
     }
-    kerf_json_number(json, "dur", took_s * 1e6);
+    kerf_json_number(json, "dur", writer_unit(writer, took_s, 1e6));
     kerf_json_close(json, '}');
     kerf_text_free(&number);
 }
@@ -213,7 +223,7 @@ static inline void writer_receive(struct kerf_json *json, const struct writer *w
     snprintf(name, sizeof name, "PP:%dRECV_%c%d", backward && op->kind == KERF_OP_FB ? op->with_stage : op->stage,
              backward ? 'B' : 'F', backward && op->kind == KERF_OP_FB ? op->with_microbatch : op->microbatch);
     double posted_s = writer_clock(writer, rank, writer->begin_s) - 1;
-    writer_range(json, style, "gpu_user_annotation", name, 0, 13, posted_s,
+    writer_range(json, writer, style, "gpu_user_annotation", name, 0, 13, posted_s,
                  writer_clock(writer, rank, arrived_s) - posted_s);
 }
 
@@ -226,16 +236,17 @@ static inline void writer_operation(struct kerf_json *json, const struct writer 
     writer_name(op, style->old_letters, name, sizeof name);
     if (style->waits) start_s = at ? writer_clock(writer, rank, writer->end[rank][at - 1]) : 0;
     if (style->both_sides) { /* launches, and a second stream that begins earlier with less to do */
-        writer_range(json, style, "user_annotation", name, 100, 100, start_s - 0.5, 1e-4);
-        writer_range(json, style, "gpu_user_annotation", name, 0, 20, start_s - 0.25, 1e-5);
+        writer_range(json, writer, style, "user_annotation", name, 100, 100, start_s - 0.5, 1e-4);
+        writer_range(json, writer, style, "gpu_user_annotation", name, 0, 20, start_s - 0.25, 1e-5);
     }
-    writer_range(json, style, style->both_sides ? "gpu_user_annotation" : "user_annotation", name,
+    writer_range(json, writer, style, style->both_sides ? "gpu_user_annotation" : "user_annotation", name,
                  style->both_sides ? 0 : 100, 7, start_s, end_s - start_s);
     if (style->nested && op->kind == KERF_OP_FB) {
         snprintf(name, sizeof name, "PP:%dF%d", op->stage, op->microbatch);
-        writer_range(json, style, "user_annotation", name, 100, 7, start_s, (end_s - start_s) / 2);
+        writer_range(json, writer, style, "user_annotation", name, 100, 7, start_s, (end_s - start_s) / 2);
         snprintf(name, sizeof name, "PP:%dB%d", op->with_stage, op->with_microbatch);
-        writer_range(json, style, "user_annotation", name, 100, 7, (start_s + end_s) / 2, (end_s - start_s) / 2);
+        writer_range(json, writer, style, "user_annotation", name, 100, 7, (start_s + end_s) / 2,
+                     (end_s - start_s) / 2);
     }
     for (int backward = 0; backward < 2 && style->receives; backward++)
         writer_receive(json, writer, style, rank, at, backward);
@@ -269,7 +280,7 @@ static inline void writer_torch_step(struct kerf_json *json, const struct writer
     double first_s = writer_clock(writer, rank, writer->start[rank][0]);
     double last_s = writer_clock(writer, rank, writer->end[rank][count - 1]);
     if (style->profiler_steps)
-        writer_range(json, style, style->both_sides ? "gpu_user_annotation" : "user_annotation", name,
+        writer_range(json, writer, style, style->both_sides ? "gpu_user_annotation" : "user_annotation", name,
                      style->both_sides ? 0 : 100, 7, first_s, last_s - first_s);
     for (int32_t k = 0; k < count; k++) writer_operation(json, writer, style, rank, k);
 }
@@ -290,7 +301,7 @@ static inline int writer_torch(struct writer *writer, const struct torch_style *
     int good = 1;
     double begin_s = writer->begin_s;
     for (int32_t rank = 0; rank < writer->devices; rank++)
-        writer_torch_begin(&json[rank], &texts[rank], 2 * rank + replica, style->no_rank);
+        writer_torch_begin(&json[rank], &texts[rank], rank * writer->replicas + replica, style->no_rank);
     for (int32_t step = 0; step < steps; step++) {
         writer_free(writer);
         good &= writer_make(writer);
@@ -301,7 +312,7 @@ static inline int writer_torch(struct writer *writer, const struct torch_style *
     }
     for (int32_t rank = 0; rank < writer->devices; rank++) {
         char name[64];
-        snprintf(name, sizeof name, "rank%d_trace.json", 2 * rank + replica);
+        snprintf(name, sizeof name, "rank%d_trace.json", rank * writer->replicas + replica);
         writer_torch_end(&json[rank]);
         good &= writer_save(folder, name, &texts[rank]);
         kerf_text_free(&texts[rank]);

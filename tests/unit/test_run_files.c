@@ -220,7 +220,7 @@ static void test_one_file_of_all(void **state) {
     assert_int_equal(kerf_run_load(path, -1, &run, NULL), KERF_OK);
     assert_int_equal(run->schedule->devices, 2);
     assert_int_equal(run->clocks, KERF_CLOCKS_AGREE);
-    assert_string_equal(run->notes, "");
+    assert_string_equal(run->notes, "ranges are those of the CPU, which launches what a GPU runs later\n");
     near("makespan", 0, run->timeline->makespan_s, 35e-6, 1e-15);
     struct kerf_run_fit *fit = fit_of(run);
     near("p2p", 0, fit->times->p2p_s, 2e-6, 1e-15);
@@ -237,11 +237,77 @@ static void test_one_file_of_all(void **state) {
     empty_folder();
 }
 
+/* ---- The runs that ship ----------------------------------------------------------------------------------- */
+
+/* examples/runs is what the writer writes; KERF_UPDATE=1 in the environment writes it anew. */
+static void compare_with_example(const char *name) {
+    char path[1024], made[65536], shipped[65536];
+    DIR *entries = opendir(folder);
+    assert_non_null(entries);
+    for (struct dirent *entry; (entry = readdir(entries));) {
+        if (entry->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        FILE *file = fopen(path, "rb");
+        assert_non_null(file);
+        size_t made_length = fread(made, 1, sizeof made, file), length = 0;
+        fclose(file);
+        snprintf(path, sizeof path, "%s/examples/runs/%s/%s", KERF_SOURCE_DIR, name, entry->d_name);
+        if (getenv("KERF_UPDATE")) {
+            file = fopen(path, "wb");
+            assert_non_null(file);
+            assert_int_equal(fwrite(made, 1, made_length, file), made_length);
+            assert_int_equal(fclose(file), 0);
+        }
+        file = fopen(path, "rb");
+        if (file) length = fread(shipped, 1, sizeof shipped, file), fclose(file);
+        if (length != made_length || memcmp(made, shipped, length) != 0)
+            fail_msg("%s is not what the test writes; KERF_UPDATE=1 in the environment writes it anew", path);
+    }
+    closedir(entries);
+    empty_folder();
+}
+
+/* Milliseconds, 3 % of jitter, and clocks that differ by as much. */
+static struct writer example(const char *rule, int32_t p, int32_t m) {
+    struct writer writer = uneven(rule, p, m, 0);
+    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+        for (int s = 0; s < WRITER_STAGES; s++) writer.time_s[kind][s] *= 0.012;
+    for (int i = 0; i < WRITER_DEVICES; i++)
+        for (int k = 0; k < WRITER_DEVICES; k++) writer.latency_s[i][k] = 4e-4;
+    for (int d = 0; d < WRITER_DEVICES; d++) writer.offset_s[d] = 0.0031 * d - 0.0007 * d * d;
+    writer.replicas = 1;
+    writer.jitter = 0.03;
+    writer.grid_s = 1e-7;
+    return writer;
+}
+
+static void test_examples(void **state) {
+    (void)state;
+    struct writer writer = example("1f1b", 4, 8);
+    writer.time_s[KERF_OP_F][3] *= 1.3; /* the stage with the loss */
+    writer.time_s[KERF_OP_B][3] *= 1.3;
+    assert_true(writer_make(&writer) && writer_megatron(&writer, folder, 0));
+    struct kerf_run *run = load(-1);
+    assert_int_equal(run->clocks, KERF_CLOCKS_ALIGNED);
+    kerf_run_free(run);
+    compare_with_example("megatron");
+    writer_free(&writer);
+    writer = example("zb_v", 2, 4);
+    const struct torch_style style = {.profiler_steps = 1};
+    assert_true(writer_torch(&writer, &style, folder, 3, 0));
+    run = load(-1);
+    assert_int_equal(run->steps, 3);
+    kerf_run_free(run);
+    compare_with_example("torch");
+    writer_free(&writer);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_steps),          cmocka_unit_test(test_replicas),
         cmocka_unit_test(test_incomplete),     cmocka_unit_test(test_megatron_refusals),
         cmocka_unit_test(test_torch_refusals), cmocka_unit_test(test_one_file_of_all),
+        cmocka_unit_test(test_examples),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
