@@ -180,7 +180,7 @@ static int conclude(struct owned_fit *owned, const struct latency *latency, doub
     owned->fit.p2p = run_spread(scratch, latency->num_samples);
     double overhead_s = find_overhead(latency->run, common_s, scratch);
     owned->times.overhead_s = latency->num_samples ? fmin(overhead_s, common_s) : overhead_s;
-    owned->times.p2p_s = common_s - owned->times.overhead_s;
+    owned->times.p2p_s = fmax(0, common_s - owned->times.overhead_s);
     return set_matrix(owned, latency, common_s);
 }
 
