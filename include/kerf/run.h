@@ -41,8 +41,8 @@ enum kerf_run_clocks {
 };
 
 struct kerf_run {
-    /* Operations in the order of their starts. A stage that runs twice a micro-batch, or a step whose end is missing,
-     * is told in notes; a schedule of a run passes kerf_schedule_check when microbatches_complete is all. */
+    /* Operations in the order of their starts, of incomplete micro-batches, too. With all of them complete it passes
+     * kerf_schedule_check, unless the times have an operation before its own inputs on a device. */
     const struct kerf_schedule *schedule;
     const struct kerf_timeline *timeline; /* seconds from the first start; step_s is makespan_s */
     const char *source;                   /* "Megatron timers", "PyTorch profiler" */
@@ -73,14 +73,15 @@ KERF_API struct kerf_run *kerf_run_free(struct kerf_run *run); /* always NULL */
 /* ---- What the run says of times --------------------------------------------------------------------------- */
 
 struct kerf_run_spread {
-    int32_t count; /* 0: the run has none, and the rest is 0 */
+    int32_t count;                  /* 0: the run has none, and the rest is 0 */
     double low_s, median_s, high_s; /* quartiles */
 };
 
 struct kerf_run_fit {
     /* For the simulator. Durations are medians by stage, of FB by its forward's stage. What a stage never ran: B is
      * I + W; I and W are half of B each; F and B of a stage that ran them only together are a third and two thirds of
-     * FB, FB is F + B. overhead_s is the median pause between operations of a device whose inputs were there. */
+     * FB; FB is F + B. overhead_s is the median pause before operations whose inputs were there long before, and no
+     * more than the pause after which those began that had to wait for theirs; p2p_s is the rest of the latter. */
     const struct kerf_schedule_times *times;
     int32_t devices, stages;
     const struct kerf_run_spread *of_kind[KERF_OP_KINDS]; /* [stages] each */
@@ -88,7 +89,8 @@ struct kerf_run_fit {
      * PyTorch recorded receives on the GPU, to the receive's end. Median of the device pairs' medians, a pair's being
      * the mean of both directions, so that what is left of clock offsets cancels. times->p2p_of_s is set when a pair
      * differs from it by 5 % and by four standard errors. A pair whose messages were never waited for has the common
-     * latency; a run in which none was has the least pause between maker and user, at most. */
+     * latency; in a run without any it is the least pause between maker and user, which it is at most. The spread is
+     * of all messages that were waited for, overhead included. */
     struct kerf_run_spread p2p;
     double measured_s;  /* makespan */
     double simulated_s; /* of the run's own order with times; NAN when micro-batches are incomplete */

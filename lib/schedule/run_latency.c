@@ -178,7 +178,8 @@ static int conclude(struct owned_fit *owned, const struct latency *latency, doub
     common_s = fmax(0, common_s);
     for (size_t i = 0; i < latency->num_samples; i++) scratch[i] = latency->samples[i].latency_s;
     owned->fit.p2p = run_spread(scratch, latency->num_samples);
-    owned->times.overhead_s = find_overhead(latency->run, common_s, scratch);
+    double overhead_s = find_overhead(latency->run, common_s, scratch);
+    owned->times.overhead_s = latency->num_samples ? fmin(overhead_s, common_s) : overhead_s;
     owned->times.p2p_s = fmax(0, common_s - owned->times.overhead_s);
     return set_matrix(owned, latency, common_s);
 }

@@ -75,7 +75,7 @@ static int32_t check_name(const struct run_file *file, struct rank_name *ret, st
 /* All files are of one run; the lowest replica stands for the others. */
 static int32_t survey(const struct run_file *files, size_t count, struct rank_name *ret_lowest,
                       struct kerf_error *err) {
-    struct rank_name first = {0}, name;
+    struct rank_name first = {0}, name = {0};
     const char *first_path = NULL;
     for (size_t i = 0; i < count; i++) {
         if (!recognises(files[i].name)) continue;
@@ -105,7 +105,7 @@ static int32_t missing_rank(const char *folder, const struct rank_name *lowest, 
 }
 
 static int32_t select_files(struct run_file *files, size_t count, const char *folder, struct kerf_error *err) {
-    struct rank_name lowest, name;
+    struct rank_name lowest = {0}, name = {0};
     int32_t code = survey(files, count, &lowest, err);
     if (code != KERF_OK) return code;
     const struct run_file **of_rank = calloc((size_t)lowest.p, sizeof *of_rank);
@@ -182,7 +182,7 @@ static void other_key(const struct timer *timer, int32_t chunks, char *ret, size
 static int32_t read_key(struct run_reading *reading, const struct json_object *file, const struct rank_name *name,
                         int32_t rank, const char *key, const json_t *value, struct kerf_error *err) {
     struct timer timer;
-    double time, end;
+    double time = 0, end = 0;
     char other[64];
     int parsed = parse_key(key, name->v, &timer);
     if (parsed == 0) return KERF_OK;
@@ -216,7 +216,7 @@ static int32_t read_megatron(struct run_reading *reading, const struct run_file 
                              size_t length, struct kerf_error *err) {
     struct json_document document;
     struct json_object file;
-    struct rank_name name;
+    struct rank_name name = {0};
     const char *key;
     json_t *value;
     int32_t code = check_name(run_file, &name, err);

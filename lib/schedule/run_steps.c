@@ -111,15 +111,15 @@ int run_steps_find(struct run_steps *steps, struct run_reading *reading) {
     size_t num_operations = steps->num_operations = keep_and_sort(reading), count = 0;
     const struct run_event *events = reading->events;
     for (size_t i = 0; i < num_operations; i++) count += i == 0 || events[i].step != events[i - 1].step;
-    steps->steps = calloc(count + 1, sizeof *steps->steps);
+    struct run_step *list = steps->steps = calloc(count + 1, sizeof *list), *step = list;
     steps->seen = calloc((size_t)steps->cells + 1, 1);
-    if (steps->steps == NULL || steps->seen == NULL) return 0;
+    if (list == NULL || steps->seen == NULL) return 0;
     for (size_t i = 0; i < num_operations; i++) {
-        if (i == 0 || events[i].step != events[i - 1].step)
-            steps->steps[steps->num_steps++] = (struct run_step){.first = i};
-        steps->steps[steps->num_steps - 1].count++;
+        if (i > 0 && events[i].step != events[i - 1].step) (++step)->first = i;
+        step->count++;
     }
-    for (size_t s = 0; s < steps->num_steps; s++) survey(steps, &steps->steps[s]);
+    steps->num_steps = count;
+    for (size_t s = 0; s < count; s++) survey(steps, &list[s]);
     return 1;
 }
 

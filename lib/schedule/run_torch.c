@@ -86,7 +86,7 @@ static int32_t read_event(void *context, const json_t *event, const struct trace
     const char *category = json_string_value(json_object_get(event, "cat"));
     struct run_event read = {.on_gpu = category && strcmp(category, "gpu_user_annotation") == 0};
     int32_t next_stage;
-    double ts, dur;
+    double ts = 0, dur = 0;
     if (name == NULL || phase == NULL || strcmp(phase, "X") != 0) return KERF_OK;
     if (category && !read.on_gpu && strcmp(category, "user_annotation") != 0) return KERF_OK;
     if (!torch_parse_name(name, &read.op, &next_stage)) return KERF_OK;

@@ -220,10 +220,15 @@ static int32_t find_steps(struct ranks *ranks, struct kerf_error *err) {
 
 int32_t torch_finish(struct run_reading *reading, struct kerf_error *err) {
     struct ranks ranks = {.reading = reading};
-    size_t operations = 0;
+    size_t operations = 0, on_gpu = 0;
     if (!torch_choose_lanes(reading)) return out_of_memory(err);
     read_letters(reading);
-    for (size_t i = 0; i < reading->num_events; i++) operations += (size_t)run_is_operation(&reading->events[i]);
+    for (size_t i = 0; i < reading->num_events; i++) {
+        operations += (size_t)run_is_operation(&reading->events[i]);
+        on_gpu += (size_t)reading->events[i].on_gpu;
+    }
+    if (on_gpu < reading->num_events)
+        kerf_text_add(&reading->notes, "ranges are those of the CPU, which launches what a GPU runs later\n");
     if (operations == 0)
         return kerf_error_set(err, KERF_EINVALID,
                               "no ranges like \"PP:1F3\" in %d trace%s: PyTorch's schedules of several stages a rank "
