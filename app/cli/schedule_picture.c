@@ -158,8 +158,8 @@ static struct kerf_panel memory_panel(const struct schedule_answers *answers, co
 
 /* "117 s, 22.2 % idle, at most 8 micro-batches held" */
 static void words_figures(struct kerf_text *out, const struct schedule_answer *answer) {
-    kerf_text_printf(out, "%.6g s, %.1f %% idle, ", answer->timeline->makespan_s,
-                     100 * kerf_timeline_bubble(answer->timeline).of_makespan);
+    kerf_text_seconds(out, answer->timeline->makespan_s);
+    kerf_text_printf(out, ", %.1f %% idle, ", 100 * kerf_timeline_bubble(answer->timeline).of_makespan);
     if (answer->timeline->peak_bytes) {
         double most = 0;
         for (int32_t i = 0; i < answer->schedule->devices; i++) most = fmax(most, answer->timeline->peak_bytes[i]);
