@@ -54,6 +54,6 @@ static inline void add_slice(struct builder *builder, int32_t device, enum kerf_
 
 extern const struct rule rule_gpipe, rule_1f1b, rule_eager_1f1b, rule_1f1b_overlap, rule_interleaved_1f1b,
     rule_interleaved_1f1b_overlap, rule_interleaved_zb, rule_looped_bfs, rule_zb_h1, rule_zb1p, rule_zb_h2, rule_zb_v,
-    rule_dualpipe, rule_dualpipe_v, rule_chimera, rule_seq1f1b;
+    rule_dualpipe, rule_dualpipe_v, rule_chimera, rule_seq1f1b, rule_best;
 
 #endif

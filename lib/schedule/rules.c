@@ -22,6 +22,7 @@ static const struct rule *const rules[] = {
     &rule_dualpipe_v,
     &rule_chimera,
     &rule_seq1f1b,
+    &rule_best,
 };
 enum {
     RULES = sizeof rules / sizeof *rules,
