@@ -1,388 +1,131 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "schedule/best.h"
+/*
+ * The exact search: asks for an order that takes less than the one known (best_model.c) until there is none, which is
+ * a proof.
+ *
+ * Goals are far below while orders are found easily, and come nearer when the answer does not come within a number of
+ * conflicts; a goal that is refuted is a bound. The last question, for the least that would be less, has no limit but
+ * the clock. What was learned stays valid for lower goals; for higher ones a new solver begins.
+ *
+ * Of the span, which no device's end bounds, orders of a small makespan are looked for first: the questions are easier
+ * and the span is never longer.
+ */
+#include "schedule/best_model.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <stdio.h>
-#include "schedule/lazy_clauses.h"
+#include <string.h>
 
-/* Times in whole ticks, none longer than it is: what is impossible in ticks is impossible. */
-struct ticks {
-    double tick_s;
-    int exact;                   /* every time is so many ticks but for rounding */
-    int64_t *time, *hold, *come; /* [lanes] */
-};
-
-struct model {
-    struct best_search *search;
-    const struct best_problem *problem;
-    struct arena arena;
-    struct ticks ticks;
-    struct lazy_solver *solver;
-    int32_t **pair; /* [lanes * slots]: of two lanes of a device, [units][units] what says that one runs first */
-    int32_t *slot;  /* [lanes] among its device's lanes */
-    int32_t slots;  /* most lanes of a device */
-    int32_t variables;
-    int64_t *position; /* [ops] in the order known, by output */
-    int32_t *order;    /* [ops] */
-    int64_t goal;      /* ticks that the objective may take */
-};
-
-enum { FIRST = -1, SECOND = -2 }; /* instead of a variable: the one that surely runs first */
-
-/* ---- Ticks ------------------------------------------------------------------------------------------------ */
-
-/* The largest number that all times are multiples of but for rounding, or 0. */
-static double common_divisor(const struct best_problem *problem, double scale) {
-    double divisor = 0;
-    for (int32_t l = 0; l < LANE_KINDS * problem->streams; l++) {
-        const double times[] = {problem->time[l], problem->hold[l], problem->come[l]};
-        for (int k = 0; k < 3; k++) {
-            double a = times[k], b = divisor;
-            if (a <= 0) continue;
-            while (b > 1e-7 * scale) { /* Euclid's algorithm, where rounding errors count as nothing */
-                double rest = fmod(a, b);
-                if (rest < 1e-7 * scale || b - rest < 1e-7 * scale) rest = 0;
-                a = b, b = rest;
-            }
-            divisor = a;
-        }
-    }
-    return divisor;
-}
-
-static int64_t whole_ticks(const struct ticks *ticks, double time) {
-    return (int64_t)floor(time / ticks->tick_s * (1 + 1e-13) + (ticks->exact ? 0.5 : 0));
-}
-
-static int make_ticks(struct model *model) {
-    const struct best_problem *problem = model->problem;
-    struct ticks *ticks = &model->ticks;
-    size_t lanes = LANE_KINDS * (size_t)problem->streams;
-    double value = model->search->value, scale = 0, least = INFINITY;
-    const int span = problem->objective == KERF_OBJECTIVE_SPAN;
-    ticks->time = arena_alloc(&model->arena, lanes, sizeof *ticks->time);
-    ticks->hold = arena_alloc(&model->arena, lanes, sizeof *ticks->hold);
-    ticks->come = arena_alloc(&model->arena, lanes, sizeof *ticks->come);
-    if (!ticks->time || !ticks->hold || !ticks->come) return 0;
-    for (size_t l = 0; l < lanes; l++) scale = fmax(scale, fmax(problem->time[l], problem->come[l]));
-    ticks->tick_s = common_divisor(problem, scale);
-    ticks->exact = ticks->tick_s > 0 && value / ticks->tick_s < (span ? 4096 : 1e6);
-    if (!ticks->exact) ticks->tick_s = ldexp(value, span ? -11 : -36);
-    for (size_t l = 0; l < lanes; l++) {
-        const double times[] = {problem->time[l], problem->hold[l], problem->come[l]};
-        int64_t *whole[] = {&ticks->time[l], &ticks->hold[l], &ticks->come[l]};
-        for (int k = 0; k < 3; k++) {
-            *whole[k] = whole_ticks(ticks, times[k]);
-            if (*whole[k] > 0) least = fmin(least, times[k] / (double)*whole[k]);
-        }
-    }
-    if (ticks->exact) ticks->tick_s = least; /* so that no time is shorter than its ticks */
-    return ticks->tick_s > 0 && isfinite(ticks->tick_s);
-}
-
-/* ---- Which of two operations of a device runs first -------------------------------------------------------- */
-
-/* How deep a lane is on a micro-batch's way through the stages and back. */
-static int32_t depth(const struct best_problem *problem, int32_t lane) {
-    int32_t stage = problem->stage[lane_stream(lane)];
-    return lane_kind(lane) == LANE_F ? stage : 2 * problem->streams - stage;
-}
-
-/* Whether a unit's operation in lane a always comes before that in lane b of the same device. */
-static int leads_to(const struct best_problem *problem, int32_t a, int32_t b) {
-    int32_t s = lane_stream(a), t = lane_stream(b);
-    int32_t replica = problem->streams - problem->stage[s] + s; /* the same for streams of one replica */
-    if (replica != problem->streams - problem->stage[t] + t || lane_kind(a) == LANE_W) return 0;
-    return lane_kind(b) == LANE_W ? depth(problem, a) <= depth(problem, b) : depth(problem, a) < depth(problem, b);
-}
-
-/* Units of a stream that the cap lets in before the first must be freed. */
-static int64_t places(const struct best_problem *problem, int32_t stream) {
-    double cap = problem->cap[problem->device[stream]], amount = problem->amount[stream];
-    return amount > 0 && cap / amount < problem->units[stream] ? (int64_t)floor(cap / amount) : problem->units[stream];
-}
-
-/* FIRST when unit i of lane a runs before unit j of lane b in every order, SECOND when after, else 0. */
-static int32_t surely(const struct best_problem *problem, int32_t a, int32_t i, int32_t b, int32_t j) {
-    if (i <= j && leads_to(problem, a, b)) return FIRST;
-    if (j <= i && leads_to(problem, b, a)) return SECOND;
-    int32_t s = lane_stream(a);
-    if (s != lane_stream(b)) return 0;
-    if (lane_kind(a) == LANE_F && lane_kind(b) <= problem->free_kind && i >= j + places(problem, s)) return SECOND;
-    if (lane_kind(b) == LANE_F && lane_kind(a) <= problem->free_kind && j >= i + places(problem, s)) return FIRST;
-    return 0;
-}
-
-static int32_t *pair_of(const struct model *model, int32_t a, int32_t b) {
-    return model->pair[a * model->slots + model->slot[b]];
-}
-
-/* The literal "unit i of lane a runs before unit j of lane b"; its code is FIRST when that is sure, SECOND when not so.
- */
-static struct lazy_literal before(const struct model *model, int32_t a, int32_t i, int32_t b, int32_t j) {
-    int swap = a > b;
-    const int32_t *table = swap ? pair_of(model, b, a) : pair_of(model, a, b);
-    int32_t units = model->problem->units[lane_stream(swap ? a : b)];
-    int32_t entry = swap ? table[j * units + i] : table[i * units + j];
-    if (entry < 0) return (struct lazy_literal){0, swap ? (entry == FIRST ? SECOND : FIRST) : entry};
-    return swap ? (struct lazy_literal){0, 2 * entry + 1} : (struct lazy_literal){1, 2 * entry};
-}
-
-/* ---- The model -------------------------------------------------------------------------------------------- */
-
-static int32_t start_of(const struct best_problem *problem, int32_t lane, int32_t unit) {
-    return (int32_t)problem->output[lane] + unit;
-}
-
-static int64_t occupied(const struct model *model, int32_t lane) {
-    return model->ticks.time[lane] + model->ticks.hold[lane];
-}
-
-static int make_pairs(struct model *model) {
-    const struct best_problem *problem = model->problem;
-    size_t lanes = LANE_KINDS * (size_t)problem->streams;
-    model->slot = arena_alloc(&model->arena, lanes, sizeof *model->slot);
-    if (model->slot == NULL) return 0;
-    for (int32_t d = 0; d < problem->devices; d++) {
-        int32_t slot = 0;
-        for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++)
-            for (int32_t kind = 0; kind < LANE_KINDS; kind++) model->slot[lane_of(problem->on[k], kind)] = slot++;
-        if (slot > model->slots) model->slots = slot;
-    }
-    model->pair = arena_alloc(&model->arena, lanes * (size_t)model->slots, sizeof *model->pair);
-    model->variables = (int32_t)problem->ops;
-    if (model->pair == NULL) return 0;
-    for (int32_t a = 0; a < (int32_t)lanes; a++)
-        for (int32_t b = a + 1; b < (int32_t)lanes; b++) {
-            int32_t s = lane_stream(a), t = lane_stream(b), rows = problem->units[s], columns = problem->units[t];
-            if (problem->device[s] != problem->device[t]) continue;
-            int32_t *table = arena_alloc(&model->arena, (size_t)rows * (size_t)columns, sizeof *table);
-            if (table == NULL) return 0;
-            model->pair[a * model->slots + model->slot[b]] = table;
-            for (int32_t i = 0; i < rows; i++)
-                for (int32_t j = 0; j < columns; j++) {
-                    int32_t sure = surely(problem, a, i, b, j);
-                    table[i * columns + j] = sure ? sure : model->variables++;
-                }
-        }
-    return 1;
-}
-
-static void add_pair(struct model *model, int32_t a, int32_t b) {
-    const struct best_problem *problem = model->problem;
-    int32_t rows = problem->units[lane_stream(a)], columns = problem->units[lane_stream(b)];
-    const int32_t *table = pair_of(model, a, b);
-    for (int32_t i = 0; i < rows; i++)
-        for (int32_t j = 0; j < columns; j++) {
-            int32_t z = table[i * columns + j], x = start_of(problem, a, i), y = start_of(problem, b, j);
-            if (z < 0) continue;
-            lazy_set_bounds(model->solver, z, 0, 1);
-            lazy_decide(model->solver, z, model->position[x] < model->position[y]);
-            lazy_add_edge(model->solver, x, y, occupied(model, a), 2 * z);
-            lazy_add_edge(model->solver, y, x, occupied(model, b), 2 * z + 1);
-            /* first in, first out: what runs before also does before the next ones, and so do its predecessors */
-            int32_t up = i > 0 ? table[(i - 1) * columns + j] : -1;
-            int32_t right = j + 1 < columns ? table[i * columns + j + 1] : -1;
-            if (up >= 0)
-                lazy_add_implied(model->solver, 2 * z, 2 * up), lazy_add_implied(model->solver, 2 * up + 1, 2 * z + 1);
-            if (right >= 0)
-                lazy_add_implied(model->solver, 2 * z, 2 * right),
-                    lazy_add_implied(model->solver, 2 * right + 1, 2 * z + 1);
-        }
-}
-
-/* What does not depend on the order: a lane's units one after the other, inputs, and places of one stream. */
-static void add_stream(struct model *model, int32_t s) {
-    const struct best_problem *problem = model->problem;
-    struct lazy_solver *solver = model->solver;
-    int64_t room = places(problem, s);
-    for (int32_t kind = 0; kind < LANE_KINDS; kind++) {
-        int32_t lane = lane_of(s, kind), from = problem->from[lane];
-        for (int32_t j = 0; j < problem->units[s]; j++) {
-            int32_t x = start_of(problem, lane, j);
-            if (j > 0) lazy_add_edge(solver, x - 1, x, occupied(model, lane), -1);
-            if (kind != LANE_F) lazy_add_edge(solver, start_of(problem, lane - 1, j), x, occupied(model, lane - 1), -1);
-            if (from >= 0)
-                lazy_add_edge(solver, start_of(problem, from, j), x, model->ticks.time[from] + model->ticks.come[lane],
-                              -1);
-            if (kind == LANE_F && j >= room) {
-                int32_t freed = lane_of(s, problem->free_kind);
-                lazy_add_edge(solver, start_of(problem, freed, j - (int32_t)room), x, occupied(model, freed), -1);
-            }
-        }
-    }
-}
-
-/* Clauses for two streams that share a device's places: when F of unit i of stream a starts, with unit f - 1 of b there
- * and unit w of a not yet freed, enough units of b must be freed. */
-static void add_sharing(struct model *model, int32_t a, int32_t b) {
-    const struct best_problem *problem = model->problem;
-    double cap = problem->cap[problem->device[a]], own = problem->amount[a], other = problem->amount[b];
-    int32_t forward = lane_of(a, LANE_F), freed = lane_of(a, problem->free_kind);
-    int32_t others = lane_of(b, LANE_F), others_freed = lane_of(b, problem->free_kind);
-    if (cap == INFINITY) return;
-    for (int32_t i = 0; i < problem->units[a]; i++)
-        for (int32_t w = 0; w <= i; w++) {
-            double held = own * (i + 1 - w);
-            if (held > cap) continue; /* the edges between the units of a see to it */
-            int32_t needed_before = 0;
-            for (int32_t f = 1; f <= problem->units[b]; f++) {
-                int32_t needed = needed_before;
-                while (needed < f && held + other * (f - needed) > cap) needed++;
-                if (needed == needed_before) continue;
-                needed_before = needed;
-                struct lazy_literal clause[3];
-                const struct lazy_literal unless[3] = {before(model, forward, i, others, f - 1),
-                                                       before(model, freed, w, forward, i),
-                                                       before(model, others_freed, needed - 1, forward, i)};
-                int32_t count = 0, holds = unless[0].code == FIRST;
-                for (int k = 0; k < 3; k++) {
-                    if (unless[k].code == FIRST) holds = 1;
-                    if (unless[k].code >= 0) clause[count++] = unless[k];
-                }
-                if (!holds) lazy_add_clause(model->solver, clause, count);
-            }
-        }
-}
-
-static int32_t on_device(const struct model *model, int32_t d, int32_t k) {
-    return model->problem->on[model->problem->on_begin[d] + k];
-}
-
-static void add_device(struct model *model, int32_t d) {
-    const struct best_problem *problem = model->problem;
-    int32_t streams = problem->on_begin[d + 1] - problem->on_begin[d];
-    for (int32_t k = 0; k < LANE_KINDS * streams; k++)
-        for (int32_t l = k + 1; l < LANE_KINDS * streams; l++)
-            add_pair(model, lane_of(on_device(model, d, k / LANE_KINDS), k % LANE_KINDS),
-                     lane_of(on_device(model, d, l / LANE_KINDS), l % LANE_KINDS));
-    for (int32_t k = 0; k < streams; k++)
-        for (int32_t l = 0; l < streams; l++)
-            if (k != l) add_sharing(model, on_device(model, d, k), on_device(model, d, l));
-    if (problem->objective != KERF_OBJECTIVE_SPAN) return;
-    for (int32_t k = 0; k < streams; k++)
-        for (int32_t l = 0; l < streams; l++) {
-            int32_t first = on_device(model, d, k), last = on_device(model, d, l);
-            if (problem->units[first] == 0 || problem->units[last] == 0) continue;
-            int32_t weights = lane_of(last, LANE_W);
-            lazy_add_stretch(model->solver, start_of(problem, weights, problem->units[last] - 1),
-                             start_of(problem, lane_of(first, LANE_F), 0), model->ticks.time[weights] - model->goal);
-        }
-}
-
-/* When an operation may start at the latest. */
-static int64_t latest(const struct model *model, int32_t lane) {
-    int64_t horizon = model->problem->objective == KERF_OBJECTIVE_SPAN ? 3 * model->goal : model->goal;
-    return horizon - model->ticks.time[lane];
-}
-
-static void set_positions(struct model *model) {
-    const struct best_problem *problem = model->problem;
-    int32_t *done = model->search->run.done;
-    memset(done, 0, LANE_KINDS * (size_t)problem->streams * sizeof *done);
-    for (int64_t k = 0; k < problem->ops; k++) {
-        int32_t lane = model->search->order[k];
-        model->position[problem->output[lane] + done[lane]++] = k;
-    }
-}
-
-static int build(struct model *model) {
-    const struct best_problem *problem = model->problem;
-    set_positions(model);
-    model->solver = lazy_make(model->variables);
-    if (model->solver == NULL) return 0;
-    for (int32_t lane = 0; lane < LANE_KINDS * problem->streams; lane++)
-        for (int32_t j = 0; j < problem->units[lane_stream(lane)]; j++)
-            lazy_set_bounds(model->solver, start_of(problem, lane, j), 0, latest(model, lane));
-    for (int32_t s = 0; s < problem->streams; s++) add_stream(model, s);
-    for (int32_t d = 0; d < problem->devices; d++) add_device(model, d);
-    return 1;
-}
-
-/* ---- The search ------------------------------------------------------------------------------------------- */
+enum { EASY = 200, PATIENCE = 1500, SEED = 10000 }; /* conflicts */
 
 static int32_t stop(void *context) { return best_clock_is_up(context); }
 
-/* Two operations of a device by their starts in the solution. */
-struct start {
-    int64_t start, end;
-    int32_t depth, lane;
+struct descent {
+    struct best_search *search;
+    struct model model;
+    int32_t *order;  /* [ops] the one known, */
+    double value;    /* and what it takes */
+    int64_t known;   /* that in ticks, */
+    int64_t refuted; /* and to which no order comes down */
+    int64_t step, least_step;
+    int64_t conflicts; /* that may still be spent */
+    int32_t fresh;     /* a new solver is needed */
 };
-static int compare_starts(const void *left, const void *right) {
-    const struct start *a = left, *b = right;
-    if (a->start != b->start) return a->start < b->start ? -1 : 1;
-    if (a->end != b->end) return a->end < b->end ? -1 : 1;
-    return a->depth != b->depth ? (a->depth < b->depth ? -1 : 1) : a->lane - b->lane;
+
+static void look_at_known(struct descent *descent) {
+    double ticks = descent->value / descent->model.ticks.tick_s;
+    descent->known = (int64_t)floor(descent->model.ticks.exact ? ticks + 0.5 : ticks);
+    descent->least_step = descent->model.ticks.exact ? 1 : 1 + (int64_t)floor(ticks * 0.5e-9);
 }
 
-static void read_solution(struct model *model, struct start *starts) {
-    const struct best_problem *problem = model->problem;
-    for (int32_t d = 0; d < problem->devices; d++) {
-        size_t count = 0;
-        for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++)
-            for (int32_t kind = 0; kind < LANE_KINDS; kind++)
-                for (int32_t j = 0; j < problem->units[problem->on[k]]; j++) {
-                    int32_t lane = lane_of(problem->on[k], kind);
-                    int64_t begin = lazy_value(model->solver, start_of(problem, lane, j));
-                    starts[count++] =
-                        (struct start){begin, begin + model->ticks.time[lane], depth(problem, lane), lane};
-                }
-        qsort(starts, count, sizeof *starts, compare_starts);
-        for (size_t k = 0; k < count; k++) model->order[problem->begin[d] + (int64_t)k] = starts[k].lane;
+static void take_bound(struct descent *descent) {
+    struct best_search *search = descent->search;
+    double bound = (double)(descent->model.goal + 1) * descent->model.ticks.tick_s;
+    if (descent->model.goal > descent->refuted) descent->refuted = descent->model.goal;
+    if (descent->model.objective == KERF_OBJECTIVE_MAKESPAN)
+        search->makespan_bound = fmax(search->makespan_bound, bound);
+    if (descent->model.objective == search->problem.objective) search->bound = fmax(search->bound, bound);
+}
+
+/* A goal below what is known, in the upper half of what is open. 0: nothing is left to ask. */
+static int set_goal(struct descent *descent) {
+    int64_t open = descent->known - descent->refuted;
+    if (descent->step > open / 2) descent->step = open / 2;
+    if (descent->step < descent->least_step) descent->step = descent->least_step;
+    int64_t goal = descent->known - descent->step;
+    if (goal <= descent->refuted || goal < 0) return 0;
+    if (!descent->fresh && goal < descent->model.goal) {
+        model_set_goal(&descent->model, goal);
+        return 1;
+    }
+    descent->fresh = 0;
+    return model_build(&descent->model, descent->order, goal);
+}
+
+/* Takes the solution; 0: it is no better in truth, by rounding or because messages share links. */
+static int take_solution(struct descent *descent) {
+    struct best_search *search = descent->search;
+    model_read(&descent->model);
+    best_offer(search, descent->model.order);
+    double value = descent->model.objective == KERF_OBJECTIVE_SPAN ? search->run.span : search->run.makespan;
+    if (!(value < descent->value)) return 0;
+    descent->value = value;
+    memcpy(descent->order, descent->model.order, (size_t)search->problem.ops * sizeof *descent->order);
+    look_at_known(descent);
+    return 1;
+}
+
+/* One question and what follows from its answer. 0: the descent ends. */
+static int ask(struct descent *descent) {
+    struct best_search *search = descent->search;
+    if (descent->conflicts <= 0 || best_is_done(search) || !set_goal(descent)) return 0;
+    int last = descent->step <= descent->least_step;
+    int64_t before = lazy_conflicts(descent->model.solver), most = descent->conflicts;
+    if (!last && most > PATIENCE) most = PATIENCE;
+    enum lazy_answer answer = lazy_solve(descent->model.solver, most, stop, &search->clock);
+    int64_t spent = lazy_conflicts(descent->model.solver) - before;
+    descent->conflicts -= spent;
+#ifdef BEST_TRACE
+    fprintf(stderr, "goal %ld step %ld: %d, %ld conflicts\n", (long)descent->model.goal, (long)descent->step, answer,
+            (long)spent);
+#endif
+    switch (answer) {
+    case LAZY_SOLVED:
+        descent->step = spent <= EASY ? 2 * descent->step : spent > PATIENCE / 2 ? descent->step / 2 : descent->step;
+        return take_solution(descent);
+    case LAZY_IMPOSSIBLE:
+        take_bound(descent);
+        descent->fresh = 1;
+        descent->step /= 4;
+        return !last;
+    case LAZY_UNKNOWN:
+        descent->fresh = 1;
+        descent->step /= 4;
+        if (descent->step < descent->known / 1000000) descent->step = 0;
+        return !last;
+    default: return 0;
     }
 }
 
-/* The most ticks that are surely less than the order known. */
-static int64_t next_goal(const struct model *model) {
-    double ticks = model->search->value / model->ticks.tick_s;
-    if (model->ticks.exact) return (int64_t)floor(ticks + 0.5) - 1;
-    return (int64_t)floor(ticks * (1 - 0.9e-9)) - 1;
-}
-
-static void descend(struct model *model, struct start *starts) {
-    struct best_search *search = model->search;
-    const struct best_problem *problem = model->problem;
-    while (!best_is_done(search)) {
-        enum lazy_answer answer = lazy_solve(model->solver, INT64_MAX / 2, stop, &search->clock);
-        if (getenv("TRACE"))
-            fprintf(stderr, "goal %ld: %d, %ld conflicts\n", (long)model->goal, answer,
-                    (long)lazy_conflicts(model->solver));
-        if (answer == LAZY_IMPOSSIBLE) {
-            double bound = (double)(model->goal + 1) * model->ticks.tick_s;
-            if (bound > search->bound) search->bound = bound;
-            if (problem->objective == KERF_OBJECTIVE_MAKESPAN && bound > search->makespan_bound)
-                search->makespan_bound = bound;
-            return;
+static void descend(struct best_search *search, enum kerf_objective objective, int64_t conflicts) {
+    struct descent descent = {.search = search, .conflicts = conflicts, .fresh = 1};
+    descent.value = (int32_t)objective == search->problem.objective ? search->value : search->makespan;
+    if (model_make(&descent.model, &search->problem, objective, descent.value)) {
+        size_t ops = (size_t)search->problem.ops;
+        descent.order = arena_alloc(&descent.model.arena, ops, sizeof *descent.order);
+        look_at_known(&descent);
+        double bound = objective == KERF_OBJECTIVE_SPAN ? search->bound : search->makespan_bound;
+        descent.refuted = (int64_t)floor(bound / descent.model.ticks.tick_s * (1 - 1e-9)) - 1;
+        descent.step = descent.known / 500;
+        if (descent.order) {
+            memcpy(descent.order, search->order, ops * sizeof *descent.order);
+            while (ask(&descent)) continue;
         }
-        if (answer != LAZY_SOLVED) return;
-        read_solution(model, starts);
-        if (!best_offer(search, model->order)) return; /* rounding, or a link that messages share */
-        int64_t goal = next_goal(model), shorter = model->goal - goal;
-        if (shorter <= 0) return;
-        model->goal = goal;
-        if (problem->objective == KERF_OBJECTIVE_SPAN) {
-            lazy_stretch(model->solver, shorter);
-            continue;
-        }
-        for (int32_t lane = 0; lane < LANE_KINDS * problem->streams; lane++)
-            for (int32_t j = 0; j < problem->units[lane_stream(lane)]; j++)
-                lazy_tighten(model->solver, 2 * start_of(problem, lane, j) + 1, -latest(model, lane));
     }
+    model_free(&descent.model);
 }
 
 void best_exact(struct best_search *search) {
-    struct model model = {.search = search, .problem = &search->problem};
-    size_t ops = (size_t)search->problem.ops;
-    if (ops > 20000) return;
-    model.position = arena_alloc(&model.arena, ops, sizeof *model.position);
-    model.order = arena_alloc(&model.arena, ops, sizeof *model.order);
-    struct start *starts = arena_alloc(&model.arena, ops, sizeof *starts);
-    if (model.position && model.order && starts && make_ticks(&model) && make_pairs(&model)) {
-        model.goal = next_goal(&model);
-        if (build(&model)) descend(&model, starts);
-    }
-    lazy_free(model.solver);
-    arena_free(&model.arena);
+    if (search->problem.objective == KERF_OBJECTIVE_SPAN) descend(search, KERF_OBJECTIVE_MAKESPAN, SEED);
+    descend(search, search->problem.objective, INT64_MAX / 2);
 }

@@ -38,6 +38,7 @@ struct rise {                /* of a bound */
 struct edge {
     int64_t lag;
     int32_t from, to, guard; /* code that has to be true, or -1 */
+    int32_t group, group_end;
 };
 
 struct watch {
@@ -160,16 +161,16 @@ void lazy_set_bounds(struct lazy_solver *solver, int32_t variable, int64_t least
     if (least > most) solver->impossible = 1;
 }
 
-void lazy_add_edge(struct lazy_solver *solver, int32_t x, int32_t y, int64_t lag, int32_t if_code) {
-    PUSH(solver, &solver->edges, (struct edge){lag, 2 * x, 2 * y, if_code});
-    PUSH(solver, &solver->edges, (struct edge){lag, 2 * y + 1, 2 * x + 1, if_code});
+void lazy_add_edge(struct lazy_solver *solver, int32_t x, int32_t y, int64_t lag, int32_t if_code, int32_t group) {
+    PUSH(solver, &solver->edges, (struct edge){lag, 2 * x, 2 * y, if_code, group, 0});
+    PUSH(solver, &solver->edges, (struct edge){lag, 2 * y + 1, 2 * x + 1, if_code, group, 0});
 }
 
 enum { GUARD_STRETCH = -2 };
 static void back_to(struct lazy_solver *solver, int32_t level);
 
 void lazy_add_stretch(struct lazy_solver *solver, int32_t x, int32_t y, int64_t lag) {
-    lazy_add_edge(solver, x, y, lag, GUARD_STRETCH);
+    lazy_add_edge(solver, x, y, lag, GUARD_STRETCH, -1);
 }
 
 void lazy_stretch(struct lazy_solver *solver, int64_t by) {
@@ -197,7 +198,29 @@ static inline int is_false(const struct lazy_solver *solver, struct lazy_literal
     return solver->bound[literal.code ^ 1] >= 1 - literal.value;
 }
 
-/* Sorts the edges by where they begin, and lists them by their conditions. */
+/* Where the edges of each code begin and each group ends, and which have a condition. */
+static void index_edges(struct lazy_solver *solver) {
+    size_t codes = (size_t)solver->codes;
+    int32_t count = solver->edges.count;
+    struct edge *edges = solver->edges.items;
+    memset(solver->edge_begin, 0, (codes + 2) * sizeof *solver->edge_begin);
+    memset(solver->guarded_begin, 0, (codes + 2) * sizeof *solver->guarded_begin);
+    for (int32_t e = count; e-- > 0;) {
+        int same = e + 1 < count && edges[e].group >= 0 && edges[e + 1].group == edges[e].group &&
+                   edges[e + 1].from == edges[e].from;
+        edges[e].group_end = same ? edges[e + 1].group_end : e + 1;
+        solver->edge_begin[edges[e].from + 1]++;
+        if (edges[e].guard >= 0) solver->guarded_begin[edges[e].guard + 2]++;
+    }
+    for (size_t c = 0; c < codes; c++) {
+        solver->edge_begin[c + 1] += solver->edge_begin[c];
+        solver->guarded_begin[c + 2] += solver->guarded_begin[c + 1];
+    }
+    for (int32_t e = 0; e < count; e++)
+        if (edges[e].guard >= 0) solver->guarded[solver->guarded_begin[edges[e].guard + 1]++] = e;
+}
+
+/* Sorts the edges by where they begin; those of an odd code the last one first. */
 static void compile(struct lazy_solver *solver) {
     size_t codes = (size_t)solver->codes, count = (size_t)solver->edges.count;
     struct edge *sorted = malloc((count + 1) * sizeof *sorted);
@@ -210,18 +233,31 @@ static void compile(struct lazy_solver *solver) {
         free(sorted);
         return;
     }
-    for (size_t e = 0; e < count; e++) solver->edge_begin[solver->edges.items[e].from + 2]++;
-    for (size_t c = 0; c < codes; c++) solver->edge_begin[c + 2] += solver->edge_begin[c + 1];
+    int32_t *end = solver->edge_begin;
+    for (size_t e = 0; e < count; e++) end[solver->edges.items[e].from + 1]++;
+    for (size_t c = 0; c < codes; c++) end[c + 1] += end[c];
+    for (size_t e = count; e-- > 0;) /* from behind, so that even codes keep their order */
+        if (!(solver->edges.items[e].from & 1)) sorted[--end[solver->edges.items[e].from + 1]] = solver->edges.items[e];
     for (size_t e = 0; e < count; e++)
-        sorted[solver->edge_begin[solver->edges.items[e].from + 1]++] = solver->edges.items[e];
+        if (solver->edges.items[e].from & 1) sorted[--end[solver->edges.items[e].from + 1]] = solver->edges.items[e];
     memcpy(solver->edges.items, sorted, count * sizeof *sorted);
     free(sorted);
-    for (size_t e = 0; e < count; e++)
-        if (solver->edges.items[e].guard >= 0) solver->guarded_begin[solver->edges.items[e].guard + 2]++;
-    for (size_t c = 0; c < codes; c++) solver->guarded_begin[c + 2] += solver->guarded_begin[c + 1];
-    for (size_t e = 0; e < count; e++)
-        if (solver->edges.items[e].guard >= 0)
-            solver->guarded[solver->guarded_begin[solver->edges.items[e].guard + 1]++] = (int32_t)e;
+    index_edges(solver);
+}
+
+/* At level 0: leaves out the edges whose condition never holds again, and those that others make superfluous. */
+static void drop_edges(struct lazy_solver *solver) {
+    int32_t kept = 0, count = solver->edges.count;
+    struct edge *edges = solver->edges.items;
+    for (int32_t e = 0; e < count; e++) {
+        const struct edge edge = edges[e];
+        int32_t end = edge.group_end;
+        if (edge.guard >= 0 && solver->bound[edge.guard ^ 1] >= truth(edge.guard ^ 1)) continue;
+        edges[kept++] = edge;
+        if (edge.guard >= 0 && solver->bound[edge.guard] >= truth(edge.guard)) e = end - 1;
+    }
+    solver->edges.count = kept;
+    index_edges(solver);
 }
 
 static void watch_clause(struct lazy_solver *solver, int32_t clause) {
@@ -400,6 +436,30 @@ static inline int follow_edge(struct lazy_solver *solver, int32_t e) {
     return 1;
 }
 
+/* The edges of a code whose bound rose: of a group all that are cut, and the first whose condition holds. */
+static int follow_edges(struct lazy_solver *solver, int32_t code) {
+    const struct edge *edges = solver->edges.items;
+    const int64_t *bound = solver->bound;
+    int64_t from = bound[code];
+    int32_t fits_until = 0; /* edges of a group grow easier: behind one that fits all do */
+    for (int32_t e = solver->edge_begin[code], end = solver->edge_begin[code + 1]; e < end; e++) {
+        int32_t guard = edges[e].guard, to = edges[e].to;
+        int64_t value = from + edges[e].lag;
+        if (guard < 0) {
+            if (value > bound[to] && !raise_bound(solver, to, value, REASON_EDGE, e, 0)) return 0;
+        } else if (bound[guard] >= truth(guard)) {
+            if (value > bound[to] && !raise_bound(solver, to, value, REASON_EDGE, e, 0)) return 0;
+            e = edges[e].group_end - 1;
+        } else if (e >= fits_until && bound[guard ^ 1] < truth(guard ^ 1)) {
+            if (value + bound[to ^ 1] <= 0)
+                fits_until = edges[e].group_end;
+            else if (!raise_bound(solver, guard ^ 1, truth(guard ^ 1), REASON_CUT, e, from))
+                return 0;
+        }
+    }
+    return 1;
+}
+
 /* A literal of the clause became false. 1: the watch stays; 0: it went elsewhere; -1: conflict. */
 static int visit_clause(struct lazy_solver *solver, struct watch *watch, struct lazy_literal gone) {
     const struct clause *clause = &solver->clauses.items[watch->clause];
@@ -463,8 +523,7 @@ static int propagate(struct lazy_solver *solver) {
         }
         for (int32_t k = solver->guarded_begin[code]; k < solver->guarded_begin[code + 1]; k++)
             if (!follow_edge(solver, solver->guarded[k])) return 0;
-        for (int32_t e = solver->edge_begin[code]; e < solver->edge_begin[code + 1]; e++)
-            if (!follow_edge(solver, e)) return 0;
+        if (!follow_edges(solver, code)) return 0;
     }
     return 1;
 }
@@ -657,9 +716,13 @@ int32_t lazy_tighten(struct lazy_solver *solver, int32_t code, int64_t value) {
     return !solver->impossible;
 }
 
-static enum lazy_answer search(struct lazy_solver *solver, int64_t conflicts, int64_t interval) {
+static enum lazy_answer search(struct lazy_solver *solver, int64_t conflicts, int64_t interval, lazy_stop stop,
+                               void *context) {
+    enum { STEPS = 64 }; /* between two looks at the clock */
+    int32_t steps = 0;
     int64_t until = solver->conflicts + interval, most = solver->conflicts + conflicts;
     for (;;) {
+        if (++steps % STEPS == 0 && stop && stop(context)) return LAZY_UNKNOWN;
         if (!propagate(solver)) {
             solver->conflicts++;
             if (solver->level == 0) return give_up(solver);
@@ -668,7 +731,10 @@ static enum lazy_answer search(struct lazy_solver *solver, int64_t conflicts, in
             if (!use_learned(solver)) return give_up(solver);
         } else {
             if (solver->no_memory) return LAZY_NO_MEMORY;
-            if (solver->level == 0) settle(solver);
+            if (solver->level == 0) {
+                settle(solver);
+                if (solver->restarts == 1) drop_edges(solver);
+            }
             if (solver->conflicts >= until || solver->conflicts >= most) return LAZY_UNKNOWN;
             if (!decide(solver)) return LAZY_SOLVED;
         }
@@ -688,7 +754,7 @@ enum lazy_answer lazy_solve(struct lazy_solver *solver, int64_t conflicts, lazy_
     for (;;) {
         if (solver->no_memory) return LAZY_NO_MEMORY;
         enum lazy_answer answer =
-            search(solver, conflicts - (solver->conflicts - begin), UNIT * luby(++solver->restarts));
+            search(solver, conflicts - (solver->conflicts - begin), UNIT * luby(++solver->restarts), stop, context);
         if (answer != LAZY_UNKNOWN) return answer;
         back_to(solver, 0);
         if (solver->conflicts - begin >= conflicts || (stop && stop(context))) return LAZY_UNKNOWN;
@@ -696,6 +762,7 @@ enum lazy_answer lazy_solve(struct lazy_solver *solver, int64_t conflicts, lazy_
             if (!propagate(solver)) return give_up(solver);
             settle(solver);
             forget(solver);
+            drop_edges(solver);
             solver->forget_step += 600;
             solver->forget_at = solver->conflicts + solver->forget_step;
         }
