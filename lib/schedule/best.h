@@ -16,7 +16,7 @@ enum lane_kind { LANE_F, LANE_I, LANE_W, LANE_KINDS };
 
 struct best_problem {
     struct arena arena; /* all of the arrays */
-    int32_t devices, streams;
+    int32_t devices, streams, replicas;
     int32_t objective;      /* enum kerf_objective */
     int32_t shared_link;    /* messages wait for each other, which the exact search does not know */
     int32_t free_kind;      /* the lane kind that frees activations */

@@ -7,8 +7,8 @@
  * conflicts; a goal that is refuted is a bound. The last question, for the least that would be less, has no limit but
  * the clock. What was learned stays valid for lower goals; for higher ones a new solver begins.
  *
- * Of the span, which no device's end bounds, orders of a small makespan are looked for first: the questions are easier
- * and the span is never longer.
+ * Of the span of two replicas, whose devices may begin at any time, only orders in which they begin at once are asked
+ * for, and nothing is proved.
  */
 #include "schedule/best_model.h"
 
@@ -16,12 +16,13 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { EASY = 200, PATIENCE = 1500, SEED = 10000 }; /* conflicts */
+enum { EASY = 200, PATIENCE = 1500 }; /* conflicts */
 
 static int32_t stop(void *context) { return best_clock_is_up(context); }
 
 struct descent {
     struct best_search *search;
+    int32_t objective, bounds; /* enum kerf_objective; whether what is refuted bounds it */
     struct model model;
     int32_t *order;  /* [ops] the one known, */
     double value;    /* and what it takes */
@@ -35,16 +36,16 @@ struct descent {
 static void look_at_known(struct descent *descent) {
     double ticks = descent->value / descent->model.ticks.tick_s;
     descent->known = (int64_t)floor(descent->model.ticks.exact ? ticks + 0.5 : ticks);
-    descent->least_step = descent->model.ticks.exact ? 1 : 1 + (int64_t)floor(ticks * 0.5e-9);
+    descent->least_step = descent->model.ticks.exact ? 1 : 1 + (int64_t)floor(ticks * 0.9e-9);
 }
 
 static void take_bound(struct descent *descent) {
     struct best_search *search = descent->search;
-    double bound = (double)(descent->model.goal + 1) * descent->model.ticks.tick_s;
+    double bound = model_bound(&descent->model);
     if (descent->model.goal > descent->refuted) descent->refuted = descent->model.goal;
-    if (descent->model.objective == KERF_OBJECTIVE_MAKESPAN)
-        search->makespan_bound = fmax(search->makespan_bound, bound);
-    if (descent->model.objective == search->problem.objective) search->bound = fmax(search->bound, bound);
+    if (!descent->bounds) return;
+    if (descent->objective == KERF_OBJECTIVE_MAKESPAN) search->makespan_bound = fmax(search->makespan_bound, bound);
+    if (descent->objective == search->problem.objective) search->bound = fmax(search->bound, bound);
 }
 
 /* A goal below what is known, in the upper half of what is open. 0: nothing is left to ask. */
@@ -67,7 +68,7 @@ static int take_solution(struct descent *descent) {
     struct best_search *search = descent->search;
     model_read(&descent->model);
     best_offer(search, descent->model.order);
-    double value = descent->model.objective == KERF_OBJECTIVE_SPAN ? search->run.span : search->run.makespan;
+    double value = descent->objective == KERF_OBJECTIVE_SPAN ? search->run.span : search->run.makespan;
     if (!(value < descent->value)) return 0;
     descent->value = value;
     memcpy(descent->order, descent->model.order, (size_t)search->problem.ops * sizeof *descent->order);
@@ -108,7 +109,8 @@ static int ask(struct descent *descent) {
 }
 
 static void descend(struct best_search *search, enum kerf_objective objective, int64_t conflicts) {
-    struct descent descent = {.search = search, .conflicts = conflicts, .fresh = 1};
+    struct descent descent = {.search = search, .objective = objective, .conflicts = conflicts, .fresh = 1};
+    descent.bounds = objective == KERF_OBJECTIVE_MAKESPAN || search->problem.replicas == 1;
     descent.value = (int32_t)objective == search->problem.objective ? search->value : search->makespan;
     if (model_make(&descent.model, &search->problem, objective, descent.value)) {
         size_t ops = (size_t)search->problem.ops;
@@ -125,7 +127,4 @@ static void descend(struct best_search *search, enum kerf_objective objective, i
     model_free(&descent.model);
 }
 
-void best_exact(struct best_search *search) {
-    if (search->problem.objective == KERF_OBJECTIVE_SPAN) descend(search, KERF_OBJECTIVE_MAKESPAN, SEED);
-    descend(search, search->problem.objective, INT64_MAX / 2);
-}
+void best_exact(struct best_search *search) { descend(search, search->problem.objective, INT64_MAX / 2); }

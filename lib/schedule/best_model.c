@@ -4,17 +4,16 @@
  * operation, and one truth value for each two of a device's operations that may run in either order.
  *
  *   always      a lane's units one after the other; inputs with their latencies; F of a unit after the cap has let the
- *               unit `places` before it go; every end within the goal, or of the span, after each device's first start
- *   if z        one of two operations ends before the other starts
- *   clauses     streams that share a device's cap: F only when enough of the others is freed
+ *               unit `places` before it go; every end within the goal, which for the span begins when the first F can
+ * be there if z        one of two operations ends before the other starts clauses     streams that share a device's
+ * cap: F only when enough of the others is freed
  *
  * First in, first out makes truth values imply each other: x before y is also before the next ones of y's lane, and the
  * ones before x in x's lane are before y. Each way of a micro-batch and the cap settle most of them beforehand.
  *
  * Times become whole ticks, rounded down, so that a goal that is refuted in ticks is refuted. Where all times are
  * multiples of one number, as when they are whole, that is the tick and nothing is lost but rounding; else a tick is
- * 2^-44 of the time of the order known, so that refuting "1e-9 less" is a proof. Of the span ticks are coarse, since
- * bounds creep upwards there.
+ * 2^-44 of the time of the order known, so that refuting "1e-9 less" is a proof.
  *
  * Size: operations + sum over pairs of lanes of a device of units * min(units, places).
  */
@@ -56,15 +55,14 @@ static int make_ticks(struct model *model, double value) {
     struct ticks *ticks = &model->ticks;
     size_t lanes = LANE_KINDS * (size_t)problem->streams;
     double scale = 0, least = INFINITY;
-    const int span = model->objective == KERF_OBJECTIVE_SPAN;
     ticks->time = arena_alloc(&model->arena, lanes, sizeof *ticks->time);
     ticks->hold = arena_alloc(&model->arena, lanes, sizeof *ticks->hold);
     ticks->come = arena_alloc(&model->arena, lanes, sizeof *ticks->come);
     if (!ticks->time || !ticks->hold || !ticks->come) return 0;
     for (size_t l = 0; l < lanes; l++) scale = fmax(scale, fmax(problem->time[l], problem->come[l]));
     ticks->tick_s = common_divisor(problem, scale);
-    ticks->exact = ticks->tick_s > 0 && value / ticks->tick_s < (span ? 4096 : 1e6);
-    if (!ticks->exact) ticks->tick_s = ldexp(value, span ? -11 : -44);
+    ticks->exact = ticks->tick_s > 0 && value / ticks->tick_s < 1e6;
+    if (!ticks->exact) ticks->tick_s = ldexp(value, -44);
     for (size_t l = 0; l < lanes; l++) {
         const double times[] = {problem->time[l], problem->hold[l], problem->come[l]};
         int64_t *whole[] = {&ticks->time[l], &ticks->hold[l], &ticks->come[l]};
@@ -259,21 +257,12 @@ static void add_device(struct model *model, int32_t d) {
     for (int32_t k = 0; k < streams; k++)
         for (int32_t l = 0; l < streams; l++)
             if (k != l) add_sharing(model, on_device(model, d, k), on_device(model, d, l));
-    if (model->objective != KERF_OBJECTIVE_SPAN) return;
-    for (int32_t k = 0; k < streams; k++)
-        for (int32_t l = 0; l < streams; l++) {
-            int32_t first = on_device(model, d, k), last = on_device(model, d, l);
-            if (problem->units[first] == 0 || problem->units[last] == 0) continue;
-            int32_t weights = lane_of(last, LANE_W);
-            lazy_add_stretch(model->solver, start_of(problem, weights, problem->units[last] - 1),
-                             start_of(problem, lane_of(first, LANE_F), 0), model->ticks.time[weights] - model->goal);
-        }
 }
 
 /* When an operation may start at the latest. */
 static int64_t latest(const struct model *model, int32_t lane) {
-    int64_t horizon = model->objective == KERF_OBJECTIVE_SPAN ? 3 * model->goal : model->goal;
-    return horizon - model->ticks.time[lane];
+    int64_t begin = model->begin ? model->begin[model->problem->device[lane_stream(lane)]] : 0;
+    return begin + model->goal - model->ticks.time[lane];
 }
 
 static void set_positions(struct model *model, const int32_t *order) {
@@ -304,14 +293,13 @@ int32_t model_build(struct model *model, const int32_t *order, int64_t goal) {
     return 1;
 }
 
+double model_bound(const struct model *model) {
+    return (double)(model->goal + 1) * model->ticks.tick_s - model->loss_s;
+}
+
 void model_set_goal(struct model *model, int64_t goal) {
     const struct best_problem *problem = model->problem;
-    int64_t shorter = model->goal - goal;
     model->goal = goal;
-    if (model->objective == KERF_OBJECTIVE_SPAN) {
-        lazy_stretch(model->solver, shorter);
-        return;
-    }
     for (int32_t lane = 0; lane < LANE_KINDS * problem->streams; lane++)
         for (int32_t j = 0; j < problem->units[lane_stream(lane)]; j++)
             lazy_tighten(model->solver, 2 * start_of(problem, lane, j) + 1, -latest(model, lane));
@@ -349,6 +337,32 @@ void model_read(struct model *model) {
     }
 }
 
+/* When each device begins. With one replica that is the same in every order: the first F of its first stage comes as
+ * soon as it can. With two it may be later, so that orders of the goal are orders of that span, but not all of them. */
+static int make_begins(struct model *model) {
+    const struct best_problem *problem = model->problem;
+    model->begin = arena_alloc(&model->arena, (size_t)problem->devices, sizeof *model->begin);
+    if (model->begin == NULL) return 0;
+    for (int32_t d = 0; d < problem->devices; d++) {
+        double least = INFINITY;
+        for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++) {
+            if (problem->units[problem->on[k]] == 0) continue;
+            int64_t begin = 0;
+            double begin_s = 0;
+            for (int32_t lane = lane_of(problem->on[k], LANE_F); problem->from[lane] >= 0; lane = problem->from[lane]) {
+                begin += model->ticks.time[problem->from[lane]] + model->ticks.come[lane];
+                begin_s += problem->time[problem->from[lane]] + problem->come[lane];
+            }
+            if (begin_s < least) {
+                least = begin_s;
+                model->begin[d] = begin;
+            }
+        }
+        if (isfinite(least)) model->loss_s = fmax(model->loss_s, least - (double)model->begin[d] * model->ticks.tick_s);
+    }
+    return 1;
+}
+
 /* ---- Making it -------------------------------------------------------------------------------------------- */
 
 /* Whether it is small enough: entries of tables, and truth values. */
@@ -369,12 +383,13 @@ static int is_small(const struct best_problem *problem) {
 int32_t model_make(struct model *model, const struct best_problem *problem, enum kerf_objective objective,
                    double value) {
     size_t ops = (size_t)problem->ops;
-    *model = (struct model){.problem = problem, .objective = objective};
+    *model = (struct model){.problem = problem};
     if (!is_small(problem) || !isfinite(value)) return 0;
     model->position = arena_alloc(&model->arena, ops, sizeof *model->position);
     model->order = arena_alloc(&model->arena, ops, sizeof *model->order);
     model->starts = arena_alloc(&model->arena, ops, sizeof *model->starts);
-    return model->position && model->order && model->starts && make_ticks(model, value) && make_pairs(model);
+    return model->position && model->order && model->starts && make_ticks(model, value) && make_pairs(model) &&
+           (objective == KERF_OBJECTIVE_MAKESPAN || make_begins(model));
 }
 
 void model_free(struct model *model) {

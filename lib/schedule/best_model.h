@@ -15,7 +15,6 @@ struct ticks {
 
 struct model {
     const struct best_problem *problem;
-    int32_t objective; /* may differ from the problem's */
     struct arena arena;
     struct ticks ticks;
     struct lazy_solver *solver;
@@ -26,6 +25,8 @@ struct model {
     int64_t *position;          /* [ops] in the order known, by output */
     int32_t *order;             /* [ops] of a solution */
     struct model_start *starts; /* [ops] scratch */
+    int64_t *begin;             /* [devices] of the span: when a device begins, NULL: at 0 */
+    double loss_s;              /* by which that may be rounded down */
     int64_t goal;               /* ticks that the objective may take */
 };
 
@@ -35,6 +36,8 @@ int32_t model_make(struct model *model, const struct best_problem *problem, enum
 void model_free(struct model *model);
 
 /* A new solver for a goal, which tries the order known first. 0: not enough memory. */
+/* What every order takes when the goal is refuted. */
+double model_bound(const struct model *model);
 int32_t model_build(struct model *model, const int32_t *order, int64_t goal);
 void model_set_goal(struct model *model, int64_t goal); /* below the one before */
 void model_read(struct model *model);                   /* the solution as an order */

@@ -100,6 +100,7 @@ int32_t best_problem_make(struct best_problem *problem, const struct kerf_schedu
                           const struct kerf_schedule_times *times, enum kerf_objective objective) {
     *problem = (struct best_problem){.devices = frame->devices,
                                      .streams = frame->replicas * frame->stages,
+                                     .replicas = frame->replicas,
                                      .objective = objective,
                                      .shared_link = times->shared_link};
     if (!take_arrays(problem, frame)) return KERF_ENOMEM;

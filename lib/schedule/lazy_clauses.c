@@ -166,20 +166,6 @@ void lazy_add_edge(struct lazy_solver *solver, int32_t x, int32_t y, int64_t lag
     PUSH(solver, &solver->edges, (struct edge){lag, 2 * y + 1, 2 * x + 1, if_code, group, 0});
 }
 
-enum { GUARD_STRETCH = -2 };
-static void back_to(struct lazy_solver *solver, int32_t level);
-
-void lazy_add_stretch(struct lazy_solver *solver, int32_t x, int32_t y, int64_t lag) {
-    lazy_add_edge(solver, x, y, lag, GUARD_STRETCH, -1);
-}
-
-void lazy_stretch(struct lazy_solver *solver, int64_t by) {
-    back_to(solver, 0);
-    for (int32_t e = 0; e < solver->edges.count; e++)
-        if (solver->edges.items[e].guard == GUARD_STRETCH) solver->edges.items[e].lag += by;
-    solver->followed = 0;
-}
-
 void lazy_add_implied(struct lazy_solver *solver, int32_t code, int32_t implied) {
     int32_t *list = &solver->implied[2 * code];
     list[list[0] < 0 ? 0 : 1] = implied;
