@@ -28,6 +28,7 @@ static const struct rule *const rules[] = {
     &rule_zb_v_searched,
     &rule_v_half,
     &rule_v_min,
+    &rule_best,
 };
 enum {
     RULES = sizeof rules / sizeof *rules,
