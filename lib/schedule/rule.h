@@ -14,7 +14,8 @@ struct builder {
     struct kerf_op **ops; /* [p][room for every operation] */
     int32_t *num_ops;
     struct kerf_op *scratch; /* [2 m] for one device at a time */
-    double proved_s;         /* that no order is shorter, where a search proves it */
+    double proved_s;         /* that no order is shorter, where a search proves it, */
+    uint64_t proved_for;     /* for times with this fingerprint */
 };
 
 struct rule {
