@@ -246,6 +246,8 @@ static void drop_edges(struct lazy_solver *solver) {
     index_edges(solver);
 }
 
+static void back_to(struct lazy_solver *solver, int32_t level);
+
 static void watch_clause(struct lazy_solver *solver, int32_t clause) {
     const struct lazy_literal *literals = &solver->literals.items[solver->clauses.items[clause].begin];
     for (int32_t k = 0; k < 2; k++) {
@@ -265,6 +267,7 @@ static int32_t store_clause(struct lazy_solver *solver, const struct lazy_litera
 
 void lazy_add_clause(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count) {
     int32_t open = 0;
+    back_to(solver, 0);
     solver->learned.count = 0;
     for (int32_t k = 0; k < count; k++) {
         if (is_true(solver, literals[k])) return;
