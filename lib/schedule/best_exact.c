@@ -13,7 +13,6 @@
 #include "schedule/best_model.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { EASY = 200, PATIENCE = 1500 }; /* conflicts */
@@ -85,10 +84,6 @@ static int ask(struct descent *descent) {
     enum lazy_answer answer = lazy_solve(descent->model.solver, most, stop, &search->clock);
     int64_t spent = lazy_conflicts(descent->model.solver) - before;
     descent->conflicts -= spent;
-#ifdef BEST_TRACE
-    fprintf(stderr, "goal %ld step %ld: %d, %ld conflicts\n", (long)descent->model.goal, (long)descent->step, answer,
-            (long)spent);
-#endif
     switch (answer) {
     case LAZY_SOLVED:
         model_read(&descent->model);

@@ -11,7 +11,6 @@
 #include "schedule/best_model.h"
 
 #include <math.h>
-#include <stdio.h>
 
 enum { WINDOW_OPS = 160, CONFLICTS = 200 };
 
@@ -105,9 +104,6 @@ void best_improve(struct best_search *search) {
             sweep.conflicts *= 2;
             sweep.step = sweep.known / 2000;
         }
-#ifdef BEST_TRACE
-        fprintf(stderr, "window %g step %ld: %g\n", sweep.window_ops, (long)sweep.step, search->value);
-#endif
     }
 end:
     model_free(&sweep.model);

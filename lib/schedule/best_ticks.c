@@ -33,7 +33,25 @@ static double common_divisor(const struct best_problem *problem, double scale) {
 }
 
 static int64_t whole_ticks(const struct ticks *ticks, double time) {
-    return (int64_t)floor(time / ticks->tick_s * (1 + 1e-13) + (ticks->exact ? 0.5 : 0));
+    const double most = 0x1p46; /* so that no sum overflows; more than any goal */
+    double whole = floor(time / ticks->tick_s * (1 + 1e-13) + (ticks->exact ? 0.5 : 0));
+    return (int64_t)(whole < most ? whole : most);
+}
+
+/* Rounds all times. 0: some are not the ticks that they were taken for. */
+static int round_times(struct ticks *ticks, const struct best_problem *problem, double value) {
+    double least = INFINITY;
+    for (int32_t l = 0; l < LANE_KINDS * problem->streams; l++) {
+        const double times[] = {problem->time[l], problem->hold[l], problem->come[l]};
+        int64_t *whole[] = {&ticks->time[l], &ticks->hold[l], &ticks->come[l]};
+        for (int k = 0; k < 3; k++) {
+            *whole[k] = whole_ticks(ticks, times[k]);
+            if (*whole[k] > 0) least = fmin(least, times[k] / (double)*whole[k]);
+            if (ticks->exact && fabs(times[k] - (double)*whole[k] * ticks->tick_s) > 1e-12 * value) return 0;
+        }
+    }
+    if (isfinite(least)) ticks->tick_s = least; /* the most with which no time is shorter than its ticks */
+    return 1;
 }
 
 /* When each device begins. With one replica that is the same in every order: the first F of its first stage comes as
@@ -67,7 +85,7 @@ int32_t model_make_ticks(struct model *model, double value) {
     const struct best_problem *problem = model->problem;
     struct ticks *ticks = &model->ticks;
     size_t lanes = LANE_KINDS * (size_t)problem->streams;
-    double scale = 0, least = INFINITY;
+    double scale = 0;
     ticks->time = arena_alloc(&model->arena, lanes, sizeof *ticks->time);
     ticks->hold = arena_alloc(&model->arena, lanes, sizeof *ticks->hold);
     ticks->come = arena_alloc(&model->arena, lanes, sizeof *ticks->come);
@@ -75,16 +93,12 @@ int32_t model_make_ticks(struct model *model, double value) {
     for (size_t l = 0; l < lanes; l++) scale = fmax(scale, fmax(problem->time[l], problem->come[l]));
     ticks->tick_s = common_divisor(problem, scale);
     ticks->exact = ticks->tick_s > 0 && value / ticks->tick_s < 1e6;
-    if (!ticks->exact) ticks->tick_s = ldexp(value, -44);
-    for (size_t l = 0; l < lanes; l++) {
-        const double times[] = {problem->time[l], problem->hold[l], problem->come[l]};
-        int64_t *whole[] = {&ticks->time[l], &ticks->hold[l], &ticks->come[l]};
-        for (int k = 0; k < 3; k++) {
-            *whole[k] = whole_ticks(ticks, times[k]);
-            if (*whole[k] > 0) least = fmin(least, times[k] / (double)*whole[k]);
-        }
+    if (ticks->exact && !round_times(ticks, problem, value)) ticks->exact = 0;
+    if (!ticks->exact) {
+        ticks->tick_s = ldexp(value, -44);
+        if (!(ticks->tick_s > 0)) return 0;
+        round_times(ticks, problem, value);
     }
-    if (ticks->exact) ticks->tick_s = least; /* so that no time is shorter than its ticks */
     return ticks->tick_s > 0 && isfinite(ticks->tick_s) && make_begins(model);
 }
 

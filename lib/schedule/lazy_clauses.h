@@ -32,7 +32,7 @@ void lazy_set_bounds(struct lazy_solver *solver, int32_t variable, int64_t least
 /* if_code -1: always. Edges of one group (else -1) are from an x to y1 <= y2 <= ... in the order in which they are
  * added, or from x1 <= x2 <= ... to a y, and a condition implies that of those with later y and earlier x. */
 void lazy_add_edge(struct lazy_solver *solver, int32_t x, int32_t y, int64_t lag, int32_t if_code, int32_t group);
-void lazy_add_implied(struct lazy_solver *solver, int32_t code, int32_t implied);     /* of truth values, at most 2 */
+void lazy_add_implied(struct lazy_solver *solver, int32_t code, int32_t implied); /* of truth values, at most 2 */
 void lazy_add_clause(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count);
 void lazy_decide(struct lazy_solver *solver, int32_t variable, int32_t guess); /* a truth value to branch on */
 
