@@ -4,8 +4,8 @@
  *
  *   1. every other rule that has the same placement and keeps the caps; as it is, and with its backwards split
  *   2. list scheduling by many policies                                                     best_starts.c
- *   3. the exact search, which improves the order or proves that nothing is shorter         best_exact.c
- *   4. where there are too many operations for that: improving policies until the time is up  best_improve.c
+ *   3. where there are many operations: a window at a time                                  best_improve.c
+ *   4. the exact search, which improves the order or proves that nothing is shorter         best_exact.c
  *
  * Each phase takes the best order known and stops at once when its objective is that of a bound, which is a proof. All
  * are deterministic; only where the time is up depends on the clock, so that what ends before has one answer. The
@@ -20,6 +20,7 @@
 
 /* ---- The clock -------------------------------------------------------------------------------------------- */
 
+enum { MANY_OPS = 1600 }; /* for the exact search at once */
 static const double REPORT_S = 0.2;
 
 static double now_s(void) {
@@ -136,35 +137,43 @@ static void try_one_by_one(struct best_search *search, int32_t *order) {
     for (int32_t d = 0; d < problem->devices; d++) {
         int64_t at = problem->begin[d];
         int32_t begin = problem->on_begin[d], end = problem->on_begin[d + 1], most = 0;
-        for (int32_t k = begin; k < end; k++) most += problem->units[problem->on[k]];
-        for (int32_t unit = 0; unit < most; unit++) {
-            for (int32_t k = begin; k < end; k++)
-                if (problem->first[problem->on[k]] <= unit &&
-                    unit < problem->first[problem->on[k]] + problem->units[problem->on[k]])
-                    order[at++] = lane_of(problem->on[k], LANE_F);
-            for (int32_t k = end; k-- > begin;)
-                if (problem->first[problem->on[k]] <= unit &&
-                    unit < problem->first[problem->on[k]] + problem->units[problem->on[k]])
-                    order[at++] = lane_of(problem->on[k], LANE_I), order[at++] = lane_of(problem->on[k], LANE_W);
-        }
+        for (int32_t k = begin; k < end; k++)
+            most = most > problem->units[problem->on[k]] ? most : problem->units[problem->on[k]];
+        for (int32_t replica = 0; replica < problem->replicas; replica++)
+            for (int32_t unit = 0; unit < most; unit++) {
+                for (int32_t k = begin; k < end; k++) {
+                    int32_t s = problem->on[k];
+                    if (problem->replica[s] == replica && unit < problem->units[s]) order[at++] = lane_of(s, LANE_F);
+                }
+                for (int32_t k = end; k-- > begin;) {
+                    int32_t s = problem->on[k];
+                    if (problem->replica[s] != replica || unit >= problem->units[s]) continue;
+                    order[at++] = lane_of(s, LANE_I);
+                    order[at++] = lane_of(s, LANE_W);
+                }
+            }
     }
     best_offer(search, order);
 }
 
 /* ---- The answer ------------------------------------------------------------------------------------------- */
 
+/* All chunks of a micro-batch are there when its way back begins: the most of a replica's. */
+static double least_cap(const struct best_problem *problem, int32_t device) {
+    double least = 0, sum = 0;
+    for (int32_t k = problem->on_begin[device]; k < problem->on_begin[device + 1]; k++) {
+        int32_t s = problem->on[k], other = k > problem->on_begin[device] ? problem->on[k - 1] : s;
+        if (problem->replica[other] != problem->replica[s]) sum = 0;
+        if (problem->units[s] > 0) sum += problem->amount[s];
+        least = fmax(least, sum);
+    }
+    return least;
+}
+
 static int32_t check_caps(const struct best_problem *problem, const struct kerf_schedule_times *times,
                           struct kerf_error *err) {
     for (int32_t d = 0; d < problem->devices; d++) {
-        double least = 0;
-        for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++) {
-            double sum = 0; /* all chunks of a micro-batch are there when its way back begins */
-            for (int32_t l = problem->on_begin[d]; l < problem->on_begin[d + 1]; l++)
-                if (problem->first[problem->on[l]] == problem->first[problem->on[k]] &&
-                    problem->units[problem->on[l]] > 0)
-                    sum += problem->amount[problem->on[l]];
-            least = fmax(least, sum);
-        }
+        double least = least_cap(problem, d);
         if (least <= problem->cap[d]) continue;
         if (times->cap_in_bytes)
             return kerf_error_set(
@@ -219,7 +228,8 @@ static int32_t search_all(struct best_search *search, const struct kerf_schedule
     if (order == NULL || search->order == NULL || best_run_make(&search->run, problem, &search->arena) != KERF_OK)
         return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
     double makespan, span;
-    best_bounds(problem, &makespan, &span);
+    if (best_bounds(problem, &makespan, &span) != KERF_OK)
+        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
     search->makespan_bound = makespan;
     search->bound = request->objective == KERF_OBJECTIVE_SPAN ? span : makespan;
     search->value = INFINITY;
@@ -227,8 +237,8 @@ static int32_t search_all(struct best_search *search, const struct kerf_schedule
     try_one_by_one(search, order);
     try_rules(search, frame, request, order, &rule);
     best_starts(search);
+    if (problem->ops > MANY_OPS && !best_is_done(search)) best_improve(search);
     if (!best_is_done(search)) best_exact(search);
-    if (!best_is_done(search)) best_improve(search);
     if (best_less(rule.value, search->value))
         answer_rule(builder, rule.schedule);
     else
@@ -268,16 +278,27 @@ static int32_t search_best(struct builder *builder, const struct kerf_schedule_r
     return code;
 }
 
+static int32_t check(const struct kerf_schedule_request *request, struct kerf_error *err) {
+    enum { PASSES_MAX = 1 << 23 };
+    int64_t chunks = request->placement == KERF_PLACE_V ? 2 : request->chunks ? request->chunks : 1;
+    int64_t passes = chunks * request->devices * request->microbatches;
+    if (passes <= PASSES_MAX) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "best searches among at most %d operations of a kind, not %lld",
+                          PASSES_MAX, (long long)passes);
+}
+
 const struct rule rule_best = {
     .shown =
         {
             .name = "best",
             .summary = "kerf's own search, never worse than any other rule that keeps the caps",
+            .constraint = "up to 8,388,608 operations of a kind",
             .bubble = "the least found",
             .memory = "within --memory-cap",
             .source = "kerf",
         },
     .any_placement = 1,
     .default_chunks = 1,
+    .check = check,
     .search = search_best,
 };

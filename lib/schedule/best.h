@@ -17,22 +17,22 @@ enum lane_kind { LANE_F, LANE_I, LANE_W, LANE_KINDS };
 struct best_problem {
     struct arena arena; /* all of the arrays */
     int32_t devices, streams, replicas;
-    int32_t objective;      /* enum kerf_objective */
-    int32_t shared_link;    /* messages wait for each other, which the exact search does not know */
-    int32_t free_kind;      /* the lane kind that frees activations */
-    int64_t ops;            /* of all devices */
-    int32_t *stage, *first; /* [streams]; and its first micro-batch */
-    int32_t *units;         /* [streams] micro-batches */
-    int32_t *device;        /* [streams] */
-    int32_t *on, *on_begin; /* streams of device d: on[on_begin[d] .. on_begin[d+1]-1], by stage */
-    double *amount;         /* [streams] activations of a unit; */
-    double *cap;            /* [devices] what their sum may be */
-    int64_t *begin;         /* [devices + 1] where a device's part of an order begins */
-    double *time;           /* [lanes] */
-    double *hold;           /* [lanes] for which the device is kept besides: blocking sends */
-    double *come;           /* [lanes] latency of the input from another device */
-    int32_t *from, *to;     /* [lanes] the other stage's lane whose output it needs, that needs its; -1: none */
-    int64_t *output;        /* [lanes] where the outputs of a lane begin in a table of all */
+    int32_t objective;                /* enum kerf_objective */
+    int32_t shared_link;              /* messages wait for each other, which the exact search does not know */
+    int32_t free_kind;                /* the lane kind that frees activations */
+    int64_t ops;                      /* of all devices */
+    int32_t *stage, *replica, *first; /* [streams]; and its first micro-batch */
+    int32_t *units;                   /* [streams] micro-batches */
+    int32_t *device;                  /* [streams] */
+    int32_t *on, *on_begin;           /* streams of device d: on[on_begin[d] .. on_begin[d+1]-1], by stage */
+    double *amount;                   /* [streams] activations of a unit; */
+    double *cap;                      /* [devices] what their sum may be */
+    int64_t *begin;                   /* [devices + 1] where a device's part of an order begins */
+    double *time;                     /* [lanes] */
+    double *hold;                     /* [lanes] for which the device is kept besides: blocking sends */
+    double *come;                     /* [lanes] latency of the input from another device */
+    int32_t *from, *to; /* [lanes] the other stage's lane whose output it needs, that needs its; -1: none */
+    int64_t *output;    /* [lanes] where the outputs of a lane begin in a table of all */
 };
 
 static inline int32_t lane_of(int32_t stream, int32_t kind) { return LANE_KINDS * stream + kind; }
@@ -114,7 +114,7 @@ int32_t best_is_optimal(const struct best_search *search);
 
 static inline int32_t best_less(double a, double b) { return a < b - 1e-9 * (b > 1e-300 ? b : 0); }
 
-void best_bounds(const struct best_problem *problem, double *ret_makespan, double *ret_span);
+int32_t best_bounds(const struct best_problem *problem, double *ret_makespan, double *ret_span);
 void best_starts(struct best_search *search);
 void best_improve(struct best_search *search);
 void best_exact(struct best_search *search);

@@ -13,7 +13,6 @@
 #include "schedule/best_model.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { EASY = 200, PATIENCE = 1500 }; /* conflicts */
@@ -55,18 +54,17 @@ static int set_goal(struct descent *descent) {
     if (descent->step < descent->least_step) descent->step = descent->least_step;
     int64_t goal = descent->known - descent->step;
     if (goal <= descent->refuted || goal < 0) return 0;
-    if (!descent->fresh && goal < descent->model.goal) {
-        model_set_goal(&descent->model, goal);
+    if (!descent->fresh && goal <= descent->model.goal) {
+        if (goal < descent->model.goal) model_set_goal(&descent->model, goal);
         return 1;
     }
     descent->fresh = 0;
-    return model_build(&descent->model, descent->order, goal);
+    return model_build(&descent->model, descent->order, NULL, NULL, goal);
 }
 
 /* Takes the solution; 0: it is no better in truth, by rounding or because messages share links. */
 static int take_solution(struct descent *descent) {
     struct best_search *search = descent->search;
-    model_read(&descent->model);
     best_offer(search, descent->model.order);
     double value = descent->objective == KERF_OBJECTIVE_SPAN ? search->run.span : search->run.makespan;
     if (!(value < descent->value)) return 0;
@@ -86,12 +84,10 @@ static int ask(struct descent *descent) {
     enum lazy_answer answer = lazy_solve(descent->model.solver, most, stop, &search->clock);
     int64_t spent = lazy_conflicts(descent->model.solver) - before;
     descent->conflicts -= spent;
-#ifdef BEST_TRACE
-    fprintf(stderr, "goal %ld step %ld: %d, %ld conflicts\n", (long)descent->model.goal, (long)descent->step, answer,
-            (long)spent);
-#endif
     switch (answer) {
     case LAZY_SOLVED:
+        model_read(&descent->model);
+        if (model_refine(&descent->model) > 0) return 1;
         descent->step = spent <= EASY ? 2 * descent->step : spent > PATIENCE / 2 ? descent->step / 2 : descent->step;
         return take_solution(descent);
     case LAZY_IMPOSSIBLE:

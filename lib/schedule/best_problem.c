@@ -15,6 +15,7 @@ static int take_arrays(struct best_problem *problem, const struct kerf_schedule 
     size_t lanes = LANE_KINDS * streams;
     struct arena *arena = &problem->arena;
     problem->stage = arena_alloc(arena, streams, sizeof *problem->stage);
+    problem->replica = arena_alloc(arena, streams, sizeof *problem->replica);
     problem->first = arena_alloc(arena, streams, sizeof *problem->first);
     problem->units = arena_alloc(arena, streams, sizeof *problem->units);
     problem->device = arena_alloc(arena, streams, sizeof *problem->device);
@@ -29,9 +30,9 @@ static int take_arrays(struct best_problem *problem, const struct kerf_schedule 
     problem->from = arena_alloc(arena, lanes, sizeof *problem->from);
     problem->to = arena_alloc(arena, lanes, sizeof *problem->to);
     problem->output = arena_alloc(arena, lanes, sizeof *problem->output);
-    return problem->stage && problem->first && problem->units && problem->device && problem->on && problem->on_begin &&
-           problem->amount && problem->cap && problem->begin && problem->time && problem->hold && problem->come &&
-           problem->from && problem->to && problem->output;
+    return problem->stage && problem->replica && problem->first && problem->units && problem->device && problem->on &&
+           problem->on_begin && problem->amount && problem->cap && problem->begin && problem->time && problem->hold &&
+           problem->come && problem->from && problem->to && problem->output;
 }
 
 /* Which streams there are and where. */
@@ -40,6 +41,7 @@ static void lay_out(struct best_problem *problem, const struct kerf_schedule *fr
     for (int32_t s = 0; s < problem->streams; s++) {
         int32_t second = s >= frame->stages;
         problem->stage[s] = s - second * frame->stages;
+        problem->replica[s] = second;
         problem->device[s] = frame->device_of[s];
         problem->first[s] = second ? half : 0;
         problem->units[s] = second ? frame->microbatches - half : half;

@@ -45,7 +45,7 @@ static double reserve(const struct best_problem *problem, int32_t device, int32_
     double sum = 0;
     for (int32_t k = problem->on_begin[device]; k < problem->on_begin[device + 1]; k++) {
         int32_t other = problem->on[k];
-        if (problem->first[other] == problem->first[stream] && problem->stage[other] > problem->stage[stream])
+        if (problem->replica[other] == problem->replica[stream] && problem->stage[other] > problem->stage[stream])
             sum += problem->amount[other];
     }
     return sum;
@@ -166,16 +166,22 @@ static void set_limits(const struct best_problem *problem, struct best_policy *p
     }
 }
 
+/* Operations of a device's streams that a run looks at, over all policies. */
+static const double LOOKS_MAX = 6e7;
+
 void best_starts(struct best_search *search) {
+    enum { POLICIES = 3 * 3 * 2 * 3 * 3 * PREFERS, STRIDE = 389 }; /* so that the first ones differ in everything */
+    static const double fills[] = {0, 0.5, 1}, patiences[] = {0, 0.5, 1};
     const struct best_problem *problem = &search->problem;
     struct arena arena = {NULL};
     struct best_list list;
     struct best_policy policy = {.limit = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.limit),
                                  .lag = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.lag)};
     int good = best_list_make(&list, problem, &arena) == KERF_OK && policy.limit && policy.lag;
-    static const double fills[] = {0, 0.5, 1}, patiences[] = {0, 0.5, 1};
-    for (int32_t at = 0; good && at < 3 * 3 * 2 * 3 * 3 * PREFERS && !best_is_done(search); at++) {
-        int32_t rest = at;
+    double streams = (double)problem->streams / problem->devices;
+    double runs = LOOKS_MAX / ((double)problem->ops * streams * streams);
+    for (int32_t at = 0; good && at < POLICIES && at < runs && !best_is_done(search); at++) {
+        int32_t rest = at * STRIDE % POLICIES;
         policy.prefer = rest % PREFERS, rest /= PREFERS;
         policy.fill = fills[rest % 3], rest /= 3;
         set_limits(problem, &policy, rest % 3, rest / 3 % 3), rest /= 9;

@@ -447,12 +447,33 @@ static void test_odd_questions(void **unused) {
     assert_true(is_near(small * 1e18, make(&q).value));
 }
 
+/* Times of very different size, where bounds could creep upwards for ever, and everything else at random. */
+static void test_wild_times(void **unused) {
+    (void)unused;
+    static const double sizes[] = {0, 1e-300, 1e-9, 0.37, 1, 2, 1e9, 1e15};
+    static struct question q;
+    state = 3;
+    for (int32_t time = 0; time < 80; time++) {
+        ask_for(&q, 1 + (int32_t)draw(5), 1 + (int32_t)draw(7), (enum kerf_placement)(time % 3),
+                draw(2) ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 0.02);
+        if (time % 3 == KERF_PLACE_LOOP) q.request.chunks = 1 + (int32_t)draw(3);
+        draw_times(&q, 0);
+        q.times.shared_link = draw(4) == 0;
+        for (int32_t s = 0; s < STAGES; s++) {
+            q.forward[s] = sizes[draw(8)], q.input[s] = sizes[draw(8)], q.weight[s] = sizes[draw(8)];
+            q.whole[s] = sizes[draw(8)];
+        }
+        for (int32_t k = 0; k < DEVICES * DEVICES; k++) q.latency[k] = sizes[draw(8)];
+        make(&q);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_order),   cmocka_unit_test(test_proved_optima),
         cmocka_unit_test(test_proofs),        cmocka_unit_test(test_never_worse_than_a_rule),
         cmocka_unit_test(test_caps),          cmocka_unit_test(test_progress_ends_it),
-        cmocka_unit_test(test_odd_questions),
+        cmocka_unit_test(test_odd_questions), cmocka_unit_test(test_wild_times),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
