@@ -3,7 +3,7 @@
  * best: kerf's own search for the order of operations that takes least, for any placement, times, latencies and caps.
  *
  *   1. every other rule that has the same placement and keeps the caps; as it is, and with its backwards split
- *   2. list scheduling by many policies                                                     best_starts.c
+ *   2. patterns that repeat, and list scheduling by many policies         best_patterns.c, best_starts.c
  *   3. where there are many operations: a window at a time                                  best_improve.c
  *   4. the exact search, which improves the order or proves that nothing is shorter         best_exact.c
  *
@@ -236,6 +236,7 @@ static int32_t search_all(struct best_search *search, const struct kerf_schedule
     struct best_rule rule = {NULL, INFINITY};
     try_one_by_one(search, order);
     try_rules(search, frame, request, order, &rule);
+    if (!best_is_done(search)) best_patterns(search);
     best_starts(search);
     if (problem->ops > MANY_OPS && !best_is_done(search)) best_improve(search);
     if (!best_is_done(search)) best_exact(search);

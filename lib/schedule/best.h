@@ -67,6 +67,7 @@ struct best_policy {
     int32_t deep_first; /* of chunks that are ready, F of the last one first */
     double fill;        /* a W starts before a wait of at least so much of its time */
     double patience;    /* for the preferred kind, as a share of the other's time */
+    double *share;      /* [streams] of a device's cap that each takes in at most */
     double *limit;      /* [devices] amount that it takes in at most */
     int32_t *lag;       /* [devices] more weights than this may not wait */
 };
@@ -115,6 +116,7 @@ int32_t best_is_optimal(const struct best_search *search);
 static inline int32_t best_less(double a, double b) { return a < b - 1e-9 * (b > 1e-300 ? b : 0); }
 
 int32_t best_bounds(const struct best_problem *problem, double *ret_makespan, double *ret_span);
+void best_patterns(struct best_search *search);
 void best_starts(struct best_search *search);
 void best_improve(struct best_search *search);
 void best_exact(struct best_search *search);

@@ -55,6 +55,8 @@ static int may_take_in(const struct best_problem *problem, const struct best_lis
                        const struct best_policy *policy, int32_t device, int32_t stream) {
     double needed = problem->amount[stream] + reserve(problem, device, stream);
     double most = fmin(problem->cap[device], fmax(policy->limit[device], needed));
+    int32_t here = list->done[lane_of(stream, LANE_F)] - list->done[lane_of(stream, problem->free_kind)];
+    if (here > 0 && (here + 1) * problem->amount[stream] > policy->share[stream]) return 0;
     return list->held[device] + needed <= most;
 }
 
@@ -155,6 +157,34 @@ static void try_policy(struct best_search *search, struct best_list *list, const
     if (best_list_run(&search->problem, list, policy)) best_offer(search, list->order);
 }
 
+/* How long a unit of each stream stays: to the last stage and back, and until it is freed. */
+static void measure_stays(const struct best_problem *problem, double *stay) {
+    for (int32_t s = problem->streams; s-- > 0;) {
+        int32_t forward = lane_of(s, LANE_F), input = lane_of(s, LANE_I), next = problem->to[forward];
+        stay[s] = problem->time[forward] + problem->time[input];
+        if (next >= 0) stay[s] += problem->come[next] + problem->come[input] + stay[lane_stream(next)];
+    }
+    for (int32_t s = 0; s < problem->streams && problem->free_kind == LANE_W; s++)
+        stay[s] += problem->time[lane_of(s, LANE_W)];
+}
+
+/* Shares of the cap for the streams of a device: any, or as their stays ask for when all pass at one rate, rounded up
+ * or to the nearest unit. */
+static void set_shares(const struct best_problem *problem, struct best_policy *policy, const double *stay,
+                       int32_t shape) {
+    for (int32_t d = 0; d < problem->devices; d++) {
+        double sum = 0;
+        for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++)
+            sum += stay[problem->on[k]] * problem->amount[problem->on[k]];
+        for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++) {
+            int32_t s = problem->on[k];
+            double units = sum > 0 ? problem->cap[d] * stay[s] / sum : INFINITY;
+            policy->share[s] =
+                shape == 0 ? INFINITY : problem->amount[s] * (shape == 1 ? ceil(units) : floor(units + 0.5));
+        }
+    }
+}
+
 /* Limits that fall from the first device to the last, as in 1F1B, or the cap alone. */
 static void set_limits(const struct best_problem *problem, struct best_policy *policy, int32_t shape, int32_t lag) {
     for (int32_t d = 0; d < problem->devices; d++) {
@@ -170,23 +200,28 @@ static void set_limits(const struct best_problem *problem, struct best_policy *p
 static const double LOOKS_MAX = 6e7;
 
 void best_starts(struct best_search *search) {
-    enum { POLICIES = 3 * 3 * 2 * 3 * 3 * PREFERS, STRIDE = 389 }; /* so that the first ones differ in everything */
+    enum { SINGLE = 3 * 3 * 2 * 3 * 3 * PREFERS, STRIDE = 389 }; /* so that the first ones differ in everything */
     static const double fills[] = {0, 0.5, 1}, patiences[] = {0, 0.5, 1};
     const struct best_problem *problem = &search->problem;
     struct arena arena = {NULL};
     struct best_list list;
     struct best_policy policy = {.limit = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.limit),
+                                 .share = arena_alloc(&arena, (size_t)problem->streams, sizeof *policy.share),
                                  .lag = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.lag)};
-    int good = best_list_make(&list, problem, &arena) == KERF_OK && policy.limit && policy.lag;
+    double *stay = arena_alloc(&arena, (size_t)problem->streams, sizeof *stay);
+    int good = best_list_make(&list, problem, &arena) == KERF_OK && policy.limit && policy.share && policy.lag && stay;
+    int32_t policies = problem->streams > problem->devices ? 3 * SINGLE : SINGLE;
+    if (good) measure_stays(problem, stay);
     double streams = (double)problem->streams / problem->devices;
     double runs = LOOKS_MAX / ((double)problem->ops * streams * streams);
-    for (int32_t at = 0; good && at < POLICIES && at < runs && !best_is_done(search); at++) {
-        int32_t rest = at * STRIDE % POLICIES;
+    for (int32_t at = 0; good && at < policies && at < runs && !best_is_done(search); at++) {
+        int32_t rest = (int32_t)((int64_t)at * STRIDE % policies);
         policy.prefer = rest % PREFERS, rest /= PREFERS;
         policy.fill = fills[rest % 3], rest /= 3;
         set_limits(problem, &policy, rest % 3, rest / 3 % 3), rest /= 9;
         policy.deep_first = 1 - rest % 2, rest /= 2;
-        policy.patience = patiences[rest % 3];
+        policy.patience = patiences[rest % 3], rest /= 3;
+        set_shares(problem, &policy, stay, rest);
         try_policy(search, &list, &policy);
     }
     arena_free(&arena);
