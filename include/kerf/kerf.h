@@ -6,6 +6,7 @@
 #include "kerf/cost.h"
 #include "kerf/draw.h"
 #include "kerf/error.h"
+#include "kerf/jobs.h"
 #include "kerf/json.h"
 #include "kerf/option.h"
 #include "kerf/plan.h"

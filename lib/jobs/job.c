@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A job in memory: made, restored from its rows, and given back. What it holds is O(sizes * rounds), and the costs. */
+#include "jobs/job.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "jobs/policy.h"
+
+/* ---- Making one -------------------------------------------------------------------------------------------- */
+
+static int32_t no_memory(struct kerf_error *err) {
+    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job");
+}
+
+static int copy_spec(struct kerf_job *job, const struct kerf_job_spec *spec) {
+    struct arena *arena = &job->arena;
+    size_t count = (size_t)spec->num_batch_sizes;
+    int64_t *batch_sizes = arena_take(arena, count, sizeof *batch_sizes);
+    job->spec = *spec;
+    job->spec.job_id = arena_strdup(arena, spec->job_id ? spec->job_id : "");
+    job->spec.job_id_prefix = arena_strdup(arena, spec->job_id_prefix ? spec->job_id_prefix : "");
+    job->spec.gpu_model = arena_strdup(arena, spec->gpu_model ? spec->gpu_model : "");
+    job->spec.policy = spec->policy ? arena_strdup(arena, spec->policy) : NULL;
+    job->spec.batch_sizes = batch_sizes;
+    if (batch_sizes == NULL || (spec->policy && job->spec.policy == NULL)) return 0;
+    memcpy(batch_sizes, spec->batch_sizes, count * sizeof *batch_sizes);
+    return job->spec.job_id && job->spec.job_id_prefix && job->spec.gpu_model;
+}
+
+static int take_arrays(struct kerf_job *job) {
+    struct arena *arena = &job->arena;
+    size_t count = (size_t)job->spec.num_batch_sizes;
+    job->sizes = arena_alloc(arena, count, sizeof *job->sizes);
+    job->arms = arena_alloc(arena, count, sizeof *job->arms);
+    job->alive = arena_alloc(arena, count, sizeof *job->alive);
+    job->good = arena_alloc(arena, count, sizeof *job->good);
+    job->order = arena_alloc(arena, count, sizeof *job->order);
+    job->taken = arena_alloc(arena, count, 1);
+    if (!job->sizes || !job->arms || !job->alive || !job->good || !job->order || !job->taken) return 0;
+    for (size_t i = 0; i < count; i++) {
+        job->sizes[i].batch_size = job->spec.batch_sizes[i];
+        job->sizes[i].arm = -1;
+    }
+    return 1;
+}
+
+/* What Zeus's server refuses, and what no decision can do without. */
+static int32_t check_least(const struct kerf_job_spec *spec, struct kerf_error *err) {
+    int has_default = 0;
+    if (spec->num_batch_sizes < 1) return kerf_error_set(err, KERF_EINVALID, "a job needs a batch size");
+    for (int32_t i = 0; i < spec->num_batch_sizes; i++) {
+        if (i > 0 && spec->batch_sizes[i] <= spec->batch_sizes[i - 1])
+            return kerf_error_set(err, KERF_EINVALID, "batch sizes must ascend");
+        if (spec->batch_sizes[i] == spec->default_batch_size) has_default = 1;
+    }
+    if (!has_default) return kerf_error_set(err, KERF_EINVALID, "the default batch size is none of the batch sizes");
+    if (spec->has_mab_seed && spec->mab_seed < 0)
+        return kerf_error_set(err, KERF_EINVALID, "mab_seed must not be negative");
+    return KERF_OK;
+}
+
+static int32_t make(const struct kerf_job_spec *spec, int32_t flags, struct kerf_job **ret_job,
+                    struct kerf_error *err) {
+    int32_t code = check_least(spec, err);
+    if (code != KERF_OK) return code;
+    struct kerf_job *job = calloc(1, sizeof *job);
+    if (job == NULL) return no_memory(err);
+    if (!copy_spec(job, spec) || !take_arrays(job)) {
+        kerf_job_free(job);
+        return no_memory(err);
+    }
+    job->compat = (flags & KERF_JOB_COMPAT) != 0;
+    job->policy = policy_find(job->compat ? NULL : spec->policy);
+    if (job->policy == NULL) job->policy = policy_find(NULL);
+    *ret_job = job;
+    return KERF_OK;
+}
+
+int32_t kerf_job_create(const struct kerf_job_spec *spec, int32_t flags, struct kerf_job **ret_job,
+                        struct kerf_error *err) {
+    int32_t code = flags & KERF_JOB_COMPAT ? KERF_OK : kerf_job_spec_check(spec, NULL, err);
+    struct kerf_job *job;
+    if (code == KERF_OK) code = make(spec, flags, &job, err);
+    if (code != KERF_OK) return code;
+    job->row.min_cost_batch_size = spec->default_batch_size;
+    job->row.has_random = spec->has_mab_seed;
+    for (int32_t i = 0; i < spec->num_batch_sizes; i++) job->sizes[i].costs.held = 1;
+    if (spec->has_mab_seed) {
+        struct pcg64 rng = random_seed((uint64_t)spec->mab_seed);
+        job_keep_random(job, &rng);
+    }
+    *ret_job = job;
+    return KERF_OK;
+}
+
+struct kerf_job *kerf_job_free(struct kerf_job *job) {
+    if (job == NULL) return NULL;
+    for (int32_t i = 0; job->sizes && i < job->spec.num_batch_sizes; i++) {
+        free(job->sizes[i].explorations);
+        costs_forget(&job->sizes[i].costs);
+    }
+    free(job->expired);
+    free(job->window);
+    arena_free(&job->arena);
+    free(job);
+    return NULL;
+}
+
+/* ---- Restoring it ------------------------------------------------------------------------------------------ */
+
+int32_t kerf_job_restore(const struct kerf_job_spec *spec, const struct kerf_job_row *row, int32_t flags,
+                         struct kerf_job **ret_job, struct kerf_error *err) {
+    struct kerf_job *job;
+    if (row->stage < 0 || row->stage >= KERF_JOB_STAGES)
+        return kerf_error_set(err, KERF_EINVALID, "%d is no stage of a job", (int)row->stage);
+    if (spec->has_mab_seed && !row->has_random)
+        return kerf_error_set(err, KERF_EINVALID, "a job with mab_seed needs the state of its generator");
+    int32_t code = make(spec, flags, &job, err);
+    if (code != KERF_OK) return code;
+    job->row = *row;
+    *ret_job = job;
+    return KERF_OK;
+}
+
+int32_t kerf_job_restore_exploration(struct kerf_job *job, const struct kerf_trial *trial, struct kerf_error *err) {
+    if (trial->type != KERF_TRIAL_EXPLORATION || trial->status == KERF_TRIAL_FAILED || trial->lease_ended)
+        return KERF_OK;
+    int32_t size = job_find_size(job, trial->batch_size);
+    if (size < 0)
+        return kerf_error_set(err, KERF_EINVALID, "the job has no batch size %lld", (long long)trial->batch_size);
+    struct exploration exploration = {.trial = trial->number,
+                                      .cost = kerf_job_cost(&job->spec, trial->energy_j, trial->time_s),
+                                      .seen_s = trial->seen_s,
+                                      .running = trial->status == KERF_TRIAL_DISPATCHED,
+                                      .converged = trial->converged > 0};
+    if (job_add_exploration(job, size, &exploration) != KERF_OK) return no_memory(err);
+    return KERF_OK;
+}
+
+int32_t kerf_job_restore_arm(struct kerf_job *job, const struct kerf_arm *arm, struct kerf_error *err) {
+    int32_t size = job_find_size(job, arm->batch_size), at = 0;
+    if (size < 0 || job->sizes[size].arm >= 0)
+        return kerf_error_set(err, KERF_EINVALID, "the job has no batch size %lld, or its arm already",
+                              (long long)arm->batch_size);
+    for (at = job->num_arms++; at > 0 && job->arms[at - 1].batch_size > arm->batch_size; at--)
+        job->arms[at] = job->arms[at - 1];
+    job->arms[at] = *arm;
+    for (int32_t i = at; i < job->num_arms; i++) job->sizes[job_find_size(job, job->arms[i].batch_size)].arm = i;
+    return KERF_OK;
+}
+
+/* ---- What it has ------------------------------------------------------------------------------------------- */
+
+const struct kerf_job_spec *kerf_job_spec_of(const struct kerf_job *job) { return &job->spec; }
+const struct kerf_job_row *kerf_job_row_of(const struct kerf_job *job) { return &job->row; }
+
+const struct kerf_arm *kerf_job_arms(const struct kerf_job *job, int32_t *ret_count) {
+    *ret_count = job->num_arms;
+    return job->arms;
+}
+
+size_t kerf_job_memory(const struct kerf_job *job) {
+    size_t count = (size_t)job->spec.num_batch_sizes, bytes = sizeof *job;
+    bytes += count * (sizeof *job->sizes + sizeof *job->arms + 3 * sizeof *job->alive + sizeof *job->spec.batch_sizes);
+    for (size_t i = 0; i < count; i++) {
+        const struct size *size = &job->sizes[i];
+        bytes += (size_t)size->room * sizeof *size->explorations;
+        if (size->costs.cost) bytes += (size_t)(size->costs.room + 1) * (sizeof(double) + sizeof(uint32_t));
+    }
+    return bytes + (size_t)job->room_window * sizeof *job->window;
+}
+
+int32_t job_find_size(const struct kerf_job *job, int64_t batch_size) {
+    int32_t low = 0, high = job->spec.num_batch_sizes;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (job->spec.batch_sizes[middle] < batch_size)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < job->spec.num_batch_sizes && job->spec.batch_sizes[low] == batch_size ? low : -1;
+}
+
+struct pcg64 job_random(const struct kerf_job *job, double now_s) {
+    const struct kerf_job_random *kept = &job->row.random;
+    if (!job->row.has_random) return random_seed(now_s > 0 && now_s < 0x1p63 ? (uint64_t)now_s : 0);
+    return (struct pcg64){(unsigned __int128)kept->state_high << 64 | kept->state_low,
+                          (unsigned __int128)kept->increment_high << 64 | kept->increment_low, kept->has_uint32,
+                          kept->uinteger};
+}
+
+void job_keep_random(struct kerf_job *job, const struct pcg64 *rng) {
+    if (!job->row.has_random) return;
+    job->row.random =
+        (struct kerf_job_random){(uint64_t)(rng->state >> 64), (uint64_t)rng->state, (uint64_t)(rng->increment >> 64),
+                                 (uint64_t)rng->increment,     rng->has_uint32,      rng->uinteger};
+}
+
+/* ---- Explorations ------------------------------------------------------------------------------------------ */
+
+static int32_t find_exploration(const struct kerf_job *job, int64_t batch_size, int64_t trial, int32_t *ret_size) {
+    int32_t size = *ret_size = job_find_size(job, batch_size);
+    for (int32_t i = 0; size >= 0 && i < job->sizes[size].num_explorations; i++)
+        if (job->sizes[size].explorations[i].trial == trial) return i;
+    return -1;
+}
+
+struct exploration *job_running_exploration(struct kerf_job *job, int64_t batch_size, int64_t trial) {
+    int32_t size, at = find_exploration(job, batch_size, trial, &size);
+    return at >= 0 && job->sizes[size].explorations[at].running ? &job->sizes[size].explorations[at] : NULL;
+}
+
+int32_t job_add_exploration(struct kerf_job *job, int32_t size, const struct exploration *exploration) {
+    struct size *of = &job->sizes[size];
+    if (of->num_explorations == of->room) {
+        int32_t room = of->room ? 2 * of->room : 2;
+        struct exploration *more = realloc(of->explorations, (size_t)room * sizeof *more);
+        if (more == NULL) return KERF_ENOMEM;
+        of->explorations = more;
+        of->room = room;
+    }
+    int32_t at = of->num_explorations++;
+    for (; at > 0 && of->explorations[at - 1].trial > exploration->trial; at--)
+        of->explorations[at] = of->explorations[at - 1];
+    of->explorations[at] = *exploration;
+    return KERF_OK;
+}
+
+void job_drop_exploration(struct kerf_job *job, int64_t batch_size, int64_t trial) {
+    int32_t size, at = find_exploration(job, batch_size, trial, &size);
+    if (at < 0) return;
+    struct size *of = &job->sizes[size];
+    memmove(&of->explorations[at], &of->explorations[at + 1],
+            (size_t)(--of->num_explorations - at) * sizeof *of->explorations);
+}
+
+void job_begin_arms(struct kerf_job *job, const int32_t *sizes, int32_t count) {
+    for (int32_t i = 0; i < count; i++) {
+        struct size *size = &job->sizes[sizes[i]];
+        size->arm = i;
+        job->arms[i] = (struct kerf_arm){.batch_size = size->batch_size};
+    }
+    job->num_arms = count;
+    job->row.stage = KERF_JOB_MAB;
+    job->policy->fit(job);
+}
+
+/* ---- Costs ------------------------------------------------------------------------------------------------- */
+
+int64_t kerf_job_costs_wanted(const struct kerf_job *job, int64_t batch_size) {
+    int32_t size = job_find_size(job, batch_size);
+    if (size < 0 || job->sizes[size].arm < 0 || job->sizes[size].costs.held) return 0;
+    return job->policy->costs_wanted(job);
+}
+
+int32_t kerf_job_restore_costs(struct kerf_job *job, int64_t batch_size, const int64_t *trial_numbers,
+                               const double *values, int64_t count, struct kerf_error *err) {
+    int32_t size = job_find_size(job, batch_size);
+    if (size < 0) return kerf_error_set(err, KERF_EINVALID, "the job has no batch size %lld", (long long)batch_size);
+    for (int64_t i = 0; i < count; i++)
+        if (trial_numbers[i] < 1 || trial_numbers[i] > UINT32_MAX ||
+            (i > 0 && trial_numbers[i] >= trial_numbers[i - 1]))
+            return kerf_error_set(err, KERF_EINVALID, "trial %lld is out of order", (long long)trial_numbers[i]);
+    struct costs *costs = &job->sizes[size].costs;
+    costs_forget(costs);
+    int32_t code = costs_reserve(costs, count, err);
+    if (code != KERF_OK) return code;
+    int64_t most = job->policy->costs_wanted(job);
+    if (count > most) count = most;
+    costs->start -= count;
+    costs->count = count;
+    costs->held = 1;
+    for (int64_t i = 0; i < count; i++) {
+        costs->cost[costs->start + i] = values[i];
+        costs->number[costs->start + i] = (uint32_t)trial_numbers[i];
+    }
+    return KERF_OK;
+}
+
+int32_t job_reserve_window(struct kerf_job *job, int64_t count, struct kerf_error *err) {
+    if (count <= job->room_window) return KERF_OK;
+    double *window = realloc(job->window, (size_t)count * sizeof *window);
+    if (window == NULL) return no_memory(err);
+    job->window = window;
+    job->room_window = count;
+    return KERF_OK;
+}
+
+void kerf_job_forget_costs(struct kerf_job *job) {
+    for (int32_t i = 0; i < job->spec.num_batch_sizes; i++) costs_forget(&job->sizes[i].costs);
+    free(job->window);
+    job->window = NULL;
+    job->room_window = 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Why a batch size was picked, as one line for people. */
+#include <inttypes.h>
+#include "kerf/jobs.h"
+
+static void say_round(const struct kerf_job_reason *reason, struct kerf_text *out) {
+    kerf_text_printf(out, "exploring %" PRId64 ": ", reason->batch_size);
+    if (reason->num_rounds > 1)
+        kerf_text_printf(out, "round %" PRId64 " of %" PRId64 ", ", reason->round, reason->num_rounds);
+}
+
+static void say_sample(const struct kerf_job_reason *reason, struct kerf_text *out) {
+    const char *scale = reason->log_scale ? "log cost " : "cost ";
+    kerf_text_printf(
+        out, "exploiting %" PRId64 ": of %d arms it drew the lowest %s%.6g (mean %.6g over %" PRId64 " runs)",
+        reason->batch_size, (int)reason->num_arms, scale, -reason->sample, -reason->mean, reason->observations);
+    if (reason->second_size)
+        kerf_text_printf(out, ", next is %" PRId64 " with %.6g", reason->second_size, -reason->second_sample);
+}
+
+void kerf_job_reason_text(const struct kerf_job_reason *reason, struct kerf_text *out) {
+    switch (reason->why) {
+    case KERF_WHY_EXPLORE_DEFAULT:
+        say_round(reason, out);
+        kerf_text_add(out, reason->round > 1 ? "the cheapest size of the round before" : "the default");
+        return;
+    case KERF_WHY_EXPLORE_DOWN:
+        say_round(reason, out);
+        kerf_text_printf(out, "down from %" PRId64 ", which converged", reason->from);
+        return;
+    case KERF_WHY_EXPLORE_UP:
+        say_round(reason, out);
+        kerf_text_printf(out, "up from %" PRId64, reason->from);
+        return;
+    case KERF_WHY_CONCURRENT:
+        kerf_text_printf(out,
+                         "running %" PRId64 ", the cheapest size so far, while trial %" PRId64 " explores %" PRId64,
+                         reason->batch_size, reason->waiting_for, reason->waiting_size);
+        return;
+    case KERF_WHY_TOO_FEW:
+        kerf_text_printf(out, "exploiting %" PRId64 ": it has %" PRId64 " of %" PRId64 " observations",
+                         reason->batch_size, reason->observations, reason->wanted);
+        return;
+    default: say_sample(reason, out);
+    }
+}
