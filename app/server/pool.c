@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST_BLOCK = 8 * 1024, ALIGNMENT = 16, MOST_KEPT = 64 * 1024 };
+enum { FIRST_BLOCK = 8 * 1024, ALIGNMENT = 8, MOST_KEPT = 64 * 1024 };
 
 struct pool_block {
     struct pool_block *next;
