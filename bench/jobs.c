@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which policy loses least: the published traces of Zeus replayed against each. Regret is what a job's recurrences cost
- * beyond those of one that always ran the best size, in runs of that size: R_20 and R_50 after 20 and 50 recurrences,
- * R_N after N = 2 * sizes * power limits of them, the length of the paper.
+ * What a decision takes, and which policy loses least: the published traces of Zeus replayed against each. Regret is
+ * what a job's recurrences cost beyond those of one that always ran the best size, in runs of that size: R_20 and R_50
+ * after 20 and 50 recurrences, R_N after N = 2 * sizes * power limits of them, the length of the paper.
  *
  *     build/release/bench/jobs [FOLDER]
  *
@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job_speed.h"
 #include "recurrences.h"
 
 enum { SEEDS = 20, POLICIES_MAX = 8, RECURRENCES_MAX = 1024, MARKS = 3 };
@@ -62,6 +63,7 @@ static void compare(const char *title, const struct problem *problems, int32_t c
 int main(int argc, char **argv) {
     const char *folder = argc > 1 ? argv[1] : "../shared/reference/jobs/trace";
     int32_t count;
+    measure_decisions();
     struct problem *problems = read_problems(folder, &count);
     if (problems == NULL) {
         printf("no traces in %s: they are examples/research_reproducibility/zeus_nsdi23/trace of ml-energy/zeus\n",

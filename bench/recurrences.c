@@ -74,7 +74,7 @@ static struct traced_size *find_size(struct problem *problem, int64_t batch_size
 
 /* Power: dataset,network,batch_size,optimizer,power_limit,time_per_epoch,average_power */
 static void read_power(struct problem *problem, const struct workload *workload, const struct table *power) {
-    double costs[SIZES_MAX];
+    double costs[SIZES_MAX] = {0};
     int32_t limits[SIZES_MAX] = {0};
     for (int pass = 0; pass < 2; pass++) /* the largest limit first: costs need it */
         for (int32_t i = 0; i < power->count; i++) {
