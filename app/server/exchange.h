@@ -40,7 +40,6 @@ struct exchange {
     _Atomic int state;        /* enum exchange_state */
     _Atomic double since_s;   /* of this state, or of the first byte of a request that is not whole yet */
     _Atomic uint64_t settled; /* bytes that had come in when the last request was over; 0: there was none */
-    uint64_t received;        /* requests of this connection */
     size_t drained;           /* bytes of this body, kept or not */
     int has_partial;          /* watch.c: some of the next one came in */
 

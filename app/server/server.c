@@ -90,7 +90,7 @@ static void on_completed(void *context, struct MHD_Connection *connection, void 
     int state = EXCHANGE_RUNNING;
     exchange->has_partial = 0;
     exchange->since_s = clock_ticks_s();
-    exchange->settled = exchange->received;
+    watch_settle(exchange);
     if (atomic_compare_exchange_strong(&exchange->state, &state, EXCHANGE_IDLE)) atomic_fetch_sub(&server->running, 1);
     *request = NULL;
 }
@@ -156,7 +156,6 @@ static enum MHD_Result run(struct exchange *exchange) {
     int reading = EXCHANGE_READING;
     if (atomic_compare_exchange_strong(&exchange->state, &reading, EXCHANGE_RUNNING)) {
         atomic_fetch_add(&exchange->server->running, 1);
-        exchange->received++;
         if (exchange->is_too_large)
             too_large(exchange);
         else

@@ -50,6 +50,7 @@ void watch_stop(struct server *server);
 void watch_add(struct server *server, struct exchange *exchange);
 void watch_remove(struct server *server, struct exchange *exchange);
 void watch_close_idle(struct server *server);
+void watch_settle(struct exchange *exchange); /* a request is over: what comes from now on is another */
 
 /* ---- router.c ---------------------------------------------------------------------------------------------- */
 

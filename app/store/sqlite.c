@@ -56,9 +56,9 @@ void sqlite_disconnect(struct sqlite_session *session) {
 
 sqlite3_stmt *sqlite_statement(struct sqlite_session *session, enum sqlite_statement which, struct kerf_error *err) {
     static const char *const texts[] = {
-#define SQLITE_TEXT(name, sql) sql,
-        SQLITE_STATEMENTS(SQLITE_TEXT)
-#undef SQLITE_TEXT
+#define SQLITE_WORDS(name, sql) sql,
+        SQLITE_STATEMENTS(SQLITE_WORDS)
+#undef SQLITE_WORDS
     };
     sqlite3_stmt **statement = &session->statements[which];
     if (*statement == NULL &&

@@ -74,9 +74,9 @@
     " FROM trial"
 
 enum sqlite_statement {
-#define SQLITE_ENUM(name, sql) name,
-    SQLITE_STATEMENTS(SQLITE_ENUM)
-#undef SQLITE_ENUM
+#define SQLITE_NAME(name, sql) name,
+    SQLITE_STATEMENTS(SQLITE_NAME)
+#undef SQLITE_NAME
         SQLITE_NUM_STATEMENTS
 };
 
