@@ -144,6 +144,18 @@ static void answer_trial(struct exchange *exchange, const char *job_id) {
     exchange_answer(exchange, 200);
 }
 
+/* The reference takes a size below 1 at POST /jobs, and fails for ever once it is to be explored. */
+static int refuses_size(struct exchange *exchange, const struct kerf_decision *decision) {
+    if (!exchange->server->options.compat || decision->status != KERF_JOB_ANSWERED || decision->trial.batch_size > 0)
+        return 0;
+    exchange_message(exchange, 500,
+                     "1 validation error for CreateExplorationTrial\nbatch_size\n  ensure this value is greater than 0 "
+                     "(type=value_error.number.not_gt; limit_value=0)");
+    job_entry_forget(exchange->turn.entry);
+    decision_finish(exchange);
+    return 1;
+}
+
 static void predict_in_turn(struct exchange *exchange) {
     struct kerf_decision *decision = &exchange->decision;
     struct kerf_error err = {.code = KERF_OK};
@@ -160,6 +172,7 @@ static void predict_in_turn(struct exchange *exchange) {
         decision_fail(exchange, code, &err);
         return;
     }
+    if (refuses_size(exchange, decision)) return;
     exchange->write = (struct store_write){.kind = STORE_DECIDE,
                                            .changes = decision->changes,
                                            .expired = decision->expired,
