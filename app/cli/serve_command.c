@@ -92,10 +92,12 @@ static const struct kerf_command table = {
     .name = "serve",
     .summary = "which batch size each run of a recurring job uses",
     .description =
-        "Serves over HTTP which batch size the next run of a recurring training job is to use, and learns from what the "
+        "Serves over HTTP which batch size the next run of a recurring training job is to use, and learns from what "
+        "the "
         "runs report: time, energy and whether the target was reached. It takes over the clients of Zeus's batch-size "
         "server unchanged, and stores what it knows in one file: what was answered survives a crash.\n\n"
-        "Beside Zeus's routes there is /api/v1, which /api/v1/openapi.json describes, /metrics for Prometheus, /healthz "
+        "Beside Zeus's routes there is /api/v1, which /api/v1/openapi.json describes, /metrics for Prometheus, "
+        "/healthz "
         "and /readyz, and a list of the jobs at /.\n\n"
         "SIGTERM ends it: it takes no more connections, answers what it was asked, and exits with status 0.",
     .options = options,
@@ -123,7 +125,9 @@ static int serve(const struct serve_options *values) {
         .threads = (int32_t)values->threads,
         .connections = (int32_t)values->connections,
         .cache_mib = (int32_t)values->cache,
-        .idle_s = values->idle > 0 ? values->idle : compat ? 5 : 75,
+        .idle_s = values->idle > 0 ? values->idle
+                  : compat         ? 5
+                                   : 75,
         .request_s = values->request,
     };
     sigemptyset(&signals);

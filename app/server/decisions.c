@@ -4,8 +4,8 @@
  *
  *     turn -> begin -> load what is not cached -> decide (zeus_routes.c) -> submit -> committed -> answer
  *
- * Until it is committed nobody else sees the job. When the commit fails, what is in memory is forgotten, so that the next
- * request begins with what is stored.
+ * Until it is committed nobody else sees the job. When the commit fails, what is in memory is forgotten, so that the
+ * next request begins with what is stored.
  */
 #include "server/decisions.h"
 
@@ -97,8 +97,8 @@ int decision_load_costs(struct exchange *exchange, int64_t batch_size) {
     struct kerf_error err = {.code = KERF_OK};
     struct store_costs costs = {0};
     if (wanted == 0) return 1;
-    int32_t code = store->methods->load_costs(store, &exchange->held, kerf_job_spec_of(job), batch_size, wanted, &costs,
-                                              &err);
+    int32_t code =
+        store->methods->load_costs(store, &exchange->held, kerf_job_spec_of(job), batch_size, wanted, &costs, &err);
     if (code == KERF_OK) code = kerf_job_restore_costs(job, batch_size, costs.numbers, costs.costs, costs.count, &err);
     store_costs_free(&costs);
     if (code != KERF_OK) decision_fail(exchange, code, &err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The jobs in memory, and whose turn it is: one request at a time decides about a job, and the next one begins when what
- * the one before it changed is durable. So nobody sees what may still be lost, and a failed commit undoes no second
- * decision. Requests about different jobs don't wait for each other.
+ * The jobs in memory, and whose turn it is: one request at a time decides about a job, and the next one begins when
+ * what the one before it changed is durable. So nobody sees what may still be lost, and a failed commit undoes no
+ * second decision. Requests about different jobs don't wait for each other.
  *
  * What the cache holds is bounded: jobs that nobody asked about for the longest time are forgotten first.
  */
@@ -17,8 +17,8 @@ enum { JOB_TRIALS = 8 }; /* the rows of running trials that are kept with a job 
 
 struct job_entry {
     /* For the one whose turn it is: */
-    int64_t key, version;  /* in the store; 0: not known */
-    struct kerf_job *job;  /* NULL: not in memory */
+    int64_t key, version;                 /* in the store; 0: not known */
+    struct kerf_job *job;                 /* NULL: not in memory */
     struct kerf_trial trials[JOB_TRIALS]; /* as they are stored, but seen_s, which may be later */
     double stored_seen_s[JOB_TRIALS];
     int32_t num_trials;

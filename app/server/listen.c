@@ -75,8 +75,7 @@ int32_t listen_open(const char *where, int *ret_fd, int32_t *ret_port, char *ret
     if (!split(where, host, &port))
         return kerf_error_set(err, KERF_EINVALID, "%.100s is no address; 127.0.0.1:8000 and [::1]:8000 are", where);
     int status = getaddrinfo(host, port, &hints, &found);
-    if (status != 0)
-        return kerf_error_set(err, KERF_EINVALID, "%.100s is no address: %s", where, gai_strerror(status));
+    if (status != 0) return kerf_error_set(err, KERF_EINVALID, "%.100s is no address: %s", where, gai_strerror(status));
     int32_t code = bind_to(found, where, ret_fd, err);
     freeaddrinfo(found);
     if (code == KERF_OK) name_of(*ret_fd, ret_port, ret_address);

@@ -36,7 +36,8 @@ static void write_line(const struct log *log, const char *level, const char *eve
     kerf_text_free(&line);
 }
 
-static void write_format(const struct log *log, const char *level, const char *event, const char *format, va_list list) {
+static void write_format(const struct log *log, const char *level, const char *event, const char *format,
+                         va_list list) {
     char message[1024];
     vsnprintf(message, sizeof message, format, list);
     write_line(log, level, event, message);

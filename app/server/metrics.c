@@ -38,9 +38,9 @@ static void put_requests(struct kerf_text *out, struct metrics *metrics) {
         for (int class = 0; class < METRICS_CLASSES; class ++) {
             uint64_t requests = metrics->requests[i][class];
             if (requests)
-                kerf_text_printf(out, "kerf_http_requests_total{method=\"%s\",path=\"%s\",status=\"%dxx\"} %" PRIu64 "\n",
-                                 i < count ? routes[i].method : "", i < count ? routes[i].pattern : "", class + 1,
-                                 requests);
+                kerf_text_printf(
+                    out, "kerf_http_requests_total{method=\"%s\",path=\"%s\",status=\"%dxx\"} %" PRIu64 "\n",
+                    i < count ? routes[i].method : "", i < count ? routes[i].pattern : "", class + 1, requests);
         }
 }
 

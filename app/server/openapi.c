@@ -64,10 +64,9 @@ static const struct field job_fields[] = {{"max_power", "number", 1},
                                           {0}};
 static const struct field trial_fields[] = {
     {"job_id", "string", 1}, {"batch_size", "integer", 1}, {"trial_number", "integer", 1}, {0}};
-static const struct field report_fields[] = {{"job_id", "string", 1},       {"batch_size", "integer", 1},
-                                             {"trial_number", "integer", 1}, {"time", "number", 1},
-                                             {"energy", "number", 1},        {"metric", "number", 1},
-                                             {"current_epoch", "integer", 1}, {0}};
+static const struct field report_fields[] = {
+    {"job_id", "string", 1}, {"batch_size", "integer", 1}, {"trial_number", "integer", 1},  {"time", "number", 1},
+    {"energy", "number", 1}, {"metric", "number", 1},      {"current_epoch", "integer", 1}, {0}};
 
 static const struct field *fields_of(const struct route *route) {
     if (route->step == zeus_register) return job_fields;

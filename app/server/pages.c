@@ -31,8 +31,7 @@ void page_readyz(struct exchange *exchange) {
 /* ---- The list ------------------------------------------------------------------------------------------------ */
 
 static void escape(struct kerf_text *out, const char *text) {
-    for (; *text; text++)
-        switch (*text) {
+    for (; *text; text++) switch (*text) {
         case '<': kerf_text_add(out, "&lt;"); break;
         case '>': kerf_text_add(out, "&gt;"); break;
         case '&': kerf_text_add(out, "&amp;"); break;

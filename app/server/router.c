@@ -24,7 +24,8 @@ static const struct route routes[] = {
     {"GET", "/api/v1/jobs/{job_id}", api_job, ROUTE_OWN, "One job"},
     {"GET", "/api/v1/jobs/{job_id}/state", api_state, ROUTE_OWN, "Stage, cheapest run and arms, as they are stored"},
     {"GET", "/api/v1/jobs/{job_id}/arms", api_arms, ROUTE_OWN, "The sizes that the job picks from"},
-    {"GET", "/api/v1/jobs/{job_id}/trials", api_trials, ROUTE_OWN, "Trials by number, each with the reason of its size"},
+    {"GET", "/api/v1/jobs/{job_id}/trials", api_trials, ROUTE_OWN,
+     "Trials by number, each with the reason of its size"},
     {"GET", "/api/v1/jobs/{job_id}/trials/{trial_number}", api_trial, ROUTE_OWN, "One trial"},
 };
 enum { NUM_ROUTES = sizeof routes / sizeof *routes };

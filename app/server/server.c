@@ -16,9 +16,10 @@
 #include "server/listen.h"
 
 enum {
-    CONNECTION_BYTES = 16384,      /* headers, and what is read and written at once */
-    DRAINED_MOST = 64 << 20,       /* of a body that is too large, so that the client hears the answer */
-    STOP_MS = 4000, STOP_STEP_MS = 10,
+    CONNECTION_BYTES = 16384, /* headers, and what is read and written at once */
+    DRAINED_MOST = 64 << 20,  /* of a body that is too large, so that the client hears the answer */
+    STOP_MS = 4000,
+    STOP_STEP_MS = 10,
     MOST_THREADS = 8
 };
 
@@ -37,8 +38,7 @@ double clock_ticks_s(void) {
 /* ---- Connections -------------------------------------------------------------------------------------------- */
 
 static struct exchange *exchange_of(struct MHD_Connection *connection) {
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info ? info->socket_context : NULL;
 }
 
@@ -47,8 +47,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
     struct server *server = context;
     struct exchange *exchange = *socket_context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
-        const union MHD_ConnectionInfo *info =
-            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
         exchange = info ? calloc(1, sizeof *exchange) : NULL;
         *socket_context = exchange;
         if (exchange == NULL) return; /* its requests are refused */
@@ -135,8 +134,7 @@ static enum MHD_Result send_answer(struct exchange *exchange) {
     struct MHD_Response *response = MHD_create_response_from_buffer(
         answer->length, answer->data ? answer->data : (void *)"", MHD_RESPMEM_PERSISTENT); /* lives with the exchange */
     if (response == NULL) return MHD_NO;
-    if (exchange->content_type)
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type);
+    if (exchange->content_type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type);
     if (exchange->allow) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, exchange->allow);
     if (exchange->location) MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, exchange->location);
     if (exchange->is_last || server->is_stopping)
@@ -208,13 +206,13 @@ static void on_library_words(void *context, const char *format, va_list list) {
 static int32_t start_daemon(struct server *server, int fd, struct kerf_error *err) {
     const struct server_options *options = &server->options;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
-    server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
-        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads_of(options),
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
-        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
-        MHD_OPTION_END);
+    server->daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
+                         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads_of(options),
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK,
+                         on_target, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
     if (server->daemon) return KERF_OK;
     close(fd);
     return kerf_error_set(err, KERF_EIO, "the HTTP server cannot be started");

@@ -40,7 +40,7 @@ static inline int32_t server_request_flags(const struct server *server) {
     return server->options.compat ? 0 : REQUEST_MENDED;
 }
 
-double clock_now_s(void);  /* since 1970 */
+double clock_now_s(void);   /* since 1970 */
 double clock_ticks_s(void); /* only goes up */
 
 /* ---- watch.c: slow and idle connections -------------------------------------------------------------------- */

@@ -91,8 +91,8 @@ static void register_in_turn(struct exchange *exchange) {
 void zeus_register(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
-    int32_t code = request_parse_job(&body, server_request_flags(exchange->server), &exchange->pool, &exchange->spec,
-                                     &refusal);
+    int32_t code =
+        request_parse_job(&body, server_request_flags(exchange->server), &exchange->pool, &exchange->spec, &refusal);
     if (code != KERF_OK) {
         exchange_refuse(exchange, &refusal);
         return;
@@ -232,8 +232,7 @@ static void answer_report(struct exchange *exchange, const struct kerf_answer *r
 static int is_to_be_stored(const struct job_entry *entry, const struct kerf_trial *trial) {
     double most_s = fmin(SEEN_PART * kerf_job_lease_s(entry->job), SEEN_MOST_S);
     for (int32_t i = 0; i < entry->num_trials; i++)
-        if (entry->trials[i].number == trial->number)
-            return !(fabs(trial->seen_s - entry->stored_seen_s[i]) < most_s);
+        if (entry->trials[i].number == trial->number) return !(fabs(trial->seen_s - entry->stored_seen_s[i]) < most_s);
     return 1;
 }
 
@@ -329,8 +328,8 @@ static void end_in_turn(struct exchange *exchange) {
 void zeus_end(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
-    int32_t code = request_parse_trial(&body, server_request_flags(exchange->server), &exchange->pool, &exchange->ended,
-                                       &refusal);
+    int32_t code =
+        request_parse_trial(&body, server_request_flags(exchange->server), &exchange->pool, &exchange->ended, &refusal);
     if (code != KERF_OK)
         exchange_refuse(exchange, &refusal);
     else if (!say_not_positive(exchange, exchange->ended.batch_size, exchange->ended.trial_number))

@@ -111,6 +111,7 @@ static int32_t lock_file(struct sqlite_store *store, struct kerf_error *err) {
 static void sqlite_close(struct store *base) {
     struct sqlite_store *store = (struct sqlite_store *)base;
     sqlite_stop_writer(store);
+    sqlite_stop_checkpoint(&store->checkpoint);
     while (store->readers) {
         struct sqlite_session *reader = store->readers;
         store->readers = reader->next;
@@ -142,6 +143,8 @@ static int32_t sqlite_open(const char *where, int32_t flags, struct store **ret_
     if (code == KERF_OK) code = sqlite_connect(store->path, 1, &store->writer, err);
     if (code == KERF_OK) code = sqlite_migrate(store->writer.db, store->path, err);
     if (code == KERF_OK) code = sqlite_run(store->writer.db, "PRAGMA journal_mode=WAL", err);
+    if (code == KERF_OK && flags & STORE_SERVE)
+        code = sqlite_start_checkpoint(&store->checkpoint, store->path, store->writer.db, err);
     if (code == KERF_OK && flags & STORE_SERVE) code = sqlite_start_writer(store, err);
     if (code == KERF_OK)
         *ret_store = &store->store;

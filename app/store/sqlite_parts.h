@@ -15,62 +15,59 @@
     X(SQL_ROLLBACK, "ROLLBACK")                                                                                        \
     X(SQL_PING, "SELECT 1 FROM job_state LIMIT 1")                                                                     \
     X(SQL_INSERT_JOB,                                                                                                  \
-      "INSERT INTO job (job_id, created_s, max_power, number_of_gpus, gpu_model, job_id_prefix, batch_sizes,"         \
-      " default_batch_size, eta_knob, beta_knob, target_metric, higher_is_better_metric, max_epochs,"                 \
-      " num_pruning_rounds, window_size, mab_prior_mean, mab_prior_precision, mab_num_explorations, mab_seed,"        \
-      " policy, lease_s) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)"         \
+      "INSERT INTO job (job_id, created_s, max_power, number_of_gpus, gpu_model, job_id_prefix, batch_sizes,"          \
+      " default_batch_size, eta_knob, beta_knob, target_metric, higher_is_better_metric, max_epochs,"                  \
+      " num_pruning_rounds, window_size, mab_prior_mean, mab_prior_precision, mab_num_explorations, mab_seed,"         \
+      " policy, lease_s) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)"          \
       " ON CONFLICT (job_id) DO NOTHING")                                                                              \
     X(SQL_DELETE_JOB, "DELETE FROM job WHERE job=?1")                                                                  \
     X(SQL_INSERT_STATE,                                                                                                \
-      "INSERT INTO job_state (version, stage, min_cost, min_cost_batch_size, last_trial_number, trials_ended,"        \
-      " longest_gap_s, random, job) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)")                                             \
+      "INSERT INTO job_state (version, stage, min_cost, min_cost_batch_size, last_trial_number, trials_ended,"         \
+      " longest_gap_s, random, job) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)")                                              \
     X(SQL_UPDATE_STATE,                                                                                                \
-      "UPDATE job_state SET version=?1, stage=?2, min_cost=?3, min_cost_batch_size=?4, last_trial_number=?5,"         \
-      " trials_ended=?6, longest_gap_s=?7, random=?8 WHERE job=?9")                                                   \
+      "UPDATE job_state SET version=?1, stage=?2, min_cost=?3, min_cost_batch_size=?4, last_trial_number=?5,"          \
+      " trials_ended=?6, longest_gap_s=?7, random=?8 WHERE job=?9")                                                    \
     X(SQL_INSERT_TRIAL,                                                                                                \
-      "INSERT INTO trial (job, number, batch_size, type, status, converged, lease_ended, time_s, energy_j,"           \
-      " dispatched_s, seen_s, reason) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)")                               \
-    X(SQL_UPDATE_TRIAL,                                                                                                \
-      "UPDATE trial SET status=?3, converged=?4, lease_ended=?5, time_s=?6, energy_j=?7, seen_s=?8"                   \
-      " WHERE job=?1 AND number=?2")                                                                                   \
+      "INSERT INTO trial (job, number, batch_size, type, status, converged, lease_ended, time_s, energy_j,"            \
+      " dispatched_s, seen_s, reason) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12)")                                \
+    X(SQL_UPDATE_TRIAL, "UPDATE trial SET status=?3, converged=?4, lease_ended=?5, time_s=?6, energy_j=?7, seen_s=?8"  \
+                        " WHERE job=?1 AND number=?2")                                                                 \
     X(SQL_EXPIRE_TRIAL, "UPDATE trial SET status=?3, lease_ended=?4 WHERE job=?1 AND number=?2")                       \
     X(SQL_SEEN_TRIAL, "UPDATE trial SET seen_s=?3 WHERE job=?1 AND number=?2")                                         \
     X(SQL_PUT_ARM,                                                                                                     \
-      "INSERT INTO arm (job, batch_size, param_mean, param_precision, reward_precision, num_observations)"            \
-      " VALUES (?1,?2,?3,?4,?5,?6) ON CONFLICT (job, batch_size) DO UPDATE SET param_mean=excluded.param_mean,"       \
-      " param_precision=excluded.param_precision, reward_precision=excluded.reward_precision,"                        \
-      " num_observations=excluded.num_observations")                                                                  \
+      "INSERT INTO arm (job, batch_size, param_mean, param_precision, reward_precision, num_observations)"             \
+      " VALUES (?1,?2,?3,?4,?5,?6) ON CONFLICT (job, batch_size) DO UPDATE SET param_mean=excluded.param_mean,"        \
+      " param_precision=excluded.param_precision, reward_precision=excluded.reward_precision,"                         \
+      " num_observations=excluded.num_observations")                                                                   \
     X(SQL_DELETE_ARMS, "DELETE FROM arm WHERE job=?1")                                                                 \
-    X(SQL_FIND_JOB,                                                                                                    \
-      "SELECT job, version, created_s FROM job JOIN job_state USING (job) WHERE job_id=?1")                           \
+    X(SQL_FIND_JOB, "SELECT job, version, created_s FROM job JOIN job_state USING (job) WHERE job_id=?1")              \
     X(SQL_LOAD_JOB, SQLITE_JOB_COLUMNS " WHERE job=?1")                                                                \
     X(SQL_LIST_JOBS, SQLITE_JOB_COLUMNS " WHERE job_id>?1 ORDER BY job_id LIMIT ?2")                                   \
     X(SQL_LOAD_TRIAL, SQLITE_TRIAL_COLUMNS " WHERE job=?1 AND number=?2")                                              \
     X(SQL_LOAD_EXPLORATIONS, SQLITE_TRIAL_COLUMNS " WHERE job=?1 AND type=0 ORDER BY number")                          \
     X(SQL_LIST_TRIALS, SQLITE_TRIAL_COLUMNS " WHERE job=?1 AND number>?2 ORDER BY number LIMIT ?3")                    \
     X(SQL_LIST_NEWEST, SQLITE_TRIAL_COLUMNS " WHERE job=?1 AND number<?2 ORDER BY number DESC LIMIT ?3")               \
-    X(SQL_LOAD_COSTS,                                                                                                  \
-      "SELECT number, energy_j, time_s FROM trial WHERE job=?1 AND batch_size=?2 AND status=1"                        \
-      " ORDER BY number DESC LIMIT ?3")                                                                                \
+    X(SQL_LOAD_COSTS, "SELECT number, energy_j, time_s FROM trial WHERE job=?1 AND batch_size=?2 AND status=1"         \
+                      " ORDER BY number DESC LIMIT ?3")                                                                \
     X(SQL_LOAD_ARMS,                                                                                                   \
-      "SELECT batch_size, param_mean, param_precision, reward_precision, num_observations FROM arm WHERE job=?1"      \
+      "SELECT batch_size, param_mean, param_precision, reward_precision, num_observations FROM arm WHERE job=?1"       \
       " ORDER BY batch_size")                                                                                          \
     X(SQL_COUNT_JOBS, "SELECT count(*) FROM job_state")                                                                \
     X(SQL_ADD_TOKEN, "INSERT INTO token (name, role, hash, created_s, expires_s) VALUES (?1,?2,?3,?4,?5)")             \
     X(SQL_REVOKE_TOKEN, "DELETE FROM token WHERE name=?1")                                                             \
     X(SQL_LIST_TOKENS, "SELECT id, name, role, hash, created_s, expires_s FROM token ORDER BY name")                   \
     X(SQL_GET_META, "SELECT value FROM meta WHERE key=?1")                                                             \
-    X(SQL_SET_META,                                                                                                    \
-      "INSERT INTO meta (key, value) VALUES (?1,?2) ON CONFLICT (key) DO UPDATE SET value=excluded.value")
+    X(SQL_SET_META, "INSERT INTO meta (key, value) VALUES (?1,?2) ON CONFLICT (key) DO UPDATE SET "                    \
+                    "value=excluded.value")
 
 #define SQLITE_JOB_COLUMNS                                                                                             \
-    "SELECT job, job_id, created_s, max_power, number_of_gpus, gpu_model, job_id_prefix, batch_sizes,"                \
-    " default_batch_size, eta_knob, beta_knob, target_metric, higher_is_better_metric, max_epochs,"                   \
-    " num_pruning_rounds, window_size, mab_prior_mean, mab_prior_precision, mab_num_explorations, mab_seed, policy,"  \
-    " lease_s, stage, min_cost, min_cost_batch_size, last_trial_number, trials_ended, longest_gap_s, random"          \
+    "SELECT job, job_id, created_s, max_power, number_of_gpus, gpu_model, job_id_prefix, batch_sizes,"                 \
+    " default_batch_size, eta_knob, beta_knob, target_metric, higher_is_better_metric, max_epochs,"                    \
+    " num_pruning_rounds, window_size, mab_prior_mean, mab_prior_precision, mab_num_explorations, mab_seed, policy,"   \
+    " lease_s, stage, min_cost, min_cost_batch_size, last_trial_number, trials_ended, longest_gap_s, random"           \
     " FROM job JOIN job_state USING (job)"
 #define SQLITE_TRIAL_COLUMNS                                                                                           \
-    "SELECT number, batch_size, type, status, converged, lease_ended, time_s, energy_j, dispatched_s, seen_s, reason" \
+    "SELECT number, batch_size, type, status, converged, lease_ended, time_s, energy_j, dispatched_s, seen_s, reason"  \
     " FROM trial"
 
 enum sqlite_statement {
@@ -87,6 +84,17 @@ struct sqlite_session {
     struct sqlite_session *next;
 };
 
+struct sqlite_checkpoint {
+    struct sqlite_session session; /* the thread's own */
+    sqlite3 *writer;
+    pthread_t thread;
+    int has_thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wanted;
+    int is_wanted, is_over;
+    int is_moved; /* the thread is done, the writer's turn */
+};
+
 struct sqlite_store {
     struct store store;
     char *path;
@@ -97,6 +105,7 @@ struct sqlite_store {
 
     struct sqlite_session writer; /* the thread's own */
     struct kerf_text random;      /* the writer's room */
+    struct sqlite_checkpoint checkpoint;
     pthread_t thread;
     int has_thread;
     pthread_mutex_t queue_lock;
@@ -120,6 +129,11 @@ sqlite3_stmt *sqlite_statement(struct sqlite_session *session, enum sqlite_state
 int32_t sqlite_finish(struct sqlite_session *session, sqlite3_stmt *statement, struct kerf_error *err);
 struct sqlite_session *sqlite_reader(struct sqlite_store *store, struct kerf_error *err);
 void sqlite_give_back(struct sqlite_store *store, struct sqlite_session *reader);
+
+/* sqlite_checkpoint.c */
+int32_t sqlite_start_checkpoint(struct sqlite_checkpoint *checkpoint, const char *path, sqlite3 *writer,
+                                struct kerf_error *err);
+void sqlite_stop_checkpoint(struct sqlite_checkpoint *checkpoint);
 
 /* sqlite_write.c */
 int32_t sqlite_start_writer(struct sqlite_store *store, struct kerf_error *err);

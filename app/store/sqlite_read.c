@@ -176,8 +176,8 @@ int32_t sqlite_load_costs(struct store *store, struct store_turn *turn, const st
     sqlite3_bind_int64(question.statement, 3, most);
     while (next(&question, &code, err)) {
         double energy_j = real(question.statement, 1, NAN), time_s = real(question.statement, 2, NAN);
-        code = store_costs_add(&costs, sqlite3_column_int64(question.statement, 0),
-                               kerf_job_cost(spec, energy_j, time_s));
+        code =
+            store_costs_add(&costs, sqlite3_column_int64(question.statement, 0), kerf_job_cost(spec, energy_j, time_s));
         if (code != KERF_OK) kerf_error_set(err, code, "not enough memory for the costs of a job");
     }
     finish(&question);

@@ -37,11 +37,11 @@ enum store_write_kind { STORE_CREATE, STORE_DELETE, STORE_DECIDE };
 /* What one decision changed. It, and what it points at, stays as it is until `done`. */
 struct store_write {
     enum store_write_kind kind;
-    int32_t changes;            /* STORE_DECIDE: enum kerf_job_changes */
-    int32_t trial_is_new;       /* 1: insert, 0: update */
-    int64_t job;                /* the key; STORE_CREATE sets it, or leaves 0 when the job_id was taken meanwhile */
-    int64_t version;            /* that it will have */
-    const struct kerf_job *of;  /* for its spec, row and arms; not for STORE_DELETE */
+    int32_t changes;           /* STORE_DECIDE: enum kerf_job_changes */
+    int32_t trial_is_new;      /* 1: insert, 0: update */
+    int64_t job;               /* the key; STORE_CREATE sets it, or leaves 0 when the job_id was taken meanwhile */
+    int64_t version;           /* that it will have */
+    const struct kerf_job *of; /* for its spec, row and arms; not for STORE_DELETE */
     const struct kerf_trial *trial;
     const char *reason; /* of a new trial */
     const struct kerf_trial *expired;
