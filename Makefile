@@ -27,9 +27,10 @@ analyze: ## gcc's static analyser over the library and the program, warnings are
 fuzz-run: fuzz ## each fuzz target for a minute
 	@scripts/fuzz-run 60
 
-bench: release ## candidates a second, instructions a candidate, requests a second
+bench: release ## candidates a second, instructions a candidate, decisions a second, policies compared
 	@build/release/bench/plan
 	@build/release/bench/schedule
+	@build/release/bench/jobs
 
 fresh: ## both commands of the README from a clean clone in a bare Debian 12 (needs root and debootstrap)
 	@scripts/fresh

@@ -17,7 +17,9 @@
  *     kerf_job_predict, kerf_job_report, kerf_job_end or kerf_job_expire
  *     store what `changes` names, commit, answer
  *
- * A decision changes the job at once. When the commit fails, free the job and restore it from what is stored.
+ * A decision changes the job at once. When the commit fails, free the job and restore it from what is stored. A job
+ * kept from an earlier request is good as long as nobody else changed its rows, the seen_s of running explorations
+ * included.
  *
  * Tables. The service stores four kinds of rows; where each comes from:
  *     job     the spec, and kerf_job_row
@@ -134,7 +136,8 @@ struct kerf_trial {
     int32_t type;        /* enum kerf_trial_type */
     int32_t status;      /* enum kerf_trial_status; Succeeded: a final report came, converged or not */
     int32_t converged;   /* 1, 0, or -1 while unknown (Zeus: null) */
-    int32_t lease_ended; /* 1: its lease ended before its result came; it is no exploration any more */
+    int32_t lease_ended; /* 1: its lease ended before its result came; it is no exploration any more. While it is Failed
+                            a result is still welcome; one that is Failed with 0 here was given up */
     double time_s;       /* of the final report; 0 before (Zeus: null unless Succeeded) */
     double energy_j;
     double dispatched_s; /* when it was dispatched */

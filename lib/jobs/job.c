@@ -79,9 +79,9 @@ static int32_t make(const struct kerf_job_spec *spec, int32_t flags, struct kerf
 int32_t kerf_job_create(const struct kerf_job_spec *spec, int32_t flags, struct kerf_job **ret_job,
                         struct kerf_error *err) {
     int32_t code = flags & KERF_JOB_COMPAT ? KERF_OK : kerf_job_spec_check(spec, NULL, err);
-    struct kerf_job *job;
+    struct kerf_job *job = NULL;
     if (code == KERF_OK) code = make(spec, flags, &job, err);
-    if (code != KERF_OK) return code;
+    if (job == NULL) return code;
     job->row.min_cost_batch_size = spec->default_batch_size;
     job->row.has_random = spec->has_mab_seed;
     for (int32_t i = 0; i < spec->num_batch_sizes; i++) job->sizes[i].costs.held = 1;
@@ -95,10 +95,7 @@ int32_t kerf_job_create(const struct kerf_job_spec *spec, int32_t flags, struct 
 
 struct kerf_job *kerf_job_free(struct kerf_job *job) {
     if (job == NULL) return NULL;
-    for (int32_t i = 0; job->sizes && i < job->spec.num_batch_sizes; i++) {
-        free(job->sizes[i].explorations);
-        costs_forget(&job->sizes[i].costs);
-    }
+    for (int32_t i = 0; job->sizes && i < job->spec.num_batch_sizes; i++) costs_forget(&job->sizes[i].costs);
     free(job->expired);
     free(job->window);
     arena_free(&job->arena);
@@ -110,13 +107,13 @@ struct kerf_job *kerf_job_free(struct kerf_job *job) {
 
 int32_t kerf_job_restore(const struct kerf_job_spec *spec, const struct kerf_job_row *row, int32_t flags,
                          struct kerf_job **ret_job, struct kerf_error *err) {
-    struct kerf_job *job;
+    struct kerf_job *job = NULL;
     if (row->stage < 0 || row->stage >= KERF_JOB_STAGES)
         return kerf_error_set(err, KERF_EINVALID, "%d is no stage of a job", (int)row->stage);
     if (spec->has_mab_seed && !row->has_random)
         return kerf_error_set(err, KERF_EINVALID, "a job with mab_seed needs the state of its generator");
     int32_t code = make(spec, flags, &job, err);
-    if (code != KERF_OK) return code;
+    if (job == NULL) return code;
     job->row = *row;
     *ret_job = job;
     return KERF_OK;
@@ -133,8 +130,9 @@ int32_t kerf_job_restore_exploration(struct kerf_job *job, const struct kerf_tri
                                       .seen_s = trial->seen_s,
                                       .running = trial->status == KERF_TRIAL_DISPATCHED,
                                       .converged = trial->converged > 0};
-    if (job_add_exploration(job, size, &exploration) != KERF_OK) return no_memory(err);
-    return KERF_OK;
+    int32_t code = job_reserve_exploration(job, size, err);
+    if (code == KERF_OK) job_add_exploration(job, size, &exploration);
+    return code;
 }
 
 int32_t kerf_job_restore_arm(struct kerf_job *job, const struct kerf_arm *arm, struct kerf_error *err) {
@@ -211,20 +209,24 @@ struct exploration *job_running_exploration(struct kerf_job *job, int64_t batch_
     return at >= 0 && job->sizes[size].explorations[at].running ? &job->sizes[size].explorations[at] : NULL;
 }
 
-int32_t job_add_exploration(struct kerf_job *job, int32_t size, const struct exploration *exploration) {
+int32_t job_reserve_exploration(struct kerf_job *job, int32_t size, struct kerf_error *err) {
     struct size *of = &job->sizes[size];
-    if (of->num_explorations == of->room) {
-        int32_t room = of->room ? 2 * of->room : 2;
-        struct exploration *more = realloc(of->explorations, (size_t)room * sizeof *more);
-        if (more == NULL) return KERF_ENOMEM;
-        of->explorations = more;
-        of->room = room;
-    }
+    if (of->num_explorations < of->room) return KERF_OK;
+    int32_t room = of->room ? 2 * of->room : 2;
+    struct exploration *more = arena_take(&job->arena, (size_t)room, sizeof *more);
+    if (more == NULL) return no_memory(err);
+    if (of->num_explorations) memcpy(more, of->explorations, (size_t)of->num_explorations * sizeof *more);
+    of->explorations = more;
+    of->room = room;
+    return KERF_OK;
+}
+
+void job_add_exploration(struct kerf_job *job, int32_t size, const struct exploration *exploration) {
+    struct size *of = &job->sizes[size];
     int32_t at = of->num_explorations++;
     for (; at > 0 && of->explorations[at - 1].trial > exploration->trial; at--)
         of->explorations[at] = of->explorations[at - 1];
     of->explorations[at] = *exploration;
-    return KERF_OK;
 }
 
 void job_drop_exploration(struct kerf_job *job, int64_t batch_size, int64_t trial) {

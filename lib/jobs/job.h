@@ -54,7 +54,8 @@ void job_keep_random(struct kerf_job *job, const struct pcg64 *rng);
 
 /* The exploration that this trial is, if it is one that counts and runs. */
 struct exploration *job_running_exploration(struct kerf_job *job, int64_t batch_size, int64_t trial);
-int32_t job_add_exploration(struct kerf_job *job, int32_t size, const struct exploration *exploration);
+int32_t job_reserve_exploration(struct kerf_job *job, int32_t size, struct kerf_error *err); /* room for one more */
+void job_add_exploration(struct kerf_job *job, int32_t size, const struct exploration *exploration);
 void job_drop_exploration(struct kerf_job *job, int64_t batch_size, int64_t trial);
 
 /* Room for so many costs in job->window. */

@@ -34,8 +34,9 @@ static int32_t explore(struct kerf_job *job, int32_t size, double now_s, struct 
     }
     struct exploration exploration = {
         .trial = job->row.last_trial_number + 1, .seen_s = now_s, .running = 1, .converged = 0};
-    if (job_add_exploration(job, size, &exploration) != KERF_OK)
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for an exploration");
+    int32_t code = job_reserve_exploration(job, size, err);
+    if (code != KERF_OK) return code;
+    job_add_exploration(job, size, &exploration);
     dispatch(job, KERF_TRIAL_EXPLORATION, job->sizes[size].batch_size, now_s, decision);
     return KERF_OK;
 }

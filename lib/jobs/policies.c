@@ -3,7 +3,7 @@
 #include <string.h>
 #include "jobs/policy.h"
 
-static const struct policy *const policies[] = {&policy_zeus};
+static const struct policy *const policies[] = {&policy_zeus, &policy_kerf};
 enum { POLICIES = sizeof policies / sizeof policies[0] };
 
 const struct policy *policy_find(const char *name) {
