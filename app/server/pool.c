@@ -43,12 +43,6 @@ char *pool_copy(struct pool *pool, const char *bytes, size_t length) {
     return copy;
 }
 
-void *pool_grow(struct pool *pool, void *array, size_t used, size_t count, size_t size) {
-    void *larger = pool_take(pool, count, size);
-    if (larger && used) memcpy(larger, array, used * size);
-    return larger;
-}
-
 void pool_free(struct pool *pool) {
     for (struct pool_block *block = pool->blocks, *next; block; block = next) {
         next = block->next;

@@ -16,7 +16,6 @@ struct pool { /* all zeros: empty */
 
 void *pool_take(struct pool *pool, size_t count, size_t size);        /* not zeroed; NULL: no memory, or too much */
 char *pool_copy(struct pool *pool, const char *bytes, size_t length); /* and a NUL */
-void *pool_grow(struct pool *pool, void *array, size_t used, size_t count, size_t size); /* a copy with more room */
 void pool_reset(struct pool *pool); /* forgets everything, keeps one small block for the next request */
 void pool_free(struct pool *pool);
 

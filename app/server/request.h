@@ -11,10 +11,10 @@
  * Everything is as Zeus's server has it, which reads bodies with Starlette and Python's json, and checks them with
  * pydantic 1: which texts count as numbers, the errors, their order and their words, to the byte.
  *
- * Each parse returns KERF_OK and fills its result, or a negative code and fills the refusal, which is the whole answer.
- * After KERF_ENOMEM it is a 500. Texts of the result live as long as the pool. They are UTF-8 without NUL, but:
- *   - job_id of reports, trials and queries may be text that no job has: a NUL is C0 80 in it, and where the request is
- *     not `compat` a lone surrogate is its three bytes. request_write_message writes both as Python does.
+ * Each parse returns KERF_OK and fills its result, or a negative code and fills the refusal, which is the whole answer
+ * (after KERF_ENOMEM a 500). Texts of the result live as long as the pool. They are UTF-8, but what Python's strings
+ * may hold besides: NUL is C0 80, a lone surrogate its three bytes. Such text is in job_ids that are asked for, and
+ * without REQUEST_MENDED a NUL in a job's texts. request_write_message and request_write_job write it as Python does.
  *
  * REQUEST_MENDED (all but --compat zeus): numbers that are not finite, negative times and energies, batch sizes below 1
  * or twice, seeds below 0, and texts that no database takes are refused with 422 here; the keys policy and lease_s of
