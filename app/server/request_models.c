@@ -173,8 +173,8 @@ static const struct field trial_fields[] = {
 
 /* ---- All three -------------------------------------------------------------------------------------------- */
 
-#define MODEL(fields, check)                                                                                           \
-    { fields, sizeof fields / sizeof fields[0], check }
+#define MODEL(table, check)                                                                                            \
+    { (table), sizeof(table) / sizeof((table)[0]), (check) }
 
 static const struct model job_model = MODEL(job_fields, check_job);
 static const struct model report_model = MODEL(report_fields, NULL);
