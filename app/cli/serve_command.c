@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf serve: the batch-size service for recurring jobs, until SIGTERM or SIGINT. */
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <pthread.h>
+#include "cli/command.h"
+#include "server/server.h"
+
+struct serve_options {
+    const char *listen, *store, *compat, *log;
+    int64_t threads, connections, cache;
+    double idle, request;
+    int32_t log_requests;
+};
+
+#define AT(field) .offset = offsetof(struct serve_options, field)
+static const struct kerf_option options[] = {
+    {.name = "listen",
+     .letter = 'l',
+     .type = KERF_OPTION_STRING,
+     AT(listen),
+     .value = "HOST:PORT",
+     .help = "Where to listen (default: 127.0.0.1:8000); port 0 takes any that is free."},
+    {.name = "store",
+     .letter = 's',
+     .type = KERF_OPTION_STRING,
+     AT(store),
+     .value = "FILE",
+     .help = "What the server knows (default: kerf.db): a SQLite file, made where there is none."},
+    {.name = "compat",
+     .type = KERF_OPTION_CHOICE,
+     AT(compat),
+     .value = "SERVER",
+     .choices = "none,zeus",
+     .help = "zeus: every answer equals that of Zeus's server, its faults included (default: none)."},
+    {.name = "log",
+     .type = KERF_OPTION_CHOICE,
+     AT(log),
+     .value = "FORM",
+     .choices = "text,json",
+     .help = "How events are written to standard error (default: text)."},
+    {.name = "log-requests", .type = KERF_OPTION_FLAG, AT(log_requests), .help = "Write a line for each request."},
+    {.name = "threads",
+     .letter = 'j',
+     .type = KERF_OPTION_INTEGER,
+     AT(threads),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 64,
+     .help = "Threads that answer (default: one a processor, 8 at most)."},
+    {.name = "connections",
+     .type = KERF_OPTION_INTEGER,
+     AT(connections),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1000000,
+     .help = "Connections at a time (default: 16384)."},
+    {.name = "cache",
+     .type = KERF_OPTION_INTEGER,
+     AT(cache),
+     .value = "MIB",
+     .minimum = 1,
+     .maximum = 1048576,
+     .help = "Memory for jobs (default: 64); those that nobody asked about for long are read again when needed."},
+    {.name = "idle-timeout",
+     .type = KERF_OPTION_NUMBER,
+     AT(idle),
+     .value = "SECONDS",
+     .minimum = 1,
+     .maximum = 86400,
+     .help = "When a connection without a request is closed (default: 75; 5 with --compat zeus)."},
+    {.name = "request-timeout",
+     .type = KERF_OPTION_NUMBER,
+     AT(request),
+     .value = "SECONDS",
+     .minimum = 1,
+     .maximum = 86400,
+     .help = "Within which a request must have come in (default: 30)."},
+    {.name = NULL},
+};
+
+static const char *const examples[] = {
+    "on this machine, with what it learns in jobs.db",
+    "kerf serve --store jobs.db",
+    "in the place of Zeus's server",
+    "kerf serve --compat zeus --listen 127.0.0.1:8000 --store zeus.db",
+    NULL,
+};
+
+static const struct kerf_command table = {
+    .name = "serve",
+    .summary = "which batch size each run of a recurring job uses",
+    .description =
+        "Serves over HTTP which batch size the next run of a recurring training job is to use, and learns from what "
+        "the "
+        "runs report: time, energy and whether the target was reached. It takes over the clients of Zeus's batch-size "
+        "server unchanged, and stores what it knows in one file: what was answered survives a crash.\n\n"
+        "Beside Zeus's routes there is /api/v1, which /api/v1/openapi.json describes, /metrics for Prometheus, "
+        "/healthz "
+        "and /readyz, and a list of the jobs at /.\n\n"
+        "SIGTERM ends it: it takes no more connections, answers what it was asked, and exits with status 0.",
+    .options = options,
+    .examples = examples,
+};
+
+/* Waits for SIGTERM or SIGINT, which no thread takes otherwise. */
+static void wait_for_end(const sigset_t *signals) {
+    int number;
+    while (sigwait(signals, &number) != 0) {
+    }
+}
+
+static int serve(const struct serve_options *values) {
+    struct kerf_error err;
+    struct server *server;
+    sigset_t signals;
+    int compat = strcmp(values->compat, "zeus") == 0;
+    const struct server_options how = {
+        .listen = values->listen,
+        .store = values->store,
+        .compat = compat,
+        .log_json = strcmp(values->log, "json") == 0,
+        .log_requests = values->log_requests,
+        .threads = (int32_t)values->threads,
+        .connections = (int32_t)values->connections,
+        .cache_mib = (int32_t)values->cache,
+        .idle_s = values->idle > 0 ? values->idle
+                  : compat         ? 5
+                                   : 75,
+        .request_s = values->request,
+    };
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    if (server_start(&how, &server, &err) != KERF_OK) return cli_fail(&err) == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    wait_for_end(&signals);
+    server_stop(server);
+    return EXIT_ANSWERED;
+}
+
+static int run(int argc, char **argv) {
+    struct serve_options values = {.listen = "127.0.0.1:8000",
+                                   .store = "kerf.db",
+                                   .compat = "none",
+                                   .log = "text",
+                                   .connections = 16384,
+                                   .cache = 64,
+                                   .request = 30};
+    int status = cli_parse(&serve_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    status = serve(&values);
+    kerf_options_free(&table, &values);
+    return status;
+}
+
+const struct cli_command serve_cli = {&table, run};

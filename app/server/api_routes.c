@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is stored, to read: /api/v1/... It is what is committed, and takes no turn. Lists go by a key: `after` names the
+ * last one seen, `next` in the answer the one to go on from, or null.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "kerf/json.h"
+#include "server/api_query.h"
+#include "server/server_parts.h"
+
+enum { LIMIT_MOST = 1000, LIMIT = 100 };
+
+/* ---- Rows as JSON -------------------------------------------------------------------------------------------- */
+
+/* JSON has no infinities: they are strings. */
+static void put_real(struct kerf_json *json, const char *key, double value) {
+    if (isfinite(value))
+        kerf_json_number(json, key, value);
+    else
+        kerf_json_string(json, key, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+}
+
+static void put_optional(struct kerf_json *json, const char *key, int there, double value) {
+    if (there)
+        put_real(json, key, value);
+    else
+        kerf_json_null(json, key);
+}
+
+static void put_arms(struct kerf_json *json, const struct kerf_job *job) {
+    int32_t count;
+    const struct kerf_arm *arms = kerf_job_arms(job, &count);
+    kerf_json_open(json, "arms", '[');
+    for (int32_t i = 0; i < count; i++) {
+        kerf_json_open(json, NULL, '{');
+        kerf_json_integer(json, "batch_size", arms[i].batch_size);
+        put_real(json, "param_mean", arms[i].param_mean);
+        put_real(json, "param_precision", arms[i].param_precision);
+        put_real(json, "reward_precision", arms[i].reward_precision);
+        kerf_json_integer(json, "num_observations", arms[i].num_observations);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+}
+
+static void put_spec(struct kerf_json *json, const struct kerf_job_spec *spec) {
+    kerf_json_open(json, "spec", '{');
+    put_real(json, "max_power", spec->max_power);
+    kerf_json_integer(json, "number_of_gpus", spec->number_of_gpus);
+    kerf_json_string(json, "gpu_model", spec->gpu_model);
+    kerf_json_string(json, "job_id_prefix", spec->job_id_prefix);
+    kerf_json_open(json, "batch_sizes", '[');
+    for (int32_t i = 0; i < spec->num_batch_sizes; i++) kerf_json_integer(json, NULL, spec->batch_sizes[i]);
+    kerf_json_close(json, ']');
+    kerf_json_integer(json, "default_batch_size", spec->default_batch_size);
+    put_real(json, "eta_knob", spec->eta_knob);
+    put_optional(json, "beta_knob", spec->has_beta_knob, spec->beta_knob);
+    put_real(json, "target_metric", spec->target_metric);
+    kerf_json_boolean(json, "higher_is_better_metric", spec->higher_is_better_metric);
+    kerf_json_integer(json, "max_epochs", spec->max_epochs);
+    kerf_json_integer(json, "num_pruning_rounds", spec->num_pruning_rounds);
+    kerf_json_integer(json, "window_size", spec->window_size);
+    put_real(json, "mab_prior_mean", spec->mab_prior_mean);
+    put_real(json, "mab_prior_precision", spec->mab_prior_precision);
+    kerf_json_integer(json, "mab_num_explorations", spec->mab_num_explorations);
+    if (spec->has_mab_seed)
+        kerf_json_integer(json, "mab_seed", spec->mab_seed);
+    else
+        kerf_json_null(json, "mab_seed");
+    kerf_json_string(json, "policy", spec->policy ? spec->policy : kerf_job_policy_at(0)->name);
+    put_optional(json, "lease_s", spec->lease_s > 0, spec->lease_s);
+    kerf_json_close(json, '}');
+}
+
+static void put_job(struct kerf_json *json, const struct kerf_job_spec *spec, const struct kerf_job_row *row,
+                    double created_s) {
+    kerf_json_string(json, "job_id", spec->job_id);
+    kerf_json_number(json, "created_s", created_s);
+    kerf_json_string(json, "stage", kerf_job_stage_name(row->stage));
+    put_optional(json, "min_cost", row->has_min_cost, row->min_cost);
+    kerf_json_integer(json, "min_cost_batch_size", row->min_cost_batch_size);
+    kerf_json_integer(json, "last_trial_number", row->last_trial_number);
+    kerf_json_integer(json, "trials_ended", row->trials_ended);
+    put_spec(json, spec);
+}
+
+static void put_trial(struct kerf_json *json, const struct kerf_trial *trial, const char *reason) {
+    int ended = trial->status == KERF_TRIAL_SUCCEEDED;
+    kerf_json_open(json, NULL, '{');
+    kerf_json_integer(json, "trial_number", trial->number);
+    kerf_json_integer(json, "batch_size", trial->batch_size);
+    kerf_json_string(json, "type", kerf_trial_type_name(trial->type));
+    kerf_json_string(json, "status", kerf_trial_status_name(trial->status));
+    if (trial->converged < 0)
+        kerf_json_null(json, "converged");
+    else
+        kerf_json_boolean(json, "converged", trial->converged);
+    kerf_json_boolean(json, "lease_ended", trial->lease_ended);
+    put_optional(json, "time_s", ended, trial->time_s);
+    put_optional(json, "energy_j", ended, trial->energy_j);
+    kerf_json_number(json, "dispatched_s", trial->dispatched_s);
+    kerf_json_number(json, "seen_s", trial->seen_s);
+    kerf_json_string(json, "reason", reason);
+    kerf_json_close(json, '}');
+}
+
+/* ---- One job ------------------------------------------------------------------------------------------------- */
+
+static void begin_object(struct exchange *exchange, struct kerf_json *json) {
+    kerf_text_clear(&exchange->answer);
+    kerf_json_begin(json, &exchange->answer);
+    kerf_json_open(json, NULL, '{');
+}
+
+static void end_object(struct exchange *exchange, struct kerf_json *json) {
+    kerf_json_close(json, '}');
+    exchange_answer(exchange, 200);
+}
+
+/* A copy of the job, as it is committed; NULL after an answer. */
+static struct kerf_job *load_job(struct exchange *exchange, struct store_turn *ret_found, double *ret_created_s) {
+    struct server *server = exchange->server;
+    const struct store_methods *store = server->store->methods;
+    struct kerf_error err = {.code = KERF_OK};
+    struct kerf_job *job = NULL;
+    int32_t code = store->find_job(server->store, exchange->parameters[0], ret_found, ret_created_s, &err);
+    if (code == KERF_OK) code = store->load_job(server->store, ret_found, server_job_flags(server), &job, &err);
+    if (code == KERF_EUNKNOWN)
+        exchange_detail(exchange, 404, "There is no such job");
+    else if (code != KERF_OK)
+        exchange_fail(exchange, code, &err);
+    return code == KERF_OK ? job : NULL;
+}
+
+void api_job(struct exchange *exchange) {
+    struct store_turn found;
+    double created_s;
+    struct kerf_json json;
+    struct kerf_job *job = load_job(exchange, &found, &created_s);
+    if (job == NULL) return;
+    begin_object(exchange, &json);
+    put_job(&json, kerf_job_spec_of(job), kerf_job_row_of(job), created_s);
+    put_optional(&json, "current_lease_s", isfinite(kerf_job_lease_s(job)), kerf_job_lease_s(job));
+    put_arms(&json, job);
+    end_object(exchange, &json);
+    kerf_job_free(job);
+}
+
+void api_state(struct exchange *exchange) {
+    struct store_turn found;
+    double created_s;
+    struct kerf_json json;
+    struct kerf_job *job = load_job(exchange, &found, &created_s);
+    if (job == NULL) return;
+    const struct kerf_job_row *row = kerf_job_row_of(job);
+    begin_object(exchange, &json);
+    kerf_json_string(&json, "stage", kerf_job_stage_name(row->stage));
+    put_optional(&json, "min_cost", row->has_min_cost, row->min_cost);
+    kerf_json_integer(&json, "min_cost_batch_size", row->min_cost_batch_size);
+    put_arms(&json, job);
+    end_object(exchange, &json);
+    kerf_job_free(job);
+}
+
+void api_arms(struct exchange *exchange) {
+    struct store_turn found;
+    double created_s;
+    struct kerf_json json;
+    struct kerf_job *job = load_job(exchange, &found, &created_s);
+    if (job == NULL) return;
+    begin_object(exchange, &json);
+    put_arms(&json, job);
+    end_object(exchange, &json);
+    kerf_job_free(job);
+}
+
+/* ---- Lists --------------------------------------------------------------------------------------------------- */
+
+struct list {
+    struct exchange *exchange;
+    struct kerf_json json;
+    struct kerf_job *job; /* whose leases trials have */
+    double now_s;
+    int64_t left, last_number;
+    const char *last_job_id;
+    int more;
+};
+
+/* One more than asked for was asked for, to know whether there are more. */
+static int is_one_more(struct list *list) {
+    list->more = list->left == 0;
+    return list->left-- == 0;
+}
+
+static int32_t visit_job(void *context, const struct store_job *job) {
+    struct list *list = context;
+    if (is_one_more(list)) return KERF_OK;
+    kerf_json_open(&list->json, NULL, '{');
+    put_job(&list->json, job->spec, job->row, job->created_s);
+    kerf_json_close(&list->json, '}');
+    list->last_job_id = pool_copy(&list->exchange->pool, job->spec->job_id, strlen(job->spec->job_id));
+    return KERF_OK;
+}
+
+void api_list_jobs(struct exchange *exchange) {
+    struct store *store = exchange->server->store;
+    struct list list = {.exchange = exchange};
+    struct kerf_error err = {.code = KERF_OK};
+    if (!query_number(exchange, "limit", 1, LIMIT_MOST, LIMIT, &list.left)) return;
+    const struct store_page page = {.after_job_id = query_text(exchange, "after"), .limit = (int32_t)list.left + 1};
+    begin_object(exchange, &list.json);
+    kerf_json_open(&list.json, "jobs", '[');
+    int32_t code = store->methods->list_jobs(store, &page, visit_job, &list, &err);
+    kerf_json_close(&list.json, ']');
+    kerf_json_string(&list.json, "next", list.more ? list.last_job_id : NULL);
+    if (code == KERF_OK)
+        end_object(exchange, &list.json);
+    else
+        exchange_fail(exchange, code, &err);
+}
+
+static int32_t visit_trial(void *context, const struct kerf_trial *stored, const char *reason) {
+    struct list *list = context;
+    struct kerf_trial trial = *stored;
+    if (is_one_more(list)) return KERF_OK;
+    kerf_job_expire(list->job, &trial, list->now_s); /* as the next decision will find it */
+    put_trial(&list->json, &trial, reason);
+    list->last_number = trial.number;
+    return KERF_OK;
+}
+
+void api_trials(struct exchange *exchange) {
+    struct store *store = exchange->server->store;
+    struct list list = {.exchange = exchange, .now_s = clock_now_s()};
+    struct kerf_error err = {.code = KERF_OK};
+    struct store_turn found;
+    struct store_page page = {0};
+    double created_s;
+    const char *order = query_text(exchange, "order");
+    if (!query_number(exchange, "limit", 1, LIMIT_MOST, LIMIT, &list.left)) return;
+    if (!query_number(exchange, "after", 0, INT64_MAX, 0, &page.after_number)) return;
+    page.limit = (int32_t)list.left + 1;
+    page.newest_first = order && strcmp(order, "desc") == 0;
+    list.job = load_job(exchange, &found, &created_s);
+    if (list.job == NULL) return;
+    begin_object(exchange, &list.json);
+    kerf_json_open(&list.json, "trials", '[');
+    int32_t code = store->methods->list_trials(store, found.job, &page, visit_trial, &list, &err);
+    kerf_json_close(&list.json, ']');
+    if (list.more)
+        kerf_json_integer(&list.json, "next", list.last_number);
+    else
+        kerf_json_null(&list.json, "next");
+    if (code == KERF_OK)
+        end_object(exchange, &list.json);
+    else
+        exchange_fail(exchange, code, &err);
+    kerf_job_free(list.job);
+}
+
+void api_trial(struct exchange *exchange) {
+    struct store *store = exchange->server->store;
+    struct list list = {.exchange = exchange, .now_s = clock_now_s(), .left = 1};
+    struct kerf_error err = {.code = KERF_OK};
+    struct store_turn found;
+    double created_s;
+    int64_t number;
+    if (!query_parse(exchange->parameters[1], 1, INT64_MAX, &number)) {
+        exchange_detail(exchange, 404, "There is no such trial");
+        return;
+    }
+    list.job = load_job(exchange, &found, &created_s);
+    if (list.job == NULL) return;
+    const struct store_page page = {.after_number = number - 1, .limit = 1};
+    kerf_text_clear(&exchange->answer);
+    kerf_json_begin(&list.json, &exchange->answer);
+    int32_t code = store->methods->list_trials(store, found.job, &page, visit_trial, &list, &err);
+    kerf_job_free(list.job);
+    if (code != KERF_OK)
+        exchange_fail(exchange, code, &err);
+    else if (list.last_number != number)
+        exchange_detail(exchange, 404, "There is no such trial");
+    else
+        exchange_answer(exchange, 200);
+}
+
+void api_policies(struct exchange *exchange) {
+    struct kerf_json json;
+    const struct kerf_job_policy *policy;
+    begin_object(exchange, &json);
+    kerf_json_open(&json, "policies", '[');
+    for (size_t i = 0; (policy = kerf_job_policy_at(i)) != NULL; i++) {
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "name", policy->name);
+        kerf_json_string(&json, "summary", policy->summary);
+        kerf_json_string(&json, "source", policy->source);
+        kerf_json_close(&json, '}');
+    }
+    kerf_json_close(&json, ']');
+    end_object(exchange, &json);
+}

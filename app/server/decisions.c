@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A decision, from the turn to the durable answer:
+ *
+ *     turn -> begin -> load what is not cached -> decide (zeus_routes.c) -> submit -> committed -> answer
+ *
+ * Until it is committed nobody else sees the job. When the commit fails, what is in memory is forgotten, so that the
+ * next request begins with what is stored.
+ */
+#include "server/decisions.h"
+
+#include <math.h>
+#include <stddef.h>
+
+static struct exchange *of_turn(struct job_turn *turn) {
+    return (struct exchange *)((char *)turn - offsetof(struct exchange, turn));
+}
+
+static void turn_waits(struct job_turn *turn) { exchange_wait(of_turn(turn)); }
+static void turn_granted(struct job_turn *turn) { exchange_wake(of_turn(turn)); }
+
+void decision_take_turn(struct exchange *exchange, const char *job_id, exchange_step step) {
+    struct kerf_error err;
+    exchange->turn = (struct job_turn){.waits = turn_waits, .granted = turn_granted};
+    exchange->step = step;
+    int taken = job_turn_take(exchange->server->jobs, job_id, &exchange->turn);
+    if (taken > 0) step(exchange);
+    if (taken >= 0) return;
+    kerf_error_set(&err, KERF_ENOMEM, "not enough memory for a job");
+    exchange_fail(exchange, err.code, &err);
+}
+
+static void release(struct exchange *exchange) { job_turn_release(exchange->server->jobs, &exchange->turn); }
+
+void decision_finish(struct exchange *exchange) {
+    struct store *store = exchange->server->store;
+    store->methods->cancel(store, &exchange->held);
+    release(exchange);
+}
+
+void decision_fail(struct exchange *exchange, int32_t code, const struct kerf_error *err) {
+    job_entry_forget(exchange->turn.entry);
+    exchange_fail(exchange, code, err);
+    decision_finish(exchange);
+}
+
+/* ---- What is stored ---------------------------------------------------------------------------------------- */
+
+static int32_t load(struct exchange *exchange, const char *job_id, struct kerf_error *err) {
+    struct job_entry *entry = exchange->turn.entry;
+    struct store *store = exchange->server->store;
+    struct store_turn known = {.job = entry->key, .version = entry->version}, *held = &exchange->held;
+    *held = (struct store_turn){0};
+    int32_t code = store->methods->begin(store, job_id, &known, held, err);
+    if (code != KERF_OK) return code;
+    if (held->job != entry->key || held->version != entry->version) job_entry_forget(entry);
+    if (held->job == 0 || entry->job) return KERF_OK;
+    code = store->methods->load_job(store, held, server_job_flags(exchange->server), &entry->job, err);
+    if (code != KERF_OK) return code;
+    entry->key = held->job;
+    entry->version = held->version;
+    return KERF_OK;
+}
+
+int decision_open(struct exchange *exchange, const char *job_id) {
+    struct kerf_error err = {.code = KERF_OK};
+    int32_t code = load(exchange, job_id, &err);
+    if (code != KERF_OK) decision_fail(exchange, code, &err);
+    return code == KERF_OK;
+}
+
+int decision_load_trial(struct exchange *exchange, int64_t batch_size, int64_t number) {
+    struct job_entry *entry = exchange->turn.entry;
+    struct store *store = exchange->server->store;
+    struct kerf_error err = {.code = KERF_OK};
+    const struct kerf_trial *kept = job_entry_trial(entry, number);
+    if (kept == NULL) {
+        int32_t code = number > 0 && number <= kerf_job_row_of(entry->job)->last_trial_number
+                           ? store->methods->load_trial(store, &exchange->held, number, &exchange->trial, &err)
+                           : KERF_EUNKNOWN;
+        if (code == KERF_EUNKNOWN) return 0;
+        if (code != KERF_OK) {
+            decision_fail(exchange, code, &err);
+            return -1;
+        }
+        if (exchange->trial.status != KERF_TRIAL_SUCCEEDED) job_entry_keep_trial(entry, &exchange->trial);
+    } else {
+        exchange->trial = *kept;
+    }
+    return exchange->trial.batch_size == batch_size;
+}
+
+int decision_load_costs(struct exchange *exchange, int64_t batch_size) {
+    struct kerf_job *job = exchange->turn.entry->job;
+    struct store *store = exchange->server->store;
+    int64_t wanted = kerf_job_costs_wanted(job, batch_size);
+    struct kerf_error err = {.code = KERF_OK};
+    struct store_costs costs = {0};
+    if (wanted == 0) return 1;
+    int32_t code =
+        store->methods->load_costs(store, &exchange->held, kerf_job_spec_of(job), batch_size, wanted, &costs, &err);
+    if (code == KERF_OK) code = kerf_job_restore_costs(job, batch_size, costs.numbers, costs.costs, costs.count, &err);
+    store_costs_free(&costs);
+    if (code != KERF_OK) decision_fail(exchange, code, &err);
+    return code == KERF_OK;
+}
+
+/* ---- The commit -------------------------------------------------------------------------------------------- */
+
+/* Trials that may still be reported stay in memory. */
+static void keep(struct job_entry *entry, const struct store_write *write) {
+    for (int32_t i = 0; i < write->num_expired; i++) job_entry_drop_trial(entry, write->expired[i].number);
+    if (write->trial == NULL) return;
+    if (write->trial->status == KERF_TRIAL_DISPATCHED)
+        job_entry_keep_trial(entry, write->trial);
+    else
+        job_entry_drop_trial(entry, write->trial->number);
+}
+
+static void committed(struct store_write *write, int32_t code, const struct kerf_error *err) {
+    struct exchange *exchange = write->context;
+    struct job_entry *entry = exchange->turn.entry;
+    int taken = code == KERF_OK && write->kind == STORE_CREATE && write->job == 0; /* by another server */
+    if (code == KERF_OK && write->kind != STORE_DELETE && !taken) {
+        entry->key = write->job;
+        entry->version = write->version;
+        keep(entry, write);
+    } else {
+        job_entry_forget(entry);
+    }
+    if (code != KERF_OK) exchange_fail(exchange, code, err);
+    exchange->step = taken ? exchange->again : NULL;
+    if (!taken) release(exchange);
+    exchange_wake(exchange);
+}
+
+void decision_submit(struct exchange *exchange) {
+    struct store *store = exchange->server->store;
+    struct store_write *write = &exchange->write;
+    write->job = exchange->held.job;
+    write->version = exchange->held.version + 1;
+    write->of = exchange->turn.entry->job;
+    write->now_s = clock_now_s();
+    write->done = committed;
+    write->context = exchange;
+    exchange_wait(exchange);
+    store->methods->submit(store, &exchange->held, write);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The socket that the server listens on: loopback alone, as long as nobody is asked who they are. */
+#include "server/listen.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { BACKLOG = 4096, NAME_BYTES = 128 };
+
+/* "[::1]:8000" into "::1" and "8000". */
+static int split(const char *where, char *host, const char **ret_port) {
+    const char *colon = strrchr(where, ':');
+    if (colon == NULL || colon == where || colon - where >= NAME_BYTES) return 0;
+    size_t length = (size_t)(colon - where);
+    if (where[0] == '[') {
+        if (where[length - 1] != ']' || length < 3) return 0;
+        where++, length -= 2;
+    }
+    memcpy(host, where, length);
+    host[length] = 0;
+    *ret_port = colon + 1;
+    return (*ret_port)[0] != 0 && strspn(*ret_port, "0123456789") == strlen(*ret_port);
+}
+
+static int is_loopback(const struct sockaddr *address) {
+    if (address->sa_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+    return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
+static void name_of(int fd, int32_t *ret_port, char *ret_address) {
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+    char host[64] = "?";
+    getsockname(fd, (struct sockaddr *)&address, &length);
+    if (address.ss_family == AF_INET) {
+        const struct sockaddr_in *in = (const struct sockaddr_in *)&address;
+        inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
+        *ret_port = ntohs(in->sin_port);
+        snprintf(ret_address, NAME_BYTES, "%s:%d", host, (int)*ret_port);
+    } else {
+        const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)&address;
+        inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof host);
+        *ret_port = ntohs(in->sin6_port);
+        snprintf(ret_address, NAME_BYTES, "[%s]:%d", host, (int)*ret_port);
+    }
+}
+
+static int32_t bind_to(const struct addrinfo *info, const char *where, int *ret_fd, struct kerf_error *err) {
+    int one = 1;
+    if (!is_loopback(info->ai_addr))
+        return kerf_error_set(err, KERF_EUNSUPPORTED,
+                              "%.100s is not loopback; without tokens kerf listens on 127.0.0.1 and ::1 alone", where);
+    int fd = socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
+    if (fd < 0 || bind(fd, info->ai_addr, info->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0) {
+        int32_t code = kerf_error_set(err, KERF_EIO, "cannot listen on %.100s: %s", where, strerror(errno));
+        if (fd >= 0) close(fd);
+        return code;
+    }
+    *ret_fd = fd;
+    return KERF_OK;
+}
+
+int32_t listen_open(const char *where, int *ret_fd, int32_t *ret_port, char *ret_address, struct kerf_error *err) {
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found = NULL;
+    char host[NAME_BYTES];
+    const char *port;
+    if (!split(where, host, &port))
+        return kerf_error_set(err, KERF_EINVALID, "%.100s is no address; 127.0.0.1:8000 and [::1]:8000 are", where);
+    int status = getaddrinfo(host, port, &hints, &found);
+    if (status != 0) return kerf_error_set(err, KERF_EINVALID, "%.100s is no address: %s", where, gai_strerror(status));
+    int32_t code = bind_to(found, where, ret_fd, err);
+    freeaddrinfo(found);
+    if (code == KERF_OK) name_of(*ret_fd, ret_port, ret_address);
+    return code;
+}

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KERF_SERVER_LISTEN_H
+#define KERF_SERVER_LISTEN_H
+
+#include "kerf/error.h"
+
+/* A socket on "HOST:PORT" ("[::1]:8000", port 0: any that is free) that listens. ret_address: 128 bytes. */
+int32_t listen_open(const char *where, int *ret_fd, int32_t *ret_port, char *ret_address, struct kerf_error *err);
+
+#endif

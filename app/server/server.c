@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The server: store, cache, threads of libmicrohttpd with epoll, and the way of a request through them. A request that
+ * waits for its turn or for a commit is suspended; the thread goes on with others.
+ */
+#include "server/server_parts.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+#include "server/listen.h"
+
+enum {
+    CONNECTION_BYTES = 16384, /* headers, and what is read and written at once */
+    DRAINED_MOST = 64 << 20,  /* of a body that is too large, so that the client hears the answer */
+    STOP_MS = 4000,
+    STOP_STEP_MS = 10,
+    MOST_THREADS = 8
+};
+
+double clock_now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double clock_ticks_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- Connections -------------------------------------------------------------------------------------------- */
+
+static struct exchange *exchange_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+    return info ? info->socket_context : NULL;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+                          enum MHD_ConnectionNotificationCode code) {
+    struct server *server = context;
+    struct exchange *exchange = *socket_context;
+    if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+        const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        exchange = info ? calloc(1, sizeof *exchange) : NULL;
+        *socket_context = exchange;
+        if (exchange == NULL) return; /* its requests are refused */
+        exchange->server = server;
+        exchange->connection = connection;
+        exchange->fd = info->connect_fd;
+        exchange->since_s = clock_ticks_s();
+        watch_add(server, exchange);
+    } else if (exchange) {
+        watch_remove(server, exchange);
+        exchange_free(exchange);
+        *socket_context = NULL;
+    }
+}
+
+/* The request's first line is there. What this returns is the request's context from now on. */
+static void *on_target(void *context, const char *target, struct MHD_Connection *connection) {
+    struct exchange *exchange = exchange_of(connection);
+    int idle = EXCHANGE_IDLE;
+    (void)context;
+    if (exchange == NULL) return NULL;
+    exchange_reset(exchange);
+    if (!exchange->has_partial) exchange->since_s = clock_ticks_s();
+    exchange->target = strdup(target);
+    if (exchange->target == NULL || !atomic_compare_exchange_strong(&exchange->state, &idle, EXCHANGE_READING))
+        return NULL;
+    const char *mark = strchr(exchange->target, '?'), *end = exchange->target + strlen(exchange->target);
+    exchange->path = (struct text_view){exchange->target, (size_t)((mark ? mark : end) - exchange->target)};
+    if (mark) exchange->query = (struct text_view){mark + 1, (size_t)(end - mark - 1)};
+    return exchange;
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **request,
+                         enum MHD_RequestTerminationCode code) {
+    struct server *server = context;
+    struct exchange *exchange = *request;
+    (void)connection, (void)code;
+    if (exchange == NULL) return;
+    int state = EXCHANGE_RUNNING;
+    exchange->has_partial = 0;
+    exchange->since_s = clock_ticks_s();
+    watch_settle(exchange);
+    if (atomic_compare_exchange_strong(&exchange->state, &state, EXCHANGE_IDLE)) atomic_fetch_sub(&server->running, 1);
+    *request = NULL;
+}
+
+/* ---- Requests ----------------------------------------------------------------------------------------------- */
+
+static const char *header(struct MHD_Connection *connection, const char *name) {
+    return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
+}
+
+/* The headers are there. */
+static enum MHD_Result begin(struct exchange *exchange, const char *method) {
+    struct MHD_Connection *connection = exchange->connection;
+    const char *length = header(connection, MHD_HTTP_HEADER_CONTENT_LENGTH);
+    unsigned long long body = length ? strtoull(length, NULL, 10) : 0;
+    exchange->is_begun = 1;
+    exchange->method = method;
+    exchange->body_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE);
+    exchange->host = header(connection, MHD_HTTP_HEADER_HOST);
+    exchange->began_s = clock_ticks_s();
+    exchange->is_too_large = body > REQUEST_BODY_MOST;
+    return MHD_YES;
+}
+
+static enum MHD_Result read_body(struct exchange *exchange, const char *data, size_t length) {
+    exchange->drained += length;
+    if (exchange->body.length + length > REQUEST_BODY_MOST) exchange->is_too_large = 1;
+    if (exchange->drained > DRAINED_MOST) return MHD_NO;
+    if (!exchange->is_too_large) kerf_text_write(&exchange->body, data, length);
+    return exchange->body.failed ? MHD_NO : MHD_YES;
+}
+
+static enum MHD_Result send_answer(struct exchange *exchange) {
+    struct server *server = exchange->server;
+    struct kerf_text *answer = &exchange->answer;
+    metrics_note(&server->metrics, router_index(exchange->route), exchange->status,
+                 clock_ticks_s() - exchange->began_s);
+    if (server->options.log_requests)
+        log_info(&server->log, "request", "%s %.*s %d %.3f ms", exchange->method, (int)exchange->path.length,
+                 exchange->path.bytes, exchange->status, 1e3 * (clock_ticks_s() - exchange->began_s));
+    if (answer->failed) return MHD_NO;
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        answer->length, answer->data ? answer->data : (void *)"", MHD_RESPMEM_PERSISTENT); /* lives with the exchange */
+    if (response == NULL) return MHD_NO;
+    if (exchange->content_type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type);
+    if (exchange->allow) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, exchange->allow);
+    if (exchange->location) MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, exchange->location);
+    if (exchange->is_last || server->is_stopping)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    enum MHD_Result result = MHD_queue_response(exchange->connection, (unsigned)exchange->status, response);
+    MHD_destroy_response(response);
+    return result;
+}
+
+static void too_large(struct exchange *exchange) {
+    exchange_detail(exchange, 413, "Request Entity Too Large");
+    exchange->is_last = 1;
+}
+
+/* The request is whole. */
+static enum MHD_Result run(struct exchange *exchange) {
+    int reading = EXCHANGE_READING;
+    if (atomic_compare_exchange_strong(&exchange->state, &reading, EXCHANGE_RUNNING)) {
+        atomic_fetch_add(&exchange->server->running, 1);
+        if (exchange->is_too_large)
+            too_large(exchange);
+        else
+            router_find(exchange);
+    } else if (reading != EXCHANGE_RUNNING) {
+        return MHD_NO; /* given up meanwhile */
+    }
+    exchange->has_waited = 0;
+    if (exchange->step) exchange->step(exchange);
+    return exchange->has_waited ? MHD_YES : send_answer(exchange);
+}
+
+static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url, const char *method,
+                                  const char *version, const char *data, size_t *length, void **request) {
+    struct exchange *exchange = *request;
+    (void)context, (void)connection, (void)url, (void)version;
+    if (exchange == NULL) return MHD_NO;
+    if (!exchange->is_begun) return begin(exchange, method);
+    if (*length == 0) return run(exchange);
+    size_t count = *length;
+    *length = 0;
+    return read_body(exchange, data, count);
+}
+
+/* ---- Start and stop ----------------------------------------------------------------------------------------- */
+
+static int32_t threads_of(const struct server_options *options) {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int32_t threads = options->threads ? options->threads : (int32_t)processors;
+    if (threads < 1) threads = 1;
+    return options->threads == 0 && threads > MOST_THREADS ? MOST_THREADS : threads;
+}
+
+/* As many files as connections need, if the system lets us. */
+static void raise_file_limit(int32_t connections) {
+    struct rlimit limit;
+    rlim_t wanted = (rlim_t)connections + 64;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+    limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > wanted ? wanted : limit.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Most of them are about what clients did; one a second is enough to see that something is wrong. */
+static void on_library_words(void *context, const char *format, va_list list) {
+    struct server *server = context;
+    char words[512];
+    int64_t now_s = (int64_t)clock_ticks_s();
+    if (atomic_exchange(&server->words_s, now_s) == now_s) return;
+    vsnprintf(words, sizeof words, format, list);
+    words[strcspn(words, "\n")] = 0;
+    log_info(&server->log, "http", "%s", words);
+}
+
+static int32_t start_daemon(struct server *server, int fd, struct kerf_error *err) {
+    const struct server_options *options = &server->options;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+    server->daemon =
+        MHD_start_daemon(flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
+                         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads_of(options),
+                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK,
+                         on_target, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
+                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+    if (server->daemon) return KERF_OK;
+    close(fd);
+    return kerf_error_set(err, KERF_EIO, "the HTTP server cannot be started");
+}
+
+int32_t server_start(const struct server_options *options, struct server **ret_server, struct kerf_error *err) {
+    struct server *server = calloc(1, sizeof *server);
+    int fd = -1;
+    if (server == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
+    server->options = *options;
+    server->log = (struct log){options->log_json, STDERR_FILENO};
+    server->started_s = clock_now_s();
+    raise_file_limit(options->connections);
+    int32_t code = store_open(options->store, STORE_SERVE, &server->store, err);
+    if (code == KERF_OK) {
+        server->jobs = job_cache_new((size_t)options->cache_mib << 20);
+        if (server->jobs == NULL) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
+    }
+    if (code == KERF_OK) code = watch_start(server, err);
+    if (code == KERF_OK) code = listen_open(options->listen, &fd, &server->port, server->address, err);
+    if (code == KERF_OK) code = start_daemon(server, fd, err);
+    if (code == KERF_OK) {
+        log_info(&server->log, "listening", "http://%s, store %s", server->address, options->store);
+        *ret_server = server;
+    } else {
+        server_stop(server);
+    }
+    return code;
+}
+
+int32_t server_port(const struct server *server) { return server->port; }
+
+static void finish_requests(struct server *server) {
+    const struct timespec step = {.tv_nsec = STOP_STEP_MS * 1000000};
+    MHD_socket fd = MHD_quiesce_daemon(server->daemon);
+    if (fd != MHD_INVALID_SOCKET) close(fd);
+    watch_close_idle(server);
+    for (int waited = 0; waited < STOP_MS; waited += STOP_STEP_MS) {
+        pthread_mutex_lock(&server->connections_lock);
+        int busy = 0;
+        for (struct exchange *exchange = server->connections; exchange && !busy; exchange = exchange->following)
+            busy = exchange->state == EXCHANGE_READING || exchange->state == EXCHANGE_RUNNING;
+        pthread_mutex_unlock(&server->connections_lock);
+        if (!busy) break;
+        nanosleep(&step, NULL);
+        watch_close_idle(server);
+    }
+    while (server->running > 0) nanosleep(&step, NULL); /* none may be suspended when the library ends */
+    MHD_stop_daemon(server->daemon);
+}
+
+void server_stop(struct server *server) {
+    if (server == NULL) return;
+    server->is_stopping = 1;
+    if (server->daemon) finish_requests(server);
+    watch_stop(server);
+    store_close(server->store);
+    job_cache_free(server->jobs);
+    if (server->daemon) log_info(&server->log, "stopped", "all requests are answered");
+    free(server);
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf serve: the batch-size service for recurring jobs over HTTP. */
+#ifndef KERF_SERVER_SERVER_H
+#define KERF_SERVER_SERVER_H
+
+#include <stdint.h>
+#include "kerf/error.h"
+
+struct server;
+
+struct server_options {
+    const char *listen; /* "127.0.0.1:8000", "[::1]:0" */
+    const char *store;  /* as store_open has it */
+    int32_t compat;     /* 1: Zeus's server, its faults included */
+    int32_t log_json;
+    int32_t log_requests;
+    int32_t threads; /* 0: as many as there are processors, 8 at most */
+    int32_t connections;
+    int32_t cache_mib; /* for jobs in memory */
+    double idle_s;     /* after which a connection without a request is closed */
+    double request_s;  /* within which a request must have come in */
+};
+
+/* Opens the store, and then the socket. */
+int32_t server_start(const struct server_options *options, struct server **ret_server, struct kerf_error *err);
+int32_t server_port(const struct server *server);
+
+/* Accepts no more, closes idle connections at once, finishes running requests within some seconds, and closes. */
+void server_stop(struct server *server);
+
+#endif

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Where jobs live: one table of functions, behind which SQLite and PostgreSQL are one file group each.
+ *
+ * A decision goes like this, with at most one at a time for a job in this process (job_cache.c):
+ *
+ *     begin      the job's row is locked and its version is told; what is cached is valid only for this version
+ *     load_...   what is not cached
+ *     submit     what the decision changed, in one transaction; `done` is called once it is durable, or failed
+ *  or cancel     nothing changed
+ *
+ * SQLite has one server to a file: begin locks nothing, and submit queues for the one writer thread, which commits many
+ * decisions at once. PostgreSQL has many servers to a database: begin opens a transaction and locks the row, load_...
+ * reads inside it, submit writes and commits before it returns. `done` may come from another thread, and before submit
+ * returns. All functions may be called by several threads at a time; they fail with KERF_EIO when the database does.
+ *
+ * Times are seconds since 1970. Text is UTF-8.
+ */
+#ifndef KERF_STORE_STORE_H
+#define KERF_STORE_STORE_H
+
+#include "kerf/kerf.h"
+#include "kerf/jobs.h"
+
+struct store;
+
+/* ---- Decisions -------------------------------------------------------------------------------------------- */
+
+struct store_turn {
+    int64_t job;     /* the job's key in the store; 0: there is none. A job deleted and made again has another */
+    int64_t version; /* goes up with each change */
+    void *session;   /* the store's own: a connection with its transaction */
+};
+
+enum store_write_kind { STORE_CREATE, STORE_DELETE, STORE_DECIDE };
+
+/* What one decision changed. It, and what it points at, stays as it is until `done`. */
+struct store_write {
+    enum store_write_kind kind;
+    int32_t changes;           /* STORE_DECIDE: enum kerf_job_changes */
+    int32_t trial_is_new;      /* 1: insert, 0: update */
+    int64_t job;               /* the key; STORE_CREATE sets it, or leaves 0 when the job_id was taken meanwhile */
+    int64_t version;           /* that it will have */
+    const struct kerf_job *of; /* for its spec, row and arms; not for STORE_DELETE */
+    const struct kerf_trial *trial;
+    const char *reason; /* of a new trial */
+    const struct kerf_trial *expired;
+    int32_t num_expired;
+    double now_s;
+    void (*done)(struct store_write *write, int32_t code, const struct kerf_error *err);
+    void *context;
+    struct store_write *next; /* the store's own */
+};
+
+struct store_costs { /* of the newest ended trials of a size, by descending number */
+    int64_t *numbers;
+    double *costs;
+    int64_t count, room;
+};
+
+/* ---- Lists ------------------------------------------------------------------------------------------------ */
+
+struct store_job { /* a row of a list of jobs */
+    int64_t job;
+    double created_s;
+    const struct kerf_job_spec *spec;
+    const struct kerf_job_row *row;
+};
+
+/* Rows are valid during the call. Not KERF_OK ends the list with this code. */
+typedef int32_t (*store_visit_job)(void *context, const struct store_job *job);
+typedef int32_t (*store_visit_trial)(void *context, const struct kerf_trial *trial, const char *reason);
+
+struct store_page {
+    const char *after_job_id; /* jobs, by job_id: those behind this one; NULL: from the first */
+    int64_t after_number;     /* trials, by number: those behind this one */
+    int32_t newest_first;     /* trials: descending; after_number 0 is then the newest */
+    int32_t limit;            /* at most so many */
+};
+
+/* ---- Tokens ----------------------------------------------------------------------------------------------- */
+
+enum { STORE_TOKEN_HASH = 32 };
+struct store_token {
+    int64_t id;
+    const char *name, *role;
+    unsigned char hash[STORE_TOKEN_HASH]; /* of the token, which is stored nowhere */
+    double created_s, expires_s;          /* expires_s 0: never */
+};
+typedef int32_t (*store_visit_token)(void *context, const struct store_token *token);
+
+/* ---- The table of functions ------------------------------------------------------------------------------- */
+
+struct store_counts { /* since the store was opened */
+    uint64_t commits, writes, failed;
+    double commit_s; /* time spent in commits */
+    int64_t queue;   /* waiting now */
+};
+
+struct store_methods {
+    const char *name;   /* "sqlite" */
+    const char *scheme; /* "postgresql://": what `where` begins with; NULL: any file */
+    int32_t blocks;     /* 1: a decision waits for the database, and is better made in a thread that may wait */
+
+    int32_t (*open)(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err);
+    void (*close)(struct store *store); /* after all submitted writes are done */
+    int32_t (*ping)(struct store *store, struct kerf_error *err);
+    void (*count)(struct store *store, struct store_counts *ret_counts);
+
+    /* known: the key and version of what is cached, or zeros. Returns KERF_OK also where there is no such job. */
+    int32_t (*begin)(struct store *store, const char *job_id, const struct store_turn *known,
+                     struct store_turn *ret_turn, struct kerf_error *err);
+    void (*cancel)(struct store *store, struct store_turn *turn);
+    void (*submit)(struct store *store, struct store_turn *turn, struct store_write *write);
+
+    /* flags: enum kerf_job_flags. KERF_EUNKNOWN: there is none. */
+    int32_t (*load_job)(struct store *store, struct store_turn *turn, int32_t flags, struct kerf_job **ret_job,
+                        struct kerf_error *err);
+    int32_t (*load_trial)(struct store *store, struct store_turn *turn, int64_t number, struct kerf_trial *ret_trial,
+                          struct kerf_error *err);
+    /* The `most` newest of this size; ret_costs is given back with store_costs_free. */
+    int32_t (*load_costs)(struct store *store, struct store_turn *turn, const struct kerf_job_spec *spec,
+                          int64_t batch_size, int64_t most, struct store_costs *ret_costs, struct kerf_error *err);
+
+    /* Outside of decisions: what is committed. KERF_EUNKNOWN: no such job. */
+    int32_t (*find_job)(struct store *store, const char *job_id, struct store_turn *ret_turn, double *ret_created_s,
+                        struct kerf_error *err);
+    int32_t (*list_jobs)(struct store *store, const struct store_page *page, store_visit_job visit, void *context,
+                         struct kerf_error *err);
+    int32_t (*list_trials)(struct store *store, int64_t job, const struct store_page *page, store_visit_trial visit,
+                           void *context, struct kerf_error *err);
+    int32_t (*count_jobs)(struct store *store, int64_t *ret_count, struct kerf_error *err);
+
+    /* Durable on return; also while a server runs on the same store. */
+    int32_t (*add_token)(struct store *store, const struct store_token *token, struct kerf_error *err);
+    int32_t (*revoke_token)(struct store *store, const char *name, struct kerf_error *err); /* KERF_EUNKNOWN */
+    int32_t (*list_tokens)(struct store *store, store_visit_token visit, void *context, struct kerf_error *err);
+    int32_t (*get_meta)(struct store *store, const char *key, struct kerf_text *out, struct kerf_error *err);
+    int32_t (*set_meta)(struct store *store, const char *key, const char *value, struct kerf_error *err);
+};
+
+struct store { /* the first member of every store */
+    const struct store_methods *methods;
+};
+
+enum store_open_flags {
+    STORE_SERVE = 1 /* for a server, which decides; without it for lists and tokens, also beside a server */
+};
+
+/* By what `where` begins with. */
+int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err);
+void store_close(struct store *store); /* NULL is fine */
+
+int32_t store_costs_add(struct store_costs *costs, int64_t number, double cost);
+void store_costs_free(struct store_costs *costs);
+
+#endif
