@@ -3,7 +3,7 @@
 #ifndef KERF_FUZZ_RUN_CHECKS_H
 #define KERF_FUZZ_RUN_CHECKS_H
 
-#include "schedule/run_events.h"
+#include "schedule/run/run_events.h"
 
 /* Reads the files under these names (path and name alike), makes the run and its fit, and checks them. */
 void check_run(const struct run_format *format, const char *const *names, int32_t count, const uint8_t *data,

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <string.h>
-#include "schedule/lazy_clauses.h"
+#include "schedule/best/lazy_clauses.h"
 
 enum { INTEGERS = 7, TRUTHS = 10, EDGES = 32, CLAUSES = 5, MOST = 12 };
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Any schedule in the text form, each operation with its micro-batch: for editing by hand. */
+#include <stdlib.h>
+#include <string.h>
+#include "schedule/order.h"
+#include "schedule/file/sched_program.h"
+
+enum { WIDTH = 100 };
+
+/* What each device is called in a placement, were it this one; -1: it has no such stage. */
+static int32_t device_in(const struct kerf_schedule *schedule, enum sched_placement placement, int32_t replica,
+                         int32_t stage) {
+    int32_t p = schedule->devices;
+    if (placement == SCHED_BOTH) return replica ? p - 1 - stage : stage;
+    return placement == SCHED_V && stage / p % 2 == 1 ? p - 1 - stage % p : stage % p;
+}
+
+static int is_placed(const struct kerf_schedule *schedule, enum sched_placement placement) {
+    int32_t stages = schedule->stages;
+    if (stages % schedule->devices != 0 || (placement == SCHED_BOTH) != (schedule->replicas == 2)) return 0;
+    if (placement == SCHED_BOTH && stages != schedule->devices) return 0;
+    for (int32_t at = 0; at < stages * schedule->replicas; at++)
+        if (schedule->device_of[at] != device_in(schedule, placement, at / stages, at % stages)) return 0;
+    return 1;
+}
+
+/* A schedule's name as the text form has them. */
+static void write_name(struct kerf_text *out, const char *name) {
+    static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.";
+    if (name == NULL || name[0] == 0) return;
+    kerf_text_add(out, "schedule ");
+    for (; *name; name++) kerf_text_write(out, strchr(allowed, *name) ? name : "_", 1);
+    kerf_text_add(out, "\n");
+}
+
+static int32_t write_placement(struct kerf_text *out, const struct kerf_schedule *schedule, struct kerf_error *err) {
+    static const char *const names[] = {"loop", "v", "both"};
+    for (int placement = SCHED_LOOP; placement <= SCHED_BOTH; placement++) {
+        if (!is_placed(schedule, (enum sched_placement)placement)) continue;
+        if (placement != SCHED_BOTH) kerf_text_printf(out, "chunks %d\n", schedule->stages / schedule->devices);
+        kerf_text_printf(out, "placement %s\n", names[placement]);
+        return KERF_OK;
+    }
+    if (schedule->replicas > 1)
+        return kerf_error_set(err, KERF_EUNSUPPORTED,
+                              "two replicas that are not each other's mirror have no text form");
+    kerf_text_add(out, "placement");
+    for (int32_t k = 0; k < schedule->stages; k++) kerf_text_printf(out, " %d", schedule->device_of[k]);
+    kerf_text_add(out, "\n");
+    return KERF_OK;
+}
+
+struct chunks {
+    int32_t *of;     /* [replicas * stages] which of its device's chunks it is */
+    int32_t *counts; /* [devices] */
+};
+
+static int number_chunks(const struct kerf_schedule *schedule, struct chunks *chunks) {
+    int32_t all = schedule->stages * schedule->replicas;
+    *chunks = (struct chunks){calloc((size_t)all, sizeof(int32_t)), calloc((size_t)schedule->devices, sizeof(int32_t))};
+    for (int32_t at = 0; chunks->of && chunks->counts && at < all; at++)
+        chunks->of[at] = chunks->counts[schedule->device_of[at]]++;
+    return chunks->of && chunks->counts;
+}
+
+/* "F1@3", "B@0.2" */
+static void write_part(struct kerf_text *out, const struct kerf_schedule *schedule, const struct chunks *chunks,
+                       char letter, int32_t stage, int32_t microbatch, int32_t slice) {
+    int32_t replica = schedule->replicas == 2 && microbatch >= schedule->microbatches / 2;
+    int32_t device = order_device(schedule, stage, microbatch);
+    kerf_text_write(out, &letter, 1);
+    if (chunks->counts[device] > 1) kerf_text_printf(out, "%d", chunks->of[replica * schedule->stages + stage]);
+    kerf_text_printf(out, "@%d", microbatch);
+    if (schedule->slices > 1) kerf_text_printf(out, ".%d", slice);
+}
+
+static void write_op(struct kerf_text *out, const struct kerf_schedule *schedule, const struct chunks *chunks,
+                     const struct kerf_op *op) {
+    static const char letters[KERF_OP_KINDS] = {'F', 'B', 'I', 'W', 'F'};
+    write_part(out, schedule, chunks, letters[op->kind], op->stage, op->microbatch, op->slice);
+    if (op->kind != KERF_OP_FB) return;
+    kerf_text_add(out, "+");
+    write_part(out, schedule, chunks, 'B', op->with_stage, op->with_microbatch, 0);
+}
+
+static void write_device(struct kerf_text *out, const struct kerf_schedule *schedule, const struct chunks *chunks,
+                         int32_t device) {
+    size_t line = out->length;
+    kerf_text_printf(out, "\ndevice %d {", device);
+    for (int32_t k = 0; k < schedule->num_ops[device]; k++) {
+        int wraps = k == 0 || out->length - line > WIDTH;
+        kerf_text_add(out, wraps ? "\n    " : " ");
+        if (wraps) line = out->length;
+        write_op(out, schedule, chunks, &schedule->ops[device][k]);
+    }
+    kerf_text_add(out, "\n}\n");
+}
+
+int32_t kerf_schedule_text(struct kerf_text *out, const struct kerf_schedule *schedule, struct kerf_error *err) {
+    struct chunks chunks;
+    size_t before = out->length;
+    write_name(out, schedule->name);
+    kerf_text_printf(out, "devices %d\nmicrobatches %d\n", schedule->devices, schedule->microbatches);
+    if (schedule->slices > 1) kerf_text_printf(out, "slices %d\n", schedule->slices);
+    int32_t code = write_placement(out, schedule, err);
+    if (code == KERF_OK) {
+        if (number_chunks(schedule, &chunks))
+            for (int32_t i = 0; i < schedule->devices; i++) write_device(out, schedule, &chunks, i);
+        else
+            code = kerf_error_set(err, KERF_ENOMEM, "not enough memory to write the schedule");
+        free(chunks.of);
+        free(chunks.counts);
+    }
+    if (code != KERF_OK && out->data) { /* nothing is written after an error */
+        out->length = before;
+        out->data[before] = 0;
+    }
+    return code;
+}
