@@ -6,8 +6,7 @@
 
 static int32_t check(const struct kerf_schedule_request *request, struct kerf_error *err) {
     int32_t p = request->devices, m = request->microbatches, least = 2 * p - 2 > 2 ? 2 * p - 2 : 2;
-    if (p == 1)
-        return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of devices, such as 2, not 1");
+    if (p == 1) return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of devices, such as 2, not 1");
     if (p % 2 != 0)
         return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of devices, such as %d or %d, not %d",
                               p - 1, p + 1, p);

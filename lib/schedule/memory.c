@@ -64,7 +64,8 @@ double memory_peak(const struct kerf_schedule *schedule, const struct kerf_sched
     return most / unit(schedule, device, in_bytes);
 }
 
-/* What was measured may begin before the operation in front of it has ended, where clocks round: steps stay in order. */
+/* What was measured may begin before the operation in front of it has ended, where clocks round: steps stay in order.
+ */
 static double not_before(const double *times_s, int32_t count, double time_s) {
     return count > 0 ? fmax(times_s[count - 1], time_s) : time_s;
 }

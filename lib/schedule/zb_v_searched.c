@@ -26,11 +26,15 @@
  * made again with a rule that cannot come to a stop: pass 0 leaves room for one operation of pass 1, so that the oldest
  * micro-batch can always go on.
  *
+ * Times are summed in doubles and in the original's order: where sums are equal on paper their last bits decide what it
+ * does, and its figures are those.
+ *
  * A round costs O(p), and there are about 2 m.
  */
 #include <assert.h>
+#include <math.h>
+#include "base/arena.h"
 #include "schedule/rule.h"
-#include "schedule/ticks.h"
 
 enum { PASSES = 4, REPEATS_MAX = 100 };
 enum pass { F_DOWN, F_UP, I_DOWN, I_UP };
@@ -41,9 +45,9 @@ struct choice {
 };
 
 struct lane {
-    int64_t free, idle; /* when what it has is done; how long it waited between its operations */
-    int64_t approved;   /* how long it may wait less than the worst of a run before */
-    int64_t first_start;
+    double free, idle; /* when what it has is done; how long it waited between its operations */
+    double approved;   /* how long it may wait less than the worst of a run before */
+    double first_start;
     double held, cap;
     double size[2];       /* of an activation, by chunk */
     int32_t done[PASSES]; /* micro-batches */
@@ -53,12 +57,12 @@ struct lane {
 
 struct search {
     struct builder *builder;
-    struct ticks ticks;
+    const struct kerf_schedule_times *times;
     struct choice choice;
     struct lane *lanes;         /* [p] */
-    int64_t *ends[PASSES];      /* [p * m] */
+    double *ends[PASSES];       /* [p * m] */
     unsigned char *input_chunk; /* [p * 2 m] of each I, in the order in which W follow */
-    int64_t most_idle;
+    double most_idle;
     int freed_by_input;
     int recorded; /* 1: operations are written into the builder */
 };
@@ -71,12 +75,16 @@ static int32_t stage_of(const struct search *search, int32_t d, int chunk) {
     return chunk ? 2 * search->builder->p - 1 - d : d;
 }
 
+static double takes(const struct search *search, const double *times_s, int32_t stage) {
+    return times_s[stage] + search->times->overhead_s;
+}
+
 /* The device from which a pass comes; -1: from none other. */
 static int32_t source_of(const struct search *search, int32_t d, enum pass pass) {
     return is_down(pass) ? d - 1 : d + 1 < search->builder->p ? d + 1 : -1;
 }
 
-static int64_t *end_of(const struct search *search, int32_t d, enum pass pass, int32_t microbatch) {
+static double *end_of(const struct search *search, int32_t d, enum pass pass, int32_t microbatch) {
     return &search->ends[pass][(int64_t)d * search->builder->m + microbatch];
 }
 
@@ -88,25 +96,26 @@ static int is_there(const struct search *search, int32_t d, enum pass pass) {
     return source < 0 || search->lanes[source].done[pass] > microbatch;
 }
 
-static int64_t arrival(const struct search *search, int32_t d, enum pass pass) {
+static double arrival(const struct search *search, int32_t d, enum pass pass) {
     int32_t source = source_of(search, d, pass);
     if (source < 0) return 0;
+    const struct kerf_schedule_times *times = search->times;
     return *end_of(search, source, pass, search->lanes[d].done[pass]) +
-           (is_down(pass) ? search->ticks.from_before[d] : search->ticks.from_behind[d]);
+           (times->p2p_of_s ? times->p2p_of_s[source * search->builder->p + d] : times->p2p_s);
 }
 
 /* ---- One operation ---------------------------------------------------------------------------------------- */
 
 static void append(struct search *search, int32_t d, enum kerf_op_kind kind, int32_t stage, int32_t microbatch,
-                   int64_t ready, int64_t took) {
+                   double ready, double took) {
     struct lane *lane = &search->lanes[d];
-    int64_t start = later(lane->free, ready);
+    double at_once = lane->free + took, end = fmax(at_once, ready + took);
     if (lane->done[F_DOWN] > 0)
-        lane->idle += start - lane->free;
+        lane->idle += end - at_once;
     else
-        lane->first_start = start;
-    search->most_idle = later(search->most_idle, lane->idle);
-    lane->free = start + took;
+        lane->first_start = fmax(lane->free, ready);
+    search->most_idle = fmax(search->most_idle, lane->idle);
+    lane->free = end;
     if (search->recorded) add(search->builder, d, kind, stage, microbatch);
 }
 
@@ -119,15 +128,16 @@ static int next_weight_chunk(const struct search *search, int32_t d) {
     return search->input_chunk[2 * (int64_t)d * search->builder->m + lane->weights[0] + lane->weights[1]];
 }
 
-static int64_t next_weight_time(const struct search *search, int32_t d) {
-    return search->ticks.weight[stage_of(search, d, next_weight_chunk(search, d))];
+static double next_weight_time(const struct search *search, int32_t d) {
+    return takes(search, search->times->backward_weight_s, stage_of(search, d, next_weight_chunk(search, d)));
 }
 
 static void append_weight(struct search *search, int32_t d) {
     struct lane *lane = &search->lanes[d];
     int chunk = next_weight_chunk(search, d);
     int32_t stage = stage_of(search, d, chunk);
-    append(search, d, KERF_OP_W, stage, lane->weights[chunk]++, 0, search->ticks.weight[stage]);
+    append(search, d, KERF_OP_W, stage, lane->weights[chunk]++, 0,
+           takes(search, search->times->backward_weight_s, stage));
     if (!search->freed_by_input) lane->held -= lane->size[chunk];
 }
 
@@ -137,7 +147,7 @@ static void append_pass(struct search *search, int32_t d, enum pass pass) {
     int32_t stage = stage_of(search, d, chunk), microbatch = lane->done[pass];
     assert(is_there(search, d, pass));
     append(search, d, forward ? KERF_OP_F : KERF_OP_I, stage, microbatch, arrival(search, d, pass),
-           forward ? search->ticks.forward[stage] : search->ticks.input[stage]);
+           takes(search, forward ? search->times->forward_s : search->times->backward_input_s, stage));
     *end_of(search, d, pass, microbatch) = lane->free;
     if (forward) lane->held += lane->size[chunk];
     if (!forward) {
@@ -162,9 +172,10 @@ static int has_room_for_wave(const struct search *search, int32_t d) {
     return lane->held + (d + 1) * (lane->size[0] + lane->size[1]) <= lane->cap;
 }
 
-static int wave_goes_on(const struct search *search, int32_t d, int64_t until) {
+static int wave_goes_on(const struct search *search, int32_t d, double until) {
     const struct lane *lane = &search->lanes[d];
-    if (lane->done[F_DOWN] >= search->builder->m || lane->free + search->ticks.forward[d] > until) return 0;
+    if (lane->done[F_DOWN] >= search->builder->m || lane->free + takes(search, search->times->forward_s, d) > until)
+        return 0;
     for (int32_t k = d; k >= 0; k--)
         if (!has_room_for_wave(search, k)) return 0;
     return 1;
@@ -206,9 +217,9 @@ static void level(struct search *search) {
 static void fill_wait(struct search *search, int32_t d, enum pass pass, int one_more) {
     const struct lane *lane = &search->lanes[d];
     if (source_of(search, d, pass) < 0) return;
-    int64_t ready = arrival(search, d, pass);
+    double ready = arrival(search, d, pass);
     while (pending(lane) > 0 && ready >= lane->free + next_weight_time(search, d)) append_weight(search, d);
-    int64_t allowed = later(search->most_idle, lane->approved) - lane->idle;
+    double allowed = fmax(search->most_idle, lane->approved) - lane->idle;
     if (one_more && pending(lane) > 0 && ready - lane->free > allowed) append_weight(search, d);
 }
 
@@ -257,9 +268,9 @@ static void start(struct search *search) {
     }
 }
 
-/* The span, or INT64_MAX when it came to a stop. */
-static int64_t run(struct search *search) {
-    int64_t span = 0;
+/* The span, or INFINITY when it came to a stop. */
+static double run(struct search *search) {
+    double span = 0;
     start(search);
     wave(search);
     level(search);
@@ -267,9 +278,9 @@ static int64_t run(struct search *search) {
     }
     for (int32_t d = 0; d < search->builder->p; d++) {
         struct lane *lane = &search->lanes[d];
-        if (lane->done[I_UP] < search->builder->m) return INT64_MAX;
+        if (lane->done[I_UP] < search->builder->m) return INFINITY;
         while (pending(lane) > 0) append_weight(search, d);
-        span = later(span, lane->free - lane->first_start);
+        span = fmax(span, lane->free - lane->first_start);
     }
     return span;
 }
@@ -280,23 +291,23 @@ static void approve(struct search *search) {
         search->lanes[d].approved = search->most_idle - search->lanes[d].idle;
 }
 
-static void keep_approved(const struct search *search, int64_t *approved) {
+static void keep_approved(const struct search *search, double *approved) {
     for (int32_t d = 0; d < search->builder->p; d++) approved[d] = search->lanes[d].approved;
 }
 
-static void set_approved(struct search *search, const int64_t *approved) {
+static void set_approved(struct search *search, const double *approved) {
     for (int32_t d = 0; d < search->builder->p; d++) search->lanes[d].approved = approved ? approved[d] : 0;
 }
 
 /* The shortest span of the four choices; what it was found with is left in best_choice and best_approved. */
-static int64_t find_best(struct search *search, int careful, struct choice *best_choice, int64_t *best_approved) {
-    int64_t best = INT64_MAX;
+static double find_best(struct search *search, int careful, struct choice *best_choice, double *best_approved) {
+    double best = INFINITY;
     for (int k = 0; k < 4; k++) {
-        int64_t before = INT64_MAX;
+        double before = INFINITY;
         search->choice = (struct choice){.fill_input = !(k & 2), .fill_forward = !(k & 1), .careful = careful};
         set_approved(search, NULL);
         for (int repeat = 0; repeat < REPEATS_MAX; repeat++) {
-            int64_t span = run(search);
+            double span = run(search);
             if (span >= before) break;
             before = span;
             if (span < best) {
@@ -310,11 +321,11 @@ static int64_t find_best(struct search *search, int careful, struct choice *best
     return best;
 }
 
-static void run_best(struct search *search, int64_t *approved) {
+static void run_best(struct search *search, double *approved) {
     struct choice choice = {0, 0, 0};
-    int64_t best = find_best(search, 0, &choice, approved);
-    if (best == INT64_MAX) best = find_best(search, 1, &choice, approved);
-    assert(best < INT64_MAX);
+    double best = find_best(search, 0, &choice, approved);
+    if (best == INFINITY) best = find_best(search, 1, &choice, approved);
+    assert(best < INFINITY);
     search->choice = choice;
     set_approved(search, approved);
     search->recorded = 1;
@@ -344,8 +355,9 @@ static int32_t set_caps(struct search *search, const struct kerf_schedule_reques
 static int32_t search_v(struct builder *builder, const struct kerf_schedule_request *request, struct kerf_error *err) {
     size_t p = (size_t)builder->p, m = (size_t)builder->m;
     struct arena arena = {NULL};
-    struct search search = {.builder = builder, .freed_by_input = request->times->free_at_input};
-    int64_t *approved = arena_alloc(&arena, p, sizeof *approved);
+    struct search search = {
+        .builder = builder, .times = request->times, .freed_by_input = request->times->free_at_input};
+    double *approved = arena_alloc(&arena, p, sizeof *approved);
     search.lanes = arena_alloc(&arena, p, sizeof *search.lanes);
     search.input_chunk = arena_take(&arena, 2 * p * m, sizeof *search.input_chunk);
     int good = approved && search.lanes && search.input_chunk;
@@ -353,7 +365,6 @@ static int32_t search_v(struct builder *builder, const struct kerf_schedule_requ
         search.ends[pass] = arena_take(&arena, p * m, sizeof *search.ends[pass]);
         good = search.ends[pass] != NULL;
     }
-    good = good && ticks_make(&search.ticks, &arena, request->times, builder->p, 2 * builder->p);
     int32_t code = good ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
     if (code == KERF_OK) code = set_caps(&search, request, err);
     if (code == KERF_OK) run_best(&search, approved);
