@@ -28,6 +28,7 @@ static const struct rule *const rules[] = {
     &rule_zb_v_searched,
     &rule_v_half,
     &rule_v_min,
+    &rule_best,
 };
 enum {
     RULES = sizeof rules / sizeof *rules,
@@ -162,6 +163,8 @@ static int32_t search(const struct rule *rule, struct builder *builder, const st
     if (asked.times == NULL) code = kerf_schedule_times_make(builder->p, builder->p * builder->v, &nothing, &own, err);
     if (asked.times == NULL) asked.times = own;
     if (code == KERF_OK) code = rule->search(builder, &asked, err);
+    if (code == KERF_OK)
+        builder->proved_for = kerf_schedule_times_fingerprint(asked.times, builder->p, builder->p * builder->v);
     kerf_schedule_times_free(own);
     return code;
 }
@@ -197,6 +200,7 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
         .replicas = replicas,
         .slices = shape->slices,
         .proved_s = builder.proved_s,
+        .proved_for = builder.proved_for,
         .device_of = device_of,
         .ops = (const struct kerf_op *const *)builder.ops,
         .num_ops = builder.num_ops,

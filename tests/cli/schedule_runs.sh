@@ -1,0 +1,25 @@
+#!/bin/sh
+# kerf schedule fit and --trace: what measured runs say, drawn above the simulation.
+. "$DATA/case.sh"
+cp -r "$DATA/../../../examples/runs" runs
+ask schedule fit "runs/megatron"
+ask schedule fit "runs/torch" --trace-step 1
+ask schedule fit "runs/torch" --format json
+ask schedule zb_h1 --trace "runs/megatron"
+ask schedule --trace "runs/torch"
+ask schedule compare 1f1b zb_h1 interleaved_1f1b --chunks 2 --trace "runs/megatron"
+
+echo "== the fit as times of another schedule"
+"$KERF" schedule fit "runs/megatron" -o times.json
+ask schedule zb_h1 -p 4 -m 8 --times times.json --no-ops
+"$KERF" schedule zb_h1 --trace "runs/megatron" --no-ops -o run.svg >/dev/null
+grep -c 'Measured (Megatron timers)' run.svg
+
+echo "== refused"
+refused schedule fit
+refused schedule fit nowhere
+mkdir empty
+refused schedule fit empty
+refused schedule fit "runs/torch" --trace-step 7
+refused schedule fit "runs/torch" --format svg
+refused schedule zb_v --trace "runs/megatron"
