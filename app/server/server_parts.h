@@ -8,6 +8,7 @@
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/server.h"
+#include "server/workers.h"
 
 struct MHD_Daemon;
 
@@ -16,6 +17,7 @@ struct server {
     struct log log;
     struct store *store;
     struct job_cache *jobs;
+    struct workers *workers; /* NULL when the store never makes one wait */
     struct metrics metrics;
     struct MHD_Daemon *daemon;
     char address[128]; /* "127.0.0.1:8000" */
