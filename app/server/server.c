@@ -243,7 +243,9 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     if (code == KERF_OK) code = listen_open(options->listen, &fd, &server->port, server->address, err);
     if (code == KERF_OK) code = start_daemon(server, fd, err);
     if (code == KERF_OK) {
-        log_info(&server->log, "listening", "http://%s, store %s", server->address, options->store);
+        char store[256];
+        store_name(options->store, store, sizeof store);
+        log_info(&server->log, "listening", "http://%s, store %s", server->address, store);
         *ret_server = server;
     } else {
         server_stop(server);

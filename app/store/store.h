@@ -149,7 +149,8 @@ enum store_open_flags {
 
 /* By what `where` begins with. */
 int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err);
-void store_close(struct store *store); /* NULL is fine */
+void store_close(struct store *store);                           /* NULL is fine */
+void store_name(const char *where, char *ret_name, size_t size); /* for people: without user, password and options */
 
 int32_t store_costs_add(struct store_costs *costs, int64_t number, double cost);
 void store_costs_free(struct store_costs *costs);
