@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "store/store.h"
 
 /* The newest of those that Debian has side by side, or the one of $KERF_POSTGRESQL. */
 static int find_programs(struct cluster *cluster) {
@@ -50,7 +51,11 @@ static int choose_user(struct cluster *cluster) {
 
 int cluster_make(struct cluster *cluster, const char **ret_why) {
     char words[256];
+    struct kerf_error err;
+    struct store *store;
     *cluster = (struct cluster){0};
+    *ret_why = "this kerf was built without libpq, or libpq5 is not there";
+    if (store_open("postgresql://kerf@/none?host=/nowhere", 0, &store, &err) == KERF_EUNSUPPORTED) return 0;
     *ret_why = "PostgreSQL's initdb is not there (Debian's package is postgresql)";
     if (!find_programs(cluster)) return 0;
     *ret_why = "no folder and user for a database";
