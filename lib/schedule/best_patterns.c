@@ -48,8 +48,9 @@ static double overlap(const struct pattern *pattern, int32_t placed, int32_t lan
 /* Places an operation as early as it can be; without room anywhere, at once. */
 static void place(const struct best_problem *problem, struct pattern *pattern, int32_t lane, double ready) {
     int32_t device = problem->device[lane_stream(lane)], moved = 1;
+    int32_t rounds = LANE_KINDS * (problem->on_begin[device + 1] - problem->on_begin[device]);
     double at = ready;
-    while (moved && at < ready + pattern->period) {
+    while (moved && rounds-- > 0 && at < ready + pattern->period) { /* more than one round a lane is rounding */
         moved = 0;
         for (int32_t k = problem->on_begin[device]; k < problem->on_begin[device + 1]; k++)
             for (int32_t kind = 0; kind < LANE_KINDS; kind++) {

