@@ -17,6 +17,7 @@
     X(enterPipelineMode)                                                                                               \
     X(errorMessage)                                                                                                    \
     X(exec)                                                                                                            \
+    X(execParams)                                                                                                      \
     X(finish)                                                                                                          \
     X(getResult)                                                                                                       \
     X(getisnull)                                                                                                       \

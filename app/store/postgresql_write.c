@@ -220,6 +220,20 @@ static void send_decision(struct pg_session *session, const struct store_write *
     if (write->changes & (KERF_JOB_CHANGED_ARMS | KERF_JOB_CHANGED_ARM)) send_arms(session, write);
 }
 
+/* A job with its whole history; nothing more when its job_id was taken meanwhile. */
+static int32_t import_job(struct pg_session *session, struct store_write *write, struct kerf_text *room,
+                          struct kerf_error *err) {
+    PGresult *made;
+    send_create(session, write, room);
+    int32_t code = pg_collect(session, &made, 1, err);
+    write->job = code == KERF_OK && made && pq.ntuples(made) > 0 ? pg_integer(made, 0, 0) : 0;
+    pg_clear(&made, 1);
+    if (write->job == 0) return code;
+    send_arms(session, write);
+    for (int64_t i = 0; i < write->num_trials; i++) send_new_trial(session, write, &write->trials[i]);
+    return code;
+}
+
 /* ---- Commits ----------------------------------------------------------------------------------------------- */
 
 /* A write without a turn, as by an import: the lock is taken here. */
@@ -244,15 +258,16 @@ static int32_t lock_for(struct pg_store *store, const struct store_write *write,
 static int32_t commit(struct pg_session *session, struct store_write *write, struct kerf_error *err) {
     struct kerf_text room = {0};
     PGresult *first;
+    int32_t code = KERF_OK;
     switch (write->kind) {
     case STORE_CREATE: send_create(session, write, &room); break;
+    case STORE_IMPORT: code = import_job(session, write, &room, err); break;
     case STORE_DELETE: send_delete(session, write); break;
     default: send_decision(session, write, &room);
     }
-    int32_t code = KERF_OK;
     if (room.failed)
         code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job's state");
-    else
+    else if (code == KERF_OK)
         pg_send(session, PG_COMMIT, NULL);
     int32_t failed = pg_collect(session, &first, 1, code == KERF_OK ? err : NULL);
     if (code == KERF_OK) code = failed;
