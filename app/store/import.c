@@ -258,7 +258,7 @@ struct import {
     int32_t flags;
     import_note note;
     void *context;
-    struct list job_ids;
+    struct kerf_text job_ids; /* one behind the other, each with its NUL */
 };
 
 static int32_t import_job(struct import *import, const char *job_id, struct kerf_error *err) {
@@ -286,9 +286,9 @@ static int32_t import_job(struct import *import, const char *job_id, struct kerf
 /* ---- The whole ----------------------------------------------------------------------------------------------- */
 
 static int32_t visit_id(void *context, const struct import_value *v, struct kerf_error *err) {
-    char **id = list_add(&((struct import *)context)->job_ids, sizeof *id);
-    if (id == NULL || (*id = strdup(v[0].text ? v[0].text : "")) == NULL) return no_memory(err);
-    return KERF_OK;
+    struct kerf_text *job_ids = &((struct import *)context)->job_ids;
+    if (v[0].text) kerf_text_write(job_ids, v[0].text, strlen(v[0].text) + 1);
+    return job_ids->failed ? no_memory(err) : KERF_OK;
 }
 
 /* Zeus's URLs name a driver, too: "mysql+asyncmy://...", "sqlite+aiosqlite:////var/zeus.db". */
@@ -319,10 +319,9 @@ int32_t import_zeus(const char *where, struct store *to, int32_t job_flags, impo
     int32_t code = open_source(where, &import.from, err);
     if (code != KERF_OK) return code;
     code = import.from->methods->read(import.from, ids_sql, NULL, 1, visit_id, &import, err);
-    char **ids = import.job_ids.items;
-    for (size_t i = 0; i < import.job_ids.count && code == KERF_OK; i++) code = import_job(&import, ids[i], err);
-    for (size_t i = 0; i < import.job_ids.count; i++) free(ids[i]);
-    free(ids);
+    for (size_t at = 0; code == KERF_OK && at < import.job_ids.length; at += strlen(import.job_ids.data + at) + 1)
+        code = import_job(&import, import.job_ids.data + at, err);
+    kerf_text_free(&import.job_ids);
     import.from->methods->close(import.from);
     return code;
 }

@@ -270,19 +270,24 @@ void pg_give_back(struct pg_store *store, struct pg_session *session) {
     pthread_mutex_unlock(&store->lock);
 }
 
+static int32_t ask_in(struct pg_session *session, enum pg_statement which, const struct pg_values *values,
+                      PGresult **ret_result, struct kerf_error *err) {
+    pg_send(session, which, values);
+    int32_t code = pg_collect(session, ret_result, 1, err);
+    if (code != KERF_OK) pg_clear(ret_result, 1);
+    return code;
+}
+
 int32_t pg_ask(struct pg_store *store, const struct store_turn *turn, enum pg_statement which,
                const struct pg_values *values, PGresult **ret_result, struct kerf_error *err) {
-    struct pg_session *session = turn ? turn->session : NULL;
-    int is_own = session == NULL, again = 0;
-    int32_t code = KERF_OK;
-    do {
-        if (is_own) code = pg_take(store, &session, err);
+    if (turn && turn->session) return ask_in(turn->session, which, values, ret_result, err);
+    for (;;) {
+        struct pg_session *session;
+        int32_t code = pg_take(store, &session, err);
         if (code != KERF_OK) return code;
-        pg_send(session, which, values);
-        code = pg_collect(session, ret_result, 1, err);
-        again = is_own && session->is_broken && session->is_used;
-        if (code != KERF_OK) pg_clear(ret_result, 1);
-        if (is_own) pg_give_back(store, session);
-    } while (again);
-    return code;
+        code = ask_in(session, which, values, ret_result, err);
+        int again = session->is_broken && session->is_used;
+        pg_give_back(store, session);
+        if (!again) return code;
+    }
 }
