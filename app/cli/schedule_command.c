@@ -48,7 +48,8 @@ static const struct kerf_option options[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 1048576,
-     .help = "Interleaved schedules: micro-batches of one chunk before the next chunk's turn (default: the devices)."},
+     .help = "Interleaved schedules: micro-batches of one chunk before the next chunk's turn (default: the devices, or "
+             "more where a short last group would deadlock)."},
     {.name = "slices",
      .type = KERF_OPTION_INTEGER,
      AT(slices),

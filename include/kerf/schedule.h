@@ -88,7 +88,8 @@ struct kerf_schedule_request {
     int32_t devices;      /* 1 .. 4096 */
     int32_t microbatches; /* 1 .. 2^20; devices * chunks * microbatches * slices is at most 2^27 */
     int32_t chunks;       /* 0: the rule's own */
-    int32_t group;        /* interleaved rules: micro-batches of a chunk before the next; 0: devices */
+    int32_t group;        /* interleaved rules: micro-batches of a chunk before the next; 0: devices, or the
+                             least above with which a short last group does not deadlock */
     int32_t slices;       /* seq1f1b: parts of a micro-batch's sequence; 0: the rule's own */
 
     /* For the rules that look for an order: what operations take, and how much a device may hold. */

@@ -292,7 +292,7 @@ const struct rule rule_best = {
     .shown =
         {
             .name = "best",
-            .summary = "kerf's own search, never worse than any other rule that keeps the caps",
+            .summary = "kerf's own search, never worse than any other rule of its placement that keeps the caps",
             .constraint = "up to 8,388,608 operations of a kind",
             .bubble = "the least found",
             .memory = "within --memory-cap",

@@ -15,6 +15,12 @@ ask schedule zb_h1 -p 4 -m 8 --times times.json --no-ops
 "$KERF" schedule zb_h1 --trace "runs/megatron" --no-ops -o run.svg >/dev/null
 grep -c 'Measured (Megatron timers)' run.svg
 
+echo "== a forward that clocks have begin before the backward in front of it has ended"
+sed -i 's/"forward-2-start": 10122.5922/"forward-2-start": 10122.5919/' runs/megatron/*_pp_rank_0_rank_0.json
+for picture in svg html txt; do
+    "$KERF" schedule --trace "runs/megatron" -o overlap.$picture >/dev/null && echo "$picture is drawn"
+done
+
 echo "== refused"
 refused schedule fit
 refused schedule fit nowhere
