@@ -32,10 +32,12 @@ double pg_clock_s(void) {
 
 int32_t pg_fail(PGconn *connection, const PGresult *result, struct kerf_error *err) {
     const char *why = result ? pq.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
+    const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
+    int32_t code = state && strncmp(state, "22", 2) == 0 ? KERF_EINVALID : KERF_EIO; /* 22: it takes no such text */
     if (why == NULL) why = pq.errorMessage(connection);
     size_t length = strcspn(why, "\n");
-    if (length == 0) return kerf_error_set(err, KERF_EIO, "the store: the database does not answer");
-    return kerf_error_set(err, KERF_EIO, "the store: %.*s", length > 300 ? 300 : (int)length, why);
+    if (length == 0) return kerf_error_set(err, code, "the store: the database does not answer");
+    return kerf_error_set(err, code, "the store: %.*s", length > 300 ? 300 : (int)length, why);
 }
 
 /* ---- Values ------------------------------------------------------------------------------------------------ */

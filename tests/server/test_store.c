@@ -16,7 +16,7 @@
 #include <time.h>
 #include "database.h"
 #include "serve_client.h"
-#include "store/store.h"
+#include "store_writes.h"
 
 static struct place place;
 static struct store *store;
@@ -39,66 +39,10 @@ static int stop(void **state) {
     return 0;
 }
 
-/* ---- Writes that are waited for ------------------------------------------------------------------------------ */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int num_done;
-static int32_t codes[64];
-
-static void done(struct store_write *write, int32_t code, const struct kerf_error *why) {
-    (void)why;
-    pthread_mutex_lock(&lock);
-    codes[*(int *)write->context] = code;
-    num_done++;
-    pthread_cond_signal(&changed);
-    pthread_mutex_unlock(&lock);
-}
-
-static void wait_for(int count) {
-    pthread_mutex_lock(&lock);
-    while (num_done < count) pthread_cond_wait(&changed, &lock);
-    num_done = 0;
-    pthread_mutex_unlock(&lock);
-}
-
 static int32_t submit(struct store_write *write, struct store_turn *turn) {
-    static int first = 0;
-    write->done = done;
-    write->context = &first;
-    store->methods->submit(store, turn, write);
-    wait_for(1);
-    return codes[0];
+    return submit_and_wait(store, write, turn);
 }
-
-static struct kerf_job *make_job(const char *job_id) {
-    static const int64_t sizes[] = {32, 64};
-    struct kerf_job_spec spec;
-    struct kerf_job *job = NULL;
-    kerf_job_spec_defaults(&spec);
-    spec.job_id = job_id;
-    spec.job_id_prefix = "p";
-    spec.gpu_model = "\xc3\xa9";
-    spec.batch_sizes = sizes;
-    spec.num_batch_sizes = 2;
-    spec.default_batch_size = 64;
-    spec.number_of_gpus = 8;
-    spec.max_power = 1e22 / 3;
-    spec.has_mab_seed = 1;
-    spec.mab_seed = INT64_MAX;
-    spec.has_beta_knob = 0;
-    assert_int_equal(kerf_job_create(&spec, KERF_JOB_COMPAT, &job, &err), KERF_OK);
-    return job;
-}
-
-static int64_t create(const char *job_id) {
-    struct kerf_job *job = make_job(job_id);
-    struct store_turn turn = {0};
-    struct store_write write = {.kind = STORE_CREATE, .of = job, .now_s = 1.5, .version = 1};
-    assert_int_equal(submit(&write, &turn), KERF_OK);
-    kerf_job_free(job);
-    return write.job;
-}
+static int64_t create(const char *job_id) { return create_job(store, job_id); }
 
 /* ---- Tests --------------------------------------------------------------------------------------------------- */
 
@@ -239,13 +183,13 @@ static void test_one_fails(void **state) {
                                          .changes = KERF_JOB_CHANGED_ROW,
                                          .job = i == BAD ? 4711 : 0,
                                          .of = jobs[i],
-                                         .done = done,
+                                         .done = write_done,
                                          .context = &numbers[i]};
     }
     for (int i = 0; i < COUNT; i++) store->methods->submit(store, &turn, &writes[i]);
-    wait_for(COUNT);
+    wait_for_writes(COUNT);
     for (int i = 0; i < COUNT; i++) {
-        assert_int_equal(codes[i], i == BAD ? KERF_EUNKNOWN : KERF_OK);
+        assert_int_equal(write_codes[i], i == BAD ? KERF_EUNKNOWN : KERF_OK);
         kerf_job_free(jobs[i]);
     }
     int64_t count = 0;
@@ -281,146 +225,6 @@ static void test_tokens(void **state) {
     store_close(beside);
 }
 
-/* ---- Two servers on one database ----------------------------------------------------------------------------- */
-
-struct rival { /* another server, which wants the same job */
-    struct store *store;
-    struct store_turn turn;
-    _Atomic int has_turn;
-};
-
-static void *want_turn(void *context) {
-    const struct store_turn unknown = {0};
-    struct rival *rival = context;
-    struct kerf_error why;
-    if (rival->store->methods->begin(rival->store, "p1", &unknown, &rival->turn, &why) != KERF_OK) return NULL;
-    rival->has_turn = 1;
-    return rival;
-}
-
-static int begin(struct store_turn *ret_turn) {
-    const struct store_turn unknown = {0};
-    return store->methods->begin(store, "p1", &unknown, ret_turn, &err) == KERF_OK;
-}
-
-static void test_turns(void **state) {
-    (void)state;
-    const struct timespec moment = {.tv_nsec = 100000000};
-    struct rival rival = {0};
-    struct store_turn turn;
-    pthread_t thread;
-    void *has_it;
-    if (!store->methods->blocks) return; /* one server to a store */
-    struct kerf_job *job = make_job("p1");
-    int64_t key = create("p1");
-    assert_int_equal(store_open(place.store, STORE_SERVE, &rival.store, &err), KERF_OK);
-    for (int i = 0; i < 3; i++) { /* it waits for what is written, for a turn without a change, and for the end */
-        assert_true(begin(&turn));
-        assert_int_equal(turn.version, i < 1 ? 1 : 2);
-        pthread_create(&thread, NULL, want_turn, &rival);
-        nanosleep(&moment, NULL);
-        assert_false(rival.has_turn);
-        struct store_write write = {.kind = i == 2 ? STORE_DELETE : STORE_DECIDE,
-                                    .changes = KERF_JOB_CHANGED_ROW,
-                                    .job = key,
-                                    .version = 2,
-                                    .of = job};
-        if (i == 1)
-            store->methods->cancel(store, &turn);
-        else
-            assert_int_equal(submit(&write, &turn), KERF_OK);
-        pthread_join(thread, &has_it);
-        assert_non_null(has_it);
-        assert_int_equal(rival.turn.job, i < 2 ? key : 0);
-        assert_int_equal(rival.turn.version, i < 2 ? 2 : 0);
-        rival.store->methods->cancel(rival.store, &rival.turn);
-        rival.has_turn = 0;
-    }
-    store_close(rival.store);
-    kerf_job_free(job);
-}
-
-/* Both see that there is no such job; one of them makes it. */
-static void test_two_create(void **state) {
-    (void)state;
-    struct rival rival = {0};
-    struct store_turn turn;
-    if (!store->methods->blocks) return;
-    struct kerf_job *job = make_job("p1");
-    assert_int_equal(store_open(place.store, STORE_SERVE, &rival.store, &err), KERF_OK);
-    assert_true(begin(&turn));
-    assert_non_null(want_turn(&rival));
-    assert_int_equal(turn.job + rival.turn.job, 0);
-    struct store_write write = {.kind = STORE_CREATE, .of = job, .version = 1}, again = write;
-    static int first = 0;
-    assert_int_equal(submit(&write, &turn), KERF_OK);
-    assert_true(write.job > 0);
-    again.done = done;
-    again.context = &first;
-    rival.store->methods->submit(rival.store, &rival.turn, &again);
-    wait_for(1);
-    assert_int_equal(codes[0], KERF_OK);
-    assert_int_equal(again.job, 0);
-    store_close(rival.store);
-    kerf_job_free(job);
-}
-
-static void *open_and_close(void *context) {
-    struct store *other = NULL;
-    struct kerf_error why;
-    (void)context;
-    if (store_open(place.store, STORE_SERVE, &other, &why) != KERF_OK) return (void *)"it cannot be opened";
-    store_close(other);
-    return NULL;
-}
-
-/* All find an empty database, and one makes the tables. */
-static void test_starts_at_once(void **state) {
-    (void)state;
-    enum { COUNT = 6 };
-    pthread_t threads[COUNT];
-    void *failed[COUNT];
-    if (!store->methods->blocks) return;
-    store_close(store);
-    store = NULL;
-    cluster_database(&cluster, "jobs", place.store, sizeof place.store);
-    for (int i = 0; i < COUNT; i++) pthread_create(&threads[i], NULL, open_and_close, NULL);
-    for (int i = 0; i < COUNT; i++) pthread_join(threads[i], &failed[i]);
-    for (int i = 0; i < COUNT; i++) assert_null(failed[i]);
-    cluster_run(&cluster, "jobs", "UPDATE kerf_meta SET value='1000' WHERE key='schema_version'");
-    assert_int_equal(store_open(place.store, STORE_SERVE, &store, &err), KERF_EINVALID);
-    assert_non_null(strstr(err.message, "a newer kerf"));
-}
-
-/* An error while it is away, and then on as before. */
-static void test_away_and_back(void **state) {
-    (void)state;
-    const struct timespec moment = {.tv_nsec = 300000000};
-    struct store_turn turn;
-    int64_t count = 0;
-    if (!store->methods->blocks) return;
-    struct kerf_job *job = make_job("p1");
-    int64_t key = create("p1");
-    assert_true(begin(&turn));
-    cluster_stop(&cluster, "immediate");
-    struct store_write write = {
-        .kind = STORE_DECIDE, .changes = KERF_JOB_CHANGED_ROW, .job = key, .version = 2, .of = job};
-    assert_int_equal(submit(&write, &turn), KERF_EIO); /* in the middle of a decision */
-    assert_int_equal(store->methods->count_jobs(store, &count, &err), KERF_EIO);
-    assert_int_equal(store->methods->ping(store, &err), KERF_EIO);
-    assert_false(begin(&turn));
-    cluster_start(&cluster);
-    nanosleep(&moment, NULL);
-    assert_int_equal(store->methods->count_jobs(store, &count, &err), KERF_OK);
-    assert_int_equal(count, 1);
-    cluster_stop(&cluster, "fast"); /* and while nobody asks, nobody notices */
-    cluster_start(&cluster);
-    assert_true(begin(&turn));
-    assert_int_equal(turn.version, 1);
-    store->methods->cancel(store, &turn);
-    kerf_job_free(job);
-}
-
 static void test_names(void **state) {
     static const char *const pairs[][2] = {{"jobs@home.db", "jobs@home.db"},
                                            {"postgresql://u:secret@host:1/db?password=x", "postgresql://...@host:1/db"},
@@ -441,10 +245,6 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_purge, start, stop),
         cmocka_unit_test_setup_teardown(test_one_fails, start, stop),
         cmocka_unit_test_setup_teardown(test_tokens, start, stop),
-        cmocka_unit_test_setup_teardown(test_turns, start, stop),
-        cmocka_unit_test_setup_teardown(test_two_create, start, stop),
-        cmocka_unit_test_setup_teardown(test_starts_at_once, start, stop),
-        cmocka_unit_test_setup_teardown(test_away_and_back, start, stop),
         cmocka_unit_test(test_names),
     };
     is_postgresql = argc > 1 && strcmp(argv[1], "postgresql") == 0;
