@@ -8,7 +8,7 @@
 #include "server/server.h"
 
 struct serve_options {
-    const char *listen, *store, *compat, *log;
+    const char *listen, *store, *import_zeus, *compat, *log;
     int64_t threads, connections, cache;
     double idle, request;
     int32_t log_requests;
@@ -26,8 +26,15 @@ static const struct kerf_option options[] = {
      .letter = 's',
      .type = KERF_OPTION_STRING,
      AT(store),
-     .value = "FILE",
-     .help = "What the server knows (default: kerf.db): a SQLite file, made where there is none."},
+     .value = "STORE",
+     .help = "What the server knows (default: kerf.db): a SQLite file, made where there is none, or "
+             "postgresql://USER@HOST/DATABASE, which several servers may share."},
+    {.name = "import-zeus",
+     .type = KERF_OPTION_STRING,
+     AT(import_zeus),
+     .value = "DATABASE",
+     .help = "Take over the jobs of Zeus's server first: a SQLite file, postgresql://... or mysql://..., which is only "
+             "read. Jobs that are there already are left as they are."},
     {.name = "compat",
      .type = KERF_OPTION_CHOICE,
      AT(compat),
@@ -119,6 +126,7 @@ static int serve(const struct serve_options *values) {
     const struct server_options how = {
         .listen = values->listen,
         .store = values->store,
+        .import_zeus = values->import_zeus,
         .compat = compat,
         .log_json = strcmp(values->log, "json") == 0,
         .log_requests = values->log_requests,

@@ -5,6 +5,7 @@
  */
 #include "server/server_parts.h"
 
+#include <inttypes.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "server/listen.h"
+#include "store/import.h"
 
 enum {
     CONNECTION_BYTES = 16384, /* headers, and what is read and written at once */
@@ -225,6 +227,38 @@ static int32_t start_daemon(struct server *server, int fd, struct kerf_error *er
     return kerf_error_set(err, KERF_EIO, "the HTTP server cannot be started");
 }
 
+/* ---- Another server's database ------------------------------------------------------------------------------ */
+
+struct taking_over {
+    struct log *log;
+    int64_t counts[IMPORT_OUTCOMES];
+};
+
+static void note_import(void *context, enum import_outcome outcome, const char *job_id, int64_t trials,
+                        const char *why) {
+    struct taking_over *all = context;
+    all->counts[outcome]++;
+    if (outcome == IMPORT_TAKEN)
+        log_info(all->log, "imported", "job %s with %" PRId64 " trials", job_id, trials);
+    else if (outcome == IMPORT_KNOWN)
+        log_info(all->log, "imported", "job %s is here already, and left as it is", job_id);
+    else
+        log_error(all->log, "import", "job %s is left out: %s", job_id, why);
+}
+
+static int32_t take_over(struct server *server, struct kerf_error *err) {
+    struct taking_over all = {.log = &server->log};
+    int32_t code =
+        import_zeus(server->options.import_zeus, server->store, server_job_flags(server), note_import, &all, err);
+    if (code == KERF_OK)
+        log_info(&server->log, "imported",
+                 "%" PRId64 " jobs taken over, %" PRId64 " here already, %" PRId64 " left out",
+                 all.counts[IMPORT_TAKEN], all.counts[IMPORT_KNOWN], all.counts[IMPORT_REFUSED]);
+    return code;
+}
+
+/* ---- Start -------------------------------------------------------------------------------------------------- */
+
 int32_t server_start(const struct server_options *options, struct server **ret_server, struct kerf_error *err) {
     struct server *server = calloc(1, sizeof *server);
     int fd = -1;
@@ -234,6 +268,7 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     server->started_s = clock_now_s();
     raise_file_limit(options->connections);
     int32_t code = store_open(options->store, STORE_SERVE, &server->store, err);
+    if (code == KERF_OK && options->import_zeus) code = take_over(server, err);
     if (code == KERF_OK) {
         server->jobs = job_cache_new((size_t)options->cache_mib << 20);
         if (server->jobs == NULL) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
@@ -243,7 +278,9 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     if (code == KERF_OK) code = listen_open(options->listen, &fd, &server->port, server->address, err);
     if (code == KERF_OK) code = start_daemon(server, fd, err);
     if (code == KERF_OK) {
-        log_info(&server->log, "listening", "http://%s, store %s", server->address, options->store);
+        char store[256];
+        store_name(options->store, store, sizeof store);
+        log_info(&server->log, "listening", "http://%s, store %s", server->address, store);
         *ret_server = server;
     } else {
         server_stop(server);

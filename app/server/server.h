@@ -9,9 +9,10 @@
 struct server;
 
 struct server_options {
-    const char *listen; /* "127.0.0.1:8000", "[::1]:0" */
-    const char *store;  /* as store_open has it */
-    int32_t compat;     /* 1: Zeus's server, its faults included */
+    const char *listen;      /* "127.0.0.1:8000", "[::1]:0" */
+    const char *store;       /* as store_open has it */
+    const char *import_zeus; /* a database of Zeus's server that is taken over first; NULL: none */
+    int32_t compat;          /* 1: Zeus's server, its faults included */
     int32_t log_json;
     int32_t log_requests;
     int32_t threads; /* 0: as many as there are processors, 8 at most */

@@ -200,10 +200,24 @@ static int32_t decide(struct sqlite_session *session, struct kerf_text *room, co
     return code;
 }
 
+/* A job with its whole history. */
+static int32_t import_job(struct sqlite_session *session, struct kerf_text *room, struct store_write *write,
+                          struct kerf_error *err) {
+    int32_t code = create_job(session, room, write, err);
+    if (code == KERF_OK && write->job) code = put_arms(session, write, err);
+    for (int64_t i = 0; i < write->num_trials && code == KERF_OK && write->job; i++) {
+        struct store_write one = *write;
+        one.trial = &write->trials[i];
+        code = insert_trial(session, &one, err);
+    }
+    return code;
+}
+
 int32_t sqlite_apply(struct sqlite_session *session, struct kerf_text *room, struct store_write *write,
                      struct kerf_error *err) {
     switch (write->kind) {
     case STORE_CREATE: return create_job(session, room, write, err);
+    case STORE_IMPORT: return import_job(session, room, write, err);
     case STORE_DELETE: return delete_job(session, write, err);
     default: return decide(session, room, write, err);
     }

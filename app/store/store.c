@@ -2,19 +2,35 @@
 /* The stores there are, and which of them a name means. */
 #include "store/store.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "store/stores.h"
 
-static const struct store_methods *const stores[] = {&store_sqlite}; /* the one for any file comes last */
+static const struct store_methods *const stores[] = {&store_postgresql, &store_sqlite}; /* any file: the last one */
+
+/* libpq knows a short form of the scheme, too. */
+static int is_for(const struct store_methods *methods, const char *where) {
+    if (methods->scheme == NULL) return strstr(where, "://") == NULL;
+    return strncmp(where, methods->scheme, strlen(methods->scheme)) == 0 ||
+           (methods == &store_postgresql && strncmp(where, "postgres://", 11) == 0);
+}
 
 int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
-        if (stores[i]->scheme == NULL || strncmp(where, stores[i]->scheme, strlen(stores[i]->scheme)) == 0) {
-            if (stores[i]->scheme == NULL && strstr(where, "://") != NULL) break;
-            return stores[i]->open(where, flags, ret_store, err);
-        }
-    return kerf_error_set(err, KERF_EUNSUPPORTED, "%.200s is no store that this build of kerf can open", where);
+        if (is_for(stores[i], where)) return stores[i]->open(where, flags, ret_store, err);
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "a store is a file or postgresql://HOST/DATABASE; kerf has none for %.*s://",
+                          (int)(strstr(where, "://") - where), where);
+}
+
+void store_name(const char *where, char *ret_name, size_t size) {
+    const char *scheme = strstr(where, "://"), *user = scheme ? scheme + 3 : where;
+    const char *at = scheme ? strchr(user, '@') : NULL, *slash = strchr(user, '/');
+    const char *question = scheme ? strchr(user, '?') : NULL; /* a password may stand there too */
+    if (at && slash && at > slash) at = NULL;
+    snprintf(ret_name, size, "%.*s%s%.*s", (int)(user - where), where, at ? "...@" : "",
+             question ? (int)(question - (at ? at + 1 : user)) : (int)strlen(at ? at + 1 : user), at ? at + 1 : user);
 }
 
 void store_close(struct store *store) {

@@ -32,20 +32,22 @@ struct store_turn {
     void *session;   /* the store's own: a connection with its transaction */
 };
 
-enum store_write_kind { STORE_CREATE, STORE_DELETE, STORE_DECIDE };
+enum store_write_kind { STORE_CREATE, STORE_DELETE, STORE_DECIDE, STORE_IMPORT };
 
 /* What one decision changed. It, and what it points at, stays as it is until `done`. */
 struct store_write {
     enum store_write_kind kind;
-    int32_t changes;           /* STORE_DECIDE: enum kerf_job_changes */
-    int32_t trial_is_new;      /* 1: insert, 0: update */
-    int64_t job;               /* the key; STORE_CREATE sets it, or leaves 0 when the job_id was taken meanwhile */
-    int64_t version;           /* that it will have */
+    int32_t changes;      /* STORE_DECIDE: enum kerf_job_changes */
+    int32_t trial_is_new; /* 1: insert, 0: update */
+    int64_t job;          /* the key; STORE_CREATE and _IMPORT set it, or leave 0 when the job_id was taken meanwhile */
+    int64_t version;      /* that it will have */
     const struct kerf_job *of; /* for its spec, row and arms; not for STORE_DELETE */
     const struct kerf_trial *trial;
     const char *reason; /* of a new trial */
     const struct kerf_trial *expired;
     int32_t num_expired;
+    const struct kerf_trial *trials; /* STORE_IMPORT, which is a STORE_CREATE with trials and arms: all of them */
+    int64_t num_trials;
     double now_s;
     void (*done)(struct store_write *write, int32_t code, const struct kerf_error *err);
     void *context;
@@ -149,7 +151,8 @@ enum store_open_flags {
 
 /* By what `where` begins with. */
 int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err);
-void store_close(struct store *store); /* NULL is fine */
+void store_close(struct store *store);                           /* NULL is fine */
+void store_name(const char *where, char *ret_name, size_t size); /* for people: without user, password and options */
 
 int32_t store_costs_add(struct store_costs *costs, int64_t number, double cost);
 void store_costs_free(struct store_costs *costs);

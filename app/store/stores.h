@@ -5,6 +5,6 @@
 
 #include "store/store.h"
 
-extern const struct store_methods store_sqlite;
+extern const struct store_methods store_postgresql, store_sqlite;
 
 #endif

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "database.h"
 #include "serve_client.h"
 
 static size_t from_base64(const char *text, char *to) {
@@ -95,12 +96,15 @@ static void compare_answer(struct replay *replay, const json_t *want) {
     if (allow) assert_string_equal(reply_header(&reply, "allow", room, sizeof room), allow);
 }
 
+static struct cluster cluster; /* with the argument postgresql */
+
 static void test_compat(void **state) {
     struct place place;
     struct replay replay = {.compat = 1};
     static char line[1 << 16];
     (void)state;
     place_make(&place);
+    if (cluster.is_up) cluster_database(&cluster, "sessions", place.store, sizeof place.store);
     place_start(&place, 1);
     client_open(&replay.client, place.port);
     FILE *file = fopen(KERF_TEST_DIR "/server/sessions.jsonl", "r");
@@ -128,7 +132,14 @@ static void test_compat(void **state) {
     place_clear(&place);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_compat)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const char *why = "";
+    if (argc > 1 && strcmp(argv[1], "postgresql") == 0 && !cluster_make(&cluster, &why)) {
+        printf("skipped: %s\n", why);
+        return 0;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    cluster_clear(&cluster);
+    return failed;
 }

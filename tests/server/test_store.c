@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The store by itself: what is written is read back, lists have pages, and a write that fails fails alone. */
+/*
+ * The stores by themselves: what is written is read back, lists have pages, and a write that fails fails alone. The
+ * same tests run on each store: `test_store sqlite` (or nothing), `test_store postgresql`.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,16 +14,21 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include "database.h"
 #include "serve_client.h"
-#include "store/store.h"
+#include "store_writes.h"
 
 static struct place place;
 static struct store *store;
 static struct kerf_error err;
 
+static struct cluster cluster;
+static int is_postgresql;
+
 static int start(void **state) {
     (void)state;
     place_make(&place);
+    if (is_postgresql) cluster_database(&cluster, "jobs", place.store, sizeof place.store);
     return store_open(place.store, STORE_SERVE, &store, &err) != KERF_OK;
 }
 
@@ -31,66 +39,10 @@ static int stop(void **state) {
     return 0;
 }
 
-/* ---- Writes that are waited for ------------------------------------------------------------------------------ */
-
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static int num_done;
-static int32_t codes[64];
-
-static void done(struct store_write *write, int32_t code, const struct kerf_error *why) {
-    (void)why;
-    pthread_mutex_lock(&lock);
-    codes[*(int *)write->context] = code;
-    num_done++;
-    pthread_cond_signal(&changed);
-    pthread_mutex_unlock(&lock);
-}
-
-static void wait_for(int count) {
-    pthread_mutex_lock(&lock);
-    while (num_done < count) pthread_cond_wait(&changed, &lock);
-    num_done = 0;
-    pthread_mutex_unlock(&lock);
-}
-
 static int32_t submit(struct store_write *write, struct store_turn *turn) {
-    static int first = 0;
-    write->done = done;
-    write->context = &first;
-    store->methods->submit(store, turn, write);
-    wait_for(1);
-    return codes[0];
+    return submit_and_wait(store, write, turn);
 }
-
-static struct kerf_job *make_job(const char *job_id) {
-    static const int64_t sizes[] = {32, 64};
-    struct kerf_job_spec spec;
-    struct kerf_job *job = NULL;
-    kerf_job_spec_defaults(&spec);
-    spec.job_id = job_id;
-    spec.job_id_prefix = "p";
-    spec.gpu_model = "\xc3\xa9";
-    spec.batch_sizes = sizes;
-    spec.num_batch_sizes = 2;
-    spec.default_batch_size = 64;
-    spec.number_of_gpus = 8;
-    spec.max_power = 1e22 / 3;
-    spec.has_mab_seed = 1;
-    spec.mab_seed = INT64_MAX;
-    spec.has_beta_knob = 0;
-    assert_int_equal(kerf_job_create(&spec, KERF_JOB_COMPAT, &job, &err), KERF_OK);
-    return job;
-}
-
-static int64_t create(const char *job_id) {
-    struct kerf_job *job = make_job(job_id);
-    struct store_turn turn = {0};
-    struct store_write write = {.kind = STORE_CREATE, .of = job, .now_s = 1.5, .version = 1};
-    assert_int_equal(submit(&write, &turn), KERF_OK);
-    kerf_job_free(job);
-    return write.job;
-}
+static int64_t create(const char *job_id) { return create_job(store, job_id); }
 
 /* ---- Tests --------------------------------------------------------------------------------------------------- */
 
@@ -109,6 +61,7 @@ static void test_job(void **state) {
     assert_int_equal(store->methods->load_job(store, &turn, KERF_JOB_COMPAT, &job, &err), KERF_OK);
     assert_true(kerf_job_spec_same(kerf_job_spec_of(job), kerf_job_spec_of(made)));
     assert_memory_equal(&kerf_job_row_of(job)->random, &kerf_job_row_of(made)->random, sizeof(struct kerf_job_random));
+    store->methods->cancel(store, &turn);
     assert_int_equal(store->methods->find_job(store, "p1", &turn, &created_s, &err), KERF_OK);
     assert_true(created_s == 1.5);
     assert_int_equal(store->methods->find_job(store, "p2", &turn, &created_s, &err), KERF_EUNKNOWN);
@@ -230,13 +183,13 @@ static void test_one_fails(void **state) {
                                          .changes = KERF_JOB_CHANGED_ROW,
                                          .job = i == BAD ? 4711 : 0,
                                          .of = jobs[i],
-                                         .done = done,
+                                         .done = write_done,
                                          .context = &numbers[i]};
     }
     for (int i = 0; i < COUNT; i++) store->methods->submit(store, &turn, &writes[i]);
-    wait_for(COUNT);
+    wait_for_writes(COUNT);
     for (int i = 0; i < COUNT; i++) {
-        assert_int_equal(codes[i], i == BAD ? KERF_EUNKNOWN : KERF_OK);
+        assert_int_equal(write_codes[i], i == BAD ? KERF_EUNKNOWN : KERF_OK);
         kerf_job_free(jobs[i]);
     }
     int64_t count = 0;
@@ -272,13 +225,34 @@ static void test_tokens(void **state) {
     store_close(beside);
 }
 
-int main(void) {
+static void test_names(void **state) {
+    static const char *const pairs[][2] = {{"jobs@home.db", "jobs@home.db"},
+                                           {"postgresql://u:secret@host:1/db?password=x", "postgresql://...@host:1/db"},
+                                           {"postgresql:///db", "postgresql:///db"}};
+    char name[64];
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        store_name(pairs[i][0], name, sizeof name);
+        assert_string_equal(name, pairs[i][1]);
+    }
+}
+
+int main(int argc, char **argv) {
+    const char *why = "";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_job, start, stop),
         cmocka_unit_test_setup_teardown(test_trials, start, stop),
         cmocka_unit_test_setup_teardown(test_purge, start, stop),
         cmocka_unit_test_setup_teardown(test_one_fails, start, stop),
         cmocka_unit_test_setup_teardown(test_tokens, start, stop),
+        cmocka_unit_test(test_names),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    is_postgresql = argc > 1 && strcmp(argv[1], "postgresql") == 0;
+    if (is_postgresql && !cluster_make(&cluster, &why)) {
+        printf("skipped: %s\n", why);
+        return 0;
+    }
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    if (is_postgresql) cluster_clear(&cluster);
+    return failed;
 }

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Jobs in a PostgreSQL database, which several servers share. A decision is one transaction under the lock on the job's
+ * state: whoever has the lock reads what the one before it committed. READ COMMITTED is enough for that, and has no
+ * serialization failures. A decision takes two round trips: BEGIN and the lock, then the changes and COMMIT.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "store/postgresql_parts.h"
+#include "store/stores.h"
+
+static void pg_close(struct store *base) {
+    struct pg_store *store = (struct pg_store *)base;
+    while (store->idle) {
+        struct pg_session *session = store->idle;
+        store->idle = session->next;
+        pg_disconnect(session);
+    }
+    pthread_mutex_destroy(&store->lock);
+    free(store->url);
+    free(store);
+}
+
+static int32_t migrate(struct pg_store *store, struct kerf_error *err) {
+    struct pg_session *session;
+    int32_t code = pg_connect(store->url, 0, &session, err);
+    if (code != KERF_OK) return code;
+    code = pg_migrate(session->connection, err);
+    pg_disconnect(session);
+    return code;
+}
+
+static int32_t pg_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {
+    struct pg_store *store;
+    struct pg_session *first;
+    (void)flags; /* servers and other programs are alike here */
+    if (libpq_open(err) != KERF_OK) return KERF_EUNSUPPORTED;
+    store = calloc(1, sizeof *store);
+    if (store == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the store");
+    store->store.methods = &store_postgresql;
+    pthread_mutex_init(&store->lock, NULL);
+    store->url = strdup(where);
+    int32_t code = store->url ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the store");
+    if (code == KERF_OK) code = migrate(store, err);
+    if (code == KERF_OK) code = pg_connect(store->url, 1, &first, err);
+    if (code == KERF_OK) {
+        pg_give_back(store, first);
+        *ret_store = &store->store;
+    } else {
+        pg_close(&store->store);
+    }
+    return code;
+}
+
+static int32_t pg_ping(struct store *base, struct kerf_error *err) {
+    PGresult *result = NULL;
+    int32_t code = pg_ask((struct pg_store *)base, NULL, PG_PING, NULL, &result, err);
+    if (code == KERF_OK) pq.clear(result);
+    return code;
+}
+
+static void pg_count(struct store *base, struct store_counts *ret_counts) {
+    struct pg_store *store = (struct pg_store *)base;
+    pthread_mutex_lock(&store->lock);
+    *ret_counts = store->counts;
+    pthread_mutex_unlock(&store->lock);
+}
+
+const struct store_methods store_postgresql = {
+    .name = "postgresql",
+    .scheme = "postgresql://",
+    .blocks = 1,
+    .open = pg_open,
+    .close = pg_close,
+    .ping = pg_ping,
+    .count = pg_count,
+    .begin = pg_begin,
+    .cancel = pg_cancel,
+    .submit = pg_submit,
+    .load_job = pg_load_job,
+    .load_trial = pg_load_trial,
+    .load_costs = pg_load_costs,
+    .find_job = pg_find_job,
+    .list_jobs = pg_list_jobs,
+    .list_trials = pg_list_trials,
+    .count_jobs = pg_count_jobs,
+    .add_token = pg_add_token,
+    .revoke_token = pg_revoke_token,
+    .list_tokens = pg_list_tokens,
+    .get_meta = pg_get_meta,
+    .set_meta = pg_set_meta,
+};

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* PostgreSQL, as a store and as what is imported, in a build without libpq. */
+#include "store/import_sources.h"
+#include "store/stores.h"
+
+static int32_t cannot_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {
+    (void)where, (void)flags, (void)ret_store;
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "this kerf was built without PostgreSQL: it needs libpq-dev (14 or newer)");
+}
+
+const struct store_methods store_postgresql = {.name = "postgresql", .scheme = "postgresql://", .open = cannot_open};
+
+static int32_t cannot_import(const char *where, struct import_source **ret_source, struct kerf_error *err) {
+    (void)ret_source;
+    return cannot_open(where, 0, NULL, err);
+}
+
+const struct import_methods import_postgresql = {.scheme = "postgresql", .open = cannot_import};
