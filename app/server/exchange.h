@@ -41,7 +41,7 @@ struct exchange {
     _Atomic double since_s;   /* of this state, or of the first byte of a request that is not whole yet */
     _Atomic uint64_t settled; /* bytes that had come in when the last request was over; 0: there was none */
     size_t drained;           /* bytes of this body, kept or not */
-    int has_partial;          /* watch.c: some of the next one came in */
+    _Atomic int has_partial;  /* watch.c: some of the next one came in */
 
     /* The request */
     struct pool pool;

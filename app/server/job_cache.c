@@ -158,7 +158,7 @@ int job_turn_take(struct job_cache *cache, const char *job_id, struct job_turn *
     uint64_t hash = hash_text(job_id);
     pthread_mutex_lock(&cache->lock);
     struct job_entry *entry = find(cache, job_id, hash);
-    *(entry && entry->job ? &cache->counts.hits : &cache->counts.misses) += 1;
+    *(entry && entry->has_job ? &cache->counts.hits : &cache->counts.misses) += 1;
     if (entry == NULL) entry = add(cache, job_id, hash);
     int taken = entry ? take_or_wait(cache, entry, turn) : -1;
     pthread_mutex_unlock(&cache->lock);
@@ -180,11 +180,13 @@ static struct job_turn *pass_on(struct job_cache *cache, struct job_entry *entry
 
 void job_turn_release(struct job_cache *cache, struct job_turn *turn) {
     struct job_entry *entry = turn->entry;
-    size_t bytes = ENTRY_BYTES + (entry->job ? kerf_job_memory(entry->job) : 0);
+    int has_job = entry->job != NULL;
+    size_t bytes = ENTRY_BYTES + (has_job ? kerf_job_memory(entry->job) : 0);
     turn->entry = NULL;
     pthread_mutex_lock(&cache->lock);
     cache->counts.bytes += bytes - entry->bytes;
     entry->bytes = bytes;
+    entry->has_job = has_job;
     struct job_turn *next = pass_on(cache, entry);
     evict(cache);
     pthread_mutex_unlock(&cache->lock);

@@ -29,7 +29,7 @@ struct job_entry {
     struct job_entry *chain, *newer, *older;
     struct job_turn *first, **last; /* those who wait */
     size_t bytes;
-    int32_t is_taken;
+    int32_t is_taken, has_job; /* has_job: when the last turn ended */
 };
 
 struct job_turn {

@@ -111,6 +111,8 @@ static const struct field job_fields[] = {
      JOB(lease_s), 0},
 };
 
+_Static_assert(sizeof job_fields / sizeof job_fields[0] <= MODEL_FIELDS_MOST, "the largest model");
+
 static int has_default(const struct field_value *sizes, const struct python_integer *size) {
     for (size_t i = 0; i < sizes->count; i++)
         if (python_integer_compare(&sizes->items[i], size) == 0) return 1;
@@ -173,8 +175,8 @@ static const struct field trial_fields[] = {
 
 /* ---- All three -------------------------------------------------------------------------------------------- */
 
-#define MODEL(fields, check)                                                                                           \
-    { fields, sizeof fields / sizeof fields[0], check }
+#define MODEL(table, check)                                                                                            \
+    { (table), sizeof(table) / sizeof((table)[0]), (check) }
 
 static const struct model job_model = MODEL(job_fields, check_job);
 static const struct model report_model = MODEL(report_fields, NULL);

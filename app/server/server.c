@@ -196,11 +196,15 @@ static void raise_file_limit(int32_t connections) {
     setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* Most of them are about what clients did; one a second is enough to see that something is wrong. */
 static void on_library_words(void *context, const char *format, va_list list) {
+    struct server *server = context;
     char words[512];
+    int64_t now_s = (int64_t)clock_ticks_s();
+    if (atomic_exchange(&server->words_s, now_s) == now_s) return;
     vsnprintf(words, sizeof words, format, list);
     words[strcspn(words, "\n")] = 0;
-    log_error(&((struct server *)context)->log, "http", "%s", words);
+    log_info(&server->log, "http", "%s", words);
 }
 
 static int32_t start_daemon(struct server *server, int fd, struct kerf_error *err) {
@@ -233,10 +237,7 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     }
     if (code == KERF_OK) code = watch_start(server, err);
     if (code == KERF_OK) code = listen_open(options->listen, &fd, &server->port, server->address, err);
-    if (code == KERF_OK) {
-        server->is_ready = 1;
-        code = start_daemon(server, fd, err);
-    }
+    if (code == KERF_OK) code = start_daemon(server, fd, err);
     if (code == KERF_OK) {
         log_info(&server->log, "listening", "http://%s, store %s", server->address, options->store);
         *ret_server = server;

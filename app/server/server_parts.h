@@ -21,13 +21,14 @@ struct server {
     char address[128]; /* "127.0.0.1:8000" */
     int32_t port;
     double started_s;
-    _Atomic int is_ready, is_stopping;
+    _Atomic int64_t words_s; /* when the library's words were last written */
+    _Atomic int is_stopping;
     _Atomic int64_t running; /* requests that are complete and not answered */
 
     /* watch.c */
     pthread_mutex_t connections_lock;
     struct exchange *connections;
-    int64_t num_connections;
+    _Atomic int64_t num_connections;
     pthread_t watch;
     pthread_cond_t watch_ends;
     int has_watch, watch_is_over;

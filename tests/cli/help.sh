@@ -15,7 +15,7 @@ for verb in $verbs; do
     for how in --help -h; do "$KERF" "$verb" $how | cmp - one; done
 done
 
-for verb in plan estimate models systems help; do ask help $verb; done
+for verb in plan estimate serve models systems help; do ask help $verb; done
 
 echo "== help comes before what else is wrong"
 "$KERF" plan --gpus none --help | head -n 1

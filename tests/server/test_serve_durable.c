@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What was answered stays, and a trial number is given once: through kill -9, a full disk and orderly ends. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sqlite3.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "serve_client.h"
+
+enum { JOBS = 4, KILLS = 6, NUMBERS = 100000 };
+
+static struct place place;
+
+static int make(void **state) {
+    (void)state;
+    place_make(&place);
+    return 0;
+}
+
+static int clear(void **state) {
+    (void)state;
+    place_clear(&place);
+    return 0;
+}
+
+/* ---- kill -9 ------------------------------------------------------------------------------------------------- */
+
+struct worker { /* asks and reports until the server is gone */
+    pthread_t thread;
+    int job, port;
+    unsigned char *given, *acknowledged; /* by trial number; of all rounds */
+    int64_t *sizes;
+    int num_acknowledged, num_twice;
+};
+
+static void *work(void *context) {
+    struct worker *worker = context;
+    struct client client;
+    struct reply reply;
+    char path[64], body[256], job_id[16];
+    client_open(&client, worker->port);
+    snprintf(job_id, sizeof job_id, "j%d", worker->job);
+    snprintf(path, sizeof path, "/jobs/batch_size?job_id=%s", job_id);
+    while (client_try(&client, "GET", path, "", NULL, 0, &reply) && reply.status == 200) {
+        int64_t trial = reply_integer(&reply, "trial_number"), size = reply_integer(&reply, "batch_size");
+        if (trial < 1 || trial >= NUMBERS) break;
+        if (worker->given[trial]++) worker->num_twice++;
+        worker->sizes[trial] = size;
+        int length = snprintf(body, sizeof body,
+                              "{\"job_id\":\"%s\",\"batch_size\":%d,\"trial_number\":%d,\"time\":1,\"energy\":%d,"
+                              "\"metric\":0.9,\"current_epoch\":1}",
+                              job_id, (int)size, (int)trial, 100 + (int)(trial % 17));
+        if (!client_try(&client, "POST", "/report", "application/json", body, (size_t)length, &reply)) break;
+        if (reply.status == 200 && strstr(reply.body, "\"stop_train\":true")) {
+            worker->acknowledged[trial] = 1;
+            worker->num_acknowledged++;
+        }
+    }
+    client_close(&client);
+    return NULL;
+}
+
+static void run_and_kill(struct worker *workers, int after_ms) {
+    const struct timespec while_it_runs = {.tv_sec = after_ms / 1000, .tv_nsec = after_ms % 1000 * 1000000L};
+    place_run(&place, 0, NULL);
+    for (int i = 0; i < JOBS; i++) {
+        workers[i].port = place.port;
+        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+    }
+    nanosleep(&while_it_runs, NULL);
+    place_end(&place, SIGKILL);
+    for (int i = 0; i < JOBS; i++) pthread_join(workers[i].thread, NULL);
+}
+
+static void test_kills(void **state) {
+    (void)state;
+    struct worker workers[JOBS] = {0};
+    struct client client;
+    struct reply reply;
+    int checked = 0;
+    place_run(&place, 0, NULL);
+    client_open(&client, place.port);
+    for (int i = 0; i < JOBS; i++) {
+        char job_id[16];
+        snprintf(job_id, sizeof job_id, "j%d", i);
+        assert_int_equal(register_job(&client, job_id, "64,128,256", ",\"beta_knob\":null"), 201);
+        workers[i] = (struct worker){.job = i,
+                                     .given = calloc(NUMBERS, 1),
+                                     .acknowledged = calloc(NUMBERS, 1),
+                                     .sizes = calloc(NUMBERS, sizeof(int64_t))};
+    }
+    client_close(&client);
+    place_end(&place, SIGKILL);
+    for (int kill = 0; kill < KILLS; kill++) run_and_kill(workers, 60 + 70 * kill);
+    place_run(&place, 0, NULL);
+    client_open(&client, place.port);
+    for (int i = 0; i < JOBS; i++) {
+        char job_id[16];
+        snprintf(job_id, sizeof job_id, "j%d", i);
+        assert_int_equal(workers[i].num_twice, 0);
+        for (int64_t trial = 1; trial < NUMBERS; trial++)
+            if (workers[i].acknowledged[trial] && (trial % 7 == 0 || checked < 200)) {
+                assert_int_equal(report(&client, &reply, job_id, workers[i].sizes[trial], trial, 1, 0.9, 1), 200);
+                assert_non_null(strstr(reply.body, "is already reported"));
+                checked++;
+            }
+        free(workers[i].given);
+        free(workers[i].acknowledged);
+        free(workers[i].sizes);
+    }
+    client_close(&client);
+    print_message("%d acknowledged reports are there after %d kills\n", checked, KILLS);
+    assert_true(checked > 20);
+}
+
+/* ---- An orderly end ------------------------------------------------------------------------------------------ */
+
+static void test_term(void **state) {
+    (void)state;
+    struct client client, idle;
+    struct reply reply;
+    struct timespec before, after;
+    int64_t size, trial;
+    const char *const words[] = {"--log", "json", NULL};
+    place_run(&place, 0, words);
+    client_open(&client, place.port);
+    client_open(&idle, place.port);
+    client_ask(&idle, &reply, "GET", "/healthz", NULL);
+    assert_int_equal(register_job(&client, "j", "64", ""), 201);
+    assert_int_equal(predict(&client, "j", &size, &trial), 200);
+    static const char rest[] =
+        "{\"job_id\":\"j\",\"batch_size\":64,\"trial_number\":1,\"time\":1,\"energy\":100,\"metric\":0.9,"
+        "\"current_epoch\":1}";
+    char request[512];
+    snprintf(request, sizeof request, "POST /report HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n",
+             sizeof rest - 1);
+    assert_true(client_send(&client, request, strlen(request)));
+    const struct timespec moment = {.tv_nsec = 200000000};
+    nanosleep(&moment, NULL);
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    kill(place.program, SIGTERM);
+    assert_false(client_read(&idle, 0, &reply)); /* idle: closed at once */
+    nanosleep(&moment, NULL);
+    assert_true(client_send(&client, rest, sizeof rest - 1));
+    assert_true(client_read(&client, 0, &reply)); /* begun: answered */
+    assert_int_equal(reply.status, 200);
+    int status = -1;
+    waitpid(place.program, &status, 0);
+    place.program = -1;
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true(after.tv_sec - before.tv_sec < 5);
+    client_close(&client);
+    client_close(&idle);
+}
+
+/* ---- A full disk --------------------------------------------------------------------------------------------- */
+
+static void test_disk_full(void **state) {
+    (void)state;
+    struct client client;
+    struct reply reply;
+    int acknowledged = 0, status = 200;
+    place_run(&place, 400000, NULL);
+    client_open(&client, place.port);
+    assert_int_equal(register_job(&client, "j", "64", ",\"beta_knob\":null"), 201);
+    for (int64_t trial = 1; trial < 2000 && status == 200; trial++) {
+        int64_t size, number;
+        status = predict(&client, "j", &size, &number);
+        if (status != 200) break;
+        assert_int_equal(number, trial);
+        status = report(&client, &reply, "j", size, number, 100 + (double)(trial % 5), 0.9, 1);
+        if (status == 200) acknowledged++;
+    }
+    assert_int_equal(status, 503);
+    assert_true(acknowledged > 5);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/j/trials?limit=5", NULL), 200);
+    place_end(&place, SIGTERM);
+    client_close(&client);
+    place_run(&place, 0, NULL);
+    client_open(&client, place.port);
+    for (int64_t trial = 1; trial <= acknowledged; trial++) {
+        assert_int_equal(report(&client, &reply, "j", 64, trial, 1, 0.9, 1), 200);
+        assert_non_null(strstr(reply.body, "is already reported"));
+    }
+    int64_t size, number;
+    assert_int_equal(predict(&client, "j", &size, &number), 200);
+    assert_true(number > acknowledged);
+    client_close(&client);
+}
+
+/* ---- Files that are not for it -------------------------------------------------------------------------------- */
+
+static void refuses(const char *words) {
+    struct kerf_error err = {.code = KERF_OK};
+    struct server *server;
+    const struct server_options options = place_options(&place, 0);
+    assert_int_not_equal(server_start(&options, &server, &err), KERF_OK);
+    if (strstr(err.message, words) == NULL) fail_msg("'%s' does not say '%s'", err.message, words);
+}
+
+static void run_sql(const char *sql) {
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(place.store, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+}
+
+static void test_refused_files(void **state) {
+    (void)state;
+    place_run(&place, 0, NULL);
+    refuses("is in use by another kerf serve");
+    place_end(&place, SIGTERM);
+    run_sql("PRAGMA user_version=1000");
+    refuses("written by a newer kerf");
+    unlink(place.store);
+    run_sql("CREATE TABLE Job (job_id TEXT)");
+    refuses("a database of another program");
+    FILE *file = fopen(place.store, "w");
+    fputs("some text, which is no database, and long enough to be looked at as one\n", file);
+    fclose(file);
+    refuses("not a database");
+    snprintf(place.store, sizeof place.store, "%s/no/such/folder", place.folder);
+    refuses("cannot be opened");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_kills, make, clear),
+        cmocka_unit_test_setup_teardown(test_term, make, clear),
+        cmocka_unit_test_setup_teardown(test_disk_full, make, clear),
+        cmocka_unit_test_setup_teardown(test_refused_files, make, clear),
+    };
+    signal(SIGPIPE, SIG_IGN);
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

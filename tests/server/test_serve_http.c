@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How the server speaks HTTP: routes, limits, clients that are slow, idle or odd. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "serve_client.h"
+
+static struct place place;
+static struct client client;
+static struct reply reply;
+
+static int start(void **state) {
+    (void)state;
+    struct kerf_error err;
+    place_make(&place);
+    struct server_options options = place_options(&place, 0);
+    options.request_s = options.idle_s = 1.5;
+    if (server_start(&options, &place.server, &err) != KERF_OK) fail_msg("%s", err.message);
+    place.port = server_port(place.server);
+    client_open(&client, place.port);
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    client_close(&client);
+    place_clear(&place);
+    return 0;
+}
+
+static void says(const char *text) {
+    if (strstr(reply.body, text) == NULL) fail_msg("'%s' is not in: %s", text, reply.body);
+}
+
+static void has_header(const char *name, const char *value) {
+    char room[256];
+    const char *found = reply_header(&reply, name, room, sizeof room);
+    if (found == NULL || strcmp(found, value) != 0) fail_msg("%s is %s", name, found ? found : "missing");
+}
+
+static void test_routing(void **state) {
+    (void)state;
+    assert_int_equal(client_ask(&client, &reply, "GET", "/nothing", NULL), 404);
+    assert_string_equal(reply.body, "{\"detail\":\"Not Found\"}");
+    has_header("content-type", "application/json");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/jobs", NULL), 405);
+    assert_string_equal(reply.body, "{\"detail\":\"Method Not Allowed\"}");
+    has_header("allow", "POST");
+    assert_int_equal(client_ask(&client, &reply, "OPTIONS", "/trials", NULL), 405);
+    has_header("allow", "PATCH");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/jobs/batch_size/?job_id=a", NULL), 307);
+    char location[128];
+    snprintf(location, sizeof location, "http://127.0.0.1:%d/jobs/batch_size?job_id=a", place.port);
+    has_header("location", location);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/%6Aobs/batch_size?job_id=a", NULL), 400);
+    assert_int_equal(client_ask(&client, &reply, "GET", "//", NULL), 404);
+    assert_int_equal(client_ask(&client, &reply, "HEAD", "/healthz", NULL), 200);
+    assert_int_equal(client_ask(&client, &reply, "HEAD", "/report", NULL), 405);
+}
+
+static void test_own_routes(void **state) {
+    (void)state;
+    int64_t size, trial;
+    assert_int_equal(register_job(&client, "a%2Fb", "64,128", ""), 201);
+    assert_int_equal(register_job(&client, "b<i>", "64", ""), 201);
+    assert_int_equal(predict(&client, "a%252Fb", &size, &trial), 200);
+    assert_int_equal(report(&client, &reply, "a%2Fb", size, trial, 100, 0.9, 1), 200);
+    assert_int_equal(predict(&client, "a%252Fb", &size, &trial), 200);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/readyz", NULL), 200);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/metrics", NULL), 200);
+    says("kerf_http_requests_total{method=\"POST\",path=\"/jobs\",status=\"2xx\"} 2\n");
+    says("kerf_store_writes_total 5\n");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs?limit=1", NULL), 200);
+    says("\"next\":\"a%2Fb\"");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs?limit=1&after=a%252Fb", NULL), 200);
+    says("\"job_id\":\"b<i>\"");
+    says("\"next\":null");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs?limit=0", NULL), 400);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb", NULL), 200);
+    says("\"stage\":\"Pruning\"");
+    says("\"current_lease_s\":86400");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/state", NULL), 200);
+    assert_string_equal(reply.body, "{\"stage\":\"Pruning\",\"min_cost\":200,\"min_cost_batch_size\":64,\"arms\":[]}");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/trials?limit=1", NULL), 200);
+    says("\"reason\":\"exploring 64: round 1 of 2, the default\"");
+    says("\"next\":1");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/trials?order=desc&limit=1", NULL), 200);
+    says("\"trial_number\":2");
+    says("\"next\":2");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/trials/2", NULL), 200);
+    says("\"status\":\"Dispatched\"");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/trials/3", NULL), 404);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/arms", NULL), 200);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/none", NULL), 404);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/policies", NULL), 200);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/openapi.json", NULL), 200);
+    says("\"/api/v1/jobs/{job_id}/trials/{trial_number}\"");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/", NULL), 200);
+    has_header("content-type", "text/html; charset=utf-8");
+    says("b&lt;i&gt;");
+}
+
+static void test_bodies(void **state) {
+    (void)state;
+    enum { LARGE = (1 << 20) + 1 };
+    char *large = malloc(LARGE);
+    assert_non_null(large);
+    memset(large, ' ', LARGE);
+    assert_true(client_try(&client, "POST", "/report", "application/json", large, LARGE, &reply));
+    assert_int_equal(reply.status, 413);
+    assert_true(client_try(&client, "POST", "/report", "application/json", large, LARGE - 1, &reply));
+    assert_int_equal(reply.status, 422);
+    free(large);
+    static const char chunked[] = "POST /report HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                  "1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
+    assert_true(client_send(&client, chunked, sizeof chunked - 1) && client_read(&client, 0, &reply));
+    assert_int_equal(reply.status, 422);
+    static const char expects[] =
+        "POST /report HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
+    assert_true(client_send(&client, expects, sizeof expects - 1));
+    assert_true(client_send(&client, "{}", 2) && client_read(&client, 0, &reply));
+    assert_int_equal(reply.status, 422);
+    static const char two[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /readyz HTTP/1.1\r\nHost: x\r\n\r\n";
+    assert_true(client_send(&client, two, sizeof two - 1));
+    assert_true(client_read(&client, 0, &reply));
+    says("ok");
+    assert_true(client_read(&client, 0, &reply));
+    says("ready");
+}
+
+static void test_odd_requests(void **state) {
+    (void)state;
+    static const char bad[] = "GET / HTTP/9 x y\r\n\r\n";
+    assert_true(client_send(&client, bad, sizeof bad - 1));
+    if (client_read(&client, 0, &reply)) assert_int_equal(reply.status, 400);
+    char large[40000];
+    memset(large, 'a', sizeof large);
+    memcpy(large, "GET /healthz HTTP/1.1\r\nA: ", 26);
+    client_close(&client);
+    client_send(&client, large, sizeof large);
+    if (client_read(&client, 0, &reply)) assert_int_equal(reply.status, 431);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
+}
+
+/* Seconds until the server says something or ends the connection. */
+static double patience(const char *begin, int want_status) {
+    struct client slow;
+    struct timespec before, after;
+    client_open(&slow, place.port);
+    clock_gettime(CLOCK_MONOTONIC, &before);
+    assert_true(client_send(&slow, begin, strlen(begin)));
+    int answered = client_read(&slow, 0, &reply);
+    clock_gettime(CLOCK_MONOTONIC, &after);
+    assert_int_equal(answered ? reply.status : 0, want_status);
+    client_close(&slow);
+    return (double)(after.tv_sec - before.tv_sec) + 1e-9 * (double)(after.tv_nsec - before.tv_nsec);
+}
+
+static void test_slow_clients(void **state) {
+    (void)state;
+    assert_true(patience("GET / HT", 408) > 1);
+    assert_true(patience("GET /healthz HTTP/1.1\r\nHost: x\r\nA: ", 408) > 1);
+    assert_true(patience("POST /report HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", 408) > 1);
+    assert_true(patience("", 408) > 1);
+    client_close(&client);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
+    assert_false(client_read(&client, 0, &reply)); /* idle: closed without a word */
+    assert_int_equal(client_ask(&client, &reply, "GET", "/metrics", NULL), 200);
+    says("kerf_http_slow_total 4\n");
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_routing, start, stop),
+        cmocka_unit_test_setup_teardown(test_own_routes, start, stop),
+        cmocka_unit_test_setup_teardown(test_bodies, start, stop),
+        cmocka_unit_test_setup_teardown(test_odd_requests, start, stop),
+        cmocka_unit_test_setup_teardown(test_slow_clients, start, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The store by itself: what is written is read back, lists have pages, and a write that fails fails alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include "serve_client.h"
+#include "store/store.h"
+
+static struct place place;
+static struct store *store;
+static struct kerf_error err;
+
+static int start(void **state) {
+    (void)state;
+    place_make(&place);
+    return store_open(place.store, STORE_SERVE, &store, &err) != KERF_OK;
+}
+
+static int stop(void **state) {
+    (void)state;
+    store_close(store);
+    place_clear(&place);
+    return 0;
+}
+
+/* ---- Writes that are waited for ------------------------------------------------------------------------------ */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static int num_done;
+static int32_t codes[64];
+
+static void done(struct store_write *write, int32_t code, const struct kerf_error *why) {
+    (void)why;
+    pthread_mutex_lock(&lock);
+    codes[*(int *)write->context] = code;
+    num_done++;
+    pthread_cond_signal(&changed);
+    pthread_mutex_unlock(&lock);
+}
+
+static void wait_for(int count) {
+    pthread_mutex_lock(&lock);
+    while (num_done < count) pthread_cond_wait(&changed, &lock);
+    num_done = 0;
+    pthread_mutex_unlock(&lock);
+}
+
+static int32_t submit(struct store_write *write, struct store_turn *turn) {
+    static int first = 0;
+    write->done = done;
+    write->context = &first;
+    store->methods->submit(store, turn, write);
+    wait_for(1);
+    return codes[0];
+}
+
+static struct kerf_job *make_job(const char *job_id) {
+    static const int64_t sizes[] = {32, 64};
+    struct kerf_job_spec spec;
+    struct kerf_job *job = NULL;
+    kerf_job_spec_defaults(&spec);
+    spec.job_id = job_id;
+    spec.job_id_prefix = "p";
+    spec.gpu_model = "\xc3\xa9";
+    spec.batch_sizes = sizes;
+    spec.num_batch_sizes = 2;
+    spec.default_batch_size = 64;
+    spec.number_of_gpus = 8;
+    spec.max_power = 1e22 / 3;
+    spec.has_mab_seed = 1;
+    spec.mab_seed = INT64_MAX;
+    spec.has_beta_knob = 0;
+    assert_int_equal(kerf_job_create(&spec, KERF_JOB_COMPAT, &job, &err), KERF_OK);
+    return job;
+}
+
+static int64_t create(const char *job_id) {
+    struct kerf_job *job = make_job(job_id);
+    struct store_turn turn = {0};
+    struct store_write write = {.kind = STORE_CREATE, .of = job, .now_s = 1.5, .version = 1};
+    assert_int_equal(submit(&write, &turn), KERF_OK);
+    kerf_job_free(job);
+    return write.job;
+}
+
+/* ---- Tests --------------------------------------------------------------------------------------------------- */
+
+static void test_job(void **state) {
+    (void)state;
+    const struct store_turn unknown = {0};
+    struct store_turn turn;
+    struct kerf_job *job = NULL, *made = make_job("p1");
+    double created_s;
+    int64_t key = create("p1");
+    assert_true(key > 0);
+    assert_int_equal(create("p1"), 0); /* taken */
+    assert_int_equal(store->methods->begin(store, "p1", &unknown, &turn, &err), KERF_OK);
+    assert_int_equal(turn.job, key);
+    assert_int_equal(turn.version, 1);
+    assert_int_equal(store->methods->load_job(store, &turn, KERF_JOB_COMPAT, &job, &err), KERF_OK);
+    assert_true(kerf_job_spec_same(kerf_job_spec_of(job), kerf_job_spec_of(made)));
+    assert_memory_equal(&kerf_job_row_of(job)->random, &kerf_job_row_of(made)->random, sizeof(struct kerf_job_random));
+    assert_int_equal(store->methods->find_job(store, "p1", &turn, &created_s, &err), KERF_OK);
+    assert_true(created_s == 1.5);
+    assert_int_equal(store->methods->find_job(store, "p2", &turn, &created_s, &err), KERF_EUNKNOWN);
+    struct store_write gone = {.kind = STORE_DELETE, .job = key};
+    assert_int_equal(submit(&gone, &turn), KERF_OK);
+    assert_int_equal(store->methods->find_job(store, "p1", &turn, &created_s, &err), KERF_EUNKNOWN);
+    assert_true(create("p1") > key); /* a key is never used again */
+    kerf_job_free(job);
+    kerf_job_free(made);
+}
+
+static int32_t collect(void *context, const struct kerf_trial *trial, const char *reason) {
+    char *text = context;
+    sprintf(text + strlen(text), "%d%s ", (int)trial->number, reason ? reason : "");
+    return KERF_OK;
+}
+
+static void test_trials(void **state) {
+    (void)state;
+    struct store_turn turn = {.job = create("p1")};
+    struct kerf_job *job = make_job("p1");
+    struct store_costs costs;
+    struct kerf_trial trial = {.batch_size = 64, .converged = -1, .type = KERF_TRIAL_MAB}, found;
+    for (int i = 1; i <= 5; i++) {
+        trial.number = i;
+        struct store_write write = {.kind = STORE_DECIDE,
+                                    .changes = KERF_JOB_CHANGED_TRIAL | KERF_JOB_CHANGED_ROW,
+                                    .trial_is_new = 1,
+                                    .job = turn.job,
+                                    .of = job,
+                                    .trial = &trial,
+                                    .reason = "r"};
+        assert_int_equal(submit(&write, &turn), KERF_OK);
+    }
+    struct store_write twice = {.kind = STORE_DECIDE,
+                                .changes = KERF_JOB_CHANGED_TRIAL,
+                                .trial_is_new = 1,
+                                .job = turn.job,
+                                .of = job,
+                                .trial = &trial};
+    assert_int_equal(submit(&twice, &turn), KERF_EIO); /* no number twice */
+    for (int i = 2; i <= 4; i++) {
+        trial.number = i;
+        trial.status = KERF_TRIAL_SUCCEEDED;
+        trial.converged = 1;
+        trial.energy_j = i;
+        struct store_write write = {
+            .kind = STORE_DECIDE, .changes = KERF_JOB_CHANGED_TRIAL, .job = turn.job, .of = job, .trial = &trial};
+        assert_int_equal(submit(&write, &turn), KERF_OK);
+    }
+    assert_int_equal(store->methods->load_trial(store, &turn, 3, &found, &err), KERF_OK);
+    assert_true(found.energy_j == 3 && found.converged == 1);
+    assert_int_equal(store->methods->load_trial(store, &turn, 6, &found, &err), KERF_EUNKNOWN);
+    assert_int_equal(store->methods->load_costs(store, &turn, kerf_job_spec_of(job), 64, 2, &costs, &err), KERF_OK);
+    assert_int_equal(costs.count, 2);
+    assert_true(costs.numbers[0] == 4 && costs.numbers[1] == 3 && costs.costs[0] == 2);
+    store_costs_free(&costs);
+    char text[64] = "";
+    const struct store_page page = {.after_number = 3, .limit = 2}, newest = {.newest_first = 1, .limit = 3};
+    assert_int_equal(store->methods->list_trials(store, turn.job, &page, collect, text, &err), KERF_OK);
+    assert_int_equal(store->methods->list_trials(store, turn.job, &newest, collect, text, &err), KERF_OK);
+    assert_string_equal(text, "4r 5r 5r 4r 3r ");
+    kerf_job_free(job);
+}
+
+/* Queued together, so that they share a transaction; the one that cannot be written fails alone. */
+static void test_one_fails(void **state) {
+    (void)state;
+    enum { COUNT = 8, BAD = 5 };
+    struct store_turn turn = {0};
+    struct kerf_job *jobs[COUNT];
+    struct store_write writes[COUNT];
+    static int numbers[COUNT];
+    char name[16];
+    for (int i = 0; i < COUNT; i++) {
+        snprintf(name, sizeof name, "p%d", i);
+        jobs[i] = make_job(name);
+        numbers[i] = i;
+        writes[i] = (struct store_write){.kind = i == BAD ? STORE_DECIDE : STORE_CREATE,
+                                         .changes = KERF_JOB_CHANGED_ROW,
+                                         .job = i == BAD ? 4711 : 0,
+                                         .of = jobs[i],
+                                         .done = done,
+                                         .context = &numbers[i]};
+    }
+    for (int i = 0; i < COUNT; i++) store->methods->submit(store, &turn, &writes[i]);
+    wait_for(COUNT);
+    for (int i = 0; i < COUNT; i++) {
+        assert_int_equal(codes[i], i == BAD ? KERF_EUNKNOWN : KERF_OK);
+        kerf_job_free(jobs[i]);
+    }
+    int64_t count = 0;
+    assert_int_equal(store->methods->count_jobs(store, &count, &err), KERF_OK);
+    assert_int_equal(count, COUNT - 1);
+}
+
+static int32_t visit_token(void *context, const struct store_token *token) {
+    strcat(context, token->name);
+    strcat(context, token->role);
+    return token->hash[31] == 7 ? KERF_OK : KERF_EINVALID;
+}
+
+static void test_tokens(void **state) {
+    (void)state;
+    struct store_token token = {.name = "ci", .role = "write", .created_s = 1};
+    struct store *beside = NULL;
+    struct kerf_text value = {0};
+    char text[64] = "";
+    token.hash[31] = 7;
+    assert_int_equal(store_open(place.store, 0, &beside, &err), KERF_OK); /* as `kerf token` does, beside a server */
+    assert_int_equal(beside->methods->add_token(beside, &token, &err), KERF_OK);
+    assert_int_equal(beside->methods->add_token(beside, &token, &err), KERF_EINVALID);
+    assert_int_equal(store->methods->list_tokens(store, visit_token, text, &err), KERF_OK);
+    assert_string_equal(text, "ciwrite");
+    assert_int_equal(store->methods->revoke_token(store, "ci", &err), KERF_OK);
+    assert_int_equal(store->methods->revoke_token(store, "ci", &err), KERF_EUNKNOWN);
+    assert_int_equal(store->methods->get_meta(store, "a", &value, &err), KERF_EUNKNOWN);
+    assert_int_equal(store->methods->set_meta(store, "a", "b", &err), KERF_OK);
+    assert_int_equal(store->methods->get_meta(beside, "a", &value, &err), KERF_OK);
+    assert_string_equal(value.data, "b");
+    kerf_text_free(&value);
+    store_close(beside);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_job, start, stop),
+        cmocka_unit_test_setup_teardown(test_trials, start, stop),
+        cmocka_unit_test_setup_teardown(test_one_fails, start, stop),
+        cmocka_unit_test_setup_teardown(test_tokens, start, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
