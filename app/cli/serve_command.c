@@ -11,7 +11,7 @@ struct serve_options {
     const char *listen, *store, *compat, *log;
     int64_t threads, connections, cache;
     double idle, request;
-    int32_t log_requests;
+    int32_t log_requests, tokens;
 };
 
 #define AT(field) .offset = offsetof(struct serve_options, field)
@@ -28,6 +28,12 @@ static const struct kerf_option options[] = {
      AT(store),
      .value = "FILE",
      .help = "What the server knows (default: kerf.db): a SQLite file, made where there is none."},
+    {.name = "tokens",
+     .type = KERF_OPTION_FLAG,
+     AT(tokens),
+     .help =
+         "Ask for tokens on loopback too, as behind a proxy; elsewhere they are always asked for. `kerf token` makes "
+         "them."},
     {.name = "compat",
      .type = KERF_OPTION_CHOICE,
      AT(compat),
@@ -122,6 +128,7 @@ static int serve(const struct serve_options *values) {
         .compat = compat,
         .log_json = strcmp(values->log, "json") == 0,
         .log_requests = values->log_requests,
+        .tokens = values->tokens,
         .threads = (int32_t)values->threads,
         .connections = (int32_t)values->connections,
         .cache_mib = (int32_t)values->cache,

@@ -66,15 +66,16 @@ static int is_loopback(const char *host) {
     return strcmp(host, "localhost") == 0 || strcmp(host, "[::1]") == 0 || strncmp(host, "127.", 4) == 0;
 }
 
-/* A part of the URL; "" where it has none. To be given back with api.free unless it is "". */
+static char none[] = "";
+
+/* A part of the URL, to be given back. */
 static char *part_of(const struct http_client *client, CURLU *url, CURLUPart which, unsigned flags) {
-    static char none[] = "";
     char *part = NULL;
     return client->api.url_get(url, which, &part, flags) == CURLUE_OK && part ? part : none;
 }
 
 static void give_back(const struct http_client *client, char *part) {
-    if (part[0]) client->api.free(part);
+    if (part != none) client->api.free(part);
 }
 
 /* What would end a header, or the line that it stands in. */
