@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf jobs: what scripts and people ask a kerf server. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,45 @@ static const struct kerf_option options[] = {
      .minimum = 0,
      .maximum = 1000,
      .help = "`show`: how many of the latest trials (default: 10)."},
+    {.name = "metric-regex",
+     .type = KERF_OPTION_STRING,
+     AT(metric_regex),
+     .value = "REGEX",
+     .help = "`run`: what the metric looks like in the script's output, as an extended regular expression whose first "
+             "group is the number: 'accuracy: ([0-9.]+)'. Each line that it matches is a report; the last match of a "
+             "line counts."},
+    {.name = "epoch-regex",
+     .type = KERF_OPTION_STRING,
+     AT(epoch_regex),
+     .value = "REGEX",
+     .help = "`run`: the same for the epochs that are done (default: metrics are counted)."},
+    {.name = "meter",
+     .type = KERF_OPTION_CHOICE,
+     AT(meter),
+     .value = "METER",
+     .choices = "auto,nvml,rapl",
+     .help =
+         "`run`: what measures energy: nvml, NVIDIA's GPUs; rapl, the processors (default: auto, nvml where there is "
+         "a GPU, else rapl)."},
+    {.name = "gpus",
+     .type = KERF_OPTION_STRING,
+     AT(gpus),
+     .value = "LIST",
+     .help = "`run`: which GPUs, as numbers of nvidia-smi or UUIDs: 0,1 (default: $CUDA_VISIBLE_DEVICES, else all)."},
+    {.name = "power",
+     .type = KERF_OPTION_NUMBER,
+     AT(power_w),
+     .value = "WATTS",
+     .minimum = DBL_MIN,
+     .maximum = 1e9,
+     .help = "`run`: take this power for granted, and measure no energy."},
+    {.name = "grace",
+     .type = KERF_OPTION_NUMBER,
+     AT(grace_s),
+     .value = "SECONDS",
+     .minimum = 0,
+     .maximum = 86400,
+     .help = "`run`: how long the script has to end before it is killed, once it is to stop (default: 30)."},
     {.name = NULL},
 };
 
@@ -91,6 +131,8 @@ static const char *const examples[] = {
     "kerf jobs next mnist-nightly",
     "What the run has reached so far; status 10: train on, 0: stop",
     "kerf jobs report mnist-nightly -b 128 --trial 7 --time 340 --energy 61000 --metric 0.81 --epoch 3",
+    "All of that around a script",
+    "kerf jobs run mnist-nightly --metric-regex 'accuracy: ([0-9.]+)' -- ./train.sh --batch-size {batch_size}",
     "Everything that the server knows, a JSON value a line",
     "kerf jobs export --all > jobs.jsonl",
     NULL,
@@ -99,11 +141,17 @@ static const char *const examples[] = {
 static const struct kerf_command table = {
     .name = "jobs",
     .summary = "asks a kerf server: jobs, batch sizes, reports",
-    .arguments = "list | show JOB | add FILE | next JOB | report JOB | delete JOB | export JOB|--all",
+    .arguments =
+        "list | show JOB | add FILE | next JOB | report JOB | run JOB -- SCRIPT... | delete JOB | export JOB|--all",
     .description =
         "`next` asks which batch size the job's next run is to use, and prints it and the trial number. `report` tells "
         "what the run has reached, after an epoch or at the end, and ends with status 0 when the run is to stop and 10 "
         "when it is to go on. `add` registers a job from a JSON file (-: standard input) as POST /jobs takes it.\n\n"
+        "`run` does that for a script: {batch_size} and {trial_number} are replaced in its words, and are in "
+        "$KERF_BATCH_SIZE and $KERF_TRIAL_NUMBER. Time and energy are measured, the metric is read from its output. "
+        "When the service says stop, the script gets SIGTERM; when it fails, is interrupted, or ends before that, the "
+        "trial is given up. The status is the script's, and 0 where it was told to stop; 3 where there was no metric "
+        "or the last report did not get through.\n\n"
         "`show` tells what is known of a job: its stage, its arms, and its latest trials with the reason of each. "
         "`export` prints a JSON value a line: each job, followed by its trials. `delete` deletes a job with all that "
         "was learned.\n\n"
@@ -120,8 +168,8 @@ struct action {
 };
 
 static const struct action actions[] = {
-    {"list", jobs_list, 1},     {"show", jobs_show, 2},     {"add", jobs_add, 2},       {"next", jobs_next, 2},
-    {"report", jobs_report, 2}, {"delete", jobs_delete, 2}, {"export", jobs_export, 0},
+    {"list", jobs_list, 1},     {"show", jobs_show, 2}, {"add", jobs_add, 2},       {"next", jobs_next, 2},
+    {"report", jobs_report, 2}, {"run", jobs_run, 0},   {"delete", jobs_delete, 2}, {"export", jobs_export, 0},
 };
 enum { NUM_ACTIONS = sizeof actions / sizeof *actions };
 
@@ -187,6 +235,8 @@ static int act(const struct jobs_options *values) {
 static int run(int argc, char **argv) {
     struct jobs_options values = {.format = "table",
                                   .timeout_s = 30,
+                                  .meter = "auto",
+                                  .grace_s = 30,
                                   .limit = 10,
                                   .batch_size = INT64_MIN,
                                   .trial = INT64_MIN,
