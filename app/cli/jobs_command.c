@@ -77,7 +77,9 @@ static const struct kerf_option options[] = {
      .value = "N",
      .minimum = 0,
      .maximum = 1000,
-     .help = "`show`: how many of the latest trials (default: 10)."},
+     .help =
+         "`show`: how many of the latest trials (default: 10). `list`, `export`: how many rows to ask for at a time "
+         "(default: 1000)."},
     {.name = "metric-regex",
      .type = KERF_OPTION_STRING,
      AT(metric_regex),
@@ -237,7 +239,7 @@ static int run(int argc, char **argv) {
                                   .timeout_s = 30,
                                   .meter = "auto",
                                   .grace_s = 30,
-                                  .limit = 10,
+                                  .limit = -1,
                                   .batch_size = INT64_MIN,
                                   .trial = INT64_MIN,
                                   .epoch = INT64_MIN,

@@ -69,12 +69,13 @@ static int take_next(const json_t *page, struct kerf_text *after) {
 int32_t jobs_each(struct jobs_request *request, const char *target, const char *key, jobs_visit visit, void *context,
                   struct kerf_error *err) {
     struct kerf_text after = {0}, whole = {0};
+    int64_t limit = request->options->limit > 0 ? request->options->limit : PAGE;
     int32_t code = KERF_OK;
     for (int more = 1; code == KERF_OK && more;) {
         json_t *page = NULL, *row;
         size_t i;
         kerf_text_clear(&whole);
-        kerf_text_printf(&whole, "%s?limit=%d", target, PAGE);
+        kerf_text_printf(&whole, "%s?limit=%" PRId64, target, limit);
         if (after.length) kerf_text_printf(&whole, "&after=%s", after.data);
         code = whole.failed || after.failed
                    ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request")

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "cli/jobs_metric.h"
 #include "cli/jobs_parts.h"
 #include "client/energy.h"
@@ -25,7 +24,7 @@ struct run {
     struct energy_meter *meter;
     struct script *script;
     struct metric_pattern metric, epoch;
-    double began_s;
+    double began_s, began_j;
     int64_t epochs;               /* as the epoch's pattern says, or metrics seen */
     struct service_report report; /* the latest */
     int has_report, is_unsent;    /* unsent: the server has not answered it */
@@ -60,7 +59,7 @@ static void on_line(void *context, const char *line) {
     if (!run->epoch.is_there) run->epochs++;
     run->report = (struct service_report){.trial = run->trial,
                                           .time_s = energy_ticks_s() - run->began_s,
-                                          .energy_j = energy_read_j(run->meter),
+                                          .energy_j = energy_read_j(run->meter) - run->began_j,
                                           .metric = metric,
                                           .epoch = run->epochs};
     run->has_report = 1;
@@ -76,16 +75,20 @@ static void on_tick(void *context) {
 /* The last report has to arrive, even if the server is away for a moment. */
 static void insist(struct run *run) {
     double until_s = energy_ticks_s() + RETRY_S;
-    for (unsigned wait_s = 1; run->is_unsent && energy_ticks_s() < until_s; wait_s = wait_s < 8 ? 2 * wait_s : 8) {
-        sleep(wait_s);
+    for (int wait_s = 1; run->is_unsent && energy_ticks_s() < until_s; wait_s = wait_s < 8 ? 2 * wait_s : 8) {
+        script_pause(run->script, wait_s);
+        if (script_is_interrupted(run->script)) return;
         send_report(run);
     }
 }
 
 static void give_up(struct run *run, const char *why) {
     struct kerf_error err = {.code = KERF_OK};
-    if (service_end(run->request->client, run->job_id, &run->trial, &err) != KERF_OK) cli_fail(&err);
+    int32_t code = service_end(run->request->client, run->job_id, &run->trial, &err);
     fprintf(stderr, "kerf: trial %" PRId64 " is given up: %s\n", run->trial.number, why);
+    if (code == KERF_OK) return;
+    cli_fail(&err);
+    fputs("kerf: it counts as failed once its lease has ended\n", stderr);
 }
 
 /* ---- The script's words ------------------------------------------------------------------------------------- */
@@ -169,7 +172,7 @@ static int run_script(struct run *run) {
     export_trial(run);
     fprintf(stderr, "kerf: batch size %" PRId64 ", trial %" PRId64 "; energy: %s\n", run->trial.batch_size,
             run->trial.number, energy_words(run->meter));
-    energy_read_j(run->meter);
+    run->began_j = energy_read_j(run->meter);
     run->began_s = energy_ticks_s();
     if (code == KERF_OK) code = script_start(run->script, words, &err);
     free_words(words);

@@ -8,6 +8,8 @@
 #include "cli/render.h"
 #include "cli/terminal.h"
 
+enum { LATEST = 10 };
+
 struct shown {
     json_t *job, *page; /* page: the latest trials */
 };
@@ -52,12 +54,12 @@ static void put_summary(struct kerf_text *out, const json_t *job) {
     put_sizes(out, spec);
     kerf_text_printf(out, "\ntarget        metric %s %.6g within %" PRId64 " epochs\n",
                      higher ? ">=" : "<=", jobs_real(spec, "target_metric"), jobs_integer(spec, "max_epochs"));
-    kerf_text_printf(out, "cost          %.6g x energy + %.6g x max_power x time; a run is stopped at ",
-                     jobs_real(spec, "eta_knob"), 1 - jobs_real(spec, "eta_knob"));
+    kerf_text_printf(out, "cost          %.6g x energy + %.6g x max_power x time; ", jobs_real(spec, "eta_knob"),
+                     1 - jobs_real(spec, "eta_knob"));
     if (isnan(beta))
-        kerf_text_add(out, "no cost\n");
+        kerf_text_add(out, "no run is too expensive\n");
     else
-        kerf_text_printf(out, "%.6g x the least\n", beta);
+        kerf_text_printf(out, "runs are stopped at %.6g x the least\n", beta);
     kerf_text_add(out, "least cost    ");
     jobs_put_real(out, cost, "none yet");
     if (!isnan(cost)) kerf_text_printf(out, " with batch size %" PRId64, jobs_integer(job, "min_cost_batch_size"));
@@ -178,11 +180,11 @@ int jobs_show(struct jobs_request *request) {
     const struct render render = {formats, options->format, &options->outputs, write_shown, &shown};
     const char *job_id = jobs_name(request, &err);
     struct kerf_text rest = {0};
-    kerf_text_printf(&rest, "/trials?order=desc&limit=%" PRId64, options->limit);
+    int64_t limit = options->limit < 0 ? LATEST : options->limit;
+    kerf_text_printf(&rest, "/trials?order=desc&limit=%" PRId64, limit);
     int32_t code = job_id ? render_check(&render, &err) : err.code;
     if (code == KERF_OK) code = ask(request, job_id, "", &shown.job, &err);
-    if (code == KERF_OK && options->limit > 0 && !rest.failed)
-        code = ask(request, job_id, rest.data, &shown.page, &err);
+    if (code == KERF_OK && limit > 0 && !rest.failed) code = ask(request, job_id, rest.data, &shown.page, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     json_decref(shown.job);
     json_decref(shown.page);

@@ -201,6 +201,14 @@ void script_wait(struct script *script, const struct script_watcher *watcher) {
         if (script->streams[i].from >= 0) end_line(&script->streams[i], watcher);
 }
 
+void script_pause(struct script *script, double seconds) {
+    double until_s = energy_ticks_s() + seconds;
+    for (double left_s; !script->is_interrupted && (left_s = until_s - energy_ticks_s()) > 0;) {
+        struct pollfd fd = {.fd = script->signals, .events = POLLIN};
+        if (poll(&fd, 1, (int)(1000 * left_s) + 1) > 0) take_signals(script);
+    }
+}
+
 int script_status(const struct script *script) { return script->status; }
 int script_is_interrupted(const struct script *script) { return script->is_interrupted; }
 

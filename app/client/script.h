@@ -28,6 +28,9 @@ int32_t script_start(struct script *script, char *const argv[], struct kerf_erro
 void script_wait(struct script *script, const struct script_watcher *watcher);
 void script_stop(struct script *script);
 
+/* Returns after so many seconds, or when one of the signals comes. */
+void script_pause(struct script *script, double seconds);
+
 int script_status(const struct script *script);         /* as shells have it: 128 + the signal that ended it */
 int script_is_interrupted(const struct script *script); /* 1: one of the signals came */
 void script_free(struct script *script);                /* NULL is fine */
