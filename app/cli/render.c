@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/render.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 #include "cli/output.h"
@@ -47,11 +48,18 @@ int32_t render_check(const struct render *render, struct kerf_error *err) {
     return KERF_OK;
 }
 
+/* After render_check, which knows them all. */
+static const struct render_format *checked_format_of(const struct render *render, const char *path) {
+    const struct render_format *format = format_of(render, path);
+    assert(format);
+    return format;
+}
+
 static int32_t write_one(const struct render *render, const char *path, struct kerf_error *err) {
     int to_stdout = output_is_stdout(path);
     const struct render_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
     struct kerf_text out = {0};
-    int32_t code = render->write(render->context, &out, format_of(render, path), &style, err);
+    int32_t code = render->write(render->context, &out, checked_format_of(render, path), &style, err);
     if (code == KERF_OK) code = output_file(path, &out, err);
     kerf_text_free(&out);
     return code;
@@ -63,7 +71,7 @@ int32_t render_all(const struct render *render, struct kerf_error *err) {
     int to_stdout = 1;
     for (int32_t i = 0; i < render->outputs->count; i++) {
         const char *path = render->outputs->items[i];
-        if (!format_of(render, path)->is_picture) to_stdout = 0;
+        if (!checked_format_of(render, path)->is_picture) to_stdout = 0;
         if (write_one(render, path, &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
     }
     if (to_stdout && write_one(render, "-", &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;

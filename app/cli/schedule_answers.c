@@ -80,7 +80,9 @@ static int32_t make_times(const struct schedule_question *question, struct sched
     times.cap = answer->cap;
     times.cap_in_bytes = answer->cap_in_bytes;
     times.per_device = question->compare;
-    return kerf_schedule_times_make(devices, stages, &times, &answer->times, &answer->error);
+    int32_t code = kerf_schedule_times_make(devices, stages, &times, &answer->own.times, &answer->error);
+    answer->times = answer->own.times;
+    return code;
 }
 
 /* The order that a run had, simulated. */
@@ -95,9 +97,9 @@ static int32_t load_file(const struct schedule_question *question, struct schedu
                                                        .devices = question->request.devices,
                                                        .microbatches = answer->microbatches,
                                                        .chunks = question->compare ? 0 : question->request.chunks};
-    int32_t code = kerf_schedule_load(&request, &answer->own, &answer->error);
+    int32_t code = kerf_schedule_load(&request, &answer->own.schedule, &answer->error);
     if (code != KERF_OK) return code;
-    answer->schedule = answer->own;
+    answer->schedule = answer->own.schedule;
     answer->microbatches = answer->schedule->microbatches;
     return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
 }
@@ -116,9 +118,9 @@ static int32_t make_by_rule(const struct schedule_question *question, struct sch
     int32_t code = kerf_schedule_stages(&request, &stages, &answer->error);
     if (code == KERF_OK) code = make_times(question, answer, request.devices, stages);
     request.times = answer->times;
-    if (code == KERF_OK) code = kerf_schedule_make(&request, &answer->own, &answer->error);
+    if (code == KERF_OK) code = kerf_schedule_make(&request, &answer->own.schedule, &answer->error);
     if (code != KERF_OK) return code;
-    answer->schedule = answer->own;
+    answer->schedule = answer->own.schedule;
     answer->warning = kerf_schedule_warning(&request);
     return code;
 }
@@ -130,8 +132,9 @@ static void answer_one(const struct schedule_question *question, struct schedule
                    : schedule_is_file(answer->name) ? load_file(question, answer)
                                                     : make_by_rule(question, answer, overall);
     if (code == KERF_OK)
-        code = kerf_schedule_simulate(answer->schedule, answer->times, &answer->timeline, &answer->error);
+        code = kerf_schedule_simulate(answer->schedule, answer->times, &answer->own.timeline, &answer->error);
     if (code != KERF_OK) return;
+    answer->timeline = answer->own.timeline;
     answer->lower_bound_s = kerf_schedule_lower_bound(answer->schedule, answer->times, answer->timeline);
     answer->error.code = KERF_OK;
 }
@@ -190,9 +193,9 @@ int32_t schedule_answers_make(const struct schedule_question *question, struct s
 
 void schedule_answers_free(struct schedule_answers *answers) {
     for (int32_t i = 0; i < answers->count; i++) {
-        kerf_timeline_free(answers->items[i].timeline);
-        kerf_schedule_times_free(answers->items[i].times);
-        kerf_schedule_free(answers->items[i].own);
+        kerf_timeline_free(answers->items[i].own.timeline);
+        kerf_schedule_times_free(answers->items[i].own.times);
+        kerf_schedule_free(answers->items[i].own.schedule);
     }
     free(answers->items);
     *answers = (struct schedule_answers){0};

@@ -48,7 +48,8 @@ static const struct kerf_option options[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 1048576,
-     .help = "Interleaved schedules: micro-batches of one chunk before the next chunk's turn (default: the devices)."},
+     .help = "Interleaved schedules: micro-batches of one chunk before the next chunk's turn (default: the devices, or "
+             "more where a short last group would deadlock)."},
     {.name = "slices",
      .type = KERF_OPTION_INTEGER,
      AT(slices),
@@ -192,9 +193,10 @@ static const struct kerf_option options[] = {
      .type = KERF_OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
-     .choices = "table,json,csv,torch,torch-comms,svg,png,pdf,html",
+     .choices = "table,json,csv,torch,torch-comms,text,chrome,svg,png,pdf,html",
      .help = "What to print on standard output (default: table). torch is PyTorch's compute_only CSV, torch-comms its "
-             "compute_comms."},
+             "compute_comms; text is the form for own schedules, with each operation; chrome a trace for Perfetto or "
+             "chrome://tracing."},
     {.name = "recv",
      .type = KERF_OPTION_CHOICE,
      AT(recv),
@@ -373,6 +375,8 @@ static const struct render_format formats[] = {
     {.name = "csv", .ending = "csv"},
     {.name = "torch", .ending = "csv"},
     {.name = "torch-comms", .ending = "csv"},
+    {.name = "text", .ending = "sched"},
+    {.name = "chrome", .ending = "json"},
     RENDER_PICTURES,
     {.name = NULL},
 };
@@ -384,6 +388,8 @@ static int32_t write_one(const struct schedule_answers *answers, struct kerf_tex
     if (answers->several)
         return kerf_error_set(err, KERF_EINVALID, "--format %s holds one schedule, and there are %d", format,
                               answers->count);
+    if (is(format, "text")) return kerf_schedule_text(out, answer->schedule, err);
+    if (is(format, "chrome")) return kerf_schedule_chrome(out, answer->schedule, answer->times, answer->timeline, err);
     return kerf_schedule_torch(out, answer->schedule,
                                is(format, "torch")      ? KERF_TORCH_COMPUTE
                                : answers->late_receives ? KERF_TORCH_COMMS_LATE

@@ -10,8 +10,8 @@ static void answer_json(struct kerf_json *json, const struct schedule_answers *a
     kerf_schedule_json(json, answer->schedule, answer->timeline, answer->lower_bound_s, answers->with_ops);
     if (!isnan(answer->cap)) {
         kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
-        kerf_json_boolean(json, "within_cap", answer->timeline->over_cap < 0);
     }
+    if (answer->times->cap) kerf_json_boolean(json, "within_cap", answer->timeline->over_cap < 0);
     if (answer->warning) kerf_json_string(json, "refused_elsewhere", answer->warning);
 }
 

@@ -95,9 +95,12 @@ static struct kerf_lane *lanes_of(struct sketch *sketch, const struct schedule_a
         double *x = sketch_alloc(sketch, 2 * count, sizeof *x), *y = sketch_alloc(sketch, 2 * count, sizeof *y);
         struct kerf_text label = {0};
         if (sketch->failed) return NULL;
-        for (size_t k = 0; k < count; k++)
-            bars[k] =
-                bar(schedule, kinds, chunk_of, &schedule->ops[i][k], timeline->start_s[i][k], timeline->end_s[i][k]);
+        double done = 0; /* what was measured may overlap, by what clocks round or a thread that ran beside */
+        for (size_t k = 0; k < count; k++) {
+            double start = fmax(timeline->start_s[i][k], done), end = fmax(timeline->end_s[i][k], start);
+            bars[k] = bar(schedule, kinds, chunk_of, &schedule->ops[i][k], start, end);
+            done = end;
+        }
         kerf_text_printf(&label, "device %d", i);
         lanes[i] = (struct kerf_lane){
             .label = sketch_text(sketch, &label), .bars = bars, .num_bars = (int32_t)count, .curve_x = x, .curve_y = y};
@@ -158,8 +161,8 @@ static struct kerf_panel memory_panel(const struct schedule_answers *answers, co
 
 /* "117 s, 22.2 % idle, at most 8 micro-batches held" */
 static void words_figures(struct kerf_text *out, const struct schedule_answer *answer) {
-    kerf_text_printf(out, "%.6g s, %.1f %% idle, ", answer->timeline->makespan_s,
-                     100 * kerf_timeline_bubble(answer->timeline).of_makespan);
+    kerf_text_seconds(out, answer->timeline->makespan_s);
+    kerf_text_printf(out, ", %.1f %% idle, ", 100 * kerf_timeline_bubble(answer->timeline).of_makespan);
     if (answer->timeline->peak_bytes) {
         double most = 0;
         for (int32_t i = 0; i < answer->schedule->devices; i++) most = fmax(most, answer->timeline->peak_bytes[i]);

@@ -13,11 +13,15 @@ struct schedule_answer {
     int32_t cap_in_bytes; /* 1: the cap is in bytes */
     const char *warning;  /* what other programs say of it, or NULL */
     const struct kerf_schedule *schedule;
-    struct kerf_schedule *own; /* the same, unless it is a run's */
-    struct kerf_schedule_times *times;
-    struct kerf_timeline *timeline; /* NULL where there is no answer, and error says why */
+    const struct kerf_schedule_times *times;
+    const struct kerf_timeline *timeline; /* NULL where there is no answer, and error says why */
     double lower_bound_s;
     struct kerf_error error;
+    struct { /* the same, to give back; not what is a run's */
+        struct kerf_schedule *schedule;
+        struct kerf_schedule_times *times;
+        struct kerf_timeline *timeline;
+    } own;
 };
 
 struct schedule_answers {

@@ -125,6 +125,7 @@ static void committed(struct store_write *write, int32_t code, const struct kerf
         entry->key = write->job;
         entry->version = write->version;
         keep(entry, write);
+        if (isnan(kerf_job_row_of(entry->job)->min_cost)) job_entry_forget(entry); /* stored as not known */
     } else {
         job_entry_forget(entry);
     }

@@ -46,12 +46,30 @@ void exchange_refuse(struct exchange *exchange, struct request_refusal *refusal)
     request_refusal_free(refusal);
 }
 
-void exchange_wait(struct exchange *exchange) {
-    exchange->has_waited = 1;
-    MHD_suspend_connection(exchange->connection);
+int exchange_run(struct exchange *exchange) {
+    int waited = 0;
+    exchange->waited = &waited;
+    exchange->step(exchange);
+    return !waited;
 }
 
-void exchange_wake(struct exchange *exchange) { MHD_resume_connection(exchange->connection); }
+void exchange_hand_over(struct exchange *exchange) {
+    exchange->is_handed = 1;
+    MHD_suspend_connection(exchange->connection);
+    workers_add(exchange->server->workers, exchange);
+}
+
+void exchange_wait(struct exchange *exchange) {
+    *exchange->waited = 1;
+    if (!exchange->is_handed) MHD_suspend_connection(exchange->connection);
+}
+
+void exchange_wake(struct exchange *exchange) {
+    if (exchange->is_handed && exchange->step)
+        workers_add(exchange->server->workers, exchange);
+    else
+        MHD_resume_connection(exchange->connection);
+}
 
 static void clear(struct kerf_text *text) {
     if (text->capacity > KEPT_BYTES)
@@ -73,6 +91,8 @@ void exchange_reset(struct exchange *exchange) {
     exchange->route = NULL;
     exchange->step = NULL;
     exchange->is_begun = exchange->is_too_large = exchange->is_chosen = exchange->is_last = exchange->status = 0;
+    exchange->is_handed = 0;
+    exchange->drained = 0;
     exchange->path = exchange->query = (struct text_view){0};
 }
 

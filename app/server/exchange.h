@@ -59,7 +59,9 @@ struct exchange {
 
     /* The answer */
     exchange_step step;
-    int has_waited; /* by this call of step */
+    int *waited;   /* of the one who calls step: it waits */
+    int is_handed; /* a worker makes the answer (workers.c) */
+    struct exchange *next_for_worker;
     int status;
     const char *content_type; /* NULL: none */
     const char *allow;
@@ -86,6 +88,11 @@ void exchange_message(struct exchange *exchange, int status, const char *message
 void exchange_detail(struct exchange *exchange, int status, const char *detail);   /* {"detail": ...} */
 void exchange_fail(struct exchange *exchange, int32_t code, const struct kerf_error *err);
 void exchange_refuse(struct exchange *exchange, struct request_refusal *refusal);
+
+/* Calls step. 1: the answer stands; 0: it waits, and the exchange is not the caller's any more. */
+int exchange_run(struct exchange *exchange);
+/* A worker goes on with it. */
+void exchange_hand_over(struct exchange *exchange);
 
 /* From here on exchange_wake may come; the step returns without touching the exchange again. */
 void exchange_wait(struct exchange *exchange);

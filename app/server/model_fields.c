@@ -260,8 +260,8 @@ static int32_t end_run(struct model_run *run, struct request_refusal *refusal) {
     return KERF_EINVALID;
 }
 
-int32_t model_read(const struct model *model, const struct python_value *value, int32_t flags, struct pool *pool,
-                   void *structure, struct request_refusal *refusal) {
+int32_t model_fields_read(const struct model *model, const struct python_value *value, int32_t flags, struct pool *pool,
+                          void *structure, struct request_refusal *refusal) {
     const struct python_value *found[MODEL_FIELDS_MOST] = {NULL};
     struct field_value values[MODEL_FIELDS_MOST];
     struct model_run run = {.pool = pool, .flags = flags, .errors = &refusal->document};

@@ -80,7 +80,7 @@ struct model_run {
 void model_fail(struct model_run *run, const char *field, int64_t index, const char *type, const char *context);
 
 /* Reads value into the struct, which holds the defaults; writes the refusal where that cannot be. */
-int32_t model_read(const struct model *model, const struct python_value *value, int32_t flags, struct pool *pool,
-                   void *structure, struct request_refusal *refusal);
+int32_t model_fields_read(const struct model *model, const struct python_value *value, int32_t flags, struct pool *pool,
+                          void *structure, struct request_refusal *refusal);
 
 #endif

@@ -101,7 +101,7 @@ static void put_body(struct kerf_json *json, const struct field *fields) {
 
 static void put_route(struct kerf_json *json, const struct route *route) {
     char method[16] = "";
-    for (size_t i = 0; route->method[i] && i < sizeof method - 1; i++) method[i] = (char)(route->method[i] | 32);
+    for (size_t i = 0; i < sizeof method - 1 && route->method[i]; i++) method[i] = (char)(route->method[i] | 32);
     kerf_json_open(json, method, '{');
     kerf_json_string(json, "summary", route->summary);
     put_parameters(json, route);

@@ -186,7 +186,7 @@ static int32_t parse(const struct model *model, const struct request_body *body,
                      void *structure, struct request_refusal *refusal) {
     const struct python_value *object;
     int32_t code = request_read_body(body, pool, &object, refusal);
-    return code == KERF_OK ? model_read(model, object, flags, pool, structure, refusal) : code;
+    return code == KERF_OK ? model_fields_read(model, object, flags, pool, structure, refusal) : code;
 }
 
 int32_t request_parse_job(const struct request_body *body, int32_t flags, struct pool *pool,

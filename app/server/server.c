@@ -20,7 +20,8 @@ enum {
     DRAINED_MOST = 64 << 20,  /* of a body that is too large, so that the client hears the answer */
     STOP_MS = 4000,
     STOP_STEP_MS = 10,
-    MOST_THREADS = 8
+    MOST_THREADS = 8,
+    WORKERS = 32
 };
 
 double clock_now_s(void) {
@@ -163,12 +164,14 @@ static enum MHD_Result run(struct exchange *exchange) {
             too_large(exchange);
         else
             router_find(exchange), access_allows(exchange);
+        if (exchange->step && exchange->server->workers) {
+            exchange_hand_over(exchange);
+            return MHD_YES;
+        }
     } else if (reading != EXCHANGE_RUNNING) {
         return MHD_NO; /* given up meanwhile */
     }
-    exchange->has_waited = 0;
-    if (exchange->step) exchange->step(exchange);
-    return exchange->has_waited ? MHD_YES : send_answer(exchange);
+    return exchange->step == NULL || exchange_run(exchange) ? send_answer(exchange) : MHD_YES;
 }
 
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url, const char *method,
@@ -240,6 +243,7 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
         server->jobs = job_cache_new((size_t)options->cache_mib << 20);
         if (server->jobs == NULL) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
     }
+    if (code == KERF_OK && server->store->methods->blocks) code = workers_start(WORKERS, &server->workers, err);
     if (code == KERF_OK) code = watch_start(server, err);
     if (code == KERF_OK) code = listen_open(options->listen, &fd, &server->port, server->address, &is_loopback, err);
     if (code == KERF_OK && (options->tokens || !is_loopback))
@@ -281,6 +285,7 @@ void server_stop(struct server *server) {
     if (server->daemon) finish_requests(server);
     watch_stop(server);
     access_close(server->access);
+    workers_stop(server->workers);
     store_close(server->store);
     job_cache_free(server->jobs);
     if (server->daemon) log_info(&server->log, "stopped", "all requests are answered");

@@ -9,6 +9,7 @@
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/server.h"
+#include "server/workers.h"
 
 struct MHD_Daemon;
 
@@ -18,6 +19,7 @@ struct server {
     struct store *store;
     struct job_cache *jobs;
     struct access *access; /* NULL: no tokens are asked for */
+    struct workers *workers; /* NULL when the store never makes one wait */
     struct metrics metrics;
     struct MHD_Daemon *daemon;
     char address[128]; /* "127.0.0.1:8000" */

@@ -41,6 +41,8 @@ int32_t sqlite_connect(const char *path, int writes, struct sqlite_session *ret_
     sqlite3_extended_result_codes(db, 1);
     int32_t code = sqlite_run(db, "PRAGMA synchronous=FULL; PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY", err);
     if (code == KERF_OK && !writes) code = sqlite_run(db, "PRAGMA query_only=ON; PRAGMA cache_size=-1024", err);
+    if (code != KERF_OK && sqlite3_errcode(db) == SQLITE_NOTADB)
+        code = kerf_error_set(err, KERF_EINVALID, "%.200s is not a SQLite database", path);
     if (code != KERF_OK)
         sqlite3_close(db);
     else

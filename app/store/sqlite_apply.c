@@ -80,12 +80,17 @@ static int32_t create_job(struct sqlite_session *session, struct kerf_text *room
     return write->job ? put_state(session, SQL_INSERT_STATE, room, write, err) : KERF_OK;
 }
 
-/* With its trials and arms: they refer to it. */
+/* All but its trials, of which there may be many: they are removed later (sqlite_purge.c). */
 static int32_t delete_job(struct sqlite_session *session, const struct store_write *write, struct kerf_error *err) {
-    sqlite3_stmt *statement = sqlite_statement(session, SQL_DELETE_JOB, err);
-    if (statement == NULL) return KERF_EIO;
-    sqlite3_bind_int64(statement, 1, write->job);
-    return sqlite_finish(session, statement, err);
+    static const enum sqlite_statement statements[] = {SQL_DELETE_JOB, SQL_DELETE_STATE, SQL_DELETE_ARMS};
+    int32_t code = KERF_OK;
+    for (size_t i = 0; i < sizeof statements / sizeof *statements && code == KERF_OK; i++) {
+        sqlite3_stmt *statement = sqlite_statement(session, statements[i], err);
+        if (statement == NULL) return KERF_EIO;
+        sqlite3_bind_int64(statement, 1, write->job);
+        code = sqlite_finish(session, statement, err);
+    }
+    return code;
 }
 
 /* ---- Trials ------------------------------------------------------------------------------------------------ */

@@ -20,7 +20,12 @@
       " num_pruning_rounds, window_size, mab_prior_mean, mab_prior_precision, mab_num_explorations, mab_seed,"         \
       " policy, lease_s) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9,?10,?11,?12,?13,?14,?15,?16,?17,?18,?19,?20,?21)"          \
       " ON CONFLICT (job_id) DO NOTHING")                                                                              \
-    X(SQL_DELETE_JOB, "DELETE FROM job WHERE job=?1")                                                                  \
+    X(SQL_DELETE_JOB, "UPDATE job SET job_id=NULL WHERE job=?1")                                                       \
+    X(SQL_DELETE_STATE, "DELETE FROM job_state WHERE job=?1")                                                          \
+    X(SQL_FIND_DELETED, "SELECT job FROM job WHERE job_id IS NULL LIMIT 1")                                            \
+    X(SQL_PURGE_TRIALS, "DELETE FROM trial WHERE job=?1 AND number<=(SELECT max(number) FROM"                          \
+                        " (SELECT number FROM trial WHERE job=?1 ORDER BY number LIMIT 500))")                         \
+    X(SQL_PURGE_JOB, "DELETE FROM job WHERE job=?1")                                                                   \
     X(SQL_INSERT_STATE,                                                                                                \
       "INSERT INTO job_state (version, stage, min_cost, min_cost_batch_size, last_trial_number, trials_ended,"         \
       " longest_gap_s, random, job) VALUES (?1,?2,?3,?4,?5,?6,?7,?8,?9)")                                              \
@@ -112,6 +117,7 @@ struct sqlite_store {
     pthread_cond_t queue_filled;
     struct store_write *first, **last;
     int stopping;
+    int purges;                 /* the writer's own: deleted jobs may have left something */
     struct store_counts counts; /* under queue_lock */
 };
 
@@ -141,6 +147,9 @@ void sqlite_stop_writer(struct sqlite_store *store);
 void sqlite_submit(struct store *store, struct store_turn *turn, struct store_write *write);
 int32_t sqlite_apply(struct sqlite_session *session, struct kerf_text *room, struct store_write *write,
                      struct kerf_error *err); /* sqlite_apply.c */
+
+/* sqlite_purge.c: removes a piece of what deleted jobs left; 0 when there is none, or when it could not. */
+int sqlite_purge(struct sqlite_session *session);
 
 /* sqlite_read.c */
 int32_t sqlite_load_job(struct store *store, struct store_turn *turn, int32_t flags, struct kerf_job **ret_job,

@@ -4,15 +4,16 @@
  * transaction of its own. A step that was released is never changed.
  *
  * job_state, which every decision changes, is apart from job, which never changes, so that the states of many jobs
- * share a page. Trials lie together by job, in the order of their numbers. What an infinity or a NaN is: SQLite keeps
- * infinities and makes a NaN NULL, which is read back as NaN (arms) or as "not known" (min_cost), as in Zeus.
+ * share a page. A job whose job_id is NULL was deleted (sqlite_purge.c). Trials lie together by job, in the order of
+ * their numbers. What an infinity or a NaN is: SQLite keeps infinities and makes a NaN NULL, which is read back as NaN
+ * (arms) or as "not known" (min_cost), as in Zeus.
  */
 #include "store/sqlite_parts.h"
 
 static const char *const steps[] = {
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
     "CREATE TABLE job ("
-    " job INTEGER PRIMARY KEY AUTOINCREMENT, job_id TEXT NOT NULL UNIQUE, created_s REAL NOT NULL,"
+    " job INTEGER PRIMARY KEY AUTOINCREMENT, job_id TEXT UNIQUE, created_s REAL NOT NULL,"
     " max_power REAL NOT NULL, number_of_gpus INTEGER NOT NULL, gpu_model TEXT NOT NULL, job_id_prefix TEXT NOT NULL,"
     " batch_sizes TEXT NOT NULL, default_batch_size INTEGER NOT NULL, eta_knob REAL NOT NULL, beta_knob REAL,"
     " target_metric REAL NOT NULL, higher_is_better_metric INTEGER NOT NULL, max_epochs INTEGER NOT NULL,"

@@ -63,20 +63,40 @@ static void commit_batch(struct sqlite_store *store, struct store_write *first, 
     }
 }
 
+static int deletes(const struct store_write *write, int count) {
+    for (; count > 0; count--, write = write->next)
+        if (write->kind == STORE_DELETE) return 1;
+    return 0;
+}
+
+/* With the queue locked before and after. */
+static void purge(struct sqlite_store *store) {
+    pthread_mutex_unlock(&store->queue_lock);
+    store->purges = sqlite_purge(&store->writer);
+    pthread_mutex_lock(&store->queue_lock);
+}
+
 static void *writer(void *context) {
     struct sqlite_store *store = context;
     pthread_mutex_lock(&store->queue_lock);
     for (;;) {
-        while (store->first == NULL && !store->stopping) pthread_cond_wait(&store->queue_filled, &store->queue_lock);
-        if (store->first == NULL) break;
+        while (store->first == NULL && !store->stopping && !store->purges)
+            pthread_cond_wait(&store->queue_filled, &store->queue_lock);
+        if (store->first == NULL && store->stopping) break;
+        if (store->first == NULL) {
+            purge(store);
+            continue;
+        }
         struct store_write *first = store->first, *last = first;
         int count = 1;
         while (count < BATCH_MOST && last->next) last = last->next, count++;
         store->first = last->next;
         if (store->first == NULL) store->last = &store->first;
         pthread_mutex_unlock(&store->queue_lock);
+        store->purges |= deletes(first, count);
         commit_batch(store, first, count);
         pthread_mutex_lock(&store->queue_lock);
+        if (store->purges) purge(store);
     }
     pthread_mutex_unlock(&store->queue_lock);
     return NULL;
@@ -96,6 +116,7 @@ void sqlite_submit(struct store *base, struct store_turn *turn, struct store_wri
 }
 
 int32_t sqlite_start_writer(struct sqlite_store *store, struct kerf_error *err) {
+    store->purges = 1; /* what a crash left */
     if (pthread_create(&store->thread, NULL, writer, store) != 0)
         return kerf_error_set(err, KERF_ENOMEM, "no thread for the store's writer can be had");
     store->has_thread = 1;

@@ -44,7 +44,8 @@ struct kerf_schedule {
     int32_t replicas;         /* 2: a second one runs from the last device to the first with the later half of the
                                  micro-batches */
     int32_t slices;           /* of each micro-batch's sequence, 1: whole */
-    double proved_s;          /* a search's proof that no order within the memory cap is shorter; 0: none */
+    double proved_s;          /* a search's proof that no order within the memory cap is shorter; 0: none. It holds */
+    uint64_t proved_for;      /* for the times with this kerf_schedule_times_fingerprint alone */
     const int32_t *device_of; /* [replicas * stages] */
     const struct kerf_op *const *ops; /* [devices][num_ops[device]] in the order in which they run */
     const int32_t *num_ops;           /* [devices] */
@@ -87,7 +88,8 @@ struct kerf_schedule_request {
     int32_t devices;      /* 1 .. 4096 */
     int32_t microbatches; /* 1 .. 2^20; devices * chunks * microbatches * slices is at most 2^27 */
     int32_t chunks;       /* 0: the rule's own */
-    int32_t group;        /* interleaved rules: micro-batches of a chunk before the next; 0: devices */
+    int32_t group;        /* interleaved rules: micro-batches of a chunk before the next; 0: devices, or the
+                             least above with which a short last group does not deadlock */
     int32_t slices;       /* seq1f1b: parts of a micro-batch's sequence; 0: the rule's own */
 
     /* For the rules that look for an order: what operations take, and how much a device may hold. */
@@ -152,7 +154,8 @@ struct kerf_schedule_times_request {
                          activation_bytes; p2p, a number or a matrix of device pairs; and memory_cap, an array by
                          device of micro-batches, or of strings of bytes ("40GB"). What is said above takes precedence
                          over what the file says. */
-    const char *file_text; /* what the file holds, where that is known; NULL: it is read. file then names it in errors */
+    const char
+        *file_text; /* what the file holds, where that is known; NULL: it is read. file then names it in errors */
     int32_t blocking, shared_link, free_at_input, unsynchronised;
     int32_t per_device; /* 1: to compare schedules with different stages. Numbers are of all stages of a device
                            together; an array of the file is by as many equal parts of the model as it has elements,
@@ -167,6 +170,10 @@ KERF_API int32_t kerf_schedule_times_make(int32_t devices, int32_t stages,
                                           const struct kerf_schedule_times_request *request,
                                           struct kerf_schedule_times **ret_times, struct kerf_error *err);
 KERF_API struct kerf_schedule_times *kerf_schedule_times_free(struct kerf_schedule_times *times); /* always NULL */
+
+/** A number that times with other values do not have; 0 is none's. */
+KERF_API uint64_t kerf_schedule_times_fingerprint(const struct kerf_schedule_times *times, int32_t devices,
+                                                  int32_t stages);
 
 struct kerf_timeline {
     const double *const *start_s; /* [devices][num_ops[device]] */

@@ -48,7 +48,7 @@ static void linear(struct axis *axis) {
         for (int mantissa = 1; mantissa <= 5; mantissa += mantissa == 2 ? 3 : 1) {
             double step = exponent < 0 ? mantissa / tens : mantissa * tens;
             int64_t first = (int64_t)ceil(axis->low / step - 1e-9), last = (int64_t)floor(axis->high / step + 1e-9);
-            if (last - first >= AXIS_TICKS) continue;
+            if (last - first >= AXIS_TICKS || (axis->whole && step < 1)) continue;
             axis->num_ticks = 0;
             for (int64_t k = first * mantissa; k <= last * mantissa; k += mantissa)
                 add(axis, exponent < 0 ? (double)k / tens : (double)k * tens);

@@ -97,6 +97,7 @@ struct axis {
     enum kerf_unit unit;
     int32_t vertical;
     int32_t base;     /* 0: linear; 2 or 10: logarithmic, with ticks at the powers of it */
+    int32_t whole;    /* linear: 1: no ticks between whole numbers */
     double least_gap; /* pixels between two ticks */
     int32_t num_ticks;
     double ticks[AXIS_TICKS];

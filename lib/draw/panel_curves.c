@@ -34,6 +34,12 @@ static int visible(const struct kerf_panel *panel, double value) {
     return panel->linear ? value >= 0 : value > 0 && panel_value(value) > 0;
 }
 
+static int whole_numbers(const double *xs, int32_t count) {
+    for (int32_t i = 0; i < count; i++)
+        if (xs[i] != floor(xs[i])) return 0;
+    return 1;
+}
+
 static int powers_of_two(const double *xs, int32_t count) {
     int exponent;
     for (int32_t i = 0; i < count; i++)
@@ -57,6 +63,7 @@ static void find_domains(struct curves *curves) {
     curves->x = (struct axis){.low = panel->xs[0],
                               .high = panel->xs[panel->num_xs - 1],
                               .unit = panel->x_unit == KERF_UNIT_NONE ? KERF_UNIT_COUNT : panel->x_unit,
+                              .whole = panel->num_xs > 1 && whole_numbers(panel->xs, panel->num_xs),
                               .least_gap = 30};
     if (panel->num_xs == 1) {
         curves->x.low /= 2;

@@ -6,12 +6,14 @@
 
 static int32_t check(const struct kerf_schedule_request *request, struct kerf_error *err) {
     int32_t p = request->devices, m = request->microbatches, least = 2 * p - 2 > 2 ? 2 * p - 2 : 2;
+    if (p == 1)
+        return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of devices, such as 2, not 1");
     if (p % 2 != 0)
         return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of devices, such as %d or %d, not %d",
-                              p - 1 ? p - 1 : 2, p + 1, p);
+                              p - 1, p + 1, p);
     if (m % 2 != 0)
         return kerf_error_set(err, KERF_EINVALID, "dualpipe needs an even number of micro-batches, such as %d, not %d",
-                              m + 1, m);
+                              m < least ? least : m + 1, m);
     if (m < least)
         return kerf_error_set(err, KERF_EINVALID,
                               "dualpipe needs at least 2p-2 = %d micro-batches on %d devices, not %d", least, p, m);

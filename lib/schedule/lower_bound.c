@@ -108,7 +108,10 @@ static double one_stage_bound(const struct work *work, double peak) {
 double kerf_schedule_lower_bound(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                                  const struct kerf_timeline *timeline) {
     const struct work work = look(schedule, times);
-    double bound = schedule->proved_s, peak = 0;
+    double bound = 0, peak = 0;
+    if (schedule->proved_s > 0 &&
+        schedule->proved_for == kerf_schedule_times_fingerprint(times, schedule->devices, schedule->stages))
+        bound = schedule->proved_s;
     for (int32_t i = 0; i < schedule->devices; i++) {
         double load = 0, begin = INFINITY;
         for (int32_t k = 0; k < schedule->num_ops[i]; k++) load += timeline->end_s[i][k] - timeline->start_s[i][k];

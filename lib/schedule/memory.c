@@ -64,6 +64,11 @@ double memory_peak(const struct kerf_schedule *schedule, const struct kerf_sched
     return most / unit(schedule, device, in_bytes);
 }
 
+/* What was measured may begin before the operation in front of it has ended, where clocks round: steps stay in order. */
+static double not_before(const double *times_s, int32_t count, double time_s) {
+    return count > 0 ? fmax(times_s[count - 1], time_s) : time_s;
+}
+
 int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                              const struct kerf_timeline *timeline, int32_t device, int32_t in_bytes, double *times_s,
                              double *held) {
@@ -73,12 +78,12 @@ int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, const struct 
     for (int32_t k = 0; k < schedule->num_ops[device]; k++) {
         if (takes(&ops[k])) {
             sum += amount(times, ops[k].stage, in_bytes);
-            times_s[count] = timeline->start_s[device][k];
+            times_s[count] = not_before(times_s, count, timeline->start_s[device][k]);
             held[count++] = sum / whole;
         }
         if (frees(&ops[k], times->free_at_input)) {
             sum -= freed_amount(times, &ops[k], in_bytes);
-            times_s[count] = timeline->end_s[device][k];
+            times_s[count] = not_before(times_s, count, timeline->end_s[device][k]);
             held[count++] = sum / whole;
         }
     }

@@ -14,7 +14,8 @@ struct builder {
     struct kerf_op **ops; /* [p][room for every operation] */
     int32_t *num_ops;
     struct kerf_op *scratch; /* [2 m] for one device at a time */
-    double proved_s;         /* that no order is shorter, where a search proves it */
+    double proved_s;         /* that no order is shorter, where a search proves it, */
+    uint64_t proved_for;     /* for times with this fingerprint */
 };
 
 struct rule {
@@ -62,6 +63,6 @@ static inline int refused_by_pytorch_rounds(const struct kerf_schedule_request *
 extern const struct rule rule_gpipe, rule_1f1b, rule_eager_1f1b, rule_1f1b_overlap, rule_interleaved_1f1b,
     rule_interleaved_1f1b_overlap, rule_interleaved_zb, rule_looped_bfs, rule_zb_h1, rule_zb1p, rule_zb_h2, rule_zb_v,
     rule_dualpipe, rule_dualpipe_v, rule_chimera, rule_seq1f1b, rule_zb_1p, rule_zb_2p, rule_zb_v_searched, rule_v_half,
-    rule_v_min;
+    rule_v_min, rule_best;
 
 #endif

@@ -28,6 +28,7 @@ static const struct rule *const rules[] = {
     &rule_zb_v_searched,
     &rule_v_half,
     &rule_v_min,
+    &rule_best,
 };
 enum {
     RULES = sizeof rules / sizeof *rules,
@@ -162,6 +163,8 @@ static int32_t search(const struct rule *rule, struct builder *builder, const st
     if (asked.times == NULL) code = kerf_schedule_times_make(builder->p, builder->p * builder->v, &nothing, &own, err);
     if (asked.times == NULL) asked.times = own;
     if (code == KERF_OK) code = rule->search(builder, &asked, err);
+    if (code == KERF_OK)
+        builder->proved_for = kerf_schedule_times_fingerprint(asked.times, builder->p, builder->p * builder->v);
     kerf_schedule_times_free(own);
     return code;
 }
@@ -197,6 +200,7 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
         .replicas = replicas,
         .slices = shape->slices,
         .proved_s = builder.proved_s,
+        .proved_for = builder.proved_for,
         .device_of = device_of,
         .ops = (const struct kerf_op *const *)builder.ops,
         .num_ops = builder.num_ops,
@@ -204,30 +208,49 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
     return code;
 }
 
+/* The least group from here on that has an order for any number of chunks: Megatron-LM's condition. */
+static int32_t sure_group(const struct shape *shape) {
+    int32_t m = shape->m, p = shape->p, group = shape->group > p ? shape->group : p;
+    while (group < m && m % group != 0 && m % group < p) group++;
+    return group;
+}
+
 /* Odd groups are not refused beforehand, as Megatron and PyTorch do: the validator has the last word. */
 static int32_t check_group(const struct owned_schedule *owned, const struct shape *shape, struct kerf_error *err) {
     struct kerf_error why;
     if (shape->group >= shape->p && shape->m % shape->group == 0) return KERF_OK;
     if (kerf_schedule_check(&owned->schedule, &why) == KERF_OK) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "%s with groups of %d on %d devices: %s; a group of %d or more works",
-                          owned->schedule.name, shape->group, shape->p, why.message, shape->p);
+    return kerf_error_set(err, KERF_EINVALID, "%s with groups of %d on %d devices: %s; a group of %d works",
+                          owned->schedule.name, shape->group, shape->p, why.message, sure_group(shape));
+}
+
+static int32_t make_checked(const struct rule *rule, const struct kerf_schedule_request *request,
+                            const struct shape *shape, struct owned_schedule **ret_owned, struct kerf_error *err) {
+    struct owned_schedule *owned = calloc(1, sizeof *owned);
+    if (owned == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the schedule");
+    int32_t code = make(rule, request, shape, owned, err);
+    if (code == KERF_OK && rule->grouped) code = check_group(owned, shape, err);
+    if (code != KERF_OK)
+        kerf_schedule_free(&owned->schedule);
+    else
+        *ret_owned = owned;
+    return code;
 }
 
 int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule,
                            struct kerf_error *err) {
     const struct rule *rule = find(request->rule, err);
     if (rule == NULL) return KERF_EUNKNOWN;
-    const struct shape shape = shape_of(rule, request);
+    struct shape shape = shape_of(rule, request);
+    struct owned_schedule *owned = NULL;
     int32_t code = check_size(rule, request, &shape, err);
     if (code != KERF_OK) return code;
-    struct owned_schedule *owned = calloc(1, sizeof *owned);
-    if (owned == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the schedule");
-    code = make(rule, request, &shape, owned, err);
-    if (code == KERF_OK && rule->grouped) code = check_group(owned, &shape, err);
-    if (code != KERF_OK) {
-        kerf_schedule_free(&owned->schedule);
-        return code;
+    code = make_checked(rule, request, &shape, &owned, err);
+    if (code == KERF_EINVALID && rule->grouped && request->group == 0) { /* a short last group is in the way */
+        shape.group = sure_group(&shape);
+        code = make_checked(rule, request, &shape, &owned, err);
     }
+    if (code != KERF_OK) return code;
     *ret_schedule = &owned->schedule;
     return KERF_OK;
 }

@@ -11,6 +11,40 @@
 enum { TIMES_BYTES_MAX = 64 << 20 };
 static const double LARGEST = 1e15; /* seconds or bytes, so that no sum is infinite */
 
+/* A step of FNV-1a, on eight bytes at a time. */
+static uint64_t mixed(uint64_t hash, uint64_t value) {
+    hash = (hash ^ value) * 0x100000001B3u;
+    return hash ^ hash >> 32;
+}
+
+static uint64_t mixed_numbers(uint64_t hash, const double *values, size_t count) {
+    hash = mixed(hash, values ? count : ~(uint64_t)0);
+    for (size_t i = 0; values && i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &values[i], sizeof bits);
+        hash = mixed(hash, bits);
+    }
+    return hash;
+}
+
+uint64_t kerf_schedule_times_fingerprint(const struct kerf_schedule_times *times, int32_t devices, int32_t stages) {
+    const size_t p = (size_t)devices, k = (size_t)stages;
+    const double numbers[] = {times->p2p_s, times->overhead_s};
+    const int32_t flags[] = {times->blocking, times->shared_link, times->free_at_input, times->cap_in_bytes};
+    uint64_t hash = 0xCBF29CE484222325u;
+    hash = mixed_numbers(hash, times->forward_s, k);
+    hash = mixed_numbers(hash, times->backward_s, k);
+    hash = mixed_numbers(hash, times->backward_input_s, k);
+    hash = mixed_numbers(hash, times->backward_weight_s, k);
+    hash = mixed_numbers(hash, times->fused_s, k);
+    hash = mixed_numbers(hash, times->p2p_of_s, p * p);
+    hash = mixed_numbers(hash, times->activation_bytes, k);
+    hash = mixed_numbers(hash, times->cap, p);
+    hash = mixed_numbers(hash, numbers, sizeof numbers / sizeof *numbers);
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) hash = mixed(hash, flags[i] != 0);
+    return hash ? hash : 1;
+}
+
 struct owned_times {
     struct kerf_schedule_times times;
     struct arena arena;

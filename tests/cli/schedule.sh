@@ -16,6 +16,13 @@ echo '{"forward":[1,2],"backward":[2,4],"p2p":[[0,0.5],[0.25,0]]}' >times.json
 ask schedule 1f1b -p 2 -m 4 --times times.json --format json --no-ops
 ask schedule 1f1b -p 2 -m 4 --times times.json --send blocking --format json --no-ops
 
+echo "== a short last group, with which groups of 5 would deadlock"
+ask schedule interleaved_1f1b -p 5 -m 7 --chunks 2 --format json --no-ops
+
+echo "== a cap for each device"
+echo '{"memory_cap":[1,2]}' >caps.json
+ask schedule 1f1b -p 2 -m 4 --times caps.json --format json --no-ops
+
 echo "== the list"
 "$KERF" schedule --list | sed -n '1,9p'
 
@@ -28,9 +35,12 @@ refused schedule 1f1b -p 0 -m 8
 refused schedule 1f1b -p 4 -m 8 --forward -1
 refused schedule 1f1b -p 4 -m 8 --chunks 2
 refused schedule dualpipe -p 3 -m 8
+refused schedule dualpipe -p 1 -m 8
+refused schedule dualpipe -p 4 -m 1
 refused schedule dualpipe -p 4 -m 8 --format torch
 refused schedule 1f1b_overlap -p 4 -m 6
 refused schedule interleaved_1f1b -p 4 -m 8 --chunks 2 --group 2
+refused schedule interleaved_1f1b -p 5 -m 7 --chunks 2 --group 5
 refused schedule 1f1b -p 3 -m 8 --times times.json
 echo '{"forwards":[1,2]}' >wrong.json
 refused schedule 1f1b -p 2 -m 8 --times wrong.json

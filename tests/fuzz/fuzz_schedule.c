@@ -37,8 +37,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     size_t num_rules = 0;
     while (kerf_schedule_rule_at(num_rules)) num_rules++;
     if (size == 0) return 0;
-    struct kerf_schedule_request request = {
-        .rule = kerf_schedule_rule_at(data[0] % num_rules)->name, .devices = DEVICES, .microbatches = MICROBATCHES};
+    struct kerf_schedule_request request = {.rule = kerf_schedule_rule_at(data[0] % num_rules)->name,
+                                            .devices = DEVICES,
+                                            .microbatches = MICROBATCHES,
+                                            .search_time_s = 0.01};
     struct kerf_schedule *schedule;
     struct kerf_schedule_times *times;
     struct kerf_error err;

@@ -231,7 +231,7 @@ static void test_refused_files(void **state) {
     FILE *file = fopen(place.store, "w");
     fputs("some text, which is no database, and long enough to be looked at as one\n", file);
     fclose(file);
-    refuses("not a database");
+    refuses("is not a SQLite database");
     snprintf(place.store, sizeof place.store, "%s/no/such/folder", place.folder);
     refuses("cannot be opened");
 }

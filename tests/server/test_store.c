@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include "serve_client.h"
 #include "store/store.h"
 
@@ -173,6 +174,45 @@ static void test_trials(void **state) {
     kerf_job_free(job);
 }
 
+static int32_t count_trial(void *context, const struct kerf_trial *trial, const char *reason) {
+    (void)trial, (void)reason;
+    ++*(int *)context;
+    return KERF_OK;
+}
+
+/* A long history goes in pieces, after the answer, and also when a crash came between. */
+static void test_purge(void **state) {
+    (void)state;
+    enum { TRIALS = 1201 };
+    struct store_turn turn = {.job = create("p1")};
+    struct kerf_job *job = make_job("p1");
+    const struct store_page page = {.limit = TRIALS};
+    for (int i = 1; i <= TRIALS; i++) {
+        struct kerf_trial trial = {.number = i, .batch_size = 64, .converged = -1};
+        struct store_write write = {.kind = STORE_DECIDE,
+                                    .changes = KERF_JOB_CHANGED_TRIAL,
+                                    .trial_is_new = 1,
+                                    .job = turn.job,
+                                    .of = job,
+                                    .trial = &trial};
+        assert_int_equal(submit(&write, &turn), KERF_OK);
+    }
+    kerf_job_free(job);
+    struct store_write gone = {.kind = STORE_DELETE, .job = turn.job};
+    assert_int_equal(submit(&gone, &turn), KERF_OK);
+    store_close(store); /* in the midst of it */
+    assert_int_equal(store_open(place.store, STORE_SERVE, &store, &err), KERF_OK);
+    assert_true(create("p1") > turn.job);
+    int left = 1;
+    for (int wait = 0; wait < 500 && left > 0; wait++) {
+        const struct timespec moment = {.tv_nsec = 10000000};
+        nanosleep(&moment, NULL);
+        left = 0;
+        assert_int_equal(store->methods->list_trials(store, turn.job, &page, count_trial, &left, &err), KERF_OK);
+    }
+    assert_int_equal(left, 0);
+}
+
 /* Queued together, so that they share a transaction; the one that cannot be written fails alone. */
 static void test_one_fails(void **state) {
     (void)state;
@@ -236,6 +276,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_job, start, stop),
         cmocka_unit_test_setup_teardown(test_trials, start, stop),
+        cmocka_unit_test_setup_teardown(test_purge, start, stop),
         cmocka_unit_test_setup_teardown(test_one_fails, start, stop),
         cmocka_unit_test_setup_teardown(test_tokens, start, stop),
     };

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kerf/schedule.h"
+#include "schedule/order.h"
 
 struct counts {
     int64_t operations, begins, ends, names;
@@ -88,7 +89,7 @@ static void check_trace(const char *rule, int32_t p, int32_t m, double bytes) {
     if (root == NULL) fail_msg("%d: %s", error.line, error.text);
     struct counts counts = {.busy_us = calloc((size_t)p, sizeof(double)),
                             .peak = calloc((size_t)p, sizeof(double)),
-                            .num_ids = 2 * (size_t)(schedule->stages * m * schedule->slices),
+                            .num_ids = order_outputs(schedule),
                             .first_us = INFINITY};
     counts.ids = calloc(counts.num_ids, 1);
     size_t k;

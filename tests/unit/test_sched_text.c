@@ -60,7 +60,8 @@ static void check_example(const char *name, int32_t p, int32_t m, int32_t v) {
     char path[512];
     struct kerf_schedule *own = NULL, *made = NULL;
     struct kerf_error why, err;
-    const struct kerf_schedule_request request = {.rule = name, .devices = p, .microbatches = m, .chunks = v};
+    const struct kerf_schedule_request request = {
+        .rule = name, .devices = p, .microbatches = m, .chunks = v, .group = p}; /* the file's own group */
     snprintf(path, sizeof path, "%s/examples/schedules/%s.sched", KERF_SOURCE_DIR, name);
     const struct kerf_schedule_file_request file = {.path = path, .devices = p, .microbatches = m, .chunks = v};
     int32_t code = kerf_schedule_make(&request, &made, &why), own_code = kerf_schedule_load(&file, &own, &err);

@@ -176,6 +176,34 @@ static void test_every_size_has_an_order(void **state) {
                     }
 }
 
+/* Where a short last group would deadlock, groups that nobody asked for are larger; the error of others names one that
+ * works. */
+static void test_interleaved_takes_any_remainder(void **state) {
+    (void)state;
+    static const char *const rules[] = {"interleaved_1f1b", "interleaved_1f1b_overlap", "interleaved_zb"};
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
+        for (int32_t p = 1; p <= 6; p++)
+            for (int32_t m = 1; m <= 2 * p + 3; m++)
+                for (int32_t v = 2; v <= 4; v++)
+                    for (int32_t group = 0; group <= m + 1; group++) {
+                        struct kerf_schedule_request request = {
+                            .rule = rules[r], .devices = p, .microbatches = m, .chunks = v, .group = group};
+                        struct kerf_schedule *schedule = NULL;
+                        struct kerf_error err = {.code = KERF_OK};
+                        if (kerf_schedule_make(&request, &schedule, &err) != KERF_OK && group > 0) {
+                            const char *nearest = strstr(err.message, "; a group of ");
+                            assert_non_null(nearest);
+                            request.group = (int32_t)strtol(nearest + strlen("; a group of "), NULL, 10);
+                            assert_true(request.group > group);
+                            kerf_schedule_make(&request, &schedule, &err);
+                        }
+                        if (schedule == NULL)
+                            fail_msg("%s p=%d m=%d v=%d group=%d: %s", rules[r], p, m, v, group, err.message);
+                        assert_int_equal(kerf_schedule_check(schedule, NULL), KERF_OK);
+                        kerf_schedule_free(schedule);
+                    }
+}
+
 /* A schedule of two devices and one micro-batch, given by its operations. */
 static int32_t check_two(const struct kerf_op *first, int32_t num_first, const struct kerf_op *second,
                          int32_t num_second, struct kerf_error *err) {
@@ -286,6 +314,7 @@ int main(void) {
         cmocka_unit_test(test_nothing_travels_within_a_device),
         cmocka_unit_test(test_memory),
         cmocka_unit_test(test_every_size_has_an_order),
+        cmocka_unit_test(test_interleaved_takes_any_remainder),
         cmocka_unit_test(test_validator),
         cmocka_unit_test(test_chimera),
         cmocka_unit_test(test_seq1f1b),

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads that may wait: for a store that answers only after a while (store_methods.blocks). */
+#ifndef KERF_SERVER_WORKERS_H
+#define KERF_SERVER_WORKERS_H
+
+#include "kerf/error.h"
+
+struct exchange;
+struct workers;
+
+int32_t workers_start(int32_t threads, struct workers **ret_workers, struct kerf_error *err);
+struct workers *workers_stop(struct workers *workers); /* always NULL; nothing may be queued any more */
+
+/* One of them goes on with the exchange's step. Its connection is suspended. */
+void workers_add(struct workers *workers, struct exchange *exchange);
+
+#endif

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * best: kerf's own search for the order of operations that takes least, for any placement, times, latencies and caps.
+ *
+ *   1. every other rule that has the same placement and keeps the caps; as it is, and with its backwards split
+ *   2. patterns that repeat, and list scheduling by many policies         best_patterns.c, best_starts.c
+ *   3. where there are many operations: a window at a time                                  best_improve.c
+ *   4. the exact search, which improves the order or proves that nothing is shorter         best_exact.c
+ *
+ * Each phase takes the best order known and stops at once when its objective is that of a bound, which is a proof. All
+ * are deterministic; only where the time is up depends on the clock, so that what ends before has one answer. The
+ * answer is never worse than any of the rules of phase 1.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "schedule/best.h"
+#include "schedule/rule.h"
+
+/* ---- The clock -------------------------------------------------------------------------------------------- */
+
+enum { MANY_OPS = 1600 }; /* for the exact search at once */
+static const double REPORT_S = 0.2;
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+void best_clock_start(struct best_clock *clock, const struct kerf_schedule_request *request) {
+    *clock = (struct best_clock){.begin_s = now_s(),
+                                 .limit_s = request->search_time_s > 0 ? request->search_time_s : 1,
+                                 .progress = request->progress,
+                                 .context = request->progress_context};
+}
+
+int32_t best_clock_is_up(struct best_clock *clock) {
+    if (clock->stopped) return 1;
+    double gone = now_s() - clock->begin_s;
+    if (gone >= clock->limit_s) clock->stopped = 1;
+    if (clock->progress && gone - clock->report_s >= REPORT_S) {
+        clock->report_s = gone;
+        if (clock->progress(clock->context, fmin(1, gone / clock->limit_s))) clock->stopped = 1;
+    }
+    return clock->stopped;
+}
+
+/* ---- What is known ---------------------------------------------------------------------------------------- */
+
+int32_t best_offer(struct best_search *search, const int32_t *order) {
+    double value = best_evaluate(&search->problem, &search->run, order);
+    if (!(value < search->value) || !best_fits(&search->problem, order)) return 0;
+    search->value = value;
+    search->makespan = search->run.makespan;
+    memcpy(search->order, order, (size_t)search->problem.ops * sizeof *order);
+    return 1;
+}
+
+int32_t best_is_optimal(const struct best_search *search) { return !best_less(search->bound, search->value); }
+
+int32_t best_is_done(struct best_search *search) { return best_is_optimal(search) || best_clock_is_up(&search->clock); }
+
+/* ---- The other rules -------------------------------------------------------------------------------------- */
+
+/* The best of the other rules' schedules as it is: its backwards may be whole or fused. */
+struct best_rule {
+    struct kerf_schedule *schedule;
+    double value;
+};
+
+static int same_frame(const struct kerf_schedule *a, const struct kerf_schedule *b) {
+    size_t size = (size_t)(a->replicas * a->stages) * sizeof *a->device_of;
+    return a->slices == 1 && a->stages == b->stages && a->replicas == b->replicas &&
+           a->microbatches == b->microbatches && memcmp(a->device_of, b->device_of, size) == 0;
+}
+
+/* The lanes of a schedule's operations, its backwards split. */
+static void to_order(const struct best_problem *problem, const struct kerf_schedule *schedule, int32_t *order) {
+    for (int32_t d = 0; d < schedule->devices; d++) {
+        int64_t at = problem->begin[d];
+        for (int32_t k = 0; k < schedule->num_ops[d]; k++) {
+            const struct kerf_op *op = &schedule->ops[d][k];
+            int second = schedule->replicas == 2 && op->microbatch >= schedule->microbatches / 2;
+            int with = schedule->replicas == 2 && op->with_microbatch >= schedule->microbatches / 2;
+            int32_t stream = second * schedule->stages + op->stage;
+            if (op->kind == KERF_OP_F || op->kind == KERF_OP_FB) order[at++] = lane_of(stream, LANE_F);
+            if (op->kind == KERF_OP_FB) stream = with * schedule->stages + op->with_stage;
+            if (op->kind == KERF_OP_I || op->kind == KERF_OP_B || op->kind == KERF_OP_FB)
+                order[at++] = lane_of(stream, LANE_I);
+            if (op->kind == KERF_OP_W || op->kind == KERF_OP_B || op->kind == KERF_OP_FB)
+                order[at++] = lane_of(stream, LANE_W);
+        }
+    }
+}
+
+static void try_rule(struct best_search *search, const struct kerf_schedule *frame,
+                     const struct kerf_schedule_request *request, int32_t *order, struct best_rule *best) {
+    struct kerf_schedule *schedule = NULL;
+    struct kerf_timeline *timeline = NULL;
+    if (kerf_schedule_make(request, &schedule, NULL) != KERF_OK) return;
+    if (same_frame(schedule, frame) && kerf_schedule_check(schedule, NULL) == KERF_OK &&
+        kerf_schedule_simulate(schedule, request->times, &timeline, NULL) == KERF_OK) {
+        double value = request->objective == KERF_OBJECTIVE_SPAN ? timeline->span_s : timeline->makespan_s;
+        to_order(&search->problem, schedule, order);
+        best_offer(search, order);
+        if (timeline->over_cap < 0 && value < best->value) {
+            kerf_schedule_free(best->schedule);
+            *best = (struct best_rule){schedule, value};
+            schedule = NULL;
+        }
+    }
+    kerf_timeline_free(timeline);
+    kerf_schedule_free(schedule);
+}
+
+static void try_rules(struct best_search *search, const struct kerf_schedule *frame,
+                      const struct kerf_schedule_request *request, int32_t *order, struct best_rule *best) {
+    const struct kerf_schedule_rule *rule;
+    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++) {
+        struct kerf_schedule_request other = *request;
+        if (strcmp(rule->name, frame->name) == 0) continue;
+        other.rule = rule->name;
+        other.chunks = 0; /* its own first, since those that have one number refuse any other */
+        other.progress = NULL;
+        int32_t stages = 0;
+        if (kerf_schedule_stages(&other, &stages, NULL) != KERF_OK) continue;
+        if (stages != frame->stages) other.chunks = frame->chunks;
+        try_rule(search, frame, &other, order, best);
+    }
+}
+
+/* One micro-batch after the other, which fits whenever anything does. */
+static void try_one_by_one(struct best_search *search, int32_t *order) {
+    const struct best_problem *problem = &search->problem;
+    for (int32_t d = 0; d < problem->devices; d++) {
+        int64_t at = problem->begin[d];
+        int32_t begin = problem->on_begin[d], end = problem->on_begin[d + 1], most = 0;
+        for (int32_t k = begin; k < end; k++)
+            most = most > problem->units[problem->on[k]] ? most : problem->units[problem->on[k]];
+        for (int32_t replica = 0; replica < problem->replicas; replica++)
+            for (int32_t unit = 0; unit < most; unit++) {
+                for (int32_t k = begin; k < end; k++) {
+                    int32_t s = problem->on[k];
+                    if (problem->replica[s] == replica && unit < problem->units[s]) order[at++] = lane_of(s, LANE_F);
+                }
+                for (int32_t k = end; k-- > begin;) {
+                    int32_t s = problem->on[k];
+                    if (problem->replica[s] != replica || unit >= problem->units[s]) continue;
+                    order[at++] = lane_of(s, LANE_I);
+                    order[at++] = lane_of(s, LANE_W);
+                }
+            }
+    }
+    best_offer(search, order);
+}
+
+/* ---- The answer ------------------------------------------------------------------------------------------- */
+
+/* All chunks of a micro-batch are there when its way back begins: the most of a replica's. */
+static double least_cap(const struct best_problem *problem, int32_t device) {
+    double least = 0, sum = 0;
+    for (int32_t k = problem->on_begin[device]; k < problem->on_begin[device + 1]; k++) {
+        int32_t s = problem->on[k], other = k > problem->on_begin[device] ? problem->on[k - 1] : s;
+        if (problem->replica[other] != problem->replica[s]) sum = 0;
+        if (problem->units[s] > 0) sum += problem->amount[s];
+        least = fmax(least, sum);
+    }
+    return least;
+}
+
+static int32_t check_caps(const struct best_problem *problem, const struct kerf_schedule_times *times,
+                          struct kerf_error *err) {
+    for (int32_t d = 0; d < problem->devices; d++) {
+        double least = least_cap(problem, d);
+        if (least <= problem->cap[d]) continue;
+        if (times->cap_in_bytes)
+            return kerf_error_set(
+                err, KERF_EINFEASIBLE,
+                "no order keeps device %d within its cap of %g bytes: one micro-batch takes %g there, "
+                "the least cap that works",
+                d, times->cap[d], least);
+        return kerf_error_set(err, KERF_EINFEASIBLE,
+                              "no order keeps device %d within its cap of %g micro-batches; the least cap that works "
+                              "is 1",
+                              d, times->cap[d]);
+    }
+    return KERF_OK;
+}
+
+static void answer_order(struct builder *builder, const struct best_search *search) {
+    static const enum kerf_op_kind kinds[LANE_KINDS] = {
+        [LANE_F] = KERF_OP_F, [LANE_I] = KERF_OP_I, [LANE_W] = KERF_OP_W};
+    const struct best_problem *problem = &search->problem;
+    int32_t *done = search->run.done;
+    memset(done, 0, LANE_KINDS * (size_t)problem->streams * sizeof *done);
+    for (int32_t d = 0; d < problem->devices; d++)
+        for (int64_t k = problem->begin[d]; k < problem->begin[d + 1]; k++) {
+            int32_t lane = search->order[k], s = lane_stream(lane);
+            add(builder, d, kinds[lane_kind(lane)], problem->stage[s], problem->first[s] + done[lane]++);
+        }
+    if (!best_less(search->makespan_bound, search->makespan))
+        builder->proved_s = search->makespan;
+    else
+        builder->proved_s = search->makespan_bound;
+}
+
+static void answer_rule(struct builder *builder, const struct kerf_schedule *schedule) {
+    for (int32_t d = 0; d < schedule->devices; d++) {
+        memcpy(builder->ops[d], schedule->ops[d], (size_t)schedule->num_ops[d] * sizeof **schedule->ops);
+        builder->num_ops[d] = schedule->num_ops[d];
+    }
+}
+
+static int32_t search_all(struct best_search *search, const struct kerf_schedule *frame, struct builder *builder,
+                          const struct kerf_schedule_request *request, struct kerf_error *err) {
+    const struct best_problem *problem = &search->problem;
+    int32_t code = best_problem_make(&search->problem, frame, request->times, request->objective);
+    if (code == KERF_OK)
+        code = check_caps(problem, request->times, err);
+    else
+        return kerf_error_set(err, code, "not enough memory for the search");
+    if (code != KERF_OK) return code;
+    size_t ops = (size_t)problem->ops;
+    int32_t *order = arena_alloc(&search->arena, ops, sizeof *order);
+    search->order = arena_alloc(&search->arena, ops, sizeof *search->order);
+    if (order == NULL || search->order == NULL || best_run_make(&search->run, problem, &search->arena) != KERF_OK)
+        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
+    double makespan, span;
+    if (best_bounds(problem, &makespan, &span) != KERF_OK)
+        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
+    search->makespan_bound = makespan;
+    search->bound = request->objective == KERF_OBJECTIVE_SPAN ? span : makespan;
+    search->value = INFINITY;
+    struct best_rule rule = {NULL, INFINITY};
+    try_one_by_one(search, order);
+    try_rules(search, frame, request, order, &rule);
+    if (!best_is_done(search)) best_patterns(search);
+    best_starts(search);
+    if (problem->ops > MANY_OPS && !best_is_done(search)) best_improve(search);
+    if (!best_is_done(search)) best_exact(search);
+    if (best_less(rule.value, search->value))
+        answer_rule(builder, rule.schedule);
+    else
+        answer_order(builder, search);
+    kerf_schedule_free(rule.schedule);
+    return KERF_OK;
+}
+
+static int32_t search_best(struct builder *builder, const struct kerf_schedule_request *request,
+                           struct kerf_error *err) {
+    struct best_search *search = calloc(1, sizeof *search);
+    int32_t p = builder->p, stages = p * builder->v, replicas = request->placement == KERF_PLACE_BOTH ? 2 : 1;
+    int32_t *device_of = calloc((size_t)(replicas * stages), sizeof *device_of);
+    int32_t code = KERF_OK;
+    if (search == NULL || device_of == NULL) {
+        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
+    } else {
+        for (int32_t k = 0; k < stages; k++) {
+            device_of[k] = request->placement == KERF_PLACE_V && k >= p ? 2 * p - 1 - k : k % p;
+            if (replicas == 2) device_of[stages + k] = p - 1 - k;
+        }
+        const struct kerf_schedule frame = {.name = request->rule,
+                                            .devices = p,
+                                            .stages = stages,
+                                            .microbatches = builder->m,
+                                            .chunks = builder->v,
+                                            .replicas = replicas,
+                                            .slices = 1,
+                                            .device_of = device_of};
+        best_clock_start(&search->clock, request);
+        code = search_all(search, &frame, builder, request, err);
+        arena_free(&search->arena);
+        arena_free(&search->problem.arena);
+    }
+    free(device_of);
+    free(search);
+    return code;
+}
+
+static int32_t check(const struct kerf_schedule_request *request, struct kerf_error *err) {
+    enum { PASSES_MAX = 1 << 23 };
+    int64_t chunks = request->placement == KERF_PLACE_V ? 2 : request->chunks ? request->chunks : 1;
+    int64_t passes = chunks * request->devices * request->microbatches;
+    if (passes <= PASSES_MAX) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "best searches among at most %d operations of a kind, not %lld",
+                          PASSES_MAX, (long long)passes);
+}
+
+const struct rule rule_best = {
+    .shown =
+        {
+            .name = "best",
+            .summary = "kerf's own search, never worse than any other rule of its placement that keeps the caps",
+            .constraint = "up to 8,388,608 operations of a kind",
+            .bubble = "the least found",
+            .memory = "within --memory-cap",
+            .source = "kerf",
+        },
+    .any_placement = 1,
+    .default_chunks = 1,
+    .check = check,
+    .search = search_best,
+};

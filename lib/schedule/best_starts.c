@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Orders to start from, made by list scheduling: the device that can start something first decides what. A policy says
+ * which kind it prefers, how many units it takes in at most, and for how long it rather waits for an input that is
+ * known to come than fill the time with weights. A device never takes in so much that a later chunk of what it holds
+ * would find no place.
+ *
+ * A run is O(ops (log devices + streams of a device)). Every order is offered to the search, so that policies may be
+ * as odd as they like.
+ */
+#include "schedule/best.h"
+
+#include <math.h>
+#include <string.h>
+
+int32_t best_list_make(struct best_list *list, const struct best_problem *problem, struct arena *arena) {
+    size_t devices = (size_t)problem->devices, lanes = LANE_KINDS * (size_t)problem->streams, leaves = 1;
+    while (leaves < devices) leaves *= 2;
+    *list = (struct best_list){.leaves = leaves};
+    list->order = arena_alloc(arena, (size_t)problem->ops, sizeof *list->order);
+    list->end = arena_alloc(arena, (size_t)problem->ops, sizeof *list->end);
+    list->done = arena_alloc(arena, lanes, sizeof *list->done);
+    list->at = arena_alloc(arena, devices, sizeof *list->at);
+    list->free_s = arena_alloc(arena, devices, sizeof *list->free_s);
+    list->held = arena_alloc(arena, devices, sizeof *list->held);
+    list->run = arena_alloc(arena, devices, sizeof *list->run);
+    list->tree = arena_alloc(arena, 2 * leaves, sizeof *list->tree);
+    int good =
+        list->order && list->end && list->done && list->at && list->free_s && list->held && list->run && list->tree;
+    return good ? KERF_OK : KERF_ENOMEM;
+}
+
+/* When the next unit of a lane could start but for its device; INFINITY while an input is missing. */
+static double ready(const struct best_problem *problem, const struct best_list *list, int32_t lane) {
+    int32_t kind = lane_kind(lane), unit = list->done[lane], from = problem->from[lane];
+    if (unit >= problem->units[lane_stream(lane)]) return INFINITY;
+    if (kind != LANE_F && list->done[lane - 1] <= unit) return INFINITY;
+    if (from < 0) return 0;
+    if (list->done[from] <= unit) return INFINITY;
+    return list->end[problem->output[from] + unit] + problem->come[lane];
+}
+
+/* What has to stay free for the later chunks of what is taken in. */
+static double reserve(const struct best_problem *problem, int32_t device, int32_t stream) {
+    double sum = 0;
+    for (int32_t k = problem->on_begin[device]; k < problem->on_begin[device + 1]; k++) {
+        int32_t other = problem->on[k];
+        if (problem->replica[other] == problem->replica[stream] && problem->stage[other] > problem->stage[stream])
+            sum += problem->amount[other];
+    }
+    return sum;
+}
+
+static int may_take_in(const struct best_problem *problem, const struct best_list *list,
+                       const struct best_policy *policy, int32_t device, int32_t stream) {
+    double needed = problem->amount[stream] + reserve(problem, device, stream);
+    double most = fmin(problem->cap[device], fmax(policy->limit[device], needed));
+    int32_t here = list->done[lane_of(stream, LANE_F)] - list->done[lane_of(stream, problem->free_kind)];
+    if (here > 0 && (here + 1) * problem->amount[stream] > policy->share[stream]) return 0;
+    return list->held[device] + needed <= most;
+}
+
+/* Whether the device's turn is for F rather than I. */
+static int wants_forward(const struct best_policy *policy, int32_t run) {
+    switch (policy->prefer) {
+    case PREFER_F: return 1;
+    case PREFER_I: return 0;
+    case PREFER_OTHER: return run > 0;
+    default: return run >= 2 || run == -1;
+    }
+}
+
+/* The device's next operation and when it starts; -1: none can be done yet. */
+static int32_t decide(const struct best_problem *problem, const struct best_list *list,
+                      const struct best_policy *policy, int32_t device, double *ret_start) {
+    double free_s = list->free_s[device], start[LANE_KINDS] = {INFINITY, INFINITY, INFINITY};
+    int32_t lane[LANE_KINDS] = {-1, -1, -1}, waiting = 0;
+    for (int32_t k = problem->on_begin[device]; k < problem->on_begin[device + 1]; k++) {
+        for (int32_t kind = 0; kind < LANE_KINDS; kind++) {
+            int32_t here = lane_of(problem->on[k], kind);
+            double at = fmax(free_s, ready(problem, list, here));
+            if (at == INFINITY) continue;
+            if (kind == LANE_F && !may_take_in(problem, list, policy, device, problem->on[k])) continue;
+            int preferred = kind == LANE_F && !policy->deep_first ? 0 : 1; /* streams are by stage */
+            if (at < start[kind] || (at <= start[kind] && preferred)) start[kind] = at, lane[kind] = here;
+            if (kind == LANE_W) waiting += list->done[here - 1] - list->done[here];
+        }
+    }
+    int32_t first = wants_forward(policy, list->run[device]) ? LANE_F : LANE_I, second = LANE_I - first;
+    int32_t choice = first;
+    if (lane[first] < 0 ||
+        (lane[second] >= 0 && start[first] > start[second] + policy->patience * problem->time[lane[second]]))
+        choice = second;
+    if (lane[LANE_W] >= 0) {
+        double gap = start[choice] - free_s;
+        if (waiting > policy->lag[device] || lane[choice] < 0 ||
+            (gap > 0 && gap >= policy->fill * problem->time[lane[LANE_W]] * (1 - 1e-9)))
+            choice = LANE_W;
+    }
+    if (lane[choice] >= 0) *ret_start = start[choice];
+    return lane[choice];
+}
+
+static void set_key(struct best_list *list, int32_t device, double key) {
+    size_t node = list->leaves + (size_t)device;
+    list->tree[node] = key;
+    for (node /= 2; node > 0; node /= 2) list->tree[node] = fmin(list->tree[2 * node], list->tree[2 * node + 1]);
+}
+
+static void look(const struct best_problem *problem, struct best_list *list, const struct best_policy *policy,
+                 int32_t device) {
+    double start = INFINITY;
+    int32_t lane = decide(problem, list, policy, device, &start);
+    set_key(list, device, lane < 0 ? INFINITY : start);
+}
+
+static void run_one(const struct best_problem *problem, struct best_list *list, const struct best_policy *policy,
+                    int32_t device) {
+    double start = 0;
+    int32_t lane = decide(problem, list, policy, device, &start), s = lane_stream(lane), kind = lane_kind(lane);
+    double end = start + problem->time[lane];
+    list->order[list->at[device]++] = lane;
+    list->end[problem->output[lane] + list->done[lane]++] = end;
+    list->free_s[device] = end + problem->hold[lane];
+    if (kind == LANE_F) list->held[device] += problem->amount[s];
+    if (kind == problem->free_kind) list->held[device] -= problem->amount[s];
+    if (kind == LANE_F) list->run[device] = list->run[device] < 0 ? list->run[device] - 1 : -1;
+    if (kind == LANE_I) list->run[device] = list->run[device] > 0 ? list->run[device] + 1 : 1;
+    look(problem, list, policy, device);
+    int32_t to = problem->to[lane];
+    if (to >= 0 && problem->device[lane_stream(to)] != device)
+        look(problem, list, policy, problem->device[lane_stream(to)]);
+}
+
+int32_t best_list_run(const struct best_problem *problem, struct best_list *list, const struct best_policy *policy) {
+    memset(list->done, 0, LANE_KINDS * (size_t)problem->streams * sizeof *list->done);
+    for (size_t node = 0; node < 2 * list->leaves; node++) list->tree[node] = INFINITY;
+    for (int32_t d = 0; d < problem->devices; d++) {
+        list->at[d] = problem->begin[d];
+        list->free_s[d] = list->held[d] = 0;
+        list->run[d] = 0;
+    }
+    for (int32_t d = 0; d < problem->devices; d++) look(problem, list, policy, d);
+    for (int64_t k = 0; k < problem->ops; k++) {
+        if (list->tree[1] == INFINITY) return 0; /* nobody can go on */
+        size_t node = 1;
+        while (node < list->leaves) node = list->tree[2 * node] <= list->tree[node] ? 2 * node : 2 * node + 1;
+        run_one(problem, list, policy, (int32_t)(node - list->leaves));
+    }
+    return 1;
+}
+
+/* ---- Policies --------------------------------------------------------------------------------------------- */
+
+/* Runs the policy and offers its order. */
+static void try_policy(struct best_search *search, struct best_list *list, const struct best_policy *policy) {
+    if (best_list_run(&search->problem, list, policy)) best_offer(search, list->order);
+}
+
+/* How long a unit of each stream stays: to the last stage and back, and until it is freed. */
+static void measure_stays(const struct best_problem *problem, double *stay) {
+    for (int32_t s = problem->streams; s-- > 0;) {
+        int32_t forward = lane_of(s, LANE_F), input = lane_of(s, LANE_I), next = problem->to[forward];
+        stay[s] = problem->time[forward] + problem->time[input];
+        if (next >= 0) stay[s] += problem->come[next] + problem->come[input] + stay[lane_stream(next)];
+    }
+    for (int32_t s = 0; s < problem->streams && problem->free_kind == LANE_W; s++)
+        stay[s] += problem->time[lane_of(s, LANE_W)];
+}
+
+/* Shares of the cap for the streams of a device: any, or as their stays ask for when all pass at one rate, rounded up
+ * or to the nearest unit. */
+static void set_shares(const struct best_problem *problem, struct best_policy *policy, const double *stay,
+                       int32_t shape) {
+    for (int32_t d = 0; d < problem->devices; d++) {
+        double sum = 0;
+        for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++)
+            sum += stay[problem->on[k]] * problem->amount[problem->on[k]];
+        for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++) {
+            int32_t s = problem->on[k];
+            double units = sum > 0 ? problem->cap[d] * stay[s] / sum : INFINITY;
+            policy->share[s] =
+                shape == 0 ? INFINITY : problem->amount[s] * (shape == 1 ? ceil(units) : floor(units + 0.5));
+        }
+    }
+}
+
+/* Limits that fall from the first device to the last, as in 1F1B, or the cap alone. */
+static void set_limits(const struct best_problem *problem, struct best_policy *policy, int32_t shape, int32_t lag) {
+    for (int32_t d = 0; d < problem->devices; d++) {
+        double unit = 0, left = problem->devices - d;
+        for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++)
+            unit += problem->amount[problem->on[k]];
+        policy->limit[d] = shape == 0 ? INFINITY : shape == 1 ? unit * left : unit * (2 * left - 1);
+        policy->lag[d] = lag == 0 ? 1 << 30 : lag == 1 ? d : 2 * d;
+    }
+}
+
+/* Operations of a device's streams that a run looks at, over all policies. */
+static const double LOOKS_MAX = 6e7;
+
+void best_starts(struct best_search *search) {
+    enum { SINGLE = 3 * 3 * 2 * 3 * 3 * PREFERS, STRIDE = 389 }; /* so that the first ones differ in everything */
+    static const double fills[] = {0, 0.5, 1}, patiences[] = {0, 0.5, 1};
+    const struct best_problem *problem = &search->problem;
+    struct arena arena = {NULL};
+    struct best_list list;
+    struct best_policy policy = {.limit = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.limit),
+                                 .share = arena_alloc(&arena, (size_t)problem->streams, sizeof *policy.share),
+                                 .lag = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.lag)};
+    double *stay = arena_alloc(&arena, (size_t)problem->streams, sizeof *stay);
+    int good = best_list_make(&list, problem, &arena) == KERF_OK && policy.limit && policy.share && policy.lag && stay;
+    int32_t policies = problem->streams > problem->devices ? 3 * SINGLE : SINGLE;
+    if (good) measure_stays(problem, stay);
+    double streams = (double)problem->streams / problem->devices;
+    double runs = LOOKS_MAX / ((double)problem->ops * streams * streams);
+    for (int32_t at = 0; good && at < policies && at < runs && !best_is_done(search); at++) {
+        int32_t rest = (int32_t)((int64_t)at * STRIDE % policies);
+        policy.prefer = rest % PREFERS, rest /= PREFERS;
+        policy.fill = fills[rest % 3], rest /= 3;
+        set_limits(problem, &policy, rest % 3, rest / 3 % 3), rest /= 9;
+        policy.deep_first = 1 - rest % 2, rest /= 2;
+        policy.patience = patiences[rest % 3], rest /= 3;
+        set_shares(problem, &policy, stay, rest);
+        try_policy(search, &list, &policy);
+    }
+    arena_free(&arena);
+}

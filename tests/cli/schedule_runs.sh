@@ -1,0 +1,31 @@
+#!/bin/sh
+# kerf schedule fit and --trace: what measured runs say, drawn above the simulation.
+. "$DATA/case.sh"
+cp -r "$DATA/../../../examples/runs" runs
+ask schedule fit "runs/megatron"
+ask schedule fit "runs/torch" --trace-step 1
+ask schedule fit "runs/torch" --format json
+ask schedule zb_h1 --trace "runs/megatron"
+ask schedule --trace "runs/torch"
+ask schedule compare 1f1b zb_h1 interleaved_1f1b --chunks 2 --trace "runs/megatron"
+
+echo "== the fit as times of another schedule"
+"$KERF" schedule fit "runs/megatron" -o times.json
+ask schedule zb_h1 -p 4 -m 8 --times times.json --no-ops
+"$KERF" schedule zb_h1 --trace "runs/megatron" --no-ops -o run.svg >/dev/null
+grep -c 'Measured (Megatron timers)' run.svg
+
+echo "== a forward that clocks have begin before the backward in front of it has ended"
+sed -i 's/"forward-2-start": 10122.5922/"forward-2-start": 10122.5919/' runs/megatron/*_pp_rank_0_rank_0.json
+for picture in svg html txt; do
+    "$KERF" schedule --trace "runs/megatron" -o overlap.$picture >/dev/null && echo "$picture is drawn"
+done
+
+echo "== refused"
+refused schedule fit
+refused schedule fit nowhere
+mkdir empty
+refused schedule fit empty
+refused schedule fit "runs/torch" --trace-step 7
+refused schedule fit "runs/torch" --format svg
+refused schedule zb_v --trace "runs/megatron"

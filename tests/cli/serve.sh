@@ -1,0 +1,26 @@
+#!/bin/sh
+# kerf serve: what it refuses to begin with, and a short life.
+. "$DATA/case.sh"
+"$KERF" serve --listen nowhere 2>&1 | grep -q 'built without' && exit 77
+
+refused serve --listen nowhere
+refused serve --listen 127.0.0.1
+refused serve --listen 127.0.0.1:http
+ask serve --listen 0.0.0.0:0 --store jobs.db
+refused serve --compat apollo
+refused serve --store no/such/folder/jobs.db
+ask serve --store mysql://host/name
+refused serve --threads 0
+refused serve jobs.db
+echo "this is no database, however long one looks at it" >text.db
+refused serve --store text.db
+
+echo "== a short life"
+"$KERF" serve --listen 127.0.0.1:0 --store jobs.db --log json 2>log &
+server=$!
+for _ in $(seq 100); do grep -q listening log && break; sleep 0.05; done
+"$KERF" serve --listen 127.0.0.1:0 --store jobs.db 2>&1 | sed 's/^kerf: //'
+kill -TERM $server
+wait $server
+echo "exit $?"
+sed 's/"time":"[^"]*"/"time":TIME/; s/127.0.0.1:[0-9]*/ADDRESS/' log
