@@ -90,12 +90,13 @@ static int32_t read_file(const char *path, struct kerf_text *ret_text, struct ke
     enum { MOST = 1 << 20 };
     char piece[4096];
     size_t count;
-    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    int is_stdin = strcmp(path, "-") == 0;
+    FILE *file = is_stdin ? stdin : fopen(path, "re");
     if (file == NULL) return kerf_error_set(err, KERF_EINVALID, "%.200s: %m", path);
     while ((count = fread(piece, 1, sizeof piece, file)) > 0 && ret_text->length <= MOST)
         kerf_text_write(ret_text, piece, count);
     int failed = ferror(file);
-    if (file != stdin) fclose(file);
+    if (!is_stdin) fclose(file);
     if (failed) return kerf_error_set(err, KERF_EINVALID, "%.200s cannot be read", path);
     if (ret_text->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for %.200s", path);
     if (ret_text->length > MOST) return kerf_error_set(err, KERF_EINVALID, "%.200s is no job: over 1 MiB", path);

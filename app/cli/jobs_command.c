@@ -228,7 +228,7 @@ static int act(const struct jobs_options *values) {
                                       .timeout_s = values->timeout_s};
     int32_t code = check(values, &action, &err);
     if (code == KERF_OK) code = http_open(&http, &request.client, &err);
-    int status = code == KERF_OK ? action->act(&request) : jobs_fail(&err);
+    int status = code == KERF_OK && action ? action->act(&request) : jobs_fail(&err);
     http_close(request.client);
     kerf_text_free(&request.answer.body);
     return status;

@@ -111,7 +111,7 @@ static char *fill_in(const char *word, const struct service_trial *trial) {
     }
     if (out.data && !out.failed) return out.data;
     kerf_text_free(&out);
-    return strdup("");
+    return NULL;
 }
 
 static void free_words(char **words) {
@@ -121,13 +121,15 @@ static void free_words(char **words) {
 
 static char **make_words(const struct kerf_strings *words, const struct service_trial *trial) {
     enum { FIRST = 2 };
-    char **made = calloc((size_t)(words->count - FIRST) + 1, sizeof *made);
-    for (int32_t i = FIRST; made && i < words->count; i++) {
-        made[i - FIRST] = fill_in(words->items[i], trial);
-        if (made[i - FIRST] == NULL) {
+    char **made = calloc((size_t)(words->count - FIRST) + 1, sizeof *made), **next = made;
+    if (made == NULL) return NULL;
+    for (int32_t i = FIRST; i < words->count; i++) {
+        char *word = fill_in(words->items[i], trial);
+        if (word == NULL) {
             free_words(made);
             return NULL;
         }
+        *next++ = word;
     }
     return made;
 }

@@ -259,8 +259,9 @@ static int act(const struct token_options *values) {
     int32_t code = read_action(values, &action, &err);
     if (code == KERF_OK && action == ADD) code = make(values, &token, secret, &err);
     if (code == KERF_OK) code = open_store(values->store, action, &store, &err);
-    if (code == KERF_OK && action == ADD) code = store->methods->add_token(store, &token, &err);
-    if (code == KERF_OK && action == REVOKE) code = store->methods->revoke_token(store, values->words.items[1], &err);
+    if (code == KERF_OK && store && action == ADD) code = store->methods->add_token(store, &token, &err);
+    if (code == KERF_OK && store && action == REVOKE)
+        code = store->methods->revoke_token(store, values->words.items[1], &err);
     if (code == KERF_OK && action == ADD) status = print_token(values, &token, secret);
     if (code == KERF_OK && action == LIST) status = list(values, store);
     store_close(store);

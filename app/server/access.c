@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <gnutls/crypto.h>
 #include <microhttpd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
