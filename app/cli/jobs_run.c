@@ -97,7 +97,6 @@ static void give_up(struct run *run, const char *why) {
 static char *fill_in(const char *word, const struct service_trial *trial) {
     static const char size_mark[] = "{batch_size}", number_mark[] = "{trial_number}";
     struct kerf_text out = {0};
-    kerf_text_add(&out, "");
     while (*word) {
         if (strncmp(word, size_mark, sizeof size_mark - 1) == 0) {
             kerf_text_printf(&out, "%" PRId64, trial->batch_size);
@@ -109,7 +108,8 @@ static char *fill_in(const char *word, const struct service_trial *trial) {
             kerf_text_write(&out, word++, 1);
         }
     }
-    if (out.data && !out.failed) return out.data;
+    if (out.data == NULL) return strdup("");
+    if (!out.failed) return out.data;
     kerf_text_free(&out);
     return NULL;
 }

@@ -50,7 +50,7 @@ run b --power 100 --metric-regex "$accuracy" -- echo accuracy: 0.1
 latest b
 run b --power 100 --metric-regex "$accuracy" -- ./nothing
 run b --power 100 --metric-regex "$accuracy" -- ./job.json
-run b --power 100 --metric-regex "$accuracy" -- echo "{trial_number} {trial} {batch_size}x{batch_size} {"
+run b --power 100 --metric-regex "$accuracy" -- echo "{trial_number} {trial} {batch_size}x{batch_size} {" '' .
 
 echo "== interrupted"
 for signal in INT TERM; do
