@@ -7,8 +7,8 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 
-const struct cli_command *const cli_commands[] = {&plan_cli,   &estimate_cli, &schedule_cli, &serve_cli,
-                                                  &models_cli, &systems_cli,  &help_cli};
+const struct cli_command *const cli_commands[] = {&plan_cli,  &estimate_cli, &schedule_cli, &serve_cli, &jobs_cli,
+                                                  &token_cli, &models_cli,   &systems_cli,  &help_cli};
 const size_t num_cli_commands = sizeof cli_commands / sizeof *cli_commands;
 
 const struct cli_command *cli_find(const char *name) {

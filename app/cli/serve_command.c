@@ -11,7 +11,7 @@ struct serve_options {
     const char *listen, *store, *import_zeus, *compat, *log;
     int64_t threads, connections, cache;
     double idle, request;
-    int32_t log_requests;
+    int32_t log_requests, tokens;
 };
 
 #define AT(field) .offset = offsetof(struct serve_options, field)
@@ -35,6 +35,12 @@ static const struct kerf_option options[] = {
      .value = "DATABASE",
      .help = "Take over the jobs of Zeus's server first: a SQLite file, postgresql://... or mysql://..., which is only "
              "read. Jobs that are there already are left as they are."},
+    {.name = "tokens",
+     .type = KERF_OPTION_FLAG,
+     AT(tokens),
+     .help =
+         "Ask for tokens on loopback too, as behind a proxy; elsewhere they are always asked for. `kerf token` makes "
+         "them."},
     {.name = "compat",
      .type = KERF_OPTION_CHOICE,
      AT(compat),
@@ -130,6 +136,7 @@ static int serve(const struct serve_options *values) {
         .compat = compat,
         .log_json = strcmp(values->log, "json") == 0,
         .log_requests = values->log_requests,
+        .tokens = values->tokens,
         .threads = (int32_t)values->threads,
         .connections = (int32_t)values->connections,
         .cache_mib = (int32_t)values->cache,

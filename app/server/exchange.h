@@ -13,6 +13,7 @@
 #include "server/job_cache.h"
 #include "server/pool.h"
 #include "server/request.h"
+#include "server/token.h"
 #include "store/store.h"
 
 struct MHD_Connection;
@@ -52,6 +53,7 @@ struct exchange {
     struct kerf_text body;
     const char *body_type, *host; /* Content-Type, Host; NULL: none */
     int is_begun, is_too_large, is_chosen;
+    enum token_role role; /* what its token lets it do */
     double began_s;
     const struct route *route;
 

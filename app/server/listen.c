@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The socket that the server listens on: loopback alone, as long as nobody is asked who they are. */
+/* The socket that the server listens on. */
 #include "server/listen.h"
 
 #include <arpa/inet.h>
@@ -53,9 +53,6 @@ static void name_of(int fd, int32_t *ret_port, char *ret_address) {
 
 static int32_t bind_to(const struct addrinfo *info, const char *where, int *ret_fd, struct kerf_error *err) {
     int one = 1;
-    if (!is_loopback(info->ai_addr))
-        return kerf_error_set(err, KERF_EUNSUPPORTED,
-                              "%.100s is not loopback; without tokens kerf listens on 127.0.0.1 and ::1 alone", where);
     int fd = socket(info->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (fd < 0 || bind(fd, info->ai_addr, info->ai_addrlen) != 0 || listen(fd, BACKLOG) != 0) {
@@ -67,7 +64,8 @@ static int32_t bind_to(const struct addrinfo *info, const char *where, int *ret_
     return KERF_OK;
 }
 
-int32_t listen_open(const char *where, int *ret_fd, int32_t *ret_port, char *ret_address, struct kerf_error *err) {
+int32_t listen_open(const char *where, int *ret_fd, int32_t *ret_port, char *ret_address, int *ret_is_loopback,
+                    struct kerf_error *err) {
     const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found = NULL;
     char host[NAME_BYTES];
@@ -77,6 +75,7 @@ int32_t listen_open(const char *where, int *ret_fd, int32_t *ret_port, char *ret
     int status = getaddrinfo(host, port, &hints, &found);
     if (status != 0) return kerf_error_set(err, KERF_EINVALID, "%.100s is no address: %s", where, gai_strerror(status));
     int32_t code = bind_to(found, where, ret_fd, err);
+    if (code == KERF_OK) *ret_is_loopback = is_loopback(found->ai_addr);
     freeaddrinfo(found);
     if (code == KERF_OK) name_of(*ret_fd, ret_port, ret_address);
     return code;

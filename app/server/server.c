@@ -113,6 +113,7 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     exchange->body_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE);
     exchange->host = header(connection, MHD_HTTP_HEADER_HOST);
     exchange->began_s = clock_ticks_s();
+    exchange->role = access_role(exchange->server->access, connection);
     exchange->is_too_large = body > REQUEST_BODY_MOST;
     return MHD_YES;
 }
@@ -121,7 +122,7 @@ static enum MHD_Result read_body(struct exchange *exchange, const char *data, si
     exchange->drained += length;
     if (exchange->body.length + length > REQUEST_BODY_MOST) exchange->is_too_large = 1;
     if (exchange->drained > DRAINED_MOST) return MHD_NO;
-    if (!exchange->is_too_large) kerf_text_write(&exchange->body, data, length);
+    if (!exchange->is_too_large && exchange->role != TOKEN_NONE) kerf_text_write(&exchange->body, data, length);
     return exchange->body.failed ? MHD_NO : MHD_YES;
 }
 
@@ -139,6 +140,10 @@ static enum MHD_Result send_answer(struct exchange *exchange) {
     if (response == NULL) return MHD_NO;
     if (exchange->content_type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type);
     if (exchange->allow) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, exchange->allow);
+    if (exchange->status == 401) {
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"kerf\"");
+        MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"kerf\""); /* browsers */
+    }
     if (exchange->location) MHD_add_response_header(response, MHD_HTTP_HEADER_LOCATION, exchange->location);
     if (exchange->is_last || server->is_stopping)
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
@@ -160,7 +165,7 @@ static enum MHD_Result run(struct exchange *exchange) {
         if (exchange->is_too_large)
             too_large(exchange);
         else
-            router_find(exchange);
+            router_find(exchange), access_allows(exchange);
         if (exchange->step && exchange->server->workers) {
             exchange_hand_over(exchange);
             return MHD_YES;
@@ -261,7 +266,7 @@ static int32_t take_over(struct server *server, struct kerf_error *err) {
 
 int32_t server_start(const struct server_options *options, struct server **ret_server, struct kerf_error *err) {
     struct server *server = calloc(1, sizeof *server);
-    int fd = -1;
+    int fd = -1, is_loopback = 1;
     if (server == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
     server->options = *options;
     server->log = (struct log){options->log_json, STDERR_FILENO};
@@ -275,7 +280,9 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     }
     if (code == KERF_OK && server->store->methods->blocks) code = workers_start(WORKERS, &server->workers, err);
     if (code == KERF_OK) code = watch_start(server, err);
-    if (code == KERF_OK) code = listen_open(options->listen, &fd, &server->port, server->address, err);
+    if (code == KERF_OK) code = listen_open(options->listen, &fd, &server->port, server->address, &is_loopback, err);
+    if (code == KERF_OK && (options->tokens || !is_loopback))
+        if ((code = access_open(server->store, &server->log, &server->access, err)) != KERF_OK) close(fd);
     if (code == KERF_OK) code = start_daemon(server, fd, err);
     if (code == KERF_OK) {
         char store[256];
@@ -314,6 +321,7 @@ void server_stop(struct server *server) {
     server->is_stopping = 1;
     if (server->daemon) finish_requests(server);
     watch_stop(server);
+    access_close(server->access);
     workers_stop(server->workers);
     store_close(server->store);
     job_cache_free(server->jobs);

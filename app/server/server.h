@@ -15,6 +15,7 @@ struct server_options {
     int32_t compat;          /* 1: Zeus's server, its faults included */
     int32_t log_json;
     int32_t log_requests;
+    int32_t tokens;  /* 1: on loopback as well */
     int32_t threads; /* 0: as many as there are processors, 8 at most */
     int32_t connections;
     int32_t cache_mib; /* for jobs in memory */

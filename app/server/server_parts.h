@@ -4,6 +4,7 @@
 #define KERF_SERVER_SERVER_PARTS_H
 
 #include <pthread.h>
+#include "server/access.h"
 #include "server/exchange.h"
 #include "server/log.h"
 #include "server/metrics.h"
@@ -17,6 +18,7 @@ struct server {
     struct log log;
     struct store *store;
     struct job_cache *jobs;
+    struct access *access; /* NULL: no tokens are asked for */
     struct workers *workers; /* NULL when the store never makes one wait */
     struct metrics metrics;
     struct MHD_Daemon *daemon;
@@ -66,7 +68,8 @@ struct route {
 enum route_flags {
     ROUTE_NOT_COMPAT = 1, /* Zeus's server has something else there */
     ROUTE_OWN = 2,        /* kerf's, not Zeus's */
-    ROUTE_TEXT = 4
+    ROUTE_TEXT = 4,
+    ROUTE_OPEN = 8 /* without a token: says nothing about anybody */
 };
 
 /* Sets route and step, or answers 404, 405 or 307. */

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf jobs: what scripts and people ask a kerf server. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/jobs_parts.h"
+#include "cli/output.h"
+
+#define AT(field) .offset = offsetof(struct jobs_options, field)
+static const struct kerf_option options[] = {
+    {.name = "server",
+     .type = KERF_OPTION_STRING,
+     AT(server),
+     .value = "URL",
+     .help = "The server (default: $KERF_SERVER, else http://127.0.0.1:8000). https and proxies work as with curl: "
+             "$https_proxy, $http_proxy, $no_proxy."},
+    {.name = "token",
+     .type = KERF_OPTION_STRING,
+     AT(token),
+     .value = "TOKEN",
+     .help = "What lets you in (default: $KERF_TOKEN, else the user part of the URL). Others on this machine see a "
+             "command's options, but not its environment."},
+    {.name = "timeout",
+     .type = KERF_OPTION_NUMBER,
+     AT(timeout_s),
+     .value = "SECONDS",
+     .minimum = 0.001,
+     .maximum = 86400,
+     .help = "How long an answer may take (default: 30)."},
+    {.name = "format",
+     .type = KERF_OPTION_CHOICE,
+     AT(format),
+     .value = "FORMAT",
+     .choices = "table,json,csv",
+     .help = "What to print on standard output (default: table). `next` and `report` print the server's object as "
+             "json; csv is for `list`, and for the trials of `show`."},
+    {.name = "output",
+     .letter = 'o',
+     .type = KERF_OPTION_STRINGS,
+     AT(outputs),
+     .value = "FILE",
+     .help =
+         "`list` and `show`: write FILE instead, in the format of its name: .txt, .json, .csv. May be given several "
+         "times; - is standard output."},
+    {.name = "batch-size",
+     .letter = 'b',
+     .type = KERF_OPTION_INTEGER,
+     AT(batch_size),
+     .value = "B",
+     .help = "`report`: the batch size of the run."},
+    {.name = "trial",
+     .type = KERF_OPTION_INTEGER,
+     AT(trial),
+     .value = "T",
+     .help = "`report`: the run's trial number."},
+    {.name = "time",
+     .type = KERF_OPTION_NUMBER,
+     AT(time_s),
+     .value = "SECONDS",
+     .help = "`report`: since the run began."},
+    {.name = "energy",
+     .type = KERF_OPTION_NUMBER,
+     AT(energy_j),
+     .value = "JOULES",
+     .help = "`report`: since the run began."},
+    {.name = "metric",
+     .type = KERF_OPTION_NUMBER,
+     AT(metric),
+     .value = "M",
+     .help = "`report`: what the run has reached, to be compared with the job's target."},
+    {.name = "epoch", .type = KERF_OPTION_INTEGER, AT(epoch), .value = "E", .help = "`report`: epochs that are done."},
+    {.name = "all", .type = KERF_OPTION_FLAG, AT(all), .help = "`export`: all jobs."},
+    {.name = "limit",
+     .type = KERF_OPTION_INTEGER,
+     AT(limit),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 1000,
+     .help =
+         "`show`: how many of the latest trials (default: 10). `list`, `export`: how many rows to ask for at a time "
+         "(default: 1000)."},
+    {.name = "metric-regex",
+     .type = KERF_OPTION_STRING,
+     AT(metric_regex),
+     .value = "REGEX",
+     .help = "`run`: what the metric looks like in the script's output, as an extended regular expression whose first "
+             "group is the number: 'accuracy: ([0-9.]+)'. Each line that it matches is a report; the last match of a "
+             "line counts."},
+    {.name = "epoch-regex",
+     .type = KERF_OPTION_STRING,
+     AT(epoch_regex),
+     .value = "REGEX",
+     .help = "`run`: the same for the epochs that are done (default: metrics are counted)."},
+    {.name = "meter",
+     .type = KERF_OPTION_CHOICE,
+     AT(meter),
+     .value = "METER",
+     .choices = "auto,nvml,rapl",
+     .help =
+         "`run`: what measures energy: nvml, NVIDIA's GPUs; rapl, the processors (default: auto, nvml where there is "
+         "a GPU, else rapl)."},
+    {.name = "gpus",
+     .type = KERF_OPTION_STRING,
+     AT(gpus),
+     .value = "LIST",
+     .help = "`run`: which GPUs, as numbers of nvidia-smi or UUIDs: 0,1 (default: $CUDA_VISIBLE_DEVICES, else all)."},
+    {.name = "power",
+     .type = KERF_OPTION_NUMBER,
+     AT(power_w),
+     .value = "WATTS",
+     .minimum = DBL_MIN,
+     .maximum = 1e9,
+     .help = "`run`: take this power for granted, and measure no energy."},
+    {.name = "grace",
+     .type = KERF_OPTION_NUMBER,
+     AT(grace_s),
+     .value = "SECONDS",
+     .minimum = 0,
+     .maximum = 86400,
+     .help = "`run`: how long the script has to end before it is killed, once it is to stop (default: 30)."},
+    {.name = NULL},
+};
+
+static const char *const examples[] = {
+    "Which jobs there are",
+    "kerf jobs list --server http://trainer:8000",
+    "Why a job has the batch size that it has",
+    "kerf jobs show mnist-nightly",
+    "Register a job, from the JSON that POST /jobs takes",
+    "kerf jobs add mnist-nightly.json",
+    "The batch size and the trial number of the next run",
+    "kerf jobs next mnist-nightly",
+    "What the run has reached so far; status 10: train on, 0: stop",
+    "kerf jobs report mnist-nightly -b 128 --trial 7 --time 340 --energy 61000 --metric 0.81 --epoch 3",
+    "All of that around a script",
+    "kerf jobs run mnist-nightly --metric-regex 'accuracy: ([0-9.]+)' -- ./train.sh --batch-size {batch_size}",
+    "Everything that the server knows, a JSON value a line",
+    "kerf jobs export --all > jobs.jsonl",
+    NULL,
+};
+
+static const struct kerf_command table = {
+    .name = "jobs",
+    .summary = "asks a kerf server: jobs, batch sizes, reports",
+    .arguments =
+        "list | show JOB | add FILE | next JOB | report JOB | run JOB -- SCRIPT... | delete JOB | export JOB|--all",
+    .description =
+        "`next` asks which batch size the job's next run is to use, and prints it and the trial number. `report` tells "
+        "what the run has reached, after an epoch or at the end, and ends with status 0 when the run is to stop and 10 "
+        "when it is to go on. `add` registers a job from a JSON file (-: standard input) as POST /jobs takes it.\n\n"
+        "`run` does that for a script: {batch_size} and {trial_number} are replaced in its words, and are in "
+        "$KERF_BATCH_SIZE and $KERF_TRIAL_NUMBER. Time and energy are measured, the metric is read from its output. "
+        "When the service says stop, the script gets SIGTERM; when it fails, is interrupted, or ends before that, the "
+        "trial is given up. The status is the script's, and 0 where it was told to stop; 3 where there was no metric "
+        "or the last report did not get through.\n\n"
+        "`show` tells what is known of a job: its stage, its arms, and its latest trials with the reason of each. "
+        "`export` prints a JSON value a line: each job, followed by its trials. `delete` deletes a job with all that "
+        "was learned.\n\n"
+        "Status 2 is bad usage or a refusal of the server, 3 that it could not be reached or cannot answer for now.",
+    .options = options,
+    .examples = examples,
+    .arguments_offset = offsetof(struct jobs_options, words),
+};
+
+struct action {
+    const char *name;
+    int (*act)(struct jobs_request *request);
+    int32_t words; /* how many there are, with the name; 0: that is its own to say */
+};
+
+static const struct action actions[] = {
+    {"list", jobs_list, 1},     {"show", jobs_show, 2}, {"add", jobs_add, 2},       {"next", jobs_next, 2},
+    {"report", jobs_report, 2}, {"run", jobs_run, 0},   {"delete", jobs_delete, 2}, {"export", jobs_export, 0},
+};
+enum { NUM_ACTIONS = sizeof actions / sizeof *actions };
+
+static const struct action *find(const char *name, struct kerf_error *err) {
+    const char *names[NUM_ACTIONS];
+    for (int i = 0; i < NUM_ACTIONS; i++) {
+        names[i] = actions[i].name;
+        if (strcmp(names[i], name) == 0) return &actions[i];
+    }
+    const char *nearest = kerf_text_nearest(name, names, NUM_ACTIONS);
+    if (nearest)
+        kerf_error_set(err, KERF_EUNKNOWN, "kerf jobs knows no '%.64s'; did you mean %s?", name, nearest);
+    else
+        kerf_error_set(err, KERF_EUNKNOWN, "kerf jobs knows no '%.64s'; `kerf help jobs` tells what it does", name);
+    return NULL;
+}
+
+int jobs_fail(const struct kerf_error *err) {
+    int status = cli_fail(err);
+    return err->code == KERF_EIO ? EXIT_FAILED : status;
+}
+
+const char *jobs_name(const struct jobs_request *request, struct kerf_error *err) {
+    const struct kerf_strings *words = &request->options->words;
+    if (words->count > 1 && words->items[1][0]) return words->items[1];
+    kerf_error_set(err, KERF_EINVALID, "the job is missing, such as `kerf jobs %s JOB`", words->items[0]);
+    return NULL;
+}
+
+/* What the environment says where nothing else does. */
+static const char *or_environment(const char *value, const char *name, const char *otherwise) {
+    const char *set = getenv(name);
+    return value ? value : set && set[0] ? set : otherwise;
+}
+
+static int32_t check(const struct jobs_options *values, const struct action **ret_action, struct kerf_error *err) {
+    if (values->words.count == 0)
+        return kerf_error_set(err, KERF_EINVALID, "what to do is missing, such as `kerf jobs list`");
+    const struct action *action = find(values->words.items[0], err);
+    if (action == NULL) return err->code;
+    if (action->words && values->words.count > action->words)
+        return kerf_error_set(err, KERF_EINVALID, "`kerf jobs %s` does nothing with '%.64s'", action->name,
+                              values->words.items[action->words]);
+    *ret_action = action;
+    return KERF_OK;
+}
+
+static int act(const struct jobs_options *values) {
+    struct kerf_error err = {.code = KERF_OK};
+    const struct action *action = NULL;
+    struct jobs_request request = {.options = values};
+    const struct http_options http = {.url = or_environment(values->server, "KERF_SERVER", "http://127.0.0.1:8000"),
+                                      .token = or_environment(values->token, "KERF_TOKEN", NULL),
+                                      .timeout_s = values->timeout_s};
+    int32_t code = check(values, &action, &err);
+    if (code == KERF_OK) code = http_open(&http, &request.client, &err);
+    int status = code == KERF_OK && action ? action->act(&request) : jobs_fail(&err);
+    http_close(request.client);
+    kerf_text_free(&request.answer.body);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    struct jobs_options values = {.format = "table",
+                                  .timeout_s = 30,
+                                  .meter = "auto",
+                                  .grace_s = 30,
+                                  .limit = -1,
+                                  .batch_size = INT64_MIN,
+                                  .trial = INT64_MIN,
+                                  .epoch = INT64_MIN,
+                                  .time_s = NAN,
+                                  .energy_j = NAN,
+                                  .metric = NAN,
+                                  .power_w = NAN};
+    int status = cli_parse(&jobs_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    status = act(&values);
+    kerf_options_free(&table, &values);
+    return status;
+}
+
+const struct cli_command jobs_cli = {&table, run};

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf jobs list, export: everything, page by page. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include "cli/jobs_parts.h"
+#include "cli/output.h"
+#include "cli/render.h"
+#include "cli/terminal.h"
+
+/* ---- Values ------------------------------------------------------------------------------------------------- */
+
+void jobs_cell(struct kerf_text *out, const char *text) {
+    for (; *text; text++) kerf_text_write(out, (unsigned char)*text < ' ' || *text == 127 ? " " : text, 1);
+}
+
+double jobs_real(const json_t *object, const char *key) {
+    const json_t *value = json_object_get(object, key);
+    const char *text = json_string_value(value);
+    if (json_is_number(value)) return json_number_value(value);
+    if (text == NULL || strcmp(text, "nan") == 0) return NAN;
+    return text[0] == '-' ? -INFINITY : INFINITY;
+}
+
+int64_t jobs_integer(const json_t *object, const char *key) { return json_integer_value(json_object_get(object, key)); }
+
+const char *jobs_text(const json_t *object, const char *key) {
+    const char *text = json_string_value(json_object_get(object, key));
+    return text ? text : "";
+}
+
+void jobs_put_real(struct kerf_text *out, double value, const char *none) {
+    if (isnan(value))
+        kerf_text_add(out, none);
+    else
+        kerf_text_printf(out, "%.6g", value);
+}
+
+static int add_bytes(const char *bytes, size_t length, void *out) {
+    kerf_text_write(out, bytes, length);
+    return 0;
+}
+
+void jobs_put_json(struct kerf_text *out, const json_t *json) {
+    if (json_dump_callback(json, add_bytes, out, JSON_COMPACT | JSON_ENCODE_ANY) != 0) out->failed = 1;
+}
+
+void jobs_target(struct kerf_text *out, const char *job_id, const char *rest) {
+    kerf_text_add(out, "/api/v1/jobs/");
+    http_escape(out, job_id);
+    kerf_text_add(out, rest);
+}
+
+/* ---- Pages -------------------------------------------------------------------------------------------------- */
+
+enum { PAGE = 1000 };
+
+/* Where the next page begins; 0: this was the last. */
+static int take_next(const json_t *page, struct kerf_text *after) {
+    const json_t *next = json_object_get(page, "next");
+    kerf_text_clear(after);
+    if (json_is_integer(next))
+        kerf_text_printf(after, "%" JSON_INTEGER_FORMAT, json_integer_value(next));
+    else if (json_is_string(next))
+        http_escape(after, json_string_value(next));
+    return json_is_integer(next) || json_is_string(next);
+}
+
+int32_t jobs_each(struct jobs_request *request, const char *target, const char *key, jobs_visit visit, void *context,
+                  struct kerf_error *err) {
+    struct kerf_text after = {0}, whole = {0};
+    int64_t limit = request->options->limit > 0 ? request->options->limit : PAGE;
+    int32_t code = KERF_OK;
+    for (int more = 1; code == KERF_OK && more;) {
+        json_t *page = NULL, *row;
+        size_t i;
+        kerf_text_clear(&whole);
+        kerf_text_printf(&whole, "%s?limit=%" PRId64, target, limit);
+        if (after.length) kerf_text_printf(&whole, "&after=%s", after.data);
+        code = whole.failed || after.failed
+                   ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request")
+                   : service_ask(request->client, "GET", whole.data, NULL, &request->answer, &page, err);
+        json_array_foreach(json_object_get(page, key), i, row) {
+            if (code == KERF_OK) code = visit(context, row, err);
+        }
+        more = take_next(page, &after);
+        json_decref(page);
+    }
+    kerf_text_free(&after);
+    kerf_text_free(&whole);
+    return code;
+}
+
+/* ---- list --------------------------------------------------------------------------------------------------- */
+
+static const struct render_format formats[] = {{.name = "table", .ending = "txt"},
+                                               {.name = "json", .ending = "json"},
+                                               {.name = "csv", .ending = "csv"},
+                                               {.name = NULL}};
+
+static int32_t collect(void *context, const json_t *row, struct kerf_error *err) {
+    json_t *rows = context;
+    if (json_array_append(rows, (json_t *)row) == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the list");
+}
+
+static void put_table(struct kerf_text *out, const json_t *jobs, const struct render_style *style) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {0, 1}, {1, 2}, {1, 0},
+                                                                   {1, 0}, {0, 4}, {0, 3}};
+    struct kerf_text cells = {0};
+    const json_t *job;
+    size_t i;
+    if (json_array_size(jobs) == 0) {
+        kerf_text_add(out, "No jobs yet.\n");
+        return;
+    }
+    kerf_text_add(&cells, "job\tstage\ttrials\tleast cost\twith batch size\tpolicy\taccelerators\n");
+    json_array_foreach(jobs, i, job) {
+        const json_t *spec = json_object_get(job, "spec");
+        double cost = jobs_real(job, "min_cost");
+        jobs_cell(&cells, jobs_text(job, "job_id"));
+        kerf_text_printf(&cells, "\t%s\t%" PRId64 "\t", jobs_text(job, "stage"),
+                         jobs_integer(job, "last_trial_number"));
+        jobs_put_real(&cells, cost, "-");
+        if (isnan(cost))
+            kerf_text_add(&cells, "\t-");
+        else
+            kerf_text_printf(&cells, "\t%" PRId64, jobs_integer(job, "min_cost_batch_size"));
+        kerf_text_printf(&cells, "\t%s\t%" PRId64 " ", jobs_text(spec, "policy"), jobs_integer(spec, "number_of_gpus"));
+        jobs_cell(&cells, jobs_text(spec, "gpu_model"));
+        kerf_text_add(&cells, "\n");
+    }
+    terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    kerf_text_free(&cells);
+}
+
+static void put_quoted(struct kerf_text *out, const char *text) {
+    kerf_text_add(out, "\"");
+    for (; *text; text++) {
+        if (*text == '"') kerf_text_add(out, "\"");
+        kerf_text_write(out, text, 1);
+    }
+    kerf_text_add(out, "\"");
+}
+
+static void put_csv(struct kerf_text *out, const json_t *jobs) {
+    const json_t *job;
+    size_t i;
+    kerf_text_add(out, "job_id,stage,last_trial_number,trials_ended,min_cost,min_cost_batch_size,policy,"
+                       "number_of_gpus,gpu_model,created_s\n");
+    json_array_foreach(jobs, i, job) {
+        const json_t *spec = json_object_get(job, "spec");
+        double cost = jobs_real(job, "min_cost");
+        put_quoted(out, jobs_text(job, "job_id"));
+        kerf_text_printf(out, ",%s,%" PRId64 ",%" PRId64 ",", jobs_text(job, "stage"),
+                         jobs_integer(job, "last_trial_number"), jobs_integer(job, "trials_ended"));
+        if (!isnan(cost)) kerf_text_number(out, cost);
+        kerf_text_printf(out, ",%" PRId64 ",%s,%" PRId64 ",", jobs_integer(job, "min_cost_batch_size"),
+                         jobs_text(spec, "policy"), jobs_integer(spec, "number_of_gpus"));
+        put_quoted(out, jobs_text(spec, "gpu_model"));
+        kerf_text_add(out, ",");
+        kerf_text_number(out, jobs_real(job, "created_s"));
+        kerf_text_add(out, "\n");
+    }
+}
+
+static int32_t write_list(void *context, struct kerf_text *out, const struct render_format *format,
+                          const struct render_style *style, struct kerf_error *err) {
+    const json_t *jobs = context;
+    (void)err;
+    if (strcmp(format->name, "json") == 0) {
+        kerf_text_printf(out, "{\"kerf\":\"%s\",\"jobs\":", kerf_version());
+        jobs_put_json(out, jobs);
+        kerf_text_add(out, "}\n");
+    } else if (strcmp(format->name, "csv") == 0) {
+        put_csv(out, jobs);
+    } else {
+        put_table(out, jobs, style);
+    }
+    return KERF_OK;
+}
+
+int jobs_list(struct jobs_request *request) {
+    struct kerf_error err = {.code = KERF_OK};
+    json_t *jobs = json_array();
+    const struct render render = {formats, request->options->format, &request->options->outputs, write_list, jobs};
+    int32_t code = render_check(&render, &err);
+    if (code == KERF_OK) code = jobs_each(request, "/api/v1/jobs", "jobs", collect, jobs, &err);
+    if (code == KERF_OK) code = render_all(&render, &err);
+    json_decref(jobs);
+    return code == KERF_OK ? EXIT_ANSWERED : jobs_fail(&err);
+}
+
+/* ---- export ------------------------------------------------------------------------------------------------- */
+
+struct export {
+    struct jobs_request *request;
+    struct kerf_text line;
+    const char *job_id; /* at hand */
+};
+
+static int32_t put_line(struct export *export, struct kerf_error *err) {
+    kerf_text_add(&export->line, "\n");
+    int32_t code = output_stream(&export->line, err);
+    kerf_text_clear(&export->line);
+    return code;
+}
+
+static int32_t export_trial(void *context, const json_t *trial, struct kerf_error *err) {
+    struct export *export = context;
+    json_t *job_id = json_string_nocheck(export->job_id);
+    kerf_text_add(&export->line, "{\"job_id\":");
+    jobs_put_json(&export->line, job_id);
+    kerf_text_add(&export->line, ",\"trial\":");
+    jobs_put_json(&export->line, trial);
+    kerf_text_add(&export->line, "}");
+    json_decref(job_id);
+    return put_line(export, err);
+}
+
+static int32_t export_job(struct export *export, const char *job_id, struct kerf_error *err) {
+    struct kerf_text target = {0};
+    json_t *job = NULL;
+    jobs_target(&target, job_id, "");
+    int32_t code = target.failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request")
+                                 : service_ask(export->request->client, "GET", target.data, NULL,
+                                               &export->request->answer, &job, err);
+    if (code == KERF_OK) {
+        kerf_text_printf(&export->line, "{\"kerf\":\"%s\",\"job\":", kerf_version());
+        jobs_put_json(&export->line, job);
+        kerf_text_add(&export->line, "}");
+        code = put_line(export, err);
+        kerf_text_add(&target, "/trials");
+        export->job_id = job_id;
+    }
+    if (code == KERF_OK) code = jobs_each(export->request, target.data, "trials", export_trial, export, err);
+    json_decref(job);
+    kerf_text_free(&target);
+    return code;
+}
+
+static int32_t export_row(void *context, const json_t *row, struct kerf_error *err) {
+    int32_t code = export_job(context, jobs_text(row, "job_id"), err);
+    return code == KERF_EUNKNOWN ? KERF_OK : code; /* deleted meanwhile */
+}
+
+int jobs_export(struct jobs_request *request) {
+    const struct jobs_options *options = request->options;
+    struct kerf_error err = {.code = KERF_OK};
+    struct export export = {.request = request};
+    int32_t code;
+    if (options->outputs.count) {
+        code = kerf_error_set(&err, KERF_EINVALID, "export prints on standard output: `kerf jobs export --all > FILE`");
+    } else if (options->all && options->words.count > 1) {
+        code = kerf_error_set(&err, KERF_EINVALID, "export one job, or --all of them");
+    } else if (options->all) {
+        code = jobs_each(request, "/api/v1/jobs", "jobs", export_row, &export, &err);
+    } else if (options->words.count < 2) {
+        code = kerf_error_set(&err, KERF_EINVALID, "the job is missing: `kerf jobs export JOB`, or --all");
+    } else {
+        code = KERF_OK;
+        for (int32_t i = 1; i < options->words.count && code == KERF_OK; i++)
+            code = export_job(&export, options->words.items[i], &err);
+    }
+    kerf_text_free(&export.line);
+    if (code == KERF_EINTERRUPTED) return EXIT_ANSWERED; /* the reader has seen enough */
+    return code == KERF_OK ? EXIT_ANSWERED : jobs_fail(&err);
+}

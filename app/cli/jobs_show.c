@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf jobs show: a job, its arms, and its latest trials with the reason of each. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include "cli/jobs_parts.h"
+#include "cli/render.h"
+#include "cli/terminal.h"
+
+enum { LATEST = 10 };
+
+struct shown {
+    json_t *job, *page; /* page: the latest trials */
+};
+
+static const struct render_format formats[] = {{.name = "table", .ending = "txt"},
+                                               {.name = "json", .ending = "json"},
+                                               {.name = "csv", .ending = "csv"},
+                                               {.name = NULL}};
+
+static const json_t *trials_of(const struct shown *shown) { return json_object_get(shown->page, "trials"); }
+
+/* ---- For people --------------------------------------------------------------------------------------------- */
+
+static void put_time(struct kerf_text *out, double time_s) {
+    time_t seconds = (time_t)time_s;
+    struct tm parts;
+    char words[32];
+    if (gmtime_r(&seconds, &parts) && strftime(words, sizeof words, "%Y-%m-%d %H:%M:%S UTC", &parts))
+        kerf_text_add(out, words);
+}
+
+static void put_sizes(struct kerf_text *out, const json_t *spec) {
+    const json_t *size;
+    size_t i;
+    json_array_foreach(json_object_get(spec, "batch_sizes"), i, size)
+        kerf_text_printf(out, "%s%" JSON_INTEGER_FORMAT, i ? ", " : "", json_integer_value(size));
+    kerf_text_printf(out, " (default %" PRId64 ")", jobs_integer(spec, "default_batch_size"));
+}
+
+static void put_summary(struct kerf_text *out, const json_t *job) {
+    const json_t *spec = json_object_get(job, "spec");
+    double cost = jobs_real(job, "min_cost"), beta = jobs_real(spec, "beta_knob");
+    int higher = json_is_true(json_object_get(spec, "higher_is_better_metric"));
+    jobs_cell(out, jobs_text(job, "job_id"));
+    kerf_text_printf(out, ": stage %s, policy %s, %" PRId64 " trials\n", jobs_text(job, "stage"),
+                     jobs_text(spec, "policy"), jobs_integer(job, "last_trial_number"));
+    kerf_text_add(out, "created       ");
+    put_time(out, jobs_real(job, "created_s"));
+    kerf_text_printf(out, "\nruns on       %" PRId64 " ", jobs_integer(spec, "number_of_gpus"));
+    jobs_cell(out, jobs_text(spec, "gpu_model"));
+    kerf_text_printf(out, ", %.6g W at most\nbatch sizes   ", jobs_real(spec, "max_power"));
+    put_sizes(out, spec);
+    kerf_text_printf(out, "\ntarget        metric %s %.6g within %" PRId64 " epochs\n",
+                     higher ? ">=" : "<=", jobs_real(spec, "target_metric"), jobs_integer(spec, "max_epochs"));
+    kerf_text_printf(out, "cost          %.6g x energy + %.6g x max_power x time; ", jobs_real(spec, "eta_knob"),
+                     1 - jobs_real(spec, "eta_knob"));
+    if (isnan(beta))
+        kerf_text_add(out, "no run is too expensive\n");
+    else
+        kerf_text_printf(out, "runs are stopped at %.6g x the least\n", beta);
+    kerf_text_add(out, "least cost    ");
+    jobs_put_real(out, cost, "none yet");
+    if (!isnan(cost)) kerf_text_printf(out, " with batch size %" PRId64, jobs_integer(job, "min_cost_batch_size"));
+    kerf_text_add(out, "\n");
+}
+
+static void put_arms(struct kerf_text *out, const json_t *job, const struct render_style *style) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 2}, {1, 1}};
+    const json_t *arms = json_object_get(job, "arms"), *arm;
+    struct kerf_text cells = {0};
+    size_t i;
+    if (json_array_size(arms) == 0) return;
+    kerf_text_add(&cells, "batch size\tmean cost\tprecision\truns\n");
+    json_array_foreach(arms, i, arm) {
+        kerf_text_printf(&cells, "%" PRId64 "\t", jobs_integer(arm, "batch_size"));
+        jobs_put_real(&cells, -jobs_real(arm, "param_mean"), "-"); /* rewards are minus the cost */
+        kerf_text_add(&cells, "\t");
+        jobs_put_real(&cells, jobs_real(arm, "param_precision"), "-");
+        kerf_text_printf(&cells, "\t%" PRId64 "\n", jobs_integer(arm, "num_observations"));
+    }
+    kerf_text_add(out, "\nArms\n");
+    terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    kerf_text_free(&cells);
+}
+
+static void put_trials(struct kerf_text *out, const json_t *trials, const struct render_style *style) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {0, 1}, {0, 0},
+                                                                   {1, 0}, {1, 0}, {0, 0}};
+    const json_t *trial;
+    struct kerf_text cells = {0};
+    size_t i;
+    if (json_array_size(trials) == 0) return;
+    kerf_text_add(&cells, "trial\tbatch size\ttype\tstatus\ttime\tenergy\treason\n");
+    json_array_foreach(trials, i, trial) {
+        double time_s = jobs_real(trial, "time_s"), energy_j = jobs_real(trial, "energy_j");
+        int converged = json_is_true(json_object_get(trial, "converged"));
+        kerf_text_printf(&cells, "%" PRId64 "\t%" PRId64 "\t%s\t%s%s\t", jobs_integer(trial, "trial_number"),
+                         jobs_integer(trial, "batch_size"), jobs_text(trial, "type"), jobs_text(trial, "status"),
+                         converged ? ", converged" : "");
+        jobs_put_real(&cells, time_s, "-");
+        kerf_text_add(&cells, isnan(time_s) ? "\t" : " s\t");
+        jobs_put_real(&cells, energy_j, "-");
+        kerf_text_add(&cells, isnan(energy_j) ? "\t" : " J\t");
+        jobs_cell(&cells, jobs_text(trial, "reason"));
+        kerf_text_add(&cells, "\n");
+    }
+    kerf_text_add(out, "\nLatest trials\n");
+    terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    kerf_text_free(&cells);
+}
+
+/* ---- For programs ------------------------------------------------------------------------------------------- */
+
+static void put_number(struct kerf_text *out, double value) {
+    if (!isnan(value)) kerf_text_number(out, value);
+    kerf_text_add(out, ",");
+}
+
+static void put_csv(struct kerf_text *out, const json_t *trials) {
+    const json_t *trial;
+    size_t i;
+    kerf_text_add(out, "trial_number,batch_size,type,status,converged,time_s,energy_j,dispatched_s,seen_s\n");
+    json_array_foreach(trials, i, trial) {
+        const json_t *converged = json_object_get(trial, "converged");
+        kerf_text_printf(out, "%" PRId64 ",%" PRId64 ",%s,%s,%s,", jobs_integer(trial, "trial_number"),
+                         jobs_integer(trial, "batch_size"), jobs_text(trial, "type"), jobs_text(trial, "status"),
+                         !json_is_boolean(converged) ? ""
+                         : json_is_true(converged)   ? "true"
+                                                     : "false");
+        put_number(out, jobs_real(trial, "time_s"));
+        put_number(out, jobs_real(trial, "energy_j"));
+        put_number(out, jobs_real(trial, "dispatched_s"));
+        kerf_text_number(out, jobs_real(trial, "seen_s"));
+        kerf_text_add(out, "\n");
+    }
+}
+
+static int32_t write_shown(void *context, struct kerf_text *out, const struct render_format *format,
+                           const struct render_style *style, struct kerf_error *err) {
+    const struct shown *shown = context;
+    (void)err;
+    if (strcmp(format->name, "json") == 0) {
+        kerf_text_printf(out, "{\"kerf\":\"%s\",\"job\":", kerf_version());
+        jobs_put_json(out, shown->job);
+        kerf_text_add(out, ",\"trials\":");
+        if (shown->page)
+            jobs_put_json(out, trials_of(shown));
+        else
+            kerf_text_add(out, "[]");
+        kerf_text_add(out, "}\n");
+    } else if (strcmp(format->name, "csv") == 0) {
+        put_csv(out, trials_of(shown));
+    } else {
+        put_summary(out, shown->job);
+        put_arms(out, shown->job, style);
+        put_trials(out, trials_of(shown), style);
+    }
+    return KERF_OK;
+}
+
+/* ---- The questions ------------------------------------------------------------------------------------------ */
+
+static int32_t ask(struct jobs_request *request, const char *job_id, const char *rest, json_t **ret_json,
+                   struct kerf_error *err) {
+    struct kerf_text target = {0};
+    jobs_target(&target, job_id, rest);
+    int32_t code = target.failed
+                       ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request")
+                       : service_ask(request->client, "GET", target.data, NULL, &request->answer, ret_json, err);
+    kerf_text_free(&target);
+    return code;
+}
+
+int jobs_show(struct jobs_request *request) {
+    struct kerf_error err = {.code = KERF_OK};
+    struct shown shown = {NULL, NULL};
+    const struct jobs_options *options = request->options;
+    const struct render render = {formats, options->format, &options->outputs, write_shown, &shown};
+    const char *job_id = jobs_name(request, &err);
+    struct kerf_text rest = {0};
+    int64_t limit = options->limit < 0 ? LATEST : options->limit;
+    kerf_text_printf(&rest, "/trials?order=desc&limit=%" PRId64, limit);
+    int32_t code = job_id ? render_check(&render, &err) : err.code;
+    if (code == KERF_OK) code = ask(request, job_id, "", &shown.job, &err);
+    if (code == KERF_OK && limit > 0 && !rest.failed) code = ask(request, job_id, rest.data, &shown.page, &err);
+    if (code == KERF_OK) code = render_all(&render, &err);
+    json_decref(shown.job);
+    json_decref(shown.page);
+    kerf_text_free(&rest);
+    return code == KERF_OK ? EXIT_ANSWERED : jobs_fail(&err);
+}

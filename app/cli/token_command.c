@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf token: who may ask a server, written into its store. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "kerf/json.h"
+#include "server/token.h"
+#include "store/store.h"
+
+struct token_options {
+    struct kerf_strings words; /* the action and the token's name */
+    const char *store, *role, *expires, *format;
+};
+
+#define AT(field) .offset = offsetof(struct token_options, field)
+static const struct kerf_option options[] = {
+    {.name = "store",
+     .letter = 's',
+     .type = KERF_OPTION_STRING,
+     AT(store),
+     .value = "FILE",
+     .help = "The server's store (default: kerf.db), as `kerf serve --store` names it."},
+    {.name = "role",
+     .type = KERF_OPTION_CHOICE,
+     AT(role),
+     .value = "ROLE",
+     .choices = "read,write,admin",
+     .help =
+         "`add`: what the token is good for. read: looking at jobs and metrics; write: also registering jobs, asking "
+         "for batch sizes and reporting; admin: also deleting jobs."},
+    {.name = "expires",
+     .type = KERF_OPTION_STRING,
+     AT(expires),
+     .value = "TIME",
+     .help = "`add`: for how long, such as 12h, 30d or 52w (default: until it is revoked)."},
+    {.name = "format",
+     .type = KERF_OPTION_CHOICE,
+     AT(format),
+     .value = "FORMAT",
+     .choices = "table,json",
+     .help = "What to print (default: table)."},
+    {.name = NULL},
+};
+
+static const char *const examples[] = {
+    "A token for training jobs, for a year",
+    "kerf token add nightly --role write --expires 52w --store jobs.db",
+    "Which tokens there are",
+    "kerf token list --store jobs.db",
+    "Somebody else knows it",
+    "kerf token revoke nightly --store jobs.db",
+    NULL,
+};
+
+static const struct kerf_command table = {
+    .name = "token",
+    .summary = "who may ask a kerf server",
+    .arguments = "add NAME | list | revoke NAME",
+    .description =
+        "A server that listens beyond loopback, or runs with --tokens, answers those alone who send a token: as "
+        "`Authorization: Bearer TOKEN`, or as the user part of the URL, http://TOKEN:@host:8000.\n\n"
+        "`add` prints a new token. This is the only time that it can be seen, as the store keeps only its SHA-256. "
+        "`revoke` takes it back. Both work while the server runs, which takes notice within some seconds.",
+    .options = options,
+    .examples = examples,
+    .arguments_offset = offsetof(struct token_options, words),
+};
+
+static double now_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int is_json(const struct token_options *values) { return strcmp(values->format, "json") == 0; }
+
+/* ---- add ---------------------------------------------------------------------------------------------------- */
+
+/* "30d" as seconds. */
+static int32_t read_span(const char *text, double *ret_span_s, struct kerf_error *err) {
+    static const struct {
+        char unit;
+        double seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400}};
+    enum { MOST_S = 1000000000 };
+    char *end;
+    double count = kerf_number_parse(text, &end);
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (end == text || end[0] != units[i].unit || end[1] != 0) continue;
+        *ret_span_s = count * units[i].seconds;
+        if (*ret_span_s > 0 && *ret_span_s <= MOST_S) return KERF_OK;
+    }
+    return kerf_error_set(err, KERF_EINVALID, "--expires '%.64s' must be a time such as 12h, 30d or 52w", text);
+}
+
+static int32_t check_name(const char *name, struct kerf_error *err) {
+    enum { MOST = 100 };
+    size_t length = strlen(name);
+    for (const char *c = name; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127) length = 0;
+    if (length > 0 && length <= MOST) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "a token's name has 1 to %d characters that can be printed", (int)MOST);
+}
+
+static int print_token(const struct token_options *values, const struct store_token *token, const char *secret) {
+    struct kerf_text out = {0};
+    struct kerf_json json;
+    if (is_json(values)) {
+        kerf_json_begin(&json, &out);
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "kerf", kerf_version());
+        kerf_json_string(&json, "name", token->name);
+        kerf_json_string(&json, "role", token->role);
+        kerf_json_string(&json, "token", secret);
+        kerf_json_number(&json, "created_s", token->created_s);
+        if (token->expires_s > 0)
+            kerf_json_number(&json, "expires_s", token->expires_s);
+        else
+            kerf_json_null(&json, "expires_s");
+        kerf_json_close(&json, '}');
+    } else {
+        kerf_text_add(&out, secret);
+    }
+    kerf_text_add(&out, "\n");
+    return output_print(&out);
+}
+
+static int32_t make(const struct token_options *values, struct store_token *token, char secret[TOKEN_BYTES],
+                    struct kerf_error *err) {
+    double span_s = 0;
+    *token = (struct store_token){.name = values->words.items[1], .role = values->role, .created_s = now_s()};
+    int32_t code = check_name(token->name, err);
+    if (code == KERF_OK && values->role == NULL)
+        code = kerf_error_set(err, KERF_EINVALID, "--role is missing: read, write or admin");
+    if (code == KERF_OK && values->expires) code = read_span(values->expires, &span_s, err);
+    if (code == KERF_OK && values->expires) token->expires_s = token->created_s + span_s;
+    if (code == KERF_OK) code = token_make(secret, err);
+    if (code == KERF_OK && token_hash(secret, token->hash) != KERF_OK)
+        code = kerf_error_set(err, KERF_EUNSUPPORTED, "there is no SHA-256 on this machine");
+    return code;
+}
+
+/* ---- list --------------------------------------------------------------------------------------------------- */
+
+static void put_time(struct kerf_text *out, double time_s) {
+    time_t seconds = (time_t)time_s;
+    struct tm parts;
+    char words[32];
+    if (gmtime_r(&seconds, &parts) && strftime(words, sizeof words, "%Y-%m-%d %H:%M UTC", &parts))
+        kerf_text_add(out, words);
+}
+
+static int32_t visit_row(void *context, const struct store_token *token) {
+    struct kerf_text *cells = context;
+    kerf_text_printf(cells, "%s\t%s\t", token->name, token->role);
+    put_time(cells, token->created_s);
+    kerf_text_add(cells, "\t");
+    if (token->expires_s > 0)
+        put_time(cells, token->expires_s);
+    else
+        kerf_text_add(cells, "never");
+    kerf_text_add(cells, token->expires_s > 0 && token->expires_s <= now_s() ? " (over)\n" : "\n");
+    return KERF_OK;
+}
+
+static int32_t visit_object(void *context, const struct store_token *token) {
+    struct kerf_json *json = context;
+    kerf_json_open(json, NULL, '{');
+    kerf_json_string(json, "name", token->name);
+    kerf_json_string(json, "role", token->role);
+    kerf_json_number(json, "created_s", token->created_s);
+    if (token->expires_s > 0)
+        kerf_json_number(json, "expires_s", token->expires_s);
+    else
+        kerf_json_null(json, "expires_s");
+    kerf_json_close(json, '}');
+    return KERF_OK;
+}
+
+static int32_t list_objects(struct store *store, struct kerf_text *out, struct kerf_error *err) {
+    struct kerf_json json;
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_json_open(&json, "tokens", '[');
+    int32_t code = store->methods->list_tokens(store, visit_object, &json, err);
+    kerf_json_close(&json, ']');
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+    return code;
+}
+
+static int32_t list_rows(struct store *store, struct kerf_text *out, struct kerf_error *err) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {0, 0}, {0, 1}, {0, 0}};
+    static const char titles[] = "name\trole\tcreated\texpires\n";
+    struct kerf_text cells = {0};
+    kerf_text_add(&cells, titles);
+    int32_t code = store->methods->list_tokens(store, visit_row, &cells, err);
+    if (cells.length == sizeof titles - 1)
+        kerf_text_add(out, "No tokens yet.\n");
+    else
+        terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
+    kerf_text_free(&cells);
+    return code;
+}
+
+static int list(const struct token_options *values, struct store *store) {
+    struct kerf_error err = {.code = KERF_OK};
+    struct kerf_text out = {0};
+    int32_t code = is_json(values) ? list_objects(store, &out, &err) : list_rows(store, &out, &err);
+    if (code == KERF_OK) return output_print(&out);
+    kerf_text_free(&out);
+    return cli_fail(&err);
+}
+
+/* ---- The command -------------------------------------------------------------------------------------------- */
+
+enum action { ADD, LIST, REVOKE, NUM_ACTIONS };
+
+static int32_t read_action(const struct token_options *values, enum action *ret_action, struct kerf_error *err) {
+    static const char *const names[NUM_ACTIONS] = {"add", "list", "revoke"};
+    const struct kerf_strings *words = &values->words;
+    if (words->count == 0) return kerf_error_set(err, KERF_EINVALID, "what to do is missing: add, list or revoke");
+    for (int i = 0; i < NUM_ACTIONS; i++) {
+        if (strcmp(words->items[0], names[i]) != 0) continue;
+        int32_t wanted = i == LIST ? 1 : 2;
+        if (words->count < wanted)
+            return kerf_error_set(err, KERF_EINVALID, "the name is missing, such as `kerf token %s nightly`", names[i]);
+        if (words->count > wanted)
+            return kerf_error_set(err, KERF_EINVALID, "`kerf token %s` does nothing with '%.64s'", names[i],
+                                  words->items[wanted]);
+        *ret_action = (enum action)i;
+        return KERF_OK;
+    }
+    return kerf_error_set(err, KERF_EUNKNOWN, "kerf token knows no '%.64s': add, list and revoke are what it does",
+                          words->items[0]);
+}
+
+/* A store is made by `add` alone; else its name is mistyped. */
+static int32_t open_store(const char *where, enum action action, struct store **ret_store, struct kerf_error *err) {
+    if (action != ADD && strstr(where, "://") == NULL && access(where, F_OK) != 0)
+        return kerf_error_set(err, KERF_EINVALID, "there is no store %.200s; name the server's with --store", where);
+    return store_open(where, 0, ret_store, err);
+}
+
+static int act(const struct token_options *values) {
+    struct kerf_error err = {.code = KERF_OK};
+    struct store *store = NULL;
+    struct store_token token;
+    char secret[TOKEN_BYTES] = "";
+    enum action action = LIST;
+    int status = EXIT_ANSWERED;
+    int32_t code = read_action(values, &action, &err);
+    if (code == KERF_OK && action == ADD) code = make(values, &token, secret, &err);
+    if (code == KERF_OK) code = open_store(values->store, action, &store, &err);
+    if (code == KERF_OK && store && action == ADD) code = store->methods->add_token(store, &token, &err);
+    if (code == KERF_OK && store && action == REVOKE)
+        code = store->methods->revoke_token(store, values->words.items[1], &err);
+    if (code == KERF_OK && action == ADD) status = print_token(values, &token, secret);
+    if (code == KERF_OK && action == LIST) status = list(values, store);
+    store_close(store);
+    return code == KERF_OK ? status : cli_fail(&err);
+}
+
+static int run(int argc, char **argv) {
+    struct token_options values = {.store = "kerf.db", .format = "table"};
+    int status = cli_parse(&token_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    status = act(&values);
+    kerf_options_free(&table, &values);
+    return status;
+}
+
+const struct cli_command token_cli = {&table, run};

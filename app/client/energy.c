@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "client/energy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+#include "client/energy_parts.h"
+
+struct energy_meter {
+    struct nvml *nvml;
+    struct rapl *rapl;
+    double power_w, began_s; /* where neither is there */
+    char words[64];
+};
+
+double energy_ticks_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static const char *plural(int32_t count) { return count == 1 ? "" : "s"; }
+
+static int32_t open_source(struct energy_meter *meter, const struct energy_options *options, struct kerf_error *err) {
+    struct kerf_error of_nvml = {.message = "not asked"}, of_rapl = {.message = "not asked"};
+    int32_t code = KERF_EUNSUPPORTED;
+    if (options->source != ENERGY_RAPL) code = nvml_open(options->gpus, &meter->nvml, &of_nvml);
+    if (code == KERF_EINVALID) { /* GPUs that are asked for by name and are not there */
+        *err = of_nvml;
+        return code;
+    }
+    if (code == KERF_OK) {
+        int32_t count = nvml_count(meter->nvml);
+        snprintf(meter->words, sizeof meter->words, "NVML, %d GPU%s", count, plural(count));
+        return code;
+    }
+    if (options->source != ENERGY_NVML) code = rapl_open(&meter->rapl, &of_rapl);
+    if (code == KERF_OK) {
+        int32_t count = rapl_count(meter->rapl);
+        snprintf(meter->words, sizeof meter->words, "RAPL, %d counter%s", count, plural(count));
+        return code;
+    }
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "nothing here measures energy (NVML: %.120s; RAPL: %.120s); --power WATTS takes a constant",
+                          of_nvml.message, of_rapl.message);
+}
+
+int32_t energy_open(const struct energy_options *options, struct energy_meter **ret_meter, struct kerf_error *err) {
+    struct energy_meter *meter = calloc(1, sizeof *meter);
+    if (meter == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a meter");
+    meter->began_s = energy_ticks_s();
+    meter->power_w = options->power_w;
+    int32_t code = KERF_OK;
+    if (options->power_w > 0)
+        snprintf(meter->words, sizeof meter->words, "%g W, not measured", options->power_w);
+    else
+        code = open_source(meter, options, err);
+    if (code == KERF_OK)
+        *ret_meter = meter;
+    else
+        energy_close(meter);
+    return code;
+}
+
+double energy_read_j(struct energy_meter *meter) {
+    if (meter->nvml) return nvml_read_j(meter->nvml);
+    if (meter->rapl) return rapl_read_j(meter->rapl);
+    return meter->power_w * (energy_ticks_s() - meter->began_s);
+}
+
+const char *energy_words(const struct energy_meter *meter) { return meter->words; }
+
+void energy_close(struct energy_meter *meter) {
+    if (meter == NULL) return;
+    nvml_close(meter->nvml);
+    rapl_close(meter->rapl);
+    free(meter);
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The energy that this machine takes: of its GPUs by NVML, else of its processors by RAPL (Linux's powercap), or a
+ * constant power. It counts from energy_open on.
+ */
+#ifndef KERF_CLIENT_ENERGY_H
+#define KERF_CLIENT_ENERGY_H
+
+#include "kerf/text.h"
+
+struct energy_meter;
+
+enum energy_source { ENERGY_AUTO, ENERGY_NVML, ENERGY_RAPL }; /* auto: NVML where it answers, else RAPL */
+
+struct energy_options {
+    enum energy_source source;
+    const char *gpus; /* for NVML: "0,1" or UUIDs; NULL: those in $CUDA_VISIBLE_DEVICES, else all */
+    double power_w;   /* above 0: this, and nothing is measured */
+};
+
+/* KERF_EUNSUPPORTED: there is nothing to measure with, and err says why. */
+int32_t energy_open(const struct energy_options *options, struct energy_meter **ret_meter, struct kerf_error *err);
+void energy_close(struct energy_meter *meter); /* NULL is fine */
+
+/* Joules so far. To be called at least every few seconds: counters wrap around, and some GPUs tell their power alone,
+ * which is summed up here. */
+double energy_read_j(struct energy_meter *meter);
+
+/* "NVML, 2 GPUs" */
+const char *energy_words(const struct energy_meter *meter);
+
+#endif
