@@ -14,12 +14,16 @@ enum { LIMIT_MOST = 1000, LIMIT = 100 };
 
 /* ---- Rows as JSON -------------------------------------------------------------------------------------------- */
 
-/* JSON has no infinities: they are strings. */
+/* As a float in every reader: "200.0", and 1e+16 with an exponent, as its digits would be another number when read as
+ * an integer. JSON has no infinities: they are strings. */
 static void put_real(struct kerf_json *json, const char *key, double value) {
-    if (isfinite(value))
-        kerf_json_number(json, key, value);
-    else
+    if (!isfinite(value)) {
         kerf_json_string(json, key, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
+        return;
+    }
+    kerf_text_printf(json->out, "%s\"%s\":", json->need_comma ? "," : "", key);
+    kerf_text_python_float(json->out, value);
+    json->need_comma = 1;
 }
 
 static void put_optional(struct kerf_json *json, const char *key, int there, double value) {

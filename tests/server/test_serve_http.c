@@ -86,9 +86,10 @@ static void test_own_routes(void **state) {
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs?limit=0", NULL), 400);
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb", NULL), 200);
     says("\"stage\":\"Pruning\"");
-    says("\"current_lease_s\":86400");
+    says("\"current_lease_s\":86400.0");
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/state", NULL), 200);
-    assert_string_equal(reply.body, "{\"stage\":\"Pruning\",\"min_cost\":200,\"min_cost_batch_size\":64,\"arms\":[]}");
+    assert_string_equal(reply.body,
+                        "{\"stage\":\"Pruning\",\"min_cost\":200.0,\"min_cost_batch_size\":64,\"arms\":[]}");
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/trials?limit=1", NULL), 200);
     says("\"reason\":\"exploring 64: round 1 of 2, the default\"");
     says("\"next\":1");
