@@ -108,7 +108,7 @@ static char *fill_in(const char *word, const struct service_trial *trial) {
             kerf_text_write(&out, word++, 1);
         }
     }
-    if (out.data == NULL) return strdup("");
+    kerf_text_write(&out, "", 1); /* so that an empty word is there, too */
     if (!out.failed) return out.data;
     kerf_text_free(&out);
     return NULL;
@@ -121,15 +121,12 @@ static void free_words(char **words) {
 
 static char **make_words(const struct kerf_strings *words, const struct service_trial *trial) {
     enum { FIRST = 2 };
-    char **made = calloc((size_t)(words->count - FIRST) + 1, sizeof *made), **next = made;
-    if (made == NULL) return NULL;
-    for (int32_t i = FIRST; i < words->count; i++) {
-        char *word = fill_in(words->items[i], trial);
-        if (word == NULL) {
-            free_words(made);
-            return NULL;
-        }
-        *next++ = word;
+    char **made = calloc((size_t)(words->count - FIRST) + 1, sizeof *made);
+    for (int32_t i = 0; made && i < words->count - FIRST; i++) {
+        made[i] = fill_in(words->items[FIRST + i], trial);
+        if (made[i]) continue;
+        free_words(made);
+        return NULL;
     }
     return made;
 }
