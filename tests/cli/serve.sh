@@ -6,7 +6,6 @@
 refused serve --listen nowhere
 refused serve --listen 127.0.0.1
 refused serve --listen 127.0.0.1:http
-ask serve --listen 0.0.0.0:0 --store jobs.db
 refused serve --compat apollo
 refused serve --store no/such/folder/jobs.db
 ask serve --store mysql://host/name
