@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The fastest setting of a program: which one to measure next, when to stop, and how sure the answer is.
+ *
+ * A study asks one question: of all settings in a space, which has the least objective (a time, or any number)? It
+ * is told one observation after another and says what to do next. What is here only decides: no clock, process, file
+ * or random number of the system is in it. The same question, seed and observations give the same decisions; that is
+ * how a study is resumed and replayed. Running a program is in kerf/trial.h.
+ *
+ * One observation is one fresh context of the program (a process, or a context of a persistent worker), never a part
+ * of one: what differs between contexts is larger than what differs inside of one, and not averaged out there.
+ *
+ * One thread at a time may use a study; different studies are independent.
+ */
+#ifndef KERF_TUNE_H
+#define KERF_TUNE_H
+
+#include "kerf/json.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Settings --------------------------------------------------------------------------------------------- */
+
+enum kerf_tune_kind {
+    KERF_TUNE_INTEGER, /* ascending integers: near values are alike */
+    KERF_TUNE_CHOICE,  /* words without an order */
+    KERF_TUNE_FLAG     /* words in the command, or none */
+};
+
+struct kerf_tune_param {
+    const char *name;
+    int32_t kind;             /* enum kerf_tune_kind */
+    int32_t num_values;       /* 1 or more; a flag has 2: off, on */
+    const int64_t *integers;  /* [num_values] of KERF_TUNE_INTEGER, else NULL */
+    const char *const *texts; /* [num_values] what stands for {name} in a command; "" of a flag that is off */
+};
+
+/** What may be chosen: the grid of all parameters' values without what the constraints forbid. */
+struct kerf_tune_space {
+    const struct kerf_tune_param *params; /* [num_params] */
+    const int32_t *values;                /* [num_settings][num_params]: indexes into a parameter's values */
+    int32_t num_params;
+    int32_t num_settings;    /* 1 or more; in the order of the grid, the last parameter fastest */
+    int32_t default_setting; /* index, -1: none was named */
+};
+
+/**
+ * A space from what a command line says.
+ *     params    "batch=16..2048:x2"  16, 32, ... 2048 (times 2)       "threads=1..16"  1, 2, ... 16
+ *               "layers=0..32:+8"    0, 8, ... 32                     "kv=f16,q8_0"    a choice; integers alone, as
+ *               "batch=64,96,128", are an integer parameter           "map?=--no-mmap" a flag
+ *     wheres    "ubatch <= batch", "kv == \"f16\" || fa": + - * / %, comparisons, && || !, parentheses, integers,
+ *               names of parameters; all have to hold
+ *     defaults  "batch=2048,ubatch=512"; NULL: none
+ * KERF_ESYNTAX, KERF_EINVALID (an empty range, a name twice, more than 1,000,000 settings, a default outside of the
+ * grid), KERF_EINFEASIBLE where the constraints leave no setting. kerf_tune_space_free gives it back.
+ */
+KERF_API int32_t kerf_tune_space_create(const char *const *params, int32_t num_params, const char *const *wheres,
+                                        int32_t num_wheres, const char *defaults, struct kerf_tune_space **ret_space,
+                                        struct kerf_error *err);
+KERF_API struct kerf_tune_space *kerf_tune_space_free(struct kerf_tune_space *space);
+
+/** The setting with these values of the parameters (indexes), or -1. */
+KERF_API int32_t kerf_tune_space_find(const struct kerf_tune_space *space, const int32_t *values);
+
+/** "batch=512,ubatch=128", as `defaults` is read; KERF_EUNKNOWN where it is none of the space. */
+KERF_API int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *text, int32_t *ret_setting,
+                                        struct kerf_error *err);
+KERF_API void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t setting, struct kerf_text *out);
+
+/** {"batch":512,"kv":"f16","map":true} */
+KERF_API void kerf_tune_setting_json(const struct kerf_tune_space *space, int32_t setting, struct kerf_json *json);
+
+/* ---- Observations ----------------------------------------------------------------------------------------- */
+
+enum kerf_tune_outcome {
+    KERF_TUNE_VALUE,    /* measured */
+    KERF_TUNE_CENSORED, /* stopped at `value`: the whole would have been more */
+    KERF_TUNE_FAILED    /* no value; what happened is in `failure` */
+};
+
+/* X(name, word, what it means) */
+#define KERF_TUNE_FAILURES(X)                                                                                          \
+    X(KERF_TUNE_FAILURE_NONE, "none", "it did not fail")                                                               \
+    X(KERF_TUNE_FAILURE_MEMORY, "memory", "out of memory")                                                             \
+    X(KERF_TUNE_FAILURE_CRASH, "crash", "ended by a signal, or with a status that is no success")                      \
+    X(KERF_TUNE_FAILURE_LOAD, "load", "not ready within the load time-out")                                            \
+    X(KERF_TUNE_FAILURE_HANG, "hang", "no answer within the trial time-out")                                           \
+    X(KERF_TUNE_FAILURE_OUTPUT, "output", "no number where one was expected")                                          \
+    X(KERF_TUNE_FAILURE_OTHER, "other", "what the program said")
+
+enum kerf_tune_failure {
+#define KERF_TUNE_FAILURE_ENUM(name, word, meaning) name,
+    KERF_TUNE_FAILURES(KERF_TUNE_FAILURE_ENUM)
+#undef KERF_TUNE_FAILURE_ENUM
+        KERF_TUNE_FAILURE_COUNT
+};
+KERF_API const char *kerf_tune_failure_word(int32_t failure);
+
+struct kerf_tune_observation {
+    int32_t setting;
+    int32_t outcome;       /* enum kerf_tune_outcome */
+    int32_t failure;       /* enum kerf_tune_failure */
+    int32_t slot;          /* which of the machines or places that run trials, 0 .. */
+    int32_t warmup;        /* 1: counts as an observation, and says nothing about its setting */
+    int32_t disturbed;     /* 1: the machine was busy with something else; measured again, and not used */
+    double value;          /* in the objective's unit */
+    double start_s, end_s; /* of one clock for the whole study: what drifts, drifts with it */
+};
+
+/* ---- A study ---------------------------------------------------------------------------------------------- */
+
+struct kerf_tune_policy {
+    const char *name; /* kerf, race, exhaustive, random, best_bub, null */
+    const char *summary;
+    const char *source;
+};
+/** One after the other, the default first; NULL behind the last. */
+KERF_API const struct kerf_tune_policy *kerf_tune_policy_at(size_t index);
+
+struct kerf_tune_question {
+    const struct kerf_tune_space *space; /* stays the caller's, and as long as the study */
+    const char *policy;                  /* NULL: kerf */
+    const char *prefer;       /* "smaller:ubatch,batch" or "larger:threads": of what is within `margin` of the best, the
+                                 first by these parameters; several lists are joined by ';'. NULL: the best */
+    double within;            /* 0.03: the answer is to be within 3 % of the best of all settings */
+    double margin;            /* 0.05: what is within 5 % of the best is as good, for `prefer` */
+    double confidence;        /* 0.95 */
+    int32_t maximize;         /* 1: more is better */
+    int32_t is_time;          /* 1: a slow run can be stopped early, and that it was stopped is known */
+    int32_t max_observations; /* 0: the policy's own bound */
+    int64_t seed;
+    const double *prior_log; /* [num_settings] what is expected of each, as a logarithm of the objective up to a
+                                constant; NAN where nothing is. NULL: nothing is known */
+    const struct kerf_tune_observation *earlier; /* of earlier studies of the same program on the same machine */
+    int32_t num_earlier;
+};
+/** within 0.03, margin 0.05, confidence 0.95, the rest 0. */
+KERF_API void kerf_tune_question_defaults(struct kerf_tune_question *ret_question);
+
+enum kerf_tune_action { KERF_TUNE_MEASURE, KERF_TUNE_STOP };
+enum kerf_tune_stop { KERF_TUNE_CONFIDENT, KERF_TUNE_TOO_NOISY, KERF_TUNE_NOTHING_LEFT };
+
+struct kerf_tune_decision {
+    int32_t action;   /* enum kerf_tune_action */
+    int32_t setting;  /* to measure */
+    int32_t stop;     /* enum kerf_tune_stop; NOTHING_LEFT: every setting fails, or the policy has run its course */
+    double limit;     /* stop the run there, in the objective's unit; 0: no limit */
+    char reason[200]; /* one line: "nearest rival of batch=128,ubatch=128" */
+};
+
+struct kerf_tune_study;
+KERF_API int32_t kerf_tune_study_create(const struct kerf_tune_question *question, struct kerf_tune_study **ret_study,
+                                        struct kerf_error *err);
+KERF_API struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study);
+
+/** Adds one observation. KERF_EINVALID for a setting outside of the space or a value that is not finite; of a
+ * time, a value that is not above 0. */
+KERF_API int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
+                                         struct kerf_error *err);
+
+/** What must not be measured, and why (as long as the study): what a memory estimate rules out. */
+KERF_API void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason);
+
+/** What to do now, while the settings in `pending` [num_pending] are being measured elsewhere, on `slot`. */
+KERF_API int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
+                                      int32_t slot, struct kerf_tune_decision *ret_decision, struct kerf_error *err);
+
+/* ---- The answer ------------------------------------------------------------------------------------------- */
+
+enum kerf_tune_status {
+    KERF_TUNE_NOT_MEASURED,
+    KERF_TUNE_MEASURED,
+    KERF_TUNE_ALL_CENSORED, /* every run was stopped early */
+    KERF_TUNE_ALL_FAILED,
+    KERF_TUNE_SKIPPED
+};
+KERF_API const char *kerf_tune_status_word(int32_t status); /* "measured", "censored", "failed", ... */
+
+/** What is known of one setting. Without any observation mean and interval are what the model expects. */
+struct kerf_tune_estimate {
+    int32_t status; /* enum kerf_tune_status */
+    int32_t observations, censored, failed;
+    double mean;               /* of the objective; NAN where nothing can be said */
+    double interval[2];        /* holds the mean with `confidence` */
+    double probability_within; /* that it is within `within` of the best of all settings; NAN: the policy tells none */
+    double probability_within_margin;
+    const char *reason; /* why it failed or was skipped; "" */
+};
+
+struct kerf_tune_answer {
+    int32_t best;        /* setting, -1 while nothing was measured */
+    int32_t recommended; /* the preferred one of those that are within the margin; else best */
+    int32_t observations, censored, failed, disturbed;
+    double noise;            /* how much two contexts of one setting differ: standard deviation over mean; NAN */
+    double drift;            /* how much the machine drifted over the study, as a factor of the objective; 1: not */
+    double default_gain;     /* default's mean over best's (for maximize best's over default's): 1.04; NAN: unknown */
+    double gain_interval[2]; /* with `confidence` */
+    char reason[240];        /* of the recommendation, one line */
+    const struct kerf_tune_estimate *settings; /* [num_settings], until the study changes or is freed */
+};
+KERF_API int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
+                                        struct kerf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
