@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "study/study_run.h"
+
+#include <math.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "study/study_earlier.h"
+
+enum {
+    DISTURBED_MAX = 6,     /* in a row: the machine is too noisy */
+    HOPELESS_FAILURES = 5, /* before anything was measured: the program does not run at all */
+    LOAD_FAILURES = 5      /* in a row: it runs no more */
+};
+
+/* A place that runs trials, and what it is about. */
+struct slot {
+    int32_t busy, setting, warmup;
+    int32_t again;     /* 1: the trial was disturbed, and is to be made once more */
+    int32_t disturbed; /* times in a row */
+    double not_before_s;
+    double limit;
+    char why[200];
+};
+
+struct study_run {
+    struct study_state state;
+    const struct study_plan *plan;
+    struct study_request request;    /* the plan's, with the earlier studies */
+    struct kerf_strings earlier_ids; /* owned */
+    struct kerf_tune_space *space;
+    struct study_earlier earlier;
+    struct kerf_trial_runner *runner;
+    struct study_journal *journal;
+    struct study_entry *entries;
+    struct slot *slots;
+    struct timespec began;
+    double elapsed_before_s, clock_offset_s;
+    int64_t loads_before;
+    int32_t warmups_left, decided; /* decided: the decision says stop, what runs may end */
+    int32_t measured, failed, load_failures;
+    struct kerf_text measuring;
+};
+
+const char *study_stop_word(int32_t stop) {
+    static const char *const words[] = {"confident", "budget", "interrupted", "too_noisy", "failed"};
+    return words[stop];
+}
+
+static int32_t no_memory(struct kerf_error *err) {
+    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a study");
+}
+
+static double seconds_since(const struct timespec *then) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - then->tv_sec) + 1e-9 * (double)(now.tv_nsec - then->tv_nsec);
+}
+
+static double run_s(const struct study_run *run) { return seconds_since(&run->began); }
+
+static void stop(struct study_run *run, int32_t why, const char *reason) {
+    run->state.stop = why;
+    snprintf(run->state.reason, sizeof run->state.reason, "%s", reason);
+}
+
+/* ---- What was seen ------------------------------------------------------------------------------------------ */
+
+static int32_t keep_entry(struct study_run *run, const struct study_entry *entry, struct kerf_error *err) {
+    struct study_entry *more = realloc(run->entries, ((size_t)run->state.num_entries + 1) * sizeof *more);
+    if (more == NULL) return no_memory(err);
+    run->state.entries = run->entries = more;
+    run->entries[run->state.num_entries++] = *entry;
+    return KERF_OK;
+}
+
+/* Counts it and tells the decision. */
+static int32_t learn(struct study_run *run, const struct study_entry *entry, struct kerf_error *err) {
+    const struct kerf_tune_observation *seen = &entry->result.observation;
+    int32_t code = keep_entry(run, entry, err);
+    if (code == KERF_OK) code = kerf_tune_study_observe(run->state.study, seen, err);
+    run->state.remeasured += seen->disturbed;
+    if (seen->outcome == KERF_TUNE_FAILED) {
+        run->failed += seen->failure != KERF_TUNE_FAILURE_MEMORY;
+        run->load_failures = seen->failure == KERF_TUNE_FAILURE_LOAD ? run->load_failures + 1 : 0;
+    } else {
+        run->measured++;
+        run->load_failures = 0;
+    }
+    return code;
+}
+
+static void note_disturbance(struct study_run *run, struct slot *slot, struct study_entry *entry) {
+    char reason[200];
+    struct kerf_tune_observation *seen = &entry->result.observation;
+    slot->again = 0;
+    if (run->request.ignore_interference || seen->outcome == KERF_TUNE_FAILED || seen->warmup ||
+        !kerf_trial_disturbed(&entry->result, reason, sizeof reason)) {
+        slot->disturbed = 0;
+        return;
+    }
+    seen->disturbed = 1;
+    snprintf(entry->result.message, sizeof entry->result.message, "%s", reason);
+    slot->again = 1;
+    slot->not_before_s = run_s(run) + fmin(ldexp(0.5, ++slot->disturbed), 16); /* a neighbour may go away */
+    if (slot->disturbed >= DISTURBED_MAX) {
+        stop(run, STUDY_TOO_NOISY, "");
+        snprintf(run->state.reason, sizeof run->state.reason,
+                 "%d measurements in a row were disturbed: %s. --interference ignore counts them all the same",
+                 slot->disturbed, reason);
+        run->decided = 1;
+    }
+}
+
+static int32_t take_result(struct study_run *run, const struct kerf_trial_result *result, struct kerf_error *err) {
+    struct slot *slot = &run->slots[result->observation.slot];
+    struct study_entry entry = {.result = *result};
+    slot->busy = 0;
+    snprintf(entry.why, sizeof entry.why, "%s", slot->why);
+    entry.result.observation.warmup = slot->warmup;
+    entry.result.observation.start_s += run->clock_offset_s;
+    entry.result.observation.end_s += run->clock_offset_s;
+    note_disturbance(run, slot, &entry);
+    int32_t code = run->journal ? study_journal_add(run->journal, run->space, &entry, err) : KERF_OK;
+    if (code == KERF_OK) code = learn(run, &entry, err);
+    if (code != KERF_OK) return code;
+    if ((run->measured == 0 && run->failed >= HOPELESS_FAILURES) || run->load_failures >= LOAD_FAILURES) {
+        stop(run, run->measured ? STUDY_BUDGET : STUDY_NOTHING, "");
+        snprintf(run->state.reason, sizeof run->state.reason, "the last %d trials failed: %s",
+                 run->measured ? LOAD_FAILURES : run->failed, result->message);
+        run->decided = 1;
+    }
+    return KERF_OK;
+}
+
+/* ---- What is next ------------------------------------------------------------------------------------------- */
+
+/* The decision has come to its end. */
+static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *decision, struct kerf_error *err) {
+    struct kerf_tune_answer answer;
+    int32_t code = kerf_tune_study_answer(run->state.study, &answer, err);
+    if (code != KERF_OK) return code;
+    int is_sure = answer.best >= 0 && answer.settings[answer.best].probability_within >= run->request.confidence;
+    int32_t why = answer.best < 0                                    ? STUDY_NOTHING
+                  : decision->stop == KERF_TUNE_CONFIDENT || is_sure ? STUDY_CONFIDENT
+                  : decision->stop == KERF_TUNE_TOO_NOISY            ? STUDY_TOO_NOISY
+                                                                     : STUDY_BUDGET;
+    stop(run, why, decision->reason);
+    run->decided = 1;
+    return KERF_OK;
+}
+
+static int32_t decide(struct study_run *run, int32_t index, struct kerf_error *err) {
+    struct slot *slot = &run->slots[index];
+    struct kerf_tune_decision decision;
+    int32_t *pending = calloc((size_t)run->request.slots, sizeof *pending), num_pending = 0;
+    if (pending == NULL) return no_memory(err);
+    for (int32_t i = 0; i < run->request.slots; i++)
+        if (run->slots[i].busy) pending[num_pending++] = run->slots[i].setting;
+    int32_t code = kerf_tune_study_next(run->state.study, pending, num_pending, index, &decision, err);
+    free(pending);
+    if (code != KERF_OK) return code;
+    if (decision.action == KERF_TUNE_STOP) {
+        if (decision.stop != KERF_TUNE_CONFIDENT && num_pending > 0) return KERF_OK; /* they may still tell */
+        return conclude(run, &decision, err);
+    }
+    slot->setting = decision.setting;
+    slot->limit = decision.limit;
+    slot->warmup = run->warmups_left > 0;
+    if (slot->warmup) {
+        slot->limit = 0;
+        run->warmups_left--;
+    }
+    snprintf(slot->why, sizeof slot->why, "%s", slot->warmup ? "warm-up" : decision.reason);
+    slot->again = 1; /* to be started */
+    return KERF_OK;
+}
+
+static void tell_measuring(struct study_run *run) {
+    kerf_text_clear(&run->measuring);
+    for (int32_t i = 0; i < run->request.slots; i++) {
+        const struct slot *slot = &run->slots[i];
+        if (!slot->busy && !slot->again) continue;
+        if (run->measuring.length) kerf_text_add(&run->measuring, "; ");
+        kerf_tune_setting_write(run->space, slot->setting, &run->measuring);
+        if (!slot->busy)
+            kerf_text_add(&run->measuring, " waits for a quiet machine");
+        else if (slot->why[0])
+            kerf_text_printf(&run->measuring, " (%s)", slot->why);
+    }
+    run->state.measuring = run->measuring.data ? run->measuring.data : "";
+}
+
+/* Puts free slots to work. */
+static int32_t fill_slots(struct study_run *run, struct kerf_error *err) {
+    for (int32_t i = 0; i < run->request.slots && !run->decided; i++) {
+        struct slot *slot = &run->slots[i];
+        if (slot->busy) continue;
+        int32_t code = slot->again ? KERF_OK : decide(run, i, err);
+        if (code != KERF_OK) return code;
+        if (run->decided || !slot->again || slot->not_before_s > run_s(run)) continue;
+        code = kerf_trial_start(run->runner, i, run->state.num_entries + i, slot->setting, slot->limit, err);
+        if (code != KERF_OK) return code;
+        slot->busy = 1;
+        slot->again = 0;
+    }
+    return KERF_OK;
+}
+
+static int num_busy(const struct study_run *run) {
+    int busy = 0;
+    for (int32_t i = 0; i < run->request.slots; i++) busy += run->slots[i].busy;
+    return busy;
+}
+
+/* Until when nothing can happen but the end of a trial: the budget's end, a slot that may try again, the next second
+ * of a live table. Negative: for ever. */
+static double sleep_s(const struct study_run *run) {
+    double until = INFINITY, now = run_s(run);
+    if (run->plan->budget_s > 0) until = run->plan->budget_s;
+    if (run->plan->show) until = fmin(until, now + 1);
+    for (int32_t i = 0; i < run->request.slots; i++)
+        if (run->slots[i].again) until = fmin(until, run->slots[i].not_before_s);
+    return isfinite(until) ? fmax(until - now, 0) : -1;
+}
+
+static void show(struct study_run *run) {
+    run->state.elapsed_s = run->elapsed_before_s + run_s(run);
+    if (run->runner) run->state.loads = run->loads_before + kerf_trial_loads(run->runner);
+    if (run->plan->show == NULL) return;
+    tell_measuring(run);
+    run->plan->show(run->plan->show_context, &run->state);
+}
+
+static int is_over(struct study_run *run) {
+    if (run->plan->interrupted && run->plan->interrupted())
+        stop(run, STUDY_INTERRUPTED, "it was interrupted");
+    else if (run->decided)
+        return 1;
+    else if (run->plan->budget_s > 0 && run_s(run) >= run->plan->budget_s)
+        stop(run, STUDY_BUDGET, "its time is spent");
+    else
+        return 0;
+    return 1;
+}
+
+static int32_t work(struct study_run *run, struct kerf_error *err) {
+    while (!is_over(run)) {
+        struct kerf_trial_result result;
+        int32_t ended = 0;
+        int32_t code = fill_slots(run, err);
+        if (code != KERF_OK) return code;
+        show(run);
+        if (run->decided) continue;
+        double timeout_s = sleep_s(run);
+        if (num_busy(run) > 0) {
+            code = kerf_trial_wait(run->runner, timeout_s, run->plan->wake_fd, &result, &ended, err);
+            if (code == KERF_EINTERRUPTED) continue;
+            if (code == KERF_OK && ended) code = take_result(run, &result, err);
+            if (code != KERF_OK) return code;
+        } else {
+            struct pollfd bell = {.fd = run->plan->wake_fd, .events = POLLIN};
+            poll(&bell, 1, (int)ceil(1000 * fmin(fmax(timeout_s, 0), 1000)));
+        }
+    }
+    show(run);
+    return KERF_OK;
+}
+
+/* ---- From the beginning to the end ---------------------------------------------------------------------------- */
+
+static int32_t make_study(struct study_run *run, const char *policy, struct kerf_error *err) {
+    struct kerf_tune_question question;
+    study_request_question(&run->request, run->space, &question);
+    if (policy) question.policy = policy;
+    question.earlier = run->earlier.items;
+    question.num_earlier = run->earlier.count;
+    question.prior_log = run->plan ? run->plan->prior_log : NULL;
+    return kerf_tune_study_create(&question, &run->state.study, err);
+}
+
+static int32_t learn_record(struct study_run *run, const struct study_record *record, struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    for (int32_t i = 0; i < record->num_entries && code == KERF_OK; i++) {
+        code = learn(run, &record->entries[i], err);
+        run->clock_offset_s = fmax(run->clock_offset_s, record->entries[i].result.observation.end_s);
+        run->warmups_left -= record->entries[i].result.observation.warmup;
+    }
+    run->elapsed_before_s = record->elapsed_s;
+    run->loads_before = record->loads;
+    return code;
+}
+
+static int32_t find_earlier(struct study_run *run, struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    if (run->plan && run->plan->use_earlier && run->plan->resumed == NULL) {
+        code = study_earlier_ids(&run->request, &run->earlier_ids, err);
+        run->request.earlier = run->earlier_ids;
+    }
+    if (code == KERF_OK) code = study_earlier_load(&run->request.earlier, run->space, &run->earlier, err);
+    run->state.num_earlier = run->earlier.count;
+    run->state.num_studies = run->earlier.studies;
+    return code;
+}
+
+static int32_t open_journal(struct study_run *run, struct kerf_error *err) {
+    const struct study_plan *plan = run->plan;
+    memcpy(run->state.id, plan->resumed ? plan->resumed->id : plan->id, sizeof run->state.id);
+    if (plan->resumed) return study_journal_resume(plan->resumed, &run->journal, err);
+    return plan->keep_journal ? study_journal_create(&run->request, run->state.id, &run->journal, err) : KERF_OK;
+}
+
+static int32_t begin(struct study_run *run, const struct study_request *request, struct kerf_error *err) {
+    run->request = *request;
+    run->state.request = &run->request;
+    run->state.measuring = "";
+    run->warmups_left = request->warmups;
+    int32_t code = study_request_space(request, &run->space, err);
+    run->state.space = run->space;
+    return code == KERF_OK ? find_earlier(run, err) : code;
+}
+
+static int32_t prepare(struct study_run *run, struct kerf_error *err) {
+    const struct study_plan *plan = run->plan;
+    struct kerf_trial_command command;
+    int32_t code = begin(run, plan->request, err);
+    if (code == KERF_OK) code = study_request_command(&run->request, &command, err);
+    if (code == KERF_OK) code = make_study(run, NULL, err);
+    if (code != KERF_OK) return code;
+    run->slots = calloc((size_t)run->request.slots, sizeof *run->slots);
+    if (run->slots == NULL) return no_memory(err);
+    for (int32_t i = 0; plan->skipped && i < run->space->num_settings; i++)
+        if (plan->skipped[i]) kerf_tune_study_skip(run->state.study, i, plan->skipped[i]);
+    if (plan->resumed) code = learn_record(run, plan->resumed, err);
+    if (code == KERF_OK) code = kerf_trial_runner_create(run->space, &command, &run->runner, err);
+    return code == KERF_OK ? open_journal(run, err) : code;
+}
+
+int32_t study_run(const struct study_plan *plan, struct study_run **ret_run, struct kerf_error *err) {
+    struct study_run *run = calloc(1, sizeof *run);
+    if (run == NULL) return no_memory(err);
+    run->plan = plan;
+    clock_gettime(CLOCK_MONOTONIC, &run->began);
+    int32_t code = prepare(run, err);
+    if (code == KERF_OK) code = work(run, err);
+    run->runner = kerf_trial_runner_free(run->runner); /* what still runs is ended */
+    if (code == KERF_OK && run->journal)
+        code = study_journal_stop(run->journal, study_stop_word(run->state.stop), run->state.reason,
+                                  run->state.elapsed_s, run->state.loads, err);
+    run->journal = study_journal_close(run->journal);
+    run->plan = NULL;
+    if (code != KERF_OK)
+        study_run_free(run);
+    else
+        *ret_run = run;
+    return code;
+}
+
+int32_t study_replay(const struct study_record *record, const char *policy, struct study_run **ret_run,
+                     struct kerf_error *err) {
+    struct study_run *run = calloc(1, sizeof *run);
+    if (run == NULL) return no_memory(err);
+    int32_t code = begin(run, &record->request, err);
+    if (code == KERF_OK) code = make_study(run, policy, err);
+    if (code == KERF_OK) code = learn_record(run, record, err);
+    memcpy(run->state.id, record->id, sizeof run->state.id);
+    run->state.elapsed_s = record->elapsed_s;
+    run->state.loads = record->loads;
+    run->state.stop = STUDY_INTERRUPTED;
+    for (int32_t stop_code = 0; stop_code <= STUDY_NOTHING; stop_code++)
+        if (strcmp(study_stop_word(stop_code), record->stopped) == 0) stop(run, stop_code, record->reason);
+    if (code != KERF_OK)
+        study_run_free(run);
+    else
+        *ret_run = run;
+    return code;
+}
+
+struct study_state *study_run_state(struct study_run *run) {
+    return &run->state;
+}
+
+struct study_run *study_run_free(struct study_run *run) {
+    if (run == NULL) return NULL;
+    kerf_trial_runner_free(run->runner);
+    study_journal_close(run->journal);
+    kerf_tune_study_free(run->state.study);
+    study_earlier_free(&run->earlier);
+    study_ids_free(&run->earlier_ids);
+    kerf_tune_space_free(run->space);
+    kerf_text_free(&run->measuring);
+    free(run->entries);
+    free(run->slots);
+    free(run);
+    return NULL;
+}
