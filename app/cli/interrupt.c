@@ -33,3 +33,5 @@ int interrupt_wait(int fd) {
     if (!asked) poll(fds, 2, -1);
     return asked;
 }
+
+int interrupt_fd(void) { return bell[0]; }

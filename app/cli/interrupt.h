@@ -9,4 +9,7 @@ int interrupted(void);
 /* Waits until there is something to read, or the work is asked to end; returns interrupted(). After interrupt_catch. */
 int interrupt_wait(int fd);
 
+/* Readable once the work is asked to end: for those who wait on more than one thing. */
+int interrupt_fd(void);
+
 #endif

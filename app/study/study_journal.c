@@ -167,46 +167,44 @@ int32_t study_journal_resume(const struct study_record *record, struct study_jou
 
 /* ---- Adding ------------------------------------------------------------------------------------------------- */
 
-void study_entry_write(struct kerf_text *out, const struct kerf_tune_space *space, const struct study_entry *entry,
-                       int32_t n) {
+void study_entry_members(struct kerf_json *json, const struct study_entry *entry) {
     const struct kerf_trial_result *result = &entry->result;
     const struct kerf_tune_observation *seen = &result->observation;
-    struct kerf_json json = {0};
-    struct kerf_text setting = {0};
-    kerf_tune_setting_write(space, seen->setting, &setting);
-    kerf_json_begin(&json, out);
-    kerf_json_open(&json, NULL, '{');
-    kerf_json_integer(&json, "n", n);
-    kerf_json_string(&json, "setting", setting.data);
-    if (setting.failed) out->failed = 1;
-    kerf_text_free(&setting);
-    kerf_json_string(&json, "outcome", study_outcome_word(seen->outcome));
+    kerf_json_string(json, "outcome", study_outcome_word(seen->outcome));
     if (seen->outcome == KERF_TUNE_FAILED)
-        kerf_json_string(&json, "failure", kerf_tune_failure_word(seen->failure));
+        kerf_json_string(json, "failure", kerf_tune_failure_word(seen->failure));
     else
-        kerf_json_number(&json, "value", seen->value);
-    kerf_json_number(&json, "start_s", seen->start_s);
-    kerf_json_number(&json, "end_s", seen->end_s);
-    if (seen->slot) kerf_json_integer(&json, "slot", seen->slot);
-    if (seen->warmup) kerf_json_boolean(&json, "warmup", 1);
-    if (seen->disturbed) kerf_json_boolean(&json, "disturbed", 1);
-    if (result->load_s > 0) kerf_json_number(&json, "load_s", result->load_s);
-    kerf_json_number(&json, "wall_s", result->wall_s);
-    if (!isnan(result->cpu_s)) kerf_json_number(&json, "cpu_s", result->cpu_s);
-    if (result->peak_bytes) kerf_json_integer(&json, "peak_bytes", result->peak_bytes);
-    if (!isnan(result->machine.others)) kerf_json_number(&json, "others", result->machine.others);
-    if (!isnan(result->machine.steal)) kerf_json_number(&json, "steal", result->machine.steal);
-    if (!isnan(result->machine.pressure)) kerf_json_number(&json, "pressure", result->machine.pressure);
-    if (!isnan(result->machine.frequency)) kerf_json_number(&json, "frequency", result->machine.frequency);
-    if (result->message[0]) kerf_json_string(&json, "message", result->message);
-    kerf_json_string(&json, "why", entry->why);
-    kerf_json_close(&json, '}');
+        kerf_json_number(json, "value", seen->value);
+    kerf_json_number(json, "start_s", seen->start_s);
+    kerf_json_number(json, "end_s", seen->end_s);
+    if (seen->slot) kerf_json_integer(json, "slot", seen->slot);
+    if (seen->warmup) kerf_json_boolean(json, "warmup", 1);
+    if (seen->disturbed) kerf_json_boolean(json, "disturbed", 1);
+    if (result->load_s > 0) kerf_json_number(json, "load_s", result->load_s);
+    kerf_json_number(json, "wall_s", result->wall_s);
+    if (!isnan(result->cpu_s)) kerf_json_number(json, "cpu_s", result->cpu_s);
+    if (result->peak_bytes) kerf_json_integer(json, "peak_bytes", result->peak_bytes);
+    if (!isnan(result->machine.others)) kerf_json_number(json, "others", result->machine.others);
+    if (!isnan(result->machine.steal)) kerf_json_number(json, "steal", result->machine.steal);
+    if (!isnan(result->machine.pressure)) kerf_json_number(json, "pressure", result->machine.pressure);
+    if (!isnan(result->machine.frequency)) kerf_json_number(json, "frequency", result->machine.frequency);
+    if (result->message[0]) kerf_json_string(json, "message", result->message);
+    kerf_json_string(json, "why", entry->why);
 }
 
 int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_space *space,
                           const struct study_entry *entry, struct kerf_error *err) {
-    struct kerf_text line = {0};
-    study_entry_write(&line, space, entry, ++journal->num_entries);
+    struct kerf_text line = {0}, setting = {0};
+    struct kerf_json json = {0};
+    kerf_tune_setting_write(space, entry->result.observation.setting, &setting);
+    kerf_json_begin(&json, &line);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_integer(&json, "n", ++journal->num_entries);
+    kerf_json_string(&json, "setting", setting.data);
+    study_entry_members(&json, entry);
+    kerf_json_close(&json, '}');
+    if (setting.failed) line.failed = 1;
+    kerf_text_free(&setting);
     return append_and_free(journal, &line, err);
 }
 

@@ -74,8 +74,7 @@ int32_t study_journal_stop(struct study_journal *journal, const char *stopped, c
                            int64_t loads, struct kerf_error *err);
 struct study_journal *study_journal_close(struct study_journal *journal);
 
-/* An observation as its line has it, without the newline; n counts from 1. */
-void study_entry_write(struct kerf_text *out, const struct kerf_tune_space *space, const struct study_entry *entry,
-                       int32_t n);
+/* What an observation's line says beside its number and its setting, into an object that is open. */
+void study_entry_members(struct kerf_json *json, const struct study_entry *entry);
 
 #endif

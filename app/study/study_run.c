@@ -114,6 +114,14 @@ static void note_disturbance(struct study_run *run, struct slot *slot, struct st
     }
 }
 
+/* Without its journal a study ends, and still tells what it knows. */
+static void keep_in_journal(struct study_run *run, const struct study_entry *entry) {
+    struct kerf_error why;
+    if (run->journal == NULL || study_journal_add(run->journal, run->space, entry, &why) == KERF_OK) return;
+    stop(run, STUDY_INTERRUPTED, why.message);
+    run->state.journal_failed = run->decided = 1;
+}
+
 static int32_t take_result(struct study_run *run, const struct kerf_trial_result *result, struct kerf_error *err) {
     struct slot *slot = &run->slots[result->observation.slot];
     struct study_entry entry = {.result = *result};
@@ -123,8 +131,8 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     entry.result.observation.start_s += run->clock_offset_s;
     entry.result.observation.end_s += run->clock_offset_s;
     note_disturbance(run, slot, &entry);
-    int32_t code = run->journal ? study_journal_add(run->journal, run->space, &entry, err) : KERF_OK;
-    if (code == KERF_OK) code = learn(run, &entry, err);
+    keep_in_journal(run, &entry);
+    int32_t code = learn(run, &entry, err);
     if (code != KERF_OK) return code;
     if ((run->measured == 0 && run->failed >= HOPELESS_FAILURES) || run->load_failures >= LOAD_FAILURES) {
         stop(run, run->measured ? STUDY_BUDGET : STUDY_NOTHING, "");
@@ -346,9 +354,12 @@ int32_t study_run(const struct study_plan *plan, struct study_run **ret_run, str
     int32_t code = prepare(run, err);
     if (code == KERF_OK) code = work(run, err);
     run->runner = kerf_trial_runner_free(run->runner); /* what still runs is ended */
-    if (code == KERF_OK && run->journal)
-        code = study_journal_stop(run->journal, study_stop_word(run->state.stop), run->state.reason,
-                                  run->state.elapsed_s, run->state.loads, err);
+    if (code == KERF_OK && run->journal && !run->state.journal_failed) {
+        struct kerf_error why;
+        if (study_journal_stop(run->journal, study_stop_word(run->state.stop), run->state.reason, run->state.elapsed_s,
+                               run->state.loads, &why) != KERF_OK)
+            run->state.journal_failed = 1;
+    }
     run->journal = study_journal_close(run->journal);
     run->plan = NULL;
     if (code != KERF_OK)

@@ -70,8 +70,9 @@ KERF_API int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, con
                                         struct kerf_error *err);
 KERF_API void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t setting, struct kerf_text *out);
 
-/** {"batch":512,"kv":"f16","map":true} */
-KERF_API void kerf_tune_setting_json(const struct kerf_tune_space *space, int32_t setting, struct kerf_json *json);
+/** "key":{"batch":512,"kv":"f16","map":true}; key as in kerf/json.h. */
+KERF_API void kerf_tune_setting_json(struct kerf_json *json, const char *key, const struct kerf_tune_space *space,
+                                     int32_t setting);
 
 /* ---- Observations ----------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf studies list and export. */
+#include <math.h>
+#include <string.h>
+#include "cli/studies_print.h"
+#include "cli/terminal.h"
+#include "study/study_words.h"
+
+const struct render_format studies_list_formats[] = {{.name = "table", .ending = "txt"},
+                                                     {.name = "json", .ending = "json"},
+                                                     {.name = "csv", .ending = "csv"},
+                                                     {.name = NULL}};
+const struct render_format studies_export_formats[] = {
+    {.name = "json", .ending = "json"}, {.name = "csv", .ending = "csv"}, {.name = NULL}};
+
+static const char *stopped(const struct study_record *record) {
+    return record->stopped[0] ? record->stopped : "unfinished";
+}
+
+/* The words of the command as one, with a mark in the place of what could break a line. */
+static void command_words(struct kerf_text *out, const struct study_record *record, const char *bad) {
+    for (int32_t i = 0; i < record->request.words.count; i++) {
+        if (i) kerf_text_add(out, " ");
+        for (const char *c = record->request.words.items[i]; *c; c++)
+            kerf_text_write(out, strchr(bad, *c) ? "?" : c, 1);
+    }
+}
+
+/* ---- The list ------------------------------------------------------------------------------------------------ */
+
+static void list_table(const struct studies_list *list, struct kerf_text *out, const struct render_style *style) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {0, 2}, {0, 0}, {1, 1}, {1, 3}, {0, 0}};
+    struct kerf_text cells = {0};
+    if (list->count == 0) {
+        kerf_text_add(out, "No studies yet; `kerf help tune` tells how to make one.\n");
+        return;
+    }
+    kerf_text_add(&cells, "study\tbegan\tended\truns\ttime\tcommand\n");
+    for (int32_t i = 0; i < list->count; i++) {
+        const struct study_record *record = list->records[i];
+        char began[STUDY_TIME_SIZE];
+        study_time_write(record->began_s, began);
+        kerf_text_printf(&cells, "%s\t%s\t%s\t%d\t", record->id, began, stopped(record), record->num_entries);
+        kerf_text_seconds(&cells, record->elapsed_s);
+        kerf_text_add(&cells, "\t");
+        command_words(&cells, record, "\t\n\r\033");
+        kerf_text_add(&cells, "\n");
+    }
+    terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    kerf_text_free(&cells);
+}
+
+static void list_json(const struct studies_list *list, struct kerf_text *out) {
+    struct kerf_json json = {0};
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_json_open(&json, "studies", '[');
+    for (int32_t i = 0; i < list->count; i++) {
+        const struct study_record *record = list->records[i];
+        char began[STUDY_TIME_SIZE];
+        study_time_write(record->began_s, began);
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "study", record->id);
+        kerf_json_string(&json, "key", record->key);
+        kerf_json_string(&json, "began", began);
+        kerf_json_string(&json, "stopped", record->stopped[0] ? record->stopped : NULL);
+        kerf_json_integer(&json, "observations", record->num_entries);
+        kerf_json_number(&json, "elapsed_s", record->elapsed_s);
+        kerf_json_open(&json, "request", '{');
+        study_request_write(&record->request, &json);
+        kerf_json_close(&json, '}');
+        kerf_json_close(&json, '}');
+    }
+    kerf_json_close(&json, ']');
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+}
+
+static void list_csv(const struct studies_list *list, struct kerf_text *out) {
+    kerf_text_add(out, "study,began,stopped,observations,elapsed_s,command\n");
+    for (int32_t i = 0; i < list->count; i++) {
+        const struct study_record *record = list->records[i];
+        char began[STUDY_TIME_SIZE];
+        study_time_write(record->began_s, began);
+        kerf_text_printf(out, "%s,%s,%s,%d,", record->id, began, stopped(record), record->num_entries);
+        kerf_text_number(out, record->elapsed_s);
+        kerf_text_add(out, ",\"");
+        command_words(out, record, "\"\n\r");
+        kerf_text_add(out, "\"\n");
+    }
+}
+
+int32_t print_studies_list(void *context, struct kerf_text *out, const struct render_format *format,
+                           const struct render_style *style, struct kerf_error *err) {
+    (void)err;
+    if (strcmp(format->name, "json") == 0)
+        list_json(context, out);
+    else if (strcmp(format->name, "csv") == 0)
+        list_csv(context, out);
+    else
+        list_table(context, out, style);
+    return KERF_OK;
+}
+
+/* ---- Every measurement --------------------------------------------------------------------------------------- */
+
+static void export_json(const struct study_record *record, struct kerf_text *out) {
+    struct kerf_json json = {0};
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_json_string(&json, "study", record->id);
+    kerf_json_string(&json, "stopped", record->stopped[0] ? record->stopped : NULL);
+    kerf_json_open(&json, "request", '{');
+    study_request_write(&record->request, &json);
+    kerf_json_close(&json, '}');
+    kerf_json_open(&json, "observations", '[');
+    for (int32_t i = 0; i < record->num_entries; i++) {
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_integer(&json, "n", i + 1);
+        kerf_tune_setting_json(&json, "setting", record->space, record->entries[i].result.observation.setting);
+        study_entry_members(&json, &record->entries[i]);
+        kerf_json_close(&json, '}');
+    }
+    kerf_json_close(&json, ']');
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+}
+
+static void put(struct kerf_text *out, double value) {
+    kerf_text_add(out, ",");
+    if (isfinite(value)) kerf_text_number(out, value);
+}
+
+static void export_csv(const struct study_record *record, struct kerf_text *out) {
+    const struct kerf_tune_space *space = record->space;
+    kerf_text_add(out, "n");
+    for (int32_t p = 0; p < space->num_params; p++) kerf_text_printf(out, ",%s", space->params[p].name);
+    kerf_text_add(out,
+                  ",outcome,failure,value,start_s,end_s,slot,warmup,disturbed,load_s,wall_s,cpu_s,peak_bytes,others,"
+                  "steal,pressure,frequency\n");
+    for (int32_t i = 0; i < record->num_entries; i++) {
+        const struct kerf_trial_result *result = &record->entries[i].result;
+        const struct kerf_tune_observation *seen = &result->observation;
+        kerf_text_printf(out, "%d", i + 1);
+        for (int32_t p = 0; p < space->num_params; p++) {
+            int32_t value = space->values[seen->setting * space->num_params + p];
+            kerf_text_printf(out, ",%s",
+                             space->params[p].kind == KERF_TUNE_FLAG ? (value ? "true" : "false")
+                                                                     : space->params[p].texts[value]);
+        }
+        kerf_text_printf(out, ",%s,%s", study_outcome_word(seen->outcome), kerf_tune_failure_word(seen->failure));
+        put(out, seen->outcome == KERF_TUNE_FAILED ? NAN : seen->value);
+        put(out, seen->start_s);
+        put(out, seen->end_s);
+        kerf_text_printf(out, ",%d,%d,%d", seen->slot, seen->warmup, seen->disturbed);
+        put(out, result->load_s);
+        put(out, result->wall_s);
+        put(out, result->cpu_s);
+        put(out, result->peak_bytes ? (double)result->peak_bytes : NAN);
+        put(out, result->machine.others);
+        put(out, result->machine.steal);
+        put(out, result->machine.pressure);
+        put(out, result->machine.frequency);
+        kerf_text_add(out, "\n");
+    }
+}
+
+int32_t print_study_export(void *context, struct kerf_text *out, const struct render_format *format,
+                           const struct render_style *style, struct kerf_error *err) {
+    (void)style;
+    (void)err;
+    if (strcmp(format->name, "csv") == 0)
+        export_csv(context, out);
+    else
+        export_json(context, out);
+    return KERF_OK;
+}

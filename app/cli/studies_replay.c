@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf studies replay: the decisions of a study once more. */
+#include <stdlib.h>
+#include <string.h>
+#include "cli/studies_print.h"
+#include "cli/terminal.h"
+
+/* What the decision chose by itself: not a warm-up, and not the repeat of what was disturbed. */
+static int was_decided(const struct study_record *record, int32_t index) {
+    const struct kerf_tune_observation *seen = &record->entries[index].result.observation;
+    return !seen->warmup && (index == 0 || !record->entries[index - 1].result.observation.disturbed);
+}
+
+static int32_t replay_study(struct studies_replay *replay, struct kerf_tune_study *study, struct kerf_error *err) {
+    const struct study_record *record = replay->record;
+    int32_t code = KERF_OK;
+    for (int32_t i = 0; i <= record->num_entries && code == KERF_OK; i++) {
+        struct kerf_tune_decision *decision = &replay->decisions[i];
+        code = kerf_tune_study_next(study, NULL, 0, 0, decision, err);
+        if (code != KERF_OK || i == record->num_entries) break;
+        if (was_decided(record, i)) {
+            replay->asked++;
+            replay->same += decision->action == KERF_TUNE_MEASURE &&
+                            decision->setting == record->entries[i].result.observation.setting;
+        }
+        code = kerf_tune_study_observe(study, &record->entries[i].result.observation, err);
+    }
+    return code;
+}
+
+int32_t studies_replay_make(struct studies_replay *replay, struct kerf_error *err) {
+    const struct study_record *record = replay->record;
+    struct kerf_tune_question question;
+    struct kerf_tune_study *study = NULL;
+    replay->decisions = calloc((size_t)record->num_entries + 1, sizeof *replay->decisions);
+    if (replay->decisions == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
+    study_request_question(&record->request, record->space, &question);
+    question.policy = replay->policy;
+    int32_t code = kerf_tune_study_create(&question, &study, err);
+    if (code == KERF_OK) code = replay_study(replay, study, err);
+    kerf_tune_study_free(study);
+    return code;
+}
+
+void studies_replay_free(struct studies_replay *replay) {
+    free(replay->decisions);
+    replay->decisions = NULL;
+}
+
+/* ---- Printing ------------------------------------------------------------------------------------------------ */
+
+static const char *const stops[] = {[KERF_TUNE_CONFIDENT] = "stop: confident",
+                                    [KERF_TUNE_TOO_NOISY] = "stop: too noisy",
+                                    [KERF_TUNE_NOTHING_LEFT] = "stop: nothing left"};
+
+static void put_decision(struct kerf_text *out, const struct studies_replay *replay, int32_t index) {
+    const struct kerf_tune_decision *decision = &replay->decisions[index];
+    if (decision->action == KERF_TUNE_STOP)
+        kerf_text_add(out, stops[decision->stop]);
+    else
+        kerf_tune_setting_write(replay->record->space, decision->setting, out);
+}
+
+static void rows(struct kerf_text *cells, const struct studies_replay *replay, char between) {
+    const struct study_record *record = replay->record;
+    const char gap[2] = {between, 0};
+    kerf_text_printf(cells, "n%smeasured%svalue%sdecided%sreason\n", gap, gap, gap, gap);
+    for (int32_t i = 0; i <= record->num_entries; i++) {
+        const struct kerf_trial_result *result = i < record->num_entries ? &record->entries[i].result : NULL;
+        kerf_text_printf(cells, "%d%s", i + 1, gap);
+        if (result) kerf_tune_setting_write(record->space, result->observation.setting, cells);
+        kerf_text_add(cells, gap);
+        if (result && result->observation.outcome != KERF_TUNE_FAILED)
+            words_objective(cells, &record->request, result->observation.value);
+        kerf_text_add(cells, gap);
+        if (result == NULL || was_decided(record, i)) put_decision(cells, replay, i);
+        kerf_text_printf(cells, "%s%s\n", gap, replay->decisions[i].reason);
+    }
+}
+
+static void replay_json(struct kerf_text *out, const struct studies_replay *replay) {
+    const struct study_record *record = replay->record;
+    struct kerf_json json = {0};
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_json_string(&json, "study", record->id);
+    kerf_json_string(&json, "policy", replay->policy);
+    kerf_json_integer(&json, "decided", replay->asked);
+    kerf_json_integer(&json, "same", replay->same);
+    kerf_json_open(&json, "decisions", '[');
+    for (int32_t i = 0; i <= record->num_entries; i++) {
+        const struct kerf_tune_decision *decision = &replay->decisions[i];
+        kerf_json_open(&json, NULL, '{');
+        if (i < record->num_entries)
+            kerf_tune_setting_json(&json, "measured", record->space, record->entries[i].result.observation.setting);
+        if (decision->action == KERF_TUNE_MEASURE)
+            kerf_tune_setting_json(&json, "decided", record->space, decision->setting);
+        else
+            kerf_json_string(&json, "decided", stops[decision->stop]);
+        kerf_json_string(&json, "reason", decision->reason);
+        kerf_json_close(&json, '}');
+    }
+    kerf_json_close(&json, ']');
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+}
+
+int32_t print_study_replay(void *context, struct kerf_text *out, const struct render_format *format,
+                           const struct render_style *style, struct kerf_error *err) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {0, 0}, {1, 1}, {0, 0}, {0, 2}};
+    const struct studies_replay *replay = context;
+    struct kerf_text cells = {0};
+    (void)err;
+    if (strcmp(format->name, "json") == 0) {
+        replay_json(out, replay);
+        return KERF_OK;
+    }
+    rows(&cells, replay, '\t');
+    if (strcmp(format->name, "csv") == 0) {
+        for (const char *c = cells.data ? cells.data : ""; *c; c++) /* settings hold commas, cells no semicolons */
+            kerf_text_write(out, *c == '\t' ? ";" : c, 1);
+    } else {
+        kerf_text_printf(out, "%s decides as then in %d of %d measurements.\n\n", replay->policy, replay->same,
+                         replay->asked);
+        terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    }
+    if (cells.failed) out->failed = 1;
+    kerf_text_free(&cells);
+    return KERF_OK;
+}

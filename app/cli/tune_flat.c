@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A study for programs: JSON and CSV. */
+#include <math.h>
+#include "cli/tune_print.h"
+
+/* ---- JSON --------------------------------------------------------------------------------------------------- */
+
+static void put_interval(struct kerf_json *json, const char *key, const double interval[2]) {
+    kerf_json_open(json, key, '[');
+    kerf_json_number(json, NULL, interval[0]);
+    kerf_json_number(json, NULL, interval[1]);
+    kerf_json_close(json, ']');
+}
+
+static void put_best(struct kerf_json *json, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    if (answer->best < 0) {
+        kerf_json_null(json, "best");
+        kerf_json_null(json, "recommended");
+        return;
+    }
+    const struct kerf_tune_estimate *best = &answer->settings[answer->best];
+    const struct kerf_tune_estimate *recommended = &answer->settings[answer->recommended];
+    kerf_json_open(json, "best", '{');
+    kerf_tune_setting_json(json, "setting", report->state->space, answer->best);
+    kerf_json_number(json, "mean", best->mean);
+    put_interval(json, "interval", best->interval);
+    kerf_json_number(json, "probability_within", best->probability_within);
+    kerf_json_close(json, '}');
+    kerf_json_open(json, "recommended", '{');
+    kerf_tune_setting_json(json, "setting", report->state->space, answer->recommended);
+    kerf_json_number(json, "mean", recommended->mean);
+    put_interval(json, "interval", recommended->interval);
+    kerf_json_number(json, "probability_within_margin", recommended->probability_within_margin);
+    kerf_json_string(json, "reason", answer->reason);
+    kerf_json_close(json, '}');
+}
+
+static void put_default(struct kerf_json *json, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    int32_t index = report->state->space->default_setting;
+    if (index < 0) {
+        kerf_json_null(json, "default");
+        return;
+    }
+    const struct kerf_tune_estimate *estimate = &answer->settings[index];
+    int is_measured = estimate->observations > estimate->failed;
+    kerf_json_open(json, "default", '{');
+    kerf_tune_setting_json(json, "setting", report->state->space, index);
+    kerf_json_number(json, "mean", is_measured ? estimate->mean : NAN);
+    kerf_json_number(json, "gain", is_measured ? answer->default_gain : NAN);
+    if (is_measured && isfinite(answer->default_gain))
+        put_interval(json, "gain_interval", answer->gain_interval);
+    else
+        kerf_json_null(json, "gain_interval");
+    kerf_json_close(json, '}');
+}
+
+static void put_equivalent(struct kerf_json *json, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    kerf_json_open(json, "equivalent", '[');
+    for (int32_t i = 0; i < report->state->space->num_settings; i++) {
+        double probability = answer->settings[i].probability_within_margin;
+        if (i == answer->best || !(probability >= report->state->request->confidence)) continue;
+        kerf_json_open(json, NULL, '{');
+        kerf_tune_setting_json(json, "setting", report->state->space, i);
+        kerf_json_number(json, "probability_within_margin", probability);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+}
+
+static void put_settings(struct kerf_json *json, const struct tune_report *report) {
+    kerf_json_open(json, "settings", '[');
+    for (int32_t i = 0; i < report->state->space->num_settings; i++) {
+        const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
+        kerf_json_open(json, NULL, '{');
+        kerf_tune_setting_json(json, "setting", report->state->space, i);
+        kerf_json_integer(json, "observations", estimate->observations);
+        kerf_json_integer(json, "censored", estimate->censored);
+        kerf_json_integer(json, "failed", estimate->failed);
+        kerf_json_number(json, "mean", estimate->mean);
+        put_interval(json, "interval", estimate->interval);
+        kerf_json_number(json, "probability_within", estimate->probability_within);
+        kerf_json_number(json, "probability_within_margin", estimate->probability_within_margin);
+        kerf_json_string(json, "status", kerf_tune_status_word(estimate->status));
+        kerf_json_string(json, "reason", estimate->reason);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+}
+
+void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
+    const struct study_state *state = report->state;
+    const struct study_request *request = state->request;
+    struct kerf_json json = {0};
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_json_string(&json, "study", state->id[0] ? state->id : NULL);
+    kerf_json_string(&json, "stopped", study_stop_word(state->stop));
+    kerf_json_string(&json, "reason", state->reason);
+    kerf_json_string(&json, "policy", request->policy);
+    kerf_json_string(&json, "objective", request->objective);
+    kerf_json_boolean(&json, "maximize", request->maximize);
+    kerf_json_number(&json, "within", request->within);
+    kerf_json_number(&json, "margin", request->margin);
+    kerf_json_number(&json, "confidence", request->confidence);
+    kerf_json_integer(&json, "observations", state->num_entries);
+    kerf_json_integer(&json, "censored", report->answer.censored);
+    kerf_json_integer(&json, "failed", report->answer.failed);
+    kerf_json_integer(&json, "remeasured", state->remeasured);
+    kerf_json_integer(&json, "earlier", state->num_earlier);
+    kerf_json_integer(&json, "loads", state->loads);
+    kerf_json_number(&json, "elapsed_s", state->elapsed_s);
+    kerf_json_number(&json, "noise", report->answer.noise);
+    kerf_json_number(&json, "drift", report->answer.drift);
+    put_best(&json, report);
+    put_default(&json, report);
+    put_equivalent(&json, report);
+    put_settings(&json, report);
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+}
+
+/* ---- CSV ---------------------------------------------------------------------------------------------------- */
+
+/* Quoted where it has to be (RFC 4180). */
+static void put_cell(struct kerf_text *out, const char *text) {
+    int is_plain = 1;
+    for (const char *c = text; *c; c++) is_plain &= *c != ',' && *c != '"' && *c != '\n' && *c != '\r';
+    if (is_plain) {
+        kerf_text_add(out, text);
+        return;
+    }
+    kerf_text_add(out, "\"");
+    for (const char *c = text; *c; c++) kerf_text_write(out, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
+    kerf_text_add(out, "\"");
+}
+
+static void put_number(struct kerf_text *out, double value) {
+    kerf_text_add(out, ",");
+    if (isfinite(value)) kerf_text_number(out, value);
+}
+
+void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_space *space = report->state->space;
+    for (int32_t p = 0; p < space->num_params; p++) {
+        put_cell(out, space->params[p].name);
+        kerf_text_add(out, ",");
+    }
+    kerf_text_add(out, "status,observations,censored,failed,mean,interval_low,interval_high,probability_within,"
+                       "probability_within_margin,reason\n");
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
+        for (int32_t p = 0; p < space->num_params; p++) {
+            int32_t value = space->values[i * space->num_params + p];
+            put_cell(out, space->params[p].kind == KERF_TUNE_FLAG ? (value ? "true" : "false")
+                                                                  : space->params[p].texts[value]);
+            kerf_text_add(out, ",");
+        }
+        kerf_text_printf(out, "%s,%d,%d,%d", kerf_tune_status_word(estimate->status), estimate->observations,
+                         estimate->censored, estimate->failed);
+        put_number(out, estimate->mean);
+        put_number(out, estimate->interval[0]);
+        put_number(out, estimate->interval[1]);
+        put_number(out, estimate->probability_within);
+        put_number(out, estimate->probability_within_margin);
+        kerf_text_add(out, ",");
+        put_cell(out, estimate->reason);
+        kerf_text_add(out, "\n");
+    }
+}

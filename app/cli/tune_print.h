@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A study in its forms: words and a table, JSON, CSV, Markdown, a heat map, and what a terminal shows meanwhile. */
+#ifndef KERF_CLI_TUNE_PRINT_H
+#define KERF_CLI_TUNE_PRINT_H
+
+#include "cli/render.h"
+#include "study/study_run.h"
+
+/* A study's state and what it knows by now. */
+struct tune_report {
+    struct study_state *state;
+    struct kerf_tune_answer answer;
+};
+
+int32_t tune_report_make(struct study_state *state, struct tune_report *ret_report, struct kerf_error *err);
+
+/* All formats of a study. */
+extern const struct render_format tune_formats[];
+int32_t print_tune(void *report, struct kerf_text *out, const struct render_format *format,
+                   const struct render_style *style, struct kerf_error *err); /* report: struct tune_report * */
+
+void print_tune_table(struct kerf_text *out, const struct tune_report *report, const struct render_style *style);
+void print_tune_markdown(struct kerf_text *out, const struct tune_report *report);
+void print_tune_json(struct kerf_text *out, const struct tune_report *report);
+void print_tune_csv(struct kerf_text *out, const struct tune_report *report);
+int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *report, enum kerf_picture_format format,
+                           struct kerf_error *err);
+
+/* Settings in the order in which people want them: those most likely the best first, then the others by their mean,
+ * then what failed or was left out. [num_settings], to be freed; NULL when memory ran out. */
+int32_t *tune_order(const struct tune_report *report);
+
+/* A value of the objective with its unit: "470 ms", "1.2 GB", "35.6". */
+void words_objective(struct kerf_text *out, const struct study_request *request, double value);
+
+/* The study in sentences, a paragraph each. bold: 1 where escape sequences may be used. */
+void words_study(struct kerf_text *out, const struct tune_report *report, int32_t bold);
+
+/* ---- While it runs ------------------------------------------------------------------------------------------- */
+
+struct tune_live {
+    double budget_s; /* 0: none */
+    int32_t lines;   /* that stand on the terminal now */
+};
+/* As struct study_plan has it: a small table on standard error, drawn over itself. */
+void tune_live_show(void *live, struct study_state *state);
+void tune_live_end(struct tune_live *live);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The report of a study as a table, and the order of its settings. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/terminal.h"
+#include "cli/tune_print.h"
+
+/* ---- Order -------------------------------------------------------------------------------------------------- */
+
+static int rank(const struct kerf_tune_estimate *estimate) {
+    switch (estimate->status) {
+    case KERF_TUNE_MEASURED: return 0;
+    case KERF_TUNE_ALL_CENSORED: return 1;
+    case KERF_TUNE_NOT_MEASURED: return 2;
+    case KERF_TUNE_ALL_FAILED: return 3;
+    default: return 4;
+    }
+}
+
+static int compare(const void *a, const void *b, void *context) {
+    const struct tune_report *report = context;
+    int32_t i = *(const int32_t *)a, k = *(const int32_t *)b;
+    const struct kerf_tune_estimate *x = &report->answer.settings[i], *y = &report->answer.settings[k];
+    if (rank(x) != rank(y)) return rank(x) < rank(y) ? -1 : 1;
+    double sign = report->state->request->maximize ? -1 : 1;
+    double u = isnan(x->mean) ? INFINITY : sign * x->mean, v = isnan(y->mean) ? INFINITY : sign * y->mean;
+    return u < v ? -1 : u > v ? 1 : (i > k) - (i < k);
+}
+
+int32_t *tune_order(const struct tune_report *report) {
+    size_t count = (size_t)report->state->space->num_settings;
+    int32_t *order = malloc(count * sizeof *order);
+    if (order == NULL) return NULL;
+    for (size_t i = 0; i < count; i++) order[i] = (int32_t)i;
+    qsort_r(order, count, sizeof *order, compare, (void *)(uintptr_t)report);
+    return order;
+}
+
+/* ---- Rows --------------------------------------------------------------------------------------------------- */
+
+static void probability_cell(struct kerf_text *cells, double probability) {
+    if (isnan(probability))
+        kerf_text_add(cells, "\t-");
+    else if (probability < 0.0005)
+        kerf_text_add(cells, "\t0 %");
+    else
+        kerf_text_printf(cells, probability < 0.1 || probability > 0.99 ? "\t%.1f %%" : "\t%.0f %%", 100 * probability);
+}
+
+static const char *mark(const struct tune_report *report, int32_t index) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    if (index == answer->recommended) return index == answer->best ? "best" : "recommended";
+    return index == answer->best ? "best" : index == report->state->space->default_setting ? "default" : "";
+}
+
+/* One line: values of the parameters, mean, interval, runs, probabilities, what there is to say. */
+static void row(struct kerf_text *cells, const struct tune_report *report, int32_t index) {
+    const struct kerf_tune_space *space = report->state->space;
+    const struct kerf_tune_estimate *estimate = &report->answer.settings[index];
+    const struct study_request *request = report->state->request;
+    for (int32_t p = 0; p < space->num_params; p++) {
+        const struct kerf_tune_param *param = &space->params[p];
+        int32_t value = space->values[index * space->num_params + p];
+        kerf_text_printf(cells, "%s%s", p ? "\t" : "",
+                         param->kind == KERF_TUNE_FLAG ? (value ? "yes" : "no") : param->texts[value]);
+    }
+    kerf_text_add(cells, "\t");
+    if (estimate->status == KERF_TUNE_ALL_CENSORED) kerf_text_add(cells, "> ");
+    words_objective(cells, request, estimate->mean);
+    kerf_text_add(cells, "\t");
+    if (estimate->observations > estimate->failed && isfinite(estimate->interval[0])) {
+        words_objective(cells, request, estimate->interval[0]);
+        kerf_text_add(cells, " - ");
+        words_objective(cells, request, estimate->interval[1]);
+    }
+    kerf_text_printf(cells, "\t%d", estimate->observations);
+    probability_cell(cells, estimate->probability_within);
+    probability_cell(cells, estimate->probability_within_margin);
+    kerf_text_printf(cells, "\t%s", mark(report, index));
+    if (estimate->status == KERF_TUNE_ALL_FAILED || estimate->status == KERF_TUNE_SKIPPED)
+        kerf_text_printf(cells, "%s: %s", kerf_tune_status_word(estimate->status), estimate->reason);
+    kerf_text_add(cells, "\n");
+}
+
+static void titles(struct kerf_text *cells, const struct tune_report *report) {
+    const struct kerf_tune_space *space = report->state->space;
+    const struct study_request *request = report->state->request;
+    for (int32_t p = 0; p < space->num_params; p++)
+        kerf_text_printf(cells, "%s%s", p ? "\t" : "", space->params[p].name);
+    kerf_text_printf(cells, "\tmean\t%.6g %% interval\truns\twithin %.6g %%\twithin %.6g %%\t\n",
+                     100 * request->confidence, 100 * request->within, 100 * request->margin);
+}
+
+/* Shown: what was measured, failed or skipped; the rest has nothing to tell. Returns how many are not. */
+static int32_t rows(struct kerf_text *cells, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    int32_t *order = tune_order(report), hidden = 0;
+    titles(cells, report);
+    if (order == NULL) cells->failed = 1;
+    for (int32_t i = 0; order && i < report->state->space->num_settings; i++) {
+        int32_t status = answer->settings[order[i]].status;
+        int is_silent = status == KERF_TUNE_NOT_MEASURED && order[i] != answer->recommended && order[i] != answer->best;
+        if (is_silent)
+            hidden++;
+        else
+            row(cells, report, order[i]);
+    }
+    free(order);
+    return hidden;
+}
+
+/* ---- The report ---------------------------------------------------------------------------------------------- */
+
+void print_tune_table(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
+    struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}};
+    struct kerf_text cells = {0};
+    int32_t num_params = report->state->space->num_params, k = num_params;
+    words_study(out, report, style->colour);
+    if (num_params > TABLE_COLUMNS_MAX - 6) return; /* no table is that wide */
+    for (int32_t p = 0; p < num_params; p++)
+        columns[p] = (struct table_column){report->state->space->params[p].kind == KERF_TUNE_INTEGER, 0};
+    columns[k++] = (struct table_column){1, 0}; /* mean */
+    columns[k++] = (struct table_column){0, 2}; /* interval */
+    columns[k++] = (struct table_column){1, 3}; /* runs */
+    columns[k++] = (struct table_column){1, 1}; /* within */
+    columns[k++] = (struct table_column){1, 4}; /* within the margin */
+    columns[k++] = (struct table_column){0, 5};
+    int32_t hidden = rows(&cells, report);
+    kerf_text_add(out, "\n");
+    terminal_table(out, &cells, columns, style->columns, style->colour, report->answer.best >= 0 ? 1 : -1);
+    if (hidden) kerf_text_printf(out, "%d other settings were not measured.\n", hidden);
+    kerf_text_free(&cells);
+}
+
+void print_tune_markdown(struct kerf_text *out, const struct tune_report *report) {
+    struct kerf_text cells = {0}, words = {0};
+    words_study(&words, report, 0);
+    for (const char *c = words.data ? words.data : ""; *c; c++)
+        kerf_text_write(out, *c == '\n' ? "\n\n" : c, *c == '\n' ? 2 : 1);
+    rows(&cells, report);
+    int32_t line = 0, columns = 1;
+    for (const char *c = cells.data ? cells.data : ""; *c; c++) {
+        if (c == cells.data || c[-1] == '\n') kerf_text_add(out, "| ");
+        if (*c == '\t') {
+            kerf_text_add(out, " | ");
+            columns += line == 0;
+        } else if (*c == '\n') {
+            kerf_text_add(out, " |\n");
+            if (line++ == 0) {
+                kerf_text_add(out, "|");
+                kerf_text_repeat(out, " --- |", columns);
+                kerf_text_add(out, "\n");
+            }
+        } else {
+            if (*c == '|') kerf_text_add(out, "\\");
+            kerf_text_write(out, c, 1);
+        }
+    }
+    if (words.failed || cells.failed) out->failed = 1;
+    kerf_text_free(&words);
+    kerf_text_free(&cells);
+}

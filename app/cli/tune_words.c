@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a study found, in sentences. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "cli/tune_print.h"
+
+int32_t tune_report_make(struct study_state *state, struct tune_report *ret_report, struct kerf_error *err) {
+    struct kerf_tune_answer answer;
+    int32_t code = kerf_tune_study_answer(state->study, &answer, err);
+    if (code == KERF_OK) *ret_report = (struct tune_report){state, answer};
+    return code;
+}
+
+void words_objective(struct kerf_text *out, const struct study_request *request, double value) {
+    const char *unit = study_request_unit(request);
+    if (isnan(value))
+        kerf_text_add(out, "-");
+    else if (strcmp(unit, "s") == 0)
+        kerf_text_seconds(out, value);
+    else if (strcmp(unit, "B") == 0)
+        kerf_text_bytes(out, value);
+    else
+        kerf_text_printf(out, "%.4g", value);
+}
+
+static void percent(struct kerf_text *out, double share) {
+    double value = 100 * share;
+    kerf_text_printf(out, value > 99 && value < 99.95 ? "%.1f %%" : "%.0f %%", fmin(value, value < 99.95 ? 99.9 : 100));
+}
+
+/* A goal as it was given: "3 %", "2.5 %". */
+static void goal(struct kerf_text *out, double share) { kerf_text_printf(out, "%.6g %%", 100 * share); }
+
+static void interval(struct kerf_text *out, const struct tune_report *report,
+                     const struct kerf_tune_estimate *estimate) {
+    const struct study_request *request = report->state->request;
+    kerf_text_add(out, " (");
+    goal(out, request->confidence);
+    kerf_text_add(out, ": ");
+    words_objective(out, request, estimate->interval[0]);
+    kerf_text_add(out, " to ");
+    words_objective(out, request, estimate->interval[1]);
+    kerf_text_add(out, ")");
+}
+
+static void setting(struct kerf_text *out, const struct tune_report *report, int32_t index, int32_t bold) {
+    if (bold) kerf_text_add(out, "\033[1m");
+    kerf_tune_setting_write(report->state->space, index, out);
+    if (bold) kerf_text_add(out, "\033[0m");
+}
+
+/* ---- Sentences ---------------------------------------------------------------------------------------------- */
+
+static void words_best(struct kerf_text *out, const struct tune_report *report, int32_t bold) {
+    const struct study_request *request = report->state->request;
+    const struct kerf_tune_estimate *best = &report->answer.settings[report->answer.best];
+    setting(out, report, report->answer.best, bold);
+    kerf_text_add(out, ": ");
+    words_objective(out, request, best->mean);
+    interval(out, report, best);
+    if (isnan(best->probability_within)) {
+        kerf_text_printf(out, "; the policy %s does not say how sure that is.\n", request->policy);
+        return;
+    }
+    kerf_text_add(out, ". It is within ");
+    goal(out, request->within);
+    kerf_text_printf(out, " of the best of %d settings with a probability of ", report->state->space->num_settings);
+    percent(out, best->probability_within);
+    kerf_text_add(out, ".\n");
+}
+
+static void words_recommended(struct kerf_text *out, const struct tune_report *report, int32_t bold) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    if (answer->recommended == answer->best && answer->reason[0] == 0) return;
+    kerf_text_add(out, "Recommended: ");
+    setting(out, report, answer->recommended, bold);
+    kerf_text_printf(out, "%s%s.\n", answer->reason[0] ? ": " : "", answer->reason);
+}
+
+static void words_default(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_space *space = report->state->space;
+    const struct kerf_tune_answer *answer = &report->answer;
+    if (space->default_setting < 0) return;
+    if (space->default_setting == answer->best) {
+        kerf_text_add(out, "That is the default.\n");
+        return;
+    }
+    kerf_text_add(out, "The default, ");
+    setting(out, report, space->default_setting, 0);
+    const struct kerf_tune_estimate *known = &answer->settings[space->default_setting];
+    if (isnan(answer->default_gain) || known->observations == 0) {
+        kerf_text_printf(out, ", was not measured%s%s.\n", known->reason[0] ? ": " : "", known->reason);
+        return;
+    }
+    kerf_text_add(out, ", takes ");
+    words_objective(out, report->state->request, known->mean);
+    kerf_text_printf(out, ": the best is %.3f times as good (", answer->default_gain);
+    goal(out, report->state->request->confidence);
+    kerf_text_printf(out, ": %.3f to %.3f).\n", answer->gain_interval[0], answer->gain_interval[1]);
+}
+
+static void words_equivalent(struct kerf_text *out, const struct tune_report *report) {
+    enum { SHOWN = 6 };
+    const struct kerf_tune_answer *answer = &report->answer;
+    int32_t *order = tune_order(report), count = 0;
+    for (int32_t i = 0; order && i < report->state->space->num_settings; i++) {
+        const struct kerf_tune_estimate *estimate = &answer->settings[order[i]];
+        if (order[i] == answer->best || !(estimate->probability_within_margin >= report->state->request->confidence))
+            continue;
+        if (count == 0) {
+            kerf_text_add(out, "As good within ");
+            goal(out, report->state->request->margin);
+            kerf_text_add(out, ": ");
+        }
+        if (count < SHOWN) {
+            kerf_text_add(out, count ? "; " : "");
+            setting(out, report, order[i], 0);
+        }
+        count++;
+    }
+    if (count > SHOWN) kerf_text_printf(out, "; and %d more", count - SHOWN);
+    if (count) kerf_text_add(out, ".\n");
+    free(order);
+}
+
+static void words_effort(struct kerf_text *out, const struct tune_report *report) {
+    const struct study_state *state = report->state;
+    const struct kerf_tune_answer *answer = &report->answer;
+    kerf_text_printf(out, "%d measurement%s in ", state->num_entries, state->num_entries == 1 ? "" : "s");
+    kerf_text_seconds(out, state->elapsed_s);
+    kerf_text_printf(out, ", %lld start%s of the program", (long long)state->loads, state->loads == 1 ? "" : "s");
+    if (answer->censored) kerf_text_printf(out, "; %d stopped early", answer->censored);
+    if (answer->failed) kerf_text_printf(out, "; %d failed", answer->failed);
+    if (state->remeasured) kerf_text_printf(out, "; %d disturbed and made again", state->remeasured);
+    kerf_text_add(out, ".");
+    if (isfinite(answer->noise)) {
+        kerf_text_add(out, " Two runs of one setting differ by ");
+        kerf_text_printf(out, "%.2g %%", 100 * answer->noise);
+        if (fabs(answer->drift - 1) > 0.01)
+            kerf_text_printf(out, "; the machine drifted by %+.0f %%, which is taken out", 100 * (answer->drift - 1));
+        kerf_text_add(out, ".");
+    }
+    kerf_text_add(out, "\n");
+    if (state->num_earlier)
+        kerf_text_printf(out, "%d measurements of %d earlier stud%s of this program helped; --fresh ignores them.\n",
+                         state->num_earlier, state->num_studies, state->num_studies == 1 ? "y" : "ies");
+}
+
+static void words_end(struct kerf_text *out, const struct tune_report *report) {
+    const struct study_state *state = report->state;
+    if (state->stop == STUDY_CONFIDENT) return;
+    static const char *const heads[] = {[STUDY_BUDGET] = "Not sure yet: ",
+                                        [STUDY_INTERRUPTED] = "Not finished: ",
+                                        [STUDY_TOO_NOISY] = "Too noisy to tell: ",
+                                        [STUDY_NOTHING] = "Nothing could be measured: "};
+    kerf_text_printf(out, "%s%s.", heads[state->stop], state->reason);
+    if (state->id[0] && state->stop != STUDY_NOTHING)
+        kerf_text_printf(out, " `kerf tune --resume --study %s` goes on.", state->id);
+    kerf_text_add(out, "\n");
+}
+
+void words_study(struct kerf_text *out, const struct tune_report *report, int32_t bold) {
+    if (report->answer.best >= 0) {
+        words_best(out, report, bold);
+        words_recommended(out, report, bold);
+        words_default(out, report);
+        words_equivalent(out, report);
+    }
+    words_end(out, report);
+    words_effort(out, report);
+}
