@@ -70,7 +70,10 @@ static int32_t read_entry(struct study_record *record, const json_t *line, struc
     seen->value = real_or(line, "value", 0);
     seen->start_s = real_or(line, "start_s", 0);
     seen->end_s = real_or(line, "end_s", 0);
-    seen->slot = (int32_t)json_integer_value(json_object_get(line, "slot"));
+    json_int_t slot = json_integer_value(json_object_get(line, "slot"));
+    if (slot < 0 || slot >= record->request.slots)
+        return kerf_error_set(err, KERF_EINVALID, "\"slot\" is 0 to %d", record->request.slots - 1);
+    seen->slot = (int32_t)slot;
     seen->warmup = json_is_true(json_object_get(line, "warmup"));
     seen->disturbed = json_is_true(json_object_get(line, "disturbed"));
     result->load_s = real_or(line, "load_s", 0);

@@ -85,6 +85,7 @@ int32_t study_request_read(const json_t *document, struct study_request *ret_req
 #define READ(field) request.field = (__typeof__(request.field))json_integer_value(json_object_get(document, #field));
     INTEGERS(READ)
 #undef READ
+    if (request.slots < 1 || request.slots > STUDY_SLOTS_MAX) at_fault = "slots";
     if (request.objective == NULL) at_fault = "objective";
     if (request.protocol == NULL) at_fault = "protocol";
     if (at_fault) {

@@ -8,6 +8,8 @@
 #include "kerf/option.h"
 #include "kerf/trial.h"
 
+enum { STUDY_SLOTS_MAX = 256 };
+
 struct study_request {
     struct kerf_strings params, wheres, words; /* words: the command */
     struct kerf_strings earlier;               /* ids of earlier studies whose observations count */
