@@ -126,7 +126,7 @@ static const struct kerf_option options[] = {
      AT(trial_timeout),
      .value = "TIME",
      .help = "Of one measurement from then on; a longer one hangs (default: ten times the longest one seen, and at "
-             "least a minute)."},
+             "least a minute; an hour for the first)."},
     {.name = "memory-cap",
      .type = KERF_OPTION_STRING,
      AT(memory_cap),

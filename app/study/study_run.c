@@ -32,6 +32,7 @@ struct study_run {
     struct kerf_strings earlier_ids; /* owned */
     struct kerf_tune_space *space;
     struct study_earlier earlier;
+    struct kerf_trial_command command; /* as long as the runner */
     struct kerf_trial_runner *runner;
     struct study_journal *journal;
     struct study_entry *entries;
@@ -41,6 +42,7 @@ struct study_run {
     int64_t loads_before;
     int32_t warmups_left, decided; /* decided: the decision says stop, what runs may end */
     int32_t measured, failed, load_failures;
+    double longest_s; /* of the trials that ended by themselves */
     struct kerf_text measuring;
 };
 
@@ -88,6 +90,7 @@ static int32_t learn(struct study_run *run, const struct study_entry *entry, str
     } else {
         run->measured++;
         run->load_failures = 0;
+        run->longest_s = fmax(run->longest_s, entry->result.wall_s);
     }
     return code;
 }
@@ -201,6 +204,12 @@ static void tell_measuring(struct study_run *run) {
     run->state.measuring = run->measuring.data ? run->measuring.data : "";
 }
 
+/* Without --trial-timeout: what takes ten times as long as anything before it hangs. */
+static double usual_timeout_s(const struct study_run *run) {
+    static const double first_s = 3600, least_s = 60;
+    return run->longest_s > 0 ? fmax(10 * run->longest_s, least_s) : first_s;
+}
+
 /* Puts free slots to work. */
 static int32_t fill_slots(struct study_run *run, struct kerf_error *err) {
     for (int32_t i = 0; i < run->request.slots && !run->decided; i++) {
@@ -209,6 +218,7 @@ static int32_t fill_slots(struct study_run *run, struct kerf_error *err) {
         int32_t code = slot->again ? KERF_OK : decide(run, i, err);
         if (code != KERF_OK) return code;
         if (run->decided || !slot->again || slot->not_before_s > run_s(run)) continue;
+        if (run->request.trial_timeout_s == 0) kerf_trial_timeout(run->runner, usual_timeout_s(run));
         code = kerf_trial_start(run->runner, i, run->state.num_entries + i, slot->setting, slot->limit, err);
         if (code != KERF_OK) return code;
         slot->busy = 1;
@@ -332,9 +342,8 @@ static int32_t begin(struct study_run *run, const struct study_request *request,
 
 static int32_t prepare(struct study_run *run, struct kerf_error *err) {
     const struct study_plan *plan = run->plan;
-    struct kerf_trial_command command;
     int32_t code = begin(run, plan->request, err);
-    if (code == KERF_OK) code = study_request_command(&run->request, &command, err);
+    if (code == KERF_OK) code = study_request_command(&run->request, &run->command, err);
     if (code == KERF_OK) code = make_study(run, NULL, err);
     if (code != KERF_OK) return code;
     run->slots = calloc((size_t)run->request.slots, sizeof *run->slots);
@@ -342,7 +351,7 @@ static int32_t prepare(struct study_run *run, struct kerf_error *err) {
     for (int32_t i = 0; plan->skipped && i < run->space->num_settings; i++)
         if (plan->skipped[i]) kerf_tune_study_skip(run->state.study, i, plan->skipped[i]);
     if (plan->resumed) code = learn_record(run, plan->resumed, err);
-    if (code == KERF_OK) code = kerf_trial_runner_create(run->space, &command, &run->runner, err);
+    if (code == KERF_OK) code = kerf_trial_runner_create(run->space, &run->command, &run->runner, err);
     return code == KERF_OK ? open_journal(run, err) : code;
 }
 
