@@ -24,7 +24,7 @@ int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const stru
                 struct kerf_error *err);
 
 extern const struct cli_command plan_cli, estimate_cli, schedule_cli, serve_cli, jobs_cli, token_cli, models_cli,
-    systems_cli, tune_cli, studies_cli, help_cli;
+    systems_cli, tune_cli, studies_cli, bub_cli, help_cli;
 
 /* All commands in the order in which help lists them. */
 extern const struct cli_command *const cli_commands[];

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/command.h"
+#include "cli/llama_preset.h"
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
 
@@ -102,6 +103,7 @@ static int32_t list(const struct render *asked, struct kerf_error *err) {
 
 static int32_t show(const struct render *asked, const struct study_record *record, struct kerf_error *err) {
     struct tune_report report = {0};
+    struct llama_preset llama = {0};
     struct study_run *run = NULL;
     struct render render = *asked;
     render.formats = tune_formats;
@@ -110,8 +112,10 @@ static int32_t show(const struct render *asked, const struct study_record *recor
     int32_t code = render_check(&render, err);
     if (code == KERF_OK) code = study_replay(record, NULL, &run, err);
     if (code == KERF_OK) code = tune_report_make(study_run_state(run), &report, err);
+    if (record->request.preset && llama_preset_recall(&record->request, &llama, NULL) == KERF_OK) report.llama = &llama;
     if (code == KERF_OK) code = render_all(&render, err);
     study_run_free(run);
+    llama_preset_free(&llama);
     return code;
 }
 

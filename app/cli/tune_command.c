@@ -4,17 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include "cli/amounts.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/tune_print.h"
+#include "cli/llama_preset.h"
+#include "cli/tune_run.h"
 
 struct tune_options {
     struct kerf_strings params, wheres, words, outputs;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
     const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
     const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;
+    const char *also, *logits; /* of the preset llama, as the next ones */
+    int64_t context, threads, gpu_layers;
     int64_t warmups, seed, slots, max_observations;
     int32_t minimize, maximize, resume, no_journal, fresh, show_output;
 };
@@ -157,6 +159,44 @@ static const struct kerf_option options[] = {
      .minimum = 0,
      .maximum = 9007199254740991,
      .help = "Of the policy's random numbers (default: 0)."},
+    {.name = "context",
+     .letter = 'c',
+     .type = KERF_OPTION_INTEGER,
+     AT(context),
+     .value = "N",
+     .minimum = 2,
+     .maximum = 1 << 30,
+     .help = "`llama`: tokens of context; a measurement is a prompt of one less."},
+    {.name = "threads",
+     .letter = 't',
+     .type = KERF_OPTION_INTEGER,
+     AT(threads),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 4096,
+     .help = "`llama`: threads (default: one a processor)."},
+    {.name = "gpu-layers",
+     .type = KERF_OPTION_INTEGER,
+     AT(gpu_layers),
+     .value = "N",
+     .minimum = -1,
+     .maximum = 4096,
+     .help = "`llama`: layers on devices, -1 for all (default: 0)."},
+    {.name = "logits",
+     .type = KERF_OPTION_CHOICE,
+     AT(logits),
+     .value = "WHICH",
+     .choices = "all,last",
+     .help =
+         "`llama`: for which tokens logits are computed (default: all, as perplexity and imatrix need them; a server's "
+         "prompts need the last alone)."},
+    {.name = "tune",
+     .type = KERF_OPTION_STRING,
+     AT(also),
+     .value = "NAMES",
+     .help =
+         "`llama`: what to tune beside batch and ubatch: threads, gpu_layers, flash_attention, kv_type (which changes "
+         "what the model answers), mmap; with commas between them."},
     {.name = "study",
      .type = KERF_OPTION_STRING,
      AT(study),
@@ -202,6 +242,8 @@ static const char *const examples[] = {
     "kerf tune -p threads=1..16 -p 'lto?=-flto' --budget 10m -- make -j{threads} CFLAGS={lto}",
     "Tokens per second that a program prints",
     "kerf tune -p batch=1..64:x2 --objective 'regex:([0-9.]+) tokens/s' --maximize -- ./serve --batch {batch}",
+    "Batch and ubatch of a model",
+    "kerf tune llama model.gguf --context 4096",
     "Where it was",
     "kerf tune --resume",
     NULL,
@@ -210,7 +252,7 @@ static const char *const examples[] = {
 static const struct kerf_command table = {
     .name = "tune",
     .summary = "the fastest setting of a program, found in few runs",
-    .arguments = "-- COMMAND...",
+    .arguments = "-- COMMAND... | llama MODEL.gguf",
     .description =
         "Runs COMMAND with one setting after the other, and decides by what it saw which to measure next, until the "
         "answer is within --within of the best of all settings with the probability --confidence. It then says so in "
@@ -218,6 +260,11 @@ static const struct kerf_command table = {
         "Every measurement is a fresh run, or a fresh context of a worker (docs/workers.md). Those that something else "
         "disturbed are made again. Each is in a journal before the next begins: `kerf studies` lists them, --resume "
         "goes on after whatever happened.\n\n"
+        "`llama` is COMMAND made ready for llama.cpp: it loads the model once, makes a fresh context for each "
+        "measurement, "
+        "tunes batch and ubatch up to the context, recommends the smallest that are within the margin, and ends with "
+        "the "
+        "options for llama.cpp's programs.\n\n"
         "Ends with 0 when it is confident, 1 when the time was spent or the machine too noisy, 130 after Ctrl-C, which "
         "prints what is known, 3 when nothing could be measured.",
     .options = options,
@@ -279,12 +326,6 @@ static int32_t read_request(const struct tune_options *values, struct study_requ
     request->show_output = values->show_output;
     if (values->minimize && values->maximize)
         return kerf_error_set(err, KERF_EINVALID, "--minimize and --maximize exclude each other");
-    if (values->params.count == 0)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "--param is missing, such as --param batch=16..2048:x2; `kerf help tune` tells more");
-    if (values->words.count == 0)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "the command is missing, such as -- ./bench -b {batch}; `kerf help tune` tells more");
     int32_t code = read_shares(values, request, err);
     if (code == KERF_OK) code = read_times(values, request, err);
     return code == KERF_OK ? read_memory_cap(values, request, err) : code;
@@ -305,70 +346,112 @@ static int32_t read_resumed(const struct tune_options *values, struct study_reco
     return code;
 }
 
+/* ---- llama --------------------------------------------------------------------------------------------------- */
+
+static int is_llama(const struct tune_options *values) {
+    return values->words.count > 0 && strcmp(values->words.items[0], "llama") == 0;
+}
+
+static int32_t check_llama(const struct tune_options *values, struct kerf_error *err) {
+    if (values->words.count != 2)
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "kerf tune llama takes one model, such as model.gguf; to run a program of that name: ./llama");
+    if (values->context == 0) return kerf_error_set(err, KERF_EINVALID, "--context is missing, such as --context 4096");
+    if (values->protocol || values->objective || values->maximize)
+        return kerf_error_set(err, KERF_EINVALID, "kerf tune llama measures the time of a prompt: leave out --%s",
+                              values->protocol    ? "protocol"
+                              : values->objective ? "objective"
+                                                  : "maximize");
+    return KERF_OK;
+}
+
+/* Fills in what the preset knows. */
+static int32_t read_llama(const struct tune_options *values, struct llama_preset *preset, struct study_request *request,
+                          struct kerf_error *err) {
+    const struct llama_question question = {.model = values->words.items[1],
+                                            .context = values->context,
+                                            .threads = values->threads,
+                                            .gpu_layers = values->gpu_layers,
+                                            .also = values->also,
+                                            .outputs = values->logits ? values->logits : "all"};
+    if (request->prefer == NULL) request->prefer = LLAMA_PREFERENCE;
+    return llama_preset_make(&question, preset, request, err);
+}
+
+static int32_t check_not_llama(const struct tune_options *values, struct kerf_error *err) {
+    const char *option = values->context      ? "context"
+                         : values->threads    ? "threads"
+                         : values->gpu_layers ? "gpu-layers"
+                         : values->logits     ? "logits"
+                         : values->also       ? "tune"
+                                              : NULL;
+    if (option) return kerf_error_set(err, KERF_EINVALID, "--%s is for `kerf tune llama MODEL.gguf` alone", option);
+    if (values->params.count == 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--param is missing, such as --param batch=16..2048:x2; `kerf help tune` tells more");
+    if (values->words.count == 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the command is missing, such as -- ./bench -b {batch}; `kerf help tune` tells more");
+    return KERF_OK;
+}
+
 /* ---- Running it ---------------------------------------------------------------------------------------------- */
 
-static int status_of(const struct study_state *state) {
-    if (state->journal_failed) return EXIT_FAILED;
-    switch (state->stop) {
-    case STUDY_CONFIDENT: return EXIT_ANSWERED;
-    case STUDY_INTERRUPTED: return EXIT_INTERRUPTED;
-    case STUDY_NOTHING: return EXIT_FAILED;
-    default: return EXIT_NO_ANSWER;
-    }
-}
-
-static int32_t run_and_report(const struct tune_options *values, const struct study_plan *plan, int *ret_status,
-                              struct kerf_error *err) {
-    struct tune_report report = {0};
-    struct study_run *run = NULL;
-    const struct render render = {tune_formats, values->format, &values->outputs, print_tune, &report};
-    struct tune_live live = {.budget_s = plan->budget_s};
-    struct study_plan shown = *plan;
-    if (isatty(STDERR_FILENO)) {
-        shown.show = tune_live_show;
-        shown.show_context = &live;
-    }
-    int32_t code = render_check(&render, err);
-    if (code == KERF_OK) code = study_run(&shown, &run, err);
-    tune_live_end(&live);
-    if (code == KERF_OK) code = tune_report_make(study_run_state(run), &report, err);
-    if (code == KERF_OK) code = render_all(&render, err);
-    if (code == KERF_OK) {
-        *ret_status = status_of(report.state);
-        if (report.state->journal_failed) fprintf(stderr, "kerf: %s\n", report.state->reason);
-    }
-    study_run_free(run);
-    return code;
-}
-
-static int answer(const struct tune_options *values) {
-    struct kerf_error err = {.code = KERF_OK};
+/* What a study is made of until it has ended. */
+struct tune_sources {
     struct study_request request;
-    struct study_record *record = NULL;
-    struct study_plan plan = {
-        .keep_journal = !values->no_journal, .use_earlier = !values->fresh, .interrupted = interrupted};
-    int status = EXIT_FAILED;
-    interrupt_catch();
-    plan.wake_fd = interrupt_fd();
-    int32_t code = values->resume ? read_resumed(values, &record, &err) : read_request(values, &request, &err);
-    if (code == KERF_OK && values->budget) code = amount_of_time("--budget", values->budget, &plan.budget_s, &err);
-    if (code == KERF_OK) {
-        plan.request = record ? &record->request : &request;
-        plan.resumed = record;
-        if (values->study && !record) snprintf(plan.id, sizeof plan.id, "%s", values->study);
-        code = run_and_report(values, &plan, &status, &err);
+    struct study_record *record; /* of the study that goes on; NULL: a new one */
+    struct llama_preset llama;
+    struct kerf_tune_space *space;
+};
+
+static int32_t read_sources(const struct tune_options *values, struct tune_sources *sources, struct kerf_error *err) {
+    int32_t code;
+    if (values->resume) {
+        code = read_resumed(values, &sources->record, err);
+        if (code != KERF_OK || sources->record->request.preset == NULL) return code;
+        code = llama_preset_recall(&sources->record->request, &sources->llama, err);
+        return code == KERF_OK ? llama_preset_skip(&sources->llama, sources->record->space, err) : code;
     }
-    study_record_free(record);
-    return code == KERF_OK ? status : cli_fail(&err);
+    code = is_llama(values) ? check_llama(values, err) : check_not_llama(values, err);
+    if (code == KERF_OK) code = read_request(values, &sources->request, err);
+    if (code != KERF_OK || !is_llama(values)) return code;
+    code = read_llama(values, &sources->llama, &sources->request, err);
+    if (code == KERF_OK) code = study_request_space(&sources->request, &sources->space, err);
+    return code == KERF_OK ? llama_preset_skip(&sources->llama, sources->space, err) : code;
+}
+
+static int32_t answer(const struct tune_options *values, int *ret_status, struct kerf_error *err) {
+    struct tune_sources sources = {.record = NULL};
+    struct tune_run run = {.plan = {.keep_journal = !values->no_journal, .use_earlier = !values->fresh},
+                           .format = values->format,
+                           .outputs = &values->outputs};
+    int32_t code = read_sources(values, &sources, err);
+    if (code == KERF_OK && values->budget) code = amount_of_time("--budget", values->budget, &run.plan.budget_s, err);
+    if (code == KERF_OK) {
+        run.plan.request = sources.record ? &sources.record->request : &sources.request;
+        run.plan.resumed = sources.record;
+        run.plan.skipped = sources.llama.skipped;
+        if (run.plan.request->preset) run.llama = &sources.llama;
+        if (values->study && !sources.record) snprintf(run.plan.id, sizeof run.plan.id, "%s", values->study);
+        code = tune_run(&run, ret_status, err);
+    }
+    kerf_tune_space_free(sources.space);
+    llama_preset_free(&sources.llama);
+    study_record_free(sources.record);
+    return code;
 }
 
 static int run(int argc, char **argv) {
     struct tune_options values = {.slots = 1, .interference = "remeasure", .format = "table"};
-    int status = cli_parse(&tune_cli, argc, argv, &values);
+    struct kerf_error err;
+    int ended, status = cli_parse(&tune_cli, argc, argv, &values);
     if (status >= 0) return status;
-    status = answer(&values);
+    interrupt_catch();
+    int32_t code = answer(&values, &ended, &err);
     kerf_options_free(&table, &values);
-    return status;
+    return code == KERF_OK ? ended : cli_fail(&err);
 }
 
 const struct cli_command tune_cli = {&table, run};

@@ -119,6 +119,7 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
     put_default(&json, report);
     put_equivalent(&json, report);
     put_settings(&json, report);
+    if (report->llama) json_llama(&json, report);
     kerf_json_close(&json, '}');
     kerf_text_add(out, "\n");
 }

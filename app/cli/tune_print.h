@@ -10,6 +10,7 @@
 struct tune_report {
     struct study_state *state;
     struct kerf_tune_answer answer;
+    const struct llama_preset *llama; /* NULL: of another program */
 };
 
 int32_t tune_report_make(struct study_state *state, struct tune_report *ret_report, struct kerf_error *err);
@@ -35,6 +36,10 @@ void words_objective(struct kerf_text *out, const struct study_request *request,
 
 /* The study in sentences, a paragraph each. bold: 1 where escape sequences may be used. */
 void words_study(struct kerf_text *out, const struct tune_report *report, int32_t bold);
+
+/* Of a study of llama.cpp: the options of its programs, and memory. */
+void words_llama(struct kerf_text *out, const struct tune_report *report);
+void json_llama(struct kerf_json *json, const struct tune_report *report);
 
 /* ---- While it runs ------------------------------------------------------------------------------------------- */
 

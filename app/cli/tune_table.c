@@ -117,6 +117,7 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     struct kerf_text cells = {0};
     int32_t num_params = report->state->space->num_params, k = num_params;
     words_study(out, report, style->colour);
+    if (report->llama) words_llama(out, report);
     if (num_params > TABLE_COLUMNS_MAX - 6) return; /* no table is that wide */
     for (int32_t p = 0; p < num_params; p++)
         columns[p] = (struct table_column){report->state->space->params[p].kind == KERF_TUNE_INTEGER, 0};

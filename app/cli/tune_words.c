@@ -8,7 +8,7 @@
 int32_t tune_report_make(struct study_state *state, struct tune_report *ret_report, struct kerf_error *err) {
     struct kerf_tune_answer answer;
     int32_t code = kerf_tune_study_answer(state->study, &answer, err);
-    if (code == KERF_OK) *ret_report = (struct tune_report){state, answer};
+    if (code == KERF_OK) *ret_report = (struct tune_report){.state = state, .answer = answer};
     return code;
 }
 

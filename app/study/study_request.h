@@ -13,6 +13,7 @@ enum { STUDY_SLOTS_MAX = 256 };
 struct study_request {
     struct kerf_strings params, wheres, words; /* words: the command */
     struct kerf_strings earlier;               /* ids of earlier studies whose observations count */
+    const char *preset;                        /* "llama", NULL: none */
     const char *defaults, *prefer, *policy;    /* NULL: none; policy: kerf */
     const char *objective;                     /* wall, cpu, memory, value, regex:EXPRESSION, json:PATH */
     const char *protocol, *prepare, *cleanup, *launcher;

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf bub: best_bub's command line, answered by `kerf tune llama`. Its options, defaults and grid are those of
+ * robbiemu/llama-gguf-optimize, src/best_bub.py. */
+#include <inttypes.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include "cli/command.h"
+#include "cli/interrupt.h"
+#include "cli/llama_preset.h"
+#include "cli/tune_run.h"
+
+struct bub_options {
+    struct kerf_strings outputs;
+    const char *model, *max_trials, *chunks, *verbosity, *format;
+    int64_t context, gpu_layers, threads, top_k, seed, repeat_last_n, mirostat;
+    double temp, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, dynatemp_range, dynatemp_exp,
+        mirostat_lr, mirostat_ent;
+    int32_t conform_to_imatrix;
+};
+
+/* Options that are taken, and were never looked at: best_bub hands them to the constructor of Llama, which has no such
+ * parameters. */
+#define INERT(option, field, option_type, what)                                                                        \
+    {                                                                                                                  \
+        .name = option, .type = option_type, .offset = offsetof(struct bub_options, field), .value = "X",              \
+        .help = what " Without effect, there and here."                                                                \
+    }
+#define AT(field) .offset = offsetof(struct bub_options, field)
+static const struct kerf_option options[] = {
+    {.name = "model", .type = KERF_OPTION_STRING, AT(model), .value = "FILE", .help = "The model, a GGUF file."},
+    {.name = "context-size",
+     .type = KERF_OPTION_INTEGER,
+     AT(context),
+     .value = "N",
+     .minimum = 2,
+     .maximum = 1 << 30,
+     .help = "Tokens of context; a chunk is one less."},
+    {.name = "n-gpu-layers",
+     .type = KERF_OPTION_INTEGER,
+     AT(gpu_layers),
+     .value = "N",
+     .minimum = -1,
+     .maximum = 4096,
+     .help = "Layers on devices (default: 50)."},
+    {.name = "threads",
+     .type = KERF_OPTION_INTEGER,
+     AT(threads),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 4096,
+     .help = "Threads (default: one less than there are processors). There it had no effect on chunks, which always "
+             "took all processors; here it has."},
+    {.name = "max-trials",
+     .type = KERF_OPTION_STRING,
+     AT(max_trials),
+     .value = "N|auto",
+     .help = "Measurements at most are N times the chunks of a trial (default: auto, as many as are needed)."},
+    {.name = "chunks",
+     .type = KERF_OPTION_STRING,
+     AT(chunks),
+     .value = "N|auto",
+     .help = "Chunks of a trial, which bound the measurements together with --max-trials (default: auto)."},
+    {.name = "conform-to-imatrix",
+     .type = KERF_OPTION_FLAG,
+     AT(conform_to_imatrix),
+     .help = "Batches that llama-imatrix can use."},
+    {.name = "verbosity",
+     .type = KERF_OPTION_CHOICE,
+     AT(verbosity),
+     .value = "LEVEL",
+     .choices = "DEBUG,INFO,WARNING,ERROR,CRITICAL",
+     .help = "DEBUG shows what llama.cpp prints; WARNING and above leave out the remarks (default: INFO)."},
+    INERT("temp", temp, KERF_OPTION_NUMBER, "Sampling temperature."),
+    INERT("top-k", top_k, KERF_OPTION_INTEGER, "Sampling."),
+    INERT("top-p", top_p, KERF_OPTION_NUMBER, "Sampling."),
+    INERT("min-p", min_p, KERF_OPTION_NUMBER, "Sampling."),
+    {.name = "seed",
+     .type = KERF_OPTION_INTEGER,
+     AT(seed),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 9007199254740991,
+     .help = "There the model's, without effect on times; here of the decisions' random numbers (default: 0)."},
+    INERT("repeat-last-n", repeat_last_n, KERF_OPTION_INTEGER, "Sampling."),
+    INERT("repeat-penalty", repeat_penalty, KERF_OPTION_NUMBER, "Sampling."),
+    INERT("presence-penalty", presence_penalty, KERF_OPTION_NUMBER, "Sampling."),
+    INERT("frequency-penalty", frequency_penalty, KERF_OPTION_NUMBER, "Sampling."),
+    INERT("dynatemp-range", dynatemp_range, KERF_OPTION_NUMBER, "Sampling."),
+    INERT("dynatemp-exp", dynatemp_exp, KERF_OPTION_NUMBER, "Sampling."),
+    INERT("mirostat", mirostat, KERF_OPTION_INTEGER, "Sampling."),
+    INERT("mirostat-lr", mirostat_lr, KERF_OPTION_NUMBER, "Sampling."),
+    INERT("mirostat-ent", mirostat_ent, KERF_OPTION_NUMBER, "Sampling."),
+    {.name = "format",
+     .letter = 'f',
+     .type = KERF_OPTION_CHOICE,
+     AT(format),
+     .value = "FORM",
+     .choices = "table,json,csv,markdown",
+     .help = "What is printed (default: table)."},
+    {.name = "output",
+     .letter = 'o',
+     .type = KERF_OPTION_STRINGS,
+     AT(outputs),
+     .value = "FILE",
+     .help = "Write FILE too, in the format of its name, as `kerf tune` does. May be given several times."},
+    {.name = NULL},
+};
+
+static const char *const examples[] = {
+    "The batch and ubatch of a model",
+    "kerf bub --model model.gguf --context-size 4096",
+    NULL,
+};
+
+static const struct kerf_command table = {
+    .name = "bub",
+    .summary = "batch and ubatch of llama.cpp, with best_bub's options",
+    .description =
+        "Takes the command line of best_bub (llama-gguf-optimize) and answers it as `kerf tune llama` does: the model "
+        "is "
+        "loaded once, every measurement is one chunk in a fresh context, and the smallest ubatch and batch within 5 % "
+        "of "
+        "the best is recommended. Options that never had an effect there are named on standard error when they are "
+        "given.",
+    .options = options,
+    .examples = examples,
+};
+
+/* ---- What has no effect --------------------------------------------------------------------------------------- */
+
+/* Given on the command line: such values nobody gives. */
+#define NOT_GIVEN_INTEGER INT64_MIN
+static void tell_inert(const struct bub_options *values) {
+    struct kerf_text names = {0};
+    const struct kerf_option *option;
+    for (option = options; option->name; option++) {
+        const char *field = (const char *)values + option->offset;
+        double real;
+        int64_t integer;
+        if (option->help == NULL || strstr(option->help, "Without effect") == NULL) continue;
+        memcpy(&real, field, sizeof real);
+        memcpy(&integer, field, sizeof integer);
+        if (option->type == KERF_OPTION_NUMBER ? isnan(real) : integer == NOT_GIVEN_INTEGER) continue;
+        kerf_text_printf(&names, "%s--%s", names.length ? ", " : "", option->name);
+    }
+    if (names.data)
+        fprintf(stderr,
+                "kerf: without effect, as in best_bub, which hands them to a constructor that ignores them: %s\n",
+                names.data);
+    if (values->threads)
+        fprintf(stderr, "kerf: --threads %" PRId64 " holds; in best_bub chunks took all processors whatever it said\n",
+                values->threads);
+    kerf_text_free(&names);
+}
+
+/* ---- From the options to the study ------------------------------------------------------------------------------ */
+
+/* "auto" is 0. */
+static int32_t read_count(const char *option, const char *text, int64_t *ret_count, struct kerf_error *err) {
+    char *end;
+    double count = text && strcmp(text, "auto") != 0 ? kerf_number_parse(text, &end) : 0;
+    if (count != 0 && (*end || !(count >= 1 && count <= 1e6) || count != floor(count)))
+        return kerf_error_set(err, KERF_EINVALID, "%s '%.40s' must be a whole number above 0, or auto", option, text);
+    if (text && count == 0 && strcmp(text, "auto") != 0)
+        return kerf_error_set(err, KERF_EINVALID, "%s '%.40s' must be a whole number above 0, or auto", option, text);
+    *ret_count = (int64_t)count;
+    return KERF_OK;
+}
+
+/* best_bub's grid ends where its own formula for memory says. */
+static int32_t read_limits(const struct bub_options *values, struct llama_question *question,
+                           struct kerf_bub_limits *ret_limits, struct kerf_error *err) {
+    struct kerf_machine_memory machine;
+    struct kerf_gguf *gguf = NULL;
+    int32_t code = kerf_machine_memory(&machine, err);
+    if (code == KERF_OK) code = kerf_gguf_read(values->model, &gguf, err);
+    if (code == KERF_OK)
+        code =
+            kerf_bub_limits(gguf, values->context, (double)machine.total, values->conform_to_imatrix, ret_limits, err);
+    if (code == KERF_OK && ret_limits->batch_exponents[1] >= ret_limits->batch_exponents[0])
+        question->max_batch_exponent = ret_limits->batch_exponents[1];
+    kerf_gguf_free(gguf);
+    return code;
+}
+
+static int32_t read_request(const struct bub_options *values, struct llama_preset *preset,
+                            struct study_request *request, struct kerf_error *err) {
+    struct llama_question question = {.model = values->model,
+                                      .context = values->context,
+                                      .threads = values->threads,
+                                      .gpu_layers = values->gpu_layers,
+                                      .one_thread_less = values->threads == 0,
+                                      .outputs = "all"};
+    struct kerf_bub_limits limits;
+    int64_t max_trials, chunks;
+    study_request_defaults(request);
+    request->prefer = LLAMA_PREFERENCE;
+    request->seed = values->seed == NOT_GIVEN_INTEGER ? 0 : values->seed;
+    request->show_output = values->verbosity && strcmp(values->verbosity, "DEBUG") == 0;
+    if (values->model == NULL || values->context == 0)
+        return kerf_error_set(err, KERF_EINVALID, "--model FILE and --context-size N are needed");
+    int32_t code = read_count("--max-trials", values->max_trials, &max_trials, err);
+    if (code == KERF_OK) code = read_count("--chunks", values->chunks, &chunks, err);
+    if (code == KERF_OK) code = read_limits(values, &question, &limits, err);
+    if (code != KERF_OK) return code;
+    if (max_trials) request->max_observations = max_trials * (chunks ? chunks : limits.chunks);
+    return llama_preset_make(&question, preset, request, err);
+}
+
+static int32_t answer(const struct bub_options *values, int *ret_status, struct kerf_error *err) {
+    struct llama_preset preset = {0};
+    struct study_request request;
+    struct kerf_tune_space *space = NULL;
+    struct tune_run run = {.plan = {.request = &request, .keep_journal = 1, .use_earlier = 1},
+                           .llama = &preset,
+                           .format = values->format,
+                           .outputs = &values->outputs};
+    int32_t code = read_request(values, &preset, &request, err);
+    if (code == KERF_OK) code = study_request_space(&request, &space, err);
+    if (code == KERF_OK) code = llama_preset_skip(&preset, space, err);
+    run.plan.skipped = preset.skipped;
+    if (code == KERF_OK) code = tune_run(&run, ret_status, err);
+    kerf_tune_space_free(space);
+    llama_preset_free(&preset);
+    return code;
+}
+
+static int run(int argc, char **argv) {
+    struct bub_options values = {.gpu_layers = 50,
+                                 .top_k = NOT_GIVEN_INTEGER,
+                                 .seed = NOT_GIVEN_INTEGER,
+                                 .repeat_last_n = NOT_GIVEN_INTEGER,
+                                 .mirostat = NOT_GIVEN_INTEGER,
+                                 .temp = NAN,
+                                 .top_p = NAN,
+                                 .min_p = NAN,
+                                 .repeat_penalty = NAN,
+                                 .presence_penalty = NAN,
+                                 .frequency_penalty = NAN,
+                                 .dynatemp_range = NAN,
+                                 .dynatemp_exp = NAN,
+                                 .mirostat_lr = NAN,
+                                 .mirostat_ent = NAN,
+                                 .format = "table"};
+    struct kerf_error err;
+    int ended, status = cli_parse(&bub_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    int is_quiet = values.verbosity && strcmp(values.verbosity, "DEBUG") != 0 && strcmp(values.verbosity, "INFO") != 0;
+    if (!is_quiet) tell_inert(&values);
+    interrupt_catch();
+    int32_t code = answer(&values, &ended, &err);
+    kerf_options_free(&table, &values);
+    return code == KERF_OK ? ended : cli_fail(&err);
+}
+
+const struct cli_command bub_cli = {&table, run};

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/tune_run.h"
+
+#include <stdio.h>
+#include <unistd.h>
+#include "cli/command.h"
+#include "cli/interrupt.h"
+
+static int status_of(const struct study_state *state) {
+    if (state->journal_failed) return EXIT_FAILED;
+    switch (state->stop) {
+    case STUDY_CONFIDENT: return EXIT_ANSWERED;
+    case STUDY_INTERRUPTED: return EXIT_INTERRUPTED;
+    case STUDY_NOTHING: return EXIT_FAILED;
+    default: return EXIT_NO_ANSWER;
+    }
+}
+
+int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_error *err) {
+    struct tune_report report = {0};
+    struct study_run *run = NULL;
+    struct study_plan plan = asked->plan;
+    struct tune_live live = {.budget_s = plan.budget_s};
+    const struct render render = {tune_formats, asked->format, asked->outputs, print_tune, &report};
+    plan.interrupted = interrupted;
+    plan.wake_fd = interrupt_fd();
+    if (isatty(STDERR_FILENO)) {
+        plan.show = tune_live_show;
+        plan.show_context = &live;
+    }
+    int32_t code = render_check(&render, err);
+    if (code == KERF_OK) code = study_run(&plan, &run, err);
+    tune_live_end(&live);
+    if (code == KERF_OK) code = tune_report_make(study_run_state(run), &report, err);
+    report.llama = asked->llama;
+    if (code == KERF_OK) code = render_all(&render, err);
+    if (code == KERF_OK) {
+        *ret_status = status_of(report.state);
+        if (report.state->journal_failed) fprintf(stderr, "kerf: %s\n", report.state->reason);
+    }
+    study_run_free(run);
+    return code;
+}
