@@ -9,7 +9,7 @@
  * there as SVG.
  *
  * All strings are UTF-8 and belong to the caller; nothing is kept after the call; a NULL string is an empty
- * one. Values are finite and, but for curves, not negative: KERF_EINVALID says which one is not. What
+ * one. Values are finite and, but for curves and matrices, not negative: KERF_EINVALID says which one is not. What
  * has no room is cut with an ellipsis, and in SVG shown in full under the mouse.
  *
  * Several threads may draw at once, each to its own kerf_text.
@@ -35,10 +35,33 @@ enum kerf_unit { KERF_UNIT_NONE, KERF_UNIT_SECONDS, KERF_UNIT_BYTES, KERF_UNIT_C
  * what is below 0 where they are linear. */
 struct kerf_chart_row {
     const char *label;    /* at the bar, under the column, or in the legend for a curve */
-    const char *detail;   /* smaller words below the label; NULL: none */
-    const double *values; /* bars and columns: [num_parts], stacked; curves: [num_xs], NAN where there is none */
+    const char *detail;   /* smaller words below the label; NULL: none, and none in a matrix */
+    const double *values; /* bars and columns: [num_parts], stacked; curves: [num_xs], NAN where there is none;
+                             matrices: [num_xs], the ratio to the best: 1.3 is 30 % worse; above 0, below 1
+                             is coloured as 1; NAN where there is none */
     const char *note;     /* words behind the bar or above the column ("260 s"), NULL: the sum in the panel's
-                             unit; for a curve words behind its detail, NULL: none */
+                             unit; for a curve words behind its detail, NULL: none; none in a matrix */
+};
+
+/** What is known of a cell of a matrix. The value is looked at in the first three alone, and where it is NAN there, the
+ * cell is KERF_CELL_OUTSIDE. */
+enum kerf_cell_state {
+    KERF_CELL_MEASURED, /* the value was measured */
+    KERF_CELL_EXPECTED, /* a model expects the value, and nobody has measured it */
+    KERF_CELL_STOPPED,  /* measuring was stopped there: it is more than the value */
+    KERF_CELL_FAILED,   /* measuring has failed or was skipped: why is said by the tip */
+    KERF_CELL_UNKNOWN,  /* nothing is known yet */
+    KERF_CELL_OUTSIDE   /* there is no such setting: the place stays empty */
+};
+
+/** Marks of a cell, joined by |. */
+enum kerf_cell_mark { KERF_CELL_BEST = 1, KERF_CELL_RECOMMENDED = 2, KERF_CELL_DEFAULT = 4 };
+
+/** A cell of a matrix, beside its value. */
+struct kerf_matrix_cell {
+    int32_t state;   /* enum kerf_cell_state */
+    int32_t marks;   /* of enum kerf_cell_mark; 0: none. KERF_CELL_OUTSIDE shows none */
+    const char *tip; /* shown under the mouse, NULL: "ubatch 512, batch 2048: 1.23, expected" */
 };
 
 /** One operation of a lane, from start to end. A whole bar has with_part -1; else it is split into an upper half,
@@ -71,9 +94,13 @@ enum kerf_panel_kind {
                            Bars too narrow to be seen are gathered in columns of a pixel, which have the mean colour of
                            the bars and are the paler the more of the column is idle; of many hundred lanes some
                            share a row */
-    KERF_PANEL_STEPS    /* the curves of the lanes over time, to be put right below their timeline (in HTML it then
+    KERF_PANEL_STEPS,   /* the curves of the lanes over time, to be put right below their timeline (in HTML it then
                            says what a lane holds at the moment under the mouse): the lane with the highest
                            peak stands out; more than a dozen others are a band from the least to the most */
+    KERF_PANEL_MATRIX   /* a heat map of at most 256 x 256 cells: how every setting of two parameters compares with the
+                           best. A row is a value of the one, the first at the top; a place along the x axis is a value
+                           of the other. The best is dark; colours are logarithmic in the ratio. Cells tell their numbers
+                           where there is room for all of them */
 };
 
 /** Panels of lanes and steps whose x_from and x_to are equal share one range of time. */
@@ -81,22 +108,24 @@ struct kerf_panel {
     enum kerf_panel_kind kind;
     const char *title;
     const char *x_label; /* NULL: none */
-    enum kerf_unit unit; /* of the values; of time in a panel of lanes; columns show per cent */
+    enum kerf_unit unit; /* of the values; of time in a panel of lanes; columns show per cent, matrices plain numbers */
 
-    const struct kerf_chart_row *rows; /* [num_rows] bars, columns and curves */
+    const struct kerf_chart_row *rows; /* [num_rows] bars, columns, curves and matrices */
     int32_t num_rows;
-    const char *const *parts; /* [num_parts] legend of the parts, the same colours in every panel of the figure
-                                 that names the same part; NULL for curves and steps. In lanes "forward", "backward",
-                                 "... input ..." and "... weight ..." have colours of their own; at most
-                                 200 parts */
+    const char *const
+        *parts; /* [num_parts] legend of the parts, the same colours in every panel of the figure
+                   that names the same part; NULL for curves, steps and matrices. In lanes "forward", "backward",
+                   "... input ..." and "... weight ..." have colours of their own; at most
+                   200 parts */
     int32_t num_parts;
     const double *xs; /* [num_xs] curves: the places on the x axis, above 0 (linear: not below 0), rising; else NULL.
                          Powers of two get powers of two as ticks on a logarithmic axis */
-    int32_t num_xs;
+    int32_t num_xs;   /* matrices: cells in a row */
 
     double limit;            /* a line across the bars, curves or steps at this value, 0: none; the note of a bar that
-                                is longer has the colour of the line */
-    const char *limit_label; /* "80 GB of memory" */
+                                is longer has the colour of the line. Matrices: above 1, the ratio from which on all
+                                cells are equally pale, 0: the highest there is, 1.2 to 3 */
+    const char *limit_label; /* "80 GB of memory"; matrices: what the ratios are, NULL: "ratio to the best" */
 
     int32_t linear;        /* curves: 1: linear axes, which need not begin at 0 */
     enum kerf_unit x_unit; /* curves: of the x axis; KERF_UNIT_NONE: a count. Steps: of time; KERF_UNIT_NONE: as the
@@ -110,6 +139,10 @@ struct kerf_panel {
     const char *const *part_letters; /* [num_parts] for a terminal without colour; NULL: the parts' first letters */
     const char *const *shades;       /* [num_shades] legend of the shades ("chunk 0", "chunk 1"), or NULL */
     int32_t num_shades;
+
+    const char *const *x_names;           /* [num_xs] matrices: the labels below the cells ("16", "32") */
+    const char *y_label;                  /* matrices: what the rows are ("ubatch"), NULL: none */
+    const struct kerf_matrix_cell *cells; /* [num_rows][num_xs] matrices; NULL: all were measured, without marks */
 };
 
 struct kerf_figure {
@@ -144,6 +177,14 @@ KERF_API void kerf_bar_terminal_key(struct kerf_text *out, int32_t part, int32_t
  * of another kind, gives nothing. */
 KERF_API void kerf_lanes_terminal(struct kerf_text *out, const struct kerf_panel *panel, int32_t columns,
                                   int32_t colour);
+
+/** A matrix for a terminal: a line for each row, the labels of its columns below, and a legend; no line is wider than
+ * `columns`. A cell is its number with a sign in front of what is expected or stopped ("~1.2", ">2.5") and the signs of
+ * its marks behind; with colour it lies on the colour of its ratio. Where that is too wide a cell is one character, a
+ * class of ratios; and where even those are too many, columns are left out evenly, which a line says. Less than 8
+ * columns, what kerf_figure_draw would refuse, and a panel of another kind give nothing. */
+KERF_API void kerf_matrix_terminal(struct kerf_text *out, const struct kerf_panel *panel, int32_t columns,
+                                   int32_t colour);
 
 #ifdef __cplusplus
 }

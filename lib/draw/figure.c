@@ -5,6 +5,7 @@
  */
 #include "draw/html.h"
 #include "draw/lanes.h"
+#include "draw/matrix.h"
 
 #include <assert.h>
 #include <math.h>
@@ -14,11 +15,9 @@ static const double page_width = 960, margin = 40;
 static const struct kind {
     const char *rows; /* what a row is called */
     panel_draw *draw;
-} kinds[] = {[KERF_PANEL_BARS] = {"bar", panel_bars},
-             [KERF_PANEL_COLUMNS] = {"column", panel_columns},
-             [KERF_PANEL_CURVES] = {"curve", panel_curves},
-             [KERF_PANEL_LANES] = {"lane", panel_lanes},
-             [KERF_PANEL_STEPS] = {"curve", panel_steps}};
+} kinds[] = {[KERF_PANEL_BARS] = {"bar", panel_bars},       [KERF_PANEL_COLUMNS] = {"column", panel_columns},
+             [KERF_PANEL_CURVES] = {"curve", panel_curves}, [KERF_PANEL_LANES] = {"lane", panel_lanes},
+             [KERF_PANEL_STEPS] = {"curve", panel_steps},   [KERF_PANEL_MATRIX] = {"row", panel_matrix}};
 
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds, MOST_LINES = 6 };
 
@@ -29,6 +28,7 @@ static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struc
     if (!isfinite(panel->limit) || panel->limit < 0)
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative", number);
     if (lanes_kind(panel)) return lanes_check(panel, number, err);
+    if (panel->kind == KERF_PANEL_MATRIX) return matrix_check(panel, number, err);
     int curves = panel->kind == KERF_PANEL_CURVES;
     int32_t num_values = curves ? panel->num_xs : panel->num_parts;
     const char *what = kinds[panel->kind].rows;
@@ -85,6 +85,10 @@ void figure_describe(const struct kerf_figure *figure, struct kerf_text *out) {
         const struct kerf_panel *panel = &figure->panels[p];
         kerf_text_printf(out, "%s%s: %d %s%s.", p > 0 ? " " : "", words(panel->title), count_of(panel),
                          kinds[panel->kind].rows, count_of(panel) == 1 ? "" : "s");
+        if (panel->kind == KERF_PANEL_MATRIX) {
+            matrix_describe(out, panel);
+            continue;
+        }
         if (lanes_kind(panel)) describe_lanes(figure, p, MOST_ROWS, out);
         for (int32_t i = 0; !lanes_kind(panel) && i < panel->num_rows && i < MOST_ROWS; i++) {
             const struct kerf_chart_row *row = &panel->rows[i];
@@ -120,7 +124,8 @@ static double draw(struct sheet *sheet, const struct kerf_figure *figure) {
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
         y = draw_lines(sheet, panel->title, &font_heading, 2, y + (p > 0 ? 34 : 20)) + 6;
-        if (count_of(panel) == 0 || (panel->kind == KERF_PANEL_CURVES && panel->num_xs == 0))
+        int places = panel->kind == KERF_PANEL_CURVES || panel->kind == KERF_PANEL_MATRIX;
+        if (count_of(panel) == 0 || (places && panel->num_xs == 0))
             y = draw_lines(sheet, "Nothing to show.", &font_subtitle, 1, y);
         else
             y = kinds[panel->kind].draw(sheet, panel, y);

@@ -5,6 +5,9 @@
  * two are 9.8 hundredths of OKLab apart, 7.6 in the original. A ninth name gets a lighter kind of the first
  * colour (a darker one, if it is a curve), a 17th the other. Time and memory that nobody uses (bubble, idle,
  * free) is light grey in every picture.
+ *
+ * The scale of heat maps goes from the palette's blue over green to a pale yellow: in OKLab each step is as much
+ * lighter as the one before it, which is so under the three simulated deficiencies too.
  */
 #include "draw/lanes.h"
 
@@ -14,9 +17,11 @@
 
 static const uint32_t colours[] = {0x305DA8, 0xE4962F, 0x17906E, 0xBE7DC1, 0x66C4F7, 0x3C4858, 0xD0562C, 0xF9CE68};
 static const uint32_t unused = 0xD5DAE0;
+static const uint32_t scale[] = {0x244990, 0x26619F, 0x2C78AD, 0x2493AF, 0x43ABAB,
+                                 0x66C2A7, 0x93D5A0, 0xC9E2A0, 0xF8EFB5};
 static const char *const unused_names[] = {"bubble", "bubbles", "idle", "free", "unused", "waiting"};
 
-enum { COLOURS = sizeof colours / sizeof *colours };
+enum { COLOURS = sizeof colours / sizeof *colours, SCALE = sizeof scale / sizeof *scale };
 
 uint32_t palette_mix(uint32_t a, uint32_t b, double share_of_b) {
     uint32_t mixed = 0;
@@ -25,6 +30,12 @@ uint32_t palette_mix(uint32_t a, uint32_t b, double share_of_b) {
         mixed |= (uint32_t)(from + (to - from) * share_of_b + 0.5) << shift;
     }
     return mixed;
+}
+
+uint32_t palette_scale(double share) {
+    double at = (share > 0 ? share < 1 ? share : 1 : 0) * (SCALE - 1);
+    int32_t step = at < SCALE - 2 ? (int32_t)at : SCALE - 2;
+    return palette_mix(scale[step], scale[step + 1], at - step);
 }
 
 static uint32_t numbered(int32_t number, int curve) {
@@ -79,7 +90,7 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
         const struct kerf_panel *panel = &figure->panels[p];
         if (panel->kind == KERF_PANEL_CURVES)
             curves += (size_t)panel->num_rows;
-        else if (panel->kind != KERF_PANEL_STEPS)
+        else if (panel->kind != KERF_PANEL_STEPS && panel->kind != KERF_PANEL_MATRIX)
             parts += (size_t)panel->num_parts;
     }
     struct palette palette = {.parts = arena_alloc(arena, parts, sizeof *palette.parts),
@@ -89,7 +100,7 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
         int lanes = panel->kind == KERF_PANEL_LANES;
-        int has_parts = panel->kind != KERF_PANEL_CURVES && panel->kind != KERF_PANEL_STEPS;
+        int has_parts = lanes || panel->kind == KERF_PANEL_BARS || panel->kind == KERF_PANEL_COLUMNS;
         for (int32_t i = 0; has_parts && i < panel->num_parts; i++) {
             const char *name = words(panel->parts[i]);
             if (find(palette.parts, palette.num_parts, name)) continue;

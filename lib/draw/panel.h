@@ -38,6 +38,7 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
 uint32_t palette_part(const struct palette *palette, const char *name);
 const struct palette_entry *palette_curve(const struct palette *palette, const char *name);
 uint32_t palette_numbered(int32_t number);
+uint32_t palette_scale(double share); /* of heat maps: 0 the darkest, 1 the palest */
 int32_t palette_part_number(const struct palette *palette, const char *name); /* -1: idle and its like */
 double palette_light(uint32_t colour);    /* relative luminance of WCAG 2, with gamma 2 */
 uint32_t palette_ink_on(uint32_t colour); /* of text on that colour: white or INK_STRONG */
@@ -66,7 +67,7 @@ int32_t figure_draw_alone(const struct palette *palette, const struct kerf_panel
                           struct kerf_error *err);
 
 typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel, double top); /* returns the bottom */
-panel_draw panel_bars, panel_columns, panel_curves, panel_lanes, panel_steps;
+panel_draw panel_bars, panel_columns, panel_curves, panel_lanes, panel_steps, panel_matrix;
 
 /* The words behind bar or above column number i, not wider than width; and what the mouse is told of a part.
  */
@@ -88,6 +89,13 @@ double panel_sum(const double *values, int32_t count);
 
 /* terminal_bar.c: which of xterm's 256 colours stands for a colour of the palette */
 int32_t terminal_part_colour(int32_t number);
+
+/* terminal_cell.c: xterm's 256 colours from number 16 on, and words that fit. */
+uint32_t terminal_rgb(int32_t number);
+int32_t terminal_nearest(uint32_t colour);
+int32_t terminal_ink_on(int32_t number); /* black or white */
+/* A word without control characters, at most `most` columns; returns how many it took. */
+int32_t terminal_word(struct kerf_text *out, const char *word, int32_t most);
 
 /* axis.c */
 enum { AXIS_TICKS = 48 };

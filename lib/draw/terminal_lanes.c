@@ -37,27 +37,6 @@ struct terminal {
     struct cell *line;    /* [cells] */
 };
 
-/* The colours that terminals with 256 of them have from 16 on: 6 x 6 x 6, and 24 greys. */
-static uint32_t xterm_rgb(int32_t number) {
-    static const uint32_t levels[6] = {0, 95, 135, 175, 215, 255};
-    if (number >= 232) return (uint32_t)(8 + (number - 232) * 10) * 0x010101u;
-    number -= 16;
-    return levels[number / 36] << 16 | levels[number / 6 % 6] << 8 | levels[number % 6];
-}
-
-static int32_t xterm_nearest(uint32_t colour) {
-    int32_t nearest = 16, least = INT32_MAX;
-    for (int32_t i = 16; i < 256; i++) {
-        int32_t distance = 0;
-        for (int shift = 0; shift <= 16; shift += 8) {
-            int32_t apart = (int32_t)(xterm_rgb(i) >> shift & 255) - (int32_t)(colour >> shift & 255);
-            distance += apart * apart;
-        }
-        if (distance < least) least = distance, nearest = i;
-    }
-    return nearest;
-}
-
 static int32_t background(const struct terminal *terminal, int32_t part, int32_t shade) {
     return terminal->backgrounds[part * LANE_SHADES + lane_shade(shade)];
 }
@@ -68,25 +47,6 @@ static char letter(const struct terminal *terminal, int32_t part) {
     char c = *name;
     if (c >= 'a' && c <= 'z' && panel->part_letters == NULL) c = (char)(c - 'a' + 'A');
     return c > ' ' && c < 127 ? c : '#';
-}
-
-/* A word without control characters, at most `most` columns; returns how many it took. */
-static int32_t add_word(struct kerf_text *out, const char *word, int32_t most) {
-    struct kerf_text clean = {0};
-    text_clean(&clean, word);
-    out->failed |= clean.failed;
-    const char *at = words(clean.data), *start = at;
-    int32_t taken = 0, whole = kerf_text_columns(start);
-    while (taken < most && text_next(&at)) taken++;
-    if (taken < whole && most > 1) { /* cut, with a sign of it */
-        at = start;
-        for (int32_t i = 0; i < most - 1; i++) text_next(&at);
-        kerf_text_write(out, start, (size_t)(at - start));
-        kerf_text_add(out, "\u2026");
-    } else
-        kerf_text_write(out, start, (size_t)(at - start));
-    kerf_text_free(&clean);
-    return taken;
 }
 
 static void cover(struct terminal *terminal, const struct kerf_lane_bar *bar) {
@@ -160,7 +120,7 @@ static void draw_coloured(const struct terminal *terminal, int32_t end) {
         int split = bar->with_part >= 0;
         int32_t top = background(terminal, bar->part, bar->shade);
         int32_t on = split ? background(terminal, bar->with_part, bar->with_shade) : top;
-        int32_t with = split ? top : palette_light(xterm_rgb(top)) > 0.2 ? 16 : 231;
+        int32_t with = split ? top : terminal_ink_on(top);
         if (on != ground || with != ink) kerf_text_printf(terminal->out, "\033[38;5;%d;48;5;%dm", with, on);
         ink = with, ground = on;
         char number[16];
@@ -179,7 +139,7 @@ static void draw_line(struct terminal *terminal, int32_t l) {
     int32_t count = terminal->panel->num_lanes - l, end = terminal->cells;
     if (count > terminal->group) count = terminal->group;
     if (terminal->label > 0) {
-        int32_t taken = add_word(terminal->out, words(terminal->panel->lanes[l].label), terminal->label - 1);
+        int32_t taken = terminal_word(terminal->out, words(terminal->panel->lanes[l].label), terminal->label - 1);
         kerf_text_repeat(terminal->out, " ", terminal->label - taken);
     }
     fill_line(terminal, l, count);
@@ -228,7 +188,7 @@ static void add_key(const struct terminal *terminal, int32_t *at, int32_t part, 
         kerf_text_printf(terminal->out, "\033[48;5;%dm \033[0m ", background(terminal, part, shade));
     else
         kerf_text_printf(terminal->out, "%c ", terminal->colour ? ' ' : sign);
-    *at += add_word(terminal->out, name, terminal->columns - *at);
+    *at += terminal_word(terminal->out, name, terminal->columns - *at);
 }
 
 static void draw_legend(const struct terminal *terminal) {
@@ -289,7 +249,7 @@ static int32_t choose_backgrounds(struct terminal *terminal, const struct kerf_f
         const char *name = words(terminal->panel->parts[i / LANE_SHADES]);
         int32_t base = terminal_part_colour(palette_part_number(&palette, name));
         terminal->backgrounds[i] =
-            i % LANE_SHADES == 0 ? base : xterm_nearest(lane_tone(xterm_rgb(base), i % LANE_SHADES));
+            i % LANE_SHADES == 0 ? base : terminal_nearest(lane_tone(terminal_rgb(base), i % LANE_SHADES));
     }
     return KERF_OK;
 }
@@ -313,7 +273,7 @@ void kerf_lanes_terminal(struct kerf_text *out, const struct kerf_panel *panel, 
         if (terminal.group > 1) {
             char note[64];
             snprintf(note, sizeof note, "each line: %d lanes", terminal.group);
-            add_word(out, note, columns);
+            terminal_word(out, note, columns);
             kerf_text_add(out, "\n");
         }
     } else
