@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "cli/terminal.h"
-#include "cli/tune_print.h"
+#include "cli/tune_surface.h"
 
 /* ---- Order -------------------------------------------------------------------------------------------------- */
 
@@ -112,12 +112,24 @@ static int32_t rows(struct kerf_text *cells, const struct tune_report *report) {
 
 /* ---- The report ---------------------------------------------------------------------------------------------- */
 
+static void put_surface(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
+    struct sketch sketch = {.failed = 0};
+    struct kerf_panel panel;
+    if (tune_surface(report, &sketch, &panel)) {
+        kerf_text_add(out, "\n");
+        kerf_matrix_terminal(out, &panel, style->columns, style->colour);
+    }
+    if (sketch.failed) out->failed = 1;
+    sketch_free(&sketch);
+}
+
 void print_tune_table(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
     struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}};
     struct kerf_text cells = {0};
     int32_t num_params = report->state->space->num_params, k = num_params;
     words_study(out, report, style->colour);
     if (report->llama) words_llama(out, report);
+    put_surface(out, report, style);
     if (num_params > TABLE_COLUMNS_MAX - 6) return; /* no table is that wide */
     for (int32_t p = 0; p < num_params; p++)
         columns[p] = (struct table_column){report->state->space->params[p].kind == KERF_TUNE_INTEGER, 0};
