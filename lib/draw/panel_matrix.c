@@ -183,13 +183,12 @@ static double draw_scale(const struct matrix *matrix, double top) {
     canvas_text(sheet->canvas, left + length + 24, top + 12, &font_label, CANVAS_START, name, NULL);
     const struct axis axis = {.low = 1, .high = matrix->seen.limit, .from = left, .to = left + length, .base = 10};
     double last = left - apart;
-    for (double power = 1; power < axis.high; power *= 10)
+    for (int exponent = 0; pow(10, exponent) < axis.high; exponent++)
         for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
-            if (power * steps[s] >= axis.high) break;
-            double x = axis_place(&axis, power * steps[s]);
+            double ratio = steps[s] * pow(10, exponent), x = axis_place(&axis, ratio);
             if (x - last < apart || axis.to - x < apart) continue;
             char label[CHART_NUMBER];
-            chart_number(label, power * steps[s], KERF_UNIT_NONE);
+            chart_number(label, ratio, KERF_UNIT_NONE);
             canvas_text(sheet->canvas, x, top + 27, &font_tick, x > left ? CANVAS_MIDDLE : CANVAS_START, label, NULL);
             last = x;
         }

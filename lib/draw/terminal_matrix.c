@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_LABEL = 24, CLASSES = 10, LEAST_COLUMNS = 8, LEGEND = 96 };
+enum { MOST_LABEL = 24, CLASSES = 10, LEAST_COLUMNS = 8, LEGEND = 96, SHADES = 41 };
 
 static const char mark_signs[] = "*+=";
 
@@ -18,12 +18,17 @@ struct terminal {
     const struct kerf_panel *panel;
     struct matrix_seen seen;
     int32_t columns, colour;
-    int32_t label;         /* columns of the labels of the rows */
-    int32_t decimals;      /* -1: a cell is one character */
-    int32_t digits, marks; /* columns of a number, of the marks behind it */
-    int32_t cell, pitch;   /* columns of a cell, from one cell to the next */
-    int32_t first, every;  /* which columns of the matrix are shown */
+    int32_t label;           /* columns of the labels of the rows */
+    int32_t decimals;        /* -1: a cell is one character */
+    int32_t digits, marks;   /* columns of a number, of the marks behind it */
+    int32_t cell, pitch;     /* columns of a cell, from one cell to the next */
+    int32_t first, every;    /* which columns of the matrix are shown */
+    uint8_t grounds[SHADES]; /* of xterm's 256 colours, along the scale */
 };
+
+static int32_t ground_of(const struct terminal *terminal, double share) {
+    return terminal->grounds[(int32_t)(share * (SHADES - 1) + 0.5)];
+}
 
 static char class_of(double share, int32_t state) {
     int32_t number = share < 1 ? (int32_t)(share * CLASSES) : CLASSES - 1;
@@ -51,8 +56,8 @@ static void measure(struct terminal *terminal, int32_t decimals) {
             if (digits > terminal->digits) terminal->digits = digits;
             if (marks > terminal->marks) terminal->marks = marks;
         }
-    int32_t signs = terminal->seen.states & (1 << KERF_CELL_EXPECTED | 1 << KERF_CELL_STOPPED) ? 1 : 0;
-    terminal->cell = signs + terminal->digits + terminal->marks;
+    int32_t signed_states = 1 << KERF_CELL_EXPECTED | 1 << KERF_CELL_STOPPED;
+    terminal->cell = ((terminal->seen.states & signed_states) != 0) + terminal->digits + terminal->marks;
     terminal->pitch = terminal->cell + 1;
 }
 
@@ -89,7 +94,7 @@ static void place(struct terminal *terminal) {
 /* Appends the characters of a cell; returns how many: all but spaces at the end. */
 static int32_t cell_text(const struct terminal *terminal, int32_t row, int32_t column, char text[CHART_NUMBER + 16]) {
     struct kerf_matrix_cell cell = matrix_cell(terminal->panel, row, column);
-    char number[CHART_NUMBER] = "", signs[MATRIX_MARKS + 1];
+    char signs[MATRIX_MARKS + 1];
     double ratio = terminal->panel->rows[row].values[column];
     int32_t marks = count_marks(cell.marks, signs);
     const char *sign = cell.state == KERF_CELL_FAILED ? "x" : cell.state == KERF_CELL_UNKNOWN ? "." : " ";
@@ -101,6 +106,7 @@ static int32_t cell_text(const struct terminal *terminal, int32_t row, int32_t c
         if (marks > 0) one = signs[0];
         text[0] = one, text[1] = 0;
     } else {
+        char number[CHART_NUMBER];
         if (matrix_has_value(cell.state)) {
             matrix_number(number, ratio, terminal->decimals);
             if (cell.state == KERF_CELL_EXPECTED) sign = "~";
@@ -141,7 +147,7 @@ static void draw_row(const struct terminal *terminal, int32_t row) {
             gap += terminal->pitch;
         if (length > 0 && terminal->colour && matrix_has_value(cell.state)) {
             double share = matrix_share(panel->rows[row].values[k], terminal->seen.limit);
-            int32_t ground = terminal_nearest(palette_scale(share));
+            int32_t ground = ground_of(terminal, share);
             kerf_text_printf(out, "\033[%s%s38;5;%d;48;5;%dm%s", cell.marks ? "1;" : "",
                              cell.state == KERF_CELL_EXPECTED ? "3;" : "", terminal_ink_on(ground), ground, text);
             kerf_text_repeat(out, " ", terminal->cell - length);
@@ -199,7 +205,7 @@ static void add_scale(const struct terminal *terminal, int32_t *at) {
     if (width > terminal->columns) return;
     kerf_text_add(terminal->out, "1 ");
     for (int32_t i = 0; i < CLASSES; i++)
-        kerf_text_printf(terminal->out, "\033[48;5;%dm ", terminal_nearest(palette_scale((i + 0.5) / CLASSES)));
+        kerf_text_printf(terminal->out, "\033[48;5;%dm ", ground_of(terminal, (i + 0.5) / CLASSES));
     kerf_text_printf(terminal->out, "\033[0m %s%s", above, limit);
     *at += width;
 }
@@ -242,6 +248,8 @@ void kerf_matrix_terminal(struct kerf_text *out, const struct kerf_panel *panel,
         return;
     struct terminal terminal = {
         .out = out, .panel = panel, .seen = matrix_look(panel), .columns = columns, .colour = colour};
+    for (int32_t i = 0; i < SHADES; i++)
+        terminal.grounds[i] = (uint8_t)terminal_nearest(palette_scale(i / (SHADES - 1.0)));
     place(&terminal);
     if (*words(panel->y_label)) {
         terminal_word(out, panel->y_label, columns);
