@@ -267,7 +267,7 @@ static void workers_in_load(void **state) {
     free_and_check(runner);
 }
 
-/* A worker that somebody kills while it is idle costs a load, and no observation. */
+/* A worker that ends, or that somebody kills, while it is idle costs a load, and no observation. */
 static void killed_while_idle(void **state) {
     (void)state;
     struct kerf_trial_command command = command_of("worker", "misbehaving_worker", "", NULL);

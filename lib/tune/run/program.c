@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -163,6 +164,9 @@ static void look_at_first(struct program *program) {
     do result = waitid(P_PID, (id_t)program->pid, &info, WEXITED | WNOHANG | WNOWAIT);
     while (result < 0 && errno == EINTR);
     if (result == 0 && info.si_pid == 0) return;
+    int unread = 0;
+    if (program->in >= 0 && ioctl(program->in, FIONREAD, &unread) != 0) unread = 0;
+    program->unheard = program->input.length + (size_t)unread;
     program->is_over = 1;
     if (result == 0) program->wait_status = info.si_code == CLD_EXITED ? W_EXITCODE(info.si_status, 0) : info.si_status;
     end_output(program);
@@ -211,10 +215,10 @@ static pid_t first_living(const struct program *program) {
 static void go_on_ending(struct program *program, double now_s) {
     close_fd(&program->rest_fd);
     for (;;) {
-        size_t taken = program_family_read(program->family);
+        int is_sure = program_family_read(program->family);
         pid_t living = first_living(program);
         if (living == 0 && program->is_over) {
-            if (taken > 0) continue;
+            if (!is_sure) continue;
             is_gone(program);
             return;
         }

@@ -51,6 +51,7 @@ struct program {
     double started_s, stage_until_s;
     struct memory_cap cap;
     int64_t cap_kills; /* processes that the cap ended, once it is gone */
+    size_t unheard;    /* bytes of its input that it had not read when it ended */
     struct output_lines lines[STREAMS];
     struct kerf_text input; /* not yet written */
     void (*line)(void *context, enum program_stream stream, char *line, size_t length);
@@ -89,9 +90,10 @@ void program_free(struct program *program); /* of one that is gone */
 
 /* ---- The family --------------------------------------------------------------------------------------------- */
 
-/* Reads family->all, says whose each process is, and takes the zombies of orphans; returns how many those were. Only
- * where it took none is the list whole: while a process ends its children move up the tree, past what was read. */
-size_t program_family_read(struct program_family *family);
+/* Reads family->all, says whose each process is, and takes the zombies of orphans. 1 when the list is whole for sure:
+ * while a process ends its children move up the tree, past what was read, and its environment is gone. Then it is read
+ * again. */
+int program_family_read(struct program_family *family);
 
 /* What wait4 told of a process of the program at index. */
 struct rusage;

@@ -34,34 +34,49 @@ static void claim_as_before(struct descendants *all, const struct descendants *b
                 all->list[i].root = before->list[k].root;
 }
 
-size_t program_family_read(struct program_family *family) {
+/* Whether it was nobody's orphan when all was read before. */
+static int was_nobodys(const struct descendants *before, const struct process *process) {
+    for (size_t i = 0; i < before->count; i++)
+        if (before->list[i].pid == process->pid && before->list[i].started == process->started)
+            return before->list[i].root == 0 && before->list[i].parent == process->parent;
+    return 0;
+}
+
+static void count_usage(struct program_family *family, const struct process *process, const struct rusage *usage) {
+    for (int32_t k = 0; k < 2 * family->slots; k++)
+        if (process->root != 0 && family->roots[k] == process->root) program_reaped(family, k, usage);
+}
+
+int program_family_read(struct program_family *family) {
     struct descendants *all = &family->all, before = *all;
+    int is_sure;
     *all = (struct descendants){0};
-    descendants_read(all);
+    is_sure = descendants_read(all);
     claim_as_before(all, &before);
-    descendants_free(&before);
     for (int32_t i = 0; i < 2 * family->slots; i++)
         if (family->roots[i] > 0) descendants_claim(all, family->roots[i], i % 2 == 0 ? i / 2 : -1);
     size_t kept = 0;
     for (size_t i = 0; i < all->count; i++) {
-        const struct process *process = &all->list[i];
+        const struct process process = all->list[i];
         struct rusage usage;
-        if (process->is_zombie && is_orphan(family, process) &&
-            wait4(process->pid, NULL, WNOHANG, &usage) == process->pid) {
-            for (int32_t k = 0; k < 2 * family->slots; k++)
-                if (process->root != 0 && family->roots[k] == process->root) program_reaped(family, k, &usage);
+        if (!is_orphan(family, &process)) {
+            all->list[kept++] = process;
+        } else if (process.is_zombie && wait4(process.pid, NULL, WNOHANG, &usage) == process.pid) {
+            count_usage(family, &process, &usage);
+            is_sure = 0;
         } else {
-            all->list[kept++] = *process;
+            if (process.root == 0 && !was_nobodys(&before, &process)) is_sure = 0;
+            all->list[kept++] = process;
         }
     }
-    size_t taken = all->count - kept;
     all->count = kept;
-    return taken;
+    descendants_free(&before);
+    return is_sure;
 }
 
 void program_family_end(struct program_family *family) {
     for (int round = 0; round < ROUNDS_MOST; round++) {
-        int left = program_family_read(family) > 0;
+        int left = !program_family_read(family);
         for (size_t i = 0; i < family->all.count; i++) {
             const struct process *process = &family->all.list[i];
             int below = 0; /* of an orphan: it goes with it */

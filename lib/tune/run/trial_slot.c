@@ -309,9 +309,24 @@ static int run_step(struct slot *slot, double now_s) {
     return trial->is_decided;
 }
 
+/* A worker that ended before it heard the question says nothing about the setting: another one is asked, once. */
+static int ask_again(struct slot *slot) {
+    struct trial *trial = &slot->trial;
+    if (trial->is_decided || trial->is_asked_again || trial->asked_bytes == 0) return 0;
+    if (slot->program.unheard < trial->asked_bytes) return 0;
+    trial->is_asked_again = 1;
+    trial->was_loaded = trial->is_closed = 0;
+    trial->asked_bytes = 0;
+    trial->request = 0;
+    trial->until_s = (double)INFINITY;
+    trial->phase = PHASE_REPLACE;
+    return 1;
+}
+
 static int ending_step(struct slot *slot, double now_s) {
     struct trial *trial = &slot->trial;
     if (slot->program.pid > 0 || slot->shell.pid > 0) return 0;
+    if (ask_again(slot)) return 1;
     if (!slot->runner->protocol->is_persistent || slot->program.is_over) {
         measure_gone(slot);
         trial->result.status = slot->program.wait_status;

@@ -58,9 +58,11 @@ struct trial {
     double until_s; /* the time-out of the phase; INFINITY */
     double cut_s;   /* when `limit` is reached; INFINITY */
     double start_s;
-    int64_t request; /* id of the question to a worker */
-    int was_loaded;  /* the load time is told */
-    int is_closed;   /* the worker closed its output, and should end soon */
+    int64_t request;    /* id of the question to a worker */
+    size_t asked_bytes; /* its length */
+    int is_asked_again;
+    int was_loaded; /* the load time is told */
+    int is_closed;  /* the worker closed its output, and should end soon */
     int is_measured;
     /* samples, of lines and llama-bench */
     double sum, last_s, pause_s;

@@ -23,6 +23,7 @@ static void begin(struct slot *slot, double now_s) {
     if (trial->limit > 0 && is_wall(slot)) kerf_json_number(&json, "limit_s", trial->limit);
     kerf_json_close(&json, '}');
     kerf_text_add(&text, "\n");
+    trial->asked_bytes = text.length;
     if (text.failed)
         slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "kerf has not enough memory to ask the worker");
     else
