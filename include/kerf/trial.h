@@ -36,7 +36,7 @@ enum kerf_trial_objective {
     KERF_TRIAL_MEMORY, /* bytes at the peak */
     KERF_TRIAL_REGEX,  /* the first group of the last match in the output */
     KERF_TRIAL_JSON,   /* a path such as results.0.tokens_per_s into the last JSON value of the output */
-    KERF_TRIAL_VALUE   /* `worker`: any number, no time */
+    KERF_TRIAL_VALUE   /* of `worker` its value, of `lines` their mean: any number, no time */
 };
 
 struct kerf_trial_command {
@@ -46,11 +46,13 @@ struct kerf_trial_command {
     const char *protocol;     /* NULL: exit */
     int32_t objective;        /* enum kerf_trial_objective */
     const char *pattern;      /* of KERF_TRIAL_REGEX (POSIX extended) and KERF_TRIAL_JSON */
-    const char *prepare;      /* for sh -c before each trial, not measured; NULL: nothing */
-    const char *cleanup;      /* after each trial, and when kerf is interrupted */
+    const char *prepare;      /* for sh -c before each trial, not measured, with KERF_SETTING (JSON) and KERF_SLOT in its
+                                 environment; NULL: nothing. What it leaves running lives until the runner is freed */
+    const char *cleanup;      /* after each trial, and when kerf is interrupted; the same */
     const char *launcher;     /* words before the command: "srun --exclusive -n1"; NULL */
-    int32_t slots;            /* trials at a time; 0: 1 */
-    double load_timeout_s;    /* until the first sign of life of a worker or the first line; 0: 600 */
+    int32_t slots;            /* trials at a time; 0: 1. Each finds its number in KERF_SLOT */
+    double load_timeout_s;    /* until a worker is ready, the first sample of `lines`, the end of prepare or cleanup;
+                                 0: 600 */
     double trial_timeout_s;   /* of one trial from then on; 0: none but `limit` */
     double grace_s;           /* between SIGTERM and SIGKILL; 0: 2 */
     int64_t memory_cap_bytes; /* of a trial with its children: a cgroup of its own where one can be made, else
@@ -61,15 +63,19 @@ struct kerf_trial_command {
 
 struct kerf_trial_runner;
 
-/** KERF_EINVALID: a parameter that the command does not use (unless the protocol is worker), a placeholder that is no
- * parameter, a bad expression; KERF_EIO: a program that cannot be found. */
+/** space and command, with all they point to, stay the caller's and as long as the runner. While there is a runner this
+ * process is the parent of orphans below it (PR_SET_CHILD_SUBREAPER); those in a session of their own are taken for a
+ * trial's and ended. Trials die with the calling thread.
+ * KERF_EINVALID: a parameter that the command does not use (unless the protocol is worker), a placeholder that is no
+ * parameter, a bad expression, an objective that the protocol has not; KERF_EUNKNOWN: a protocol that there is not;
+ * KERF_EIO: a program that cannot be found; KERF_EUNSUPPORTED: a Linux before 5.3. */
 KERF_API int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
                                           struct kerf_trial_runner **ret_runner, struct kerf_error *err);
 
 /** Ends what still runs, runs `cleanup`, and gives everything back. Safe after an interruption. */
 KERF_API struct kerf_trial_runner *kerf_trial_runner_free(struct kerf_trial_runner *runner);
 
-/** The words that a setting makes, quoted for a shell: "./bench -b 512 -ub 128". */
+/** The words that a setting makes, the launcher's first, quoted for a shell: "./bench -b 512 -ub 128". */
 KERF_API void kerf_trial_command_write(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
                                        int32_t setting, struct kerf_text *out);
 
@@ -88,14 +94,15 @@ struct kerf_trial_machine {
 struct kerf_trial_result {
     struct kerf_tune_observation observation; /* its slot too; start_s is since the runner was created, or the
                                                  worker's own clock */
-    double load_s;      /* of the process or worker that this trial had to start; 0: none was started */
+    double load_s;      /* until a worker that this trial had to start was ready; of `lines` what the first line took
+                           beside its sample; 0: nothing was loaded, or it is not known */
     double wall_s;      /* of the trial by kerf's clock */
-    double cpu_s;       /* NAN where not known (a worker's children) */
-    int64_t peak_bytes; /* 0: not known */
+    double cpu_s;       /* of the trial's processes; NAN: none was started */
+    int64_t peak_bytes; /* resident, of all together in a cgroup, else of the largest process; 0: not known */
     int32_t id;         /* as given to kerf_trial_start */
     int32_t status;     /* as waitpid tells, of a program that ended; -1: none did */
     struct kerf_trial_machine machine;
-    char message[200]; /* of a failure: what happened, in words; "" */
+    char message[200]; /* of a failure: what happened, in words; that cleanup failed; "" */
 };
 
 /** Begins a trial on a free slot. limit: as in kerf_tune_decision. */
@@ -109,6 +116,13 @@ KERF_API int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeou
 
 /** 1 when the machine was too busy with other things for the observation to count; says why in reason. */
 KERF_API int32_t kerf_trial_disturbed(const struct kerf_trial_result *result, char *reason, size_t size);
+
+/** The trial time-out of trials that begin from now on, in place of the command's; 0: none but `limit`. */
+KERF_API void kerf_trial_timeout(struct kerf_trial_runner *runner, double trial_timeout_s);
+
+/** What holds the memory cap: "cgroup" (all of a trial together), "RLIMIT_AS" (the address space of each process), ""
+ * where none was asked for. */
+KERF_API const char *kerf_trial_memory_cap(const struct kerf_trial_runner *runner);
 
 /** How often a program or worker was started. */
 KERF_API int64_t kerf_trial_loads(const struct kerf_trial_runner *runner);
