@@ -220,23 +220,30 @@ static int run(const struct worker_options *given) {
     return status;
 }
 
+/* The table's words are those of a command of kerf's, and this is a program. */
+static void print_help(void) {
+    struct kerf_text text = {0};
+    kerf_command_help(&text, &table, 0, 0);
+    for (char *c = text.data; c && (c = strstr(c, "kerf llama-worker")) != NULL;) c[4] = '-';
+    if (text.data) fputs(text.data, stdout);
+    kerf_text_free(&text);
+}
+
 int main(int argc, char **argv) {
-    struct worker_options given = {.logits = "all", .flash_attention = "auto", .kv_type = "f16", .context = 512,
-                                   .batch = 2048, .ubatch = 512, .chunks = 1};
+    struct worker_options given = {.logits = "all",
+                                   .flash_attention = "auto",
+                                   .kv_type = "f16",
+                                   .context = 512,
+                                   .batch = 2048,
+                                   .ubatch = 512,
+                                   .chunks = 1};
     struct kerf_error err = {0};
     int32_t help = 0;
     if (kerf_options_parse(&table, argc - 1, argv + 1, &given, &help, &err) != KERF_OK) return refuse(2, err.message);
     int status = 0;
-    if (help) {
-        struct kerf_text text = {0};
-        kerf_command_help(&text, &table, 0, 0);
-        if (text.data) fputs(text.data, stdout);
-        kerf_text_free(&text);
-    } else if (given.words.count > 0) {
-        status = refuse(2, "it takes options alone");
-    } else {
-        status = run(&given);
-    }
+    if (help) print_help();
+    else if (given.words.count > 0) status = refuse(2, "it takes options alone");
+    else status = run(&given);
     kerf_options_free(&table, &given);
     return status;
 }

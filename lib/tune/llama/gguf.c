@@ -77,7 +77,7 @@ static const char *split_path(struct part *part, struct arena *arena, int64_t in
     split_suffix(suffix, sizeof suffix, index, files);
     split_suffix(other, sizeof other, wanted, files);
     if (length < strlen(suffix) || strcmp(part->cursor.path + length - strlen(suffix), suffix) != 0) {
-        gguf_fail(&part->cursor, -1, KERF_EIO, "file %" PRId64 " of %" PRId64 " of a split model, whose name ends in %s",
+        gguf_fail(&part->cursor, -1, KERF_EIO, "it is file %" PRId64 " of %" PRId64 " of a split model, and its name does not end in %s",
                   index + 1, files, suffix);
         return NULL;
     }
@@ -160,7 +160,8 @@ static void read_from(struct part *part, struct arena *arena, const char *path, 
     if (part->cursor.code != KERF_OK) return;
     if (files < 2) return read_model(part, arena, 1, gguf);
     if (index >= files)
-        return gguf_fail(&part->cursor, -1, KERF_ESYNTAX, "file %" PRId64 " of %" PRId64, index + 1, files);
+        return gguf_fail(&part->cursor, -1, KERF_ESYNTAX, "it is file %" PRId64 " of %" PRId64 " of a split model",
+                         index + 1, files);
     const char *first = split_path(part, arena, index, files, 0);
     if (part->cursor.code != KERF_OK) return;
     if (first == NULL) return gguf_fail(&part->cursor, -1, KERF_ENOMEM, "not enough memory");

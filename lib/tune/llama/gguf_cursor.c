@@ -17,6 +17,7 @@ void gguf_fail(struct gguf_cursor *cursor, int64_t at, int32_t code, const char 
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
+    utf8_clean(message); /* keys and names are the file's */
     cursor->code = code;
     if (at < 0) kerf_error_set(&cursor->err, code, "%s", message);
     else kerf_error_set(&cursor->err, code, "%s, at byte %" PRId64, message, at);

@@ -64,6 +64,13 @@ static int by_key(const void *a, const void *b) {
     return strcmp(((const struct gguf_pair *)a)->key, ((const struct gguf_pair *)b)->key);
 }
 
+/* Of two with one key the later one comes second, and is the one at fault. */
+static int by_key_and_place(const void *a, const void *b) {
+    const struct gguf_pair *x = a, *y = b;
+    int order = strcmp(x->key, y->key);
+    return order ? order : (x->at > y->at) - (x->at < y->at);
+}
+
 void gguf_pairs_read(struct gguf_cursor *cursor, struct arena *arena, int64_t count, struct gguf_pairs *ret_pairs) {
     struct gguf_pair *pairs = arena_alloc(arena, (size_t)count + 1, sizeof *pairs);
     *ret_pairs = (struct gguf_pairs){.pairs = pairs};
@@ -73,7 +80,7 @@ void gguf_pairs_read(struct gguf_cursor *cursor, struct arena *arena, int64_t co
         if (cursor->code == KERF_OK) read_value(cursor, arena, &pairs[i]);
     }
     if (cursor->code != KERF_OK) return;
-    qsort(pairs, (size_t)count, sizeof *pairs, by_key);
+    qsort(pairs, (size_t)count, sizeof *pairs, by_key_and_place);
     for (int64_t i = 1; i < count; i++)
         if (strcmp(pairs[i - 1].key, pairs[i].key) == 0)
             return gguf_fail(cursor, pairs[i].at, KERF_ESYNTAX, "%.100s stands there twice", pairs[i].key);
