@@ -80,6 +80,7 @@ struct maker {
     size_t num_tensors, room;
     int32_t type;
     uint64_t data_bytes;
+    uint64_t pairs; /* counted while writing, put into the header at the end */
 };
 
 /* ---- Bytes ------------------------------------------------------------------------------------------------ */
@@ -95,14 +96,12 @@ static void put_string(struct maker *m, const char *text) {
 
 /* ---- Key-value pairs -------------------------------------------------------------------------------------- */
 
-static uint64_t pairs; /* counted while writing, put into the header at the end */
-
 static void key(struct maker *m, const char *name, uint32_t kind) {
     char full[128];
     snprintf(full, sizeof full, "%s%s", name[0] == '.' ? m->architecture->name : "", name);
     put_string(m, full);
     put_u32(m, kind);
-    pairs++;
+    m->pairs++;
 }
 static void pair_u32(struct maker *m, const char *name, int64_t value) {
     key(m, name, VALUE_U32);
@@ -317,7 +316,7 @@ static void put_file(struct maker *m) {
     put(m, zeros, (size_t)(aligned(now) - now));
     for (size_t i = 0; i < m->num_tensors; i++) put_data(m, &m->tensors[i]);
     fseek(m->file, 16, SEEK_SET);
-    put_u64(m, pairs);
+    put_u64(m, m->pairs);
 }
 
 /* ---- The program ------------------------------------------------------------------------------------------ */

@@ -27,6 +27,7 @@ struct question {
     int64_t first_on_device; /* layer; block_count is the output */
     int32_t flash;
     const struct kerf_gguf_type *type_k, *type_v;
+    double widest_value; /* values a token of the layer that has most of them */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -85,6 +86,8 @@ static int32_t ask(const struct kerf_gguf *g, const struct kerf_llama_setting *s
     q->outputs = s->outputs > 0 ? least(s->outputs, q->batch) : q->batch;
     int64_t on_device = s->gpu_layers == -2 ? 0 : s->gpu_layers == -1 ? g->block_count + 1 : s->gpu_layers;
     if (on_device < 0) return kerf_error_set(err, KERF_EINVALID, "gpu_layers is -1 or more");
+    for (int64_t i = 0; i < g->block_count; i++)
+        q->widest_value = most(q->widest_value, (double)g->layers[i].head_count_kv * g->layers[i].value_length);
     q->first_on_device = on_device > g->block_count ? 0 : g->block_count + 1 - on_device;
     return KERF_OK;
 }
@@ -110,19 +113,12 @@ static double row_bytes(const struct kerf_gguf_type *type, double values) {
     return values / type->block * type->block_bytes;
 }
 
-static double widest_value(const struct kerf_gguf *g) {
-    double widest = 0;
-    for (int64_t i = 0; i < g->block_count; i++)
-        widest = most(widest, (double)g->layers[i].head_count_kv * g->layers[i].value_length);
-    return widest;
-}
-
 /* Without flash attention values are stored transposed, and as wide in every layer as in the widest. */
 static double cache_bytes(const struct question *q, const struct kerf_gguf_layer *layer) {
     double cells = (double)q->sequence_context;
     if (layer->window > 0) cells = (double)padded(least(q->sequence_context, layer->window + q->ubatch));
     double key = (double)layer->head_count_kv * layer->key_length;
-    double value = q->flash ? (double)layer->head_count_kv * layer->value_length : widest_value(q->gguf);
+    double value = q->flash ? (double)layer->head_count_kv * layer->value_length : q->widest_value;
     double bytes = row_bytes(q->type_k, key) + (q->gguf->is_mla ? 0 : row_bytes(q->type_v, value));
     return bytes * cells * (double)q->sequences;
 }
