@@ -45,8 +45,10 @@ static void hear(enum ggml_log_level level, const char *text, void *context) {
     if (runner->line_level == GGML_LOG_LEVEL_DEBUG || runner->line_level == GGML_LOG_LEVEL_NONE) return;
     for (const char *c = text; *c; c++) {
         size_t length = strlen(runner->line);
-        if (*c == '\n') end_line(runner);
-        else if (length + 1 < sizeof runner->line) runner->line[length] = *c, runner->line[length + 1] = 0;
+        if (*c == '\n')
+            end_line(runner);
+        else if (length + 1 < sizeof runner->line)
+            runner->line[length] = *c, runner->line[length + 1] = 0;
     }
 }
 
@@ -137,8 +139,8 @@ static struct llama_context *make_context(struct llama_chunk_runner *runner, con
 }
 
 /* KERF_EINTERRUPTED: past the deadline. A device may not ask is_late, so that it is asked between batches too. */
-static int32_t decode_chunk(struct llama_chunk_runner *runner, struct llama_context *context,
-                            struct llama_batch *batch, const struct llama_setting *setting, struct kerf_error *err) {
+static int32_t decode_chunk(struct llama_chunk_runner *runner, struct llama_context *context, struct llama_batch *batch,
+                            const struct llama_setting *setting, struct kerf_error *err) {
     int32_t chunk = runner->plan.context - 1;
     for (int32_t from = 0; from < chunk; from += setting->batch) {
         int32_t count = chunk - from < setting->batch ? chunk - from : setting->batch;

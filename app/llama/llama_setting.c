@@ -18,10 +18,14 @@ static const struct {
 };
 
 int32_t llama_setting_flash_attention(const char *word, int32_t *ret_value, struct kerf_error *err) {
-    if (strcmp(word, "auto") == 0) *ret_value = LLAMA_FLASH_ATTN_TYPE_AUTO;
-    else if (strcmp(word, "on") == 0) *ret_value = LLAMA_FLASH_ATTN_TYPE_ENABLED;
-    else if (strcmp(word, "off") == 0) *ret_value = LLAMA_FLASH_ATTN_TYPE_DISABLED;
-    else return kerf_error_set(err, KERF_EUNKNOWN, "flash_attention is auto, on or off, not '%.40s'", word);
+    if (strcmp(word, "auto") == 0)
+        *ret_value = LLAMA_FLASH_ATTN_TYPE_AUTO;
+    else if (strcmp(word, "on") == 0)
+        *ret_value = LLAMA_FLASH_ATTN_TYPE_ENABLED;
+    else if (strcmp(word, "off") == 0)
+        *ret_value = LLAMA_FLASH_ATTN_TYPE_DISABLED;
+    else
+        return kerf_error_set(err, KERF_EUNKNOWN, "flash_attention is auto, on or off, not '%.40s'", word);
     return KERF_OK;
 }
 
@@ -76,9 +80,12 @@ static int32_t read_number(const struct field *field, const json_t *value, int32
 /* true and false, as a flag's value is written; "on" and "off", as a choice's is. */
 static int32_t read_switch(const struct field *field, const json_t *value, const char **ret_word,
                            struct kerf_error *err) {
-    if (json_is_boolean(value)) *ret_word = json_is_true(value) ? "on" : "off";
-    else if (json_is_string(value)) *ret_word = json_string_value(value);
-    else return kerf_error_set(err, KERF_EINVALID, "%s is \"on\" or \"off\"", field->name);
+    if (json_is_boolean(value))
+        *ret_word = json_is_true(value) ? "on" : "off";
+    else if (json_is_string(value))
+        *ret_word = json_string_value(value);
+    else
+        return kerf_error_set(err, KERF_EINVALID, "%s is \"on\" or \"off\"", field->name);
     return KERF_OK;
 }
 

@@ -32,13 +32,10 @@ struct worker_options {
 
 #define AT(field) .offset = offsetof(struct worker_options, field)
 #define NUMBER(option, field, least, most, what)                                                                       \
-    {.name = option,                                                                                                   \
-     .type = KERF_OPTION_INTEGER,                                                                                      \
-     AT(field),                                                                                                        \
-     .value = "N",                                                                                                     \
-     .minimum = least,                                                                                                 \
-     .maximum = most,                                                                                                  \
-     .help = what}
+    {                                                                                                                  \
+        .name = option, .type = KERF_OPTION_INTEGER, AT(field), .value = "N", .minimum = least, .maximum = most,       \
+        .help = what                                                                                                   \
+    }
 static const struct kerf_option options[] = {
     {.name = "model", .type = KERF_OPTION_STRING, AT(model), .value = "FILE", .help = "The model, a GGUF file."},
     NUMBER("context", context, 2, 1 << 30, "Tokens of context (default: 512); a chunk is one less."),
@@ -138,15 +135,21 @@ static void answer(struct llama_chunk_runner *runner, const struct llama_setting
     const json_t *id = json_object_get(request, "id");
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');
-    if (json_is_integer(id)) kerf_json_integer(&json, "id", json_integer_value(id));
-    else kerf_json_null(&json, "id");
+    if (json_is_integer(id))
+        kerf_json_integer(&json, "id", json_integer_value(id));
+    else
+        kerf_json_null(&json, "id");
     int32_t code = KERF_OK;
-    if (request == NULL) code = kerf_error_set(&err, KERF_ESYNTAX, "a request is JSON: %s", fault.text);
-    else if (!json_is_integer(id)) code = kerf_error_set(&err, KERF_EINVALID, "a request has an id, a whole number");
+    if (request == NULL)
+        code = kerf_error_set(&err, KERF_ESYNTAX, "a request is JSON: %s", fault.text);
+    else if (!json_is_integer(id))
+        code = kerf_error_set(&err, KERF_EINVALID, "a request has an id, a whole number");
     if (code == KERF_OK) code = read_request(request, &setting, &limit_s, &err);
     if (code == KERF_OK) code = llama_chunk_run(runner, &setting, limit_s, &result, &err);
-    if (code == KERF_OK) answer_result(&json, &result);
-    else answer_error(&json, code, err.message);
+    if (code == KERF_OK)
+        answer_result(&json, &result);
+    else
+        answer_error(&json, code, err.message);
     kerf_json_close(&json, '}');
     json_decref(request);
 }
@@ -183,7 +186,9 @@ static int32_t default_setting(const struct worker_options *given, struct llama_
         .threads = given->threads ? (int32_t)given->threads : processors(),
         .threads_batch = (int32_t)given->threads_batch,
         .gpu_layers = (int32_t)given->gpu_layers,
-        .mmap = given->no_mmap ? 0 : given->use_mmap ? 1 : -1,
+        .mmap = given->no_mmap    ? 0
+                : given->use_mmap ? 1
+                                  : -1,
     };
     int32_t code = llama_setting_flash_attention(given->flash_attention, &setting.flash_attention, err);
     if (code == KERF_OK) code = llama_setting_kv_type(given->kv_type, &setting.type_k, err);
@@ -241,9 +246,12 @@ int main(int argc, char **argv) {
     int32_t help = 0;
     if (kerf_options_parse(&table, argc - 1, argv + 1, &given, &help, &err) != KERF_OK) return refuse(2, err.message);
     int status = 0;
-    if (help) print_help();
-    else if (given.words.count > 0) status = refuse(2, "it takes options alone");
-    else status = run(&given);
+    if (help)
+        print_help();
+    else if (given.words.count > 0)
+        status = refuse(2, "it takes options alone");
+    else
+        status = run(&given);
     kerf_options_free(&table, &given);
     return status;
 }

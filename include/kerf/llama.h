@@ -54,7 +54,8 @@ struct kerf_llama_memory {
 KERF_API int32_t kerf_llama_memory(const struct kerf_gguf *gguf, const struct kerf_llama_setting *setting,
                                    struct kerf_llama_memory *ret_memory, struct kerf_error *err);
 
-/** Memory of this machine for one more program: MemTotal and MemAvailable, and less where a control group allows less. */
+/** Memory of this machine for one more program: MemTotal and MemAvailable, and less where a control group allows less.
+ */
 struct kerf_machine_memory {
     int64_t total, available;
 };

@@ -36,25 +36,50 @@ struct options {
 
 #define AT(field) .offset = offsetof(struct options, field)
 #define SIZE(option, field, most, what)                                                                                \
-    {.name = option, .type = KERF_OPTION_INTEGER, AT(field), .value = "N", .minimum = 1, .maximum = most, .help = what}
+    {                                                                                                                  \
+        .name = option, .type = KERF_OPTION_INTEGER, AT(field), .value = "N", .minimum = 1, .maximum = most,           \
+        .help = what                                                                                                   \
+    }
 static const struct kerf_option table_options[] = {
-    {.name = "architecture", .type = KERF_OPTION_CHOICE, AT(architecture), .value = "NAME",
-     .choices = "llama,qwen2,qwen3,gemma2", .help = "The architecture (default: llama)."},
-    {.name = "type", .type = KERF_OPTION_CHOICE, AT(type), .value = "TYPE", .choices = "f32,f16,q8_0,q4_0",
+    {.name = "architecture",
+     .type = KERF_OPTION_CHOICE,
+     AT(architecture),
+     .value = "NAME",
+     .choices = "llama,qwen2,qwen3,gemma2",
+     .help = "The architecture (default: llama)."},
+    {.name = "type",
+     .type = KERF_OPTION_CHOICE,
+     AT(type),
+     .value = "TYPE",
+     .choices = "f32,f16,q8_0,q4_0",
      .help = "Of the matrices (default: f16); norms are F32."},
-    {.name = "tokenizer", .type = KERF_OPTION_CHOICE, AT(tokenizer), .value = "NAME", .choices = "none,spm",
+    {.name = "tokenizer",
+     .type = KERF_OPTION_CHOICE,
+     AT(tokenizer),
+     .value = "NAME",
+     .choices = "none,spm",
      .help = "none: ids alone; spm: words, so that text can be tokenized (default: none)."},
     SIZE("layers", layers, 512, "Layers (default: 2)."),
     SIZE("embd", embd, 65536, "Embedding, a multiple of 32 and of the heads (default: 64)."),
     SIZE("heads", heads, 1024, "Attention heads (default: 4)."),
     SIZE("kv-heads", kv_heads, 1024, "Heads of keys and values (default: as many as heads)."),
     SIZE("ff", ff, 1 << 20, "Feed-forward width, a multiple of 32 (default: 128)."),
-    {.name = "experts", .type = KERF_OPTION_INTEGER, AT(experts), .value = "N", .minimum = 0, .maximum = 64,
+    {.name = "experts",
+     .type = KERF_OPTION_INTEGER,
+     AT(experts),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 64,
      .help = "Experts of llama, two of them used (default: none)."},
     SIZE("vocab", vocab, 1 << 20, "Tokens (default: 512)."),
     SIZE("context", context, 1 << 24, "Context that the model says it was trained with (default: 4096)."),
     SIZE("window", window, 1 << 24, "Sliding window of gemma2 (default: 512)."),
-    {.name = "seed", .type = KERF_OPTION_INTEGER, AT(seed), .value = "N", .minimum = 0, .maximum = 0x1p53,
+    {.name = "seed",
+     .type = KERF_OPTION_INTEGER,
+     AT(seed),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 0x1p53,
      .help = "Of the weights (default: 0)."},
     {.name = NULL},
 };
@@ -124,11 +149,16 @@ static void array(struct maker *m, const char *name, uint32_t kind, int64_t coun
 /* <unk> <s> </s>, a token for every byte, the space, a..z, and fillers, which must differ from each other. */
 static void token(int64_t id, char text[32]) {
     static const char *const first[] = {"<unk>", "<s>", "</s>"};
-    if (id < 3) snprintf(text, 32, "%s", first[id]);
-    else if (id < 3 + 256) snprintf(text, 32, "<0x%02X>", (unsigned)(id - 3));
-    else if (id == 3 + 256) snprintf(text, 32, "\xE2\x96\x81");
-    else if (id < 3 + 256 + 1 + 26) snprintf(text, 32, "%c", (char)('a' + (id - 260)));
-    else snprintf(text, 32, "w%lld", (long long)id);
+    if (id < 3)
+        snprintf(text, 32, "%s", first[id]);
+    else if (id < 3 + 256)
+        snprintf(text, 32, "<0x%02X>", (unsigned)(id - 3));
+    else if (id == 3 + 256)
+        snprintf(text, 32, "\xE2\x96\x81");
+    else if (id < 3 + 256 + 1 + 26)
+        snprintf(text, 32, "%c", (char)('a' + (id - 260)));
+    else
+        snprintf(text, 32, "w%lld", (long long)id);
 }
 
 static void put_tokenizer(struct maker *m) {
@@ -200,8 +230,10 @@ static void tensor(struct maker *m, int64_t layer, const char *name, int64_t row
     }
     struct tensor *t = &m->tensors[m->num_tensors++];
     *t = (struct tensor){.ne = {row, rows, matrices}, .dims = matrices > 1 ? 3 : rows > 1 ? 2 : 1};
-    if (layer < 0) snprintf(t->name, sizeof t->name, "%s.weight", name);
-    else snprintf(t->name, sizeof t->name, "blk.%lld.%s.weight", (long long)layer, name);
+    if (layer < 0)
+        snprintf(t->name, sizeof t->name, "%s.weight", name);
+    else
+        snprintf(t->name, sizeof t->name, "blk.%lld.%s.weight", (long long)layer, name);
     t->type = t->dims == 1 || strcmp(name, "ffn_gate_inp") == 0 ? GGML_F32 : m->type;
     t->offset = m->data_bytes;
     m->data_bytes += aligned(tensor_bytes(t));
@@ -267,8 +299,10 @@ static void put_floats(struct maker *m, const struct tensor *t, float most) {
             half_row[i] = halves[bits % LEVELS];
             bits /= LEVELS, in_bits--;
         }
-        if (t->type == GGML_F16) put(m, half_row, (size_t)n * sizeof *half_row);
-        else put(m, row, (size_t)n * sizeof *row);
+        if (t->type == GGML_F16)
+            put(m, half_row, (size_t)n * sizeof *half_row);
+        else
+            put(m, row, (size_t)n * sizeof *row);
         left -= n;
     }
 }
@@ -290,8 +324,10 @@ static void put_data(struct maker *m, const struct tensor *t) {
     float most = sqrtf(3.0F / (float)t->ne[0]);
     if (t->dims == 1)
         for (int64_t i = 0; i < t->ne[0]; i++) put(m, &(float){1}, sizeof(float)); /* norms */
-    else if (t->type == GGML_F32 || t->type == GGML_F16) put_floats(m, t, most);
-    else put_blocks(m, t, most);
+    else if (t->type == GGML_F32 || t->type == GGML_F16)
+        put_floats(m, t, most);
+    else
+        put_blocks(m, t, most);
     uint64_t size = tensor_bytes(t);
     put(m, zeros, (size_t)(aligned(size) - size));
 }
@@ -329,15 +365,24 @@ static int refuse(const char *why) {
 static const char *fault(const struct options *o) {
     if (o->words.count != 1) return "one FILE to write is needed";
     if (o->embd % o->heads || o->embd % BLOCK || o->ff % BLOCK) return "embd: a multiple of 32 and of heads; ff: of 32";
-    if (o->embd / o->heads % 2 || o->heads % o->kv_heads) return "embd / heads must be even, heads a multiple of kv-heads";
+    if (o->embd / o->heads % 2 || o->heads % o->kv_heads)
+        return "embd / heads must be even, heads a multiple of kv-heads";
     if (strcmp(o->tokenizer, "spm") == 0 && o->vocab < 300) return "the words of spm are 300 or more";
     if (o->experts > 0 && strcmp(o->architecture, "llama") != 0) return "experts are llama's alone";
     return NULL;
 }
 
 int main(int argc, char **argv) {
-    struct options options = {.architecture = "llama", .type = "f16", .tokenizer = "none", .layers = 2, .embd = 64,
-                              .heads = 4, .ff = 128, .vocab = 512, .context = 4096, .window = 512};
+    struct options options = {.architecture = "llama",
+                              .type = "f16",
+                              .tokenizer = "none",
+                              .layers = 2,
+                              .embd = 64,
+                              .heads = 4,
+                              .ff = 128,
+                              .vocab = 512,
+                              .context = 4096,
+                              .window = 512};
     struct kerf_error err = {0};
     int32_t help = 0;
     if (kerf_options_parse(&table, argc - 1, argv + 1, &options, &help, &err) != KERF_OK) return refuse(err.message);

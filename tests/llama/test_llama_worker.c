@@ -196,9 +196,9 @@ static double cpu_s(pid_t pid) {
     assert_non_null(file);
     assert_non_null(fgets(text, sizeof text, file));
     fclose(file);
-    assert_int_equal(sscanf(strrchr(text, ')') + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
-                            &system_ticks),
-                     2);
+    assert_int_equal(
+        sscanf(strrchr(text, ')') + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system_ticks),
+        2);
     return (double)(user + system_ticks) / (double)sysconf(_SC_CLK_TCK);
 }
 
@@ -221,8 +221,8 @@ static void memory_that_lacks_is_an_answer(void **state) {
 #ifdef __SANITIZE_ADDRESS__
     skip(); /* its shadow alone is larger than any limit */
 #endif
-    make_model("--layers 8");
-    struct worker worker = started("ulimit -v 2000000;", "--context 1048576 --threads 1 --kv-type f32");
+    make_model("--layers 8 --heads 2");
+    struct worker worker = started("ulimit -v 2000000;", "--context 1048576 --threads 1 --kv-type f32 --ubatch 32");
     has_error(ask(&worker, "{\"id\":1,\"setting\":{}}"), "memory", "alloc"); /* 4.3 GB of KV cache */
     json_t *answer = ask(&worker, "{\"id\":2,\"setting\":{\"kv_type\":\"q4_0\"},\"limit_s\":0.01}"); /* 0.6 GB */
     assert_true(number(answer, "censored") > 0);
@@ -291,8 +291,8 @@ static void it_allocates_what_was_estimated(void **state) {
             double kv = logged_mib("KV") * 1048576, compute = logged_mib("compute") * 1048576;
             double off = (double)memory.compute_host / compute - 1;
             if (fabs((double)memory.kv_host - kv) > 11000 || fabs(off) > 0.1)
-                print_error("%s, %s: KV %.0f for %.0f, compute %+.1f %%\n", models[i], request,
-                            (double)memory.kv_host, kv, 100 * off);
+                print_error("%s, %s: KV %.0f for %.0f, compute %+.1f %%\n", models[i], request, (double)memory.kv_host,
+                            kv, 100 * off);
             assert_true(fabs((double)memory.kv_host - kv) <= 11000); /* two caches, two decimals each */
             assert_true(fabs(off) <= 0.1);
         }
@@ -317,14 +317,10 @@ static void types_are_those_of_ggml(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_measures_and_goes_on_after_errors),
-        cmocka_unit_test(a_slow_chunk_is_stopped),
-        cmocka_unit_test(what_needs_another_load_gets_one),
-        cmocka_unit_test(one_thread_is_one_thread),
-        cmocka_unit_test(memory_that_lacks_is_an_answer),
-        cmocka_unit_test(a_model_that_cannot_be_loaded),
-        cmocka_unit_test(it_allocates_what_was_estimated),
-        cmocka_unit_test(types_are_those_of_ggml),
+        cmocka_unit_test(it_measures_and_goes_on_after_errors), cmocka_unit_test(a_slow_chunk_is_stopped),
+        cmocka_unit_test(what_needs_another_load_gets_one),     cmocka_unit_test(one_thread_is_one_thread),
+        cmocka_unit_test(memory_that_lacks_is_an_answer),       cmocka_unit_test(a_model_that_cannot_be_loaded),
+        cmocka_unit_test(it_allocates_what_was_estimated),      cmocka_unit_test(types_are_those_of_ggml),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -67,7 +67,9 @@ static void types_and_architectures(void **state) {
     static const struct {
         const char *options, *precision;
         int64_t row_bytes; /* of 64 weights */
-    } types[] = {{"--type f32", "F32", 256}, {"--type f16", "F16", 128}, {"--type q8_0", "Q8_0", 68},
+    } types[] = {{"--type f32", "F32", 256},
+                 {"--type f16", "F16", 128},
+                 {"--type q8_0", "Q8_0", 68},
                  {"--type q4_0", "Q4_0", 36}};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         struct kerf_gguf *gguf = made(types[i].options);

@@ -66,8 +66,11 @@ static inline void pair_sizes(struct gguf_bytes *file, const char *architecture,
     static const struct {
         const char *key;
         uint32_t value;
-    } sizes[] = {{"context_length", 8192},       {"embedding_length", 256}, {"feed_forward_length", 704},
-                 {"attention.head_count", 8},    {"vocab_size", 1000}};
+    } sizes[] = {{"context_length", 8192},
+                 {"embedding_length", 256},
+                 {"feed_forward_length", 704},
+                 {"attention.head_count", 8},
+                 {"vocab_size", 1000}};
     char key[128];
     pair_text(file, "general.architecture", architecture);
     snprintf(key, sizeof key, "%s.block_count", architecture);

@@ -314,8 +314,8 @@ static void cut_off_anywhere(void **state) {
 
 static void counts_that_cannot_be(void **state) {
     (void)state;
-    struct gguf_bytes pairs = {.num_pairs = UINT64_C(1) << 60}, tensors = {.num_tensors = UINT64_C(1) << 60}, text = {0},
-                      list = {0}, nested = {0}, kind = {0};
+    struct gguf_bytes pairs = {.num_pairs = UINT64_C(1) << 60}, tensors = {.num_tensors = UINT64_C(1) << 60},
+                      text = {0}, list = {0}, nested = {0}, kind = {0};
     refused(&pairs, KERF_ESYNTAX, "1152921504606846976 key-value pairs, for which the file is too short, at byte 16");
     refused(&tensors, KERF_ESYNTAX, "1152921504606846976 tensors, for which the file is too short, at byte 8");
     put_string(&text.pairs, "a");

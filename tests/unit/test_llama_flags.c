@@ -42,8 +42,7 @@ static void flags_of_every_program(void **state) {
     static const char *const common[] = {"llama-server", "llama-cli", "llama-completion", "llama-perplexity",
                                          "llama-imatrix"};
     for (size_t i = 0; i < sizeof common / sizeof *common; i++)
-        written(common[i], &setting,
-                "-c 4096 -b 512 -ub 128 -t 8 -tb 4 -fa on -ctk q8_0 -ctv q4_0 -ngl all -lm mmap");
+        written(common[i], &setting, "-c 4096 -b 512 -ub 128 -t 8 -tb 4 -fa on -ctk q8_0 -ctv q4_0 -ngl all -lm mmap");
     setting.context = 0;
     setting.threads = 0;
     setting.flash_attention = KERF_LLAMA_ATTENTION_OFF;
@@ -95,8 +94,8 @@ static struct kerf_bub_limits limits_of(int64_t context, double memory_bytes, in
 
 static void best_bub_searches_as_many_as_it_did(void **state) {
     (void)state;
-    static const int64_t expected[][3] = {/* context, trials, most exponent */ {512, 22, 9}, {2048, 26, 11},
-                                          {8192, 29, 13}, {32768, 31, 15}};
+    static const int64_t expected[][3] = {
+        /* context, trials, most exponent */ {512, 22, 9}, {2048, 26, 11}, {8192, 29, 13}, {32768, 31, 15}};
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct kerf_bub_limits limits = limits_of(expected[i][0], 24e9, 0);
         assert_int_equal(limits.max_batch, expected[i][0]);

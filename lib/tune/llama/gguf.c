@@ -77,8 +77,9 @@ static const char *split_path(struct part *part, struct arena *arena, int64_t in
     split_suffix(suffix, sizeof suffix, index, files);
     split_suffix(other, sizeof other, wanted, files);
     if (length < strlen(suffix) || strcmp(part->cursor.path + length - strlen(suffix), suffix) != 0) {
-        gguf_fail(&part->cursor, -1, KERF_EIO, "it is file %" PRId64 " of %" PRId64 " of a split model, and its name does not end in %s",
-                  index + 1, files, suffix);
+        gguf_fail(&part->cursor, -1, KERF_EIO,
+                  "it is file %" PRId64 " of %" PRId64 " of a split model, and its name does not end in %s", index + 1,
+                  files, suffix);
         return NULL;
     }
     return arena_printf(arena, "%.*s%s", (int)(length - strlen(suffix)), part->cursor.path, other);

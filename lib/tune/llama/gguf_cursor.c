@@ -19,8 +19,10 @@ void gguf_fail(struct gguf_cursor *cursor, int64_t at, int32_t code, const char 
     va_end(args);
     utf8_clean(message); /* keys and names are the file's */
     cursor->code = code;
-    if (at < 0) kerf_error_set(&cursor->err, code, "%s", message);
-    else kerf_error_set(&cursor->err, code, "%s, at byte %" PRId64, message, at);
+    if (at < 0)
+        kerf_error_set(&cursor->err, code, "%s", message);
+    else
+        kerf_error_set(&cursor->err, code, "%s, at byte %" PRId64, message, at);
     error_set_file(&cursor->err, cursor->path);
 }
 
@@ -29,8 +31,10 @@ void gguf_open(struct gguf_cursor *ret_cursor, const char *path) {
     *ret_cursor = (struct gguf_cursor){.path = path, .file = fopen(path, "rbe")};
     if (ret_cursor->file == NULL || fstat(fileno(ret_cursor->file), &status) != 0)
         gguf_fail(ret_cursor, -1, KERF_EIO, "%s", strerror(errno));
-    else if (!S_ISREG(status.st_mode)) gguf_fail(ret_cursor, -1, KERF_EIO, "not a file");
-    else ret_cursor->size = status.st_size;
+    else if (!S_ISREG(status.st_mode))
+        gguf_fail(ret_cursor, -1, KERF_EIO, "not a file");
+    else
+        ret_cursor->size = status.st_size;
 }
 
 void gguf_close(struct gguf_cursor *cursor) {
@@ -48,7 +52,8 @@ void gguf_bytes(struct gguf_cursor *cursor, void *bytes, size_t size) {
     memset(bytes, 0, size);
     if (!has(cursor, (int64_t)size)) return;
     if (fread(bytes, 1, size, cursor->file) != size)
-        gguf_fail(cursor, cursor->at, KERF_EIO, "%s", ferror(cursor->file) ? strerror(errno) : "the file became shorter");
+        gguf_fail(cursor, cursor->at, KERF_EIO, "%s",
+                  ferror(cursor->file) ? strerror(errno) : "the file became shorter");
     cursor->at += (int64_t)size;
 }
 

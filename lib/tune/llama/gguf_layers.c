@@ -87,18 +87,20 @@ static const struct architecture {
 /* Those whose windows are in the file's pattern, and those that keep KV of every layer and the whole context: what
  * they have in common with llama is all that is asked of them here. */
 static const char *const ordinary[] = {
-    "apertus",     "arcee",        "arctic",        "baichuan",     "bailingmoe",  "bailingmoe2",    "bitnet",
-    "bloom",       "chameleon",    "chatglm",       "codeshell",    "cogvlm",      "command-r",      "dbrx",
-    "deci",        "deepseek",     "deepseek2",     "deepseek2-ocr", "dots1",      "ernie4_5",       "ernie4_5-moe",
-    "exaone",      "falcon",       "gemma",         "gemma4",       "glm4",        "glm4moe",        "gpt2",
-    "gptj",        "gptneox",      "granite",       "granite_swa",  "granitemoe",  "grok",           "grovemoe",
-    "hrm_text",    "hunyuan-dense", "hunyuan-moe",  "hunyuan_vl",   "hy_v3",       "internlm2",      "jais",
-    "jais2",       "llama",        "llama-embed",   "maincoder",    "maple",       "mimo2",          "minicpm",
-    "minicpm3",    "minimax-m2",   "mistral3",      "mistral4",     "mpt",         "nemotron",       "olmo",
-    "olmoe",       "openelm",      "orion",         "paddleocr",    "pangu-embedded", "phi2",        "phi3",
-    "phimoe",      "plamo",        "plm",           "qwen",         "qwen2",       "qwen2moe",       "qwen2vl",
-    "qwen3",       "qwen3moe",     "qwen3vl",       "qwen3vlmoe",   "refact",      "seed_oss",       "smollm3",
-    "spark2_5",    "stablelm",     "starcoder",     "starcoder2",   "step35",      "talkie",         "xverse",
+    "apertus",        "arcee",       "arctic",       "baichuan",  "bailingmoe", "bailingmoe2",
+    "bitnet",         "bloom",       "chameleon",    "chatglm",   "codeshell",  "cogvlm",
+    "command-r",      "dbrx",        "deci",         "deepseek",  "deepseek2",  "deepseek2-ocr",
+    "dots1",          "ernie4_5",    "ernie4_5-moe", "exaone",    "falcon",     "gemma",
+    "gemma4",         "glm4",        "glm4moe",      "gpt2",      "gptj",       "gptneox",
+    "granite",        "granite_swa", "granitemoe",   "grok",      "grovemoe",   "hrm_text",
+    "hunyuan-dense",  "hunyuan-moe", "hunyuan_vl",   "hy_v3",     "internlm2",  "jais",
+    "jais2",          "llama",       "llama-embed",  "maincoder", "maple",      "mimo2",
+    "minicpm",        "minicpm3",    "minimax-m2",   "mistral3",  "mistral4",   "mpt",
+    "nemotron",       "olmo",        "olmoe",        "openelm",   "orion",      "paddleocr",
+    "pangu-embedded", "phi2",        "phi3",         "phimoe",    "plamo",      "plm",
+    "qwen",           "qwen2",       "qwen2moe",     "qwen2vl",   "qwen3",      "qwen3moe",
+    "qwen3vl",        "qwen3vlmoe",  "refact",       "seed_oss",  "smollm3",    "spark2_5",
+    "stablelm",       "starcoder",   "starcoder2",   "step35",    "talkie",     "xverse",
 };
 
 static const struct architecture *architecture_of(const char *name, int32_t *ret_is_listed) {
@@ -172,11 +174,14 @@ static int64_t state_values(const struct reading *r) {
     int64_t kda = number(r, ".kda.head_dim", 0), taps = conv > 0 ? conv - 1 : 0;
     int64_t square = r->architecture->traits & STATE_SQUARE ? number(r, ".attention.key_length", 0) : 0;
     double values; /* sizes up to 2^31 each: no product of them overflows a double */
-    if (wkv > 0) values = (double)g->embedding_length * (double)(number(r, ".token_shift_count", 2) + wkv);
-    else if (short_conv > 0) values = (double)g->embedding_length * (double)(short_conv - 1);
+    if (wkv > 0)
+        values = (double)g->embedding_length * (double)(number(r, ".token_shift_count", 2) + wkv);
+    else if (short_conv > 0)
+        values = (double)g->embedding_length * (double)(short_conv - 1);
     else if (kda > 0)
         values = (double)g->head_count * (double)kda * (3.0 * (conv > 0 ? (double)taps : 3.0) + (double)kda);
-    else if (square > 0) values = (double)g->head_count * (double)square * (double)square;
+    else if (square > 0)
+        values = (double)g->head_count * (double)square * (double)square;
     else
         values = (double)taps * ((double)inner + 2.0 * (double)groups * (double)state) + (double)state * (double)inner;
     return values < 0x1p62 ? (int64_t)values : INT64_MAX / 2;
@@ -239,8 +244,8 @@ void gguf_sizes_read(struct gguf_cursor *cursor, struct arena *arena, const stru
     g->vocab_size = vocabulary(&r);
     g->feed_forward_length = most_of(&r, ".feed_forward_length");
     g->head_count = most_of(&r, ".attention.head_count");
-    g->head_count_kv = gguf_pair_find(pairs, ".attention.head_count_kv") ? most_of(&r, ".attention.head_count_kv")
-                                                                         : g->head_count;
+    g->head_count_kv =
+        gguf_pair_find(pairs, ".attention.head_count_kv") ? most_of(&r, ".attention.head_count_kv") : g->head_count;
     g->expert_count = number(&r, ".expert_count", 0);
     g->expert_used_count = most_of(&r, ".expert_used_count");
     g->expert_feed_forward_length = most_of(&r, ".expert_feed_forward_length");

@@ -45,19 +45,26 @@ static void read_list(struct gguf_cursor *cursor, struct arena *arena, struct gg
     pair->count = gguf_count(cursor, kind == STRING ? 8 : sizes[kind], "values of a list");
     if (kind == STRING)
         for (int64_t i = 0; i < pair->count && cursor->code == KERF_OK; i++) gguf_skip_text(cursor);
-    else if (is_whole(kind) && pair->count <= LIST_MOST) read_numbers(cursor, arena, kind, pair->count, pair);
-    else gguf_skip(cursor, pair->count * sizes[kind]);
+    else if (is_whole(kind) && pair->count <= LIST_MOST)
+        read_numbers(cursor, arena, kind, pair->count, pair);
+    else
+        gguf_skip(cursor, pair->count * sizes[kind]);
 }
 
 static void read_value(struct gguf_cursor *cursor, struct arena *arena, struct gguf_pair *pair) {
     int64_t at = cursor->at;
     uint32_t kind = gguf_u32(cursor);
     pair->at = cursor->at;
-    if (kind >= KINDS) gguf_fail(cursor, at, KERF_ESYNTAX, "%.100s: a value of kind %" PRIu32, pair->key, kind);
-    else if (kind == ARRAY) read_list(cursor, arena, pair);
-    else if (kind == STRING) pair->text = gguf_text(cursor, arena);
-    else if (is_whole(kind)) read_numbers(cursor, arena, kind, 1, pair);
-    else gguf_skip(cursor, sizes[kind]);
+    if (kind >= KINDS)
+        gguf_fail(cursor, at, KERF_ESYNTAX, "%.100s: a value of kind %" PRIu32, pair->key, kind);
+    else if (kind == ARRAY)
+        read_list(cursor, arena, pair);
+    else if (kind == STRING)
+        pair->text = gguf_text(cursor, arena);
+    else if (is_whole(kind))
+        read_numbers(cursor, arena, kind, 1, pair);
+    else
+        gguf_skip(cursor, sizes[kind]);
 }
 
 static int by_key(const void *a, const void *b) {

@@ -26,7 +26,8 @@ static void read_shape(struct gguf_cursor *cursor, struct gguf_tensor *tensor, i
         if (n > INT64_MAX || __builtin_mul_overflow(tensor->parameters, (int64_t)n, &tensor->parameters) ||
             tensor->parameters > INT64_MAX / 8) /* in bytes, F64 is 8 */
             gguf_fail(cursor, at, KERF_ESYNTAX, "%.100s has more weights than can be", tensor->name);
-        else if (d == 0) *ret_row = (int64_t)n;
+        else if (d == 0)
+            *ret_row = (int64_t)n;
     }
 }
 
@@ -104,9 +105,12 @@ static void add_share(struct kerf_gguf *gguf, struct kerf_gguf_share *shares, co
     if (i == gguf->num_types) {
         gguf->num_types++;
         share->type = (int32_t)tensor->type;
-        if (i + 1 == GGUF_SHARES) snprintf(share->name, sizeof share->name, "other types");
-        else if (type) snprintf(share->name, sizeof share->name, "%s", type->name);
-        else snprintf(share->name, sizeof share->name, "type %" PRIu32, tensor->type);
+        if (i + 1 == GGUF_SHARES)
+            snprintf(share->name, sizeof share->name, "other types");
+        else if (type)
+            snprintf(share->name, sizeof share->name, "%s", type->name);
+        else
+            snprintf(share->name, sizeof share->name, "type %" PRIu32, tensor->type);
     }
     share->tensors++;
     add(&share->parameters, tensor->parameters);

@@ -64,8 +64,10 @@ int32_t kerf_llama_flags(const char *name, const struct kerf_llama_setting *s, s
     if (s->flash_attention != KERF_LLAMA_ATTENTION_AUTO) flag(out, &first, "-fa", attention[s->flash_attention]);
     if (s->kv_type_k) flag(out, &first, "-ctk", s->kv_type_k);
     if (s->kv_type_v) flag(out, &first, "-ctv", s->kv_type_v);
-    if (s->gpu_layers >= 0) flag_number(out, &first, "-ngl", s->gpu_layers);
-    else if (s->gpu_layers == -1) flag(out, &first, "-ngl", tool->family == BENCH ? "-1" : "all");
+    if (s->gpu_layers >= 0)
+        flag_number(out, &first, "-ngl", s->gpu_layers);
+    else if (s->gpu_layers == -1)
+        flag(out, &first, "-ngl", tool->family == BENCH ? "-1" : "all");
     if (s->mmap >= 0) flag(out, &first, "-lm", s->mmap ? "mmap" : "none");
     return KERF_OK;
 }

@@ -56,9 +56,12 @@ static int32_t cache_type(const char *name, const struct kerf_gguf_type **ret_ty
 
 static int32_t check_model(const struct kerf_gguf *g, struct kerf_error *err) {
     const char *missing = NULL;
-    if (g->block_count < 1) missing = "block_count";
-    else if (g->embedding_length < 1) missing = "embedding_length";
-    else if (g->vocab_size < 1) missing = "vocabulary";
+    if (g->block_count < 1)
+        missing = "block_count";
+    else if (g->embedding_length < 1)
+        missing = "embedding_length";
+    else if (g->vocab_size < 1)
+        missing = "vocabulary";
     for (int64_t i = 0; i < g->block_count && !missing; i++)
         if (g->layers[i].keeps_kv && (g->layers[i].head_count < 1 || g->layers[i].key_length < 1))
             missing = "attention.head_count";
@@ -129,8 +132,10 @@ static void add_caches(const struct question *q, struct kerf_llama_memory *memor
         const struct kerf_gguf_layer *layer = &q->gguf->layers[i];
         double bytes = layer->keeps_kv ? cache_bytes(q, layer) : 0;
         if (layer->keeps_state) bytes += (double)q->gguf->state_values * STATE_BYTES * (double)q->sequences;
-        if (i < q->first_on_device) host += bytes;
-        else device += bytes;
+        if (i < q->first_on_device)
+            host += bytes;
+        else
+            device += bytes;
     }
     memory->kv_host = whole(host);
     memory->kv_device = whole(device);
@@ -143,8 +148,10 @@ static double mask_values(const struct question *q) {
     for (int64_t i = 0; i < q->gguf->block_count; i++) {
         const struct kerf_gguf_layer *layer = &q->gguf->layers[i];
         if (!layer->keeps_kv) continue;
-        if (layer->window > 0) window = (double)padded(least(q->sequence_context, layer->window + q->ubatch));
-        else values = (double)q->sequence_context;
+        if (layer->window > 0)
+            window = (double)padded(least(q->sequence_context, layer->window + q->ubatch));
+        else
+            values = (double)q->sequence_context;
     }
     return values + window;
 }
@@ -154,8 +161,8 @@ static double layer_values(const struct question *q, const struct kerf_gguf_laye
     const struct kerf_gguf *g = q->gguf;
     double e = (double)g->embedding_length, f = (double)layer->feed_forward_length, attention = 0;
     if (g->expert_count > 0) {
-        double expert = (double)(g->expert_feed_forward_length ? g->expert_feed_forward_length
-                                                               : layer->feed_forward_length);
+        double expert =
+            (double)(g->expert_feed_forward_length ? g->expert_feed_forward_length : layer->feed_forward_length);
         double experts = expert * (double)(g->expert_used_count > 0 ? g->expert_used_count : 1);
         f = g->expert_feed_forward_length ? most(f, experts) : experts;
     }
@@ -175,11 +182,15 @@ static void add_compute(const struct question *q, struct kerf_llama_memory *memo
     double output = 4 * outputs * ((double)g->vocab_size + 2 * e), host = 0, device = 0;
     for (int64_t i = 0; i < g->block_count; i++) {
         double bytes = 4 * ubatch * layer_values(q, &g->layers[i], masks);
-        if (i < q->first_on_device) host = most(host, bytes);
-        else device = most(device, bytes);
+        if (i < q->first_on_device)
+            host = most(host, bytes);
+        else
+            device = most(device, bytes);
     }
-    if (q->first_on_device > g->block_count) host = most(host, output);
-    else device = most(device, output);
+    if (q->first_on_device > g->block_count)
+        host = most(host, output);
+    else
+        device = most(device, output);
     if (device > 0) host = most(host, 4 * ubatch * (masks + e)); /* what goes in is made on the host */
     memory->compute_host = whole(host);
     memory->compute_device = whole(device);
@@ -196,8 +207,8 @@ int32_t kerf_llama_memory(const struct kerf_gguf *gguf, const struct kerf_llama_
     add_weights(&q, &memory);
     add_caches(&q, &memory);
     add_compute(&q, &memory);
-    memory.output_host = whole(4.0 * (double)gguf->vocab_size * (double)(q.outputs > q.sequences ? q.outputs
-                                                                                                 : q.sequences));
+    memory.output_host =
+        whole(4.0 * (double)gguf->vocab_size * (double)(q.outputs > q.sequences ? q.outputs : q.sequences));
     memory.host = whole((double)memory.weights_host + (double)memory.kv_host + (double)memory.compute_host +
                         (double)memory.output_host);
     memory.device = whole((double)memory.weights_device + (double)memory.kv_device + (double)memory.compute_device);

@@ -74,8 +74,10 @@ static void limit_by_groups(struct kerf_machine_memory *memory) {
         char *controllers = strchr(line, ':'), *group = controllers ? strchr(controllers + 1, ':') : NULL;
         if (group == NULL) continue;
         *group++ = 0;
-        if (strcmp(controllers, ":") == 0) limit_by_group("/sys/fs/cgroup", group, 1, memory);
-        else if (strcmp(controllers, ":memory") == 0) limit_by_group("/sys/fs/cgroup/memory", group, 0, memory);
+        if (strcmp(controllers, ":") == 0)
+            limit_by_group("/sys/fs/cgroup", group, 1, memory);
+        else if (strcmp(controllers, ":memory") == 0)
+            limit_by_group("/sys/fs/cgroup/memory", group, 0, memory);
     }
     if (file) fclose(file);
 }
