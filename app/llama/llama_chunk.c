@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "llama/llama_chunk.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <ggml-backend.h>
+#include <llama.h>
+
+enum { LOG_LINE = 300 };
+
+struct llama_chunk_runner {
+    struct llama_chunk_plan plan;
+    struct llama_model *model;
+    int32_t loaded_gpu_layers, loaded_mmap; /* that the model was loaded with */
+    llama_token *tokens;                    /* [context - 1] */
+    double start_s;                         /* of the clock */
+    double deadline_s;                      /* decoding stops there; 0: none */
+    char fault[LOG_LINE];                   /* the last warning or error that llama.cpp logged */
+    char line[LOG_LINE];                    /* of the log, so far */
+    int32_t line_level;
+};
+
+static double clock_s(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+/* ---- What llama.cpp says ---------------------------------------------------------------------------------- */
+
+static void end_line(struct llama_chunk_runner *runner) {
+    fprintf(stderr, "%s\n", runner->line);
+    if (runner->line_level >= GGML_LOG_LEVEL_WARN && runner->line[0])
+        snprintf(runner->fault, sizeof runner->fault, "%s", runner->line);
+    runner->line[0] = 0;
+}
+
+/* Lines come in pieces; GGML_LOG_LEVEL_CONT continues one. */
+static void hear(enum ggml_log_level level, const char *text, void *context) {
+    struct llama_chunk_runner *runner = context;
+    if (level != GGML_LOG_LEVEL_CONT) runner->line_level = (int32_t)level;
+    if (runner->line_level == GGML_LOG_LEVEL_DEBUG || runner->line_level == GGML_LOG_LEVEL_NONE) return;
+    for (const char *c = text; *c; c++) {
+        size_t length = strlen(runner->line);
+        if (*c == '\n')
+            end_line(runner);
+        else if (length + 1 < sizeof runner->line)
+            runner->line[length] = *c, runner->line[length + 1] = 0;
+    }
+}
+
+/* llama.cpp reports every failure as NULL or a number; only its log tells which one it was. */
+static int32_t fail(struct llama_chunk_runner *runner, const char *what, struct kerf_error *err) {
+    static const char *const words[] = {"alloc", "memory", "buffer"};
+    int memory = 0;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) memory |= strstr(runner->fault, words[i]) != NULL;
+    return kerf_error_set(err, memory ? KERF_ENOMEM : KERF_EIO, "%s%s%s", what, runner->fault[0] ? ": " : "",
+                          runner->fault);
+}
+
+/* ---- The model -------------------------------------------------------------------------------------------- */
+
+static void set_mmap(struct llama_model_params *params, int32_t mmap) {
+    if (mmap < 0) return;
+#ifdef KERF_LLAMA_HAS_LOAD_MODE
+    params->load_mode = mmap ? LLAMA_LOAD_MODE_MMAP : LLAMA_LOAD_MODE_NONE;
+#else
+    params->use_mmap = mmap;
+#endif
+}
+
+static int32_t load(struct llama_chunk_runner *runner, const struct llama_setting *setting, double *ret_load_s,
+                    struct kerf_error *err) {
+    *ret_load_s = 0;
+    if (runner->model && runner->loaded_gpu_layers == setting->gpu_layers && runner->loaded_mmap == setting->mmap)
+        return KERF_OK;
+    llama_model_free(runner->model); /* before the next one, so that both never have to fit */
+    runner->model = NULL;
+    runner->fault[0] = 0;
+    struct llama_model_params params = llama_model_default_params();
+    params.n_gpu_layers = setting->gpu_layers < 0 ? INT32_MAX : setting->gpu_layers;
+    set_mmap(&params, setting->mmap);
+    double before_s = clock_s();
+    runner->model = llama_model_load_from_file(runner->plan.model, params);
+    if (runner->model == NULL) return fail(runner, "the model cannot be loaded", err);
+    if (!llama_model_has_decoder(runner->model)) {
+        llama_model_free(runner->model);
+        runner->model = NULL;
+        return kerf_error_set(err, KERF_EIO, "the model has no decoder, so that there is nothing to time");
+    }
+    runner->loaded_gpu_layers = setting->gpu_layers;
+    runner->loaded_mmap = setting->mmap;
+    *ret_load_s = clock_s() - before_s;
+    return KERF_OK;
+}
+
+/* Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014). */
+static uint64_t next_random(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
+    z = (z ^ z >> 27) * 0x94d049bb133111eb;
+    return z ^ z >> 31;
+}
+
+static void draw_tokens(struct llama_chunk_runner *runner) {
+    uint64_t state = runner->plan.seed;
+    uint64_t vocab = (uint64_t)llama_vocab_n_tokens(llama_model_get_vocab(runner->model));
+    for (int32_t i = 0; i + 1 < runner->plan.context; i++)
+        runner->tokens[i] = (llama_token)(next_random(&state) % (vocab ? vocab : 1));
+}
+
+/* ---- A chunk ---------------------------------------------------------------------------------------------- */
+
+static bool is_late(void *context) {
+    const struct llama_chunk_runner *runner = context;
+    return runner->deadline_s > 0 && clock_s() >= runner->deadline_s;
+}
+
+static struct llama_context *make_context(struct llama_chunk_runner *runner, const struct llama_setting *setting) {
+    struct llama_context_params params = llama_context_default_params();
+    params.n_ctx = (uint32_t)runner->plan.context;
+    params.n_batch = (uint32_t)setting->batch;
+    params.n_ubatch = (uint32_t)setting->ubatch;
+#ifdef KERF_LLAMA_HAS_OUTPUTS_MAX
+    params.n_outputs_max = runner->plan.all_logits ? 0 : 1; /* as llama-server; 0: every token of a batch */
+#endif
+    params.n_threads = setting->threads;
+    params.n_threads_batch = setting->threads_batch ? setting->threads_batch : setting->threads;
+    params.flash_attn_type = (enum llama_flash_attn_type)setting->flash_attention;
+    params.type_k = (enum ggml_type)setting->type_k;
+    params.type_v = (enum ggml_type)setting->type_v;
+    params.swa_full = false; /* as llama.cpp's programs have it */
+    params.abort_callback = is_late;
+    params.abort_callback_data = runner;
+    return llama_init_from_model(runner->model, params);
+}
+
+/* KERF_EINTERRUPTED: past the deadline. A device may not ask is_late, so that it is asked between batches too. */
+static int32_t decode_chunk(struct llama_chunk_runner *runner, struct llama_context *context, struct llama_batch *batch,
+                            const struct llama_setting *setting, struct kerf_error *err) {
+    int32_t chunk = runner->plan.context - 1;
+    for (int32_t from = 0; from < chunk; from += setting->batch) {
+        int32_t count = chunk - from < setting->batch ? chunk - from : setting->batch;
+        batch->n_tokens = count;
+        for (int32_t i = 0; i < count; i++) {
+            batch->token[i] = runner->tokens[from + i];
+            batch->pos[i] = from + i;
+            batch->n_seq_id[i] = 1;
+            batch->seq_id[i][0] = 0;
+            batch->logits[i] = runner->plan.all_logits || from + i + 1 == chunk;
+        }
+        int32_t code = llama_decode(context, *batch);
+        if (code == 2 || (code == 0 && is_late(runner))) return KERF_EINTERRUPTED;
+        if (code == 1) return fail(runner, "no room in the KV cache for the batch", err);
+        if (code != 0) return fail(runner, "llama_decode failed", err);
+    }
+    return KERF_OK;
+}
+
+static int32_t decode(struct llama_chunk_runner *runner, struct llama_context *context,
+                      const struct llama_setting *setting, double limit_s, struct llama_chunk_result *result,
+                      struct kerf_error *err) {
+    int32_t chunk = runner->plan.context - 1, most = setting->batch < chunk ? setting->batch : chunk;
+    struct llama_batch batch = llama_batch_init(most, 0, 1);
+    int32_t code = KERF_OK, chunks = runner->plan.chunks;
+    double start_s = clock_s();
+    runner->deadline_s = limit_s > 0 ? start_s + limit_s * chunks : 0;
+    for (int32_t i = 0; i < chunks && code == KERF_OK; i++) {
+        if (i > 0) llama_memory_clear(llama_get_memory(context), true);
+        code = decode_chunk(runner, context, &batch, setting, err);
+        if (code == KERF_OK) llama_synchronize(context);
+    }
+    double end_s = clock_s();
+    runner->deadline_s = 0;
+    llama_batch_free(batch);
+    if (code != KERF_OK && code != KERF_EINTERRUPTED) return code;
+    result->censored = code == KERF_EINTERRUPTED || (limit_s > 0 && end_s - start_s > limit_s * chunks);
+    result->value_s = result->censored ? limit_s : (end_s - start_s) / chunks;
+    result->start_s = start_s - runner->start_s;
+    result->end_s = end_s - runner->start_s;
+    return KERF_OK;
+}
+
+int32_t llama_chunk_run(struct llama_chunk_runner *runner, const struct llama_setting *setting, double limit_s,
+                        struct llama_chunk_result *ret_result, struct kerf_error *err) {
+    struct llama_chunk_result result = {0};
+    int32_t code = load(runner, setting, &result.load_s, err);
+    if (code != KERF_OK) return code;
+    runner->fault[0] = 0;
+    double before_s = clock_s();
+    struct llama_context *context = make_context(runner, setting);
+    result.context_s = clock_s() - before_s;
+    if (context == NULL) return fail(runner, "llama.cpp makes no context of this setting", err);
+    code = decode(runner, context, setting, limit_s, &result, err);
+    llama_free(context);
+    if (code == KERF_OK) *ret_result = result;
+    return code;
+}
+
+/* ---- The runner ------------------------------------------------------------------------------------------- */
+
+int32_t llama_chunk_runner_create(const struct llama_chunk_plan *plan, const struct llama_setting *setting,
+                                  struct llama_chunk_runner **ret_runner, double *ret_load_s, struct kerf_error *err) {
+    struct llama_chunk_runner *runner = calloc(1, sizeof *runner);
+    if (runner) runner->tokens = calloc((size_t)plan->context, sizeof *runner->tokens);
+    if (runner == NULL || runner->tokens == NULL) {
+        free(runner);
+        return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
+    }
+    runner->plan = *plan;
+    runner->start_s = clock_s();
+    llama_log_set(hear, runner);
+#ifdef KERF_LLAMA_BACKENDS
+    ggml_backend_load_all_from_path(KERF_LLAMA_BACKENDS);
+#endif
+    if (ggml_backend_reg_count() == 0) ggml_backend_load_all();
+    llama_backend_init();
+    int32_t code = load(runner, setting, ret_load_s, err);
+    if (code != KERF_OK) {
+        llama_chunk_runner_free(runner);
+        return code;
+    }
+    draw_tokens(runner);
+    *ret_runner = runner;
+    return KERF_OK;
+}
+
+struct llama_chunk_runner *llama_chunk_runner_free(struct llama_chunk_runner *runner) {
+    if (runner == NULL) return NULL;
+    llama_model_free(runner->model);
+    llama_backend_free();
+    llama_log_set(NULL, NULL);
+    free(runner->tokens);
+    free(runner);
+    return NULL;
+}

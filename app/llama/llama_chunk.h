@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Decoding a chunk with llama.cpp and timing it. A chunk is context - 1 random tokens in batches of n_batch, as
+ * llama-perplexity and best_bub cut a text; each is decoded in a context of its own, made for it and freed after it.
+ * The time is that of decoding until llama.cpp has synchronized: neither of loading the model nor of making the
+ * context.
+ */
+#ifndef KERF_LLAMA_CHUNK_H
+#define KERF_LLAMA_CHUNK_H
+
+#include "llama/llama_setting.h"
+
+struct llama_chunk_plan {
+    const char *model; /* path */
+    int32_t context;   /* tokens */
+    int32_t chunks;    /* in a measurement, 1 or more */
+    int32_t all_logits;
+    uint64_t seed; /* of the tokens */
+};
+
+struct llama_chunk_result {
+    int32_t censored;      /* 1: stopped at the limit */
+    double value_s;        /* a chunk's mean */
+    double start_s, end_s; /* of decoding, since the runner was made */
+    double load_s;         /* 0: the model was there */
+    double context_s;      /* until the context was there */
+};
+
+struct llama_chunk_runner;
+
+/* Sends everything that llama.cpp logs to standard error, and loads the model. KERF_EIO. */
+int32_t llama_chunk_runner_create(const struct llama_chunk_plan *plan, const struct llama_setting *setting,
+                                  struct llama_chunk_runner **ret_runner, double *ret_load_s, struct kerf_error *err);
+struct llama_chunk_runner *llama_chunk_runner_free(struct llama_chunk_runner *runner);
+
+/* limit_s: of a chunk; 0: none. KERF_ENOMEM where llama.cpp says that memory was what lacked, else KERF_EIO with its
+ * last line of log; after either the next one may be asked for. */
+int32_t llama_chunk_run(struct llama_chunk_runner *runner, const struct llama_setting *setting, double limit_s,
+                        struct llama_chunk_result *ret_result, struct kerf_error *err);
+
+#endif
