@@ -7,7 +7,8 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 
-const struct cli_command *const cli_commands[] = {&plan_cli,  &estimate_cli, &schedule_cli, &serve_cli, &jobs_cli,
+const struct cli_command *const cli_commands[] = {&plan_cli,  &estimate_cli, &schedule_cli, &tune_cli,
+                                                  &bub_cli,   &studies_cli,  &serve_cli,    &jobs_cli,
                                                   &token_cli, &models_cli,   &systems_cli,  &help_cli};
 const size_t num_cli_commands = sizeof cli_commands / sizeof *cli_commands;
 
@@ -59,7 +60,8 @@ int cli_unknown(const char *name) {
 }
 
 int main(int argc, char **argv) {
-    signal(SIGPIPE, SIG_IGN); /* a reader who has seen enough is told by write(2) */
+    signal(SIGPIPE, SIG_IGN); /* a reader who has seen enough is told by write(2), */
+    signal(SIGXFSZ, SIG_IGN); /* and so is a file that has reached its limit */
     if (argc < 2) {
         help_cli.run(0, argv);
         return EXIT_USAGE;

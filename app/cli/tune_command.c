@@ -451,6 +451,7 @@ static int run(int argc, char **argv) {
     interrupt_catch();
     int32_t code = answer(&values, &ended, &err);
     kerf_options_free(&table, &values);
+    if (code == KERF_EINFEASIBLE) err.code = KERF_EINVALID; /* a grid without settings: the question is at fault */
     return code == KERF_OK ? ended : cli_fail(&err);
 }
 

@@ -43,12 +43,14 @@ static const char *title(const struct tune_report *report, struct sketch *sketch
     return sketch_text(sketch, &text);
 }
 
-/* The sentences as one paragraph. */
+/* The sentences as one paragraph, up to the third: more has no room. */
 static const char *subtitle(const struct tune_report *report, struct sketch *sketch) {
+    enum { SENTENCES = 3 };
     struct kerf_text words = {0};
+    int32_t sentences = 0;
     words_study(&words, report, 0);
     for (char *c = words.data; c && *c; c++)
-        if (*c == '\n') *c = c[1] ? ' ' : 0;
+        if (*c == '\n') *c = ++sentences < SENTENCES && c[1] ? ' ' : 0;
     return sketch_text(sketch, &words);
 }
 

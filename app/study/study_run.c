@@ -65,7 +65,7 @@ static double run_s(const struct study_run *run) { return seconds_since(&run->be
 
 static void stop(struct study_run *run, int32_t why, const char *reason) {
     run->state.stop = why;
-    snprintf(run->state.reason, sizeof run->state.reason, "%s", reason);
+    snprintf(run->state.reason, sizeof run->state.reason, "%.399s", reason);
 }
 
 /* ---- What was seen ------------------------------------------------------------------------------------------ */
@@ -153,10 +153,12 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     struct kerf_tune_answer answer;
     int32_t code = kerf_tune_study_answer(run->state.study, &answer, err);
     if (code != KERF_OK) return code;
+    int64_t most = run->request.max_observations;
+    int is_spent = most > 0 && run->state.num_entries >= most;
     int is_sure = answer.best >= 0 && answer.settings[answer.best].probability_within >= run->request.confidence;
     int32_t why = answer.best < 0                                    ? STUDY_NOTHING
                   : decision->stop == KERF_TUNE_CONFIDENT || is_sure ? STUDY_CONFIDENT
-                  : decision->stop == KERF_TUNE_TOO_NOISY            ? STUDY_TOO_NOISY
+                  : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent            ? STUDY_TOO_NOISY
                                                                      : STUDY_BUDGET;
     stop(run, why, decision->reason);
     run->decided = 1;

@@ -6,14 +6,18 @@
 #include "kerf/cost.h"
 #include "kerf/draw.h"
 #include "kerf/error.h"
+#include "kerf/gguf.h"
 #include "kerf/jobs.h"
 #include "kerf/json.h"
+#include "kerf/llama.h"
 #include "kerf/option.h"
 #include "kerf/plan.h"
 #include "kerf/run.h"
 #include "kerf/schedule.h"
 #include "kerf/spec.h"
 #include "kerf/text.h"
+#include "kerf/trial.h"
+#include "kerf/tune.h"
 #include "kerf/version.h"
 
 #endif

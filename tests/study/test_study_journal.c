@@ -235,7 +235,7 @@ static void what_is_no_journal_is_refused(void **state) {
     refused("[1]\n", "a JSON object");
     refused("{\"a\":1}\n", "no journal");
     refused("{\"journal\":2}\n", "no journal");
-    refused("{\"journal\":1,\"request\":{\"params\":[1]}}\n", "\"params\"");
+    refused("{\"journal\":1,\"request\":{\"params\":[1],\"protocol\":\"exit\",\"objective\":\"wall\"}}\n", "of another kind");
 }
 
 static void a_rebuilt_program_is_another_one(void **state) {

@@ -154,7 +154,7 @@ static void add_filled(struct words *words, const struct kerf_tune_space *space,
         if (param >= 0)
             kerf_text_add(&text, text_of(space, setting, param));
         else if (param == SETTING)
-            kerf_tune_setting_json(space, setting, &json);
+            kerf_tune_setting_json(&json, NULL, space, setting);
         else
             kerf_text_write(&text, piece.text, piece.length);
     }

@@ -124,7 +124,7 @@ static char **make_environment(struct slot *slot, int is_shell) {
         struct kerf_text text = {0};
         struct kerf_json json;
         kerf_json_begin(&json, &text);
-        kerf_tune_setting_json(slot->runner->space, slot->trial.result.observation.setting, &json);
+        kerf_tune_setting_json(&json, NULL, slot->runner->space, slot->trial.result.observation.setting);
         list[kept] = text.data ? arena_printf(&slot->arena, "KERF_SETTING=%s", text.data) : NULL;
         kerf_text_free(&text);
     } else {

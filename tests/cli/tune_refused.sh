@@ -1,0 +1,49 @@
+#!/bin/sh
+# kerf tune: what cannot be answered is refused in one line, before anything runs.
+. "$DATA/case.sh"
+. "$DATA/tune.sh"
+refuses() {
+    echo "\$ kerf tune $*"
+    refused tune --no-journal --fresh "$@"
+}
+refuses
+refuses -p b=1..4
+refuses -p b=1..4 -- true
+refuses -p b=1..4 -- true {b} {c}
+refuses -p b=4..1 -- true {b}
+refuses -p b= -- true {b}
+refuses -p 'b=1..8:x1' -- true {b}
+refuses -p b=1..1000000000 -- true {b}
+refuses -p b=1..4 -p b=1..4 -- true {b}
+refuses -p b=1..4 -w 'b > 9' -- true {b}
+refuses -p b=1..4 -w 'b >' -- true {b}
+refuses -p b=1..4 -w 'c > 1' -- true {b}
+refuses -p b=1..4 -d b=9 -- true {b}
+refuses -p b=1..4 -d c=1 -- true {b}
+refuses -p b=1..4 --prefer smaller -- true {b}
+refuses -p b=1..4 --prefer smaller:c -- true {b}
+refuses -p b=1..4 --within 0 -- true {b}
+refuses -p b=1..4 --confidence 100% -- true {b}
+refuses -p b=1..4 --budget 10 -- true {b}
+refuses -p b=1..4 --memory-cap much -- true {b}
+refuses -p b=1..4 --minimize --maximize -- true {b}
+refuses -p b=1..4 --objective speed -- true {b}
+refuses -p b=1..4 --objective 'regex:(' -- true {b}
+refuses -p b=1..4 --objective 'regex:' -- true {b}
+refuses -p b=1..4 --protocol guess -- true {b}
+refuses -p b=1..4 --context 4096 -- true {b}
+refuses -p b=1..4 -- ./nowhere {b}
+refuses llama
+refuses llama model.gguf
+refuses llama nowhere.gguf --context 512
+echo "no model" >foreign.gguf
+refuses llama foreign.gguf --context 512
+refuses -p b=1..4 -o surface.bmp -- true {b}
+
+echo "== nothing can be measured"
+tunes_nothing() {
+    "$KERF" tune -p b=1..4 --no-journal --fresh "$@"
+    echo "status $?"
+}
+tunes_nothing -- false {b} | same
+tunes_nothing --objective 'regex:([0-9]+)' -- true {b} | same

@@ -1,0 +1,81 @@
+#!/bin/sh
+# Studies are kept: kill -9 and --resume, Ctrl-C, a spent budget, earlier studies, list, show, export and replay.
+. "$DATA/case.sh"
+. "$DATA/tune.sh"
+lines() { cat "studies/$1.jsonl" 2>/dev/null | wc -l; }
+
+echo "== the whole study"
+tunes --study whole --format json -- "$worker" >/dev/null
+cp out whole.json
+facts whole.json
+
+echo "== kill -9 in the middle, and on: the same answer, nothing lost or doubled"
+# shellcheck disable=SC2086
+"$KERF" tune $grid --protocol worker --interference ignore --fresh --study killed --format json -- "$worker" --sleep 0.05 >killed.json 2>&1 &
+kerf=$!
+has_lines() { [ "$(lines "$1")" -gt "$2" ]; }
+until_true has_lines killed 5
+kill -9 $kerf
+wait $kerf 2>/dev/null
+before=$(lines killed)
+sleep 0.3
+[ "$(lines killed)" = "$before" ] && echo "nobody writes to it any more"
+pgrep -f "$worker --sleep 0.05" >/dev/null && echo "its worker lives on"
+"$KERF" tune --resume --study killed --format json >resumed.json
+facts resumed.json >a
+facts whole.json >b
+cmp a b && echo "as if nothing had happened"
+grep -o '"n":[0-9]*' studies/killed.jsonl | sort | uniq -d
+
+echo "== Ctrl-C prints what is known"
+# shellcheck disable=SC2086
+env --default-signal=INT "$KERF" tune $grid --protocol worker --interference ignore --fresh --study interrupted --format json -- "$worker" --sleep 0.05 >interrupted.json &
+kerf=$!
+until_true has_lines interrupted 3
+kill -INT $kerf
+wait $kerf
+echo "status $?"
+grep -oE '"stopped":"[a-z]*"' interrupted.json
+grep -q '"best":{"setting"' interrupted.json && echo "with what is known"
+
+echo "== a spent budget"
+tunes --fresh --study spent --budget 0.2s --format json -- "$worker" --sleep 0.05 | grep -oE '"stopped":"[a-z]*"|== .*'
+
+echo "== earlier studies of the same program help, and are said"
+tunes --study again --format json -- "$worker" >/dev/null
+facts out | grep earlier
+tunes --study fresh --fresh --format json -- "$worker" >/dev/null
+facts out | grep earlier
+
+echo "== list, show, export, replay"
+"$KERF" studies --format csv | tail -n +2 | sed -E "s|[^ \"]*simulated|simulated|" | cut -d, -f1,3,4,6 | sort | grep -v spent | sed 's/^interrupted,interrupted,[0-9]*/interrupted,interrupted,N/'
+"$KERF" studies show whole --format json >shown.json
+facts shown.json >a
+facts whole.json >b
+cmp a b && echo "shown as it was told"
+"$KERF" studies export whole | grep -oE '"n":1,"setting":\{[^}]*\},"outcome":"[a-z]*"'
+"$KERF" studies export whole --format csv | sed -n '1p;2p' | cut -d, -f1-5
+"$KERF" studies replay whole | head -1
+"$KERF" studies replay killed --format json | grep -oE '"decided":[0-9]+,"same":[0-9]+'
+
+echo "== refusals"
+"$KERF" studies show nowhere
+"$KERF" studies shw whole
+"$KERF" studies show
+"$KERF" tune --resume --study nowhere
+"$KERF" tune --resume -- true
+tunes --study whole -- "$worker" 2>&1 | sed "s|$PWD|FOLDER|"
+echo '{"journal":1' >studies/torn.jsonl
+"$KERF" studies show torn 2>&1 | sed "s|$PWD|FOLDER|"
+rm studies/torn.jsonl
+
+echo "== a journal that cannot be written ends the study, with what is known"
+(
+    ulimit -f 4
+    # shellcheck disable=SC2086
+    "$KERF" tune $grid --protocol worker --interference ignore --fresh --study full --format json -- "$worker" >full.json 2>err
+    echo "status $?"
+)
+sed "s|$PWD|FOLDER|" err
+grep -q '"best":{"setting"' full.json && echo "with what is known"
+"$KERF" studies show full --format json | grep -oE '"best":\{"setting":'

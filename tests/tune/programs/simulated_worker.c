@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A worker whose times are made up, so that a study of it is the same every time: a valley over ubatch with its floor
+ * at 128 to 512, on which batch has hardly any influence, and 2 % of noise that depends on the request's id alone. Its
+ * clock runs by the times that it tells.
+ *
+ *     simulated_worker [--sleep SECONDS] [--out-of-memory UBATCH] [--maximize]
+ *
+ * --sleep: what a request really takes. --out-of-memory: from this ubatch on. --maximize: tells its speed instead.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static double number_of(const char *line, const char *key) {
+    const char *place = strstr(line, key);
+    return place ? strtod(place + strlen(key), NULL) : 0;
+}
+
+/* Normal with deviation 1, more or less: the sum of twelve uniform numbers. */
+static double noise(long id) {
+    unsigned long state = (unsigned long)id * 2654435761u + 12345;
+    double sum = -6;
+    for (int i = 0; i < 12; i++) {
+        state = state * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(state >> 11) * 0x1p-53;
+    }
+    return sum;
+}
+
+static double truth_s(double batch, double ubatch) {
+    double steps = log2(ubatch);
+    double slow = steps < 8 ? 0.035 * (8 - steps) * (8 - steps) : 0.02 * (steps - 8) * (steps - 8);
+    return 0.4 * (1 + slow) * (1 + 0.001 * log2(batch / ubatch));
+}
+
+int main(int argc, char **argv) {
+    double sleep_s = 0, out_of_memory = INFINITY, clock_s = 0;
+    int maximize = 0;
+    char line[4096];
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--maximize") == 0)
+            maximize = 1;
+        else if (strcmp(argv[i], "--sleep") == 0 && i + 1 < argc)
+            sleep_s = atof(argv[++i]);
+        else if (strcmp(argv[i], "--out-of-memory") == 0 && i + 1 < argc)
+            out_of_memory = atof(argv[++i]);
+    }
+    puts("{\"ready\":true}");
+    fflush(stdout);
+    while (fgets(line, sizeof line, stdin)) {
+        long id = (long)number_of(line, "\"id\":");
+        double batch = number_of(line, "\"batch\":"), ubatch = number_of(line, "\"ubatch\":");
+        double limit_s = number_of(line, "\"limit_s\":"), start_s = clock_s;
+        double value = truth_s(batch, ubatch) * exp(0.02 * noise(id));
+        if (sleep_s > 0) usleep((useconds_t)(1e6 * sleep_s));
+        clock_s += limit_s > 0 && value > limit_s ? limit_s : value;
+        if (ubatch >= out_of_memory)
+            printf("{\"id\":%ld,\"error\":\"CUDA out of memory\",\"kind\":\"memory\"}\n", id);
+        else if (limit_s > 0 && value > limit_s)
+            printf("{\"id\":%ld,\"censored\":%.17g,\"start_s\":%.17g,\"end_s\":%.17g}\n", id, limit_s, start_s, clock_s);
+        else
+            printf("{\"id\":%ld,\"value\":%.17g,\"start_s\":%.17g,\"end_s\":%.17g}\n", id, maximize ? 1 / value : value,
+                   start_s, clock_s);
+        fflush(stdout);
+    }
+    return 0;
+}
