@@ -15,6 +15,12 @@ static const struct kerf_option options[] = {
      .value = "URL",
      .help = "The server (default: $KERF_SERVER, else http://127.0.0.1:8000). https and proxies work as with curl: "
              "$https_proxy, $http_proxy, $no_proxy."},
+    {.name = "ca",
+     .type = KERF_OPTION_STRING,
+     AT(ca),
+     .value = "FILE",
+     .help = "Over https: trust the certificates in this file, in PEM (default: $KERF_CA, else those that the system "
+             "trusts)."},
     {.name = "token",
      .type = KERF_OPTION_STRING,
      AT(token),
@@ -225,6 +231,7 @@ static int act(const struct jobs_options *values) {
     struct jobs_request request = {.options = values};
     const struct http_options http = {.url = or_environment(values->server, "KERF_SERVER", "http://127.0.0.1:8000"),
                                       .token = or_environment(values->token, "KERF_TOKEN", NULL),
+                                      .ca = or_environment(values->ca, "KERF_CA", NULL),
                                       .timeout_s = values->timeout_s};
     int32_t code = check(values, &action, &err);
     if (code == KERF_OK) code = http_open(&http, &request.client, &err);

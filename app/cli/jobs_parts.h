@@ -10,7 +10,7 @@ enum { EXIT_KEEP_TRAINING = 10 };
 
 struct jobs_options {
     struct kerf_strings words, outputs; /* words: the action and what it acts on */
-    const char *server, *token, *format, *metric_regex, *epoch_regex, *meter, *gpus;
+    const char *server, *ca, *token, *format, *metric_regex, *epoch_regex, *meter, *gpus;
     int64_t batch_size, trial, epoch, limit;
     double timeout_s, time_s, energy_j, metric, power_w, grace_s;
     int32_t all;

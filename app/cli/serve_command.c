@@ -8,7 +8,7 @@
 #include "server/server.h"
 
 struct serve_options {
-    const char *listen, *store, *import_zeus, *compat, *log;
+    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log;
     int64_t threads, connections, cache;
     double idle, request;
     int32_t log_requests, tokens;
@@ -29,6 +29,17 @@ static const struct kerf_option options[] = {
      .value = "STORE",
      .help = "What the server knows (default: kerf.db): a SQLite file, made where there is none, or "
              "postgresql://USER@HOST/DATABASE, which several servers may share."},
+    {.name = "tls-cert",
+     .type = KERF_OPTION_STRING,
+     AT(tls_cert),
+     .value = "FILE",
+     .help = "Speak HTTPS, with this certificate in PEM, followed by those that sign it. It is read at the start: "
+             "restart the server when it was renewed."},
+    {.name = "tls-key",
+     .type = KERF_OPTION_STRING,
+     AT(tls_key),
+     .value = "FILE",
+     .help = "The certificate's private key in PEM, without a password (default: it stands in --tls-cert's file)."},
     {.name = "import-zeus",
      .type = KERF_OPTION_STRING,
      AT(import_zeus),
@@ -96,6 +107,8 @@ static const struct kerf_option options[] = {
 static const char *const examples[] = {
     "on this machine, with what it learns in jobs.db",
     "kerf serve --store jobs.db",
+    "on all addresses, over TLS, for those who have a token",
+    "kerf serve --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --store jobs.db",
     "in the place of Zeus's server",
     "kerf serve --compat zeus --listen 127.0.0.1:8000 --store zeus.db",
     NULL,
@@ -132,6 +145,8 @@ static int serve(const struct serve_options *values) {
     const struct server_options how = {
         .listen = values->listen,
         .store = values->store,
+        .tls_cert = values->tls_cert,
+        .tls_key = values->tls_key,
         .import_zeus = values->import_zeus,
         .compat = compat,
         .log_json = strcmp(values->log, "json") == 0,
@@ -145,6 +160,10 @@ static int serve(const struct serve_options *values) {
                                    : 75,
         .request_s = values->request,
     };
+    if (values->tls_key && values->tls_cert == NULL) {
+        kerf_error_set(&err, KERF_EINVALID, "--tls-key is of no use without --tls-cert");
+        return cli_fail(&err);
+    }
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);

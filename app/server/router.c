@@ -112,7 +112,8 @@ static int redirect(struct exchange *exchange) {
     while (path.length > 0 && path.bytes[path.length - 1] == '/') path.length--;
     if (path.length == exchange->path.length || path.length == 0) return 0;
     if (find(exchange, path, &first) == NULL && first == NULL) return 0;
-    kerf_text_printf(&location, "http://%s", exchange->host ? exchange->host : exchange->server->address);
+    kerf_text_printf(&location, "%s://%s", server_scheme(exchange->server),
+                     exchange->host ? exchange->host : exchange->server->address);
     kerf_text_write(&location, path.bytes, path.length);
     if (exchange->query.length > 0) {
         kerf_text_add(&location, "?");

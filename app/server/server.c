@@ -220,13 +220,18 @@ static void on_library_words(void *context, const char *format, va_list list) {
 static int32_t start_daemon(struct server *server, int fd, struct kerf_error *err) {
     const struct server_options *options = &server->options;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
-    server->daemon =
-        MHD_start_daemon(flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
-                         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads_of(options),
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK,
-                         on_target, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
-                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+    const struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls.certificate},
+                                         {MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls.key},
+                                         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)tls_priorities},
+                                         {MHD_OPTION_END, 0, NULL}};
+    if (server->tls.certificate) flags |= MHD_USE_TLS;
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads_of(options),
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        MHD_OPTION_ARRAY, server->tls.certificate ? tls : &tls[3], MHD_OPTION_END);
     if (server->daemon) return KERF_OK;
     close(fd);
     return kerf_error_set(err, KERF_EIO, "the HTTP server cannot be started");
@@ -272,7 +277,9 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     server->log = (struct log){options->log_json, STDERR_FILENO};
     server->started_s = clock_now_s();
     raise_file_limit(options->connections);
-    int32_t code = store_open(options->store, STORE_SERVE, &server->store, err);
+    int32_t code = KERF_OK;
+    if (options->tls_cert) code = tls_read(options->tls_cert, options->tls_key, &server->log, &server->tls, err);
+    if (code == KERF_OK) code = store_open(options->store, STORE_SERVE, &server->store, err);
     if (code == KERF_OK && options->import_zeus) code = take_over(server, err);
     if (code == KERF_OK) {
         server->jobs = job_cache_new((size_t)options->cache_mib << 20);
@@ -287,7 +294,7 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     if (code == KERF_OK) {
         char store[256];
         store_name(options->store, store, sizeof store);
-        log_info(&server->log, "listening", "http://%s, store %s", server->address, store);
+        log_info(&server->log, "listening", "%s://%s, store %s", server_scheme(server), server->address, store);
         *ret_server = server;
     } else {
         server_stop(server);
@@ -325,6 +332,7 @@ void server_stop(struct server *server) {
     workers_stop(server->workers);
     store_close(server->store);
     job_cache_free(server->jobs);
+    tls_free(&server->tls);
     if (server->daemon) log_info(&server->log, "stopped", "all requests are answered");
     free(server);
 }

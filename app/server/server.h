@@ -11,6 +11,8 @@ struct server;
 struct server_options {
     const char *listen;      /* "127.0.0.1:8000", "[::1]:0" */
     const char *store;       /* as store_open has it */
+    const char *tls_cert;    /* a certificate in PEM; NULL: plain HTTP */
+    const char *tls_key;     /* its key; NULL: it stands in tls_cert */
     const char *import_zeus; /* a database of Zeus's server that is taken over first; NULL: none */
     int32_t compat;          /* 1: Zeus's server, its faults included */
     int32_t log_json;

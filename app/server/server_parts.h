@@ -9,6 +9,7 @@
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/server.h"
+#include "server/tls.h"
 #include "server/workers.h"
 
 struct MHD_Daemon;
@@ -18,7 +19,8 @@ struct server {
     struct log log;
     struct store *store;
     struct job_cache *jobs;
-    struct access *access; /* NULL: no tokens are asked for */
+    struct access *access;   /* NULL: no tokens are asked for */
+    struct tls_files tls;    /* zeros: plain HTTP */
     struct workers *workers; /* NULL when the store never makes one wait */
     struct metrics metrics;
     struct MHD_Daemon *daemon;
@@ -40,6 +42,9 @@ struct server {
 
 static inline int32_t server_job_flags(const struct server *server) {
     return server->options.compat ? KERF_JOB_COMPAT : 0;
+}
+static inline const char *server_scheme(const struct server *server) {
+    return server->options.tls_cert ? "https" : "http";
 }
 static inline int32_t server_request_flags(const struct server *server) {
     return server->options.compat ? 0 : REQUEST_MENDED;
