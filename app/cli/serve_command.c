@@ -9,7 +9,7 @@
 
 struct serve_options {
     const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log;
-    int64_t threads, connections, cache;
+    int64_t threads, connections, an_address, rate, cache;
     double idle, request;
     int32_t log_requests, tokens;
 };
@@ -80,6 +80,22 @@ static const struct kerf_option options[] = {
      .minimum = 1,
      .maximum = 1000000,
      .help = "Connections at a time (default: 16384)."},
+    {.name = "connections-per-address",
+     .type = KERF_OPTION_INTEGER,
+     AT(an_address),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 1000000,
+     .help =
+         "Of one address at a time; 0: any number (default: any on loopback, elsewhere a quarter of --connections)."},
+    {.name = "rate",
+     .type = KERF_OPTION_INTEGER,
+     AT(rate),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 1000000,
+     .help = "Requests a second that one address may send, and twice as many at once; more are answered 429. A wrong "
+             "token counts as ten. 0: any number (default: any on loopback, elsewhere 1000)."},
     {.name = "cache",
      .type = KERF_OPTION_INTEGER,
      AT(cache),
@@ -154,6 +170,8 @@ static int serve(const struct serve_options *values) {
         .tokens = values->tokens,
         .threads = (int32_t)values->threads,
         .connections = (int32_t)values->connections,
+        .connections_an_address = (int32_t)values->an_address,
+        .rate = (int32_t)values->rate,
         .cache_mib = (int32_t)values->cache,
         .idle_s = values->idle > 0 ? values->idle
                   : compat         ? 5
@@ -180,6 +198,8 @@ static int run(int argc, char **argv) {
                                    .compat = "none",
                                    .log = "text",
                                    .connections = 16384,
+                                   .an_address = -1,
+                                   .rate = -1,
                                    .cache = 64,
                                    .request = 30};
     int status = cli_parse(&serve_cli, argc, argv, &values);

@@ -58,6 +58,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         exchange->connection = connection;
         exchange->fd = info->connect_fd;
         exchange->since_s = clock_ticks_s();
+        rate_limit_know(exchange);
         watch_add(server, exchange);
     } else if (exchange) {
         watch_remove(server, exchange);
@@ -113,7 +114,8 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     exchange->body_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE);
     exchange->host = header(connection, MHD_HTTP_HEADER_HOST);
     exchange->began_s = clock_ticks_s();
-    exchange->role = access_role(exchange->server->access, connection);
+    exchange->role = TOKEN_NONE;
+    if (rate_limit_lets_in(exchange)) exchange->role = access_role(exchange->server->access, connection);
     exchange->is_too_large = body > REQUEST_BODY_MOST;
     return MHD_YES;
 }
@@ -140,6 +142,7 @@ static enum MHD_Result send_answer(struct exchange *exchange) {
     if (response == NULL) return MHD_NO;
     if (exchange->content_type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type);
     if (exchange->allow) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, exchange->allow);
+    if (exchange->retry_after[0]) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, exchange->retry_after);
     if (exchange->status == 401) {
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"kerf\"");
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"kerf\""); /* browsers */
@@ -162,11 +165,14 @@ static enum MHD_Result run(struct exchange *exchange) {
     int reading = EXCHANGE_READING;
     if (atomic_compare_exchange_strong(&exchange->state, &reading, EXCHANGE_RUNNING)) {
         atomic_fetch_add(&exchange->server->running, 1);
-        if (exchange->is_too_large)
+        if (exchange->wait_s > 0)
+            rate_limit_answer(exchange);
+        else if (exchange->is_too_large)
             too_large(exchange);
         else
             router_find(exchange), access_allows(exchange);
-        if (exchange->step && exchange->server->workers) {
+        int is_quick = exchange->route && exchange->route->flags & ROUTE_QUICK;
+        if (exchange->step && exchange->server->workers && !is_quick) {
             exchange_hand_over(exchange);
             return MHD_YES;
         }
@@ -228,7 +234,8 @@ static int32_t start_daemon(struct server *server, int fd, struct kerf_error *er
     server->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads_of(options),
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)options->connections_an_address, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
         MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
         MHD_OPTION_ARRAY, server->tls.certificate ? tls : &tls[3], MHD_OPTION_END);
@@ -290,6 +297,7 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     if (code == KERF_OK) code = listen_open(options->listen, &fd, &server->port, server->address, &is_loopback, err);
     if (code == KERF_OK && (options->tokens || !is_loopback))
         if ((code = access_open(server->store, &server->log, &server->access, err)) != KERF_OK) close(fd);
+    if (code == KERF_OK && (code = rate_limit_open(server, is_loopback, err)) != KERF_OK) close(fd);
     if (code == KERF_OK) code = start_daemon(server, fd, err);
     if (code == KERF_OK) {
         char store[256];
@@ -329,6 +337,7 @@ void server_stop(struct server *server) {
     if (server->daemon) finish_requests(server);
     watch_stop(server);
     access_close(server->access);
+    rate_free(server->rates);
     workers_stop(server->workers);
     store_close(server->store);
     job_cache_free(server->jobs);

@@ -20,9 +20,11 @@ struct server_options {
     int32_t tokens;  /* 1: on loopback as well */
     int32_t threads; /* 0: as many as there are processors, 8 at most */
     int32_t connections;
-    int32_t cache_mib; /* for jobs in memory */
-    double idle_s;     /* after which a connection without a request is closed */
-    double request_s;  /* within which a request must have come in */
+    int32_t connections_an_address; /* -1: what suits the address that it listens on; 0: any number */
+    int32_t rate;                   /* requests a second that an address may send; -1 and 0 as above */
+    int32_t cache_mib;              /* for jobs in memory */
+    double idle_s;                  /* after which a connection without a request is closed */
+    double request_s;               /* within which a request must have come in */
 };
 
 /* Opens the store, and then the socket. */

@@ -8,6 +8,7 @@
 #include "server/exchange.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/rate.h"
 #include "server/server.h"
 #include "server/tls.h"
 #include "server/workers.h"
@@ -19,9 +20,10 @@ struct server {
     struct log log;
     struct store *store;
     struct job_cache *jobs;
-    struct access *access;   /* NULL: no tokens are asked for */
-    struct tls_files tls;    /* zeros: plain HTTP */
-    struct workers *workers; /* NULL when the store never makes one wait */
+    struct rate_table *rates; /* NULL: everybody may ask as much as they like */
+    struct access *access;    /* NULL: no tokens are asked for */
+    struct tls_files tls;     /* zeros: plain HTTP */
+    struct workers *workers;  /* NULL when the store never makes one wait */
     struct metrics metrics;
     struct MHD_Daemon *daemon;
     char address[128]; /* "127.0.0.1:8000" */
@@ -62,6 +64,14 @@ void watch_remove(struct server *server, struct exchange *exchange);
 void watch_close_idle(struct server *server);
 void watch_settle(struct exchange *exchange); /* a request is over: what comes from now on is another */
 
+/* ---- rate_limit.c: addresses that ask too much -------------------------------------------------------------- */
+
+int32_t rate_limit_open(struct server *server, int is_loopback, struct kerf_error *err);
+void rate_limit_know(struct exchange *exchange);         /* the client's address */
+int rate_limit_lets_in(struct exchange *exchange);       /* 0: rate_limit_answer is the answer */
+void rate_limit_answer(struct exchange *exchange);       /* 429 */
+void rate_limit_note_refused(struct exchange *exchange); /* 401 */
+
 /* ---- router.c ---------------------------------------------------------------------------------------------- */
 
 struct route {
@@ -74,7 +84,8 @@ enum route_flags {
     ROUTE_NOT_COMPAT = 1, /* Zeus's server has something else there */
     ROUTE_OWN = 2,        /* kerf's, not Zeus's */
     ROUTE_TEXT = 4,
-    ROUTE_OPEN = 8 /* without a token: says nothing about anybody */
+    ROUTE_OPEN = 8,  /* without a token: says nothing about anybody */
+    ROUTE_QUICK = 16 /* never asks the store: no worker is waited for */
 };
 
 /* Sets route and step, or answers 404, 405 or 307. */
