@@ -108,7 +108,7 @@ void cluster_run(struct cluster *cluster, const char *database, const char *sql)
 
 void cluster_lock(struct cluster *cluster, const char *database, const char *table, int seconds) {
     const struct timespec pause = {.tv_nsec = 10000000};
-    char command[512], mark[128];
+    char command[1024], mark[128];
     snprintf(mark, sizeof mark, "%s/locked", cluster->folder);
     remove(mark);
     snprintf(command, sizeof command,
