@@ -124,6 +124,7 @@ struct sqlite_store {
 /* The database's words in err; KERF_EIO. */
 int32_t sqlite_fail(sqlite3 *db, struct kerf_error *err);
 int32_t sqlite_run(sqlite3 *db, const char *sql, struct kerf_error *err);
+int32_t sqlite_check(sqlite3 *db, const char *path, struct kerf_error *err); /* whether it is one of kerf's */
 int32_t sqlite_migrate(sqlite3 *db, const char *path, struct kerf_error *err);
 
 /* sqlite.c */
@@ -150,6 +151,10 @@ int32_t sqlite_apply(struct sqlite_session *session, struct kerf_text *room, str
 
 /* sqlite_purge.c: removes a piece of what deleted jobs left; 0 when there is none, or when it could not. */
 int sqlite_purge(struct sqlite_session *session);
+
+/* sqlite_backup.c */
+int32_t sqlite_backup(const char *path, const char *to, int32_t overwrites, kerf_progress progress, void *context,
+                      struct kerf_error *err);
 
 /* sqlite_read.c */
 int32_t sqlite_load_job(struct store *store, struct store_turn *turn, int32_t flags, struct kerf_job **ret_job,

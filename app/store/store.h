@@ -104,6 +104,10 @@ struct store_methods {
     const char *scheme; /* "postgresql://": what `where` begins with; NULL: any file */
     int32_t blocks;     /* 1: a decision waits for the database, and is better made in a thread that may wait */
 
+    /* NULL: the database has a program of its own for that. As store_backup. */
+    int32_t (*backup)(const char *where, const char *to, int32_t overwrites, kerf_progress progress, void *context,
+                      struct kerf_error *err);
+
     int32_t (*open)(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err);
     void (*close)(struct store *store); /* after all submitted writes are done */
     int32_t (*ping)(struct store *store, struct kerf_error *err);
@@ -151,6 +155,11 @@ enum store_open_flags {
 
 /* By what `where` begins with. */
 int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err);
+/* Copies the store into the file `to`, which is a store then; also while a server runs: the copy has what was answered
+ * before this was called. KERF_EINVALID: the file is there and overwrites is 0; KERF_EUNSUPPORTED: err says which
+ * program does it; KERF_EINTERRUPTED: progress wanted it so, and `to` is as it was. */
+int32_t store_backup(const char *where, const char *to, int32_t overwrites, kerf_progress progress, void *context,
+                     struct kerf_error *err);
 void store_close(struct store *store);                           /* NULL is fine */
 void store_name(const char *where, char *ret_name, size_t size); /* for people: without user, password and options */
 
