@@ -5,10 +5,11 @@
 #include <string.h>
 #include <pthread.h>
 #include "cli/command.h"
+#include "cli/span.h"
 #include "server/server.h"
 
 struct serve_options {
-    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log;
+    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log, *keep_trials;
     int64_t threads, connections, an_address, rate, cache;
     double idle, request;
     int32_t log_requests, tokens;
@@ -58,6 +59,13 @@ static const struct kerf_option options[] = {
      .value = "SERVER",
      .choices = "none,zeus",
      .help = "zeus: every answer equals that of Zeus's server, its faults included (default: none)."},
+    {.name = "keep-trials",
+     .type = KERF_OPTION_STRING,
+     AT(keep_trials),
+     .value = "TIME",
+     .help =
+         "Remove trials that ended longer ago than this, such as 90d, an hour at least (default: none). No decision "
+         "changes by it: what one may still need stays."},
     {.name = "log",
      .type = KERF_OPTION_CHOICE,
      AT(log),
@@ -153,8 +161,21 @@ static void wait_for_end(const sigset_t *signals) {
     }
 }
 
+/* A run repeats its last report for some minutes, and is to be told that it is known. */
+static int32_t read_keep(const char *text, double *ret_keep_s, struct kerf_error *err) {
+    enum { LEAST_S = 3600 };
+    *ret_keep_s = 0;
+    int32_t code = text ? span_read("keep-trials", text, ret_keep_s, err) : KERF_OK;
+    if (code == KERF_OK && text && *ret_keep_s < LEAST_S)
+        code =
+            kerf_error_set(err, KERF_EINVALID, "--keep-trials '%.64s' is too short: an hour, 1h, is the least", text);
+    return code;
+}
+
 static int serve(const struct serve_options *values) {
     struct kerf_error err;
+    double keep_s;
+    if (read_keep(values->keep_trials, &keep_s, &err) != KERF_OK) return cli_fail(&err);
     struct server *server;
     sigset_t signals;
     int compat = strcmp(values->compat, "zeus") == 0;
@@ -173,6 +194,7 @@ static int serve(const struct serve_options *values) {
         .connections_an_address = (int32_t)values->an_address,
         .rate = (int32_t)values->rate,
         .cache_mib = (int32_t)values->cache,
+        .keep_trials_s = keep_s,
         .idle_s = values->idle > 0 ? values->idle
                   : compat         ? 5
                                    : 75,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/span.h"
 #include "cli/terminal.h"
 #include "kerf/json.h"
 #include "server/token.h"
@@ -82,23 +83,6 @@ static int is_json(const struct token_options *values) { return strcmp(values->f
 
 /* ---- add ---------------------------------------------------------------------------------------------------- */
 
-/* "30d" as seconds. */
-static int32_t read_span(const char *text, double *ret_span_s, struct kerf_error *err) {
-    static const struct {
-        char unit;
-        double seconds;
-    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}, {'d', 86400}, {'w', 7 * 86400}};
-    enum { MOST_S = 1000000000 };
-    char *end;
-    double count = kerf_number_parse(text, &end);
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        if (end == text || end[0] != units[i].unit || end[1] != 0) continue;
-        *ret_span_s = count * units[i].seconds;
-        if (*ret_span_s > 0 && *ret_span_s <= MOST_S) return KERF_OK;
-    }
-    return kerf_error_set(err, KERF_EINVALID, "--expires '%.64s' must be a time such as 12h, 30d or 52w", text);
-}
-
 static int32_t check_name(const char *name, struct kerf_error *err) {
     enum { MOST = 100 };
     size_t length = strlen(name);
@@ -138,7 +122,7 @@ static int32_t make(const struct token_options *values, struct store_token *toke
     int32_t code = check_name(token->name, err);
     if (code == KERF_OK && values->role == NULL)
         code = kerf_error_set(err, KERF_EINVALID, "--role is missing: read, write or admin");
-    if (code == KERF_OK && values->expires) code = read_span(values->expires, &span_s, err);
+    if (code == KERF_OK && values->expires) code = span_read("expires", values->expires, &span_s, err);
     if (code == KERF_OK && values->expires) token->expires_s = token->created_s + span_s;
     if (code == KERF_OK) code = token_make(secret, err);
     if (code == KERF_OK && token_hash(secret, token->hash) != KERF_OK)

@@ -81,6 +81,7 @@ struct exchange {
     struct request_report report;
     struct request_trial ended;
     struct kerf_trial trial;
+    int is_forgotten; /* it ended so long ago that its row was removed */
     struct kerf_decision decision;
     struct kerf_text message, reason;
     exchange_step again; /* when another server took the job_id meanwhile */

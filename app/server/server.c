@@ -299,6 +299,9 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
         if ((code = access_open(server->store, &server->log, &server->access, err)) != KERF_OK) close(fd);
     if (code == KERF_OK && (code = rate_limit_open(server, is_loopback, err)) != KERF_OK) close(fd);
     if (code == KERF_OK) code = start_daemon(server, fd, err);
+    if (code == KERF_OK && options->keep_trials_s > 0)
+        code = retention_start(server->store, server_job_flags(server), options->keep_trials_s, &server->log,
+                               &server->metrics.removed, &server->retention, err);
     if (code == KERF_OK) {
         char store[256];
         store_name(options->store, store, sizeof store);
@@ -336,6 +339,7 @@ void server_stop(struct server *server) {
     server->is_stopping = 1;
     if (server->daemon) finish_requests(server);
     watch_stop(server);
+    retention_stop(server->retention);
     access_close(server->access);
     rate_free(server->rates);
     workers_stop(server->workers);

@@ -23,6 +23,7 @@ struct server_options {
     int32_t connections_an_address; /* -1: what suits the address that it listens on; 0: any number */
     int32_t rate;                   /* requests a second that an address may send; -1 and 0 as above */
     int32_t cache_mib;              /* for jobs in memory */
+    double keep_trials_s;           /* how long ended trials are kept; 0: for ever */
     double idle_s;                  /* after which a connection without a request is closed */
     double request_s;               /* within which a request must have come in */
 };

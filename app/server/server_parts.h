@@ -9,6 +9,7 @@
 #include "server/log.h"
 #include "server/metrics.h"
 #include "server/rate.h"
+#include "server/retention.h"
 #include "server/server.h"
 #include "server/tls.h"
 #include "server/workers.h"
@@ -20,10 +21,11 @@ struct server {
     struct log log;
     struct store *store;
     struct job_cache *jobs;
-    struct rate_table *rates; /* NULL: everybody may ask as much as they like */
-    struct access *access;    /* NULL: no tokens are asked for */
-    struct tls_files tls;     /* zeros: plain HTTP */
-    struct workers *workers;  /* NULL when the store never makes one wait */
+    struct rate_table *rates;    /* NULL: everybody may ask as much as they like */
+    struct retention *retention; /* NULL: trials are kept for ever */
+    struct access *access;       /* NULL: no tokens are asked for */
+    struct tls_files tls;        /* zeros: plain HTTP */
+    struct workers *workers;     /* NULL when the store never makes one wait */
     struct metrics metrics;
     struct MHD_Daemon *daemon;
     char address[128]; /* "127.0.0.1:8000" */

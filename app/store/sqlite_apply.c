@@ -213,12 +213,28 @@ static int32_t import_job(struct sqlite_session *session, struct kerf_text *room
     return code;
 }
 
+static int32_t forget_trials(struct sqlite_session *session, const struct store_write *write, struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    for (int32_t i = 0; i < write->num_forgotten; i++) {
+        const struct store_forgotten *forgotten = &write->forgotten[i];
+        for (int step = !forgotten->keeps_cost; step < 2 && code == KERF_OK; step++) {
+            sqlite3_stmt *statement = sqlite_statement(session, step == 0 ? SQL_KEEP_COST : SQL_FORGET_TRIAL, err);
+            if (statement == NULL) return KERF_EIO;
+            sqlite3_bind_int64(statement, 1, write->job);
+            sqlite3_bind_int64(statement, 2, forgotten->number);
+            code = sqlite_finish(session, statement, err);
+        }
+    }
+    return code;
+}
+
 int32_t sqlite_apply(struct sqlite_session *session, struct kerf_text *room, struct store_write *write,
                      struct kerf_error *err) {
     switch (write->kind) {
     case STORE_CREATE: return create_job(session, room, write, err);
     case STORE_IMPORT: return import_job(session, room, write, err);
     case STORE_DELETE: return delete_job(session, write, err);
+    case STORE_FORGET: return forget_trials(session, write, err);
     default: return decide(session, room, write, err);
     }
 }

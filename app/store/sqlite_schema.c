@@ -40,6 +40,10 @@ static const char *const steps[] = {
     "CREATE TABLE token ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL, hash BLOB NOT NULL UNIQUE,"
     " created_s REAL NOT NULL, expires_s REAL NOT NULL) STRICT;",
+    /* Of trials that were forgotten. */
+    "CREATE TABLE cost ("
+    " job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE, batch_size INTEGER NOT NULL, number INTEGER NOT NULL,"
+    " energy_j REAL, time_s REAL, PRIMARY KEY (job, batch_size, number)) STRICT, WITHOUT ROWID;",
 };
 enum { VERSION = sizeof steps / sizeof *steps, APPLICATION = 0x6b657266 /* "kerf" */ };
 

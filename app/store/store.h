@@ -32,7 +32,12 @@ struct store_turn {
     void *session;   /* the store's own: a connection with its transaction */
 };
 
-enum store_write_kind { STORE_CREATE, STORE_DELETE, STORE_DECIDE, STORE_IMPORT };
+enum store_write_kind { STORE_CREATE, STORE_DELETE, STORE_DECIDE, STORE_IMPORT, STORE_FORGET };
+
+struct store_forgotten { /* a trial that no decision needs any more; keeps_cost: but for its cost */
+    int64_t number;
+    int32_t keeps_cost;
+};
 
 /* What one decision changed. It, and what it points at, stays as it is until `done`. */
 struct store_write {
@@ -41,20 +46,22 @@ struct store_write {
     int32_t trial_is_new; /* 1: insert, 0: update */
     int64_t job;          /* the key; STORE_CREATE and _IMPORT set it, or leave 0 when the job_id was taken meanwhile */
     int64_t version;      /* that it will have */
-    const struct kerf_job *of; /* for its spec, row and arms; not for STORE_DELETE */
+    const struct kerf_job *of; /* for its spec, row and arms; not for STORE_DELETE and _FORGET */
     const struct kerf_trial *trial;
     const char *reason; /* of a new trial */
     const struct kerf_trial *expired;
     int32_t num_expired;
     const struct kerf_trial *trials; /* STORE_IMPORT, which is a STORE_CREATE with trials and arms: all of them */
     int64_t num_trials;
+    const struct store_forgotten *forgotten; /* STORE_FORGET, which needs no turn; those that are not there are fine */
+    int32_t num_forgotten;
     double now_s;
     void (*done)(struct store_write *write, int32_t code, const struct kerf_error *err);
     void *context;
     struct store_write *next; /* the store's own */
 };
 
-struct store_costs { /* of the newest ended trials of a size, by descending number */
+struct store_costs { /* of the newest ended trials of a size, by descending number; of forgotten ones too */
     int64_t *numbers;
     double *costs;
     int64_t count, room;
