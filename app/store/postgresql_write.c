@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decisions: the lock on a job, and what a decision changed, sent together with its COMMIT. */
-#include <inttypes.h>
+#include "store/job_row.h"
 #include "store/postgresql_parts.h"
 
 /* ---- The turn ---------------------------------------------------------------------------------------------- */
@@ -102,8 +102,7 @@ static void send_create(struct pg_session *session, const struct store_write *wr
     const struct kerf_job_row *row = kerf_job_row_of(write->of);
     struct kerf_text sizes = {0};
     struct pg_values values = {0};
-    for (int32_t i = 0; i < spec->num_batch_sizes; i++)
-        kerf_text_printf(&sizes, "%s%" PRId64, i ? "," : "", spec->batch_sizes[i]);
+    job_row_write_sizes(spec, &sizes);
     if (row->has_random) kerf_job_random_write(&row->random, room);
     room->failed |= sizes.failed;
     if (!room->failed) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one decision changed, as statements inside the writer's transaction. */
-#include <inttypes.h>
 #include <math.h>
+#include "store/job_row.h"
 #include "store/sqlite_parts.h"
 
 static void bind_optional(sqlite3_stmt *statement, int at, int there, double value) {
@@ -69,8 +69,7 @@ static int32_t create_job(struct sqlite_session *session, struct kerf_text *room
     sqlite3_stmt *statement = sqlite_statement(session, SQL_INSERT_JOB, err);
     if (statement == NULL) return KERF_EIO;
     kerf_text_clear(room);
-    for (int32_t i = 0; i < spec->num_batch_sizes; i++)
-        kerf_text_printf(room, "%s%" PRId64, i ? "," : "", spec->batch_sizes[i]);
+    job_row_write_sizes(spec, room);
     if (room->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job");
     bind_spec(statement, spec, write->now_s);
     bind_text(statement, 7, room->data);
