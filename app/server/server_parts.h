@@ -85,15 +85,15 @@ struct route {
 enum route_flags {
     ROUTE_NOT_COMPAT = 1, /* Zeus's server has something else there */
     ROUTE_OWN = 2,        /* kerf's, not Zeus's */
-    ROUTE_TEXT = 4,
-    ROUTE_OPEN = 8,  /* without a token: says nothing about anybody */
-    ROUTE_QUICK = 16 /* never asks the store: no worker is waited for */
+    ROUTE_OPEN = 4,       /* without a token: says nothing about anybody */
+    ROUTE_QUICK = 8       /* never asks the store: no worker is waited for */
 };
 
 /* Sets route and step, or answers 404, 405 or 307. */
 void router_find(struct exchange *exchange);
 const struct route *router_routes(int32_t *ret_count);
-int32_t router_index(const struct route *route); /* the number of routes for NULL */
+int router_has(const struct server *server, const struct route *route); /* 0: not with --compat zeus */
+int32_t router_index(const struct route *route);                        /* the number of routes for NULL */
 
 /* ---- The routes -------------------------------------------------------------------------------------------- */
 
@@ -114,6 +114,7 @@ void api_openapi(struct exchange *exchange);
 
 void page_home(struct exchange *exchange);
 void page_metrics(struct exchange *exchange);
+void page_docs(struct exchange *exchange);
 void page_healthz(struct exchange *exchange);
 void page_readyz(struct exchange *exchange);
 
