@@ -93,7 +93,7 @@ static int32_t visit_trial(void *context, const struct kerf_trial *trial, const 
     return KERF_OK;
 }
 
-/* The number of the oldest trial of each size whose cost is counted: 0 where all are. */
+/* The number of the oldest trial of each size whose cost is counted; it stays 0 where all are. */
 static int32_t find_oldest(struct pass *pass, const struct kerf_job *job, int64_t key, int64_t *ret_oldest,
                            struct kerf_error *err) {
     const struct kerf_job_spec *spec = kerf_job_spec_of(job);
@@ -102,7 +102,6 @@ static int32_t find_oldest(struct pass *pass, const struct kerf_job *job, int64_
     for (int32_t i = 0; i < spec->num_batch_sizes && code == KERF_OK; i++) {
         int64_t counted = kerf_job_costs_counted(job, spec->batch_sizes[i]);
         struct store_costs costs = {0};
-        ret_oldest[i] = 0;
         if (counted == 0 || counted == INT64_MAX) continue;
         code = pass->store->methods->load_costs(pass->store, &turn, spec, spec->batch_sizes[i], counted, &costs, err);
         if (code == KERF_OK && costs.count == counted) ret_oldest[i] = costs.numbers[counted - 1];
@@ -161,7 +160,7 @@ static int32_t clean_job(struct pass *pass, int64_t key, struct kerf_error *err)
     int32_t code = pass->store->methods->load_job(pass->store, &turn, pass->flags, &job, err);
     if (code == KERF_EUNKNOWN) return KERF_OK; /* deleted meanwhile */
     if (code != KERF_OK) return code;
-    int64_t *oldest = malloc((size_t)kerf_job_spec_of(job)->num_batch_sizes * sizeof *oldest);
+    int64_t *oldest = calloc((size_t)kerf_job_spec_of(job)->num_batch_sizes, sizeof *oldest);
     code = oldest ? look_through(pass, key, job, oldest, err)
                   : kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job");
     free(oldest);
