@@ -146,7 +146,8 @@ static const struct kerf_command table = {
         "the "
         "runs report: time, energy and whether the target was reached. It takes over the clients of Zeus's batch-size "
         "server unchanged, and stores what it knows in one file: what was answered survives a crash.\n\n"
-        "Beside Zeus's routes there is /api/v1, which /api/v1/openapi.json describes, /metrics for Prometheus, "
+        "Beside Zeus's routes there is /api/v1, which /docs and /api/v1/openapi.json describe, /metrics for "
+        "Prometheus, "
         "/healthz "
         "and /readyz, and a list of the jobs at /.\n\n"
         "SIGTERM ends it: it takes no more connections, answers what it was asked, and exits with status 0.",

@@ -105,6 +105,14 @@ refused jobs list --server ftp://127.0.0.1
 refused jobs list --server 'http://a b'
 refused jobs list --token 'a b'
 
+echo "== too much asked"
+stop_server
+start_server --rate 1
+status=0
+for _ in $(seq 100); do "$KERF" jobs list >/dev/null 2>refusal || { status=$?; break; }; done
+echo "exit $status"
+mask <refusal
+
 echo "== no server"
 stop_server
 asks jobs list
