@@ -30,7 +30,7 @@ int32_t amount_of_time(const char *option, const char *text, double *ret_seconds
         c = read_part(c, &seconds);
     } while (c && *c);
     if (c == NULL || !(seconds > 0 && seconds <= MOST_S))
-        return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be a time such as 90s, 10m, 1h30m or 52w", option,
+        return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be a time such as 90s, 10m, 12h or 30d", option,
                               text);
     *ret_seconds = seconds;
     return KERF_OK;

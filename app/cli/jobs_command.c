@@ -15,6 +15,12 @@ static const struct kerf_option options[] = {
      .value = "URL",
      .help = "The server (default: $KERF_SERVER, else http://127.0.0.1:8000). https and proxies work as with curl: "
              "$https_proxy, $http_proxy, $no_proxy."},
+    {.name = "ca",
+     .type = KERF_OPTION_STRING,
+     AT(ca),
+     .value = "FILE",
+     .help = "Over https: trust the certificates in this file, in PEM (default: $KERF_CA, else those that the system "
+             "trusts)."},
     {.name = "token",
      .type = KERF_OPTION_STRING,
      AT(token),
@@ -71,6 +77,13 @@ static const struct kerf_option options[] = {
      .help = "`report`: what the run has reached, to be compared with the job's target."},
     {.name = "epoch", .type = KERF_OPTION_INTEGER, AT(epoch), .value = "E", .help = "`report`: epochs that are done."},
     {.name = "all", .type = KERF_OPTION_FLAG, AT(all), .help = "`export`: all jobs."},
+    {.name = "store",
+     .letter = 's',
+     .type = KERF_OPTION_STRING,
+     AT(store),
+     .value = "FILE",
+     .help = "`backup`: what to copy (default: kerf.db), as `kerf serve --store` names it."},
+    {.name = "force", .type = KERF_OPTION_FLAG, AT(force), .help = "`backup`: replace FILE if it is there."},
     {.name = "limit",
      .type = KERF_OPTION_INTEGER,
      AT(limit),
@@ -137,6 +150,8 @@ static const char *const examples[] = {
     "kerf jobs run mnist-nightly --metric-regex 'accuracy: ([0-9.]+)' -- ./train.sh --batch-size {batch_size}",
     "Everything that the server knows, a JSON value a line",
     "kerf jobs export --all > jobs.jsonl",
+    "A copy of the store, while the server runs",
+    "kerf jobs backup kerf.backup.db --store /var/lib/kerf/kerf.db",
     NULL,
 };
 
@@ -144,7 +159,8 @@ static const struct kerf_command table = {
     .name = "jobs",
     .summary = "asks a kerf server: jobs, batch sizes, reports",
     .arguments =
-        "list | show JOB | add FILE | next JOB | report JOB | run JOB -- SCRIPT... | delete JOB | export JOB|--all",
+        "list | show JOB | add FILE | next JOB | report JOB | run JOB -- SCRIPT... | delete JOB | export JOB|--all | "
+        "backup FILE",
     .description =
         "`next` asks which batch size the job's next run is to use, and prints it and the trial number. `report` tells "
         "what the run has reached, after an epoch or at the end, and ends with status 0 when the run is to stop and 10 "
@@ -156,7 +172,8 @@ static const struct kerf_command table = {
         "or the last report did not get through.\n\n"
         "`show` tells what is known of a job: its stage, its arms, and its latest trials with the reason of each. "
         "`export` prints a JSON value a line: each job, followed by its trials. `delete` deletes a job with all that "
-        "was learned.\n\n"
+        "was learned. `backup` asks no server: it copies the store into FILE, which is a store itself, with all that "
+        "was answered before it began, whether a server runs or not.\n\n"
         "Status 2 is bad usage or a refusal of the server, 3 that it could not be reached or cannot answer for now.",
     .options = options,
     .examples = examples,
@@ -167,11 +184,13 @@ struct action {
     const char *name;
     int (*act)(struct jobs_request *request);
     int32_t words; /* how many there are, with the name; 0: that is its own to say */
+    int32_t alone; /* 1: without a server */
 };
 
 static const struct action actions[] = {
-    {"list", jobs_list, 1},     {"show", jobs_show, 2}, {"add", jobs_add, 2},       {"next", jobs_next, 2},
-    {"report", jobs_report, 2}, {"run", jobs_run, 0},   {"delete", jobs_delete, 2}, {"export", jobs_export, 0},
+    {"list", jobs_list, 1, 0},     {"show", jobs_show, 2, 0},     {"add", jobs_add, 2, 0},
+    {"next", jobs_next, 2, 0},     {"report", jobs_report, 2, 0}, {"run", jobs_run, 0, 0},
+    {"delete", jobs_delete, 2, 0}, {"export", jobs_export, 0, 0}, {"backup", jobs_backup, 2, 1},
 };
 enum { NUM_ACTIONS = sizeof actions / sizeof *actions };
 
@@ -225,9 +244,10 @@ static int act(const struct jobs_options *values) {
     struct jobs_request request = {.options = values};
     const struct http_options http = {.url = or_environment(values->server, "KERF_SERVER", "http://127.0.0.1:8000"),
                                       .token = or_environment(values->token, "KERF_TOKEN", NULL),
+                                      .ca = or_environment(values->ca, "KERF_CA", NULL),
                                       .timeout_s = values->timeout_s};
     int32_t code = check(values, &action, &err);
-    if (code == KERF_OK) code = http_open(&http, &request.client, &err);
+    if (code == KERF_OK && action && !action->alone) code = http_open(&http, &request.client, &err);
     int status = code == KERF_OK && action ? action->act(&request) : jobs_fail(&err);
     http_close(request.client);
     kerf_text_free(&request.answer.body);
@@ -236,6 +256,7 @@ static int act(const struct jobs_options *values) {
 
 static int run(int argc, char **argv) {
     struct jobs_options values = {.format = "table",
+                                  .store = "kerf.db",
                                   .timeout_s = 30,
                                   .meter = "auto",
                                   .grace_s = 30,

@@ -10,10 +10,10 @@ enum { EXIT_KEEP_TRAINING = 10 };
 
 struct jobs_options {
     struct kerf_strings words, outputs; /* words: the action and what it acts on */
-    const char *server, *token, *format, *metric_regex, *epoch_regex, *meter, *gpus;
+    const char *server, *ca, *token, *format, *metric_regex, *epoch_regex, *meter, *gpus, *store;
     int64_t batch_size, trial, epoch, limit;
     double timeout_s, time_s, energy_j, metric, power_w, grace_s;
-    int32_t all;
+    int32_t all, force;
 };
 
 struct jobs_request {
@@ -54,6 +54,7 @@ int jobs_add(struct jobs_request *request);
 int jobs_next(struct jobs_request *request);
 int jobs_report(struct jobs_request *request);
 int jobs_delete(struct jobs_request *request);
+int jobs_backup(struct jobs_request *request); /* request->client is NULL */
 int jobs_run(struct jobs_request *request);
 
 #endif

@@ -4,12 +4,13 @@
 #include <stddef.h>
 #include <string.h>
 #include <pthread.h>
+#include "cli/amounts.h"
 #include "cli/command.h"
 #include "server/server.h"
 
 struct serve_options {
-    const char *listen, *store, *import_zeus, *compat, *log;
-    int64_t threads, connections, cache;
+    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log, *keep_trials;
+    int64_t threads, connections, an_address, rate, cache;
     double idle, request;
     int32_t log_requests, tokens;
 };
@@ -29,6 +30,17 @@ static const struct kerf_option options[] = {
      .value = "STORE",
      .help = "What the server knows (default: kerf.db): a SQLite file, made where there is none, or "
              "postgresql://USER@HOST/DATABASE, which several servers may share."},
+    {.name = "tls-cert",
+     .type = KERF_OPTION_STRING,
+     AT(tls_cert),
+     .value = "FILE",
+     .help = "Speak HTTPS, with this certificate in PEM, followed by those that sign it. It is read at the start: "
+             "restart the server when it was renewed."},
+    {.name = "tls-key",
+     .type = KERF_OPTION_STRING,
+     AT(tls_key),
+     .value = "FILE",
+     .help = "The certificate's private key in PEM, without a password (default: it stands in --tls-cert's file)."},
     {.name = "import-zeus",
      .type = KERF_OPTION_STRING,
      AT(import_zeus),
@@ -47,6 +59,13 @@ static const struct kerf_option options[] = {
      .value = "SERVER",
      .choices = "none,zeus",
      .help = "zeus: every answer equals that of Zeus's server, its faults included (default: none)."},
+    {.name = "keep-trials",
+     .type = KERF_OPTION_STRING,
+     AT(keep_trials),
+     .value = "TIME",
+     .help =
+         "Remove trials that ended longer ago than this, such as 90d, an hour at least (default: none). No decision "
+         "changes by it: what one may still need stays."},
     {.name = "log",
      .type = KERF_OPTION_CHOICE,
      AT(log),
@@ -69,6 +88,22 @@ static const struct kerf_option options[] = {
      .minimum = 1,
      .maximum = 1000000,
      .help = "Connections at a time (default: 16384)."},
+    {.name = "connections-per-address",
+     .type = KERF_OPTION_INTEGER,
+     AT(an_address),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 1000000,
+     .help =
+         "Of one address at a time; 0: any number (default: any on loopback, elsewhere a quarter of --connections)."},
+    {.name = "rate",
+     .type = KERF_OPTION_INTEGER,
+     AT(rate),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 1000000,
+     .help = "Requests a second that one address may send, and twice as many at once; more are answered 429. A wrong "
+             "token counts as ten. 0: any number (default: any on loopback, elsewhere 1000)."},
     {.name = "cache",
      .type = KERF_OPTION_INTEGER,
      AT(cache),
@@ -96,6 +131,8 @@ static const struct kerf_option options[] = {
 static const char *const examples[] = {
     "on this machine, with what it learns in jobs.db",
     "kerf serve --store jobs.db",
+    "on all addresses, over TLS, for those who have a token",
+    "kerf serve --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --store jobs.db",
     "in the place of Zeus's server",
     "kerf serve --compat zeus --listen 127.0.0.1:8000 --store zeus.db",
     NULL,
@@ -109,7 +146,8 @@ static const struct kerf_command table = {
         "the "
         "runs report: time, energy and whether the target was reached. It takes over the clients of Zeus's batch-size "
         "server unchanged, and stores what it knows in one file: what was answered survives a crash.\n\n"
-        "Beside Zeus's routes there is /api/v1, which /api/v1/openapi.json describes, /metrics for Prometheus, "
+        "Beside Zeus's routes there is /api/v1, which /docs and /api/v1/openapi.json describe, /metrics for "
+        "Prometheus, "
         "/healthz "
         "and /readyz, and a list of the jobs at /.\n\n"
         "SIGTERM ends it: it takes no more connections, answers what it was asked, and exits with status 0.",
@@ -124,14 +162,29 @@ static void wait_for_end(const sigset_t *signals) {
     }
 }
 
+/* A run repeats its last report for some minutes, and is to be told that it is known. */
+static int32_t read_keep(const char *text, double *ret_keep_s, struct kerf_error *err) {
+    enum { LEAST_S = 3600 };
+    *ret_keep_s = 0;
+    int32_t code = text ? amount_of_time("--keep-trials", text, ret_keep_s, err) : KERF_OK;
+    if (code == KERF_OK && text && *ret_keep_s < LEAST_S)
+        code =
+            kerf_error_set(err, KERF_EINVALID, "--keep-trials '%.64s' is too short: an hour, 1h, is the least", text);
+    return code;
+}
+
 static int serve(const struct serve_options *values) {
     struct kerf_error err;
+    double keep_s;
+    if (read_keep(values->keep_trials, &keep_s, &err) != KERF_OK) return cli_fail(&err);
     struct server *server;
     sigset_t signals;
     int compat = strcmp(values->compat, "zeus") == 0;
     const struct server_options how = {
         .listen = values->listen,
         .store = values->store,
+        .tls_cert = values->tls_cert,
+        .tls_key = values->tls_key,
         .import_zeus = values->import_zeus,
         .compat = compat,
         .log_json = strcmp(values->log, "json") == 0,
@@ -139,12 +192,19 @@ static int serve(const struct serve_options *values) {
         .tokens = values->tokens,
         .threads = (int32_t)values->threads,
         .connections = (int32_t)values->connections,
+        .connections_an_address = (int32_t)values->an_address,
+        .rate = (int32_t)values->rate,
         .cache_mib = (int32_t)values->cache,
+        .keep_trials_s = keep_s,
         .idle_s = values->idle > 0 ? values->idle
                   : compat         ? 5
                                    : 75,
         .request_s = values->request,
     };
+    if (values->tls_key && values->tls_cert == NULL) {
+        kerf_error_set(&err, KERF_EINVALID, "--tls-key is of no use without --tls-cert");
+        return cli_fail(&err);
+    }
     sigemptyset(&signals);
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
@@ -161,6 +221,8 @@ static int run(int argc, char **argv) {
                                    .compat = "none",
                                    .log = "text",
                                    .connections = 16384,
+                                   .an_address = -1,
+                                   .rate = -1,
                                    .cache = 64,
                                    .request = 30};
     int status = cli_parse(&serve_cli, argc, argv, &values);

@@ -38,6 +38,7 @@ struct http_client {
     CURL *curl;
     char *server;        /* no user part, no slash at its end */
     char *authorization; /* the header, or NULL */
+    char *ca;            /* or NULL */
     int is_loopback;
     double timeout_s;
     char words[CURL_ERROR_SIZE];
@@ -131,8 +132,10 @@ int32_t http_open(const struct http_options *options, struct http_client **ret_c
     client->api.global_init(CURL_GLOBAL_DEFAULT);
     client->curl = client->api.easy_init();
     CURLU *url = client->api.url();
-    code = client->curl && url ? take_url(client, url, options, err)
-                               : kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request");
+    if (options->ca) client->ca = strdup(options->ca);
+    code = client->curl && url && (client->ca || !options->ca)
+               ? take_url(client, url, options, err)
+               : kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request");
     if (url) client->api.url_cleanup(url);
     if (code != KERF_OK) {
         http_close(client);
@@ -147,6 +150,7 @@ void http_close(struct http_client *client) {
     if (client->curl) client->api.easy_cleanup(client->curl);
     client->api.global_cleanup();
     free(client->server);
+    free(client->ca);
     free(client->authorization);
     free(client);
 }
@@ -174,6 +178,12 @@ static int32_t explain(const struct http_client *client, CURLcode result, struct
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
         return kerf_error_set(err, KERF_EIO, "what listens at %.200s does not speak HTTP", server);
+    case CURLE_PEER_FAILED_VERIFICATION:
+        return kerf_error_set(err, KERF_EIO, "%.200s is not trusted: %.200s; --ca names a file of those who are",
+                              server, client->words[0] ? client->words : client->api.easy_strerror(result));
+    case CURLE_SSL_CACERT_BADFILE:
+        return kerf_error_set(err, KERF_EINVALID, "%.200s cannot be read, or holds no certificate in PEM",
+                              client->ca ? client->ca : "libcurl's list of certificates");
     case CURLE_GOT_NOTHING:
     case CURLE_RECV_ERROR:
     case CURLE_SEND_ERROR:
@@ -216,6 +226,7 @@ int32_t http_ask(struct http_client *client, const char *method, const char *tar
     if (body) set(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)strlen(body));
     if (body) set(curl, CURLOPT_POSTFIELDS, body);
     if (client->is_loopback) set(curl, CURLOPT_PROXY, "");
+    if (client->ca) set(curl, CURLOPT_CAINFO, client->ca);
     set(curl, CURLOPT_HTTPHEADER, headers);
     set(curl, CURLOPT_NOSIGNAL, 1L);
     set(curl, CURLOPT_PATH_AS_IS, 1L);

@@ -13,6 +13,7 @@ struct http_client;
 struct http_options {
     const char *url;   /* "http://127.0.0.1:8000"; "https://TOKEN@host/behind/a/proxy" */
     const char *token; /* sent as a bearer token; NULL: what stands in the URL's user part, if anything */
+    const char *ca;    /* a file with the certificates to trust, in PEM; NULL: those that libcurl knows */
     double timeout_s;  /* for one question with its answer */
 };
 

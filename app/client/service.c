@@ -55,7 +55,8 @@ static void words_of(struct kerf_text *out, const json_t *json, const struct ker
 
 static int32_t refuse(struct http_client *client, const struct http_answer *answer, const json_t *json,
                       struct kerf_error *err) {
-    int32_t code = answer->status == 404 ? KERF_EUNKNOWN : answer->status / 100 == 4 ? KERF_EINVALID : KERF_EIO;
+    int passes = answer->status / 100 != 4 || answer->status == 408 || answer->status == 429; /* it may go next time */
+    int32_t code = passes ? KERF_EIO : answer->status == 404 ? KERF_EUNKNOWN : KERF_EINVALID;
     struct kerf_text words = {0};
     char line[320];
     words_of(&words, json, &answer->body);

@@ -176,6 +176,7 @@ int access_allows(struct exchange *exchange) {
     free(exchange->location);
     exchange->location = NULL;
     if (has == TOKEN_NONE) {
+        rate_limit_note_refused(exchange);
         exchange_detail(exchange, 401, "A token is needed: Authorization: Bearer TOKEN, or http://TOKEN:@host");
     } else {
         snprintf(words, sizeof words, "This needs a token with the role %s, and yours has %s", names[needed],

@@ -74,16 +74,20 @@ int decision_load_trial(struct exchange *exchange, int64_t batch_size, int64_t n
     struct store *store = exchange->server->store;
     struct kerf_error err = {.code = KERF_OK};
     const struct kerf_trial *kept = job_entry_trial(entry, number);
+    exchange->is_forgotten = 0;
     if (kept == NULL) {
-        int32_t code = number > 0 && number <= kerf_job_row_of(entry->job)->last_trial_number
+        int64_t last = kerf_job_row_of(entry->job)->last_trial_number;
+        int32_t code = number > 0 && number <= last
                            ? store->methods->load_trial(store, &exchange->held, number, &exchange->trial, &err)
                            : KERF_EUNKNOWN;
+        exchange->is_forgotten = code == KERF_EUNKNOWN && number > 0 && number <= last;
         if (code == KERF_EUNKNOWN) return 0;
         if (code != KERF_OK) {
             decision_fail(exchange, code, &err);
             return -1;
         }
-        if (exchange->trial.status != KERF_TRIAL_SUCCEEDED) job_entry_keep_trial(entry, &exchange->trial);
+        int is_open = exchange->trial.status == KERF_TRIAL_DISPATCHED || exchange->trial.lease_ended;
+        if (is_open && exchange->trial.status != KERF_TRIAL_SUCCEEDED) job_entry_keep_trial(entry, &exchange->trial);
     } else {
         exchange->trial = *kept;
     }

@@ -12,7 +12,8 @@ void decision_take_turn(struct exchange *exchange, const char *job_id, exchange_
  * could not be had, and the answer says why; the turn is over. */
 int decision_open(struct exchange *exchange, const char *job_id);
 
-/* The row of a trial with this number and size in exchange->trial. 1: there; 0: none; -1: answered, as above. */
+/* The row of a trial with this number and size in exchange->trial. 1: there; 0: none, and
+ * exchange->is_forgotten says whether there was one; -1: answered, as above. */
 int decision_load_trial(struct exchange *exchange, int64_t batch_size, int64_t number);
 /* The costs that a report about this size may need. 0: answered, as above. */
 int decision_load_costs(struct exchange *exchange, int64_t batch_size);

@@ -93,6 +93,8 @@ void exchange_reset(struct exchange *exchange) {
     exchange->is_begun = exchange->is_too_large = exchange->is_chosen = exchange->is_last = exchange->status = 0;
     exchange->is_handed = 0;
     exchange->drained = 0;
+    exchange->wait_s = 0;
+    exchange->retry_after[0] = 0;
     exchange->path = exchange->query = (struct text_view){0};
 }
 

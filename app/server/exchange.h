@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include "server/job_cache.h"
 #include "server/pool.h"
+#include "server/rate.h"
 #include "server/request.h"
 #include "server/token.h"
 #include "store/store.h"
@@ -38,11 +39,12 @@ struct exchange {
     struct MHD_Connection *connection;
     struct exchange *previous, *following; /* all connections */
     int fd;
-    _Atomic int state;        /* enum exchange_state */
-    _Atomic double since_s;   /* of this state, or of the first byte of a request that is not whole yet */
-    _Atomic uint64_t settled; /* bytes that had come in when the last request was over; 0: there was none */
-    size_t drained;           /* bytes of this body, kept or not */
-    _Atomic int has_partial;  /* watch.c: some of the next one came in */
+    struct rate_address address; /* the client's */
+    _Atomic int state;           /* enum exchange_state */
+    _Atomic double since_s;      /* of this state, or of the first byte of a request that is not whole yet */
+    _Atomic uint64_t settled;    /* bytes that had come in when the last request was over; 0: there was none */
+    size_t drained;              /* bytes of this body, kept or not */
+    _Atomic int has_partial;     /* watch.c: some of the next one came in */
 
     /* The request */
     struct pool pool;
@@ -53,6 +55,7 @@ struct exchange {
     struct kerf_text body;
     const char *body_type, *host; /* Content-Type, Host; NULL: none */
     int is_begun, is_too_large, is_chosen;
+    double wait_s;        /* above 0: its address asked too much, and may ask again then */
     enum token_role role; /* what its token lets it do */
     double began_s;
     const struct route *route;
@@ -65,6 +68,7 @@ struct exchange {
     int status;
     const char *content_type; /* NULL: none */
     const char *allow;
+    char retry_after[16]; /* "": none */
     char *location;
     int is_last; /* the connection ends with it */
     struct kerf_text answer;
@@ -77,6 +81,7 @@ struct exchange {
     struct request_report report;
     struct request_trial ended;
     struct kerf_trial trial;
+    int is_forgotten; /* it ended so long ago that its row was removed */
     struct kerf_decision decision;
     struct kerf_text message, reason;
     exchange_step again; /* when another server took the job_id meanwhile */

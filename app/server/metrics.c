@@ -99,6 +99,9 @@ void page_metrics(struct exchange *exchange) {
     one(out, "http_connections", "gauge", "Open connections.", (double)server->num_connections);
     one(out, "http_slow_total", "counter", "Connections given up while a request came in.",
         (double)server->metrics.slow);
+    one(out, "http_limited_total", "counter", "Requests of addresses that ask too much (429).",
+        (double)server->metrics.limited);
+    one(out, "trials_removed_total", "counter", "Old trials that were removed.", (double)server->metrics.removed);
     put_store(out, server);
     put_cache(out, server);
     one(out, "process_start_time_seconds", "gauge", "When the server started, since 1970.", server->started_s);

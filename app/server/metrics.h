@@ -15,6 +15,8 @@ struct metrics {
     _Atomic uint64_t requests[METRICS_ROUTES][METRICS_CLASSES]; /* by route, and by status / 100 - 1 */
     _Atomic uint64_t seconds[METRICS_BUCKETS + 1];              /* how many took so long; the last: longer */
     _Atomic uint64_t microseconds;                              /* of all together */
+    _Atomic uint64_t removed;                                   /* trials that were old */
+    _Atomic uint64_t limited;                                   /* requests that were answered 429 */
     _Atomic uint64_t slow;                                      /* connections given up while a request came in */
 };
 

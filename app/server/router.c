@@ -13,13 +13,14 @@ static const struct route routes[] = {
     {"GET", "/jobs/batch_size", zeus_predict, 0, "The batch size for the job's next run"},
     {"POST", "/report", zeus_report, 0, "Report time, energy and metric of a run so far; whether it goes on"},
     {"PATCH", "/trials", zeus_end, 0, "Give a run up"},
-    {"GET", "/", page_home, ROUTE_OWN | ROUTE_NOT_COMPAT | ROUTE_TEXT, "A list of the jobs for people"},
-    {"GET", "/healthz", page_healthz, ROUTE_OWN | ROUTE_OPEN, "Whether the process answers"},
+    {"GET", "/", page_home, ROUTE_OWN | ROUTE_NOT_COMPAT, "A list of the jobs for people"},
+    {"GET", "/healthz", page_healthz, ROUTE_OWN | ROUTE_OPEN | ROUTE_QUICK, "Whether the process answers"},
     {"GET", "/readyz", page_readyz, ROUTE_OWN | ROUTE_OPEN, "Whether the store answers"},
-    {"GET", "/metrics", page_metrics, ROUTE_OWN | ROUTE_TEXT, "Counters for Prometheus"},
-    {"GET", "/api/v1/openapi.json", api_openapi, ROUTE_OWN, "This document"},
-    {"GET", "/openapi.json", api_openapi, ROUTE_OWN, "This document"},
-    {"GET", "/api/v1/policies", api_policies, ROUTE_OWN, "The policies there are"},
+    {"GET", "/metrics", page_metrics, ROUTE_OWN | ROUTE_QUICK, "Counters for Prometheus"},
+    {"GET", "/api/v1/openapi.json", api_openapi, ROUTE_OWN | ROUTE_QUICK, "This document"},
+    {"GET", "/openapi.json", api_openapi, ROUTE_OWN | ROUTE_QUICK, "This document"},
+    {"GET", "/docs", page_docs, ROUTE_OWN | ROUTE_QUICK, "The routes for people"},
+    {"GET", "/api/v1/policies", api_policies, ROUTE_OWN | ROUTE_QUICK, "The policies there are"},
     {"GET", "/api/v1/jobs", api_list_jobs, ROUTE_OWN, "Jobs by job_id"},
     {"GET", "/api/v1/jobs/{job_id}", api_job, ROUTE_OWN, "One job"},
     {"GET", "/api/v1/jobs/{job_id}/state", api_state, ROUTE_OWN, "Stage, cheapest run and arms, as they are stored"},
@@ -83,8 +84,8 @@ static int matches(struct exchange *exchange, const char *pattern, struct text_v
     return at == end && *pattern == 0;
 }
 
-static int exists(const struct exchange *exchange, const struct route *route) {
-    return !(exchange->server->options.compat && route->flags & ROUTE_NOT_COMPAT);
+int router_has(const struct server *server, const struct route *route) {
+    return !(server->options.compat && route->flags & ROUTE_NOT_COMPAT);
 }
 
 /* Kerf's own routes answer HEAD as well. */
@@ -95,7 +96,7 @@ static int takes(const struct route *route, const char *method) {
 static const struct route *find(struct exchange *exchange, struct text_view path, const struct route **ret_first) {
     *ret_first = NULL;
     for (int i = 0; i < NUM_ROUTES; i++) {
-        if (!exists(exchange, &routes[i]) || !matches(exchange, routes[i].pattern, path)) continue;
+        if (!router_has(exchange->server, &routes[i]) || !matches(exchange, routes[i].pattern, path)) continue;
         if (*ret_first == NULL) *ret_first = &routes[i];
         if (takes(&routes[i], exchange->method)) return &routes[i];
     }
@@ -112,7 +113,8 @@ static int redirect(struct exchange *exchange) {
     while (path.length > 0 && path.bytes[path.length - 1] == '/') path.length--;
     if (path.length == exchange->path.length || path.length == 0) return 0;
     if (find(exchange, path, &first) == NULL && first == NULL) return 0;
-    kerf_text_printf(&location, "http://%s", exchange->host ? exchange->host : exchange->server->address);
+    kerf_text_printf(&location, "%s://%s", server_scheme(exchange->server),
+                     exchange->host ? exchange->host : exchange->server->address);
     kerf_text_write(&location, path.bytes, path.length);
     if (exchange->query.length > 0) {
         kerf_text_add(&location, "?");

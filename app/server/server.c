@@ -58,6 +58,7 @@ static void on_connection(void *context, struct MHD_Connection *connection, void
         exchange->connection = connection;
         exchange->fd = info->connect_fd;
         exchange->since_s = clock_ticks_s();
+        rate_limit_know(exchange);
         watch_add(server, exchange);
     } else if (exchange) {
         watch_remove(server, exchange);
@@ -113,7 +114,8 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     exchange->body_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE);
     exchange->host = header(connection, MHD_HTTP_HEADER_HOST);
     exchange->began_s = clock_ticks_s();
-    exchange->role = access_role(exchange->server->access, connection);
+    exchange->role = TOKEN_NONE;
+    if (rate_limit_lets_in(exchange)) exchange->role = access_role(exchange->server->access, connection);
     exchange->is_too_large = body > REQUEST_BODY_MOST;
     return MHD_YES;
 }
@@ -140,6 +142,7 @@ static enum MHD_Result send_answer(struct exchange *exchange) {
     if (response == NULL) return MHD_NO;
     if (exchange->content_type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type);
     if (exchange->allow) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, exchange->allow);
+    if (exchange->retry_after[0]) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, exchange->retry_after);
     if (exchange->status == 401) {
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer realm=\"kerf\"");
         MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Basic realm=\"kerf\""); /* browsers */
@@ -162,11 +165,14 @@ static enum MHD_Result run(struct exchange *exchange) {
     int reading = EXCHANGE_READING;
     if (atomic_compare_exchange_strong(&exchange->state, &reading, EXCHANGE_RUNNING)) {
         atomic_fetch_add(&exchange->server->running, 1);
-        if (exchange->is_too_large)
+        if (exchange->wait_s > 0)
+            rate_limit_answer(exchange);
+        else if (exchange->is_too_large)
             too_large(exchange);
         else
             router_find(exchange), access_allows(exchange);
-        if (exchange->step && exchange->server->workers) {
+        int is_quick = exchange->route && exchange->route->flags & ROUTE_QUICK;
+        if (exchange->step && exchange->server->workers && !is_quick) {
             exchange_hand_over(exchange);
             return MHD_YES;
         }
@@ -220,13 +226,19 @@ static void on_library_words(void *context, const char *format, va_list list) {
 static int32_t start_daemon(struct server *server, int fd, struct kerf_error *err) {
     const struct server_options *options = &server->options;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
-    server->daemon =
-        MHD_start_daemon(flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
-                         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads_of(options),
-                         MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
-                         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK,
-                         on_target, server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
-                         MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_END);
+    const struct MHD_OptionItem tls[] = {{MHD_OPTION_HTTPS_MEM_CERT, 0, server->tls.certificate},
+                                         {MHD_OPTION_HTTPS_MEM_KEY, 0, server->tls.key},
+                                         {MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)tls_priorities},
+                                         {MHD_OPTION_END, 0, NULL}};
+    if (server->tls.certificate) flags |= MHD_USE_TLS;
+    server->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
+        MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads_of(options),
+        MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+        (unsigned)options->connections_an_address, MHD_OPTION_CONNECTION_TIMEOUT, 0u,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)CONNECTION_BYTES, MHD_OPTION_URI_LOG_CALLBACK, on_target, server,
+        MHD_OPTION_NOTIFY_COMPLETED, on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+        MHD_OPTION_ARRAY, server->tls.certificate ? tls : &tls[3], MHD_OPTION_END);
     if (server->daemon) return KERF_OK;
     close(fd);
     return kerf_error_set(err, KERF_EIO, "the HTTP server cannot be started");
@@ -272,7 +284,9 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     server->log = (struct log){options->log_json, STDERR_FILENO};
     server->started_s = clock_now_s();
     raise_file_limit(options->connections);
-    int32_t code = store_open(options->store, STORE_SERVE, &server->store, err);
+    int32_t code = KERF_OK;
+    if (options->tls_cert) code = tls_read(options->tls_cert, options->tls_key, &server->log, &server->tls, err);
+    if (code == KERF_OK) code = store_open(options->store, STORE_SERVE, &server->store, err);
     if (code == KERF_OK && options->import_zeus) code = take_over(server, err);
     if (code == KERF_OK) {
         server->jobs = job_cache_new((size_t)options->cache_mib << 20);
@@ -283,11 +297,15 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     if (code == KERF_OK) code = listen_open(options->listen, &fd, &server->port, server->address, &is_loopback, err);
     if (code == KERF_OK && (options->tokens || !is_loopback))
         if ((code = access_open(server->store, &server->log, &server->access, err)) != KERF_OK) close(fd);
+    if (code == KERF_OK && (code = rate_limit_open(server, is_loopback, err)) != KERF_OK) close(fd);
     if (code == KERF_OK) code = start_daemon(server, fd, err);
+    if (code == KERF_OK && options->keep_trials_s > 0)
+        code = retention_start(server->store, server_job_flags(server), options->keep_trials_s, &server->log,
+                               &server->metrics.removed, &server->retention, err);
     if (code == KERF_OK) {
         char store[256];
         store_name(options->store, store, sizeof store);
-        log_info(&server->log, "listening", "http://%s, store %s", server->address, store);
+        log_info(&server->log, "listening", "%s://%s, store %s", server_scheme(server), server->address, store);
         *ret_server = server;
     } else {
         server_stop(server);
@@ -321,10 +339,13 @@ void server_stop(struct server *server) {
     server->is_stopping = 1;
     if (server->daemon) finish_requests(server);
     watch_stop(server);
+    retention_stop(server->retention);
     access_close(server->access);
+    rate_free(server->rates);
     workers_stop(server->workers);
     store_close(server->store);
     job_cache_free(server->jobs);
+    tls_free(&server->tls);
     if (server->daemon) log_info(&server->log, "stopped", "all requests are answered");
     free(server);
 }

@@ -11,6 +11,8 @@ struct server;
 struct server_options {
     const char *listen;      /* "127.0.0.1:8000", "[::1]:0" */
     const char *store;       /* as store_open has it */
+    const char *tls_cert;    /* a certificate in PEM; NULL: plain HTTP */
+    const char *tls_key;     /* its key; NULL: it stands in tls_cert */
     const char *import_zeus; /* a database of Zeus's server that is taken over first; NULL: none */
     int32_t compat;          /* 1: Zeus's server, its faults included */
     int32_t log_json;
@@ -18,9 +20,12 @@ struct server_options {
     int32_t tokens;  /* 1: on loopback as well */
     int32_t threads; /* 0: as many as there are processors, 8 at most */
     int32_t connections;
-    int32_t cache_mib; /* for jobs in memory */
-    double idle_s;     /* after which a connection without a request is closed */
-    double request_s;  /* within which a request must have come in */
+    int32_t connections_an_address; /* -1: what suits the address that it listens on; 0: any number */
+    int32_t rate;                   /* requests a second that an address may send; -1 and 0 as above */
+    int32_t cache_mib;              /* for jobs in memory */
+    double keep_trials_s;           /* how long ended trials are kept; 0: for ever */
+    double idle_s;                  /* after which a connection without a request is closed */
+    double request_s;               /* within which a request must have come in */
 };
 
 /* Opens the store, and then the socket. */

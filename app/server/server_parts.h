@@ -8,7 +8,10 @@
 #include "server/exchange.h"
 #include "server/log.h"
 #include "server/metrics.h"
+#include "server/rate.h"
+#include "server/retention.h"
 #include "server/server.h"
+#include "server/tls.h"
 #include "server/workers.h"
 
 struct MHD_Daemon;
@@ -18,8 +21,11 @@ struct server {
     struct log log;
     struct store *store;
     struct job_cache *jobs;
-    struct access *access; /* NULL: no tokens are asked for */
-    struct workers *workers; /* NULL when the store never makes one wait */
+    struct rate_table *rates;    /* NULL: everybody may ask as much as they like */
+    struct retention *retention; /* NULL: trials are kept for ever */
+    struct access *access;       /* NULL: no tokens are asked for */
+    struct tls_files tls;        /* zeros: plain HTTP */
+    struct workers *workers;     /* NULL when the store never makes one wait */
     struct metrics metrics;
     struct MHD_Daemon *daemon;
     char address[128]; /* "127.0.0.1:8000" */
@@ -41,6 +47,9 @@ struct server {
 static inline int32_t server_job_flags(const struct server *server) {
     return server->options.compat ? KERF_JOB_COMPAT : 0;
 }
+static inline const char *server_scheme(const struct server *server) {
+    return server->options.tls_cert ? "https" : "http";
+}
 static inline int32_t server_request_flags(const struct server *server) {
     return server->options.compat ? 0 : REQUEST_MENDED;
 }
@@ -57,6 +66,14 @@ void watch_remove(struct server *server, struct exchange *exchange);
 void watch_close_idle(struct server *server);
 void watch_settle(struct exchange *exchange); /* a request is over: what comes from now on is another */
 
+/* ---- rate_limit.c: addresses that ask too much -------------------------------------------------------------- */
+
+int32_t rate_limit_open(struct server *server, int is_loopback, struct kerf_error *err);
+void rate_limit_know(struct exchange *exchange);         /* the client's address */
+int rate_limit_lets_in(struct exchange *exchange);       /* 0: rate_limit_answer is the answer */
+void rate_limit_answer(struct exchange *exchange);       /* 429 */
+void rate_limit_note_refused(struct exchange *exchange); /* 401 */
+
 /* ---- router.c ---------------------------------------------------------------------------------------------- */
 
 struct route {
@@ -68,14 +85,15 @@ struct route {
 enum route_flags {
     ROUTE_NOT_COMPAT = 1, /* Zeus's server has something else there */
     ROUTE_OWN = 2,        /* kerf's, not Zeus's */
-    ROUTE_TEXT = 4,
-    ROUTE_OPEN = 8 /* without a token: says nothing about anybody */
+    ROUTE_OPEN = 4,       /* without a token: says nothing about anybody */
+    ROUTE_QUICK = 8       /* never asks the store: no worker is waited for */
 };
 
 /* Sets route and step, or answers 404, 405 or 307. */
 void router_find(struct exchange *exchange);
 const struct route *router_routes(int32_t *ret_count);
-int32_t router_index(const struct route *route); /* the number of routes for NULL */
+int router_has(const struct server *server, const struct route *route); /* 0: not with --compat zeus */
+int32_t router_index(const struct route *route);                        /* the number of routes for NULL */
 
 /* ---- The routes -------------------------------------------------------------------------------------------- */
 
@@ -96,6 +114,7 @@ void api_openapi(struct exchange *exchange);
 
 void page_home(struct exchange *exchange);
 void page_metrics(struct exchange *exchange);
+void page_docs(struct exchange *exchange);
 void page_healthz(struct exchange *exchange);
 void page_readyz(struct exchange *exchange);
 

@@ -9,6 +9,9 @@
  * libmicrohttpd reads the bytes and tells of a request when its first line is whole. Whether some of it came in before
  * that, the kernel knows (TCP_INFO). The 408 is written past the library, whose thread would wait for the rest; it sees
  * the connection end, and finds it given up should the rest have come in at the same moment.
+ *
+ * A TLS stream belongs to the library's thread, so that such a connection ends without the 408. A handshake that goes
+ * on for too long counts as a request that does.
  */
 #include <netinet/in.h>
 #include <linux/tcp.h>
@@ -31,7 +34,8 @@ void watch_settle(struct exchange *exchange) { atomic_store(&exchange->settled, 
 static void give_up(struct exchange *exchange, int state, int says_why) {
     if (!atomic_compare_exchange_strong(&exchange->state, &state, EXCHANGE_GIVEN_UP)) return;
     if (says_why) {
-        send(exchange->fd, late, sizeof late - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+        if (exchange->server->tls.certificate == NULL)
+            send(exchange->fd, late, sizeof late - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
         atomic_fetch_add(&exchange->server->metrics.slow, 1);
     }
     shutdown(exchange->fd, SHUT_RDWR);

@@ -26,6 +26,12 @@ static void answer_message(struct exchange *exchange, int status) {
     exchange_message(exchange, status, said(&exchange->message));
 }
 
+static void answer_null(struct exchange *exchange) {
+    kerf_text_clear(&exchange->answer);
+    kerf_text_add(&exchange->answer, "null");
+    exchange_answer(exchange, 200);
+}
+
 /* ---- POST /jobs -------------------------------------------------------------------------------------------- */
 
 static int choose_job_id(struct exchange *exchange) {
@@ -125,9 +131,7 @@ static void delete_in_turn(struct exchange *exchange) {
         decision_finish(exchange);
         return;
     }
-    kerf_text_clear(&exchange->answer);
-    kerf_text_add(&exchange->answer, "null");
-    exchange_answer(exchange, 200);
+    answer_null(exchange);
     exchange->write = (struct store_write){.kind = STORE_DELETE};
     decision_submit(exchange);
 }
@@ -271,6 +275,13 @@ static void report_in_turn(struct exchange *exchange) {
     }
     int there = decision_load_trial(exchange, report->batch_size, report->trial_number);
     if (there < 0 || (there && !decision_load_costs(exchange, report->batch_size))) return;
+    if (exchange->is_forgotten) {
+        kerf_text_printf(&exchange->message, "Trial(%" PRId64 ") ended, and is not kept any longer.",
+                         report->trial_number);
+        answer_message(exchange, 400);
+        decision_finish(exchange);
+        return;
+    }
     int32_t code = kerf_job_report(exchange->turn.entry->job, there ? &exchange->trial : NULL, report, clock_now_s(),
                                    &result, &exchange->message, &err);
     if (code != KERF_OK) {
@@ -304,6 +315,11 @@ static void end_in_turn(struct exchange *exchange) {
         struct kerf_error err;
         int there = decision_load_trial(exchange, asked->batch_size, asked->trial_number);
         if (there < 0) return;
+        if (exchange->is_forgotten) { /* it ended, so there is nothing to do */
+            answer_null(exchange);
+            decision_finish(exchange);
+            return;
+        }
         int32_t code = kerf_job_end(exchange->turn.entry->job, there ? &exchange->trial : NULL, asked->batch_size,
                                     asked->trial_number, clock_now_s(), &result, &exchange->message);
         if (code != KERF_OK) {
@@ -312,13 +328,10 @@ static void end_in_turn(struct exchange *exchange) {
             return;
         }
     }
-    if (result.status == KERF_JOB_ANSWERED) {
-        kerf_text_clear(&exchange->answer);
-        kerf_text_add(&exchange->answer, "null");
-        exchange_answer(exchange, 200);
-    } else {
+    if (result.status == KERF_JOB_ANSWERED)
+        answer_null(exchange);
+    else
         answer_message(exchange, 404);
-    }
     if (exchange->held.job == 0)
         decision_finish(exchange);
     else

@@ -38,6 +38,10 @@
       " trials_ended, longest_gap_s, random) SELECT job, $22::bigint, $23::bigint, $24::float8, $25::bigint,"          \
       " $26::bigint, $27::bigint, $28::float8, $29::text FROM made RETURNING job")                                     \
     X(PG_DELETE_TRIALS, "DELETE FROM kerf_trial WHERE job=$1")                                                         \
+    X(PG_DELETE_COSTS, "DELETE FROM kerf_cost WHERE job=$1")                                                           \
+    X(PG_FORGET_TRIAL, "DELETE FROM kerf_trial WHERE job=$1 AND number=$2")                                            \
+    X(PG_KEEP_COST, "WITH gone AS (DELETE FROM kerf_trial WHERE job=$1 AND number=$2 AND status=1"                     \
+                    " RETURNING job, batch_size, number, energy_j, time_s) INSERT INTO kerf_cost SELECT * FROM gone")  \
     X(PG_DELETE_ARMS, "DELETE FROM kerf_arm WHERE job=$1")                                                             \
     X(PG_DELETE_JOB, "DELETE FROM kerf_job WHERE job=$1")                                                              \
     X(PG_UPDATE_STATE,                                                                                                 \
@@ -65,8 +69,11 @@
                        " ORDER BY number")                                                                             \
     X(PG_LIST_TRIALS, PG_TRIAL_COLUMNS " WHERE job=$1 AND number>$2 ORDER BY number LIMIT $3")                         \
     X(PG_LIST_NEWEST, PG_TRIAL_COLUMNS " WHERE job=$1 AND number<$2 ORDER BY number DESC LIMIT $3")                    \
-    X(PG_LOAD_COSTS, "SELECT number, energy_j, time_s FROM kerf_trial WHERE job=$1 AND batch_size=$2 AND status=1"     \
-                     " ORDER BY number DESC LIMIT $3")                                                                 \
+    X(PG_LOAD_COSTS, /* each part by its index */                                                                      \
+      "(SELECT number, energy_j, time_s FROM kerf_trial WHERE job=$1 AND batch_size=$2 AND status=1"                   \
+      " ORDER BY number DESC LIMIT $3) UNION ALL"                                                                      \
+      " (SELECT number, energy_j, time_s FROM kerf_cost WHERE job=$1 AND batch_size=$2"                                \
+      " ORDER BY number DESC LIMIT $3) ORDER BY number DESC LIMIT $3")                                                 \
     X(PG_LOAD_ARMS,                                                                                                    \
       "SELECT batch_size, param_mean, param_precision, reward_precision, num_observations FROM kerf_arm WHERE job=$1"  \
       " ORDER BY batch_size")                                                                                          \

@@ -1,38 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs, trials and costs: inside a decision's transaction, or outside as they are committed. */
 #include <math.h>
-#include <stdlib.h>
+#include "store/job_row.h"
 #include "store/postgresql_parts.h"
-
-enum { SIZES_ROOM = 32 };
 
 static struct pg_store *of(struct store *base) { return (struct pg_store *)base; }
 
 /* ---- Jobs -------------------------------------------------------------------------------------------------- */
-
-struct job_row { /* a row of PG_JOB_COLUMNS, for as long as the result is there */
-    int64_t job;
-    double created_s;
-    struct kerf_job_spec spec;
-    struct kerf_job_row row;
-    int64_t *sizes, room[SIZES_ROOM];
-};
-
-static void free_job_row(struct job_row *row) {
-    if (row->sizes != row->room) free(row->sizes);
-}
-
-static int32_t read_sizes(struct job_row *row, const char *list, struct kerf_error *err) {
-    int32_t count = 1;
-    for (const char *c = list; c && *c; c++) count += *c == ',';
-    row->sizes = count <= SIZES_ROOM ? row->room : malloc((size_t)count * sizeof *row->sizes);
-    if (row->sizes == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job");
-    char *end = (char *)list;
-    for (int32_t i = 0; i < count && end; i++) row->sizes[i] = strtoll(i ? end + 1 : end, &end, 10);
-    row->spec.batch_sizes = row->sizes;
-    row->spec.num_batch_sizes = count;
-    return KERF_OK;
-}
 
 static void read_spec(const PGresult *result, int at, struct kerf_job_spec *ret_spec) {
     *ret_spec = (struct kerf_job_spec){
@@ -76,7 +50,7 @@ static int32_t read_job(const PGresult *result, int at, struct job_row *ret_row,
     };
     int32_t code = KERF_OK;
     if (ret_row->row.has_random) code = kerf_job_random_read(pg_text(result, at, 28), &ret_row->row.random, err);
-    return code == KERF_OK ? read_sizes(ret_row, pg_text(result, at, 7), err) : code;
+    return code == KERF_OK ? job_row_read_sizes(ret_row, pg_text(result, at, 7), err) : code;
 }
 
 int32_t pg_find_job(struct store *base, const char *job_id, struct store_turn *ret_turn, double *ret_created_s,
@@ -109,7 +83,7 @@ int32_t pg_list_jobs(struct store *base, const struct store_page *page, store_vi
         code = read_job(result, i, &row, err);
         struct store_job job = {row.job, row.created_s, &row.spec, &row.row};
         if (code == KERF_OK) code = visit(context, &job);
-        free_job_row(&row);
+        job_row_free(&row);
     }
     pq.clear(result);
     return code;
@@ -225,7 +199,7 @@ static int32_t restore_job(PGresult *const *parts, int32_t flags, struct kerf_jo
     int32_t code = read_job(parts[JOB], 0, &row, err);
     if (code == KERF_OK) code = kerf_job_restore(&row.spec, &row.row, flags, &job, err);
     if (code == KERF_OK) code = restore_parts(parts, job, err);
-    free_job_row(&row);
+    job_row_free(&row);
     if (code == KERF_OK)
         *ret_job = job;
     else

@@ -37,6 +37,10 @@ static const char *const steps[] = {
     "CREATE TABLE kerf_token ("
     " id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name text COLLATE \"C\" NOT NULL UNIQUE, role text NOT NULL,"
     " hash bytea NOT NULL UNIQUE, created_s float8 NOT NULL, expires_s float8 NOT NULL)",
+    /* of trials that were forgotten */
+    "CREATE TABLE kerf_cost ("
+    " job bigint NOT NULL, batch_size bigint NOT NULL, number bigint NOT NULL, energy_j float8, time_s float8,"
+    " PRIMARY KEY (job, batch_size, number))",
 };
 enum { VERSION = sizeof steps / sizeof *steps };
 

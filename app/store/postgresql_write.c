@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decisions: the lock on a job, and what a decision changed, sent together with its COMMIT. */
-#include <inttypes.h>
+#include "store/job_row.h"
 #include "store/postgresql_parts.h"
 
 /* ---- The turn ---------------------------------------------------------------------------------------------- */
@@ -102,8 +102,7 @@ static void send_create(struct pg_session *session, const struct store_write *wr
     const struct kerf_job_row *row = kerf_job_row_of(write->of);
     struct kerf_text sizes = {0};
     struct pg_values values = {0};
-    for (int32_t i = 0; i < spec->num_batch_sizes; i++)
-        kerf_text_printf(&sizes, "%s%" PRId64, i ? "," : "", spec->batch_sizes[i]);
+    job_row_write_sizes(spec, &sizes);
     if (row->has_random) kerf_job_random_write(&row->random, room);
     room->failed |= sizes.failed;
     if (!room->failed) {
@@ -128,8 +127,18 @@ static void send_delete(struct pg_session *session, const struct store_write *wr
     struct pg_values values = {0};
     pg_add_integer(&values, write->job);
     pg_send(session, PG_DELETE_TRIALS, &values);
+    pg_send(session, PG_DELETE_COSTS, &values);
     pg_send(session, PG_DELETE_ARMS, &values);
     pg_send(session, PG_DELETE_JOB, &values); /* with its state */
+}
+
+static void send_forgotten(struct pg_session *session, const struct store_write *write) {
+    for (int32_t i = 0; i < write->num_forgotten; i++) {
+        struct pg_values values = {0};
+        pg_add_integer(&values, write->job);
+        pg_add_integer(&values, write->forgotten[i].number);
+        pg_send(session, write->forgotten[i].keeps_cost ? PG_KEEP_COST : PG_FORGET_TRIAL, &values);
+    }
 }
 
 /* ---- Trials and arms --------------------------------------------------------------------------------------- */
@@ -263,6 +272,7 @@ static int32_t commit(struct pg_session *session, struct store_write *write, str
     case STORE_CREATE: send_create(session, write, &room); break;
     case STORE_IMPORT: code = import_job(session, write, &room, err); break;
     case STORE_DELETE: send_delete(session, write); break;
+    case STORE_FORGET: send_forgotten(session, write); break;
     default: send_decision(session, write, &room);
     }
     if (room.failed)

@@ -195,6 +195,7 @@ static void sqlite_cancel(struct store *store, struct store_turn *turn) { (void)
 
 const struct store_methods store_sqlite = {
     .name = "sqlite",
+    .backup = sqlite_backup,
     .open = sqlite_open,
     .close = sqlite_close,
     .ping = sqlite_ping,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one decision changed, as statements inside the writer's transaction. */
-#include <inttypes.h>
 #include <math.h>
+#include "store/job_row.h"
 #include "store/sqlite_parts.h"
 
 static void bind_optional(sqlite3_stmt *statement, int at, int there, double value) {
@@ -69,8 +69,7 @@ static int32_t create_job(struct sqlite_session *session, struct kerf_text *room
     sqlite3_stmt *statement = sqlite_statement(session, SQL_INSERT_JOB, err);
     if (statement == NULL) return KERF_EIO;
     kerf_text_clear(room);
-    for (int32_t i = 0; i < spec->num_batch_sizes; i++)
-        kerf_text_printf(room, "%s%" PRId64, i ? "," : "", spec->batch_sizes[i]);
+    job_row_write_sizes(spec, room);
     if (room->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job");
     bind_spec(statement, spec, write->now_s);
     bind_text(statement, 7, room->data);
@@ -213,12 +212,28 @@ static int32_t import_job(struct sqlite_session *session, struct kerf_text *room
     return code;
 }
 
+static int32_t forget_trials(struct sqlite_session *session, const struct store_write *write, struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    for (int32_t i = 0; i < write->num_forgotten; i++) {
+        const struct store_forgotten *forgotten = &write->forgotten[i];
+        for (int step = !forgotten->keeps_cost; step < 2 && code == KERF_OK; step++) {
+            sqlite3_stmt *statement = sqlite_statement(session, step == 0 ? SQL_KEEP_COST : SQL_FORGET_TRIAL, err);
+            if (statement == NULL) return KERF_EIO;
+            sqlite3_bind_int64(statement, 1, write->job);
+            sqlite3_bind_int64(statement, 2, forgotten->number);
+            code = sqlite_finish(session, statement, err);
+        }
+    }
+    return code;
+}
+
 int32_t sqlite_apply(struct sqlite_session *session, struct kerf_text *room, struct store_write *write,
                      struct kerf_error *err) {
     switch (write->kind) {
     case STORE_CREATE: return create_job(session, room, write, err);
     case STORE_IMPORT: return import_job(session, room, write, err);
     case STORE_DELETE: return delete_job(session, write, err);
+    case STORE_FORGET: return forget_trials(session, write, err);
     default: return decide(session, room, write, err);
     }
 }

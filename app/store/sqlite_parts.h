@@ -25,6 +25,11 @@
     X(SQL_FIND_DELETED, "SELECT job FROM job WHERE job_id IS NULL LIMIT 1")                                            \
     X(SQL_PURGE_TRIALS, "DELETE FROM trial WHERE job=?1 AND number<=(SELECT max(number) FROM"                          \
                         " (SELECT number FROM trial WHERE job=?1 ORDER BY number LIMIT 500))")                         \
+    X(SQL_PURGE_COSTS, "DELETE FROM cost WHERE job=?1 AND (batch_size, number) IN"                                     \
+                       " (SELECT batch_size, number FROM cost WHERE job=?1 LIMIT 500)")                                \
+    X(SQL_KEEP_COST, "INSERT INTO cost SELECT job, batch_size, number, energy_j, time_s FROM trial"                    \
+                     " WHERE job=?1 AND number=?2 AND status=1")                                                       \
+    X(SQL_FORGET_TRIAL, "DELETE FROM trial WHERE job=?1 AND number=?2")                                                \
     X(SQL_PURGE_JOB, "DELETE FROM job WHERE job=?1")                                                                   \
     X(SQL_INSERT_STATE,                                                                                                \
       "INSERT INTO job_state (version, stage, min_cost, min_cost_batch_size, last_trial_number, trials_ended,"         \
@@ -52,7 +57,9 @@
     X(SQL_LOAD_EXPLORATIONS, SQLITE_TRIAL_COLUMNS " WHERE job=?1 AND type=0 ORDER BY number")                          \
     X(SQL_LIST_TRIALS, SQLITE_TRIAL_COLUMNS " WHERE job=?1 AND number>?2 ORDER BY number LIMIT ?3")                    \
     X(SQL_LIST_NEWEST, SQLITE_TRIAL_COLUMNS " WHERE job=?1 AND number<?2 ORDER BY number DESC LIMIT ?3")               \
-    X(SQL_LOAD_COSTS, "SELECT number, energy_j, time_s FROM trial WHERE job=?1 AND batch_size=?2 AND status=1"         \
+    X(SQL_LOAD_COSTS, "SELECT number, energy_j, time_s FROM trial INDEXED BY trial_cost"                               \
+                      " WHERE job=?1 AND batch_size=?2 AND status=1"                                                   \
+                      " UNION ALL SELECT number, energy_j, time_s FROM cost WHERE job=?1 AND batch_size=?2"            \
                       " ORDER BY number DESC LIMIT ?3")                                                                \
     X(SQL_LOAD_ARMS,                                                                                                   \
       "SELECT batch_size, param_mean, param_precision, reward_precision, num_observations FROM arm WHERE job=?1"       \
@@ -124,6 +131,7 @@ struct sqlite_store {
 /* The database's words in err; KERF_EIO. */
 int32_t sqlite_fail(sqlite3 *db, struct kerf_error *err);
 int32_t sqlite_run(sqlite3 *db, const char *sql, struct kerf_error *err);
+int32_t sqlite_check(sqlite3 *db, const char *path, struct kerf_error *err); /* whether it is one of kerf's */
 int32_t sqlite_migrate(sqlite3 *db, const char *path, struct kerf_error *err);
 
 /* sqlite.c */
@@ -150,6 +158,10 @@ int32_t sqlite_apply(struct sqlite_session *session, struct kerf_text *room, str
 
 /* sqlite_purge.c: removes a piece of what deleted jobs left; 0 when there is none, or when it could not. */
 int sqlite_purge(struct sqlite_session *session);
+
+/* sqlite_backup.c */
+int32_t sqlite_backup(const char *path, const char *to, int32_t overwrites, kerf_progress progress, void *context,
+                      struct kerf_error *err);
 
 /* sqlite_read.c */
 int32_t sqlite_load_job(struct store *store, struct store_turn *turn, int32_t flags, struct kerf_job **ret_job,

@@ -25,6 +25,7 @@ int sqlite_purge(struct sqlite_session *session) {
     int64_t job = find(session);
     if (job == 0 || run(session, SQL_BEGIN, 0, NULL) != KERF_OK) return 0;
     int32_t code = run(session, SQL_PURGE_TRIALS, job, NULL);
+    if (code == KERF_OK && sqlite3_changes(session->db) == 0) code = run(session, SQL_PURGE_COSTS, job, NULL);
     if (code == KERF_OK && sqlite3_changes(session->db) == 0) code = run(session, SQL_PURGE_JOB, job, NULL);
     if (code == KERF_OK) code = run(session, SQL_COMMIT, 0, NULL);
     if (code != KERF_OK && !sqlite3_get_autocommit(session->db)) run(session, SQL_ROLLBACK, 0, NULL);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Jobs, trials and costs as they are committed. Each function takes a reader, asks, and gives it back. */
 #include <math.h>
-#include <stdlib.h>
+#include "store/job_row.h"
 #include "store/sqlite_parts.h"
-
-enum { SIZES_ROOM = 32 };
 
 struct question { /* a reader with a statement that is being read */
     struct sqlite_store *store;
@@ -48,30 +46,6 @@ static const char *text(sqlite3_stmt *statement, int column) {
 
 /* ---- Jobs -------------------------------------------------------------------------------------------------- */
 
-struct job_row { /* a row of SQLITE_JOB_COLUMNS, for as long as the statement stays there */
-    int64_t job;
-    double created_s;
-    struct kerf_job_spec spec;
-    struct kerf_job_row row;
-    int64_t *sizes, room[SIZES_ROOM];
-};
-
-static void free_job_row(struct job_row *row) {
-    if (row->sizes != row->room) free(row->sizes);
-}
-
-static int32_t read_sizes(struct job_row *row, const char *list, struct kerf_error *err) {
-    int32_t count = 1;
-    for (const char *c = list; c && *c; c++) count += *c == ',';
-    row->sizes = count <= SIZES_ROOM ? row->room : malloc((size_t)count * sizeof *row->sizes);
-    if (row->sizes == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job");
-    char *end = (char *)list;
-    for (int32_t i = 0; i < count && end; i++) row->sizes[i] = strtoll(i ? end + 1 : end, &end, 10);
-    row->spec.batch_sizes = row->sizes;
-    row->spec.num_batch_sizes = count;
-    return KERF_OK;
-}
-
 static void read_spec(sqlite3_stmt *statement, struct kerf_job_spec *ret_spec) {
     *ret_spec = (struct kerf_job_spec){
         .job_id = text(statement, 1),
@@ -113,7 +87,7 @@ static int32_t read_job(sqlite3_stmt *statement, struct job_row *ret_row, struct
         .has_random = sqlite3_column_type(statement, 28) != SQLITE_NULL,
     };
     int32_t code = ret_row->row.has_random ? kerf_job_random_read(text(statement, 28), &ret_row->row.random, err) : 0;
-    return code == KERF_OK ? read_sizes(ret_row, text(statement, 7), err) : code;
+    return code == KERF_OK ? job_row_read_sizes(ret_row, text(statement, 7), err) : code;
 }
 
 /* ---- Trials ------------------------------------------------------------------------------------------------ */
@@ -231,7 +205,7 @@ int32_t sqlite_load_job(struct store *store, struct store_turn *turn, int32_t fl
     if (next(&question, &code, err)) {
         code = read_job(question.statement, &row, err);
         if (code == KERF_OK) code = kerf_job_restore(&row.spec, &row.row, flags, &job, err);
-        free_job_row(&row);
+        job_row_free(&row);
     } else if (code == KERF_OK) {
         code = kerf_error_set(err, KERF_EUNKNOWN, "the store has no such job");
     }
@@ -275,7 +249,7 @@ int32_t sqlite_list_jobs(struct store *store, const struct store_page *page, sto
         code = read_job(question.statement, &row, err);
         struct store_job job = {row.job, row.created_s, &row.spec, &row.row};
         if (code == KERF_OK) code = visit(context, &job);
-        free_job_row(&row);
+        job_row_free(&row);
     }
     finish(&question);
     return code;

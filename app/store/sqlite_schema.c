@@ -40,6 +40,10 @@ static const char *const steps[] = {
     "CREATE TABLE token ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL, hash BLOB NOT NULL UNIQUE,"
     " created_s REAL NOT NULL, expires_s REAL NOT NULL) STRICT;",
+    /* Of trials that were forgotten. */
+    "CREATE TABLE cost ("
+    " job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE, batch_size INTEGER NOT NULL, number INTEGER NOT NULL,"
+    " energy_j REAL, time_s REAL, PRIMARY KEY (job, batch_size, number)) STRICT, WITHOUT ROWID;",
 };
 enum { VERSION = sizeof steps / sizeof *steps, APPLICATION = 0x6b657266 /* "kerf" */ };
 
@@ -52,10 +56,11 @@ static int32_t ask_number(sqlite3 *db, const char *sql, int64_t *ret_number, str
     return step == SQLITE_ROW ? KERF_OK : sqlite_fail(db, err);
 }
 
-static int32_t check_file(sqlite3 *db, const char *path, int64_t version, struct kerf_error *err) {
-    int64_t application = 0, tables = 0;
+int32_t sqlite_check(sqlite3 *db, const char *path, struct kerf_error *err) {
+    int64_t application = 0, tables = 0, version = 0;
     int32_t code = ask_number(db, "PRAGMA application_id", &application, err);
     if (code == KERF_OK) code = ask_number(db, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    if (code == KERF_OK) code = ask_number(db, "PRAGMA user_version", &version, err);
     if (code != KERF_OK) return code;
     if (tables > 0 && application != APPLICATION)
         return kerf_error_set(err, KERF_EINVALID, "%.200s is a database of another program", path);
@@ -71,7 +76,7 @@ int32_t sqlite_migrate(sqlite3 *db, const char *path, struct kerf_error *err) {
     int32_t code = sqlite_run(db, "BEGIN IMMEDIATE", err);
     if (code != KERF_OK) return code;
     code = ask_number(db, "PRAGMA user_version", &version, err);
-    if (code == KERF_OK) code = check_file(db, path, version, err);
+    if (code == KERF_OK) code = sqlite_check(db, path, err);
     while (code == KERF_OK && version < VERSION) {
         char mark[96];
         code = sqlite_run(db, steps[version++], err);

@@ -32,7 +32,12 @@ struct store_turn {
     void *session;   /* the store's own: a connection with its transaction */
 };
 
-enum store_write_kind { STORE_CREATE, STORE_DELETE, STORE_DECIDE, STORE_IMPORT };
+enum store_write_kind { STORE_CREATE, STORE_DELETE, STORE_DECIDE, STORE_IMPORT, STORE_FORGET };
+
+struct store_forgotten { /* a trial that no decision needs any more; keeps_cost: but for its cost */
+    int64_t number;
+    int32_t keeps_cost;
+};
 
 /* What one decision changed. It, and what it points at, stays as it is until `done`. */
 struct store_write {
@@ -41,20 +46,22 @@ struct store_write {
     int32_t trial_is_new; /* 1: insert, 0: update */
     int64_t job;          /* the key; STORE_CREATE and _IMPORT set it, or leave 0 when the job_id was taken meanwhile */
     int64_t version;      /* that it will have */
-    const struct kerf_job *of; /* for its spec, row and arms; not for STORE_DELETE */
+    const struct kerf_job *of; /* for its spec, row and arms; not for STORE_DELETE and _FORGET */
     const struct kerf_trial *trial;
     const char *reason; /* of a new trial */
     const struct kerf_trial *expired;
     int32_t num_expired;
     const struct kerf_trial *trials; /* STORE_IMPORT, which is a STORE_CREATE with trials and arms: all of them */
     int64_t num_trials;
+    const struct store_forgotten *forgotten; /* STORE_FORGET, which needs no turn; those that are not there are fine */
+    int32_t num_forgotten;
     double now_s;
     void (*done)(struct store_write *write, int32_t code, const struct kerf_error *err);
     void *context;
     struct store_write *next; /* the store's own */
 };
 
-struct store_costs { /* of the newest ended trials of a size, by descending number */
+struct store_costs { /* of the newest ended trials of a size, by descending number; of forgotten ones too */
     int64_t *numbers;
     double *costs;
     int64_t count, room;
@@ -104,6 +111,10 @@ struct store_methods {
     const char *scheme; /* "postgresql://": what `where` begins with; NULL: any file */
     int32_t blocks;     /* 1: a decision waits for the database, and is better made in a thread that may wait */
 
+    /* NULL: the database has a program of its own for that. As store_backup. */
+    int32_t (*backup)(const char *where, const char *to, int32_t overwrites, kerf_progress progress, void *context,
+                      struct kerf_error *err);
+
     int32_t (*open)(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err);
     void (*close)(struct store *store); /* after all submitted writes are done */
     int32_t (*ping)(struct store *store, struct kerf_error *err);
@@ -151,6 +162,11 @@ enum store_open_flags {
 
 /* By what `where` begins with. */
 int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err);
+/* Copies the store into the file `to`, which is a store then; also while a server runs: the copy has what was answered
+ * before this was called. KERF_EINVALID: the file is there and overwrites is 0; KERF_EUNSUPPORTED: err says which
+ * program does it; KERF_EINTERRUPTED: progress wanted it so, and `to` is as it was. */
+int32_t store_backup(const char *where, const char *to, int32_t overwrites, kerf_progress progress, void *context,
+                     struct kerf_error *err);
 void store_close(struct store *store);                           /* NULL is fine */
 void store_name(const char *where, char *ret_name, size_t size); /* for people: without user, password and options */
 

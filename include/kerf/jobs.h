@@ -25,7 +25,8 @@
  *     job     the spec, and kerf_job_row
  *     trial   struct kerf_trial, by job and number; made by predict, changed by the others
  *     arm     struct kerf_arm, by job and batch size; kerf_job_arms
- *     cost    none: a job's costs by size are read from its trials (kerf_job_costs_wanted)
+ *     cost    none: a job's costs by size are read from its trials (kerf_job_costs_wanted); of trials that are removed
+ *             they may have to be kept (kerf_job_need)
  *
  * Times are seconds since 1970 of a clock that all servers of a database share roughly; it may step back.
  * One thread at a time may use a job; different jobs are independent.
@@ -198,6 +199,22 @@ KERF_API int32_t kerf_job_restore_costs(struct kerf_job *job, int64_t batch_size
 
 /** Forgets the costs; they are wanted again at the next report. To save memory, or when another server reported. */
 KERF_API void kerf_job_forget_costs(struct kerf_job *job);
+
+/* ---- What is needed of the past ----------------------------------------------------------------------------- */
+
+/** How many of the newest costs of this size decisions look at, now or later: 0, the window, or INT64_MAX for all. */
+KERF_API int64_t kerf_job_costs_counted(const struct kerf_job *job, int64_t batch_size);
+
+enum kerf_job_need {
+    KERF_NEED_NOTHING, /* the row may go; a repeat of its report is then answered as the service likes */
+    KERF_NEED_COST,    /* number, size, time and energy, if it is among the kerf_job_costs_counted newest of its size */
+    KERF_NEED_TRIAL    /* the row, as it is */
+};
+
+/** What decisions may still need of a trial, so that a service may remove old ones without changing any decision. The
+ * row is needed while a result may come, also after its lease ended, and of explorations while the job is in the stage
+ * Pruning. What is not needed once never is again. */
+KERF_API int32_t kerf_job_need(const struct kerf_job *job, const struct kerf_trial *trial);
 
 /* ---- Decisions -------------------------------------------------------------------------------------------- */
 

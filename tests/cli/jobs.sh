@@ -46,6 +46,25 @@ grep -c '"trial"' all
 for limit in 1 2 3 4; do "$KERF" jobs export --all --limit $limit | cmp - all && echo "$limit a page"; done
 "$KERF" jobs list --limit 1 --format csv | wc -l
 
+echo "== a backup while the server runs"
+asks jobs backup copy.db --store jobs.db | sed 's/[0-9]* bytes/SIZE/'
+asks jobs backup copy.db --store jobs.db
+asks jobs backup copy.db --store jobs.db --force | sed 's/[0-9]* bytes/SIZE/'
+refused jobs backup
+refused jobs backup jobs.db --store jobs.db --force
+refused jobs backup other.db --store nothing.db
+asks jobs backup other.db --store postgresql://me:secret@host/jobs
+server_of_jobs=$KERF_SERVER
+"$KERF" serve --store copy.db --listen 127.0.0.1:0 2>copy.log &
+copy=$!
+until_true grep -q -e 'listening:' -e '^kerf:' copy.log
+KERF_SERVER=$(sed -n 's/.*listening: \(http[^,]*\),.*/\1/p' copy.log)
+"$KERF" jobs export --all | cmp - all && echo "the copy has all of it"
+KERF_SERVER=$server_of_jobs
+kill $copy
+wait $copy
+ls copy.db*
+
 echo "== deleted"
 asks jobs delete small
 asks jobs delete small
@@ -85,6 +104,14 @@ refused jobs list --server 127.0.0.1:8000
 refused jobs list --server ftp://127.0.0.1
 refused jobs list --server 'http://a b'
 refused jobs list --token 'a b'
+
+echo "== too much asked"
+stop_server
+start_server --rate 1
+status=0
+for _ in $(seq 100); do "$KERF" jobs list >/dev/null 2>refusal || { status=$?; break; }; done
+echo "exit $status"
+mask <refusal
 
 echo "== no server"
 stop_server

@@ -10,6 +10,11 @@ refused serve --compat apollo
 refused serve --store no/such/folder/jobs.db
 ask serve --store mysql://host/name
 refused serve --threads 0
+refused serve --tls-key key.pem
+refused serve --keep-trials 90
+refused serve --keep-trials 59m
+refused serve --rate -1
+refused serve --tls-cert no/such/cert.pem
 refused serve jobs.db
 echo "this is no database, however long one looks at it" >text.db
 refused serve --store text.db

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 #include "store/store.h"
 
@@ -103,6 +104,20 @@ void cluster_run(struct cluster *cluster, const char *database, const char *sql)
     snprintf(command, sizeof command, "%s/%s", cluster->programs, words);
     FILE *to = popen(command, "w");
     if (to == NULL || fputs(sql, to) < 0 || pclose(to) != 0) fail_msg("psql fails: %.200s", sql);
+}
+
+void cluster_lock(struct cluster *cluster, const char *database, const char *table, int seconds) {
+    const struct timespec pause = {.tv_nsec = 10000000};
+    char command[1024], mark[128];
+    snprintf(mark, sizeof mark, "%s/locked", cluster->folder);
+    remove(mark);
+    snprintf(command, sizeof command,
+             "printf 'BEGIN; LOCK TABLE %s;\n\\! touch %s\nSELECT pg_sleep(%d);\n' | %s/psql -q -X -h %s -U kerf %s "
+             ">/dev/null 2>&1 &",
+             table, mark, seconds, cluster->programs, cluster->folder, database);
+    assert_int_equal(system(command), 0);
+    for (int i = 0; i < 3000 && access(mark, F_OK) != 0; i++) nanosleep(&pause, NULL);
+    assert_int_equal(access(mark, F_OK), 0);
 }
 
 void cluster_database(struct cluster *cluster, const char *name, char *ret_url, size_t size) {

@@ -21,5 +21,7 @@ void cluster_stop(struct cluster *cluster, const char *how); /* "fast", "immedia
 void cluster_database(struct cluster *cluster, const char *name, char *ret_url, size_t size);
 /* SQL by psql; the test fails when it does. */
 void cluster_run(struct cluster *cluster, const char *database, const char *sql);
+/* Nobody gets at this table for so many seconds, from the return on. */
+void cluster_lock(struct cluster *cluster, const char *database, const char *table, int seconds);
 
 #endif

@@ -9,12 +9,14 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include "database.h"
 #include "serve_client.h"
@@ -203,6 +205,43 @@ static void test_make_and_delete(void **state) {
     assert_int_equal(statuses[200] + statuses[201] + statuses[409], THREADS * CYCLES);
 }
 
+/* More requests than workers wait for the database, and then it is gone. */
+static void test_health(void **state) {
+    enum { WAITING = 40, LOCKED_S = 4 };
+    struct client waiting[WAITING], client;
+    struct reply reply;
+    char bytes[64];
+    (void)state;
+    run_server(0);
+    client_open(&client, ports[0]);
+    cluster_lock(&cluster, "jobs", "kerf_job_state", LOCKED_S);
+    for (int i = 0; i < WAITING; i++) { /* each about a job of its own, as those about one job wait in a queue */
+        int length = snprintf(bytes, sizeof bytes, "GET /jobs/batch_size?job_id=w%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+        client_open(&waiting[i], ports[0]);
+        assert_true(client_send(&waiting[i], bytes, (size_t)length));
+    }
+    pause_ms(300);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/metrics", NULL), 200);
+    for (int i = 0; i < WAITING; i++) { /* all the workers still wait */
+        assert_int_equal(recv(waiting[i].fd, bytes, 1, MSG_DONTWAIT), -1);
+        assert_int_equal(errno, EAGAIN);
+    }
+    for (int i = 0; i < WAITING; i++) {
+        assert_true(client_read(&waiting[i], 0, &reply));
+        assert_int_equal(reply.status, 400);
+        client_close(&waiting[i]);
+    }
+    assert_int_equal(client_ask(&client, &reply, "GET", "/readyz", NULL), 200);
+    cluster_stop(&cluster, "immediate");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/readyz", NULL), 503);
+    cluster_start(&cluster);
+    for (int i = 0; i < PATIENCE && client_ask(&client, &reply, "GET", "/readyz", NULL) != 200; i++) pause_ms(10);
+    assert_int_equal(reply.status, 200);
+    client_close(&client);
+}
+
 static int start(void **state) {
     (void)state;
     for (int i = 0; i < SERVERS; i++) {
@@ -223,6 +262,7 @@ static int stop(void **state) {
 int main(void) {
     const char *why = "";
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_health, start, stop),
         cmocka_unit_test_setup_teardown(test_two_servers, start, stop),
         cmocka_unit_test_setup_teardown(test_make_and_delete, start, stop),
         cmocka_unit_test_setup_teardown(test_kills, start, stop),

@@ -360,6 +360,41 @@ static void costs_are_wanted_once(void **state) {
     kerf_job_free(job);
 }
 
+static void what_is_needed_of_a_trial(void **state) {
+    (void)state;
+    struct kerf_job_spec spec = usual();
+    spec.window_size = 3;
+    struct kerf_job *job = create(&spec, 0);
+    struct kerf_trial first = predict(job, 0), second, given_up, late;
+    assert_int_equal(kerf_job_need(job, &first), KERF_NEED_TRIAL); /* it runs */
+    finish(job, &first, 100, 1);
+    assert_int_equal(kerf_job_need(job, &first), KERF_NEED_TRIAL); /* an exploration, while pruning */
+    assert_int_equal(kerf_job_costs_counted(job, first.batch_size), 3);
+    assert_int_equal(kerf_job_costs_counted(job, 7), 0);
+    given_up = predict(job, 1);
+    give_up(job, &given_up, 2);
+    assert_int_equal(kerf_job_need(job, &given_up), KERF_NEED_NOTHING);
+    second = predict(job, 2);
+    assert_int_equal(report(job, &second, 1000, 0, spec.max_epochs, 3).status, KERF_JOB_ANSWERED); /* no arm */
+    for (struct kerf_trial next = predict(job, 4); next.type != KERF_TRIAL_MAB; next = predict(job, 4))
+        finish(job, &next, 110, 5);
+    assert_int_equal(kerf_job_need(job, &first), KERF_NEED_COST);
+    assert_int_equal(kerf_job_need(job, &second), KERF_NEED_NOTHING);
+    late = first;
+    late.status = KERF_TRIAL_FAILED;
+    late.lease_ended = 1;
+    assert_int_equal(kerf_job_need(job, &late), KERF_NEED_TRIAL); /* its result is welcome */
+    kerf_job_free(job);
+    spec.window_size = 0;
+    job = create(&spec, 0);
+    assert_true(kerf_job_costs_counted(job, 8) == INT64_MAX);
+    kerf_job_free(job);
+    spec.policy = "kerf";
+    job = create(&spec, 0);
+    assert_int_equal(kerf_job_costs_counted(job, 8), 0);
+    kerf_job_free(job);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_result_from_pruning_counts_while_exploiting),
@@ -376,6 +411,7 @@ int main(void) {
         cmocka_unit_test(a_spec_is_refused_with_its_field),
         cmocka_unit_test(a_spec_is_the_same_or_not),
         cmocka_unit_test(costs_are_wanted_once),
+        cmocka_unit_test(what_is_needed_of_a_trial),
     };
     return cmocka_run_group_tests(tests, NULL, forget_words);
 }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Addresses that ask too much: 429, wrong tokens, connections. The arithmetic is in tests/unit/test_rate.c. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include "serve_client.h"
+
+enum { MANY = 500, CONNECTIONS = 3 };
+
+static struct place place;
+static struct client client;
+static struct reply reply;
+
+static void start(struct server_options options) {
+    struct kerf_error err;
+    if (server_start(&options, &place.server, &err) != KERF_OK) fail_msg("%s", err.message);
+    place.port = server_port(place.server);
+    client_open(&client, place.port);
+}
+
+static int make(void **state) {
+    (void)state;
+    place_make(&place);
+    return 0;
+}
+
+static int stop(void **state) {
+    (void)state;
+    client_close(&client);
+    place_clear(&place);
+    return 0;
+}
+
+static void test_too_many_requests(void **state) {
+    (void)state;
+    struct server_options options = place_options(&place, 0);
+    char room[64];
+    int asked = 1, waited = 0;
+    options.rate = 1;
+    start(options);
+    while (asked < MANY && client_ask(&client, &reply, "GET", "/healthz", NULL) == 200) asked++;
+    assert_in_range(asked, 3, MANY - 1); /* two at once, at least */
+    assert_int_equal(reply.status, 429);
+    assert_string_equal(reply.body, "{\"detail\":\"Too Many Requests\"}");
+    assert_non_null(reply_header(&reply, "content-type", room, sizeof room));
+    assert_string_equal(room, "application/json");
+    assert_non_null(reply_header(&reply, "retry-after", room, sizeof room));
+    assert_string_equal(room, "1");
+    assert_null(reply_header(&reply, "connection", room, sizeof room)); /* it may go on with this one */
+    const struct timespec second = {.tv_sec = 1};
+    for (; waited < 20 && client_ask(&client, &reply, "GET", "/metrics", NULL) == 429; waited++)
+        nanosleep(&second, NULL);
+    assert_int_equal(reply.status, 200);
+    assert_null(strstr(reply.body, "kerf_http_limited_total 0\n"));
+    assert_null(reply_header(&reply, "retry-after", room, sizeof room));
+}
+
+static void test_zero_is_no_limit(void **state) {
+    (void)state;
+    start(place_options(&place, 0));
+    for (int i = 0; i < MANY; i++) assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
+}
+
+/* Five a second, ten at once: one wrong token is as much as all of them. */
+static void test_wrong_tokens_count_more(void **state) {
+    (void)state;
+    static const char wrong[] = "GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer kerf_wrong\r\n\r\n";
+    static const char none[] = "GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct server_options options = place_options(&place, 0);
+    int unknown = 0, limited = 0;
+    options.rate = 5;
+    options.tokens = 1;
+    start(options);
+    for (int i = 0; i < 5; i++) { /* who forgot the token guesses nothing */
+        assert_true(client_send(&client, none, sizeof none - 1) && client_read(&client, 0, &reply));
+        assert_int_equal(reply.status, 401);
+    }
+    for (int i = 0; i < 100; i++) {
+        assert_true(client_send(&client, wrong, sizeof wrong - 1) && client_read(&client, 0, &reply));
+        unknown += reply.status == 401;
+        limited += reply.status == 429;
+    }
+    assert_int_equal(unknown + limited, 100);
+    assert_in_range(unknown, 1, 50); /* two seconds each */
+}
+
+static void test_connections_of_an_address(void **state) {
+    (void)state;
+    struct server_options options = place_options(&place, 0);
+    struct client clients[CONNECTIONS + 1];
+    options.connections_an_address = CONNECTIONS;
+    start(options);
+    for (int i = 0; i <= CONNECTIONS; i++) {
+        client_open(&clients[i], place.port);
+        int answered = client_try(&clients[i], "GET", "/healthz", "", NULL, 0, &reply);
+        assert_int_equal(answered, i < CONNECTIONS);
+    }
+    client_close(&clients[0]);
+    const struct timespec pause = {.tv_nsec = 10000000};
+    int again = 0; /* the server hears of its end a little later */
+    for (int i = 0; i < MANY && !again; i++) {
+        again = client_try(&clients[CONNECTIONS], "GET", "/healthz", "", NULL, 0, &reply);
+        if (!again) nanosleep(&pause, NULL);
+    }
+    assert_true(again);
+    for (int i = 1; i <= CONNECTIONS; i++) client_close(&clients[i]);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_too_many_requests, make, stop),
+        cmocka_unit_test_setup_teardown(test_zero_is_no_limit, make, stop),
+        cmocka_unit_test_setup_teardown(test_wrong_tokens_count_more, make, stop),
+        cmocka_unit_test_setup_teardown(test_connections_of_an_address, make, stop),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
