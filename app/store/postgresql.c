@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jobs in a PostgreSQL database, which several servers share. A decision is one transaction under the lock on the job's
- * state: whoever has the lock reads what the one before it committed. READ COMMITTED is enough for that, and has no
- * serialization failures. A decision takes two round trips: BEGIN and the lock, then the changes and COMMIT.
+ * Jobs in a PostgreSQL database, which several servers share. Each change of a job takes its version one further.
+ *
+ * A decision on what a server knows already is one statement, which changes nothing when the version is another by now:
+ * one round trip, and a lock that is held no longer than the flush of the commit. Any other is one transaction under
+ * the lock on the job's state, in two round trips: BEGIN and the lock, then the changes and COMMIT. Whoever has the
+ * lock reads what the one before it committed. READ COMMITTED is enough for both, and has no serialization failures.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -75,6 +78,7 @@ const struct store_methods store_postgresql = {
     .ping = pg_ping,
     .count = pg_count,
     .begin = pg_begin,
+    .confirm = pg_confirm,
     .cancel = pg_cancel,
     .submit = pg_submit,
     .load_job = pg_load_job,
