@@ -23,7 +23,7 @@ enum {
     STOP_MS = 4000,
     STOP_STEP_MS = 10,
     MOST_THREADS = 8,
-    WORKERS = 32,
+    WORKERS = 28,
     SPARE_FILES = 96 /* for the store, its workers and the threads */
 };
 

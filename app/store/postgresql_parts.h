@@ -17,12 +17,14 @@
     "SELECT number, batch_size, type, status, converged, lease_ended, time_s, energy_j, dispatched_s, seen_s, reason"  \
     " FROM kerf_trial"
 
-/* A decision on what was assumed, in one statement and one transaction: nothing happens when the version is another.
- * $1 to $9 are those of PG_UPDATE_STATE, and $10 is the trial's number. */
 #define PG_STATE_SETS                                                                                                  \
     "UPDATE kerf_job_state SET version=$1::bigint, stage=$2, min_cost=$3, min_cost_batch_size=$4,"                     \
-    " last_trial_number=$5, trials_ended=$6, longest_gap_s=$7, random=$8 WHERE job=$9"
-#define PG_IF_SO "WITH so AS (" PG_STATE_SETS " AND version=$1::bigint-1 RETURNING job)"
+    " last_trial_number=$5, trials_ended=$6, longest_gap_s=$7, random=$8 WHERE job="
+/* A decision on what was assumed, in one statement: nothing happens when the version is another, or is about to be. $1
+ * to $9 are those of PG_UPDATE_STATE, and $10 is the trial's number. */
+#define PG_IF_SO                                                                                                       \
+    "WITH so AS (" PG_STATE_SETS "(SELECT job FROM kerf_job_state WHERE job=$9 AND version=$1::bigint-1"               \
+    " FOR UPDATE SKIP LOCKED) RETURNING job)"
 #define PG_ARM_SETS                                                                                                    \
     " ON CONFLICT (job, batch_size) DO UPDATE SET param_mean=excluded.param_mean,"                                     \
     " param_precision=excluded.param_precision, reward_precision=excluded.reward_precision,"                           \
@@ -55,7 +57,7 @@
     X(PG_DELETE_TRIALS, "DELETE FROM kerf_trial WHERE job=$1")                                                         \
     X(PG_DELETE_ARMS, "DELETE FROM kerf_arm WHERE job=$1")                                                             \
     X(PG_DELETE_JOB, "DELETE FROM kerf_job WHERE job=$1")                                                              \
-    X(PG_UPDATE_STATE, PG_STATE_SETS)                                                                                  \
+    X(PG_UPDATE_STATE, PG_STATE_SETS "$9")                                                                             \
     X(PG_NEW_TRIAL_IF_SO,                                                                                              \
       PG_IF_SO " INSERT INTO kerf_trial (job, number, batch_size, type, status, converged, lease_ended, time_s,"       \
                " energy_j, dispatched_s, seen_s, reason)"                                                              \
@@ -131,6 +133,7 @@ struct pg_store {
     double refuses_until_s;  /* a connection just failed: the next ones would too */
     struct kerf_error refusal;
     struct store_counts counts;
+    struct pg_batches *batches; /* of a server */
 };
 
 enum { PG_VALUES = 29 };
@@ -180,6 +183,16 @@ int32_t pg_begin(struct store *base, const char *job_id, const struct store_turn
 int32_t pg_confirm(struct store *base, const struct store_turn *turn, int32_t *ret_is_stale, struct kerf_error *err);
 void pg_cancel(struct store *base, struct store_turn *turn);
 void pg_submit(struct store *base, struct store_turn *turn, struct store_write *write);
+
+/* One statement for a decision on an assumed turn; it has no row when that was stale. */
+int32_t pg_send_if_so(struct pg_session *session, const struct store_write *write, struct kerf_error *err);
+
+/* postgresql_batch.c */
+int32_t pg_batch_start(struct pg_store *store, struct kerf_error *err);
+void pg_batch_stop(struct pg_store *store);
+void pg_batch_add(struct pg_store *store, struct store_write *write); /* what pg_send_if_so takes */
+void pg_note_queued(struct pg_store *store);
+void pg_note_done(struct pg_store *store, int writes, int failed, double took_s);
 
 /* postgresql_read.c */
 int32_t pg_load_job(struct store *base, struct store_turn *turn, int32_t flags, struct kerf_job **ret_job,

@@ -28,7 +28,7 @@ int32_t pg_begin(struct store *base, const char *job_id, const struct store_turn
     struct pg_store *store = (struct pg_store *)base;
     int again = 0;
     int32_t code;
-    if (known->job) { /* most often no other server changed it */
+    if (known->job && store->batches) { /* most often no other server changed it */
         *ret_turn = (struct store_turn){.job = known->job, .version = known->version, .is_assumed = 1};
         return KERF_OK;
     }
@@ -274,28 +274,36 @@ static int32_t import_job(struct pg_session *session, struct store_write *write,
 
 /* ---- Commits ----------------------------------------------------------------------------------------------- */
 
-/* What a decision on an assumed turn takes: 1: one statement, which goes out; 0: more, under a lock. */
-static int send_if_so(struct pg_session *session, const struct store_write *write, struct kerf_text *room) {
-    const int32_t all = KERF_JOB_CHANGED_ARMS, trial = KERF_JOB_CHANGED_TRIAL, arm = KERF_JOB_CHANGED_ARM;
+/* Of one trial, and of the arm of its size at most. */
+static int is_one_statement(const struct store_write *write) {
+    const int32_t trial = KERF_JOB_CHANGED_TRIAL, arm = KERF_JOB_CHANGED_ARM;
+    if (write->kind != STORE_DECIDE || write->num_expired > 0 || write->trial == NULL) return 0;
+    if (write->changes & KERF_JOB_CHANGED_ARMS || !(write->changes & (trial | KERF_JOB_CHANGED_SEEN))) return 0;
+    return !(write->changes & arm) || (write->changes & trial && !write->trial_is_new);
+}
+
+int32_t pg_send_if_so(struct pg_session *session, const struct store_write *write, struct kerf_error *err) {
+    const struct kerf_arm *arm = write->changes & KERF_JOB_CHANGED_ARM ? arm_of(write) : NULL;
+    struct kerf_text room = {0};
     struct pg_values values = {0};
-    enum pg_statement which;
-    if (write->kind != STORE_DECIDE || write->num_expired > 0 || write->trial == NULL || write->changes & all ||
-        !(write->changes & (trial | KERF_JOB_CHANGED_SEEN)) || (write->trial_is_new && write->changes & arm))
-        return 0;
-    const struct kerf_arm *changed = write->changes & arm ? arm_of(write) : NULL;
-    if (changed && !(write->changes & trial)) return 0;
-    add_changed_state(&values, write, room);
-    if (room->failed) return 1;
+    enum pg_statement which = arm                                       ? PG_TRIAL_AND_ARM_IF_SO
+                              : write->changes & KERF_JOB_CHANGED_TRIAL ? PG_TRIAL_IF_SO
+                                                                        : PG_SEEN_IF_SO;
+    add_changed_state(&values, write, &room);
+    if (room.failed) {
+        kerf_text_free(&room);
+        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job's state");
+    }
     if (write->trial_is_new) {
         which = PG_NEW_TRIAL_IF_SO;
         add_new_trial(&values, write, write->trial);
     } else {
-        which = changed ? PG_TRIAL_AND_ARM_IF_SO : write->changes & trial ? PG_TRIAL_IF_SO : PG_SEEN_IF_SO;
         add_changed_trial(&values, write, which != PG_SEEN_IF_SO);
-        if (changed) add_arm(&values, changed);
     }
+    if (arm) add_arm(&values, arm);
     pg_send(session, which, &values);
-    return 1;
+    kerf_text_free(&room);
+    return KERF_OK;
 }
 
 /* Without a lock from begin, as by an import or of an assumed turn: it is taken here. */
@@ -341,48 +349,21 @@ static int32_t commit(struct pg_session *session, struct store_write *write, str
     return code;
 }
 
-static int32_t commit_assumed(struct pg_session *session, const struct store_turn *turn, struct store_write *write,
-                              struct kerf_error *err) {
-    struct kerf_text room = {0};
-    PGresult *result;
-    int is_one = send_if_so(session, write, &room), is_short = room.failed;
-    kerf_text_free(&room);
-    if (is_short) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job's state");
-    if (!is_one) {
-        int32_t code = lock_for(session, turn, write, err);
-        return code == KERF_OK && !write->is_stale ? commit(session, write, err) : code;
-    }
-    int32_t code = pg_collect(session, &result, 1, err);
-    if (code == KERF_OK) write->is_stale = pq.ntuples(result) == 0;
-    pg_clear(&result, 1);
-    return code;
-}
-
-static void note(struct pg_store *store, int failed, double took_s) {
-    pthread_mutex_lock(&store->lock);
-    store->counts.commits++;
-    store->counts.writes++;
-    store->counts.failed += (uint64_t)failed;
-    store->counts.commit_s += took_s;
-    store->counts.queue--;
-    pthread_mutex_unlock(&store->lock);
-}
-
 void pg_submit(struct store *base, struct store_turn *turn, struct store_write *write) {
     struct pg_store *store = (struct pg_store *)base;
     struct pg_session *session = turn->session;
     struct kerf_error err = {.code = KERF_OK};
     double begin_s = pg_clock_s();
     int32_t code = KERF_OK;
-    pthread_mutex_lock(&store->lock);
-    store->counts.queue++;
-    pthread_mutex_unlock(&store->lock);
+    pg_note_queued(store);
+    if (turn->is_assumed && is_one_statement(write)) {
+        pg_batch_add(store, write);
+        return;
+    }
     if (session == NULL) code = pg_take(store, &session, &err);
-    if (code == KERF_OK && turn->is_assumed)
-        code = commit_assumed(session, turn, write, &err);
-    else if (code == KERF_OK && (turn->session || (code = lock_for(session, turn, write, &err)) == KERF_OK))
-        code = commit(session, write, &err);
-    note(store, code != KERF_OK, pg_clock_s() - begin_s);
+    if (code == KERF_OK && turn->session == NULL) code = lock_for(session, turn, write, &err);
+    if (code == KERF_OK && !write->is_stale) code = commit(session, write, &err);
+    pg_note_done(store, 1, code != KERF_OK, pg_clock_s() - begin_s);
     turn->session = NULL;
     pg_give_back(store, session); /* before done, which ends the life of the turn */
     write->done(write, code, &err);
