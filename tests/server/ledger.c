@@ -11,8 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { PAGE = 1000 };
+enum { PAGE = 1000, TRIES = 1500 };
 
 void ledger_begin(struct ledger *ledger, const char *job_id) {
     ledger_clear(ledger);
@@ -66,10 +67,19 @@ void ledger_give_up(struct ledger *ledger, int64_t number) {
 
 /* ---- Against a server ---------------------------------------------------------------------------------------- */
 
+int ledger_ask(struct client *client, struct reply *ret_reply, const char *path) {
+    const struct timespec moment = {.tv_nsec = 20000000};
+    for (int i = 0; i < TRIES; i++) {
+        if (client_ask(client, ret_reply, "GET", path, NULL) != 503) break;
+        nanosleep(&moment, NULL);
+    }
+    return ret_reply->status;
+}
+
 static json_t *get(struct client *client, const char *path) {
     struct reply reply;
     json_error_t why;
-    int status = client_ask(client, &reply, "GET", path, NULL);
+    int status = ledger_ask(client, &reply, path);
     json_t *value = status == 200 ? json_loadb(reply.body, reply.length, 0, &why) : NULL;
     if (value == NULL) fail_msg("GET %s: %d %.*s", path, status, (int)reply.length, reply.body);
     return value;

@@ -37,6 +37,9 @@ void ledger_give(struct ledger *ledger, int64_t number, int64_t batch_size);
 void ledger_report(struct ledger *ledger, int64_t number, double energy, double time, int converged);
 void ledger_give_up(struct ledger *ledger, int64_t number);
 
+/* GET; again while its store is away. Returns the status. */
+int ledger_ask(struct client *client, struct reply *ret_reply, const char *path);
+
 /* The test fails where the server that the client asks has lost or changed anything. whole 0: of what came in
  * since the last call. Returns how many trials were compared. */
 int64_t ledger_compare(struct ledger *ledger, struct client *client, int whole);

@@ -213,7 +213,7 @@ static int64_t compare(int server, int whole) {
     int64_t count = 0;
     client_open(&client, ports[server]);
     for (int i = 0; i < JOBS; i++) count += ledger_compare(&ledgers[i], &client, whole);
-    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs?limit=1000", NULL), 200);
+    assert_int_equal(ledger_ask(&client, &reply, "/api/v1/jobs?limit=1000"), 200);
     int there = 0;
     for (const char *at = reply.body; (at = strstr(at, "\"job_id\":")) != NULL; at++) there++;
     assert_int_equal(there, JOBS);
