@@ -66,8 +66,8 @@ static struct times time_requests(const struct service *service, const char *job
     struct load_result first = load_run(&load), result;
     load.cycles = 1000;
     result = load_run(&load);
-    return (struct times){result.least_cpu_ms[LOAD_PREDICT], result.least_cpu_ms[LOAD_EPOCH],
-                          result.least_cpu_ms[LOAD_FINAL], first.least_cpu_ms[LOAD_FINAL]};
+    return (struct times){result.step_cpu_ms[LOAD_PREDICT], result.step_cpu_ms[LOAD_EPOCH],
+                          result.step_cpu_ms[LOAD_FINAL], first.step_cpu_ms[LOAD_FINAL]};
 }
 
 static void measure_history(const struct options *options) {
@@ -83,7 +83,7 @@ static void measure_history(const struct options *options) {
             history_write(options->store, &history);
         }
     service_start(&service);
-    printf("\nCPU of one request (the least of a thousand) by the trials before it, all on one size\n"
+    printf("\nCPU of one request (a hundredth of a thousand stay below) by the trials before it, all on one size\n"
            "  window_size  trials  predict ms  keep training ms  final report ms  first final ms  ns a past run\n");
     for (int w = 0; w < 2; w++) {
         struct times few = {0};

@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { ROOM = 4096, EVENTS = 256 };
+enum { ROOM = 4096, EVENTS = 256, SAMPLES = 1000 };
 struct connection {
     int fd;
     enum load_step step;
@@ -26,8 +26,8 @@ struct connection {
 struct run {
     const struct load *load;
     struct connection *connections;
-    double *latencies, cpu_s[LOAD_STEPS], cpu_before_s;
-    int64_t room, requests, failed, cycles, by_step[LOAD_STEPS];
+    double *latencies, cpu_before_s, cpu_s[LOAD_STEPS][SAMPLES];
+    int64_t room, requests, failed, cycles, samples[LOAD_STEPS];
     uint64_t random;
 };
 
@@ -77,11 +77,9 @@ static void note(struct run *run, const struct connection *connection, int faile
     }
     run->latencies[run->requests++] = bench_ticks_s() - connection->asked_s;
     run->failed += failed;
-    run->by_step[connection->step]++;
-    if (run->load->connections == 1) {
-        double used_s = service_cpu_s(run->load->service) - run->cpu_before_s, *least_s = &run->cpu_s[connection->step];
-        if (run->by_step[connection->step] == 1 || used_s < *least_s) *least_s = used_s;
-    }
+    int64_t *samples = &run->samples[connection->step];
+    if (run->load->connections == 1 && *samples < SAMPLES)
+        run->cpu_s[connection->step][(*samples)++] = service_cpu_s(run->load->service) - run->cpu_before_s;
 }
 
 static void choose_job(const struct run *run, struct connection *connection) {
@@ -182,7 +180,10 @@ struct load_result load_run(const struct load *load) {
     result.cpu_ms = 1e3 * used_s / (double)run.requests;
     result.p50_ms = 1e3 * run.latencies[run.requests / 2];
     result.p99_ms = 1e3 * run.latencies[run.requests * 99 / 100];
-    for (int i = 0; i < LOAD_STEPS; i++) result.least_cpu_ms[i] = 1e3 * run.cpu_s[i];
+    for (int i = 0; i < LOAD_STEPS; i++) {
+        qsort(run.cpu_s[i], (size_t)run.samples[i], sizeof *run.cpu_s[i], compare);
+        result.step_cpu_ms[i] = 1e3 * run.cpu_s[i][run.samples[i] / 100];
+    }
     free(run.latencies);
     free(run.connections);
     return result;

@@ -19,7 +19,7 @@ struct load {
 
 struct load_result {
     double requests_per_s, cpu_ms, p50_ms, p99_ms; /* cpu_ms: of the server, for a request */
-    double least_cpu_ms[LOAD_STEPS];               /* the least; 0 unless there is one connection */
+    double step_cpu_ms[LOAD_STEPS]; /* that a hundredth of 1000 stay below; 0 unless there is one connection */
     int64_t requests, failed;
 };
 

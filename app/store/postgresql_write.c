@@ -27,7 +27,7 @@ int32_t pg_begin(struct store *base, const char *job_id, const struct store_turn
                  struct kerf_error *err) {
     struct pg_store *store = (struct pg_store *)base;
     int again = 0;
-    int32_t code;
+    int32_t code = KERF_OK;
     if (known->job && store->batches) { /* most often no other server changed it */
         *ret_turn = (struct store_turn){.job = known->job, .version = known->version, .is_assumed = 1};
         return KERF_OK;

@@ -20,7 +20,7 @@
 enum { IDLE = 10000, SPARE = 200, FILES = 300, MORE = 400, CYCLES = 50 };
 
 static struct place place;
-static struct client *idle;
+static struct client idle[IDLE];
 
 static int raise_file_limit(int wanted) {
     struct rlimit limit;
@@ -31,7 +31,6 @@ static int raise_file_limit(int wanted) {
 
 static void be_idle(int count) {
     struct reply reply;
-    idle = calloc((size_t)count, sizeof *idle);
     for (int i = 0; i < count; i++) {
         client_open(&idle[i], place.port);
         assert_int_equal(client_ask(&idle[i], &reply, "GET", "/healthz", NULL), 200);
@@ -91,9 +90,7 @@ static void test_few_files(void **state) {
     place_run(&place, 0, NULL);
     assert_non_null(strstr(place.first_line, "ulimit -n"));
     be_idle(1);
-    int count = 1;
-    idle = realloc(idle, MORE * sizeof *idle);
-    for (; count < MORE; count++) { /* all connect: the kernel has a queue */
+    for (int count = 1; count < MORE; count++) { /* all connect: the kernel has a queue */
         client_open(&idle[count], place.port);
         assert_true(client_send(&idle[count], request, strlen(request)));
     }
@@ -125,8 +122,6 @@ static int make(void **state) {
 static int clear(void **state) {
     (void)state;
     place_clear(&place);
-    free(idle);
-    idle = NULL;
     return 0;
 }
 
