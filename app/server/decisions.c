@@ -4,6 +4,9 @@
  *
  *     turn -> begin -> load what is not cached -> decide (zeus_routes.c) -> submit -> committed -> answer
  *
+ * Where servers share a store, begin may take what is in memory to be what is stored. When it is not, that is found out
+ * before anything is written or answered, and the way begins again with what is stored, under a lock.
+ *
  * Until it is committed nobody else sees the job. When the commit fails, what is in memory is forgotten, so that the
  * next request begins with what is stored.
  */
@@ -22,7 +25,7 @@ static void turn_granted(struct job_turn *turn) { exchange_wake(of_turn(turn)); 
 void decision_take_turn(struct exchange *exchange, const char *job_id, exchange_step step) {
     struct kerf_error err;
     exchange->turn = (struct job_turn){.waits = turn_waits, .granted = turn_granted};
-    exchange->step = step;
+    exchange->step = exchange->again = step;
     int taken = job_turn_take(exchange->server->jobs, job_id, &exchange->turn);
     if (taken > 0) step(exchange);
     if (taken >= 0) return;
@@ -32,7 +35,7 @@ void decision_take_turn(struct exchange *exchange, const char *job_id, exchange_
 
 static void release(struct exchange *exchange) { job_turn_release(exchange->server->jobs, &exchange->turn); }
 
-void decision_finish(struct exchange *exchange) {
+static void end_turn(struct exchange *exchange) {
     struct store *store = exchange->server->store;
     store->methods->cancel(store, &exchange->held);
     release(exchange);
@@ -41,7 +44,32 @@ void decision_finish(struct exchange *exchange) {
 void decision_fail(struct exchange *exchange, int32_t code, const struct kerf_error *err) {
     job_entry_forget(exchange->turn.entry);
     exchange_fail(exchange, code, err);
-    decision_finish(exchange);
+    end_turn(exchange);
+}
+
+/* The turn stays; with nothing in memory, the job is locked this time. */
+static void prepare_again(struct exchange *exchange) {
+    job_entry_forget(exchange->turn.entry);
+    kerf_text_clear(&exchange->message);
+    kerf_text_clear(&exchange->reason);
+    exchange->step = exchange->again;
+}
+
+int decision_finish(struct exchange *exchange) {
+    struct store *store = exchange->server->store;
+    struct kerf_error err = {.code = KERF_OK};
+    int32_t is_stale = 0, code = KERF_OK;
+    if (exchange->held.is_assumed) code = store->methods->confirm(store, &exchange->held, &is_stale, &err);
+    if (code != KERF_OK) {
+        decision_fail(exchange, code, &err);
+    } else if (is_stale) {
+        prepare_again(exchange);
+        exchange->step(exchange);
+        return 0;
+    } else {
+        end_turn(exchange);
+    }
+    return 1;
 }
 
 /* ---- What is stored ---------------------------------------------------------------------------------------- */
@@ -124,8 +152,13 @@ static void keep(struct job_entry *entry, const struct store_write *write) {
 static void committed(struct store_write *write, int32_t code, const struct kerf_error *err) {
     struct exchange *exchange = write->context;
     struct job_entry *entry = exchange->turn.entry;
-    int taken = code == KERF_OK && write->kind == STORE_CREATE && write->job == 0; /* by another server */
-    if (code == KERF_OK && write->kind != STORE_DELETE && !taken) {
+    int taken = write->kind == STORE_CREATE && write->job == 0; /* by another server */
+    if (code == KERF_OK && (taken || write->is_stale)) {
+        prepare_again(exchange);
+        exchange_wake(exchange);
+        return;
+    }
+    if (code == KERF_OK && write->kind != STORE_DELETE) {
         entry->key = write->job;
         entry->version = write->version;
         keep(entry, write);
@@ -134,8 +167,8 @@ static void committed(struct store_write *write, int32_t code, const struct kerf
         job_entry_forget(entry);
     }
     if (code != KERF_OK) exchange_fail(exchange, code, err);
-    exchange->step = taken ? exchange->again : NULL;
-    if (!taken) release(exchange);
+    exchange->step = NULL;
+    release(exchange);
     exchange_wake(exchange);
 }
 

@@ -84,7 +84,7 @@ struct exchange {
     int is_forgotten; /* it ended so long ago that its row was removed */
     struct kerf_decision decision;
     struct kerf_text message, reason;
-    exchange_step again; /* when another server took the job_id meanwhile */
+    exchange_step again; /* when another server changed the job meanwhile */
 };
 
 /* Answers with status and what stands in exchange->answer, as JSON. */

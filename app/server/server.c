@@ -23,7 +23,8 @@ enum {
     STOP_MS = 4000,
     STOP_STEP_MS = 10,
     MOST_THREADS = 8,
-    WORKERS = 32
+    WORKERS = 28,
+    SPARE_FILES = 96 /* for the store, its workers and the threads */
 };
 
 double clock_now_s(void) {
@@ -203,13 +204,22 @@ static int32_t threads_of(const struct server_options *options) {
     return options->threads == 0 && threads > MOST_THREADS ? MOST_THREADS : threads;
 }
 
-/* As many files as connections need, if the system lets us. */
-static void raise_file_limit(int32_t connections) {
+/* As many files as connections need, if the system lets us; else fewer connections, so that the store has its files. */
+static int32_t raise_file_limit(struct server *server, struct kerf_error *err) {
+    int32_t *connections = &server->options.connections;
     struct rlimit limit;
-    rlim_t wanted = (rlim_t)connections + 64;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+    rlim_t wanted = (rlim_t)*connections + SPARE_FILES;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return KERF_OK;
     limit.rlim_cur = limit.rlim_max == RLIM_INFINITY || limit.rlim_max > wanted ? wanted : limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return KERF_OK;
+    if (limit.rlim_cur <= SPARE_FILES)
+        return kerf_error_set(err, KERF_EIO, "the server needs more than %d open files, and may have %d (ulimit -n)",
+                              SPARE_FILES, (int)limit.rlim_cur);
+    log_info(&server->log, "limit", "%d connections at a time and not %d: the system allows %d open files (ulimit -n)",
+             (int)limit.rlim_cur - SPARE_FILES, *connections, (int)limit.rlim_cur);
+    *connections = (int32_t)limit.rlim_cur - SPARE_FILES;
+    return KERF_OK;
 }
 
 /* Most of them are about what clients did; one a second is enough to see that something is wrong. */
@@ -283,9 +293,9 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     server->options = *options;
     server->log = (struct log){options->log_json, STDERR_FILENO};
     server->started_s = clock_now_s();
-    raise_file_limit(options->connections);
-    int32_t code = KERF_OK;
-    if (options->tls_cert) code = tls_read(options->tls_cert, options->tls_key, &server->log, &server->tls, err);
+    int32_t code = raise_file_limit(server, err);
+    if (code == KERF_OK && options->tls_cert)
+        code = tls_read(options->tls_cert, options->tls_key, &server->log, &server->tls, err);
     if (code == KERF_OK) code = store_open(options->store, STORE_SERVE, &server->store, err);
     if (code == KERF_OK && options->import_zeus) code = take_over(server, err);
     if (code == KERF_OK) {

@@ -70,7 +70,6 @@ static void create(struct exchange *exchange) {
     } else {
         answer_job(exchange, 201);
         exchange->write = (struct store_write){.kind = STORE_CREATE};
-        exchange->again = register_in_turn;
         decision_submit(exchange);
     }
 }
@@ -82,8 +81,7 @@ static void register_in_turn(struct exchange *exchange) {
         return;
     }
     if (exchange->is_chosen) { /* somebody has that one */
-        decision_finish(exchange);
-        zeus_register(exchange);
+        if (decision_finish(exchange)) zeus_register(exchange);
         return;
     }
     if (kerf_job_spec_same(kerf_job_spec_of(exchange->turn.entry->job), &exchange->spec))

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Jobs in a PostgreSQL database, which several servers share. A decision is one transaction under the lock on the job's
- * state: whoever has the lock reads what the one before it committed. READ COMMITTED is enough for that, and has no
- * serialization failures. A decision takes two round trips: BEGIN and the lock, then the changes and COMMIT.
+ * Jobs in a PostgreSQL database, which several servers share. Each change of a job takes its version one further.
+ *
+ * A decision on what a server knows already is one statement, which changes nothing when the version is another by now;
+ * many of them share a transaction, and a flush of the disk (postgresql_batch.c). Any other is one transaction under
+ * the lock on the job's state, in two round trips: BEGIN and the lock, then the changes and COMMIT. Whoever has the
+ * lock reads what the one before it committed. READ COMMITTED is enough for both, and has no serialization failures.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +14,7 @@
 
 static void pg_close(struct store *base) {
     struct pg_store *store = (struct pg_store *)base;
+    pg_batch_stop(store);
     while (store->idle) {
         struct pg_session *session = store->idle;
         store->idle = session->next;
@@ -33,7 +37,6 @@ static int32_t migrate(struct pg_store *store, struct kerf_error *err) {
 static int32_t pg_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {
     struct pg_store *store;
     struct pg_session *first;
-    (void)flags; /* servers and other programs are alike here */
     if (libpq_open(err) != KERF_OK) return KERF_EUNSUPPORTED;
     store = calloc(1, sizeof *store);
     if (store == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the store");
@@ -43,8 +46,9 @@ static int32_t pg_open(const char *where, int32_t flags, struct store **ret_stor
     int32_t code = store->url ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the store");
     if (code == KERF_OK) code = migrate(store, err);
     if (code == KERF_OK) code = pg_connect(store->url, 1, &first, err);
+    if (code == KERF_OK) pg_give_back(store, first);
+    if (code == KERF_OK && flags & STORE_SERVE) code = pg_batch_start(store, err);
     if (code == KERF_OK) {
-        pg_give_back(store, first);
         *ret_store = &store->store;
     } else {
         pg_close(&store->store);
@@ -75,6 +79,7 @@ const struct store_methods store_postgresql = {
     .ping = pg_ping,
     .count = pg_count,
     .begin = pg_begin,
+    .confirm = pg_confirm,
     .cancel = pg_cancel,
     .submit = pg_submit,
     .load_job = pg_load_job,

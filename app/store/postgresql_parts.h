@@ -17,6 +17,22 @@
     "SELECT number, batch_size, type, status, converged, lease_ended, time_s, energy_j, dispatched_s, seen_s, reason"  \
     " FROM kerf_trial"
 
+#define PG_STATE_SETS                                                                                                  \
+    "UPDATE kerf_job_state SET version=$1::bigint, stage=$2, min_cost=$3, min_cost_batch_size=$4,"                     \
+    " last_trial_number=$5, trials_ended=$6, longest_gap_s=$7, random=$8 WHERE job="
+/* A decision on what was assumed, in one statement: nothing happens when the version is another, or is about to be. $1
+ * to $9 are those of PG_UPDATE_STATE, and $10 is the trial's number. */
+#define PG_IF_SO                                                                                                       \
+    "WITH so AS (" PG_STATE_SETS "(SELECT job FROM kerf_job_state WHERE job=$9 AND version=$1::bigint-1"               \
+    " FOR UPDATE SKIP LOCKED) RETURNING job)"
+#define PG_ARM_SETS                                                                                                    \
+    " ON CONFLICT (job, batch_size) DO UPDATE SET param_mean=excluded.param_mean,"                                     \
+    " param_precision=excluded.param_precision, reward_precision=excluded.reward_precision,"                           \
+    " num_observations=excluded.num_observations"
+#define PG_TRIAL_ENDS                                                                                                  \
+    " UPDATE kerf_trial t SET status=$11, converged=$12, lease_ended=$13, time_s=$14, energy_j=$15, seen_s=$16"        \
+    " FROM so WHERE t.job=so.job AND number=$10 RETURNING number"
+
 /* X(name, SQL): prepared when a session begins. Integers are bigint and reals double precision throughout, and go over
  * the wire as they are. Every list has an order. */
 #define PG_STATEMENTS(X)                                                                                               \
@@ -26,7 +42,8 @@
     X(PG_ROLLBACK, "ROLLBACK")                                                                                         \
     X(PG_PING, "SELECT 1")                                                                                             \
     X(PG_TURN, "SELECT job, version FROM kerf_job JOIN kerf_job_state s USING (job) WHERE job_id=$1 FOR UPDATE OF s")  \
-    X(PG_LOCK_JOB, "SELECT job FROM kerf_job_state WHERE job=$1 FOR UPDATE")                                           \
+    X(PG_LOCK_JOB, "SELECT version FROM kerf_job_state WHERE job=$1 FOR UPDATE")                                       \
+    X(PG_VERSION, "SELECT version FROM kerf_job_state WHERE job=$1")                                                   \
     X(PG_INSERT_JOB,                                                                                                   \
       "WITH made AS (INSERT INTO kerf_job (job_id, created_s, max_power, number_of_gpus, gpu_model, job_id_prefix,"    \
       " batch_sizes, default_batch_size, eta_knob, beta_knob, target_metric, higher_is_better_metric, max_epochs,"     \
@@ -44,9 +61,20 @@
                     " RETURNING job, batch_size, number, energy_j, time_s) INSERT INTO kerf_cost SELECT * FROM gone")  \
     X(PG_DELETE_ARMS, "DELETE FROM kerf_arm WHERE job=$1")                                                             \
     X(PG_DELETE_JOB, "DELETE FROM kerf_job WHERE job=$1")                                                              \
-    X(PG_UPDATE_STATE,                                                                                                 \
-      "UPDATE kerf_job_state SET version=$1, stage=$2, min_cost=$3, min_cost_batch_size=$4, last_trial_number=$5,"     \
-      " trials_ended=$6, longest_gap_s=$7, random=$8 WHERE job=$9")                                                    \
+    X(PG_UPDATE_STATE, PG_STATE_SETS "$9")                                                                             \
+    X(PG_NEW_TRIAL_IF_SO,                                                                                              \
+      PG_IF_SO " INSERT INTO kerf_trial (job, number, batch_size, type, status, converged, lease_ended, time_s,"       \
+               " energy_j, dispatched_s, seen_s, reason)"                                                              \
+               " SELECT job, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::bigint,"            \
+               " $16::float8, $17::float8, $18::float8, $19::float8, $20::text FROM so RETURNING number")              \
+    X(PG_TRIAL_IF_SO, PG_IF_SO PG_TRIAL_ENDS)                                                                          \
+    X(PG_TRIAL_AND_ARM_IF_SO,                                                                                          \
+      PG_IF_SO ", arm AS (INSERT INTO kerf_arm (job, batch_size, param_mean, param_precision, reward_precision,"       \
+               " num_observations)"                                                                                    \
+               " SELECT job, $17::bigint, $18::float8, $19::float8, $20::float8, $21::bigint FROM so" PG_ARM_SETS      \
+               ")" PG_TRIAL_ENDS)                                                                                      \
+    X(PG_SEEN_IF_SO, PG_IF_SO " UPDATE kerf_trial t SET seen_s=$11 FROM so WHERE t.job=so.job AND number=$10"          \
+                              " RETURNING number")                                                                     \
     X(PG_INSERT_TRIAL,                                                                                                 \
       "INSERT INTO kerf_trial (job, number, batch_size, type, status, converged, lease_ended, time_s, energy_j,"       \
       " dispatched_s, seen_s, reason) VALUES ($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12)")                                \
@@ -57,9 +85,7 @@
     X(PG_SEEN_TRIAL, "UPDATE kerf_trial SET seen_s=$3 WHERE job=$1 AND number=$2")                                     \
     X(PG_PUT_ARM,                                                                                                      \
       "INSERT INTO kerf_arm (job, batch_size, param_mean, param_precision, reward_precision, num_observations)"        \
-      " VALUES ($1,$2,$3,$4,$5,$6) ON CONFLICT (job, batch_size) DO UPDATE SET param_mean=excluded.param_mean,"        \
-      " param_precision=excluded.param_precision, reward_precision=excluded.reward_precision,"                         \
-      " num_observations=excluded.num_observations")                                                                   \
+      " VALUES ($1,$2,$3,$4,$5,$6)" PG_ARM_SETS)                                                                       \
     X(PG_FIND_JOB, "SELECT job, version, created_s FROM kerf_job JOIN kerf_job_state USING (job) WHERE job_id=$1")     \
     X(PG_LOAD_JOB, PG_JOB_COLUMNS " WHERE job=$1")                                                                     \
     X(PG_LIST_JOBS, PG_JOB_COLUMNS " WHERE job_id>$1 ORDER BY job_id LIMIT $2")                                        \
@@ -114,6 +140,7 @@ struct pg_store {
     double refuses_until_s;  /* a connection just failed: the next ones would too */
     struct kerf_error refusal;
     struct store_counts counts;
+    struct pg_batches *batches; /* of a server */
 };
 
 enum { PG_VALUES = 29 };
@@ -160,8 +187,19 @@ int32_t pg_fail(PGconn *connection, const PGresult *result, struct kerf_error *e
 /* postgresql_write.c */
 int32_t pg_begin(struct store *base, const char *job_id, const struct store_turn *known, struct store_turn *ret_turn,
                  struct kerf_error *err);
+int32_t pg_confirm(struct store *base, const struct store_turn *turn, int32_t *ret_is_stale, struct kerf_error *err);
 void pg_cancel(struct store *base, struct store_turn *turn);
 void pg_submit(struct store *base, struct store_turn *turn, struct store_write *write);
+
+/* One statement for a decision on an assumed turn; it has no row when that was stale. */
+int32_t pg_send_if_so(struct pg_session *session, const struct store_write *write, struct kerf_error *err);
+
+/* postgresql_batch.c */
+int32_t pg_batch_start(struct pg_store *store, struct kerf_error *err);
+void pg_batch_stop(struct pg_store *store);
+void pg_batch_add(struct pg_store *store, struct store_write *write); /* what pg_send_if_so takes */
+void pg_note_queued(struct pg_store *store);
+void pg_note_done(struct pg_store *store, int writes, int failed, double took_s);
 
 /* postgresql_read.c */
 int32_t pg_load_job(struct store *base, struct store_turn *turn, int32_t flags, struct kerf_job **ret_job,

@@ -234,6 +234,12 @@ static int32_t connect_anew(struct pg_store *store, struct pg_session **ret_sess
     return KERF_EIO;
 }
 
+/* An idle connection that has something to read was ended by the database. */
+static int is_ended(const struct pg_session *session) {
+    struct pollfd idle = {.fd = pq.socket(session->connection), .events = POLLIN};
+    return poll(&idle, 1, 0) != 0;
+}
+
 int32_t pg_take(struct pg_store *store, struct pg_session **ret_session, struct kerf_error *err) {
     for (;;) {
         pthread_mutex_lock(&store->lock);
@@ -242,7 +248,7 @@ int32_t pg_take(struct pg_store *store, struct pg_session **ret_session, struct 
         pthread_mutex_unlock(&store->lock);
         if (session == NULL) return connect_anew(store, ret_session, err);
         if (session->owes_sync) settle(session);
-        if (!session->is_broken) {
+        if (!session->is_broken && !is_ended(session)) {
             session->is_used = 1;
             *ret_session = session;
             return KERF_OK;

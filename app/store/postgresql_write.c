@@ -27,8 +27,11 @@ int32_t pg_begin(struct store *base, const char *job_id, const struct store_turn
                  struct kerf_error *err) {
     struct pg_store *store = (struct pg_store *)base;
     int again = 0;
-    int32_t code;
-    (void)known; /* other servers may have changed it */
+    int32_t code = KERF_OK;
+    if (known->job && store->batches) { /* most often no other server changed it */
+        *ret_turn = (struct store_turn){.job = known->job, .version = known->version, .is_assumed = 1};
+        return KERF_OK;
+    }
     do {
         struct pg_session *session;
         struct store_turn turn;
@@ -42,6 +45,17 @@ int32_t pg_begin(struct store *base, const char *job_id, const struct store_turn
             pg_give_back(store, session);
     } while (again);
     return code;
+}
+
+int32_t pg_confirm(struct store *base, const struct store_turn *turn, int32_t *ret_is_stale, struct kerf_error *err) {
+    struct pg_values values = {0};
+    PGresult *result;
+    pg_add_integer(&values, turn->job);
+    int32_t code = pg_ask((struct pg_store *)base, NULL, PG_VERSION, &values, &result, err);
+    if (code != KERF_OK) return code;
+    *ret_is_stale = pq.ntuples(result) == 0 || pg_integer(result, 0, 0) != turn->version;
+    pq.clear(result);
+    return KERF_OK;
 }
 
 void pg_cancel(struct store *base, struct store_turn *turn) {
@@ -113,14 +127,19 @@ static void send_create(struct pg_session *session, const struct store_write *wr
     kerf_text_free(&sizes);
 }
 
-static void send_state(struct pg_session *session, const struct store_write *write, struct kerf_text *room) {
+/* All that PG_UPDATE_STATE takes. */
+static void add_changed_state(struct pg_values *values, const struct store_write *write, struct kerf_text *room) {
     const struct kerf_job_row *row = kerf_job_row_of(write->of);
-    struct pg_values values = {0};
     if (row->has_random) kerf_job_random_write(&row->random, room);
     if (room->failed) return;
-    add_state(&values, write, room->data);
-    pg_add_integer(&values, write->job);
-    pg_send(session, PG_UPDATE_STATE, &values);
+    add_state(values, write, room->data);
+    pg_add_integer(values, write->job);
+}
+
+static void send_state(struct pg_session *session, const struct store_write *write, struct kerf_text *room) {
+    struct pg_values values = {0};
+    add_changed_state(&values, write, room);
+    if (!room->failed) pg_send(session, PG_UPDATE_STATE, &values);
 }
 
 static void send_delete(struct pg_session *session, const struct store_write *write) {
@@ -143,11 +162,6 @@ static void send_forgotten(struct pg_session *session, const struct store_write 
 
 /* ---- Trials and arms --------------------------------------------------------------------------------------- */
 
-static void add_trial_key(struct pg_values *values, const struct store_write *write, const struct kerf_trial *trial) {
-    pg_add_integer(values, write->job);
-    pg_add_integer(values, trial->number);
-}
-
 static void add_result(struct pg_values *values, const struct kerf_trial *trial) {
     int ended = trial->status == KERF_TRIAL_SUCCEEDED;
     if (trial->converged < 0)
@@ -159,41 +173,69 @@ static void add_result(struct pg_values *values, const struct kerf_trial *trial)
     add_optional(values, ended, trial->energy_j);
 }
 
+static void add_new_trial(struct pg_values *values, const struct store_write *write, const struct kerf_trial *trial) {
+    pg_add_integer(values, trial->number);
+    pg_add_integer(values, trial->batch_size);
+    pg_add_integer(values, trial->type);
+    pg_add_integer(values, trial->status);
+    add_result(values, trial);
+    pg_add_real(values, trial->dispatched_s);
+    pg_add_real(values, trial->seen_s);
+    pg_add_text(values, write->reason);
+}
+
 static void send_new_trial(struct pg_session *session, const struct store_write *write,
                            const struct kerf_trial *trial) {
     struct pg_values values = {0};
-    add_trial_key(&values, write, trial);
-    pg_add_integer(&values, trial->batch_size);
-    pg_add_integer(&values, trial->type);
-    pg_add_integer(&values, trial->status);
-    add_result(&values, trial);
-    pg_add_real(&values, trial->dispatched_s);
-    pg_add_real(&values, trial->seen_s);
-    pg_add_text(&values, write->reason);
+    pg_add_integer(&values, write->job);
+    add_new_trial(&values, write, trial);
     pg_send(session, PG_INSERT_TRIAL, &values);
 }
 
-static void send_trial(struct pg_session *session, const struct store_write *write) {
+/* Its number, and what changed; that is less when it was only seen. */
+static void add_changed_trial(struct pg_values *values, const struct store_write *write, int is_whole) {
     const struct kerf_trial *trial = write->trial;
-    int whole = (write->changes & KERF_JOB_CHANGED_TRIAL) != 0;
-    struct pg_values values = {0};
-    add_trial_key(&values, write, trial);
-    if (whole) {
-        pg_add_integer(&values, trial->status);
-        add_result(&values, trial);
+    pg_add_integer(values, trial->number);
+    if (is_whole) {
+        pg_add_integer(values, trial->status);
+        add_result(values, trial);
     }
-    pg_add_real(&values, trial->seen_s);
-    pg_send(session, whole ? PG_UPDATE_TRIAL : PG_SEEN_TRIAL, &values);
+    pg_add_real(values, trial->seen_s);
+}
+
+static void send_trial(struct pg_session *session, const struct store_write *write) {
+    int is_whole = (write->changes & KERF_JOB_CHANGED_TRIAL) != 0;
+    struct pg_values values = {0};
+    pg_add_integer(&values, write->job);
+    add_changed_trial(&values, write, is_whole);
+    pg_send(session, is_whole ? PG_UPDATE_TRIAL : PG_SEEN_TRIAL, &values);
 }
 
 static void send_expired(struct pg_session *session, const struct store_write *write) {
     for (int32_t i = 0; i < write->num_expired; i++) {
         struct pg_values values = {0};
-        add_trial_key(&values, write, &write->expired[i]);
+        pg_add_integer(&values, write->job);
+        pg_add_integer(&values, write->expired[i].number);
         pg_add_integer(&values, write->expired[i].status);
         pg_add_integer(&values, write->expired[i].lease_ended);
         pg_send(session, PG_EXPIRE_TRIAL, &values);
     }
+}
+
+static void add_arm(struct pg_values *values, const struct kerf_arm *arm) {
+    pg_add_integer(values, arm->batch_size);
+    pg_add_real(values, arm->param_mean);
+    pg_add_real(values, arm->param_precision);
+    pg_add_real(values, arm->reward_precision);
+    pg_add_integer(values, arm->num_observations);
+}
+
+static const struct kerf_arm *arm_of(const struct store_write *write) {
+    int32_t count;
+    const struct kerf_arm *arms = kerf_job_arms(write->of, &count);
+    for (int32_t i = 0; i < count; i++)
+        if (arms[i].batch_size == write->trial->batch_size) return &arms[i];
+    return NULL;
 }
 
 static void send_arms(struct pg_session *session, const struct store_write *write) {
@@ -208,11 +250,7 @@ static void send_arms(struct pg_session *session, const struct store_write *writ
         struct pg_values values = {0};
         if (!all && (write->trial == NULL || arms[i].batch_size != write->trial->batch_size)) continue;
         pg_add_integer(&values, write->job);
-        pg_add_integer(&values, arms[i].batch_size);
-        pg_add_real(&values, arms[i].param_mean);
-        pg_add_real(&values, arms[i].param_precision);
-        pg_add_real(&values, arms[i].reward_precision);
-        pg_add_integer(&values, arms[i].num_observations);
+        add_arm(&values, &arms[i]);
         pg_send(session, PG_PUT_ARM, &values);
     }
 }
@@ -245,18 +283,51 @@ static int32_t import_job(struct pg_session *session, struct store_write *write,
 
 /* ---- Commits ----------------------------------------------------------------------------------------------- */
 
-/* A write without a turn, as by an import: the lock is taken here. */
-static int32_t lock_for(struct pg_store *store, const struct store_write *write, struct pg_session **ret_session,
+/* Of one trial, and of the arm of its size at most. */
+static int is_one_statement(const struct store_write *write) {
+    const int32_t trial = KERF_JOB_CHANGED_TRIAL, arm = KERF_JOB_CHANGED_ARM;
+    if (write->kind != STORE_DECIDE || write->num_expired > 0 || write->trial == NULL) return 0;
+    if (write->changes & KERF_JOB_CHANGED_ARMS || !(write->changes & (trial | KERF_JOB_CHANGED_SEEN))) return 0;
+    return !(write->changes & arm) || (write->changes & trial && !write->trial_is_new);
+}
+
+int32_t pg_send_if_so(struct pg_session *session, const struct store_write *write, struct kerf_error *err) {
+    const struct kerf_arm *arm = write->changes & KERF_JOB_CHANGED_ARM ? arm_of(write) : NULL;
+    struct kerf_text room = {0};
+    struct pg_values values = {0};
+    enum pg_statement which = arm                                       ? PG_TRIAL_AND_ARM_IF_SO
+                              : write->changes & KERF_JOB_CHANGED_TRIAL ? PG_TRIAL_IF_SO
+                                                                        : PG_SEEN_IF_SO;
+    add_changed_state(&values, write, &room);
+    if (room.failed) {
+        kerf_text_free(&room);
+        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job's state");
+    }
+    if (write->trial_is_new) {
+        which = PG_NEW_TRIAL_IF_SO;
+        add_new_trial(&values, write, write->trial);
+    } else {
+        add_changed_trial(&values, write, which != PG_SEEN_IF_SO);
+    }
+    if (arm) add_arm(&values, arm);
+    pg_send(session, which, &values);
+    kerf_text_free(&room);
+    return KERF_OK;
+}
+
+/* Without a lock from begin, as by an import or of an assumed turn: it is taken here. */
+static int32_t lock_for(struct pg_session *session, const struct store_turn *turn, struct store_write *write,
                         struct kerf_error *err) {
     struct pg_values values = {0};
     PGresult *results[2];
-    int32_t code = pg_take(store, ret_session, err);
-    if (code != KERF_OK) return code;
     pg_add_integer(&values, write->job);
-    pg_send(*ret_session, PG_BEGIN, NULL);
-    pg_send(*ret_session, PG_LOCK_JOB, &values);
-    code = pg_collect(*ret_session, results, 2, err);
-    if (code == KERF_OK && write->kind == STORE_DECIDE && pq.ntuples(results[1]) == 0)
+    pg_send(session, PG_BEGIN, NULL);
+    pg_send(session, PG_LOCK_JOB, &values);
+    int32_t code = pg_collect(session, results, 2, err);
+    int is_there = code == KERF_OK && pq.ntuples(results[1]) > 0;
+    if (turn->is_assumed && code == KERF_OK)
+        write->is_stale = !is_there || pg_integer(results[1], 0, 0) != turn->version;
+    else if (code == KERF_OK && write->kind == STORE_DECIDE && !is_there)
         code = kerf_error_set(err, KERF_EUNKNOWN, "the store does not have this job any more");
     pg_clear(results, 2);
     return code;
@@ -288,28 +359,21 @@ static int32_t commit(struct pg_session *session, struct store_write *write, str
     return code;
 }
 
-static void note(struct pg_store *store, int failed, double took_s) {
-    pthread_mutex_lock(&store->lock);
-    store->counts.commits++;
-    store->counts.writes++;
-    store->counts.failed += (uint64_t)failed;
-    store->counts.commit_s += took_s;
-    store->counts.queue--;
-    pthread_mutex_unlock(&store->lock);
-}
-
 void pg_submit(struct store *base, struct store_turn *turn, struct store_write *write) {
     struct pg_store *store = (struct pg_store *)base;
     struct pg_session *session = turn->session;
     struct kerf_error err = {.code = KERF_OK};
     double begin_s = pg_clock_s();
     int32_t code = KERF_OK;
-    pthread_mutex_lock(&store->lock);
-    store->counts.queue++;
-    pthread_mutex_unlock(&store->lock);
-    if (session == NULL) code = lock_for(store, write, &session, &err);
-    if (code == KERF_OK) code = commit(session, write, &err);
-    note(store, code != KERF_OK, pg_clock_s() - begin_s);
+    pg_note_queued(store);
+    if (turn->is_assumed && is_one_statement(write)) {
+        pg_batch_add(store, write);
+        return;
+    }
+    if (session == NULL) code = pg_take(store, &session, &err);
+    if (code == KERF_OK && turn->session == NULL) code = lock_for(session, turn, write, &err);
+    if (code == KERF_OK && !write->is_stale) code = commit(session, write, &err);
+    pg_note_done(store, 1, code != KERF_OK, pg_clock_s() - begin_s);
     turn->session = NULL;
     pg_give_back(store, session); /* before done, which ends the life of the turn */
     write->done(write, code, &err);

@@ -4,15 +4,19 @@
  *
  * A decision goes like this, with at most one at a time for a job in this process (job_cache.c):
  *
- *     begin      the job's row is locked and its version is told; what is cached is valid only for this version
+ *     begin      the job's row is locked and its version is told; what is cached is valid only for this version.
+ *                Or what is cached is assumed to be valid, and found out below
  *     load_...   what is not cached
- *     submit     what the decision changed, in one transaction; `done` is called once it is durable, or failed
- *  or cancel     nothing changed
+ *     submit     what the decision changed, in one transaction; `done` is called once it is durable, or failed, or
+ *                stale: the version was another, and nothing is written
+ *  or confirm    nothing changed, but what was assumed has to be so before the answer
+ *     cancel     the end of a turn that submits nothing
  *
  * SQLite has one server to a file: begin locks nothing, and submit queues for the one writer thread, which commits many
- * decisions at once. PostgreSQL has many servers to a database: begin opens a transaction and locks the row, load_...
- * reads inside it, submit writes and commits before it returns. `done` may come from another thread, and before submit
- * returns. All functions may be called by several threads at a time; they fail with KERF_EIO when the database does.
+ * decisions at once. PostgreSQL has many servers to a database: begin assumes what it is told, or opens a transaction
+ * and locks the row, load_... reads inside it; submit writes and commits before it returns. `done` may come from
+ * another thread, and before submit returns. All functions may be called by several threads at a time; they fail with
+ * KERF_EIO when the database does.
  *
  * Times are seconds since 1970. Text is UTF-8.
  */
@@ -27,9 +31,10 @@ struct store;
 /* ---- Decisions -------------------------------------------------------------------------------------------- */
 
 struct store_turn {
-    int64_t job;     /* the job's key in the store; 0: there is none. A job deleted and made again has another */
-    int64_t version; /* goes up with each change */
-    void *session;   /* the store's own: a connection with its transaction */
+    int64_t job;        /* the job's key in the store; 0: there is none. A job deleted and made again has another */
+    int64_t version;    /* goes up with each change */
+    void *session;      /* the store's own: a connection with its transaction */
+    int32_t is_assumed; /* 1: nothing is locked, and this is what was said to be known */
 };
 
 enum store_write_kind { STORE_CREATE, STORE_DELETE, STORE_DECIDE, STORE_IMPORT, STORE_FORGET };
@@ -45,7 +50,8 @@ struct store_write {
     int32_t changes;      /* STORE_DECIDE: enum kerf_job_changes */
     int32_t trial_is_new; /* 1: insert, 0: update */
     int64_t job;          /* the key; STORE_CREATE and _IMPORT set it, or leave 0 when the job_id was taken meanwhile */
-    int64_t version;      /* that it will have */
+    int64_t version;      /* that it will have: one more than it has */
+    int32_t is_stale;     /* of an assumed turn, set before `done`: it had another, and nothing is written */
     const struct kerf_job *of; /* for its spec, row and arms; not for STORE_DELETE and _FORGET */
     const struct kerf_trial *trial;
     const char *reason; /* of a new trial */
@@ -123,6 +129,9 @@ struct store_methods {
     /* known: the key and version of what is cached, or zeros. Returns KERF_OK also where there is no such job. */
     int32_t (*begin)(struct store *store, const char *job_id, const struct store_turn *known,
                      struct store_turn *ret_turn, struct kerf_error *err);
+    /* Of an assumed turn; NULL where there are none. */
+    int32_t (*confirm)(struct store *store, const struct store_turn *turn, int32_t *ret_is_stale,
+                       struct kerf_error *err);
     void (*cancel)(struct store *store, struct store_turn *turn);
     void (*submit)(struct store *store, struct store_turn *turn, struct store_write *write);
 

@@ -8,6 +8,7 @@
 
 #include <glob.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,14 +72,17 @@ int cluster_make(struct cluster *cluster, const char **ret_why) {
     return 1;
 }
 
+/* After a kill of its first process the others need a moment to notice, and it does not start before. */
 void cluster_start(struct cluster *cluster) {
+    const struct timespec moment = {.tv_nsec = 100000000};
     char words[512];
     snprintf(words, sizeof words,
              "pg_ctl -D %s/data -w -s -l %s/log -o \"-c listen_addresses='' -c unix_socket_directories=%s -c fsync=on "
-             "-c max_connections=150\" start",
+             "-c max_connections=150\" start >/dev/null 2>&1",
              cluster->folder, cluster->folder, cluster->folder);
-    if (!run(cluster, words)) fail_msg("PostgreSQL did not start; see %s/log", cluster->folder);
-    cluster->is_up = 1;
+    for (int i = 0; i < 100 && !cluster->is_up; i++)
+        if (!(cluster->is_up = run(cluster, words))) nanosleep(&moment, NULL);
+    if (!cluster->is_up) fail_msg("PostgreSQL did not start; see %s/log", cluster->folder);
 }
 
 void cluster_stop(struct cluster *cluster, const char *how) {
@@ -86,6 +90,31 @@ void cluster_stop(struct cluster *cluster, const char *how) {
     snprintf(words, sizeof words, "pg_ctl -D %s/data -w -s -m %s stop", cluster->folder, how);
     if (!run(cluster, words)) fail_msg("PostgreSQL did not stop");
     cluster->is_up = 0;
+}
+
+static pid_t first_process(const struct cluster *cluster) {
+    char path[128], line[32] = "";
+    snprintf(path, sizeof path, "%s/data/postmaster.pid", cluster->folder);
+    FILE *file = fopen(path, "r");
+    if (file == NULL || fgets(line, sizeof line, file) == NULL) fail_msg("PostgreSQL has no process");
+    fclose(file);
+    return atoi(line);
+}
+
+void cluster_kill(struct cluster *cluster) {
+    kill(first_process(cluster), SIGKILL);
+    cluster->is_up = 0;
+}
+
+void cluster_kill_one(struct cluster *cluster, unsigned random) {
+    pid_t first = first_process(cluster), others[256];
+    char path[64];
+    unsigned count = 0;
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", (int)first, (int)first);
+    FILE *file = fopen(path, "r");
+    while (file && count < 256 && fscanf(file, "%d", &others[count]) == 1) count++;
+    if (file) fclose(file);
+    if (count > 0) kill(others[random % count], SIGKILL);
 }
 
 void cluster_clear(struct cluster *cluster) {

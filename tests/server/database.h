@@ -17,6 +17,10 @@ void cluster_clear(struct cluster *cluster);
 void cluster_start(struct cluster *cluster);
 void cluster_stop(struct cluster *cluster, const char *how); /* "fast", "immediate" */
 
+/* kill -9 of its first process, after which it is down; or of any other of its processes, after which it recovers. */
+void cluster_kill(struct cluster *cluster);
+void cluster_kill_one(struct cluster *cluster, unsigned random);
+
 /* A new, empty database; its URL goes to url. */
 void cluster_database(struct cluster *cluster, const char *name, char *ret_url, size_t size);
 /* SQL by psql; the test fails when it does. */

@@ -180,16 +180,26 @@ static void become_program(const struct place *place, int log, long file_bytes, 
         signal(SIGXFSZ, SIG_IGN);
         setrlimit(RLIMIT_FSIZE, &limit);
     }
+    if (place->most_files > 0) {
+        const struct rlimit limit = {(rlim_t)place->most_files, (rlim_t)place->most_files};
+        setrlimit(RLIMIT_NOFILE, &limit);
+    }
     dup2(log, STDERR_FILENO);
     execv(KERF_PROGRAM, (char *const *)words);
     _exit(127);
 }
 
-/* It says where it listens. */
+static int read_line(int fd, char *line, size_t size) {
+    size_t have = 0;
+    while (have < size - 1 && read(fd, line + have, 1) == 1 && line[have] != '\n') have++;
+    line[have] = 0;
+    return have > 0;
+}
+
+/* It says where it listens, and may say something before that. */
 void place_run(struct place *place, long file_bytes, const char *const *more) {
     int ends[2];
-    char line[1024] = "";
-    size_t have = 0;
+    char line[1024];
     if (pipe2(ends, 0) != 0) fail_msg("no pipe");
     place->program = fork();
     if (place->program == 0) {
@@ -197,11 +207,15 @@ void place_run(struct place *place, long file_bytes, const char *const *more) {
         become_program(place, ends[1], file_bytes, more);
     }
     close(ends[1]);
-    while (have < sizeof line - 1 && read(ends[0], line + have, 1) == 1 && line[have++] != '\n') line[have] = 0;
-    const char *found = strstr(line, "http://127.0.0.1:");
-    place->port = found ? atoi(found + 17) : 0;
+    place->port = 0;
+    place->first_line[0] = 0;
+    while (place->port == 0 && read_line(ends[0], line, sizeof line)) {
+        const char *found = strstr(line, "http://127.0.0.1:");
+        if (found) place->port = atoi(found + 17);
+        if (place->first_line[0] == 0) strcpy(place->first_line, line);
+    }
     close(ends[0]); /* what it says later is lost: it ignores SIGPIPE */
-    if (place->port == 0) fail_msg("kerf serve did not start: %s", line);
+    if (place->port == 0) fail_msg("kerf serve did not start: %s", place->first_line);
 }
 
 int place_end(struct place *place, int signal) {

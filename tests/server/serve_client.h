@@ -41,6 +41,8 @@ struct place { /* a folder with a store */
     struct server *server; /* in this process */
     pid_t program;         /* or as a program */
     int port;
+    int most_files;        /* that the program may open; 0: as many as this process */
+    char first_line[1024]; /* that the program said, before where it listens */
 };
 
 void place_make(struct place *place);

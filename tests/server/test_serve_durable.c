@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was answered stays, and a trial number is given once: through kill -9, a full disk and orderly ends. */
+/* What was answered stays, through a full disk and orderly ends; and files that are not for it are left alone. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -18,8 +18,6 @@
 #include <unistd.h>
 #include "serve_client.h"
 
-enum { JOBS = 4, KILLS = 6, NUMBERS = 100000 };
-
 static struct place place;
 
 static int make(void **state) {
@@ -32,96 +30,6 @@ static int clear(void **state) {
     (void)state;
     place_clear(&place);
     return 0;
-}
-
-/* ---- kill -9 ------------------------------------------------------------------------------------------------- */
-
-struct worker { /* asks and reports until the server is gone */
-    pthread_t thread;
-    int job, port;
-    unsigned char *given, *acknowledged; /* by trial number; of all rounds */
-    int64_t *sizes;
-    int num_acknowledged, num_twice;
-};
-
-static void *work(void *context) {
-    struct worker *worker = context;
-    struct client client;
-    struct reply reply;
-    char path[64], body[256], job_id[16];
-    client_open(&client, worker->port);
-    snprintf(job_id, sizeof job_id, "j%d", worker->job);
-    snprintf(path, sizeof path, "/jobs/batch_size?job_id=%s", job_id);
-    while (client_try(&client, "GET", path, "", NULL, 0, &reply) && reply.status == 200) {
-        int64_t trial = reply_integer(&reply, "trial_number"), size = reply_integer(&reply, "batch_size");
-        if (trial < 1 || trial >= NUMBERS) break;
-        if (worker->given[trial]++) worker->num_twice++;
-        worker->sizes[trial] = size;
-        int length = snprintf(body, sizeof body,
-                              "{\"job_id\":\"%s\",\"batch_size\":%d,\"trial_number\":%d,\"time\":1,\"energy\":%d,"
-                              "\"metric\":0.9,\"current_epoch\":1}",
-                              job_id, (int)size, (int)trial, 100 + (int)(trial % 17));
-        if (!client_try(&client, "POST", "/report", "application/json", body, (size_t)length, &reply)) break;
-        if (reply.status == 200 && strstr(reply.body, "\"stop_train\":true")) {
-            worker->acknowledged[trial] = 1;
-            worker->num_acknowledged++;
-        }
-    }
-    client_close(&client);
-    return NULL;
-}
-
-static void run_and_kill(struct worker *workers, int after_ms) {
-    const struct timespec while_it_runs = {.tv_sec = after_ms / 1000, .tv_nsec = after_ms % 1000 * 1000000L};
-    place_run(&place, 0, NULL);
-    for (int i = 0; i < JOBS; i++) {
-        workers[i].port = place.port;
-        pthread_create(&workers[i].thread, NULL, work, &workers[i]);
-    }
-    nanosleep(&while_it_runs, NULL);
-    place_end(&place, SIGKILL);
-    for (int i = 0; i < JOBS; i++) pthread_join(workers[i].thread, NULL);
-}
-
-static void test_kills(void **state) {
-    (void)state;
-    struct worker workers[JOBS] = {0};
-    struct client client;
-    struct reply reply;
-    int checked = 0;
-    place_run(&place, 0, NULL);
-    client_open(&client, place.port);
-    for (int i = 0; i < JOBS; i++) {
-        char job_id[16];
-        snprintf(job_id, sizeof job_id, "j%d", i);
-        assert_int_equal(register_job(&client, job_id, "64,128,256", ",\"beta_knob\":null"), 201);
-        workers[i] = (struct worker){.job = i,
-                                     .given = calloc(NUMBERS, 1),
-                                     .acknowledged = calloc(NUMBERS, 1),
-                                     .sizes = calloc(NUMBERS, sizeof(int64_t))};
-    }
-    client_close(&client);
-    place_end(&place, SIGKILL);
-    for (int kill = 0; kill < KILLS; kill++) run_and_kill(workers, 60 + 70 * kill);
-    place_run(&place, 0, NULL);
-    client_open(&client, place.port);
-    for (int i = 0; i < JOBS; i++) {
-        char job_id[16];
-        snprintf(job_id, sizeof job_id, "j%d", i);
-        assert_int_equal(workers[i].num_twice, 0);
-        for (int64_t trial = 1; trial < NUMBERS; trial++)
-            if (workers[i].acknowledged[trial] && (trial % 7 == 0 || checked < 200)) {
-                assert_int_equal(report(&client, &reply, job_id, workers[i].sizes[trial], trial, 1, 0.9, 1), 200);
-                assert_non_null(strstr(reply.body, "is already reported"));
-                checked++;
-            }
-        free(workers[i].given);
-        free(workers[i].acknowledged);
-        free(workers[i].sizes);
-    }
-    client_close(&client);
-    print_message("%d acknowledged reports are there after %d kills\n", checked, KILLS);
-    assert_true(checked > 20);
 }
 
 /* ---- An orderly end ------------------------------------------------------------------------------------------ */
@@ -238,7 +146,6 @@ static void test_refused_files(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_kills, make, clear),
         cmocka_unit_test_setup_teardown(test_term, make, clear),
         cmocka_unit_test_setup_teardown(test_disk_full, make, clear),
         cmocka_unit_test_setup_teardown(test_refused_files, make, clear),

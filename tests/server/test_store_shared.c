@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A store that several servers share, by itself: turns, jobs made at once, first starts at once, and its going away. */
+/* A store that several servers share, by itself: turns with a lock and without, jobs made at once, first starts at
+ * once, and its going away. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -92,6 +93,135 @@ static void test_turns(void **state) {
     kerf_job_free(job);
 }
 
+/* ---- Without a lock ------------------------------------------------------------------------------------------ */
+
+enum { ASSUMED_JOBS = WRITES };
+
+struct assumed { /* a decision on what is known: the next trial of a job */
+    struct kerf_job *job;
+    struct store_turn turn;
+    struct kerf_trial trial;
+    struct store_write write;
+    int index;
+};
+
+static void assume(struct assumed *assumed, int index, int64_t key, int64_t version) {
+    const struct store_turn known = {.job = key, .version = version};
+    struct kerf_decision decision;
+    struct kerf_text why = {0};
+    char job_id[16];
+    snprintf(job_id, sizeof job_id, "p%d", index + 1);
+    assumed->index = index;
+    assumed->job = make_job(job_id);
+    assert_int_equal(store->methods->begin(store, job_id, &known, &assumed->turn, &err), KERF_OK);
+    assert_int_equal(assumed->turn.is_assumed, 1);
+    assert_int_equal(kerf_job_predict(assumed->job, 1, &decision, &why, &err), KERF_OK);
+    assumed->trial = decision.trial;
+    assumed->write = (struct store_write){.kind = STORE_DECIDE,
+                                          .changes = decision.changes,
+                                          .trial = &assumed->trial,
+                                          .trial_is_new = 1,
+                                          .job = key,
+                                          .version = version + 1,
+                                          .of = assumed->job,
+                                          .reason = "",
+                                          .done = write_done,
+                                          .context = &assumed->index};
+    kerf_text_free(&why);
+}
+
+static int64_t version_of(int index) {
+    struct store_turn found = {0};
+    char job_id[16];
+    snprintf(job_id, sizeof job_id, "p%d", index + 1);
+    assert_int_equal(store->methods->find_job(store, job_id, &found, NULL, &err), KERF_OK);
+    return found.version;
+}
+
+static int has_trial(int64_t key) {
+    struct store_turn turn = {.job = key};
+    struct kerf_trial trial;
+    int32_t code = store->methods->load_trial(store, &turn, 1, &trial, &err);
+    assert_true(code == KERF_OK || code == KERF_EUNKNOWN);
+    return code == KERF_OK;
+}
+
+/* Many at once: each is written or not by itself. Every third one knows a version that is not there any more, every
+ * fifth one's row is locked by another server. */
+static void test_assumed(void **state) {
+    (void)state;
+    static struct assumed all[ASSUMED_JOBS];
+    struct store *others;
+    struct store_turn locks[ASSUMED_JOBS] = {0};
+    int64_t keys[ASSUMED_JOBS];
+    const struct store_turn unknown = {0};
+    assert_int_equal(store_open(url, STORE_SERVE, &others, &err), KERF_OK);
+    for (int i = 0; i < ASSUMED_JOBS; i++) {
+        char job_id[16];
+        snprintf(job_id, sizeof job_id, "p%d", i + 1);
+        keys[i] = create(job_id);
+        assume(&all[i], i, keys[i], i % 3 == 0 ? 7 : 1);
+        if (i % 5 == 0) assert_int_equal(others->methods->begin(others, job_id, &unknown, &locks[i], &err), KERF_OK);
+    }
+    for (int i = 0; i < ASSUMED_JOBS; i++) store->methods->submit(store, &all[i].turn, &all[i].write);
+    wait_for_writes(ASSUMED_JOBS);
+    for (int i = 0; i < ASSUMED_JOBS; i++) {
+        int is_stale = i % 3 == 0 || i % 5 == 0;
+        assert_int_equal(write_codes[i], KERF_OK);
+        assert_int_equal(all[i].write.is_stale, is_stale);
+        assert_int_equal(version_of(i), is_stale ? 1 : 2);
+        assert_int_equal(has_trial(keys[i]), !is_stale);
+        if (i % 5 == 0) others->methods->cancel(others, &locks[i]);
+        kerf_job_free(all[i].job);
+    }
+    store_close(others);
+}
+
+/* One that the database refuses, as its trial is there already, does no harm to the others. */
+static void test_one_fails(void **state) {
+    (void)state;
+    static struct assumed all[ASSUMED_JOBS];
+    int64_t keys[ASSUMED_JOBS];
+    for (int i = 0; i < ASSUMED_JOBS; i++) {
+        char job_id[16];
+        snprintf(job_id, sizeof job_id, "p%d", i + 1);
+        keys[i] = create(job_id);
+        assume(&all[i], i, keys[i], 1);
+    }
+    cluster_run(&cluster, "jobs",
+                "INSERT INTO kerf_trial SELECT job,1,64,0,0,NULL,0,NULL,NULL,0,0,'' FROM kerf_job WHERE job_id='p3'");
+    for (int i = 0; i < ASSUMED_JOBS; i++) store->methods->submit(store, &all[i].turn, &all[i].write);
+    wait_for_writes(ASSUMED_JOBS);
+    for (int i = 0; i < ASSUMED_JOBS; i++) {
+        assert_int_equal(write_codes[i], i == 2 ? KERF_EIO : KERF_OK);
+        assert_int_equal(version_of(i), i == 2 ? 1 : 2);
+        kerf_job_free(all[i].job);
+    }
+}
+
+/* What is answered without a change is so, and a change of more than a trial is written under a lock. */
+static void test_confirmed(void **state) {
+    (void)state;
+    int64_t key = create("p1");
+    const struct store_turn known = {.job = key, .version = 1};
+    struct store_turn turn;
+    int32_t is_stale = 1;
+    assert_int_equal(store->methods->begin(store, "p1", &known, &turn, &err), KERF_OK);
+    assert_int_equal(store->methods->confirm(store, &turn, &is_stale, &err), KERF_OK);
+    assert_false(is_stale);
+    for (int i = 0; i < 2; i++) { /* the second one knows what is gone */
+        struct store_write write = {.kind = STORE_DELETE, .job = key, .version = 2};
+        assert_int_equal(store->methods->begin(store, "p1", &known, &turn, &err), KERF_OK);
+        assert_int_equal(submit(&write, &turn), KERF_OK);
+        assert_int_equal(write.is_stale, i);
+    }
+    assert_int_equal(store->methods->begin(store, "p1", &known, &turn, &err), KERF_OK);
+    assert_int_equal(store->methods->confirm(store, &turn, &is_stale, &err), KERF_OK);
+    assert_true(is_stale);
+}
+
+/* ---- Starts, and the database away --------------------------------------------------------------------------- */
+
 /* Both see that there is no such job; one of them makes it. */
 static void test_two_create(void **state) {
     (void)state;
@@ -174,6 +304,9 @@ int main(void) {
     const char *why = "";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_turns, start, stop),
+        cmocka_unit_test_setup_teardown(test_assumed, start, stop),
+        cmocka_unit_test_setup_teardown(test_one_fails, start, stop),
+        cmocka_unit_test_setup_teardown(test_confirmed, start, stop),
         cmocka_unit_test_setup_teardown(test_two_create, start, stop),
         cmocka_unit_test_setup_teardown(test_starts_at_once, start, stop),
         cmocka_unit_test_setup_teardown(test_away_and_back, start, stop),
