@@ -88,12 +88,13 @@ void exchange_reset(struct exchange *exchange) {
     clear(&exchange->reason);
     exchange->target = exchange->location = NULL;
     exchange->method = exchange->allow = exchange->content_type = exchange->body_type = exchange->host = NULL;
+    exchange->scheme = exchange->late = NULL;
     exchange->route = NULL;
     exchange->step = NULL;
     exchange->is_begun = exchange->is_too_large = exchange->is_chosen = exchange->is_last = exchange->status = 0;
     exchange->is_handed = 0;
     exchange->drained = 0;
-    exchange->path = exchange->query = (struct text_view){0};
+    exchange->path = exchange->plain = exchange->query = (struct text_view){0};
 }
 
 void exchange_free(struct exchange *exchange) {

@@ -48,10 +48,11 @@ struct exchange {
     struct pool pool;
     const char *method;
     char *target;
-    struct text_view path, query;
+    struct text_view path, plain, query; /* as they came; plain: the path without its %-escapes (router.c) */
     const char *parameters[EXCHANGE_PARAMETERS];
     struct kerf_text body;
     const char *body_type, *host; /* Content-Type, Host; NULL: none */
+    const char *scheme;           /* of the client's way here: http, or https to a proxy before us */
     int is_begun, is_too_large, is_chosen;
     enum token_role role; /* what its token lets it do */
     double began_s;
@@ -79,6 +80,7 @@ struct exchange {
     struct kerf_trial trial;
     struct kerf_decision decision;
     struct kerf_text message, reason;
+    const char *late;    /* request.h; NULL: nothing */
     exchange_step again; /* when another server took the job_id meanwhile */
 };
 

@@ -18,7 +18,7 @@ struct server {
     struct log log;
     struct store *store;
     struct job_cache *jobs;
-    struct access *access; /* NULL: no tokens are asked for */
+    struct access *access;   /* NULL: no tokens are asked for */
     struct workers *workers; /* NULL when the store never makes one wait */
     struct metrics metrics;
     struct MHD_Daemon *daemon;
@@ -72,6 +72,7 @@ enum route_flags {
     ROUTE_OPEN = 8 /* without a token: says nothing about anybody */
 };
 
+void router_split(struct exchange *exchange); /* the target: path and query */
 /* Sets route and step, or answers 404, 405 or 307. */
 void router_find(struct exchange *exchange);
 const struct route *router_routes(int32_t *ret_count);
