@@ -88,6 +88,7 @@ void exchange_reset(struct exchange *exchange) {
     clear(&exchange->reason);
     exchange->target = exchange->location = NULL;
     exchange->method = exchange->allow = exchange->content_type = exchange->body_type = exchange->host = NULL;
+    exchange->scheme = exchange->late = NULL;
     exchange->route = NULL;
     exchange->step = NULL;
     exchange->is_begun = exchange->is_too_large = exchange->is_chosen = exchange->is_last = exchange->status = 0;
@@ -95,7 +96,7 @@ void exchange_reset(struct exchange *exchange) {
     exchange->drained = 0;
     exchange->wait_s = 0;
     exchange->retry_after[0] = 0;
-    exchange->path = exchange->query = (struct text_view){0};
+    exchange->path = exchange->plain = exchange->query = (struct text_view){0};
 }
 
 void exchange_free(struct exchange *exchange) {

@@ -50,10 +50,11 @@ struct exchange {
     struct pool pool;
     const char *method;
     char *target;
-    struct text_view path, query;
+    struct text_view path, plain, query; /* as they came; plain: the path without its %-escapes (router.c) */
     const char *parameters[EXCHANGE_PARAMETERS];
     struct kerf_text body;
     const char *body_type, *host; /* Content-Type, Host; NULL: none */
+    const char *scheme;           /* of the client's way here: http, or https to a proxy before us */
     int is_begun, is_too_large, is_chosen;
     double wait_s;        /* above 0: its address asked too much, and may ask again then */
     enum token_role role; /* what its token lets it do */
@@ -84,6 +85,7 @@ struct exchange {
     int is_forgotten; /* it ended so long ago that its row was removed */
     struct kerf_decision decision;
     struct kerf_text message, reason;
+    const char *late;    /* request.h; NULL: nothing */
     exchange_step again; /* when another server changed the job meanwhile */
 };
 

@@ -180,10 +180,14 @@ static void read_field(struct model_run *run, const struct field *field, const s
 
 /* ---- Keeping what was read -------------------------------------------------------------------------------- */
 
+static int64_t nearest(const struct python_integer *integer) {
+    return integer->digits == NULL ? integer->value : integer->digits[0] == '-' ? INT64_MIN : INT64_MAX;
+}
+
 static int32_t keep_list(struct pool *pool, const struct field *field, const struct field_value *value, char *at) {
     int64_t *items = pool_take(pool, value->count, sizeof *items);
     if (items == NULL) return KERF_ENOMEM;
-    for (size_t i = 0; i < value->count; i++) items[i] = value->items[i].value;
+    for (size_t i = 0; i < value->count; i++) items[i] = nearest(&value->items[i]);
     int32_t count = (int32_t)value->count;
     memcpy(at + field->offset, &items, sizeof items);
     memcpy(at + field->has_offset, &count, sizeof count);
@@ -192,8 +196,12 @@ static int32_t keep_list(struct pool *pool, const struct field *field, const str
 
 static int32_t keep(struct pool *pool, const struct field *field, const struct field_value *value, char *at) {
     const char *string;
+    int64_t integer;
     switch (field->kind) {
-    case FIELD_INTEGER: memcpy(at + field->offset, &value->integer.value, sizeof(int64_t)); break;
+    case FIELD_INTEGER:
+        integer = nearest(&value->integer);
+        memcpy(at + field->offset, &integer, sizeof integer);
+        break;
     case FIELD_FLOAT: memcpy(at + field->offset, &value->number, sizeof(double)); break;
     case FIELD_BOOLEAN: memcpy(at + field->offset, &value->boolean, sizeof(int32_t)); break;
     case FIELD_STRING:
@@ -212,24 +220,29 @@ static void keep_has(const struct field *field, const struct python_value *sent,
     if (field->kind != FIELD_INTEGERS && field->has_offset && sent) memcpy(at + field->has_offset, &has, sizeof has);
 }
 
-/* Integers and texts that pass pydantic, but not Zeus's database. */
-static int32_t refuse_unstorable(const struct model *model, const struct field_value *values, int32_t flags,
-                                 struct request_refusal *refusal) {
-    if (flags & REQUEST_MENDED) return KERF_OK; /* told before, or text that no job has */
-    for (size_t i = 0; i < model->count; i++) {
+static int is_too_large(const struct field *field, const struct field_value *value) {
+    if (field->kind == FIELD_INTEGER) return value->integer.digits != NULL && !(field->rules & FIELD_NOT_STORED);
+    for (size_t i = 0; field->kind == FIELD_INTEGERS && i < value->count; i++)
+        if (value->items[i].digits) return 1;
+    return 0;
+}
+
+/* What Zeus's database says to integers and texts that pass pydantic; NULL: nothing. A job is looked for by its job_id
+ * first, and a trial too: that one is refused at once. */
+static int32_t find_unstorable(const struct model *model, const struct field_value *values, struct pool *pool,
+                               struct request_refusal *refusal) {
+    for (size_t i = 0; i < model->count && refusal->late == NULL; i++) {
         const struct field *field = &model->fields[i];
         const struct field_value *value = &values[i];
         if (!value->is_set) continue;
-        if (field->kind == FIELD_INTEGER && value->integer.digits) return refuse_message(refusal, TOO_LARGE);
-        for (size_t j = 0; field->kind == FIELD_INTEGERS && j < value->count; j++)
-            if (value->items[j].digits) return refuse_message(refusal, TOO_LARGE);
-        if (field->kind == FIELD_STRING && python_text_has_surrogate(&value->text)) {
-            struct kerf_text message = {0};
-            python_text_encode_error(&value->text, &message);
-            int32_t code = message.failed ? refuse_no_memory(refusal) : refuse_message(refusal, message.data);
-            kerf_text_free(&message);
-            return code;
-        }
+        if (is_too_large(field, value)) refusal->late = TOO_LARGE;
+        if (field->kind != FIELD_STRING || !python_text_has_surrogate(&value->text)) continue;
+        struct kerf_text message = {0};
+        python_text_encode_error(&value->text, &message);
+        refusal->late = message.failed ? NULL : pool_copy(pool, message.data, message.length);
+        kerf_text_free(&message);
+        if (refusal->late == NULL) return refuse_no_memory(refusal);
+        if (strcmp(field->name, "job_id") == 0) return refuse_message(refusal, refusal->late);
     }
     return KERF_OK;
 }
@@ -267,12 +280,13 @@ int32_t model_fields_read(const struct model *model, const struct python_value *
     struct model_run run = {.pool = pool, .flags = flags, .errors = &refusal->document};
     memset(values, 0, sizeof values);
     kerf_text_clear(&refusal->document);
+    refusal->late = NULL;
     find_values(model, value, flags, found);
     for (size_t i = 0; i < model->count && run.failure == KERF_OK; i++)
         read_field(&run, &model->fields[i], found[i], &values[i]);
     if (model->validate && run.num_errors == 0 && run.failure == KERF_OK) model->validate(&run, values);
     int32_t code = end_run(&run, refusal);
-    if (code == KERF_OK) code = refuse_unstorable(model, values, flags, refusal);
+    if (code == KERF_OK && !(flags & REQUEST_MENDED)) code = find_unstorable(model, values, pool, refusal);
     for (size_t i = 0; i < model->count && code == KERF_OK; i++) {
         keep_has(&model->fields[i], found[i], structure);
         if (values[i].is_set && keep(pool, &model->fields[i], &values[i], structure) != KERF_OK)

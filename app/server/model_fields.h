@@ -30,7 +30,8 @@ enum field_rules {
     FIELD_MENDED_FINITE = 32,
     FIELD_MENDED_FROM_0 = 64,
     FIELD_MENDED_ABOVE_0 = 128,
-    FIELD_MENDED_STORED = 256 /* texts that a database takes: no NUL, no surrogates */
+    FIELD_MENDED_STORED = 256, /* texts that a database takes: no NUL, no surrogates */
+    FIELD_NOT_STORED = 512     /* no database is asked about it */
 };
 
 enum { MODEL_FIELDS_MOST = 24 };

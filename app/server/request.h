@@ -12,9 +12,11 @@
  * pydantic 1: which texts count as numbers, the errors, their order and their words, to the byte.
  *
  * Each parse returns KERF_OK and fills its result, or a negative code and fills the refusal, which is the whole answer
- * (after KERF_ENOMEM a 500). Texts of the result live as long as the pool. They are UTF-8, but what Python's strings
- * may hold besides: NUL is C0 80, a lone surrogate its three bytes. Such text is in job_ids that are asked for, and
- * without REQUEST_MENDED a NUL in a job's texts. request_write_message and request_write_job write it as Python does.
+ * (after KERF_ENOMEM a 500). Without REQUEST_MENDED, what passes pydantic but no database is taken as well, and what
+ * the reference's database says to it is in the refusal's late: a 500, unless the job makes another answer. Texts of
+ * the result live as long as the pool. They are UTF-8, but what Python's strings may hold besides: NUL is C0 80, a lone
+ * surrogate its three bytes. Such text is in job_ids that are asked for, and without REQUEST_MENDED a NUL in a job's
+ * texts. request_write_message and request_write_job write it as Python does.
  *
  * REQUEST_MENDED (all but --compat zeus): numbers that are not finite, negative times and energies, batch sizes below 1
  * or twice, seeds below 0, and texts that no database takes are refused with 422 here; the keys policy and lease_s of
@@ -41,6 +43,7 @@ struct request_refusal {
     int32_t status; /* 422, 400 or 500 */
     int32_t plain;  /* 1: text/plain; charset=utf-8, 0: application/json */
     struct kerf_text document;
+    const char *late; /* after KERF_OK: what a database says to it, once it is asked; NULL: it is stored as it is */
 };
 
 struct request_report {

@@ -164,7 +164,7 @@ static const struct field report_fields[] = {
     {"time", FIELD_FLOAT, SPENT, NULL, REPORT(report.time_s), 0},
     {"energy", FIELD_FLOAT, SPENT, NULL, REPORT(report.energy_j), 0},
     {"metric", FIELD_FLOAT, FIELD_REQUIRED | FIELD_MENDED_FINITE, NULL, REPORT(report.metric), 0},
-    {"current_epoch", FIELD_INTEGER, FIELD_REQUIRED, NULL, REPORT(report.current_epoch), 0},
+    {"current_epoch", FIELD_INTEGER, FIELD_REQUIRED | FIELD_NOT_STORED, NULL, REPORT(report.current_epoch), 0},
 };
 
 static const struct field trial_fields[] = {

@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include "server/server_parts.h"
 
 static const struct route routes[] = {
@@ -38,7 +39,21 @@ const struct route *router_routes(int32_t *ret_count) {
 
 int32_t router_index(const struct route *route) { return route ? (int32_t)(route - routes) : NUM_ROUTES; }
 
-/* ---- Paths -------------------------------------------------------------------------------------------------- */
+/* ---- Targets -------------------------------------------------------------------------------------------------- */
+
+/* Proxies ask for http://host/path. */
+static char *behind_host(char *target) {
+    size_t scheme = strncasecmp(target, "http://", 7) == 0 ? 7 : strncasecmp(target, "https://", 8) == 0 ? 8 : 0;
+    return scheme ? target + scheme + strcspn(target + scheme, "/?#") : target;
+}
+
+void router_split(struct exchange *exchange) {
+    char *path = behind_host(exchange->target);
+    size_t length = strcspn(path, "#"), path_length = strcspn(path, "?#");
+    exchange->path = (struct text_view){path, path_length};
+    if (path_length < length) exchange->query = (struct text_view){path + path_length + 1, length - path_length - 1};
+    if (path != exchange->target && path_length == 0) exchange->path = (struct text_view){"/", 1};
+}
 
 static int hex(char c) {
     if (c >= '0' && c <= '9') return c - '0';
@@ -46,17 +61,18 @@ static int hex(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* One part of a path without its %-escapes; a NUL ends it. NULL: no memory. */
-static char *decode(struct pool *pool, const char *bytes, size_t length) {
-    char *text = pool_copy(pool, bytes, length), *to = text;
-    for (size_t i = 0; text && i < length; i++) {
-        int high = bytes[i] == '%' && i + 2 < length ? hex(bytes[i + 1]) : -1;
+/* Without %-escapes. No bytes: no memory. */
+static struct text_view decode(struct pool *pool, struct text_view escaped) {
+    const char *bytes = escaped.bytes;
+    char *text = pool_copy(pool, bytes, escaped.length), *to = text;
+    for (size_t i = 0; text && i < escaped.length; i++) {
+        int high = bytes[i] == '%' && i + 2 < escaped.length ? hex(bytes[i + 1]) : -1;
         int low = high >= 0 ? hex(bytes[i + 2]) : -1;
         *to++ = low >= 0 ? (char)(high << 4 | low) : bytes[i];
         if (low >= 0) i += 2;
     }
     if (text) *to = 0;
-    return text;
+    return (struct text_view){text, (size_t)(to - text)};
 }
 
 static size_t part_length(const char *path, size_t left) {
@@ -64,24 +80,35 @@ static size_t part_length(const char *path, size_t left) {
     return slash ? (size_t)(slash - path) : left;
 }
 
-/* Part by part, from the '/' on. */
-static int matches(struct exchange *exchange, const char *pattern, struct text_view path) {
+static int is(struct text_view text, const char *pattern, size_t length) {
+    return text.length == length && memcmp(text.bytes, pattern, length) == 0;
+}
+
+/* Part by part, from the '/' on; a parameter may have '/' in it, escaped. */
+static int takes_parts(struct exchange *exchange, const char *pattern, struct text_view path) {
     const char *at = path.bytes, *end = path.bytes + path.length;
     int taken = 0;
     while (at < end && *at == '/' && *pattern == '/') {
         at++, pattern++;
         size_t length = part_length(at, (size_t)(end - at)), wanted = part_length(pattern, strlen(pattern));
-        char *part = decode(&exchange->pool, at, length);
-        if (part == NULL) return 0;
+        struct text_view part = decode(&exchange->pool, (struct text_view){at, length});
+        if (part.bytes == NULL) return 0;
         if (*pattern == '{') {
             if (length == 0 || taken == EXCHANGE_PARAMETERS) return 0;
-            exchange->parameters[taken++] = part;
-        } else if (strlen(part) != wanted || memcmp(part, pattern, wanted) != 0) {
+            exchange->parameters[taken++] = part.bytes;
+        } else if (!is(part, pattern, wanted)) {
             return 0;
         }
         at += length, pattern += wanted;
     }
     return at == end && *pattern == 0;
+}
+
+static int has_parameters(const struct route *route) { return strchr(route->pattern, '{') != NULL; }
+
+static int matches(struct exchange *exchange, const struct route *route) {
+    if (has_parameters(route)) return takes_parts(exchange, route->pattern, exchange->path);
+    return is(exchange->plain, route->pattern, strlen(route->pattern));
 }
 
 int router_has(const struct server *server, const struct route *route) {
@@ -93,10 +120,10 @@ static int takes(const struct route *route, const char *method) {
     return strcmp(route->method, method) == 0 || (route->flags & ROUTE_OWN && strcmp(method, "HEAD") == 0);
 }
 
-static const struct route *find(struct exchange *exchange, struct text_view path, const struct route **ret_first) {
+static const struct route *find(struct exchange *exchange, const struct route **ret_first) {
     *ret_first = NULL;
     for (int i = 0; i < NUM_ROUTES; i++) {
-        if (!router_has(exchange->server, &routes[i]) || !matches(exchange, routes[i].pattern, path)) continue;
+        if (!router_has(exchange->server, &routes[i]) || !matches(exchange, &routes[i])) continue;
         if (*ret_first == NULL) *ret_first = &routes[i];
         if (takes(&routes[i], exchange->method)) return &routes[i];
     }
@@ -105,20 +132,38 @@ static const struct route *find(struct exchange *exchange, struct text_view path
 
 /* ---- Where nothing is ---------------------------------------------------------------------------------------- */
 
+static void strip_slashes(struct text_view *path) {
+    while (path->length > 0 && path->bytes[path->length - 1] == '/') path->length--;
+}
+
+/* As Starlette writes a Location. */
+static void write_escaped(struct kerf_text *out, const char *bytes, size_t length) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.-~:/%#?=@[]!$&'()*+,;";
+    for (size_t i = 0; i < length; i++)
+        if (bytes[i] && strchr(plain, bytes[i]))
+            kerf_text_write(out, &bytes[i], 1);
+        else
+            kerf_text_printf(out, "%%%02X", (unsigned char)bytes[i]);
+}
+
 /* 307 to the same path without the slashes at its end, if something is there. */
 static int redirect(struct exchange *exchange) {
-    struct text_view path = exchange->path;
     const struct route *first;
     struct kerf_text location = {0};
-    while (path.length > 0 && path.bytes[path.length - 1] == '/') path.length--;
-    if (path.length == exchange->path.length || path.length == 0) return 0;
-    if (find(exchange, path, &first) == NULL && first == NULL) return 0;
-    kerf_text_printf(&location, "%s://%s", server_scheme(exchange->server),
-                     exchange->host ? exchange->host : exchange->server->address);
-    kerf_text_write(&location, path.bytes, path.length);
+    size_t length = exchange->plain.length;
+    strip_slashes(&exchange->path);
+    strip_slashes(&exchange->plain);
+    if (exchange->plain.length == length || exchange->plain.length == 0) return 0;
+    if (find(exchange, &first) == NULL && first == NULL) return 0;
+    const char *host = exchange->host ? exchange->host : exchange->server->address;
+    struct text_view path =
+        has_parameters(first) ? exchange->path : (struct text_view){first->pattern, strlen(first->pattern)};
+    kerf_text_printf(&location, "%s://", exchange->scheme);
+    write_escaped(&location, host, strlen(host));
+    write_escaped(&location, path.bytes, path.length);
     if (exchange->query.length > 0) {
         kerf_text_add(&location, "?");
-        kerf_text_write(&location, exchange->query.bytes, exchange->query.length);
+        write_escaped(&location, exchange->query.bytes, exchange->query.length);
     }
     kerf_text_clear(&exchange->answer);
     exchange_answer(exchange, 307);
@@ -128,7 +173,9 @@ static int redirect(struct exchange *exchange) {
 }
 
 void router_find(struct exchange *exchange) {
-    const struct route *first, *route = find(exchange, exchange->path, &first);
+    const struct route *first = NULL, *route = NULL;
+    exchange->plain = decode(&exchange->pool, exchange->path);
+    if (exchange->plain.bytes) route = find(exchange, &first);
     if (route) {
         exchange->route = route;
         exchange->step = route->step;

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -79,9 +80,7 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
     exchange->target = strdup(target);
     if (exchange->target == NULL || !atomic_compare_exchange_strong(&exchange->state, &idle, EXCHANGE_READING))
         return NULL;
-    const char *mark = strchr(exchange->target, '?'), *end = exchange->target + strlen(exchange->target);
-    exchange->path = (struct text_view){exchange->target, (size_t)((mark ? mark : end) - exchange->target)};
-    if (mark) exchange->query = (struct text_view){mark + 1, (size_t)(end - mark - 1)};
+    router_split(exchange);
     return exchange;
 }
 
@@ -105,6 +104,40 @@ static const char *header(struct MHD_Connection *connection, const char *name) {
     return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
+struct framing {
+    int lengths, encodings, unknown;
+};
+
+static enum MHD_Result note_framing(void *context, enum MHD_ValueKind kind, const char *name, const char *value) {
+    struct framing *framing = context;
+    (void)kind;
+    if (strcasecmp(name, MHD_HTTP_HEADER_CONTENT_LENGTH) == 0) framing->lengths++;
+    if (strcasecmp(name, MHD_HTTP_HEADER_TRANSFER_ENCODING) != 0) return MHD_YES;
+    framing->encodings++;
+    framing->unknown += value == NULL || strcasecmp(value, "chunked") != 0;
+    return MHD_YES;
+}
+
+/* Where a body ends must be clear to everybody on the way here: one length, or chunks. */
+static int is_framed(struct MHD_Connection *connection) {
+    struct framing framing = {0};
+    MHD_get_connection_values(connection, MHD_HEADER_KIND, note_framing, &framing);
+    return framing.unknown == 0 && framing.lengths <= 1 && !(framing.lengths && framing.encodings);
+}
+
+static enum MHD_Result send_answer(struct exchange *exchange);
+
+static enum MHD_Result refuse_framing(struct exchange *exchange) {
+    int reading = EXCHANGE_READING;
+    if (!atomic_compare_exchange_strong(&exchange->state, &reading, EXCHANGE_RUNNING)) return MHD_NO;
+    atomic_fetch_add(&exchange->server->running, 1);
+    kerf_text_add(&exchange->answer, "Invalid HTTP request received.");
+    exchange_answer(exchange, 400);
+    exchange->content_type = "text/plain; charset=utf-8";
+    exchange->is_last = 1;
+    return send_answer(exchange);
+}
+
 /* The headers are there. */
 static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     struct MHD_Connection *connection = exchange->connection;
@@ -114,8 +147,11 @@ static enum MHD_Result begin(struct exchange *exchange, const char *method) {
     exchange->method = method;
     exchange->body_type = header(connection, MHD_HTTP_HEADER_CONTENT_TYPE);
     exchange->host = header(connection, MHD_HTTP_HEADER_HOST);
+    const char *scheme = header(connection, "X-Forwarded-Proto");
+    exchange->scheme = scheme && strcmp(scheme, "https") == 0 ? scheme : server_scheme(exchange->server);
     exchange->began_s = clock_ticks_s();
     exchange->role = TOKEN_NONE;
+    if (!is_framed(connection)) return refuse_framing(exchange);
     if (rate_limit_lets_in(exchange)) exchange->role = access_role(exchange->server->access, connection);
     exchange->is_too_large = body > REQUEST_BODY_MOST;
     return MHD_YES;

@@ -89,6 +89,7 @@ enum route_flags {
     ROUTE_QUICK = 8       /* never asks the store: no worker is waited for */
 };
 
+void router_split(struct exchange *exchange); /* the target: path and query */
 /* Sets route and step, or answers 404, 405 or 307. */
 void router_find(struct exchange *exchange);
 const struct route *router_routes(int32_t *ret_count);

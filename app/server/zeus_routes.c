@@ -55,6 +55,12 @@ static void answer_job(struct exchange *exchange, int status) {
     exchange->content_type = "text/plain; charset=utf-8";
 }
 
+/* What the reference's database says to numbers and texts that it does not take. */
+static void answer_late(struct exchange *exchange) {
+    exchange_message(exchange, 500, exchange->late);
+    decision_finish(exchange);
+}
+
 static void register_in_turn(struct exchange *exchange);
 
 static void create(struct exchange *exchange) {
@@ -63,8 +69,14 @@ static void create(struct exchange *exchange) {
     int32_t code = kerf_job_create(&exchange->spec, flags, &exchange->turn.entry->job, &err);
     if (code == KERF_EINVALID) {
         int is_seed = exchange->spec.has_mab_seed && exchange->spec.mab_seed < 0;
-        exchange_message(exchange, 500, is_seed ? "expected non-negative integer" : err.message);
+        exchange_message(exchange, 500,
+                         is_seed          ? "expected non-negative integer"
+                         : exchange->late ? exchange->late
+                                          : err.message);
         decision_finish(exchange);
+    } else if (code == KERF_OK && exchange->late) {
+        job_entry_forget(exchange->turn.entry);
+        answer_late(exchange);
     } else if (code != KERF_OK) {
         decision_fail(exchange, code, &err);
     } else {
@@ -84,7 +96,7 @@ static void register_in_turn(struct exchange *exchange) {
         if (decision_finish(exchange)) zeus_register(exchange);
         return;
     }
-    if (kerf_job_spec_same(kerf_job_spec_of(exchange->turn.entry->job), &exchange->spec))
+    if (exchange->late == NULL && kerf_job_spec_same(kerf_job_spec_of(exchange->turn.entry->job), &exchange->spec))
         answer_job(exchange, 200);
     else
         exchange_message(exchange, 409,
@@ -101,6 +113,7 @@ void zeus_register(struct exchange *exchange) {
         exchange_refuse(exchange, &refusal);
         return;
     }
+    exchange->late = refusal.late;
     exchange->is_chosen = exchange->spec.job_id == NULL;
     if (exchange->is_chosen && !choose_job_id(exchange)) {
         struct kerf_error err;
@@ -271,6 +284,10 @@ static void report_in_turn(struct exchange *exchange) {
         decision_finish(exchange);
         return;
     }
+    if (exchange->late) {
+        answer_late(exchange);
+        return;
+    }
     int there = decision_load_trial(exchange, report->batch_size, report->trial_number);
     if (there < 0 || (there && !decision_load_costs(exchange, report->batch_size))) return;
     if (exchange->is_forgotten) {
@@ -295,6 +312,7 @@ void zeus_report(struct exchange *exchange) {
     struct request_body body = body_of(exchange);
     int32_t code = request_parse_report(&body, server_request_flags(exchange->server), &exchange->pool,
                                         &exchange->report, &refusal);
+    exchange->late = refusal.late;
     if (code != KERF_OK)
         exchange_refuse(exchange, &refusal);
     else
@@ -343,6 +361,10 @@ void zeus_end(struct exchange *exchange) {
         request_parse_trial(&body, server_request_flags(exchange->server), &exchange->pool, &exchange->ended, &refusal);
     if (code != KERF_OK)
         exchange_refuse(exchange, &refusal);
-    else if (!say_not_positive(exchange, exchange->ended.batch_size, exchange->ended.trial_number))
+    else if (say_not_positive(exchange, exchange->ended.batch_size, exchange->ended.trial_number))
+        return;
+    else if (refusal.late)
+        exchange_message(exchange, 500, refusal.late);
+    else
         decision_take_turn(exchange, exchange->ended.job_id, end_in_turn);
 }

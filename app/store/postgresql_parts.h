@@ -156,6 +156,8 @@ void pg_add_integer(struct pg_values *values, int64_t value);
 void pg_add_real(struct pg_values *values, double value); /* a NaN becomes NULL */
 void pg_add_null(struct pg_values *values);
 void pg_add_text(struct pg_values *values, const char *text); /* NULL: NULL */
+void pg_add_wanted(struct pg_values *values,
+                   const char *text); /* NULL, which nothing is equal to, where it is no UTF-8 */
 void pg_add_bytes(struct pg_values *values, const void *bytes, int length);
 
 double pg_clock_s(void); /* only goes up */

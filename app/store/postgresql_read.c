@@ -57,7 +57,7 @@ int32_t pg_find_job(struct store *base, const char *job_id, struct store_turn *r
                     struct kerf_error *err) {
     struct pg_values values = {0};
     PGresult *result;
-    pg_add_text(&values, job_id);
+    pg_add_wanted(&values, job_id);
     int32_t code = pg_ask(of(base), NULL, PG_FIND_JOB, &values, &result, err);
     if (code != KERF_OK) return code;
     if (pq.ntuples(result) == 0) {
@@ -74,7 +74,7 @@ int32_t pg_list_jobs(struct store *base, const struct store_page *page, store_vi
                      struct kerf_error *err) {
     struct pg_values values = {0};
     PGresult *result;
-    pg_add_text(&values, page->after_job_id ? page->after_job_id : "");
+    pg_add_wanted(&values, page->after_job_id ? page->after_job_id : "");
     pg_add_integer(&values, page->limit);
     int32_t code = pg_ask(of(base), NULL, PG_LIST_JOBS, &values, &result, err);
     if (code != KERF_OK) return code;

@@ -57,6 +57,22 @@ static void add_bits(struct pg_values *values, uint64_t bits) {
 
 void pg_add_null(struct pg_values *values) { add(values, NULL, 0, 0); }
 void pg_add_text(struct pg_values *values, const char *text) { add(values, text, 0, 0); }
+/* Bytes of the code point at c, 0 where there is none. */
+static int code_point(const unsigned char *c) {
+    int length = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
+    unsigned char least = c[0] == 0xE0 ? 0xA0 : c[0] == 0xF0 ? 0x90 : 0x80;
+    unsigned char most = c[0] == 0xED ? 0x9F : c[0] == 0xF4 ? 0x8F : 0xBF;
+    for (int i = 1; i < length; i++, least = 0x80, most = 0xBF)
+        if (c[i] < least || c[i] > most) return 0;
+    return length;
+}
+
+void pg_add_wanted(struct pg_values *values, const char *text) {
+    const unsigned char *c = (const unsigned char *)text;
+    for (int length = 1; length > 0 && *c; c += length) length = code_point(c);
+    pg_add_text(values, *c ? NULL : text);
+}
+
 void pg_add_bytes(struct pg_values *values, const void *bytes, int length) { add(values, bytes, length, 1); }
 void pg_add_integer(struct pg_values *values, int64_t value) { add_bits(values, (uint64_t)value); }
 

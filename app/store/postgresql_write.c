@@ -10,7 +10,7 @@ static int32_t lock_job(struct pg_session *session, const char *job_id, struct s
                         struct kerf_error *err) {
     struct pg_values values = {0};
     PGresult *results[2];
-    pg_add_text(&values, job_id);
+    pg_add_wanted(&values, job_id);
     pg_send(session, PG_BEGIN, NULL);
     pg_send(session, PG_TURN, &values);
     int32_t code = pg_collect(session, results, 2, err);

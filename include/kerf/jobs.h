@@ -234,7 +234,7 @@ enum kerf_job_status {
     KERF_JOB_TRIAL_FAILED,      /* 400: a report on a trial that was ended by PATCH */
     KERF_JOB_INVALID_RESULT,    /* 500, 422 without KERF_JOB_COMPAT: negative time or energy, or none at all */
     KERF_JOB_NOTHING_CONVERGED, /* 500: the sizes have to be chosen anew */
-    KERF_JOB_WEDGED,            /* 500, with KERF_JOB_COMPAT alone: one of Zeus's own errors, for ever */
+    KERF_JOB_WEDGED,            /* 500, with KERF_JOB_COMPAT alone: one of Zeus's own errors; nothing changes */
     KERF_JOB_NO_ARM,            /* 400, with KERF_JOB_COMPAT alone */
     KERF_JOB_NOT_FROM_MAB,      /* 400, with KERF_JOB_COMPAT alone */
     KERF_JOB_STATUSES_COUNT

@@ -36,7 +36,8 @@ KERF_API void kerf_text_number(struct kerf_text *text, double value);
 /** C's strtod with a decimal point, whatever the program's locale is. */
 KERF_API double kerf_number_parse(const char *text, char **ret_end);
 
-/** As Python's repr writes them: "300.0", "1e+16", "1e-05", "nan"; 'text', "it's", 'tab\t'. */
+/** As Python's repr writes them: "300.0", "1e+16", "1e-05", "nan"; 'text', "it's", 'tab\t'. The bytes C0 80 are
+ * a NUL, '\x00'. */
 KERF_API void kerf_text_python_float(struct kerf_text *text, double value);
 KERF_API void kerf_text_python_string(struct kerf_text *text, const char *utf8);
 

@@ -128,7 +128,7 @@ void kerf_text_python_string(struct kerf_text *text, const char *utf8) {
     char quote = strchr(utf8, '\'') && !strchr(utf8, '"') ? '"' : '\'';
     kerf_text_write(text, &quote, 1);
     while (*utf8) {
-        size_t length = utf8_code_point(utf8);
+        size_t length = memcmp(utf8, "\xC0\x80", 2) == 0 ? 2 : utf8_code_point(utf8); /* NUL, see text.h */
         uint32_t code = length ? decode(utf8, length) : (unsigned char)*utf8;
         if (length == 0) length = 1, code = 0xFFFD; /* no text: Python would not have it */
         if (code == (unsigned char)quote || code == '\\') kerf_text_add(text, "\\");

@@ -2,6 +2,7 @@
 /* A job in memory: made, restored from its rows, and given back. What it holds is O(sizes * rounds), and the costs. */
 #include "jobs/job.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "jobs/policy.h"
@@ -246,6 +247,22 @@ void job_begin_arms(struct kerf_job *job, const int32_t *sizes, int32_t count) {
     job->num_arms = count;
     job->row.stage = KERF_JOB_MAB;
     job->policy->fit(job);
+}
+
+void job_drop_arms(struct kerf_job *job) {
+    for (int32_t i = 0; i < job->spec.num_batch_sizes; i++) job->sizes[i].arm = -1;
+    job->num_arms = 0;
+    job->row.stage = KERF_JOB_PRUNING;
+}
+
+int job_refuses_arm(const struct kerf_job *job, const struct kerf_arm *arm, struct kerf_text *out) {
+    const char *what = isnan(arm->param_mean)         ? "param_mean"
+                       : isnan(arm->param_precision)  ? "param_precision"
+                       : isnan(arm->reward_precision) ? "reward_precision"
+                                                      : NULL;
+    if (what == NULL || !job->compat) return 0;
+    kerf_text_printf(out, "NOT NULL constraint failed: GaussianTsArmState.%s", what);
+    return 1;
 }
 
 /* ---- Costs ------------------------------------------------------------------------------------------------- */

@@ -46,6 +46,17 @@ static void pick(struct kerf_job *job, double now_s, struct kerf_decision *decis
     dispatch(job, KERF_TRIAL_MAB, job->arms[arm].batch_size, now_s, decision);
 }
 
+/* The reference takes back what it cannot store, and tries the same at each request. */
+static void check_arms(struct kerf_job *job, struct kerf_decision *decision, struct kerf_text *out) {
+    for (int32_t i = 0; i < job->num_arms; i++) {
+        if (!job_refuses_arm(job, &job->arms[i], out)) continue;
+        job_drop_arms(job);
+        decision->status = KERF_JOB_WEDGED;
+        decision->changes = 0;
+        return;
+    }
+}
+
 int32_t kerf_job_predict(struct kerf_job *job, double now_s, struct kerf_decision *ret_decision, struct kerf_text *out,
                          struct kerf_error *err) {
     struct kerf_decision decision = {.status = KERF_JOB_ANSWERED};
@@ -59,6 +70,7 @@ int32_t kerf_job_predict(struct kerf_job *job, double now_s, struct kerf_decisio
         } else if (next.status == KERF_JOB_ANSWERED) {
             job_begin_arms(job, job->good, next.num_arms);
             decision.changes |= KERF_JOB_CHANGED_ARMS;
+            check_arms(job, &decision, out);
         }
     }
     if (code != KERF_OK) return code;

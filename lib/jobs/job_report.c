@@ -118,6 +118,18 @@ static void keep_cost(struct kerf_job *job, int32_t size, int64_t trial, double 
     if (size >= 0 && job->sizes[size].costs.held && most > 0) costs_insert(&job->sizes[size].costs, trial, cost, most);
 }
 
+/* Whether the reference would fail to store what this result makes of its arm. */
+static int wedges(struct kerf_job *job, const struct kerf_trial *trial, const struct judged *judged,
+                  struct kerf_answer *answer, struct kerf_text *out) {
+    int32_t size = job_find_size(job, trial->batch_size), at = size >= 0 ? job->sizes[size].arm : -1;
+    if (!job->compat || job->row.stage != KERF_JOB_MAB || at < 0) return 0;
+    struct kerf_arm arm = job->arms[at];
+    job->policy->learn(job, &arm, &job->sizes[size].costs, judged->cost, judged->within && judged->converged);
+    if (!job_refuses_arm(job, &arm, out)) return 0;
+    answer->status = KERF_JOB_WEDGED;
+    return 1;
+}
+
 static int32_t finish(struct kerf_job *job, struct kerf_trial *trial, const struct kerf_report *report,
                       const struct judged *judged) {
     int32_t size = job_find_size(job, trial->batch_size), converged = judged->within && judged->converged;
@@ -192,7 +204,7 @@ static int32_t answer_open(struct kerf_job *job, struct kerf_trial *trial, const
     }
     if (refused(job, trial, answer, out)) return KERF_OK;
     int32_t code = reserve(job, job_find_size(job, trial->batch_size), err);
-    if (code != KERF_OK) return code;
+    if (code != KERF_OK || wedges(job, trial, &judged, answer, out)) return code;
     say_end(job, report, &judged, out);
     lease_note_sign_of_life(job, trial, now_s);
     answer->changes |= finish(job, trial, report, &judged);

@@ -2,8 +2,8 @@
 /*
  * The input is a job and what happens to it: requests, results good and bad, clients that die, clocks that step. Two
  * copies of the job live through it, one in memory and one that is made again from its rows before each decision. They
- * must agree to the last bit; a size that was pruned never runs again but as a concurrent trial; and whatever happened,
- * a job of which a size converged exploits in the end.
+ * must agree to the last bit; a size that was pruned never runs again but as a concurrent trial, which uses the
+ * cheapest one; and whatever happened, a job of which a size converged exploits in the end.
  */
 #include "invariants.h"
 
@@ -104,15 +104,91 @@ static int is_arm(const struct life *life, int64_t batch_size) {
     return 0;
 }
 
+static int is_kerf(const struct life *life) { return life->spec.policy != NULL && !life->compat; }
+
 static int counts_as_exploration(const struct kerf_trial *trial) {
     return trial->type == KERF_TRIAL_EXPLORATION && trial->status == KERF_TRIAL_SUCCEEDED && !trial->lease_ended;
+}
+
+/* The exploration of a size in this round, from 0; NULL: there is none. */
+static const struct kerf_trial *exploration(const struct life *life, int64_t batch_size, int64_t round) {
+    for (int64_t n = 1; n <= TRIALS; n++) {
+        const struct kerf_trial *trial = &life->trials[n];
+        int runs = trial->type == KERF_TRIAL_EXPLORATION && trial->status == KERF_TRIAL_DISPATCHED;
+        if (trial->number == 0 || trial->batch_size != batch_size || !(runs || counts_as_exploration(trial))) continue;
+        if (round-- == 0) return trial;
+    }
+    return NULL;
+}
+
+static int64_t explored(const struct life *life, int64_t batch_size, int only_converged) {
+    int64_t count = 0, rounds = 0;
+    for (const struct kerf_trial *trial; (trial = exploration(life, batch_size, rounds)) != NULL; rounds++)
+        count += !only_converged || trial->converged > 0;
+    return count;
+}
+
+static double cost_of(const struct life *life, const struct kerf_trial *trial) {
+    return kerf_job_cost(&life->spec, trial->energy_j, trial->time_s);
+}
+
+/* Where a round begins: the default, and then the cheapest size of the round before, of equals the first that ran. */
+static int64_t start_of(const struct life *life, int64_t round) {
+    int64_t start = life->spec.default_batch_size;
+    for (int64_t r = 0; r < round; r++) {
+        const struct kerf_trial *best = NULL;
+        for (int32_t i = 0; i < life->spec.num_batch_sizes; i++) {
+            const struct kerf_trial *trial = exploration(life, life->sizes[i], r);
+            if (trial == NULL || trial->converged <= 0) continue;
+            double cost = cost_of(life, trial), least = best ? cost_of(life, best) : INFINITY;
+            if (best == NULL || cost < least || (cost == least && trial->number < best->number)) best = trial;
+        }
+        if (best) start = best->batch_size;
+    }
+    return start;
+}
+
+/* A size that failed ends its direction: what lies behind it does not run in this round. */
+static void check_direction(const struct life *life, int64_t batch_size, int one_round) {
+    int64_t round = explored(life, batch_size, 0), start = start_of(life, round);
+    for (int32_t i = 0; i < life->spec.num_batch_sizes; i++) {
+        int64_t size = life->sizes[i];
+        int before = batch_size < start ? batch_size < size && size <= start : start < size && size < batch_size;
+        const struct kerf_trial *trial = exploration(life, size, round);
+        if (before && trial && !(one_round && size == start)) CHECK(trial->converged != 0);
+    }
+}
+
+static int64_t most_explored(const struct life *life, int only_converged) {
+    int64_t most = 0;
+    for (int32_t i = 0; i < life->spec.num_batch_sizes; i++) {
+        int64_t count = explored(life, life->sizes[i], only_converged);
+        if (count > most) most = count;
+    }
+    return most;
+}
+
+/* Arms are the sizes that converged in every round; where the last one pruned all, those of the rounds before it. */
+static void check_arms(const struct life *life) {
+    int64_t survived = most_explored(life, 1);
+    int one_round = is_kerf(life);
+    CHECK(life->num_arms > 0);
+    CHECK(one_round || most_explored(life, 0) <= survived + !life->compat);
+    for (int32_t i = 0; i < life->spec.num_batch_sizes; i++) {
+        int survives = survived == 0 || explored(life, life->sizes[i], 1) == survived;
+        CHECK(one_round ? survives || !is_arm(life, life->sizes[i]) : survives == is_arm(life, life->sizes[i]));
+    }
+    CHECK(survived > 0 || life->spec.num_pruning_rounds == 0);
 }
 
 static void check_dispatched(const struct life *life, const struct kerf_trial *trial) {
     CHECK(is_size(life, trial->batch_size) && trial->status == KERF_TRIAL_DISPATCHED && trial->converged == -1);
     if (trial->type == KERF_TRIAL_MAB) CHECK(is_arm(life, trial->batch_size) && life->row.stage == KERF_JOB_MAB);
+    if (trial->type == KERF_TRIAL_CONCURRENT) CHECK(trial->batch_size == life->row.min_cost_batch_size);
     if (trial->type != KERF_TRIAL_EXPLORATION) return;
     CHECK(life->row.stage == KERF_JOB_PRUNING);
+    check_direction(life, trial->batch_size, is_kerf(life));
+    CHECK(explored(life, trial->batch_size, 0) + 1 >= most_explored(life, 0)); /* left out of no round */
     for (int64_t n = 1; n < trial->number; n++) {
         const struct kerf_trial *earlier = &life->trials[n];
         if (earlier->batch_size != trial->batch_size) continue;
@@ -140,7 +216,9 @@ static struct kerf_trial *predict(struct life *life, int32_t *ret_status) {
         trial->lease_ended = 1;
     }
     int64_t last = life->row.last_trial_number;
+    int32_t arms = life->num_arms;
     store(life);
+    if (arms == 0 && life->row.stage == KERF_JOB_MAB) check_arms(life);
     *ret_status = decision.status;
     struct kerf_trial *trial = NULL;
     if (decision.status == KERF_JOB_ANSWERED) {
@@ -246,14 +324,14 @@ static void begin(struct life *life, struct input *input) {
     store(life);
 }
 
-/* From now on every run converges, and those that are silent lose their leases. */
-static void exploits_in_the_end(struct life *life) {
+/* From now on every run converges, or none does, and those that are silent lose their leases. */
+static void exploits_in_the_end(struct life *life, int converges) {
     int32_t status = KERF_JOB_ANSWERED;
     for (int left = 3 * SIZES * ROUNDS; left > 0 && life->row.stage == KERF_JOB_PRUNING; left--) {
         life->now += 1e12;
         struct kerf_trial *trial = predict(life, &status);
         if (trial == NULL) break;
-        report(life, trial, 1, life->row.has_min_cost ? 0 : 100, 1, 1);
+        report(life, trial, 1, life->row.has_min_cost ? 0 : 100, converges, 3);
     }
     CHECK(status == KERF_JOB_NOTHING_CONVERGED ? life->converged == 0 : life->row.stage == KERF_JOB_MAB);
 }
@@ -264,7 +342,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     CHECK(life != NULL);
     begin(life, &input);
     while (input.left > 0) step(life, &input);
-    if (!life->compat) exploits_in_the_end(life);
+    if (!life->compat) exploits_in_the_end(life, size < 3 || !(data[2] & 128));
     kerf_job_free(life->job);
     free(life);
     return 0;

@@ -59,10 +59,55 @@ static void test_routing(void **state) {
     char location[128];
     snprintf(location, sizeof location, "http://127.0.0.1:%d/jobs/batch_size?job_id=a", place.port);
     has_header("location", location);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/trials%2F?a=\"<b>\xE9%22", NULL), 307);
+    snprintf(location, sizeof location, "http://127.0.0.1:%d/trials?a=%%22%%3Cb%%3E%%E9%%22", place.port);
+    has_header("location", location);
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%2fb/", NULL), 307);
+    snprintf(location, sizeof location, "http://127.0.0.1:%d/api/v1/jobs/a%%2fb", place.port);
+    has_header("location", location);
     assert_int_equal(client_ask(&client, &reply, "GET", "/%6Aobs/batch_size?job_id=a", NULL), 400);
     assert_int_equal(client_ask(&client, &reply, "GET", "//", NULL), 404);
     assert_int_equal(client_ask(&client, &reply, "HEAD", "/healthz", NULL), 200);
     assert_int_equal(client_ask(&client, &reply, "HEAD", "/report", NULL), 405);
+}
+
+/* A proxy that speaks TLS sends its clients back to itself. */
+static void test_behind_proxy(void **state) {
+    (void)state;
+    static const char ask[] = "POST /jobs/ HTTP/1.1\r\nHost: kerf.example\r\nX-Forwarded-Proto: https\r\n\r\n";
+    client_send(&client, ask, sizeof ask - 1);
+    assert_true(client_read(&client, 0, &reply));
+    assert_int_equal(reply.status, 307);
+    has_header("location", "https://kerf.example/jobs");
+}
+
+/* Where a body ends has to be clear, as others on the way may see it differently. */
+static void test_framing(void **state) {
+    static const struct {
+        const char *headers;
+        int status;
+    } cases[] = {{"Content-Length: 7\r\n", 422},
+                 {"Transfer-Encoding: Chunked\r\n", 422},
+                 {"Transfer-Encoding: identity\r\n", 400},
+                 {"Transfer-Encoding: gzip, chunked\r\n", 400},
+                 {"Transfer-Encoding: chunked\r\nContent-Length: 7\r\n", 400},
+                 {"Content-Length: 7\r\nContent-Length: 7\r\n", 400}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char ask[256];
+        int is_chunked = strstr(cases[i].headers, "ransfer") != NULL;
+        int length = snprintf(ask, sizeof ask, "POST /report HTTP/1.1\r\nHost: k\r\n%s\r\n%s", cases[i].headers,
+                              is_chunked ? "7\r\n{\"a\":1}\r\n0\r\n\r\n" : "{\"a\":1}");
+        client_close(&client);
+        client_open(&client, place.port);
+        client_send(&client, ask, (size_t)length);
+        assert_true(client_read(&client, 0, &reply));
+        if (reply.status != cases[i].status) fail_msg("%s: %d", cases[i].headers, reply.status);
+        if (reply.status != 400) continue;
+        assert_string_equal(reply.body, "Invalid HTTP request received.");
+        has_header("connection", "close");
+    }
+    assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
 }
 
 static void test_own_routes(void **state) {
@@ -181,6 +226,8 @@ static void test_slow_clients(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_routing, start, stop),
+        cmocka_unit_test_setup_teardown(test_behind_proxy, start, stop),
+        cmocka_unit_test_setup_teardown(test_framing, start, stop),
         cmocka_unit_test_setup_teardown(test_own_routes, start, stop),
         cmocka_unit_test_setup_teardown(test_bodies, start, stop),
         cmocka_unit_test_setup_teardown(test_odd_requests, start, stop),

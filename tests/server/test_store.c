@@ -73,6 +73,24 @@ static void test_job(void **state) {
     kerf_job_free(made);
 }
 
+/* Whatever is asked for is not there, rather than a fault: not UTF-8, surrogates, the NUL of request.h. */
+static void test_no_text(void **state) {
+    static const char *const names[] = {"\xC0\x80",         "a\xFF",       "\xED\xA0\x80", "\xE4\xB8",
+                                        "\xF4\x90\x80\x80", "\xE4\xB8\xAD"};
+    const struct store_turn unknown = {0};
+    struct store_turn turn;
+    (void)state;
+    create("p1");
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_int_equal(store->methods->find_job(store, names[i], &turn, NULL, &err), KERF_EUNKNOWN);
+        assert_int_equal(store->methods->begin(store, names[i], &unknown, &turn, &err), KERF_OK);
+        assert_int_equal(turn.job, 0);
+        store->methods->cancel(store, &turn);
+    }
+    assert_true(create("\xE4\xB8\xAD") > 0);
+    assert_int_equal(store->methods->find_job(store, "\xE4\xB8\xAD", &turn, NULL, &err), KERF_OK);
+}
+
 static int32_t collect(void *context, const struct kerf_trial *trial, const char *reason) {
     char *text = context;
     sprintf(text + strlen(text), "%d%s ", (int)trial->number, reason ? reason : "");
@@ -241,6 +259,7 @@ int main(int argc, char **argv) {
     const char *why = "";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_job, start, stop),
+        cmocka_unit_test_setup_teardown(test_no_text, start, stop),
         cmocka_unit_test_setup_teardown(test_trials, start, stop),
         cmocka_unit_test_setup_teardown(test_purge, start, stop),
         cmocka_unit_test_setup_teardown(test_one_fails, start, stop),

@@ -34,13 +34,18 @@ static int ask(const char *route, const char *type, const char *bytes, size_t le
     kerf_text_clear(&echo);
     if (strcmp(route, "job") == 0) {
         code = request_parse_job(&body, flags, &pool, &spec, &refusal);
-        if (code == KERF_OK) return request_write_job(&spec, &echo) == KERF_OK ? 200 : -500;
+        if (code == KERF_OK && refusal.late == NULL) return request_write_job(&spec, &echo) == KERF_OK ? 200 : -500;
     } else if (strcmp(route, "report") == 0) {
         code = request_parse_report(&body, flags, &pool, &report, &refusal);
     } else if (strcmp(route, "trial") == 0) {
         code = request_parse_trial(&body, flags, &pool, &trial, &refusal);
     } else {
         code = request_parse_query(bytes, length, &pool, &job_id, &refusal);
+    }
+    if (code == KERF_OK && refusal.late) {
+        kerf_text_clear(&refusal.document);
+        request_write_message(refusal.late, &refusal.document);
+        return 500;
     }
     return code == KERF_OK ? 0 : refusal.plain ? -refusal.status : refusal.status;
 }

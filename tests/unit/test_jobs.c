@@ -166,6 +166,45 @@ static void a_cost_that_overflows_wedges_nothing(void **state) {
     }
 }
 
+/* A posterior that is no number: the reference's database refuses it each time, and nothing changes. */
+static void a_posterior_that_is_none_wedges_compat_alone(void **state) {
+    (void)state;
+    static const int64_t one[] = {16};
+    struct kerf_job_spec spec = usual();
+    spec.batch_sizes = one;
+    spec.num_batch_sizes = 1;
+    spec.num_pruning_rounds = 1;
+    spec.eta_knob = 0;
+    spec.max_power = 1e300;
+    for (int32_t flags = 0; flags <= KERF_JOB_COMPAT; flags++) {
+        struct kerf_job *job = create(&spec, flags);
+        struct kerf_trial trial = predict(job, 0);
+        struct kerf_report overflows = {16, trial.number, 1e10, 1, 1, 1};
+        struct kerf_answer answer;
+        assert_int_equal(kerf_job_report(job, &trial, &overflows, 1, &answer, &words, NULL), KERF_OK);
+        for (int i = 0; i < 2; i++) {
+            struct kerf_decision decision = decide(job, 2);
+            assert_int_equal(decision.status, flags ? KERF_JOB_WEDGED : KERF_JOB_ANSWERED);
+            assert_true((decision.changes == 0) == (flags != 0));
+            assert_int_equal(kerf_job_row_of(job)->stage, flags ? KERF_JOB_PRUNING : KERF_JOB_MAB);
+        }
+        if (flags) assert_string_equal(words.data, "NOT NULL constraint failed: GaussianTsArmState.param_mean");
+        kerf_job_free(job);
+        job = create(&spec, flags);
+        trial = predict(job, 0);
+        finish(job, &trial, 0, 1);
+        trial = predict(job, 2);
+        overflows.trial_number = trial.number;
+        for (int i = 0; i < 2; i++) { /* without compat the second one is a repeat */
+            assert_int_equal(kerf_job_report(job, &trial, &overflows, 3, &answer, &words, NULL), KERF_OK);
+            assert_int_equal(answer.status, flags ? KERF_JOB_WEDGED : KERF_JOB_ANSWERED);
+            assert_int_equal(trial.status, flags ? KERF_TRIAL_DISPATCHED : KERF_TRIAL_SUCCEEDED);
+        }
+        assert_int_equal(finish(job, &trial, 1, 3).status, KERF_JOB_ANSWERED);
+        kerf_job_free(job);
+    }
+}
+
 static void arms_are_in_order_however_they_are_stored(void **state) {
     (void)state;
     struct kerf_job *job = explored(usual(), 0), *again[2];
@@ -404,6 +443,7 @@ int main(void) {
         cmocka_unit_test(nothing_converged_in_the_first_round),
         cmocka_unit_test(numbers_that_are_none_are_refused),
         cmocka_unit_test(a_cost_that_overflows_wedges_nothing),
+        cmocka_unit_test(a_posterior_that_is_none_wedges_compat_alone),
         cmocka_unit_test(arms_are_in_order_however_they_are_stored),
         cmocka_unit_test(kerf_climbs_down_the_valley),
         cmocka_unit_test(compat_knows_no_policy_but_its_own),
