@@ -229,7 +229,8 @@ static int run(const struct worker_options *given) {
 static void print_help(void) {
     struct kerf_text text = {0};
     kerf_command_help(&text, &table, 0, 0);
-    for (char *c = text.data; c && (c = strstr(c, "kerf llama-worker")) != NULL;) c[4] = '-';
+    char *name = text.data ? strstr(text.data, "kerf llama-worker") : NULL;
+    for (; name; name = strstr(name, "kerf llama-worker")) name[4] = '-';
     if (text.data) fputs(text.data, stdout);
     kerf_text_free(&text);
 }
