@@ -35,18 +35,20 @@ if(llama_dir)
   set(LLAMA_INCLUDE_DIRS ${llama_dir}/include)
   target_include_directories(llama_library SYSTEM INTERFACE ${llama_dir}/include)
   target_link_libraries(llama_library INTERFACE ${llama_files})
-  file(GLOB backends ${llama_dir}/lib/libggml-cpu*.so)
-  if(backends) # they are opened at run time, from where they are
-    target_compile_definitions(llama_library INTERFACE KERF_LLAMA_BACKENDS="${llama_dir}/lib")
-  endif()
+  set(llama_libraries ${llama_dir}/lib)
 elseif(LLAMA_FOUND)
   target_link_libraries(llama_library INTERFACE PkgConfig::LLAMA)
+  pkg_get_variable(llama_libraries llama libdir)
 else()
   message(STATUS "no llama.cpp (pkg-config llama, or KERF_LLAMA_DIR): kerf-llama-worker is left out")
 endif()
 
-# what not every release has
 if(LLAMA_FOUND)
+  file(GLOB backends ${llama_libraries}/libggml-cpu*.so)
+  if(backends) # they are opened at run time, from where they are; elsewhere libggml knows where
+    target_compile_definitions(llama_library INTERFACE KERF_LLAMA_BACKENDS="${llama_libraries}")
+  endif()
+  # what not every release has
   include(CheckStructHasMember)
   set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY) # headers are asked, nothing is linked
   set(CMAKE_REQUIRED_INCLUDES ${LLAMA_INCLUDE_DIRS})

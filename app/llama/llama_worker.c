@@ -43,7 +43,7 @@ static const struct kerf_option options[] = {
     NUMBER("ubatch", ubatch, 1, 1 << 30, "n_ubatch where a request names none (default: 512)."),
     NUMBER("threads", threads, 1, 4096, "Threads (default: processors that it may use)."),
     NUMBER("threads-batch", threads_batch, 1, 4096, "Threads of a batch (default: as --threads)."),
-    NUMBER("gpu-layers", gpu_layers, -1, 4096, "Layers on devices, -1 for all (default: 0)."),
+    NUMBER("gpu-layers", gpu_layers, -1, 4096, "Layers on devices, -1 for all, as llama.cpp has it (default: -1)."),
     NUMBER("seed", seed, 0, 0x1p53, "Of the random tokens (default: 0)."),
     NUMBER("chunks", chunks, 1, 1000000, "Chunks in a measurement, whose mean is the value (default: 1)."),
     {.name = "logits",
@@ -229,7 +229,8 @@ static int run(const struct worker_options *given) {
 static void print_help(void) {
     struct kerf_text text = {0};
     kerf_command_help(&text, &table, 0, 0);
-    for (char *c = text.data; c && (c = strstr(c, "kerf llama-worker")) != NULL;) c[4] = '-';
+    char *name = text.data ? strstr(text.data, "kerf llama-worker") : NULL;
+    for (; name; name = strstr(name, "kerf llama-worker")) name[4] = '-';
     if (text.data) fputs(text.data, stdout);
     kerf_text_free(&text);
 }
@@ -241,6 +242,7 @@ int main(int argc, char **argv) {
                                    .context = 512,
                                    .batch = 2048,
                                    .ubatch = 512,
+                                   .gpu_layers = -1,
                                    .chunks = 1};
     struct kerf_error err = {0};
     int32_t help = 0;

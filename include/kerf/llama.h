@@ -51,15 +51,15 @@ struct kerf_llama_memory {
  * KERF_EINVALID: a size below 1, a type that is none of a cache; a model that says no block_count, embedding_length,
  * head_count (unless it has no attention) or vocabulary.
  */
-KERF_API int32_t kerf_llama_memory(const struct kerf_gguf *gguf, const struct kerf_llama_setting *setting,
-                                   struct kerf_llama_memory *ret_memory, struct kerf_error *err);
+KERF_API int32_t kerf_llama_memory_estimate(const struct kerf_gguf *gguf, const struct kerf_llama_setting *setting,
+                                            struct kerf_llama_memory *ret_memory, struct kerf_error *err);
 
 /** Memory of this machine for one more program: MemTotal and MemAvailable, and less where a control group allows less.
  */
 struct kerf_machine_memory {
     int64_t total, available;
 };
-KERF_API int32_t kerf_machine_memory(struct kerf_machine_memory *ret_memory, struct kerf_error *err);
+KERF_API int32_t kerf_machine_memory_read(struct kerf_machine_memory *ret_memory, struct kerf_error *err);
 
 /* ---- Flags ------------------------------------------------------------------------------------------------ */
 
@@ -86,8 +86,8 @@ struct kerf_bub_limits {
 
 /** memory_bytes: of device 0 in all, or of the machine. imatrix: --conform-to-imatrix. KERF_EINVALID: a context below
  * 1, or sizes that the file does not say. */
-KERF_API int32_t kerf_bub_limits(const struct kerf_gguf *gguf, int64_t context, double memory_bytes, int32_t imatrix,
-                                 struct kerf_bub_limits *ret_limits, struct kerf_error *err);
+KERF_API int32_t kerf_bub_limits_estimate(const struct kerf_gguf *gguf, int64_t context, double memory_bytes,
+                                          int32_t imatrix, struct kerf_bub_limits *ret_limits, struct kerf_error *err);
 
 #ifdef __cplusplus
 }

@@ -34,7 +34,7 @@ static void check_memory(const struct kerf_gguf *gguf, const struct kerf_llama_s
     struct kerf_error err;
     poison(&m, sizeof m);
     poison(&err, sizeof err);
-    int32_t code = kerf_llama_memory(gguf, setting, &m, &err);
+    int32_t code = kerf_llama_memory_estimate(gguf, setting, &m, &err);
     if (code != KERF_OK) {
         check_error(code, &err, "", NULL, 0);
         CHECK(is_poisoned(&m, sizeof m));
@@ -62,7 +62,7 @@ static void try_settings(const struct kerf_gguf *gguf) {
                 check_memory(gguf, &setting);
             }
     struct kerf_bub_limits limits;
-    if (kerf_bub_limits(gguf, 4096, 16e9, 0, &limits, NULL) == KERF_OK)
+    if (kerf_bub_limits_estimate(gguf, 4096, 16e9, 0, &limits, NULL) == KERF_OK)
         CHECK(limits.max_batch >= 0 && limits.max_batch <= 4096 && limits.trials >= 0 && limits.trials <= 40);
 }
 

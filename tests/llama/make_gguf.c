@@ -314,7 +314,10 @@ static void put_blocks(struct maker *m, const struct tensor *t, float most) {
     unsigned char block[2 + BLOCK];
     memcpy(block, &scale, sizeof scale);
     for (int64_t i = 0; i < t->ne[0] * t->ne[1] * t->ne[2] / BLOCK; i++) {
-        for (size_t b = 0; b < bytes; b += 8) memcpy(block + 2 + b, &(uint64_t){random_bits(&m->rng)}, 8);
+        for (size_t b = 0; b < bytes; b += 8) {
+            uint64_t bits = random_bits(&m->rng);
+            memcpy(block + 2 + b, &bits, sizeof bits);
+        }
         put(m, block, 2 + bytes);
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf-llama-worker with a real llama.cpp and models of random weights: what it answers, what it survives, and that
- * llama.cpp allocates what kerf_llama_memory says. */
+ * llama.cpp allocates what kerf_llama_memory_estimate says. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -287,7 +287,7 @@ static void it_allocates_what_was_estimated(void **state) {
                      "{\"id\":1,\"setting\":{\"batch\":%d,\"ubatch\":%d,\"flash_attention\":\"%s\"},\"limit_s\":1e-6}",
                      (int)setting.batch, (int)setting.ubatch, k % 2 ? "off" : "on");
             json_decref(ask(&worker, request));
-            assert_int_equal(kerf_llama_memory(gguf, &setting, &memory, &err), KERF_OK);
+            assert_int_equal(kerf_llama_memory_estimate(gguf, &setting, &memory, &err), KERF_OK);
             double kv = logged_mib("KV") * 1048576, compute = logged_mib("compute") * 1048576;
             double off = (double)memory.compute_host / compute - 1;
             if (fabs((double)memory.kv_host - kv) > 11000 || fabs(off) > 0.1)

@@ -88,7 +88,7 @@ static const struct kerf_gguf llama7b = {.architecture = "llama",
 
 static struct kerf_bub_limits limits_of(int64_t context, double memory_bytes, int32_t imatrix) {
     struct kerf_bub_limits limits;
-    assert_int_equal(kerf_bub_limits(&llama7b, context, memory_bytes, imatrix, &limits, NULL), KERF_OK);
+    assert_int_equal(kerf_bub_limits_estimate(&llama7b, context, memory_bytes, imatrix, &limits, NULL), KERF_OK);
     return limits;
 }
 
@@ -121,9 +121,9 @@ static void best_bub_knows_memory_as_it_did(void **state) {
     assert_true(limits.batch_exponents[1] < limits.batch_exponents[0]);
     struct kerf_gguf nothing = {.architecture = "clip"};
     struct kerf_error err = {0};
-    assert_int_equal(kerf_bub_limits(&nothing, 512, 1e9, 0, &limits, &err), KERF_EINVALID);
+    assert_int_equal(kerf_bub_limits_estimate(&nothing, 512, 1e9, 0, &limits, &err), KERF_EINVALID);
     assert_string_equal(err.message, "the model (clip) says no embedding_length or block_count");
-    assert_int_equal(kerf_bub_limits(&llama7b, 0, 1e9, 0, &limits, &err), KERF_EINVALID);
+    assert_int_equal(kerf_bub_limits_estimate(&llama7b, 0, 1e9, 0, &limits, &err), KERF_EINVALID);
 }
 
 int main(void) {

@@ -57,7 +57,7 @@ static struct kerf_gguf model(enum model which) {
 static struct kerf_llama_memory estimate(const struct kerf_gguf *gguf, const struct kerf_llama_setting *setting) {
     struct kerf_llama_memory memory;
     struct kerf_error err = {0};
-    int32_t code = kerf_llama_memory(gguf, setting, &memory, &err);
+    int32_t code = kerf_llama_memory_estimate(gguf, setting, &memory, &err);
     if (code != KERF_OK) print_error("%s\n", err.message);
     assert_int_equal(code, KERF_OK);
     return memory;
@@ -200,7 +200,7 @@ static void more_is_never_less(void **state) {
 static void refused(const struct kerf_gguf *gguf, const struct kerf_llama_setting *setting, const char *message) {
     struct kerf_llama_memory memory;
     struct kerf_error err = {0};
-    assert_int_equal(kerf_llama_memory(gguf, setting, &memory, &err), KERF_EINVALID);
+    assert_int_equal(kerf_llama_memory_estimate(gguf, setting, &memory, &err), KERF_EINVALID);
     assert_string_equal(err.message, message);
 }
 
@@ -228,7 +228,7 @@ static void the_machine_has_memory(void **state) {
     (void)state;
     struct kerf_machine_memory memory = {0};
     struct kerf_error err = {0};
-    assert_int_equal(kerf_machine_memory(&memory, &err), KERF_OK);
+    assert_int_equal(kerf_machine_memory_read(&memory, &err), KERF_OK);
     assert_true(memory.available > 0 && memory.available <= memory.total);
 }
 

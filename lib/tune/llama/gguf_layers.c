@@ -22,7 +22,8 @@ enum trait {
     WINDOW_GIVEN = 256,  /* `window` holds where the file says none */
     WINDOW_FORCED = 512, /* `window` holds where the file has the key, whatever it says */
     KV_FIRST_20 = 1024,  /* later layers use the cache of an earlier one */
-    STATE_SQUARE = 2048  /* the state is a square of a head's keys */
+    STATE_SQUARE = 2048, /* the state is a square of a head's keys */
+    ROUGH = 4096         /* it keeps more than is counted here */
 };
 
 static const struct architecture {
@@ -35,7 +36,7 @@ static const struct architecture {
     {"bert", NO_MEMORY, 0, 0},
     {"cohere2", WINDOW, 4, 0},
     {"cohere2moe", WINDOW_DENSE, 4, 0},
-    {"deepseek4", WINDOW_ALL, 0, 0},
+    {"deepseek4", WINDOW_ALL | ROUGH, 0, 0},
     {"dream", NO_MEMORY, 0, 0},
     {"eurobert", NO_MEMORY, 0, 0},
     {"exaone-moe", WINDOW | WINDOW_GIVEN, 4, 128},
@@ -75,7 +76,7 @@ static const struct architecture {
     {"qwen35", HYBRID_PERIOD, 0, 0},
     {"qwen35moe", HYBRID_PERIOD, 0, 0},
     {"qwen3next", HYBRID_PERIOD, 0, 0},
-    {"qwen4exp", HYBRID_PERIOD, 0, 0},
+    {"qwen4exp", HYBRID_PERIOD | ROUGH, 0, 0},
     {"rnd1", NO_MEMORY, 0, 0},
     {"rwkv6", RECURRENT, 0, 0},
     {"rwkv6qwen2", RECURRENT, 0, 0},
@@ -107,7 +108,10 @@ static const struct architecture *architecture_of(const char *name, int32_t *ret
     static const struct architecture like_llama = {"", 0, 0, 0};
     *ret_is_listed = 1;
     for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++)
-        if (strcmp(architectures[i].name, name) == 0) return &architectures[i];
+        if (strcmp(architectures[i].name, name) == 0) {
+            *ret_is_listed = !(architectures[i].traits & ROUGH);
+            return &architectures[i];
+        }
     for (size_t i = 0; i < sizeof ordinary / sizeof *ordinary; i++)
         if (strcmp(ordinary[i], name) == 0) return &like_llama;
     *ret_is_listed = 0;

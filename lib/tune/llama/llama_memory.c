@@ -198,8 +198,8 @@ static void add_compute(const struct question *q, struct kerf_llama_memory *memo
 
 /* ---- The sum ---------------------------------------------------------------------------------------------- */
 
-int32_t kerf_llama_memory(const struct kerf_gguf *gguf, const struct kerf_llama_setting *setting,
-                          struct kerf_llama_memory *ret_memory, struct kerf_error *err) {
+int32_t kerf_llama_memory_estimate(const struct kerf_gguf *gguf, const struct kerf_llama_setting *setting,
+                                   struct kerf_llama_memory *ret_memory, struct kerf_error *err) {
     struct question q;
     struct kerf_llama_memory memory = {0};
     int32_t code = ask(gguf, setting, &q, err);

@@ -82,7 +82,7 @@ static void limit_by_groups(struct kerf_machine_memory *memory) {
     if (file) fclose(file);
 }
 
-int32_t kerf_machine_memory(struct kerf_machine_memory *ret_memory, struct kerf_error *err) {
+int32_t kerf_machine_memory_read(struct kerf_machine_memory *ret_memory, struct kerf_error *err) {
     struct kerf_text text = {0};
     int32_t code = input_read(meminfo, 1 << 20, &text, err);
     if (code != KERF_OK) return code;
