@@ -145,10 +145,12 @@ int main(int argc, char **argv) {
         for (int i = 0; i < 3; i++) report(&s[i], policy, 0, 0, 0.01, seeds, first);
     if (strchr(mode, 'x'))
         for (int i = 0; i < 3; i++) report(&extra[i], policy, 0, 0, 0.03, seeds, first), report(&extra[i], policy, 1, 0, 0.03, seeds, first), report(&extra[i], policy, 0, 1, 0.03, seeds, first);
+    if (strchr(mode, 'y')) report(&extra[2], policy, 0, 0, 0.03, seeds, first);
+    if (strchr(mode, 't')) report(&s[1], policy, 0, 0, 0.03, seeds, first);
     if (strchr(mode, 'r')) {
         for (int32_t drift = 0; drift < 3; drift++) {
             struct result sum = {0};
-            int count = 60;
+            int count = 30;
             for (int i = 0; i < count; i++) {
                 struct surface surface;
                 surface_random(&surface, (uint64_t)i + 1);

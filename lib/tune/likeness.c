@@ -27,6 +27,6 @@ double *likeness_places(const struct kerf_tune_param *param, struct arena *arena
 double likeness(const struct kerf_tune_param *param, const double *places, int32_t a, int32_t b, double length) {
     if (a == b) return 1;
     double distance = param->kind == KERF_TUNE_INTEGER ? fabs(places[a] - places[b]) : 1, r = sqrt(3) * distance / length;
-    static double q = -1; if (q < 0) q = getenv("Q") ? atof(getenv("Q")) : 0;
+    static double q = -1; if (q < 0) q = getenv("Q") ? atof(getenv("Q")) : 0.002;
     return (1 - q) * (1 + r) * exp(-r);
 }

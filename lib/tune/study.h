@@ -56,7 +56,7 @@ struct tune_policy {
 const struct tune_policy *tune_policy_find(const char *name); /* NULL: there is none; of NULL the default */
 
 extern const struct tune_policy tune_policy_kerf, tune_policy_race, tune_policy_exhaustive, tune_policy_random,
-    tune_policy_best_bub, tune_policy_null;
+    tune_policy_halving, tune_policy_best_bub, tune_policy_null;
 
 int tune_is_open(const struct kerf_tune_study *study, int32_t setting);
 

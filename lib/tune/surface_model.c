@@ -28,7 +28,8 @@ enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64 };
 static const double FORGET = 16;
 static const double CONSTANT = 4; /* variance of c, in variances of f */
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
-static const double OWN = 0.1;
+static double OWN = 0.15;
+__attribute__((constructor)) static void xx(void) { if (getenv("OWN")) OWN = atof(getenv("OWN")); }
 static const double FREEDOM = 0.75, NOISE = 0.015;
 
 int32_t surface_model_find(const struct surface_model *model, int32_t setting) {
@@ -244,11 +245,21 @@ static void learn_earlier(struct surface_model *model) {
     if (question->num_earlier) model->clock = -INFINITY;
 }
 
+static void note_drift(struct surface_model *model) {
+    double mean, sd;
+    weigh(model);
+    surface_model_moments(model, model->num_active, &mean, &sd);
+    model->drift[0] = fmin(model->drift[0], mean);
+    model->drift[1] = fmax(model->drift[1], mean);
+}
+
 static void learn_new(struct surface_model *model) {
     const struct kerf_tune_study *study = model->study;
     for (; model->seen < study->num_observations; model->seen++) {
         const struct kerf_tune_observation *o = &study->observations[model->seen];
-        if (counts(o)) learn(model, o, -1, passed(model, o));
+        if (!counts(o)) continue;
+        learn(model, o, -1, passed(model, o));
+        note_drift(model);
     }
     weigh(model);
 }
@@ -338,4 +349,9 @@ double surface_model_noise(const struct surface_model *model) {
     for (int32_t i = 0; i < model->num_points; i++)
         if (model->weights[i] > 0) sum += model->weights[i] * sqrt(model->points[i].beta / model->points[i].alpha);
     return sum;
+}
+
+double surface_model_drift(const struct surface_model *model) {
+    double gone = model->drift[1] - model->drift[0];
+    return model->scale.logarithmic ? exp(gone) : 1;
 }

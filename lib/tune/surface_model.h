@@ -28,6 +28,7 @@ struct surface_model {
     double *weights;        /* [num_points], sum 1 */
     double *work;           /* [dims] */
     int32_t seen;           /* observations of the study that are in it */
+    double drift[2];        /* the least and the most that it was thought to be, right after a run */
     double clock;           /* of the last one */
     double run_s;           /* of the first one, which is the unit of drift; 0: the number of observations is time */
 };
@@ -47,7 +48,8 @@ int32_t surface_model_find(const struct surface_model *model, int32_t setting);
 /* Mean and standard deviation of an unknown, on the model's scale. */
 void surface_model_moments(const struct surface_model *model, int32_t which, double *ret_mean, double *ret_sd);
 
-/* The standard deviation of the noise, and of the drift over what the study has lasted. */
+/* The standard deviation of the noise, and how far the drift has gone, as a factor. */
 double surface_model_noise(const struct surface_model *model);
+double surface_model_drift(const struct surface_model *model);
 
 #endif

@@ -3,8 +3,9 @@
 #include <string.h>
 #include "tune/study.h"
 
-static const struct tune_policy *const policies[] = {&tune_policy_kerf, &tune_policy_exhaustive,
-                                                     &tune_policy_random, &tune_policy_null};
+static const struct tune_policy *const policies[] = {&tune_policy_kerf,   &tune_policy_race,    &tune_policy_exhaustive,
+                                                     &tune_policy_random, &tune_policy_halving, &tune_policy_best_bub,
+                                                     &tune_policy_null};
 enum { POLICIES = sizeof policies / sizeof policies[0] };
 
 const struct tune_policy *tune_policy_find(const char *name) {
