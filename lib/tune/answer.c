@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The answer of a study: the plain statistics of what was measured, over which the policy's model, if it has one, writes
+ * what it knows.
+ */
+#include <math.h>
+#include <stdio.h>
+#include "tune/normal.h"
+#include "tune/study.h"
+
+static int32_t status_of(const struct tally *tally) {
+    if (tally->values > 0) return KERF_TUNE_MEASURED;
+    if (tally->censored > 0) return KERF_TUNE_ALL_CENSORED;
+    if (tally->failed > 0) return KERF_TUNE_ALL_FAILED;
+    return tally->skipped ? KERF_TUNE_SKIPPED : KERF_TUNE_NOT_MEASURED;
+}
+
+/* Mean and interval by Student's t; of one observation there is no interval. */
+static void plain_estimate(const struct kerf_tune_study *study, const struct tally *tally,
+                           struct kerf_tune_estimate *of) {
+    *of = (struct kerf_tune_estimate){.status = status_of(tally),
+                                      .observations = tally->values,
+                                      .censored = tally->censored,
+                                      .failed = tally->failed,
+                                      .mean = NAN,
+                                      .interval = {NAN, NAN},
+                                      .probability_within = NAN,
+                                      .probability_within_margin = NAN,
+                                      .reason = tally->skipped ? tally->skipped : ""};
+    if (tally->skipped == NULL && tally->failed > 0) of->reason = kerf_tune_failure_word(tally->failure);
+    if (tally->values == 0) return;
+    of->mean = tally->mean;
+    if (tally->values < 2) return;
+    double error = sqrt(tally->squares / (tally->values - 1.0) / tally->values);
+    double reach = error * student_quantile(0.5 + 0.5 * study->question.confidence, tally->values - 1.0);
+    of->interval[0] = tally->mean - reach;
+    of->interval[1] = tally->mean + reach;
+}
+
+static int32_t best_mean(const struct kerf_tune_study *study) {
+    int32_t best = -1;
+    double sign = study->question.maximize ? -1 : 1;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        if (study->tallies[i].values == 0) continue;
+        if (best < 0 || sign * study->tallies[i].mean < sign * study->tallies[best].mean) best = i;
+    }
+    return best;
+}
+
+/* Pooled over settings, relative to their means. */
+static double plain_noise(const struct kerf_tune_study *study) {
+    double sum = 0, freedom = 0;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        const struct tally *tally = &study->tallies[i];
+        if (tally->values < 2 || tally->mean == 0) continue;
+        sum += tally->squares / (tally->mean * tally->mean);
+        freedom += tally->values - 1;
+    }
+    return freedom > 0 ? sqrt(sum / freedom) : NAN;
+}
+
+static void plain_gain(const struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
+    int32_t first = study->space->default_setting;
+    if (first < 0 || answer->best < 0 || study->tallies[first].values == 0) return;
+    double of_default = study->tallies[first].mean, of_best = study->tallies[answer->best].mean;
+    answer->default_gain = study->question.maximize ? of_best / of_default : of_default / of_best;
+}
+
+static void write_reason(const struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
+    char best[90], recommended[90];
+    if (answer->best < 0) {
+        snprintf(answer->reason, sizeof answer->reason, "nothing was measured");
+        return;
+    }
+    tune_words(study, answer->best, best, sizeof best);
+    tune_words(study, answer->recommended, recommended, sizeof recommended);
+    const struct kerf_tune_estimate *of = &study->estimates[answer->recommended];
+    if (answer->recommended != answer->best)
+        snprintf(answer->reason, sizeof answer->reason, "preferred to %s and within %g %% of the best with %.1f %%", best,
+                 100 * study->question.margin, 100 * of->probability_within_margin);
+    else if (isnan(of->probability_within))
+        snprintf(answer->reason, sizeof answer->reason, "the best mean of %d observations", (int)answer->observations);
+    else
+        snprintf(answer->reason, sizeof answer->reason, "within %g %% of the best with %.1f %%",
+                 100 * study->question.within, 100 * of->probability_within);
+}
+
+int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
+                               struct kerf_error *err) {
+    struct kerf_tune_answer answer = {.best = best_mean(study),
+                                      .observations = study->num_observations,
+                                      .censored = study->num_censored,
+                                      .failed = study->num_failed,
+                                      .disturbed = study->num_disturbed,
+                                      .noise = plain_noise(study),
+                                      .drift = 1,
+                                      .default_gain = NAN,
+                                      .gain_interval = {NAN, NAN},
+                                      .settings = study->estimates};
+    for (int32_t i = 0; i < study->space->num_settings; i++)
+        plain_estimate(study, &study->tallies[i], &study->estimates[i]);
+    answer.recommended = answer.best;
+    plain_gain(study, &answer);
+    int32_t code = study->policy->estimate ? study->policy->estimate(study, &answer, err) : KERF_OK;
+    if (code != KERF_OK) return code;
+    write_reason(study, &answer);
+    *ret_answer = answer;
+    return KERF_OK;
+}

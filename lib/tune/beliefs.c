@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Beliefs kept up to date, and the answer that they give. */
+#include "tune/beliefs.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include "tune/equivalence.h"
+#include "tune/normal.h"
+
+enum { NOISE_AFTER = 24 };
+static const double CUT = 2.5;
+
+int beliefs_none(const struct kerf_tune_study *study) {
+    return study->num_values + study->num_censored + study->question.num_earlier == 0;
+}
+
+void beliefs_free(struct beliefs *beliefs) {
+    if (beliefs == NULL) return;
+    beliefs->draws = joint_draws_free(beliefs->draws);
+    beliefs->model = surface_model_free(beliefs->model);
+}
+
+static int32_t draw(const struct surface_model *model, struct joint_draws **ret_draws, struct kerf_error *err) {
+    int32_t first = model->study->space->default_setting, also = first >= 0 ? surface_model_find(model, first) : -1;
+    return joint_draws_make(model, &also, 1, ret_draws, err);
+}
+
+int32_t beliefs_update(struct beliefs *beliefs, const struct kerf_tune_study *study, int32_t kind,
+                       struct kerf_error *err) {
+    if (beliefs->draws && beliefs->drawn == study->num_observations && beliefs->drawn_open == study->num_open)
+        return KERF_OK;
+    beliefs->draws = joint_draws_free(beliefs->draws);
+    int32_t code = surface_model_update(study, kind, &beliefs->model, err);
+    if (code == KERF_OK) code = draw(beliefs->model, &beliefs->draws, err);
+    beliefs->drawn = study->num_observations;
+    beliefs->drawn_open = study->num_open;
+    return code;
+}
+
+int32_t beliefs_pretend(const struct beliefs *beliefs, const int32_t *pending, int32_t num_pending,
+                        struct surface_model **ret_model, struct joint_draws **ret_draws, struct kerf_error *err) {
+    struct surface_model *model = NULL;
+    int32_t code = surface_model_pretend(beliefs->model, pending, num_pending, &model, err);
+    if (code == KERF_OK) code = draw(model, ret_draws, err);
+    if (code == KERF_OK)
+        *ret_model = model;
+    else
+        surface_model_free(model);
+    return code;
+}
+
+int32_t beliefs_setting(const struct joint_draws *draws, int32_t i) { return draws->model->active[draws->at[i]]; }
+
+static double mean_of(const struct joint_draws *draws, int32_t i) {
+    double mean, sd;
+    surface_model_moments(draws->model, draws->at[i], &mean, &sd);
+    return mean;
+}
+
+int32_t beliefs_leader(const struct joint_draws *draws) {
+    int32_t leader = 0;
+    for (int32_t i = 1; i < draws->num; i++) {
+        if (draws->within[i] < draws->within[leader]) continue;
+        if (draws->within[i] > draws->within[leader] || mean_of(draws, i) < mean_of(draws, leader)) leader = i;
+    }
+    return leader;
+}
+
+double beliefs_cut(const struct joint_draws *draws) {
+    const struct kerf_tune_study *study = draws->model->study;
+    double least = INFINITY;
+    if (!study->question.is_time || study->num_values == 0) return INFINITY;
+    for (int32_t i = 0; i < draws->num; i++)
+        if (study->tallies[beliefs_setting(draws, i)].values > 0) least = fmin(least, mean_of(draws, i));
+    return least + log(CUT);
+}
+
+double beliefs_limit(const struct joint_draws *draws) {
+    double cut = beliefs_cut(draws);
+    return isfinite(cut) ? scale_from(&draws->model->scale, cut) : 0;
+}
+
+/* To tell two settings as far apart as `within` takes about (2 s / within)^2 runs of each. */
+int beliefs_hopeless(const struct joint_draws *draws, int32_t bound, double *ret_noise) {
+    const struct kerf_tune_study *study = draws->model->study;
+    *ret_noise = surface_model_noise(draws->model);
+    if (study->num_observations < NOISE_AFTER || !draws->model->scale.logarithmic) return 0;
+    double runs = 2 * *ret_noise / log1p(study->question.within);
+    return runs * runs > 2 * (double)bound;
+}
+
+/* ---- The answer -------------------------------------------------------------------------------------------- */
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void write_gain(const struct joint_draws *draws, int32_t leader, struct kerf_tune_answer *answer) {
+    const struct kerf_tune_study *study = draws->model->study;
+    int32_t first = study->space->default_setting, count = 0;
+    int32_t active = first >= 0 ? surface_model_find(draws->model, first) : -1;
+    int32_t at = active >= 0 ? joint_draws_find(draws, active) : -1;
+    if (at < 0 || !draws->model->scale.logarithmic) return;
+    double gains[DRAWS], sum = 0, tail = 0.5 * (1 - study->question.confidence);
+    for (; count < DRAWS; count++) {
+        const double *y = draws->y + (int64_t)count * draws->num;
+        gains[count] = y[at] - y[leader];
+        sum += gains[count];
+    }
+    qsort(gains, DRAWS, sizeof *gains, by_value);
+    answer->default_gain = exp(sum / DRAWS);
+    answer->gain_interval[0] = exp(gains[(int32_t)(tail * (DRAWS - 1))]);
+    answer->gain_interval[1] = exp(gains[(int32_t)((1 - tail) * (DRAWS - 1))]);
+}
+
+static void write_estimate(const struct surface_model *model, int32_t i, double reach, struct kerf_tune_estimate *of) {
+    double mean, sd;
+    surface_model_moments(model, i, &mean, &sd);
+    double a = scale_from(&model->scale, mean - reach * sd), b = scale_from(&model->scale, mean + reach * sd);
+    of->mean = scale_from(&model->scale, mean);
+    of->interval[0] = fmin(a, b);
+    of->interval[1] = fmax(a, b);
+    of->probability_within = of->probability_within_margin = 0;
+}
+
+/* Student's t with the degrees of freedom that the variance of the noise is known with. */
+static double reach_of(const struct surface_model *model) {
+    double freedom = 0, confidence = model->study->question.confidence;
+    for (int32_t i = 0; i < model->num_points; i++) freedom += model->weights[i] * 2 * model->points[i].alpha;
+    return student_quantile(0.5 + 0.5 * confidence, freedom);
+}
+
+int32_t beliefs_answer(struct beliefs *beliefs, struct kerf_tune_study *study, int32_t kind,
+                       struct kerf_tune_answer *answer, struct kerf_error *err) {
+    if (study->num_open == 0 || beliefs_none(study)) return KERF_OK;
+    int32_t code = beliefs_update(beliefs, study, kind, err);
+    if (code != KERF_OK) return code;
+    const struct joint_draws *draws = beliefs->draws;
+    const struct surface_model *model = beliefs->model;
+    double reach = reach_of(model);
+    for (int32_t i = 0; i < model->num_active; i++)
+        write_estimate(model, i, reach, &study->estimates[model->active[i]]);
+    for (int32_t i = 0; i < draws->num; i++) {
+        struct kerf_tune_estimate *of = &study->estimates[beliefs_setting(draws, i)];
+        of->probability_within = draws->within[i];
+        of->probability_within_margin = draws->within_margin[i];
+    }
+    int32_t leader = beliefs_leader(draws);
+    answer->best = beliefs_setting(draws, leader);
+    answer->recommended = beliefs_setting(draws, equivalence_accepted(draws, leader));
+    answer->noise = surface_model_noise(model);
+    answer->drift = surface_model_drift(model);
+    answer->default_gain = answer->gain_interval[0] = answer->gain_interval[1] = NAN;
+    write_gain(draws, leader, answer);
+    return KERF_OK;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Conditioning a Gaussian process on one observation after another. With h the sum's indicator, k = cov h and
+ * v = h' cov h + 1 (the noise),
+ *
+ *     mean += k (y - h' mean) / v          cov -= k k' / v
+ *     beta += (y - h' mean)^2 / (2 v)      alpha += 1/2
+ *
+ * which after n observations is what the usual inverse of an n x n matrix gives (Rasmussen and Williams, "Gaussian
+ * Processes for Machine Learning", 2006, 2.2), and the product of the predictive densities, each Student's t, is the
+ * evidence. On a grid of a few dozen settings that costs dims^2 an observation, whatever n is, and the covariance of all
+ * settings, which is what is wanted, is always there.
+ *
+ * Two things are no normal distribution and are replaced by the one with the same mean and variance (assumed density
+ * filtering; Minka, "Expectation Propagation for Approximate Bayesian Inference", 2001):
+ *   - a run that was stopped at y says that it would have been more: a truncated normal;
+ *   - once in a while something else happens: noise is a mixture, RARE of it with WIDE times the variance.
+ */
+#include "tune/gaussian_process.h"
+
+#include <math.h>
+#include "tune/normal.h"
+
+#include <stdlib.h>
+static double RARE = 0.04, WIDE = 16;
+__attribute__((constructor)) static void xx(void) { if (getenv("RARE")) RARE = atof(getenv("RARE")); if (getenv("WIDE")) WIDE = atof(getenv("WIDE")); }
+
+/* work = cov h; returns h' cov h. */
+static double covariance_with(const struct gp *gp, int32_t dims, const struct gp_datum *datum, double *restrict work) {
+    const double *restrict first = gp->cov + (int64_t)datum->at[0] * dims;
+    for (int32_t i = 0; i < dims; i++) work[i] = first[i];
+    for (int32_t k = 1; k < datum->num_at; k++) {
+        const double *restrict row = gp->cov + (int64_t)datum->at[k] * dims;
+        for (int32_t i = 0; i < dims; i++) work[i] += row[i];
+    }
+    double sum = 0;
+    for (int32_t k = 0; k < datum->num_at; k++) sum += work[datum->at[k]];
+    return sum > 0 ? sum : 0;
+}
+
+static double expected(const struct gp *gp, const struct gp_datum *datum) {
+    double sum = 0;
+    for (int32_t k = 0; k < datum->num_at; k++) sum += gp->mean[datum->at[k]];
+    return sum;
+}
+
+/* mean += shift * work, cov -= less * work work' */
+static void move(struct gp *gp, int32_t dims, const double *restrict work, double shift, double less) {
+    double *restrict mean = gp->mean;
+    for (int32_t i = 0; i < dims; i++) mean[i] += shift * work[i];
+    for (int32_t i = 0; i < dims; i++) {
+        double *restrict row = gp->cov + (int64_t)i * dims;
+        double factor = less * work[i];
+        for (int32_t j = 0; j < dims; j++) row[j] -= factor * work[j];
+    }
+}
+
+/* log of the density of Student's t with 2 alpha degrees, scale^2 = v beta / alpha, but for what all v share */
+static double log_density(const struct gp *gp, double v, double square) {
+    return -0.5 * log(v) - (gp->alpha + 0.5) * log1p(square / (2 * gp->beta * v));
+}
+
+static void learn_value(struct gp *gp, int32_t dims, double var, double off, const double *work) {
+    double square = off * off, v[2] = {var + 1, var + WIDE}, log_of[2], shift = 0, shift2 = 0, less = 0, heat = 0;
+    log_of[0] = log1p(-RARE) + log_density(gp, v[0], square);
+    log_of[1] = log(RARE) + log_density(gp, v[1], square);
+    double most = fmax(log_of[0], log_of[1]), sum = exp(log_of[0] - most) + exp(log_of[1] - most);
+    for (int k = 0; k < 2; k++) {
+        double share = exp(log_of[k] - most) / sum;
+        shift += share * off / v[k];
+        shift2 += share * square / (v[k] * v[k]);
+        less += share / v[k];
+        heat += share * square / v[k];
+    }
+    double spread = (shift2 - shift * shift) * gp->alpha / gp->beta; /* of the two means */
+    gp->log_evidence += most + log(sum) + lgamma(gp->alpha + 0.5) - lgamma(gp->alpha) - 0.5 * log(2 * gp->beta);
+    move(gp, dims, work, shift, less - fmin(spread, 0.9 * less));
+    gp->alpha += 0.5;
+    gp->beta += 0.5 * heat;
+}
+
+static void learn_bound(struct gp *gp, int32_t dims, double var, double off, const double *work) {
+    double v = var + 1, sd = sqrt(v * gp->beta / gp->alpha), x = off / sd, hazard = normal_hazard(x);
+    gp->log_evidence += normal_log_above(x);
+    move(gp, dims, work, hazard * sd / v, fmin(fmax(hazard * (hazard - x), 0), 1) / v);
+}
+
+void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
+    double var = covariance_with(gp, dims, datum, work), off = datum->y - expected(gp, datum);
+    (datum->above ? learn_bound : learn_value)(gp, dims, var, off, work);
+}
+
+void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
+    double var = covariance_with(gp, dims, datum, work);
+    move(gp, dims, work, 0, 1 / (var + 1));
+}
+
+void gp_drift(struct gp *gp, int32_t dims, int32_t which, double keep, double variance) {
+    double *row = gp->cov + (int64_t)which * dims;
+    for (int32_t i = 0; i < dims; i++) row[i] *= keep;
+    row[which] = row[which] * keep + variance * (1 - keep * keep);
+    for (int32_t i = 0; i < dims; i++) gp->cov[(int64_t)i * dims + which] = row[i];
+    gp->mean[which] *= keep;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What is known of the objective under one choice of hyperparameters: a normal distribution over a vector of unknowns
+ * (the value of each setting, the drift, offsets), and an inverse gamma one over the variance of the noise.
+ *
+ *     y = sum of some unknowns + e,     e ~ N(0, s^2),     unknowns ~ N(mean, s^2 cov),     s^2 ~ InverseGamma(alpha, beta)
+ */
+#ifndef KERF_TUNE_GAUSSIAN_PROCESS_H
+#define KERF_TUNE_GAUSSIAN_PROCESS_H
+
+#include <stdint.h>
+
+struct gp {
+    double *mean; /* [dims] */
+    double *cov;  /* [dims][dims], in units of s^2, symmetric */
+    double alpha, beta;
+    double log_evidence;
+};
+
+/* What one observation says: of the sum of the unknowns at[0 .. num_at - 1]. */
+struct gp_datum {
+    int32_t at[4];
+    int32_t num_at;
+    int32_t above; /* 1: only that it is more than y */
+    double y;
+};
+
+/* dims unknowns; work [dims]. Costs dims^2. */
+void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
+
+/* As if the datum had come out as expected: less uncertainty, the same means. */
+void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
+
+/* An unknown that goes on as an Ornstein-Uhlenbeck process: by `keep` it stays what it was, its variance in the long run
+ * is `variance` s^2. */
+void gp_drift(struct gp *gp, int32_t dims, int32_t which, double keep, double variance);
+
+#endif

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * DRAWS samples from the mixture of Gaussian processes, of those settings whose mean is within REACH standard deviations
+ * of being the best or of being within the margin of it. The points of the mixture are taken by their weight, DRAW_POINTS
+ * of them at equal distances of the cumulated weight; each gives DRAWS / DRAW_POINTS draws: of the variance of the noise,
+ * by Wilson and Hilferty's cube root ("The Distribution of Chi-Square", 1931), and then of all settings by the Cholesky
+ * factor of their covariance.
+ *
+ * The normal numbers behind them depend on the study's seed alone and come in pairs of opposite sign. So probabilities
+ * change with what is known and not with the draw, and a study that stops at 95 % has not waited for a lucky one.
+ */
+#include "tune/joint_draws.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tune/cholesky.h"
+
+static const double REACH = 3.7;
+enum { PER_POINT = DRAWS / DRAW_POINTS };
+
+struct joint_draws *joint_draws_free(struct joint_draws *draws) {
+    if (draws == NULL) return NULL;
+    arena_free(&draws->arena);
+    free(draws);
+    return NULL;
+}
+
+int32_t joint_draws_find(const struct joint_draws *draws, int32_t active) {
+    for (int32_t i = 0; i < draws->num; i++)
+        if (draws->at[i] == active) return i;
+    return -1;
+}
+
+/* ---- Who may be the best ----------------------------------------------------------------------------------- */
+
+struct bound {
+    double low;
+    int32_t at;
+};
+
+static int by_low(const void *a, const void *b) {
+    const struct bound *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static int by_index(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void add(struct joint_draws *draws, int32_t at) {
+    if (joint_draws_find(draws, at) < 0) draws->at[draws->num++] = at;
+}
+
+static int choose(struct joint_draws *draws, const int32_t *also, int32_t num_also) {
+    const struct surface_model *model = draws->model;
+    int32_t n = model->num_active, count = 0;
+    struct bound *bounds = arena_take(&draws->arena, (size_t)n, sizeof *bounds);
+    draws->at = arena_take(&draws->arena, (size_t)(n + num_also), sizeof *draws->at);
+    if (bounds == NULL || draws->at == NULL) return 0;
+    double least = INFINITY;
+    for (int32_t i = 0; i < n; i++) {
+        double mean, sd;
+        if (!tune_is_open(model->study, model->active[i])) continue;
+        surface_model_moments(model, i, &mean, &sd);
+        bounds[count++] = (struct bound){mean - REACH * sd, i};
+        least = fmin(least, mean + REACH * sd);
+    }
+    qsort(bounds, (size_t)count, sizeof *bounds, by_low);
+    for (int32_t i = 0; i < num_also; i++)
+        if (also[i] >= 0 && tune_is_open(model->study, model->active[also[i]])) add(draws, also[i]);
+    double reach = scale_within(&model->scale, least, model->study->question.margin);
+    for (int32_t i = 0; i < count && draws->num < DRAW_SETTINGS_MOST && bounds[i].low <= reach; i++)
+        add(draws, bounds[i].at);
+    qsort(draws->at, (size_t)draws->num, sizeof *draws->at, by_index);
+    return 1;
+}
+
+/* ---- Drawing ----------------------------------------------------------------------------------------------- */
+
+/* The point of the mixture at a share of the cumulated weight. */
+static int32_t point_at(const struct surface_model *model, double share) {
+    double sum = 0;
+    int32_t last = 0;
+    for (int32_t i = 0; i < model->num_points; i++) {
+        if (model->weights[i] == 0) continue;
+        last = i;
+        if ((sum += model->weights[i]) > share) return i;
+    }
+    return last;
+}
+
+/* s^2 for a normal number z: beta over a gamma variable with alpha. */
+static double noise_variance(const struct gp *gp, double z) {
+    double freedom = 2 * gp->alpha, c = 2 / (9 * freedom), root = 1 - c + z * sqrt(c);
+    return 2 * gp->beta / (freedom * pow(fmax(root, 0.05), 3));
+}
+
+/* Settings and the drift, in this order: their covariance in units of s^2, factored. */
+static void factor(const struct joint_draws *draws, const struct gp *gp, double *ret_factor) {
+    const struct surface_model *model = draws->model;
+    int32_t num = draws->num;
+    for (int32_t i = 0; i <= num; i++) {
+        const double *row = gp->cov + (int64_t)(i < num ? draws->at[i] : model->num_active) * model->dims;
+        for (int32_t j = 0; j <= i; j++)
+            ret_factor[i * (num + 1) + j] = row[j < num ? draws->at[j] : model->num_active];
+    }
+    cholesky(ret_factor, num + 1, 1e-12);
+}
+
+static void draw_point(struct joint_draws *draws, const struct gp *gp, int32_t from, const double *factored,
+                       const double *normals, double *work) {
+    int32_t num = draws->num, width = num + 2;
+    for (int32_t k = 0; k < PER_POINT; k++) {
+        double sign = k % 2 ? -1 : 1, *y = draws->y + (int64_t)(from + k) * num;
+        const double *z = normals + (int64_t)((from + k) / 2) * width;
+        double s = sqrt(noise_variance(gp, sign * z[num + 1]));
+        cholesky_times(factored, num + 1, z, work);
+        for (int32_t i = 0; i < num; i++) y[i] = gp->mean[draws->at[i]] + sign * s * work[i];
+        draws->drift[from + k] = gp->mean[draws->model->num_active] + sign * s * work[num];
+        draws->noise[from + k] = s;
+    }
+}
+
+/* Each setting has normal numbers of its own, whichever others are drawn with it: [DRAWS / 2][num + 2] */
+static void fill_normals(const struct joint_draws *draws, double *ret_normals) {
+    const struct surface_model *model = draws->model;
+    int32_t width = draws->num + 2;
+    for (int32_t i = 0; i < width; i++) {
+        uint64_t which = i < draws->num ? (uint64_t)model->active[draws->at[i]] + 2 : (uint64_t)(i - draws->num);
+        struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 0x9E3779B97F4A7C15 + which);
+        for (int32_t k = 0; k < DRAWS / 2; k++) ret_normals[(int64_t)k * width + i] = random_normal(&rng, 0, 1);
+    }
+}
+
+static int draw(struct joint_draws *draws) {
+    const struct surface_model *model = draws->model;
+    struct arena *arena = &draws->arena;
+    size_t num = (size_t)draws->num, width = num + 2;
+    double *factored = arena_take(arena, (num + 1) * (num + 1), sizeof *factored);
+    double *normals = arena_take(arena, DRAWS / 2 * width, sizeof *normals);
+    double *work = arena_take(arena, width, sizeof *work);
+    draws->y = arena_take(arena, DRAWS * num + 1, sizeof *draws->y);
+    draws->drift = arena_take(arena, DRAWS, sizeof *draws->drift);
+    draws->noise = arena_take(arena, DRAWS, sizeof *draws->noise);
+    if (!factored || !normals || !work || !draws->y || !draws->drift || !draws->noise) return 0;
+    fill_normals(draws, normals);
+    for (int32_t k = 0, before = -1; k < DRAW_POINTS; k++) {
+        int32_t point = point_at(model, (k + 0.5) / DRAW_POINTS);
+        if (point != before) factor(draws, &model->points[point], factored);
+        draw_point(draws, &model->points[point], k * PER_POINT, factored, normals, work);
+        before = point;
+    }
+    return 1;
+}
+
+/* ---- What they say ----------------------------------------------------------------------------------------- */
+
+static int judge(struct joint_draws *draws) {
+    const struct surface_model *model = draws->model;
+    const struct kerf_tune_question *question = &model->study->question;
+    int32_t num = draws->num;
+    draws->best = arena_take(&draws->arena, DRAWS, sizeof *draws->best);
+    draws->winner = arena_take(&draws->arena, DRAWS, sizeof *draws->winner);
+    draws->within = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within);
+    draws->within_margin = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within_margin);
+    if (!draws->best || !draws->winner || !draws->within || !draws->within_margin) return 0;
+    for (int32_t k = 0; k < DRAWS; k++) {
+        const double *y = draws->y + (int64_t)k * num;
+        int32_t winner = 0;
+        for (int32_t i = 1; i < num; i++)
+            if (y[i] < y[winner]) winner = i;
+        draws->winner[k] = winner;
+        draws->best[k] = num ? y[winner] : 0;
+        double most = scale_within(&model->scale, draws->best[k], question->within);
+        double most_margin = scale_within(&model->scale, draws->best[k], question->margin);
+        for (int32_t i = 0; i < num; i++) {
+            draws->within[i] += y[i] <= most;
+            draws->within_margin[i] += y[i] <= most_margin;
+        }
+    }
+    for (int32_t i = 0; i < num; i++) {
+        draws->within[i] /= DRAWS;
+        draws->within_margin[i] /= DRAWS;
+    }
+    return 1;
+}
+
+int32_t joint_draws_make(const struct surface_model *model, const int32_t *also, int32_t num_also,
+                         struct joint_draws **ret_draws, struct kerf_error *err) {
+    struct joint_draws *draws = calloc(1, sizeof *draws);
+    if (draws == NULL) return tune_no_memory(err);
+    draws->model = model;
+    if (!choose(draws, also, num_also) || !draw(draws) || !judge(draws)) {
+        joint_draws_free(draws);
+        return tune_no_memory(err);
+    }
+    *ret_draws = draws;
+    return KERF_OK;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The policy `random`: SETTINGS of them in an order drawn from the seed, REPEATS runs each. */
+#include <stdlib.h>
+#include "tune/study.h"
+
+enum { SETTINGS = 27, REPEATS = 5 };
+
+static int32_t most(const struct kerf_tune_study *study) {
+    (void)study;
+    return INT32_MAX;
+}
+
+static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
+    int32_t n = study->space->num_settings;
+    int32_t *order = arena_take(&study->arena, (size_t)n, sizeof *order);
+    unsigned char *taken = malloc((size_t)n);
+    struct pcg64 rng = random_seed((uint64_t)study->question.seed);
+    if (order && taken) random_order(&rng, n, order, taken);
+    free(taken);
+    study->state = order;
+    return order && taken ? KERF_OK : tune_no_memory(err);
+}
+
+static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
+                    struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
+    const int32_t *order = study->state;
+    (void)slot;
+    (void)err;
+    for (int32_t i = 0, used = 0; i < study->space->num_settings && used < SETTINGS; i++) {
+        const struct tally *tally = &study->tallies[order[i]];
+        int32_t runs = tally->values + tally->censored;
+        if (!tune_is_open(study, order[i])) continue;
+        used++;
+        for (int32_t k = 0; k < num_pending; k++) runs += pending[k] == order[i];
+        if (runs >= REPEATS) continue;
+        tune_measure(ret_decision, order[i], 0, "setting %d of %d, run %d of %d", (int)used, SETTINGS, (int)runs + 1,
+                     REPEATS);
+        return KERF_OK;
+    }
+    tune_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "%d settings were measured %d times", SETTINGS, REPEATS);
+    return KERF_OK;
+}
+
+const struct tune_policy tune_policy_random = {
+    .about = {"random", "27 settings at random, five runs each",
+              "Bergstra and Bengio, Random Search for Hyper-Parameter Optimization, 2012"},
+    .most = most,
+    .begin = begin,
+    .next = next,
+};

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A study in memory: made, told observations, asked what to do. What it decides depends on the question and on the
+ * observations in their order, and on nothing else; so a study is restored by telling a new one all of them.
+ */
+#include "tune/study.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tune/exclusion.h"
+#include "tune/preference.h"
+
+enum { BUSY_FACTOR = 3 }; /* so many times the bound may be disturbed before the machine is called too noisy */
+
+void kerf_tune_question_defaults(struct kerf_tune_question *ret_question) {
+    *ret_question = (struct kerf_tune_question){.within = 0.03, .margin = 0.05, .confidence = 0.95};
+}
+
+int32_t tune_no_memory(struct kerf_error *err) {
+    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a study");
+}
+
+int tune_is_open(const struct kerf_tune_study *study, int32_t setting) {
+    return study->tallies[setting].skipped == NULL;
+}
+
+struct pcg64 tune_random(const struct kerf_tune_study *study) {
+    return random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->num_observations);
+}
+
+const char *tune_words(const struct kerf_tune_study *study, int32_t setting, char *buffer, size_t size) {
+    struct kerf_text text = {0};
+    kerf_tune_setting_write(study->space, setting, &text);
+    size_t length = text.failed || text.data == NULL ? 0 : text.length;
+    if (length >= size) length = size - 1;
+    if (length) memcpy(buffer, text.data, length);
+    buffer[length] = 0;
+    kerf_text_free(&text);
+    return buffer;
+}
+
+void tune_measure(struct kerf_tune_decision *ret_decision, int32_t setting, double limit, const char *format, ...) {
+    va_list arguments;
+    *ret_decision = (struct kerf_tune_decision){.action = KERF_TUNE_MEASURE, .setting = setting, .limit = limit};
+    va_start(arguments, format);
+    vsnprintf(ret_decision->reason, sizeof ret_decision->reason, format, arguments);
+    va_end(arguments);
+}
+
+void tune_stop(struct kerf_tune_decision *ret_decision, int32_t stop, const char *format, ...) {
+    va_list arguments;
+    *ret_decision = (struct kerf_tune_decision){.action = KERF_TUNE_STOP, .setting = -1, .stop = stop};
+    va_start(arguments, format);
+    vsnprintf(ret_decision->reason, sizeof ret_decision->reason, format, arguments);
+    va_end(arguments);
+}
+
+/* ---- Making one -------------------------------------------------------------------------------------------- */
+
+static int32_t check_share(const char *name, double value, struct kerf_error *err) {
+    if (value >= 0 && value < 1) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "'%s' is a share from 0 to below 1, and not %g", name, value);
+}
+
+static int32_t check_observation(const struct kerf_tune_question *question, const struct kerf_tune_observation *o,
+                                 struct kerf_error *err) {
+    if (o->setting < 0 || o->setting >= question->space->num_settings)
+        return kerf_error_set(err, KERF_EINVALID, "an observation of setting %d, of which there are %d", (int)o->setting,
+                              (int)question->space->num_settings);
+    if (o->outcome < KERF_TUNE_VALUE || o->outcome > KERF_TUNE_FAILED)
+        return kerf_error_set(err, KERF_EINVALID, "an observation has no outcome %d", (int)o->outcome);
+    if (o->slot < 0) return kerf_error_set(err, KERF_EINVALID, "an observation's slot is not negative");
+    if (o->outcome == KERF_TUNE_FAILED) return KERF_OK;
+    if (!isfinite(o->value)) return kerf_error_set(err, KERF_EINVALID, "an observation's value is not finite");
+    if (question->is_time && !(o->value > 0))
+        return kerf_error_set(err, KERF_EINVALID, "a time is above 0, and not %g", o->value);
+    if (o->outcome == KERF_TUNE_CENSORED && question->maximize)
+        return kerf_error_set(err, KERF_EINVALID, "where more is better no run is stopped early");
+    return KERF_OK;
+}
+
+static int32_t check_question(const struct kerf_tune_question *question, struct kerf_error *err) {
+    int32_t code = check_share("within", question->within, err);
+    if (code == KERF_OK) code = check_share("margin", question->margin, err);
+    if (code != KERF_OK) return code;
+    if (!(question->confidence >= 0.5 && question->confidence < 1))
+        return kerf_error_set(err, KERF_EINVALID, "'confidence' is from 0.5 to below 1, and not %g", question->confidence);
+    if (question->is_time && question->maximize)
+        return kerf_error_set(err, KERF_EINVALID, "a time is not to be maximized");
+    if (question->max_observations < 0 || question->num_earlier < 0)
+        return kerf_error_set(err, KERF_EINVALID, "numbers of observations are not negative");
+    for (int32_t i = 0; i < question->num_earlier; i++)
+        if ((code = check_observation(question, &question->earlier[i], err)) != KERF_OK) return code;
+    return KERF_OK;
+}
+
+static int copy_question(struct kerf_tune_study *study, const struct kerf_tune_question *question) {
+    struct kerf_tune_question *own = &study->question;
+    struct arena *arena = &study->arena;
+    size_t settings = (size_t)question->space->num_settings, earlier = (size_t)question->num_earlier;
+    *own = *question;
+    study->space = question->space;
+    study->tallies = arena_alloc(arena, settings, sizeof *study->tallies);
+    study->estimates = arena_alloc(arena, settings, sizeof *study->estimates);
+    if (!study->tallies || !study->estimates) return 0;
+    study->num_open = question->space->num_settings;
+    own->policy = own->prefer = NULL;
+    if (question->policy && (own->policy = arena_strdup(arena, question->policy)) == NULL) return 0;
+    if (question->prefer && (own->prefer = arena_strdup(arena, question->prefer)) == NULL) return 0;
+    if (question->prior_log) {
+        double *prior = arena_take(arena, settings, sizeof *prior);
+        if (prior == NULL) return 0;
+        own->prior_log = memcpy(prior, question->prior_log, settings * sizeof *prior);
+    }
+    if (earlier > 0) {
+        struct kerf_tune_observation *copy = arena_take(arena, earlier, sizeof *copy);
+        if (copy == NULL) return 0;
+        own->earlier = memcpy(copy, question->earlier, earlier * sizeof *copy);
+    }
+    return 1;
+}
+
+static int32_t unknown_policy(const char *name, struct kerf_error *err) {
+    const char *names[16];
+    size_t count = 0;
+    for (const struct kerf_tune_policy *policy; count < 16 && (policy = kerf_tune_policy_at(count));)
+        names[count++] = policy->name;
+    const char *nearest = kerf_text_nearest(name, names, count);
+    return kerf_error_set(err, KERF_EUNKNOWN, "no policy is called '%.100s'%s%s%s", name,
+                          nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+int32_t kerf_tune_study_create(const struct kerf_tune_question *question, struct kerf_tune_study **ret_study,
+                               struct kerf_error *err) {
+    const struct tune_policy *policy = tune_policy_find(question->policy);
+    if (policy == NULL) return unknown_policy(question->policy, err);
+    int32_t code = check_question(question, err);
+    if (code != KERF_OK) return code;
+    struct kerf_tune_study *study = calloc(1, sizeof *study);
+    if (study == NULL) return tune_no_memory(err);
+    study->policy = policy;
+    code = copy_question(study, question) ? preference_read(study, err) : tune_no_memory(err);
+    if (code == KERF_OK && policy->begin) code = policy->begin(study, err);
+    if (code == KERF_OK)
+        *ret_study = study;
+    else
+        kerf_tune_study_free(study);
+    return code;
+}
+
+struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
+    if (study == NULL) return NULL;
+    if (study->policy->end) study->policy->end(study);
+    free(study->observations);
+    arena_free(&study->arena);
+    free(study);
+    return NULL;
+}
+
+/* ---- Observations ------------------------------------------------------------------------------------------ */
+
+static int32_t reserve(struct kerf_tune_study *study, struct kerf_error *err) {
+    if (study->num_observations < study->capacity) return KERF_OK;
+    int32_t capacity = study->capacity ? 2 * study->capacity : 64;
+    void *grown = realloc(study->observations, (size_t)capacity * sizeof *study->observations);
+    if (grown == NULL || capacity > INT32_MAX / 2) return tune_no_memory(err);
+    study->observations = grown;
+    study->capacity = capacity;
+    return KERF_OK;
+}
+
+static void tally(struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
+    struct tally *tally = &study->tallies[o->setting];
+    tally->tries++;
+    if (o->outcome == KERF_TUNE_VALUE) {
+        double off = o->value - tally->mean;
+        tally->mean += off / ++tally->values;
+        tally->squares += off * (o->value - tally->mean);
+        study->num_values++;
+    } else if (o->outcome == KERF_TUNE_CENSORED) {
+        tally->most = tally->censored++ ? fmax(tally->most, o->value) : o->value;
+        study->num_censored++;
+    } else {
+        tally->failed++;
+        tally->failure = o->failure;
+        study->num_failed++;
+        exclude_after_failure(study, o);
+    }
+}
+
+int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
+                                struct kerf_error *err) {
+    int32_t code = check_observation(&study->question, observation, err);
+    if (code == KERF_OK) code = reserve(study, err);
+    if (code != KERF_OK) return code;
+    study->observations[study->num_observations++] = *observation;
+    if (observation->disturbed)
+        study->num_disturbed++;
+    else if (!observation->warmup)
+        tally(study, observation);
+    return KERF_OK;
+}
+
+void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason) {
+    if (setting < 0 || setting >= study->space->num_settings) return;
+    char *copy = arena_strdup(&study->arena, reason ? reason : "");
+    exclude(study, setting, copy ? copy : "skipped");
+}
+
+/* ---- What to do -------------------------------------------------------------------------------------------- */
+
+static int32_t bound_of(const struct kerf_tune_study *study) {
+    return study->question.max_observations ? study->question.max_observations : study->policy->most(study);
+}
+
+int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
+                             struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
+    int32_t bound = bound_of(study), used = study->num_observations - study->num_disturbed;
+    for (int32_t i = 0; i < num_pending; i++)
+        if (pending[i] < 0 || pending[i] >= study->space->num_settings)
+            return kerf_error_set(err, KERF_EINVALID, "setting %d is pending, of %d", (int)pending[i],
+                                  (int)study->space->num_settings);
+    if (study->num_open == 0) {
+        tune_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "every setting failed or was skipped");
+        return KERF_OK;
+    }
+    if (used >= bound) {
+        tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observations, and no answer with %g %% confidence", (int)used,
+                  100 * study->question.confidence);
+        return KERF_OK;
+    }
+    if (study->num_disturbed >= BUSY_FACTOR * bound) {
+        tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observations were disturbed by other work on the machine",
+                  (int)study->num_disturbed);
+        return KERF_OK;
+    }
+    return study->policy->next(study, pending, num_pending, slot, ret_decision, err);
+}

@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The model of a study:
+ *
+ *     y = c + p + f(setting) + d(time) + o(slot) + u(earlier study) + e
+ *
+ * on the scale of tune/scale.h. f is a Gaussian process whose covariance is a product over parameters (tune/likeness.h)
+ * with an amplitude, c a constant within a few amplitudes of the first observation, p what was expected of the setting
+ * (where the hyperparameters say that it helps, f is how far that is wrong), d an Ornstein-Uhlenbeck process, o and u
+ * constant offsets, and each setting has in addition a little of its own (OWN noises). e has one unknown variance with
+ * an inverse gamma prior worth 2 FREEDOM observations of about NOISE.
+ *
+ * Each point of tune/hyper_grid.h is a process of its own; they are mixed by their evidence. A point whose weight has
+ * fallen below e^-FORGET of the best's after FORGET_AFTER observations is no longer brought up to date.
+ *
+ * An observation costs points * dims^2 operations. Spaces of more than ACTIVE_MOST settings are modelled on a part of
+ * them (tune/active.h), chosen anew as the study goes on.
+ */
+#include "tune/surface_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tune/active.h"
+#include "tune/likeness.h"
+
+enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64 };
+static const double FORGET = 16;
+static const double CONSTANT = 4; /* variance of c, in variances of f */
+static const double OFFSET = 0.25; /* variance of o and u, likewise */
+static double OWN = 0.15;
+__attribute__((constructor)) static void xx(void) { if (getenv("OWN")) OWN = atof(getenv("OWN")); }
+static const double FREEDOM = 0.75, NOISE = 0.015;
+
+int32_t surface_model_find(const struct surface_model *model, int32_t setting) {
+    int32_t low = 0, high = model->num_active;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2;
+        if (model->active[middle] < setting)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < model->num_active && model->active[low] == setting ? low : -1;
+}
+
+/* ---- Making it --------------------------------------------------------------------------------------------- */
+
+static int counts(const struct kerf_tune_observation *o) {
+    return !o->warmup && !o->disturbed && o->outcome != KERF_TUNE_FAILED;
+}
+
+static void set_scale(struct surface_model *model) {
+    const struct kerf_tune_question *question = &model->study->question;
+    const struct kerf_tune_observation *of[2] = {question->earlier, model->study->observations};
+    int32_t num[2] = {question->num_earlier, model->study->num_observations};
+    double first = NAN, unit = 0;
+    int32_t logarithmic = 1;
+    for (int k = 0; k < 2; k++)
+        for (int32_t i = 0; i < num[k]; i++) {
+            if (!counts(&of[k][i])) continue;
+            double value = of[k][i].value;
+            if (isnan(first)) first = value;
+            if (unit == 0) unit = fabs(value);
+            if (value <= 0) logarithmic = 0;
+        }
+    model->scale = (struct scale){logarithmic, question->maximize ? -1 : 1, unit > 0 ? unit : 1, 0};
+    if (!isnan(first)) model->scale.origin = scale_to(&model->scale, first);
+}
+
+/* Whether one more observation leaves the scale, the slots and the settings as they are. */
+static int still_fits(const struct surface_model *model) {
+    const struct kerf_tune_study *study = model->study;
+    int32_t before = 0;
+    for (int32_t i = 0; i < model->seen; i++) before += counts(&study->observations[i]);
+    if (before + study->question.num_earlier == 0) return 0;
+    if (model->num_active < study->space->num_settings &&
+        active_generation(study->num_observations) != active_generation(model->seen))
+        return 0;
+    for (int32_t i = model->seen; i < study->num_observations; i++) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (!counts(o)) continue;
+        if (model->scale.logarithmic && o->value <= 0) return 0;
+        if (!model->scale.logarithmic && model->scale.unit == 1 && o->value != 0) return 0;
+        if (o->slot >= model->num_slots && o->slot < SLOTS_MOST) return 0;
+        if (surface_model_find(model, o->setting) < 0) return 0;
+    }
+    return 1;
+}
+
+/* Earlier studies are told apart by their clock, which begins anew. */
+static int32_t earlier_study(const struct kerf_tune_question *question, int32_t index) {
+    int32_t study = 0;
+    for (int32_t i = 1; i <= index; i++) study += question->earlier[i].start_s < question->earlier[i - 1].start_s;
+    return study < 8 ? study : 7;
+}
+
+static void count_offsets(struct surface_model *model) {
+    const struct kerf_tune_study *study = model->study;
+    model->num_slots = 1;
+    for (int32_t i = 0; i < study->num_observations; i++)
+        if (study->observations[i].slot >= model->num_slots && study->observations[i].slot < SLOTS_MOST)
+            model->num_slots = study->observations[i].slot + 1;
+    model->num_earlier =
+        study->question.num_earlier ? earlier_study(&study->question, study->question.num_earlier - 1) + 1 : 0;
+    model->dims = model->num_active + 1 + (model->num_slots - 1) + model->num_earlier;
+}
+
+/* What was expected of the active settings on the model's scale, without its mean; 0 where nothing was. */
+static int prior_means(struct surface_model *model, double *ret_means) {
+    const double *prior = model->study->question.prior_log;
+    double sum = 0;
+    int32_t count = 0;
+    if (prior == NULL || !model->scale.logarithmic) return 0;
+    for (int32_t i = 0; i < model->num_active; i++)
+        if (isfinite(prior[model->active[i]])) sum += prior[model->active[i]], count++;
+    for (int32_t i = 0; i < model->num_active; i++) {
+        double value = prior[model->active[i]];
+        ret_means[i] = isfinite(value) ? model->scale.sign * (value - sum / count) : 0;
+    }
+    return count > 0;
+}
+
+/* tables[axis][length][num_active][num_active] */
+static double *axis_tables(struct surface_model *model, const int32_t *axes, int32_t num_axes) {
+    const struct kerf_tune_space *space = model->study->space;
+    int32_t n = model->num_active;
+    double *tables =
+        arena_take(&model->arena, (size_t)(num_axes + 1) * HYPER_LENGTHS, (size_t)n * (size_t)n * sizeof(double));
+    double *at = tables;
+    for (int32_t k = 0; tables && k < num_axes; k++) {
+        const struct kerf_tune_param *param = &space->params[axes[k]];
+        double *places = likeness_places(param, &model->arena);
+        if (places == NULL) return NULL;
+        for (int length = 0; length < HYPER_LENGTHS; length++)
+            for (int32_t i = 0; i < n; i++)
+                for (int32_t j = 0; j < n; j++, at++) {
+                    int32_t a = space->values[(int64_t)model->active[i] * space->num_params + axes[k]];
+                    int32_t b = space->values[(int64_t)model->active[j] * space->num_params + axes[k]];
+                    *at = likeness(param, places, a, b, hyper_lengths[length]);
+                }
+    }
+    return tables;
+}
+
+static void write_prior(const struct surface_model *model, const struct hyper *hyper, const double *tables,
+                        int32_t num_axes, const double *means, struct gp *gp) {
+    int32_t n = model->num_active, dims = model->dims;
+    double variance = hyper->amplitude * hyper->amplitude;
+    for (int32_t i = 0; i < n; i++) {
+        gp->mean[i] = hyper->with_prior ? means[i] : 0;
+        for (int32_t j = 0; j <= i; j++) {
+            double alike = model->kind == SURFACE_UNRELATED ? i == j : 1;
+            for (int32_t k = 0; k < num_axes; k++)
+                alike *= tables[(((int64_t)k * HYPER_LENGTHS + hyper->lengths[k]) * n + i) * n + j];
+            double cov = variance * (alike + CONSTANT) + (i == j ? OWN * OWN : 0);
+            gp->cov[(int64_t)i * dims + j] = gp->cov[(int64_t)j * dims + i] = cov;
+        }
+    }
+    gp->cov[(int64_t)n * dims + n] = hyper->drift * hyper->drift;
+    for (int32_t i = n + 1; i < dims; i++) gp->cov[(int64_t)i * dims + i] = OFFSET * variance;
+    gp->alpha = FREEDOM;
+    gp->beta = FREEDOM * NOISE * NOISE;
+    gp->log_evidence = hyper->log_prior;
+}
+
+static int write_points(struct surface_model *model) {
+    const struct kerf_tune_space *space = model->study->space;
+    struct arena *arena = &model->arena;
+    int32_t num_axes = 0;
+    int32_t *axes = arena_alloc(arena, (size_t)space->num_params + 1, sizeof *axes);
+    double *means = arena_alloc(arena, (size_t)model->num_active, sizeof *means);
+    if (axes == NULL || means == NULL) return 0;
+    for (int32_t k = 0; model->kind == SURFACE_ALIKE && k < space->num_params; k++)
+        if (likeness_matters(&space->params[k])) axes[num_axes++] = k;
+    int32_t has_prior = prior_means(model, means);
+    int64_t cells = (int64_t)model->dims * model->dims, most = CELLS_MOST / cells;
+    most = most < 24 ? 24 : most > HYPER_MOST ? HYPER_MOST : most;
+    model->hypers = hyper_grid(num_axes, has_prior, (int32_t)most, arena, &model->num_points);
+    double *tables = axis_tables(model, axes, num_axes);
+    if (model->hypers == NULL || tables == NULL) return 0;
+    model->points = arena_alloc(arena, (size_t)model->num_points, sizeof *model->points);
+    model->weights = arena_alloc(arena, (size_t)model->num_points, sizeof *model->weights);
+    model->work = arena_alloc(arena, (size_t)model->dims, sizeof *model->work);
+    double *mean = arena_alloc(arena, (size_t)model->num_points, (size_t)model->dims * sizeof *mean);
+    double *cov = arena_alloc(arena, (size_t)model->num_points, (size_t)cells * sizeof *cov);
+    if (!model->points || !model->weights || !model->work || !mean || !cov) return 0;
+    for (int32_t i = 0; i < model->num_points; i++) {
+        model->points[i].mean = mean + (int64_t)i * model->dims;
+        model->points[i].cov = cov + i * cells;
+        write_prior(model, &model->hypers[i], tables, num_axes, means, &model->points[i]);
+    }
+    return 1;
+}
+
+/* ---- Learning ---------------------------------------------------------------------------------------------- */
+
+static double middle(const struct kerf_tune_observation *o) { return 0.5 * (o->start_s + o->end_s); }
+
+static void weigh(struct surface_model *model) {
+    double most = -INFINITY, sum = 0;
+    for (int32_t i = 0; i < model->num_points; i++) most = fmax(most, model->points[i].log_evidence);
+    for (int32_t i = 0; i < model->num_points; i++) {
+        double below = most - model->points[i].log_evidence;
+        model->weights[i] = below < FORGET || model->seen < FORGET_AFTER ? exp(-below) : 0;
+        if (model->weights[i] == 0) model->points[i].log_evidence = -INFINITY;
+        sum += model->weights[i];
+    }
+    for (int32_t i = 0; i < model->num_points; i++) model->weights[i] /= sum;
+}
+
+/* Runs that drift has had since the last observation. */
+static double passed(struct surface_model *model, const struct kerf_tune_observation *o) {
+    if (model->run_s == 0) model->run_s = o->end_s > o->start_s ? o->end_s - o->start_s : -1;
+    if (model->run_s < 0) return 1;
+    double now = middle(o), runs = (now - model->clock) / model->run_s;
+    model->clock = now;
+    return runs > 0 ? runs : 0;
+}
+
+static void learn(struct surface_model *model, const struct kerf_tune_observation *o, int32_t earlier, double runs) {
+    int32_t n = model->num_active, at = surface_model_find(model, o->setting);
+    struct gp_datum datum = {.at = {at, n}, .num_at = 2, .above = o->outcome == KERF_TUNE_CENSORED};
+    datum.y = scale_to(&model->scale, o->value);
+    if (o->slot > 0 && o->slot < model->num_slots) datum.at[datum.num_at++] = n + o->slot;
+    if (earlier >= 0) datum.at[datum.num_at++] = n + model->num_slots + earlier;
+    for (int32_t i = 0; i < model->num_points; i++) {
+        struct gp *gp = &model->points[i];
+        const struct hyper *hyper = &model->hypers[i];
+        if (gp->log_evidence == -INFINITY) continue;
+        if (runs > 0) gp_drift(gp, model->dims, n, exp(-runs / hyper->drift_runs), hyper->drift * hyper->drift);
+        if (at >= 0) gp_learn(gp, model->dims, &datum, model->work);
+    }
+}
+
+static void learn_earlier(struct surface_model *model) {
+    const struct kerf_tune_question *question = &model->study->question;
+    for (int32_t i = 0; i < question->num_earlier; i++) {
+        const struct kerf_tune_observation *o = &question->earlier[i];
+        int32_t from = earlier_study(question, i), begins = i == 0 || earlier_study(question, i - 1) != from;
+        if (!counts(o)) continue;
+        double runs = passed(model, o);
+        learn(model, o, from, begins ? 1e9 : runs);
+    }
+    if (question->num_earlier) model->clock = -INFINITY;
+}
+
+static void note_drift(struct surface_model *model) {
+    double mean, sd;
+    weigh(model);
+    surface_model_moments(model, model->num_active, &mean, &sd);
+    model->drift[0] = fmin(model->drift[0], mean);
+    model->drift[1] = fmax(model->drift[1], mean);
+}
+
+static void learn_new(struct surface_model *model) {
+    const struct kerf_tune_study *study = model->study;
+    for (; model->seen < study->num_observations; model->seen++) {
+        const struct kerf_tune_observation *o = &study->observations[model->seen];
+        if (!counts(o)) continue;
+        learn(model, o, -1, passed(model, o));
+        note_drift(model);
+    }
+    weigh(model);
+}
+
+static int32_t make(const struct kerf_tune_study *study, int32_t kind, struct surface_model **ret_model,
+                    struct kerf_error *err) {
+    struct surface_model *model = calloc(1, sizeof *model);
+    if (model == NULL) return tune_no_memory(err);
+    model->study = study;
+    model->kind = kind;
+    set_scale(model);
+    model->active = active_settings(study, &model->arena, &model->num_active);
+    if (model->active) count_offsets(model);
+    if (model->active == NULL || !write_points(model)) {
+        surface_model_free(model);
+        return tune_no_memory(err);
+    }
+    learn_earlier(model);
+    *ret_model = model;
+    return KERF_OK;
+}
+
+int32_t surface_model_update(const struct kerf_tune_study *study, int32_t kind, struct surface_model **model,
+                             struct kerf_error *err) {
+    if (*model && !still_fits(*model)) *model = surface_model_free(*model);
+    int32_t code = *model ? KERF_OK : make(study, kind, model, err);
+    if (code == KERF_OK) learn_new(*model);
+    return code;
+}
+
+struct surface_model *surface_model_free(struct surface_model *model) {
+    if (model == NULL) return NULL;
+    arena_free(&model->arena);
+    free(model);
+    return NULL;
+}
+
+/* ---- What others are measuring ----------------------------------------------------------------------------- */
+
+int32_t surface_model_pretend(const struct surface_model *model, const int32_t *pending, int32_t num_pending,
+                              struct surface_model **ret_model, struct kerf_error *err) {
+    struct surface_model *copy = calloc(1, sizeof *copy);
+    size_t dims = (size_t)model->dims, points = (size_t)model->num_points;
+    if (copy == NULL) return tune_no_memory(err);
+    *copy = *model;
+    copy->arena = (struct arena){0};
+    copy->points = arena_take(&copy->arena, points, sizeof *copy->points);
+    copy->work = arena_take(&copy->arena, dims, sizeof *copy->work);
+    double *mean = arena_take(&copy->arena, points, dims * sizeof *mean);
+    double *cov = arena_take(&copy->arena, points, dims * dims * sizeof *cov);
+    if (!copy->points || !copy->work || !mean || !cov) {
+        surface_model_free(copy);
+        return tune_no_memory(err);
+    }
+    for (size_t i = 0; i < points; i++) {
+        copy->points[i] = model->points[i];
+        copy->points[i].mean = memcpy(mean + i * dims, model->points[i].mean, dims * sizeof *mean);
+        copy->points[i].cov = cov + i * dims * dims;
+        if (model->weights[i] == 0) continue;
+        memcpy(copy->points[i].cov, model->points[i].cov, dims * dims * sizeof *cov);
+        for (int32_t k = 0; k < num_pending; k++) {
+            struct gp_datum datum = {.at = {surface_model_find(model, pending[k]), model->num_active}, .num_at = 2};
+            if (datum.at[0] >= 0) gp_pretend(&copy->points[i], model->dims, &datum, copy->work);
+        }
+    }
+    *ret_model = copy;
+    return KERF_OK;
+}
+
+/* ---- What it says ------------------------------------------------------------------------------------------ */
+
+void surface_model_moments(const struct surface_model *model, int32_t which, double *ret_mean, double *ret_sd) {
+    double mean = 0, square = 0;
+    for (int32_t i = 0; i < model->num_points; i++) {
+        const struct gp *gp = &model->points[i];
+        double weight = model->weights[i], own = gp->mean[which];
+        if (weight == 0) continue;
+        mean += weight * own;
+        square += weight * (own * own + gp->cov[(int64_t)which * model->dims + which] * gp->beta / gp->alpha);
+    }
+    *ret_mean = mean;
+    *ret_sd = sqrt(fmax(square - mean * mean, 0));
+}
+
+double surface_model_noise(const struct surface_model *model) {
+    double sum = 0;
+    for (int32_t i = 0; i < model->num_points; i++)
+        if (model->weights[i] > 0) sum += model->weights[i] * sqrt(model->points[i].beta / model->points[i].alpha);
+    return sum;
+}
+
+double surface_model_drift(const struct surface_model *model) {
+    double gone = model->drift[1] - model->drift[0];
+    return model->scale.logarithmic ? exp(gone) : 1;
+}

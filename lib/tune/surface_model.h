@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What all observations say of all settings: one Gaussian process for each point of the grid of hyperparameters. */
+#ifndef KERF_TUNE_SURFACE_MODEL_H
+#define KERF_TUNE_SURFACE_MODEL_H
+
+#include "tune/gaussian_process.h"
+#include "tune/hyper_grid.h"
+#include "tune/scale.h"
+#include "tune/study.h"
+
+enum surface_kind {
+    SURFACE_ALIKE,    /* near values are alike: the policy kerf */
+    SURFACE_UNRELATED /* every setting for itself: the policy race */
+};
+
+struct surface_model {
+    const struct kerf_tune_study *study;
+    struct arena arena;
+    int32_t kind;
+    struct scale scale;
+    int32_t num_active;
+    int32_t *active;        /* [num_active] settings, ascending */
+    int32_t dims;           /* num_active, the drift, offsets of slots and of earlier studies */
+    int32_t num_slots, num_earlier;
+    int32_t num_points;
+    const struct hyper *hypers; /* [num_points] */
+    struct gp *points;      /* [num_points] */
+    double *weights;        /* [num_points], sum 1 */
+    double *work;           /* [dims] */
+    int32_t seen;           /* observations of the study that are in it */
+    double drift[2];        /* the least and the most that it was thought to be, right after a run */
+    double clock;           /* of the last one */
+    double run_s;           /* of the first one, which is the unit of drift; 0: the number of observations is time */
+};
+
+/* Makes *model, or brings it up to date with the study's observations. */
+int32_t surface_model_update(const struct kerf_tune_study *study, int32_t kind, struct surface_model **model,
+                             struct kerf_error *err);
+struct surface_model *surface_model_free(struct surface_model *model);
+
+/* The same model for a while of pretending: that these settings are being measured. */
+int32_t surface_model_pretend(const struct surface_model *model, const int32_t *pending, int32_t num_pending,
+                              struct surface_model **ret_model, struct kerf_error *err);
+
+/* The place of a setting in `active`, -1: it is not modelled. */
+int32_t surface_model_find(const struct surface_model *model, int32_t setting);
+
+/* Mean and standard deviation of an unknown, on the model's scale. */
+void surface_model_moments(const struct surface_model *model, int32_t which, double *ret_mean, double *ret_sd);
+
+/* The standard deviation of the noise, and how far the drift has gone, as a factor. */
+double surface_model_noise(const struct surface_model *model);
+double surface_model_drift(const struct surface_model *model);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The policy `kerf`: a model of the whole surface, a leader, and runs that tell most about whether it is the answer.
+ *
+ * The leader is the setting that is most probably within `within` of the best of all (joint_draws.h). When that is as
+ * probable as was asked, and on both sides of it on each axis something was tried, the question is answered, and where
+ * something is preferred its own question begins (equivalence.h). Until then the next run is the one that tells most
+ * about it (informative.h). The first run is the default's.
+ *
+ * The random numbers behind the draws are fixed by the seed, so that the same observations give the same decisions.
+ */
+#include "tune/beliefs.h"
+#include "tune/equivalence.h"
+#include "tune/informative.h"
+
+enum { MOST = 200 };
+
+static int32_t most(const struct kerf_tune_study *study) {
+    (void)study;
+    return MOST;
+}
+
+static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
+    study->state = arena_alloc(&study->arena, 1, sizeof(struct beliefs));
+    return study->state ? KERF_OK : tune_no_memory(err);
+}
+
+static void end(struct kerf_tune_study *study) { beliefs_free(study->state); }
+
+static int is_pending(int32_t setting, const int32_t *pending, int32_t num_pending) {
+    for (int32_t k = 0; k < num_pending; k++)
+        if (pending[k] == setting) return 1;
+    return 0;
+}
+
+/* Nothing worked yet: the model has nothing to go by, and any setting that failed least is as good as another. */
+static void try_anything(const struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
+                         struct kerf_tune_decision *ret_decision) {
+    struct pcg64 rng = tune_random(study);
+    int32_t best = -1, best_tries = INT32_MAX, ties = 0;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        int32_t tries = study->tallies[i].tries + is_pending(i, pending, num_pending);
+        if (!tune_is_open(study, i)) continue;
+        if (tries < best_tries) best_tries = tries, ties = 0;
+        if (tries == best_tries && random_to(&rng, (uint32_t)ties++) == 0) best = i;
+    }
+    tune_measure(ret_decision, best, 0, "nothing has worked yet");
+}
+
+/* The draws in which a setting is within a share of the best. */
+static void statement(const struct joint_draws *draws, int32_t i, double share, unsigned char *ret_holds) {
+    for (int32_t k = 0; k < DRAWS; k++)
+        ret_holds[k] = draws->y[(int64_t)k * draws->num + i] <= scale_within(&draws->model->scale, draws->best[k], share);
+}
+
+static void seek(const struct joint_draws *draws, int32_t leader, struct kerf_tune_decision *ret_decision) {
+    const struct kerf_tune_study *study = draws->model->study;
+    unsigned char holds[DRAWS];
+    char words[120];
+    int32_t setting = beliefs_setting(draws, leader), pick = leader;
+    if (draws->within[leader] < study->question.confidence) {
+        statement(draws, leader, study->question.within, holds);
+        pick = most_informative(draws, holds, NULL, beliefs_cut(draws));
+    }
+    tune_words(study, setting, words, sizeof words);
+    int32_t picked = beliefs_setting(draws, pick);
+    if (pick == leader)
+        tune_measure(ret_decision, picked, beliefs_limit(draws), "the leader: within %g %% of the best with %.1f %%",
+                     100 * study->question.within, 100 * draws->within[leader]);
+    else
+        tune_measure(ret_decision, picked, beliefs_limit(draws), "%s %s",
+                     study->tallies[picked].tries ? "a rival of" : "it may be better than", words);
+}
+
+static void compare(const struct joint_draws *draws, int32_t candidate, int32_t leader,
+                    struct kerf_tune_decision *ret_decision) {
+    const struct kerf_tune_study *study = draws->model->study;
+    unsigned char holds[DRAWS], may[DRAW_SETTINGS_MOST + 2] = {0};
+    char words[120];
+    may[candidate] = may[leader] = 1;
+    statement(draws, candidate, study->question.margin, holds);
+    int32_t pick = most_informative(draws, holds, may, beliefs_cut(draws));
+    if (study->tallies[beliefs_setting(draws, candidate)].tries == 0) pick = candidate;
+    tune_words(study, beliefs_setting(draws, pick == leader ? candidate : leader), words, sizeof words);
+    tune_measure(ret_decision, beliefs_setting(draws, pick), beliefs_limit(draws), "%s %s: within %g %% with %.1f %%",
+                 pick == leader ? "the leader, beside" : "whether it is as good as", words, 100 * study->question.margin,
+                 100 * draws->within_margin[candidate]);
+}
+
+/* A setting one step beside the leader on an axis, at whose value nothing was tried; -1: there is none. A surface may have
+ * a kink there that no smooth model expects, and to look costs one run. */
+static int32_t unseen_neighbour(const struct joint_draws *draws, int32_t leader) {
+    const struct surface_model *model = draws->model;
+    const struct kerf_tune_study *study = model->study;
+    const struct kerf_tune_space *space = study->space;
+    const int32_t *from = space->values + (int64_t)beliefs_setting(draws, leader) * space->num_params;
+    for (int32_t k = 0; k < space->num_params; k++)
+        for (int32_t step = -1; step <= 1 && space->params[k].kind == KERF_TUNE_INTEGER; step += 2) {
+            int32_t beside = -1, tried = 0;
+            for (int32_t i = 0; i < model->num_active; i++) {
+                int32_t setting = model->active[i], same = tune_is_open(study, setting);
+                const int32_t *values = space->values + (int64_t)setting * space->num_params;
+                if (values[k] != from[k] + step) continue;
+                tried |= study->tallies[setting].tries > 0;
+                for (int32_t j = 0; j < space->num_params && same; j++) same = j == k || values[j] == from[j];
+                if (same) beside = setting;
+            }
+            if (!tried && beside >= 0) return beside;
+        }
+    return -1;
+}
+
+static void decide(const struct joint_draws *draws, struct kerf_tune_decision *ret_decision) {
+    const struct kerf_tune_study *study = draws->model->study;
+    int32_t leader = beliefs_leader(draws), setting = beliefs_setting(draws, leader);
+    double noise, wanted = study->question.confidence;
+    char words[120];
+    if (study->tallies[setting].values == 0 || draws->within[leader] < wanted) {
+        int32_t bound = study->question.max_observations ? study->question.max_observations : MOST;
+        if (draws->within[leader] < wanted && beliefs_hopeless(draws, bound, &noise))
+            tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "runs of one setting differ by %.3g %%: too much to tell %g %%",
+                      100 * noise, 100 * study->question.within);
+        else
+            seek(draws, leader, ret_decision);
+        return;
+    }
+    int32_t beside = unseen_neighbour(draws, leader);
+    if (beside >= 0) {
+        tune_measure(ret_decision, beside, beliefs_limit(draws), "beside the leader, where nothing was tried");
+        return;
+    }
+    int32_t candidate = study->num_preferred ? equivalence_candidate(draws, leader) : -1;
+    if (candidate >= 0 && equivalence_accepted(draws, leader) != candidate) {
+        compare(draws, candidate, leader, ret_decision);
+        return;
+    }
+    tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %.1f %%",
+              tune_words(study, setting, words, sizeof words), 100 * study->question.within,
+              100 * draws->within[leader]);
+}
+
+static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
+                    struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
+    struct beliefs *beliefs = study->state;
+    int32_t first = study->space->default_setting;
+    (void)slot;
+    if (first >= 0 && tune_is_open(study, first) && study->tallies[first].tries == 0 &&
+        !is_pending(first, pending, num_pending)) {
+        tune_measure(ret_decision, first, 0, "the default");
+        return KERF_OK;
+    }
+    if (beliefs_none(study)) {
+        try_anything(study, pending, num_pending, ret_decision);
+        return KERF_OK;
+    }
+    int32_t code = beliefs_update(beliefs, study, SURFACE_ALIKE, err);
+    if (code != KERF_OK) return code;
+    if (num_pending == 0) {
+        decide(beliefs->draws, ret_decision);
+        return KERF_OK;
+    }
+    struct surface_model *model = NULL;
+    struct joint_draws *draws = NULL;
+    code = beliefs_pretend(beliefs, pending, num_pending, &model, &draws, err);
+    if (code == KERF_OK) decide(draws, ret_decision);
+    joint_draws_free(draws);
+    surface_model_free(model);
+    return code;
+}
+
+static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *answer, struct kerf_error *err) {
+    return beliefs_answer(study->state, study, SURFACE_ALIKE, answer, err);
+}
+
+const struct tune_policy tune_policy_kerf = {
+    .about = {"kerf", "a model of the whole surface; runs what tells most about its leader; stops when sure enough",
+              "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006; Russo, Simple Bayesian Algorithms for "
+              "Best-Arm Identification, 2020"},
+    .most = most,
+    .begin = begin,
+    .end = end,
+    .next = next,
+    .estimate = estimate,
+};

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The grid of all parameters' values without what the constraints forbid, and the text form of one setting. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include "tune/param_read.h"
+#include "tune/where.h"
+
+enum { PARAMS_MOST = 32 };
+
+struct owned_space {
+    struct kerf_tune_space space; /* first: the caller's pointer is this one's */
+    struct arena arena;
+};
+
+static int32_t no_memory(struct kerf_error *err) {
+    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
+}
+
+static int32_t read_params(const char *const *texts, int32_t count, struct arena *arena,
+                           struct kerf_tune_param **ret_params, struct kerf_error *err) {
+    if (count < 1) return kerf_error_set(err, KERF_EINVALID, "a space needs a parameter, such as batch=16..2048:x2");
+    if (count > PARAMS_MOST) return kerf_error_set(err, KERF_EINVALID, "more than %d parameters", PARAMS_MOST);
+    struct kerf_tune_param *params = arena_alloc(arena, (size_t)count, sizeof *params);
+    if (params == NULL) return no_memory(err);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t code = param_read(texts[i], arena, &params[i], err);
+        if (code != KERF_OK) return code;
+        for (int32_t j = 0; j < i; j++)
+            if (strcmp(params[i].name, params[j].name) == 0)
+                return kerf_error_set(err, KERF_EINVALID, "the parameter '%s' is there twice", params[i].name);
+    }
+    *ret_params = params;
+    return KERF_OK;
+}
+
+static int32_t read_wheres(const char *const *texts, int32_t count, const struct kerf_tune_space *space,
+                           struct arena *arena, struct where ***ret_wheres, struct kerf_error *err) {
+    struct where **wheres = arena_alloc(arena, (size_t)count + 1, sizeof(struct where *));
+    if (wheres == NULL) return no_memory(err);
+    for (int32_t i = 0; i < count; i++) {
+        int32_t code = where_read(texts[i], space->params, space->num_params, arena, &wheres[i], err);
+        if (code != KERF_OK) return code;
+    }
+    *ret_wheres = wheres;
+    return KERF_OK;
+}
+
+/* The next point of the grid, the last parameter fastest; 0 behind the last. */
+static int step(const struct kerf_tune_space *space, int32_t *values) {
+    for (int32_t k = space->num_params; k-- > 0;) {
+        if (++values[k] < space->params[k].num_values) return 1;
+        values[k] = 0;
+    }
+    return 0;
+}
+
+static int32_t fill_settings(struct kerf_tune_space *space, struct where *const *wheres, int32_t num_wheres,
+                             struct arena *arena, struct kerf_error *err) {
+    int64_t whole = 1, at = 0;
+    size_t width = (size_t)space->num_params;
+    for (int32_t k = 0; k < space->num_params; k++)
+        if ((whole *= space->params[k].num_values) > TUNE_SETTINGS_MOST)
+            return kerf_error_set(err, KERF_EINVALID, "the grid has more than %d settings", TUNE_SETTINGS_MOST);
+    int32_t *values = arena_take(arena, (size_t)whole, width * sizeof *values);
+    int32_t *point = arena_alloc(arena, width, sizeof *point);
+    if (values == NULL || point == NULL) return no_memory(err);
+    do {
+        int holds = 1;
+        for (int32_t i = 0; i < num_wheres && holds; i++) holds = where_holds(wheres[i], space->params, point);
+        if (holds) memcpy(values + width * (size_t)at++, point, width * sizeof *point);
+    } while (step(space, point));
+    if (at == 0)
+        return kerf_error_set(err, KERF_EINFEASIBLE, "of %" PRId64 " settings of the grid none satisfies %s", whole,
+                              num_wheres > 1 ? "all constraints" : "the constraint");
+    space->values = values;
+    space->num_settings = (int32_t)at;
+    return KERF_OK;
+}
+
+static int32_t fill(struct owned_space *owned, const char *const *params, int32_t num_params,
+                    const char *const *wheres, int32_t num_wheres, const char *defaults, struct kerf_error *err) {
+    struct kerf_tune_space *space = &owned->space;
+    struct kerf_tune_param *read = NULL;
+    struct where **constraints = NULL;
+    int32_t code = read_params(params, num_params, &owned->arena, &read, err);
+    if (code != KERF_OK) return code;
+    space->params = read;
+    space->num_params = num_params;
+    space->default_setting = -1;
+    code = read_wheres(wheres, num_wheres, space, &owned->arena, &constraints, err);
+    if (code == KERF_OK) code = fill_settings(space, constraints, num_wheres, &owned->arena, err);
+    if (code != KERF_OK || defaults == NULL) return code;
+    struct kerf_error why;
+    code = kerf_tune_setting_read(space, defaults, &space->default_setting, &why);
+    if (code == KERF_OK) return code;
+    return kerf_error_set(err, code == KERF_EUNKNOWN ? KERF_EINVALID : code, "default %s", why.message);
+}
+
+int32_t kerf_tune_space_create(const char *const *params, int32_t num_params, const char *const *wheres,
+                               int32_t num_wheres, const char *defaults, struct kerf_tune_space **ret_space,
+                               struct kerf_error *err) {
+    struct owned_space *owned = calloc(1, sizeof *owned);
+    if (owned == NULL) return no_memory(err);
+    int32_t code = fill(owned, params, num_params, wheres, num_wheres, defaults, err);
+    if (code == KERF_OK)
+        *ret_space = &owned->space;
+    else
+        kerf_tune_space_free(&owned->space);
+    return code;
+}
+
+struct kerf_tune_space *kerf_tune_space_free(struct kerf_tune_space *space) {
+    struct owned_space *owned = (struct owned_space *)space;
+    if (owned == NULL) return NULL;
+    arena_free(&owned->arena);
+    free(owned);
+    return NULL;
+}
+
+/* Settings are in lexicographic order of their indexes. */
+int32_t kerf_tune_space_find(const struct kerf_tune_space *space, const int32_t *values) {
+    int32_t low = 0, high = space->num_settings;
+    while (low < high) {
+        int32_t middle = low + (high - low) / 2, k = 0;
+        const int32_t *at = space->values + (int64_t)middle * space->num_params;
+        while (k < space->num_params && at[k] == values[k]) k++;
+        if (k == space->num_params) return middle;
+        if (at[k] < values[k])
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return -1;
+}
+
+/* ---- The text of a setting --------------------------------------------------------------------------------- */
+
+static int32_t find_param(const struct kerf_tune_space *space, const char *name, size_t length) {
+    for (int32_t k = 0; k < space->num_params; k++)
+        if (strlen(space->params[k].name) == length && memcmp(space->params[k].name, name, length) == 0) return k;
+    return -1;
+}
+
+/* A flag is written as its words, or as 0, 1, off, on. */
+static int32_t find_value(const struct kerf_tune_param *param, const char *text, size_t length) {
+    static const char *const flags[4] = {"off", "on", "0", "1"};
+    int64_t integer;
+    if (param->kind == KERF_TUNE_INTEGER) {
+        if (!param_read_integer(text, length, &integer)) return -1;
+        for (int32_t i = 0; i < param->num_values; i++)
+            if (param->integers[i] == integer) return i;
+        return -1;
+    }
+    for (int32_t i = 0; i < param->num_values; i++)
+        if (strlen(param->texts[i]) == length && memcmp(param->texts[i], text, length) == 0) return i;
+    for (int32_t i = 0; i < 4 && param->kind == KERF_TUNE_FLAG; i++)
+        if (strlen(flags[i]) == length && memcmp(flags[i], text, length) == 0) return i % 2;
+    return -1;
+}
+
+static int32_t read_part(const struct kerf_tune_space *space, const char *part, size_t length, int32_t *values,
+                         struct kerf_error *err) {
+    const char *equals = memchr(part, '=', length);
+    int shown = (int)(length < 100 ? length : 100);
+    if (equals == NULL) return kerf_error_set(err, KERF_ESYNTAX, "'%.*s' is no parameter with a value, as batch=512 is", shown, part);
+    int32_t k = find_param(space, part, (size_t)(equals - part));
+    if (k < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.*s': there is no such parameter", shown, part);
+    if (values[k] >= 0) return kerf_error_set(err, KERF_ESYNTAX, "'%.*s': the parameter is there twice", shown, part);
+    values[k] = find_value(&space->params[k], equals + 1, length - (size_t)(equals + 1 - part));
+    if (values[k] < 0)
+        return kerf_error_set(err, KERF_EUNKNOWN, "'%.*s': this is none of the parameter's values", shown, part);
+    return KERF_OK;
+}
+
+int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *text, int32_t *ret_setting,
+                               struct kerf_error *err) {
+    int32_t values[PARAMS_MOST];
+    for (int32_t k = 0; k < space->num_params; k++) values[k] = -1;
+    for (const char *at = text;;) {
+        size_t length = strcspn(at, ",");
+        int32_t code = read_part(space, at, length, values, err);
+        if (code != KERF_OK) return code;
+        if (at[length] == 0) break;
+        at += length + 1;
+    }
+    for (int32_t k = 0; k < space->num_params; k++)
+        if (values[k] < 0)
+            return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing", text, space->params[k].name);
+    int32_t setting = kerf_tune_space_find(space, values);
+    if (setting < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': the constraints forbid it", text);
+    *ret_setting = setting;
+    return KERF_OK;
+}
+
+void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t setting, struct kerf_text *out) {
+    const int32_t *values = space->values + (int64_t)setting * space->num_params;
+    for (int32_t k = 0; k < space->num_params; k++) {
+        const struct kerf_tune_param *param = &space->params[k];
+        const char *value = param->kind == KERF_TUNE_FLAG ? (values[k] ? "on" : "off") : param->texts[values[k]];
+        kerf_text_printf(out, "%s%s=%s", k ? "," : "", param->name, value);
+    }
+}
+
+void kerf_tune_setting_json(const struct kerf_tune_space *space, int32_t setting, struct kerf_json *json) {
+    const int32_t *values = space->values + (int64_t)setting * space->num_params;
+    kerf_json_open(json, NULL, '{');
+    for (int32_t k = 0; k < space->num_params; k++) {
+        const struct kerf_tune_param *param = &space->params[k];
+        if (param->kind == KERF_TUNE_INTEGER)
+            kerf_json_integer(json, param->name, param->integers[values[k]]);
+        else if (param->kind == KERF_TUNE_FLAG)
+            kerf_json_boolean(json, param->name, values[k]);
+        else
+            kerf_json_string(json, param->name, param->texts[values[k]]);
+    }
+    kerf_json_close(json, '}');
+}

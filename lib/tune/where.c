@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Expressions as in C, by levels from the loosest: ||, &&, == != < <= > >=, + -, * / %, ! and -, and at the bottom
+ * integers, words in quotes, parameters and parentheses. Integers are of 64 bits; one that does not fit, and a division
+ * by 0, makes the whole constraint not hold for that setting. A flag is 0 or 1; 0 is false.
+ *
+ * A word may be compared with == and != to a choice or to another word, and nothing else.
+ */
+#include "tune/where.h"
+
+#include <stdio.h>
+#include <string.h>
+#include "tune/param_read.h"
+
+enum { DEPTH_MOST = 100 };
+
+enum kind { NUMBER, WORD, PARAMETER, NEGATE, NOT, ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, EQUAL, UNEQUAL, LESS,
+            AT_MOST, GREATER, AT_LEAST, AND, OR };
+
+struct where {
+    enum kind kind;
+    int is_word;
+    int64_t number; /* of NUMBER; the index of PARAMETER */
+    const char *word;
+    struct where *left, *right;
+};
+
+struct reader {
+    const char *text, *at;
+    const struct kerf_tune_param *params;
+    int32_t num_params;
+    struct arena *arena;
+    struct kerf_error *err;
+    int32_t code, depth;
+};
+
+/* ---- Reading ----------------------------------------------------------------------------------------------- */
+
+static void fail(struct reader *reader, const char *at, int32_t code, const char *what) {
+    if (reader->code != KERF_OK) return;
+    reader->code = kerf_error_set(reader->err, code, "'%.200s': %s", reader->text, what);
+    if (reader->err) reader->err->column = (int32_t)(at - reader->text) + 1;
+}
+
+static struct where *make(struct reader *reader, enum kind kind) {
+    struct where *where = reader->code == KERF_OK ? arena_alloc(reader->arena, 1, sizeof *where) : NULL;
+    if (where)
+        where->kind = kind;
+    else
+        fail(reader, reader->at, KERF_ENOMEM, "not enough memory");
+    return where;
+}
+
+static void skip_blanks(struct reader *reader) {
+    while (*reader->at == ' ' || *reader->at == '\t') reader->at++;
+}
+
+static int takes(struct reader *reader, const char *symbol) {
+    skip_blanks(reader);
+    size_t length = strlen(symbol);
+    if (strncmp(reader->at, symbol, length) != 0) return 0;
+    reader->at += length;
+    return 1;
+}
+
+static struct where *read_level(struct reader *reader, int level);
+
+static struct where *read_number(struct reader *reader) {
+    const char *start = reader->at;
+    struct where *where = make(reader, NUMBER);
+    while (*reader->at >= '0' && *reader->at <= '9') reader->at++;
+    if (where && !param_read_integer(start, (size_t)(reader->at - start), &where->number))
+        fail(reader, start, KERF_EINVALID, "an integer of more than 64 bits");
+    return where;
+}
+
+static struct where *read_word(struct reader *reader) {
+    const char *start = reader->at + 1, *end = strchr(start, *reader->at);
+    struct where *where = make(reader, WORD);
+    if (end == NULL) {
+        fail(reader, reader->at, KERF_ESYNTAX, "a word in quotes does not end");
+        return NULL;
+    }
+    if (where == NULL) return NULL;
+    where->is_word = 1;
+    where->word = arena_printf(reader->arena, "%.*s", (int)(end - start), start);
+    reader->at = end + 1;
+    return where;
+}
+
+static void unknown(struct reader *reader, const char *name, size_t length) {
+    char word[80], message[200];
+    const char *names[64], *nearest;
+    size_t count = 0;
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    for (int32_t k = 0; k < reader->num_params && count < 64; k++) names[count++] = reader->params[k].name;
+    nearest = kerf_text_nearest(word, names, count);
+    snprintf(message, sizeof message, "no parameter is called '%s'%s%s%s", word, nearest ? "; did you mean '" : "",
+             nearest ? nearest : "", nearest ? "'?" : "");
+    fail(reader, name, KERF_EUNKNOWN, message);
+}
+
+/* A name goes on with letters, digits, _ and '.', and with a - only where the whole is a parameter, as "a-b" may be
+ * one. */
+static struct where *read_name(struct reader *reader) {
+    const char *start = reader->at;
+    size_t length = 0, shortest = 0;
+    while (param_is_name(start, length + 1)) {
+        length++;
+        if (shortest == 0 && start[length] == '-') shortest = length;
+    }
+    for (size_t take = length; take > 0; take--)
+        for (int32_t k = 0; k < reader->num_params; k++) {
+            const struct kerf_tune_param *param = &reader->params[k];
+            if (strlen(param->name) != take || memcmp(param->name, start, take) != 0) continue;
+            if (take < length && start[take] != '-') continue;
+            struct where *where = make(reader, PARAMETER);
+            if (where == NULL) return NULL;
+            where->number = k;
+            where->is_word = param->kind == KERF_TUNE_CHOICE;
+            reader->at = start + take;
+            return where;
+        }
+    unknown(reader, start, shortest ? shortest : length);
+    return NULL;
+}
+
+static struct where *read_inner(struct reader *reader) {
+    struct where *where = NULL;
+    if (++reader->depth > DEPTH_MOST)
+        fail(reader, reader->at, KERF_ESYNTAX, "parentheses too deep");
+    else
+        where = read_level(reader, 0);
+    if (where && !takes(reader, ")")) fail(reader, reader->at, KERF_ESYNTAX, "')' is missing");
+    reader->depth--;
+    return where;
+}
+
+static struct where *read_atom(struct reader *reader) {
+    skip_blanks(reader);
+    char c = *reader->at;
+    if (c >= '0' && c <= '9') return read_number(reader);
+    if (c == '"' || c == '\'') return read_word(reader);
+    if (param_is_name(&c, 1)) return read_name(reader);
+    if (takes(reader, "(")) return read_inner(reader);
+    fail(reader, reader->at, KERF_ESYNTAX,
+         c ? "a parameter, an integer, a word in quotes or '(' is needed here" : "it ends too early");
+    return NULL;
+}
+
+static struct where *need_integer(struct reader *reader, struct where *where, const char *at) {
+    if (where && where->is_word) fail(reader, at, KERF_EINVALID, "a word has no value; compare it with == or !=");
+    return reader->code == KERF_OK ? where : NULL;
+}
+
+static struct where *read_unary(struct reader *reader) {
+    skip_blanks(reader);
+    int negate = *reader->at == '-', not = *reader->at == '!' && reader->at[1] != '=';
+    if (!negate && !not) return read_atom(reader);
+    const char *at = ++reader->at;
+    struct where *where = make(reader, negate ? NEGATE : NOT);
+    if (++reader->depth > DEPTH_MOST) fail(reader, at, KERF_ESYNTAX, "too many signs");
+    if (where && reader->code == KERF_OK) where->left = need_integer(reader, read_unary(reader), at);
+    reader->depth--;
+    return where;
+}
+
+enum { LEVELS = 5 };
+static const struct {
+    int level;
+    const char *symbol; /* those that begin as another come first */
+    enum kind kind;
+} operators[] = {{0, "||", OR},      {1, "&&", AND},      {2, "==", EQUAL},   {2, "!=", UNEQUAL}, {2, "<=", AT_MOST},
+                 {2, ">=", AT_LEAST}, {2, "<", LESS},     {2, ">", GREATER},  {3, "+", ADD},      {3, "-", SUBTRACT},
+                 {4, "*", MULTIPLY}, {4, "/", DIVIDE},    {4, "%", REMAINDER}};
+enum { OPERATORS = sizeof operators / sizeof operators[0] };
+
+static int take_operator(struct reader *reader, int level, enum kind *ret_kind) {
+    for (int i = 0; i < OPERATORS; i++)
+        if (operators[i].level == level && takes(reader, operators[i].symbol)) {
+            *ret_kind = operators[i].kind;
+            return 1;
+        }
+    return 0;
+}
+
+static struct where *join(struct reader *reader, enum kind kind, struct where *left, struct where *right,
+                          const char *at) {
+    struct where *where = make(reader, kind);
+    if (where == NULL || right == NULL) return NULL;
+    int words = left->is_word + right->is_word;
+    if (words == 2 && kind != EQUAL && kind != UNEQUAL)
+        fail(reader, at, KERF_EINVALID, "words are compared with == or != alone");
+    if (words == 1) fail(reader, at, KERF_EINVALID, "a word and an integer cannot be compared");
+    where->left = left;
+    where->right = right;
+    return where;
+}
+
+static struct where *read_level(struct reader *reader, int level) {
+    enum kind kind;
+    if (level == LEVELS) return read_unary(reader);
+    struct where *where = read_level(reader, level + 1);
+    const char *at = reader->at;
+    int count = 0;
+    while (where && reader->code == KERF_OK && take_operator(reader, level, &kind)) {
+        if (level == 2 && count++ > 0) fail(reader, at, KERF_ESYNTAX, "comparisons are joined by &&");
+        if (++reader->depth > DEPTH_MOST * DEPTH_MOST) fail(reader, at, KERF_ESYNTAX, "it is too long");
+        where = join(reader, kind, where, read_level(reader, level + 1), at);
+        at = reader->at;
+    }
+    return where;
+}
+
+int32_t where_read(const char *text, const struct kerf_tune_param *params, int32_t num_params, struct arena *arena,
+                   struct where **ret_where, struct kerf_error *err) {
+    struct reader reader = {text, text, params, num_params, arena, err, KERF_OK, 0};
+    struct where *where = need_integer(&reader, read_level(&reader, 0), text);
+    skip_blanks(&reader);
+    if (reader.code == KERF_OK && *reader.at) fail(&reader, reader.at, KERF_ESYNTAX, "an operator is needed here");
+    if (reader.code == KERF_OK) *ret_where = where;
+    return reader.code;
+}
+
+/* ---- Its value --------------------------------------------------------------------------------------------- */
+
+struct values {
+    const struct kerf_tune_param *params;
+    const int32_t *indexes;
+    int failed; /* a number that does not fit, a division by 0 */
+};
+
+static const char *word_of(const struct where *where, const struct values *values) {
+    if (where->kind == WORD) return where->word;
+    return values->params[where->number].texts[values->indexes[where->number]];
+}
+
+static int64_t parameter_of(const struct where *where, const struct values *values) {
+    const struct kerf_tune_param *param = &values->params[where->number];
+    int32_t index = values->indexes[where->number];
+    return param->kind == KERF_TUNE_INTEGER ? param->integers[index] : index;
+}
+
+static int64_t divide(enum kind kind, int64_t a, int64_t b, struct values *values) {
+    if (b == 0 || (a == INT64_MIN && b == -1)) {
+        values->failed = 1;
+        return 0;
+    }
+    return kind == DIVIDE ? a / b : a % b;
+}
+
+static int64_t arithmetic(enum kind kind, int64_t a, int64_t b, struct values *values) {
+    int64_t result = 0;
+    switch (kind) {
+    case ADD: values->failed |= __builtin_add_overflow(a, b, &result); break;
+    case SUBTRACT: values->failed |= __builtin_sub_overflow(a, b, &result); break;
+    case MULTIPLY: values->failed |= __builtin_mul_overflow(a, b, &result); break;
+    default: result = divide(kind, a, b, values);
+    }
+    return result;
+}
+
+static int compares(enum kind kind, int order) {
+    switch (kind) {
+    case EQUAL: return order == 0;
+    case UNEQUAL: return order != 0;
+    case LESS: return order < 0;
+    case AT_MOST: return order <= 0;
+    case GREATER: return order > 0;
+    default: return order >= 0;
+    }
+}
+
+static int64_t value_of(const struct where *where, struct values *values) {
+    if (where->kind == NUMBER) return where->number;
+    if (where->kind == PARAMETER) return parameter_of(where, values);
+    if (where->left->is_word)
+        return compares(where->kind, strcmp(word_of(where->left, values), word_of(where->right, values)));
+    int64_t left = value_of(where->left, values);
+    if (where->kind == NOT) return !left;
+    if (where->kind == NEGATE) return arithmetic(SUBTRACT, 0, left, values);
+    if (where->kind == AND && !left) return 0;
+    if (where->kind == OR && left) return 1;
+    int64_t right = value_of(where->right, values);
+    if (where->kind == AND || where->kind == OR) return right != 0;
+    if (where->kind >= EQUAL) return compares(where->kind, (left > right) - (left < right));
+    return arithmetic(where->kind, left, right, values);
+}
+
+int where_holds(const struct where *where, const struct kerf_tune_param *params, const int32_t *values) {
+    struct values all = {params, values, 0};
+    int64_t value = value_of(where, &all);
+    return value != 0 && !all.failed;
+}
