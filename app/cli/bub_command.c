@@ -174,11 +174,11 @@ static int32_t read_limits(const struct bub_options *values, struct llama_questi
                            struct kerf_bub_limits *ret_limits, struct kerf_error *err) {
     struct kerf_machine_memory machine;
     struct kerf_gguf *gguf = NULL;
-    int32_t code = kerf_machine_memory(&machine, err);
+    int32_t code = kerf_machine_memory_read(&machine, err);
     if (code == KERF_OK) code = kerf_gguf_read(values->model, &gguf, err);
     if (code == KERF_OK)
-        code =
-            kerf_bub_limits(gguf, values->context, (double)machine.total, values->conform_to_imatrix, ret_limits, err);
+        code = kerf_bub_limits_estimate(gguf, values->context, (double)machine.total, values->conform_to_imatrix,
+                                        ret_limits, err);
     if (code == KERF_OK && ret_limits->batch_exponents[1] >= ret_limits->batch_exponents[0])
         question->max_batch_exponent = ret_limits->batch_exponents[1];
     kerf_gguf_free(gguf);

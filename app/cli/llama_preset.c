@@ -366,13 +366,14 @@ struct kerf_llama_setting llama_preset_setting(const struct llama_preset *preset
 
 int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_tune_space *space, struct kerf_error *err) {
     struct kerf_machine_memory machine;
-    if (preset->gguf == NULL || kerf_machine_memory(&machine, NULL) != KERF_OK) return KERF_OK;
+    if (preset->gguf == NULL || kerf_machine_memory_read(&machine, NULL) != KERF_OK) return KERF_OK;
     preset->skipped = sketch_alloc(&preset->sketch, (size_t)space->num_settings, sizeof *preset->skipped);
     if (preset->skipped == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     for (int32_t i = 0; i < space->num_settings; i++) {
         struct kerf_llama_setting setting = llama_preset_setting(preset, space, i);
         struct kerf_llama_memory memory;
-        if (kerf_llama_memory(preset->gguf, &setting, &memory, NULL) != KERF_OK) continue; /* not known: it is tried */
+        if (kerf_llama_memory_estimate(preset->gguf, &setting, &memory, NULL) != KERF_OK)
+            continue;                                                               /* not known: it is tried */
         int64_t needed = memory.kv_host + memory.compute_host + memory.output_host; /* weights may be paged out */
         if (needed <= machine.available) continue;
         struct kerf_text text = {0};

@@ -8,7 +8,8 @@
 static int64_t buffers(const struct tune_report *report, int32_t index) {
     struct kerf_llama_setting setting = llama_preset_setting(report->llama, report->state->space, index);
     struct kerf_llama_memory memory;
-    if (report->llama->gguf == NULL || kerf_llama_memory(report->llama->gguf, &setting, &memory, NULL) != KERF_OK)
+    if (report->llama->gguf == NULL ||
+        kerf_llama_memory_estimate(report->llama->gguf, &setting, &memory, NULL) != KERF_OK)
         return 0;
     return memory.host + memory.device - memory.weights_host - memory.weights_device;
 }

@@ -16,10 +16,7 @@ static void begin(struct slot *slot, double now_s) {
     kerf_json_begin(&json, &text);
     kerf_json_open(&json, NULL, '{');
     kerf_json_integer(&json, "id", trial->request);
-    kerf_text_add(&text, ",\"setting\":");
-    kerf_json_begin(&json, &text);
-    kerf_tune_setting_json(&json, NULL, slot->runner->space, trial->result.observation.setting);
-    json.need_comma = 1;
+    kerf_tune_setting_json(&json, "setting", slot->runner->space, trial->result.observation.setting);
     if (trial->limit > 0 && is_wall(slot)) kerf_json_number(&json, "limit_s", trial->limit);
     kerf_json_close(&json, '}');
     kerf_text_add(&text, "\n");
