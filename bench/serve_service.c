@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +37,7 @@ void service_start(struct service *service) {
     if (pipe(ends) != 0) bench_die("pipe");
     service->pid = fork();
     if (service->pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL); /* when this program is interrupted */
         dup2(ends[1], STDERR_FILENO);
         close(ends[0]), close(ends[1]);
         execl(KERF_PROGRAM, KERF_PROGRAM, "serve", "--listen", "127.0.0.1:0", "--store", service->store,
