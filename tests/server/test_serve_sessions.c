@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <ctype.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -72,7 +73,8 @@ static void job_of(const json_t *want, char *ret_job, size_t size) {
     } else if (query) {
         for (at = query + 7; *at && *at != '&' && *at != '#' && length + 1 < size; at++) {
             unsigned code;
-            int escaped = sscanf(at, "%%%2x", &code) == 1;
+            int escaped = at[0] == '%' && isxdigit((unsigned char)at[1]) && isxdigit((unsigned char)at[2]) &&
+                          sscanf(at + 1, "%2x", &code) == 1;
             ret_job[length++] = (char)(escaped ? code : *at == '+' ? ' ' : (unsigned char)*at);
             if (escaped) at += 2;
         }
