@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "trial_runs.h"
+#include "tune/run/trial_slot.h"
 
 enum { GUARD = 1 }; /* the one process that a runner has while no program runs */
 
@@ -119,6 +120,38 @@ static void eats_memory(void **state) {
     result = trial_of(runner, setting_of(2), 0);
     is_value(&result, 200 << 20, 250 << 20);
     free_and_check(runner);
+}
+
+/* The kernel says why it killed a program: in the cgroup of the trial, or for the whole machine. */
+static void killed_for_memory(void **state) {
+    (void)state;
+    char root[] = "/tmp/kerf-test-trial-XXXXXX", line[900];
+    assert_non_null(mkdtemp(root));
+    snprintf(line, sizeof line,
+             "cd %s && mkdir -p proc/self sys/fs/cgroup/kerf.%d.0 && echo 0::/ > proc/self/cgroup &&"
+             " echo oom_kill 3 > proc/vmstat && cd sys/fs/cgroup && : > cgroup.controllers && cd kerf* &&"
+             " : > memory.max && : > cgroup.procs && echo 4096000 > memory.peak",
+             root, (int)getpid());
+    assert_int_equal(system(line), 0);
+    for (int is_group = 0; is_group < 2; is_group++) {
+        if (is_group)
+            snprintf(line, sizeof line, "echo oom_kill 1 > %s/sys/fs/cgroup/kerf.%d.0/memory.events; kill -9 $$", root,
+                     (int)getpid());
+        else
+            snprintf(line, sizeof line, "echo oom_kill 4 > %s/proc/vmstat; kill -9 $$", root);
+        struct kerf_trial_command command = {.words = (const char *const[]){"sh", "-c", line, "{setting}"},
+                                             .num_words = 4};
+        command.memory_cap_bytes = is_group ? 65536000 : 0;
+        struct kerf_trial_runner *runner = runner_of(&command);
+        runner->root = root;
+        struct kerf_trial_result result = trial_of(runner, 0, 0);
+        is_failed(&result, KERF_TUNE_FAILURE_MEMORY,
+                  is_group ? "ended by SIGKILL: its memory reached the cap" : "the kernel had no memory left");
+        if (is_group) assert_int_equal(result.peak_bytes, 4096000);
+        free_and_check(runner);
+    }
+    snprintf(line, sizeof line, "grep -q 65536000 %s/sys/fs/cgroup/kerf*/memory.max && rm -r %s", root, root);
+    assert_int_equal(system(line), 0);
 }
 
 /* ---- Programs that do not end --------------------------------------------------------------------------------- */
@@ -361,11 +394,13 @@ static void interrupted(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(crashes),           cmocka_unit_test(hangs),         cmocka_unit_test(hangs_in_load),
-        cmocka_unit_test(loads_slowly),      cmocka_unit_test(eats_memory),   cmocka_unit_test(leaves_grandchild),
-        cmocka_unit_test(ignores_sigterm),   cmocka_unit_test(closes_stdout), cmocka_unit_test(prints_noise),
-        cmocka_unit_test(bad_workers),       cmocka_unit_test(odd_workers),   cmocka_unit_test(workers_in_load),
-        cmocka_unit_test(killed_while_idle), cmocka_unit_test(killed_kerf),   cmocka_unit_test(interrupted)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(crashes),           cmocka_unit_test(hangs),
+                                       cmocka_unit_test(hangs_in_load),     cmocka_unit_test(loads_slowly),
+                                       cmocka_unit_test(eats_memory),       cmocka_unit_test(killed_for_memory),
+                                       cmocka_unit_test(leaves_grandchild), cmocka_unit_test(ignores_sigterm),
+                                       cmocka_unit_test(closes_stdout),     cmocka_unit_test(prints_noise),
+                                       cmocka_unit_test(bad_workers),       cmocka_unit_test(odd_workers),
+                                       cmocka_unit_test(workers_in_load),   cmocka_unit_test(killed_while_idle),
+                                       cmocka_unit_test(killed_kerf),       cmocka_unit_test(interrupted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

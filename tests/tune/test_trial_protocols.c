@@ -139,7 +139,7 @@ static int remove_folder(void **state) {
     char command[128];
     (void)state;
     snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command); // NOLINT(cert-env33-c): its own folder
+    return system(command);
 }
 
 static void prepare_and_cleanup(void **state) {

@@ -19,8 +19,8 @@ static const struct kerf_tune_space n_space = {params, setting_values, 2, 8, -1}
 
 static inline int32_t setting_of(int n) { return 2 * (n - 1); }
 
-/* A command of one of the programs; its words live until the next call. The setting is behind a ':' word, so that every
- * parameter is used. */
+/* A command of one of the programs; its words live until the next call. But for a worker
+ * the setting is behind them, so that every parameter is used. */
 static inline struct kerf_trial_command command_of(const char *protocol, const char *program, const char *first,
                                                    const char *second) {
     static const char *words[8];
@@ -30,7 +30,7 @@ static inline struct kerf_trial_command command_of(const char *protocol, const c
     words[count++] = path;
     if (first) words[count++] = first;
     if (second) words[count++] = second;
-    if (strcmp(protocol, "worker") != 0) words[count++] = "{setting}";
+    if (protocol[0] != 'w') words[count++] = "{setting}"; /* a worker hears it */
     return (struct kerf_trial_command){
         .words = words, .num_words = count, .protocol = protocol, .grace_s = 0.3, .watch_machine = 1};
 }
