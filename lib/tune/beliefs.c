@@ -104,8 +104,7 @@ static void write_gain(const struct joint_draws *draws, int32_t leader, struct k
     if (at < 0 || !draws->model->scale.logarithmic) return;
     double gains[DRAWS], sum = 0, tail = 0.5 * (1 - study->question.confidence);
     for (; count < DRAWS; count++) {
-        const double *y = draws->y + (int64_t)count * draws->num;
-        gains[count] = y[at] - y[leader];
+        gains[count] = draws->y[(int64_t)at * DRAWS + count] - draws->y[(int64_t)leader * DRAWS + count];
         sum += gains[count];
     }
     qsort(gains, DRAWS, sizeof *gains, by_value);

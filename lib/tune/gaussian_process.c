@@ -14,16 +14,14 @@
  * Two things are no normal distribution and are replaced by the one with the same mean and variance (assumed density
  * filtering; Minka, "Expectation Propagation for Approximate Bayesian Inference", 2001):
  *   - a run that was stopped at y says that it would have been more: a truncated normal;
- *   - once in a while something else happens: noise is a mixture, RARE of it with WIDE times the variance.
+ *   - once in a while something else happens: noise is a mixture, `rare` of it with WIDE times the variance.
  */
 #include "tune/gaussian_process.h"
 
 #include <math.h>
 #include "tune/normal.h"
 
-#include <stdlib.h>
-static double RARE = 0.04, WIDE = 16;
-__attribute__((constructor)) static void xx(void) { if (getenv("RARE")) RARE = atof(getenv("RARE")); if (getenv("WIDE")) WIDE = atof(getenv("WIDE")); }
+static const double WIDE = 9;
 
 /* work = cov h; returns h' cov h. */
 static double covariance_with(const struct gp *gp, int32_t dims, const struct gp_datum *datum, double *restrict work) {
@@ -62,8 +60,8 @@ static double log_density(const struct gp *gp, double v, double square) {
 
 static void learn_value(struct gp *gp, int32_t dims, double var, double off, const double *work) {
     double square = off * off, v[2] = {var + 1, var + WIDE}, log_of[2], shift = 0, shift2 = 0, less = 0, heat = 0;
-    log_of[0] = log1p(-RARE) + log_density(gp, v[0], square);
-    log_of[1] = log(RARE) + log_density(gp, v[1], square);
+    log_of[0] = log1p(-gp->rare) + log_density(gp, v[0], square);
+    log_of[1] = log(gp->rare) + log_density(gp, v[1], square);
     double most = fmax(log_of[0], log_of[1]), sum = exp(log_of[0] - most) + exp(log_of[1] - most);
     for (int k = 0; k < 2; k++) {
         double share = exp(log_of[k] - most) / sum;
@@ -73,7 +71,7 @@ static void learn_value(struct gp *gp, int32_t dims, double var, double off, con
         heat += share * square / v[k];
     }
     double spread = (shift2 - shift * shift) * gp->alpha / gp->beta; /* of the two means */
-    gp->log_evidence += most + log(sum) + lgamma(gp->alpha + 0.5) - lgamma(gp->alpha) - 0.5 * log(2 * gp->beta);
+    gp->log_evidence += most + log(sum) + lgamma(gp->alpha + 0.5) - lgamma(gp->alpha) - 0.5 * log(2 * M_PI * gp->beta);
     move(gp, dims, work, shift, less - fmin(spread, 0.9 * less));
     gp->alpha += 0.5;
     gp->beta += 0.5 * heat;

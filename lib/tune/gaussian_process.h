@@ -14,6 +14,7 @@ struct gp {
     double *mean; /* [dims] */
     double *cov;  /* [dims][dims], in units of s^2, symmetric */
     double alpha, beta;
+    double rare; /* how often noise is of WIDE times its variance; 0: never, and all is exact */
     double log_evidence;
 };
 

@@ -17,7 +17,7 @@
 #include "tune/cholesky.h"
 
 static const double REACH = 3.7;
-enum { PER_POINT = DRAWS / DRAW_POINTS };
+enum { PER_POINT = DRAWS / DRAW_POINTS, PAIRS = PER_POINT / 2 };
 
 struct joint_draws *joint_draws_free(struct joint_draws *draws) {
     if (draws == NULL) return NULL;
@@ -104,35 +104,40 @@ static void factor(const struct joint_draws *draws, const struct gp *gp, double 
     int32_t num = draws->num;
     for (int32_t i = 0; i <= num; i++) {
         const double *row = gp->cov + (int64_t)(i < num ? draws->at[i] : model->num_active) * model->dims;
-        for (int32_t j = 0; j <= i; j++)
+        for (int32_t j = i; j <= num; j++)
             ret_factor[i * (num + 1) + j] = row[j < num ? draws->at[j] : model->num_active];
     }
     cholesky(ret_factor, num + 1, 1e-12);
 }
 
+/* PER_POINT draws, pairs of opposite sign. columns [num + 2]: the normal numbers of all settings, of the drift, and of
+ * the noise's variance; work [num + 1][PAIRS] */
 static void draw_point(struct joint_draws *draws, const struct gp *gp, int32_t from, const double *factored,
-                       const double *normals, double *work) {
-    int32_t num = draws->num, width = num + 2;
+                       const double *const *columns, double *work) {
+    int32_t num = draws->num;
+    double s[PER_POINT];
     for (int32_t k = 0; k < PER_POINT; k++) {
-        double sign = k % 2 ? -1 : 1, *y = draws->y + (int64_t)(from + k) * num;
-        const double *z = normals + (int64_t)((from + k) / 2) * width;
-        double s = sqrt(noise_variance(gp, sign * z[num + 1]));
-        cholesky_times(factored, num + 1, z, work);
-        for (int32_t i = 0; i < num; i++) y[i] = gp->mean[draws->at[i]] + sign * s * work[i];
-        draws->drift[from + k] = gp->mean[draws->model->num_active] + sign * s * work[num];
-        draws->noise[from + k] = s;
+        double z = columns[num + 1][k / 2];
+        s[k] = sqrt(noise_variance(gp, k % 2 ? -z : z)) * (k % 2 ? -1 : 1);
+        draws->noise[from + k] = fabs(s[k]);
+    }
+    cholesky_times(factored, num + 1, columns, PAIRS, work);
+    for (int32_t i = 0; i <= num; i++) {
+        double *to = i < num ? draws->y + (int64_t)i * DRAWS + from : draws->drift + from;
+        double mean = gp->mean[i < num ? draws->at[i] : draws->model->num_active];
+        for (int32_t k = 0; k < PER_POINT; k++) to[k] = mean + s[k] * work[i * PAIRS + k / 2];
     }
 }
 
-/* Each setting has normal numbers of its own, whichever others are drawn with it: [DRAWS / 2][num + 2] */
-static void fill_normals(const struct joint_draws *draws, double *ret_normals) {
-    const struct surface_model *model = draws->model;
-    int32_t width = draws->num + 2;
-    for (int32_t i = 0; i < width; i++) {
-        uint64_t which = i < draws->num ? (uint64_t)model->active[draws->at[i]] + 2 : (uint64_t)(i - draws->num);
-        struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 0x9E3779B97F4A7C15 + which);
-        for (int32_t k = 0; k < DRAWS / 2; k++) ret_normals[(int64_t)k * width + i] = random_normal(&rng, 0, 1);
-    }
+/* The normal numbers of one unknown, [DRAWS / 2]: its own, whichever others are drawn with it. */
+static const double *normals_of(const struct surface_model *model, int32_t active) {
+    double **kept = &model->normals[active];
+    if (*kept) return *kept;
+    uint64_t which = active < model->num_active ? (uint64_t)model->active[active] + 2 : (uint64_t)(active - model->num_active);
+    struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 0x9E3779B97F4A7C15 + which);
+    *kept = model->normals[model->num_active + 2] + (int64_t)active * (DRAWS / 2);
+    for (int32_t k = 0; k < DRAWS / 2; k++) (*kept)[k] = random_normal(&rng, 0, 1);
+    return *kept;
 }
 
 static int draw(struct joint_draws *draws) {
@@ -140,17 +145,19 @@ static int draw(struct joint_draws *draws) {
     struct arena *arena = &draws->arena;
     size_t num = (size_t)draws->num, width = num + 2;
     double *factored = arena_take(arena, (num + 1) * (num + 1), sizeof *factored);
-    double *normals = arena_take(arena, DRAWS / 2 * width, sizeof *normals);
-    double *work = arena_take(arena, width, sizeof *work);
-    draws->y = arena_take(arena, DRAWS * num + 1, sizeof *draws->y);
+    const double **columns = arena_take(arena, 2 * width, sizeof *columns);
+    double *work = arena_take(arena, width, PAIRS * sizeof *work);
+    draws->y = arena_take(arena, num + 1, DRAWS * sizeof *draws->y);
     draws->drift = arena_take(arena, DRAWS, sizeof *draws->drift);
     draws->noise = arena_take(arena, DRAWS, sizeof *draws->noise);
-    if (!factored || !normals || !work || !draws->y || !draws->drift || !draws->noise) return 0;
-    fill_normals(draws, normals);
+    if (!factored || !columns || !work || !draws->y || !draws->drift || !draws->noise) return 0;
+    for (size_t i = 0; i < width; i++)
+        columns[i] = normals_of(model, i < num ? draws->at[i] : model->num_active + (int32_t)(i - num));
     for (int32_t k = 0, before = -1; k < DRAW_POINTS; k++) {
         int32_t point = point_at(model, (k + 0.5) / DRAW_POINTS);
+        for (size_t i = 0; i < width; i++) columns[width + i] = columns[i] + k * PAIRS;
         if (point != before) factor(draws, &model->points[point], factored);
-        draw_point(draws, &model->points[point], k * PER_POINT, factored, normals, work);
+        draw_point(draws, &model->points[point], k * PER_POINT, factored, columns + width, work);
         before = point;
     }
     return 1;
@@ -158,33 +165,37 @@ static int draw(struct joint_draws *draws) {
 
 /* ---- What they say ----------------------------------------------------------------------------------------- */
 
+/* Of the draws, those in which setting i is at most this. */
+static double share_below(const struct joint_draws *draws, int32_t i, const double *most) {
+    const double *y = draws->y + (int64_t)i * DRAWS;
+    int32_t count = 0;
+    for (int32_t k = 0; k < DRAWS; k++) count += y[k] <= most[k];
+    return (double)count / DRAWS;
+}
+
 static int judge(struct joint_draws *draws) {
     const struct surface_model *model = draws->model;
     const struct kerf_tune_question *question = &model->study->question;
     int32_t num = draws->num;
+    double most[DRAWS];
     draws->best = arena_take(&draws->arena, DRAWS, sizeof *draws->best);
     draws->winner = arena_take(&draws->arena, DRAWS, sizeof *draws->winner);
     draws->within = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within);
     draws->within_margin = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within_margin);
     if (!draws->best || !draws->winner || !draws->within || !draws->within_margin) return 0;
     for (int32_t k = 0; k < DRAWS; k++) {
-        const double *y = draws->y + (int64_t)k * num;
-        int32_t winner = 0;
-        for (int32_t i = 1; i < num; i++)
-            if (y[i] < y[winner]) winner = i;
-        draws->winner[k] = winner;
-        draws->best[k] = num ? y[winner] : 0;
-        double most = scale_within(&model->scale, draws->best[k], question->within);
-        double most_margin = scale_within(&model->scale, draws->best[k], question->margin);
-        for (int32_t i = 0; i < num; i++) {
-            draws->within[i] += y[i] <= most;
-            draws->within_margin[i] += y[i] <= most_margin;
-        }
+        draws->winner[k] = 0;
+        draws->best[k] = num ? draws->y[k] : 0;
     }
-    for (int32_t i = 0; i < num; i++) {
-        draws->within[i] /= DRAWS;
-        draws->within_margin[i] /= DRAWS;
+    for (int32_t i = 1; i < num; i++) {
+        const double *y = draws->y + (int64_t)i * DRAWS;
+        for (int32_t k = 0; k < DRAWS; k++)
+            if (y[k] < draws->best[k]) draws->best[k] = y[k], draws->winner[k] = i;
     }
+    for (int32_t k = 0; k < DRAWS; k++) most[k] = scale_within(&model->scale, draws->best[k], question->within);
+    for (int32_t i = 0; i < num; i++) draws->within[i] = share_below(draws, i, most);
+    for (int32_t k = 0; k < DRAWS; k++) most[k] = scale_within(&model->scale, draws->best[k], question->margin);
+    for (int32_t i = 0; i < num; i++) draws->within_margin[i] = share_below(draws, i, most);
     return 1;
 }
 

@@ -5,14 +5,14 @@
 
 #include "tune/surface_model.h"
 
-enum { DRAWS = 2048, DRAW_POINTS = 64, DRAW_SETTINGS_MOST = 96 };
+enum { DRAW_POINTS = 64, DRAW_SETTINGS_MOST = 96 };
 
 struct joint_draws {
     struct arena arena;
     const struct surface_model *model;
     int32_t num;        /* settings drawn; all others are surely no best */
     int32_t *at;        /* [num] indexes into the model's active settings */
-    double *y;          /* [DRAWS][num] */
+    double *y;          /* [num][DRAWS] */
     double *drift;      /* [DRAWS] of the next run */
     double *noise;      /* [DRAWS] its standard deviation */
     double *best;       /* [DRAWS] least y */

@@ -3,11 +3,15 @@
  * Matern's correlation of order 3/2, (1 + r) exp(-r) with r = sqrt(3) distance / length: once differentiable, so that
  * the valleys of a surface may have kinks (Rasmussen and Williams, 4.2.1). Batch sizes, threads and the like act by
  * their ratio, which is why axes are logarithmic. Words have no order: two that differ are one width apart.
+ *
+ * KINK of the variance is each value's own, whatever its neighbours are: kernels that switch at a size make steps that no
+ * smooth process expects, and without it a valley behind one is taken for settled by what lies beside it.
  */
 #include "tune/likeness.h"
 
 #include <math.h>
-#include <stdlib.h>
+
+static const double KINK = 0.002;
 
 int likeness_matters(const struct kerf_tune_param *param) { return param->num_values > 1; }
 
@@ -27,6 +31,5 @@ double *likeness_places(const struct kerf_tune_param *param, struct arena *arena
 double likeness(const struct kerf_tune_param *param, const double *places, int32_t a, int32_t b, double length) {
     if (a == b) return 1;
     double distance = param->kind == KERF_TUNE_INTEGER ? fabs(places[a] - places[b]) : 1, r = sqrt(3) * distance / length;
-    static double q = -1; if (q < 0) q = getenv("Q") ? atof(getenv("Q")) : 0.002;
-    return (1 - q) * (1 + r) * exp(-r);
+    return (1 - KINK) * (1 + r) * exp(-r);
 }

@@ -69,11 +69,19 @@ static double beta_fraction(double a, double b, double x) {
     return value;
 }
 
-/* I_x(a, b), given both x and 1 - x. */
-static double incomplete_beta(double a, double b, double x, double rest) {
+/* log of gamma(a + 1/2) / gamma(a), without the cancellation where a is large. */
+static double log_gamma_step(double a) {
+    if (a < 100) return lgamma(a + 0.5) - lgamma(a);
+    double inverse = 1 / a, square = inverse * inverse;
+    return 0.5 * log(a) - inverse * (0.125 - square * (1.0 / 192 - square / 640));
+}
+
+/* I_x(a, 1/2), given both x and 1 - x. */
+static double incomplete_beta(double a, double x, double rest) {
+    const double b = 0.5;
     if (x <= 0) return 0;
     if (rest <= 0) return 1;
-    double front = exp(lgamma(a + b) - lgamma(a) - lgamma(b) + a * log(x) + b * log(rest));
+    double front = exp(log_gamma_step(a) - 0.5 * log(M_PI) + a * log1p(-rest) + b * log(rest));
     if (x < (a + 1) / (a + b + 2)) return front * beta_fraction(a, b, x) / a;
     return 1 - front * beta_fraction(b, a, rest) / b;
 }
@@ -81,7 +89,7 @@ static double incomplete_beta(double a, double b, double x, double rest) {
 double student_cdf(double x, double freedom) {
     if (!(freedom < 1e10)) return normal_cdf(x);
     double square = x * x, sum = freedom + square;
-    double tail = 0.5 * incomplete_beta(0.5 * freedom, 0.5, freedom / sum, square / sum);
+    double tail = 0.5 * incomplete_beta(0.5 * freedom, freedom / sum, square / sum);
     return x < 0 ? tail : 1 - tail;
 }
 

@@ -28,8 +28,8 @@ enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64 };
 static const double FORGET = 16;
 static const double CONSTANT = 4; /* variance of c, in variances of f */
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
-static double OWN = 0.15;
-__attribute__((constructor)) static void xx(void) { if (getenv("OWN")) OWN = atof(getenv("OWN")); }
+static const double OWN = 0.15;
+static const double RARE = 0.1; /* noise that is wider than the rest: tune/gaussian_process.h */
 static const double FREEDOM = 0.75, NOISE = 0.015;
 
 int32_t surface_model_find(const struct surface_model *model, int32_t setting) {
@@ -161,6 +161,7 @@ static void write_prior(const struct surface_model *model, const struct hyper *h
     for (int32_t i = n + 1; i < dims; i++) gp->cov[(int64_t)i * dims + i] = OFFSET * variance;
     gp->alpha = FREEDOM;
     gp->beta = FREEDOM * NOISE * NOISE;
+    gp->rare = RARE;
     gp->log_evidence = hyper->log_prior;
 }
 
@@ -184,7 +185,10 @@ static int write_points(struct surface_model *model) {
     model->work = arena_alloc(arena, (size_t)model->dims, sizeof *model->work);
     double *mean = arena_alloc(arena, (size_t)model->num_points, (size_t)model->dims * sizeof *mean);
     double *cov = arena_alloc(arena, (size_t)model->num_points, (size_t)cells * sizeof *cov);
-    if (!model->points || !model->weights || !model->work || !mean || !cov) return 0;
+    model->normals = arena_alloc(arena, (size_t)model->num_active + 3, sizeof *model->normals);
+    if (!model->points || !model->weights || !model->work || !mean || !cov || !model->normals) return 0;
+    double *normals = arena_take(arena, (size_t)model->num_active + 2, DRAWS / 2 * sizeof *normals);
+    if ((model->normals[model->num_active + 2] = normals) == NULL) return 0;
     for (int32_t i = 0; i < model->num_points; i++) {
         model->points[i].mean = mean + (int64_t)i * model->dims;
         model->points[i].cov = cov + i * cells;

@@ -8,6 +8,8 @@
 #include "tune/scale.h"
 #include "tune/study.h"
 
+enum { DRAWS = 2048 }; /* of joint_draws.h */
+
 enum surface_kind {
     SURFACE_ALIKE,    /* near values are alike: the policy kerf */
     SURFACE_UNRELATED /* every setting for itself: the policy race */
@@ -27,6 +29,7 @@ struct surface_model {
     struct gp *points;      /* [num_points] */
     double *weights;        /* [num_points], sum 1 */
     double *work;           /* [dims] */
+    double **normals;       /* [num_active + 3], of joint_draws.c: kept, as they stay the same; the last is their memory */
     int32_t seen;           /* observations of the study that are in it */
     double drift[2];        /* the least and the most that it was thought to be, right after a run */
     double clock;           /* of the last one */

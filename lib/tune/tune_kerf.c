@@ -50,7 +50,7 @@ static void try_anything(const struct kerf_tune_study *study, const int32_t *pen
 /* The draws in which a setting is within a share of the best. */
 static void statement(const struct joint_draws *draws, int32_t i, double share, unsigned char *ret_holds) {
     for (int32_t k = 0; k < DRAWS; k++)
-        ret_holds[k] = draws->y[(int64_t)k * draws->num + i] <= scale_within(&draws->model->scale, draws->best[k], share);
+        ret_holds[k] = draws->y[(int64_t)i * DRAWS + k] <= scale_within(&draws->model->scale, draws->best[k], share);
 }
 
 static void seek(const struct joint_draws *draws, int32_t leader, struct kerf_tune_decision *ret_decision) {

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Conditioning on one observation after another against the textbook's inverse of the whole covariance. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "tune/cholesky.h"
+#include "tune/gaussian_process.h"
+#include "tune/normal.h"
+
+enum { SETTINGS = 6, DIMS = SETTINGS + 1, RUNS = 12 };
+
+static double prior(int i, int j) { return 9 * exp(-0.4 * fabs((double)(i - j))) + 4; }
+
+static void start(struct gp *gp, double *mean, double *cov, double drift) {
+    memset(mean, 0, DIMS * sizeof *mean);
+    memset(cov, 0, sizeof(double) * DIMS * DIMS);
+    for (int i = 0; i < SETTINGS; i++)
+        for (int j = 0; j < SETTINGS; j++) cov[i * DIMS + j] = prior(i, j);
+    cov[SETTINGS * DIMS + SETTINGS] = drift * drift;
+    *gp = (struct gp){.mean = mean, .cov = cov, .alpha = 1.5, .beta = 0.7};
+}
+
+/* x of matrix x = right by Gauss's elimination with pivots; returns log |matrix|. Both are overwritten. */
+static double solve(int n, double matrix[RUNS][RUNS], double *right) {
+    double log_det = 0;
+    for (int k = 0; k < n; k++) {
+        int pivot = k;
+        for (int i = k; i < n; i++)
+            if (fabs(matrix[i][k]) > fabs(matrix[pivot][k])) pivot = i;
+        for (int j = 0; j < n; j++) {
+            double kept = matrix[k][j];
+            matrix[k][j] = matrix[pivot][j];
+            matrix[pivot][j] = kept;
+        }
+        double kept = right[k];
+        right[k] = right[pivot];
+        right[pivot] = kept;
+        log_det += log(fabs(matrix[k][k]));
+        for (int i = k + 1; i < n; i++) {
+            double factor = matrix[i][k] / matrix[k][k];
+            for (int j = k; j < n; j++) matrix[i][j] -= factor * matrix[k][j];
+            right[i] -= factor * right[k];
+        }
+    }
+    for (int i = n; i-- > 0;) {
+        for (int j = i + 1; j < n; j++) right[i] -= matrix[i][j] * right[j];
+        right[i] /= matrix[i][i];
+    }
+    return log_det;
+}
+
+static void one_by_one_is_all_at_once(void **state) {
+    (void)state;
+    const double drift = 2, forget = 5;
+    struct pcg64 rng = random_seed(3);
+    double mean[DIMS], cov[DIMS * DIMS], work[DIMS], y[RUNS], time[RUNS], all[RUNS][RUNS], copy[RUNS][RUNS], weights[RUNS];
+    int at[RUNS];
+    struct gp gp;
+    start(&gp, mean, cov, drift);
+    for (int i = 0; i < RUNS; i++) {
+        at[i] = (int)random_to(&rng, SETTINGS - 1);
+        y[i] = random_normal(&rng, 1, 2);
+        time[i] = (i ? time[i - 1] : 0) + random_double(&rng);
+        if (i) gp_drift(&gp, DIMS, SETTINGS, exp(-(time[i] - time[i - 1]) / forget), drift * drift);
+        struct gp_datum datum = {.at = {at[i], SETTINGS}, .num_at = 2, .y = y[i]};
+        gp_learn(&gp, DIMS, &datum, work);
+    }
+    for (int i = 0; i < RUNS; i++)
+        for (int j = 0; j < RUNS; j++)
+            all[i][j] = prior(at[i], at[j]) + drift * drift * exp(-fabs(time[i] - time[j]) / forget) + (i == j);
+    memcpy(copy, all, sizeof all);
+    memcpy(weights, y, sizeof y);
+    double log_det = solve(RUNS, copy, weights), fit = 0;
+    for (int i = 0; i < RUNS; i++) fit += y[i] * weights[i];
+    for (int s = 0; s < SETTINGS; s++) {
+        double expected = 0, right[RUNS], less = 0;
+        for (int i = 0; i < RUNS; i++) expected += prior(s, at[i]) * weights[i];
+        assert_true(fabs(expected - mean[s]) < 1e-9);
+        memcpy(copy, all, sizeof all);
+        for (int i = 0; i < RUNS; i++) right[i] = prior(s, at[i]);
+        solve(RUNS, copy, right);
+        for (int other = 0; other < SETTINGS; other++) {
+            less = 0;
+            for (int i = 0; i < RUNS; i++) less += prior(other, at[i]) * right[i];
+            assert_true(fabs(prior(s, other) - less - cov[s * DIMS + other]) < 1e-9);
+        }
+    }
+    /* the evidence is a multivariate t density */
+    double alpha = 1.5, beta = 0.7, half = 0.5 * RUNS;
+    double evidence = lgamma(alpha + half) - lgamma(alpha) - half * log(2 * M_PI * beta) - 0.5 * log_det -
+                      (alpha + half) * log1p(fit / (2 * beta));
+    assert_true(fabs(gp.alpha - alpha - half) < 1e-12);
+    assert_true(fabs(gp.beta - beta - 0.5 * fit) < 1e-9);
+    assert_true(fabs(gp.log_evidence - evidence) < 1e-9);
+}
+
+/* The moments of a truncated normal by summing over it. */
+static void a_bound_is_a_truncated_normal(void **state) {
+    (void)state;
+    double mean[DIMS], cov[DIMS * DIMS], work[DIMS];
+    struct gp gp;
+    start(&gp, mean, cov, 0);
+    double s2 = gp.beta / gp.alpha, var = prior(2, 2) * s2, bound = 2.5, whole = 0, first = 0, second = 0;
+    for (double f = -30; f < 60; f += 0.001) {
+        double weight = exp(-0.5 * f * f / var) * normal_cdf((f - bound) / sqrt(s2));
+        whole += weight;
+        first += f * weight;
+        second += f * f * weight;
+    }
+    struct gp_datum datum = {.at = {2, SETTINGS}, .num_at = 2, .above = 1, .y = bound};
+    gp_learn(&gp, DIMS, &datum, work);
+    assert_true(fabs(mean[2] - first / whole) < 1e-5);
+    assert_true(fabs(cov[2 * DIMS + 2] * s2 - (second / whole - mean[2] * mean[2])) < 1e-5);
+    assert_true(fabs(gp.log_evidence - log(whole * 0.001 / sqrt(2 * M_PI * var))) < 1e-5);
+    assert_true(gp.alpha == 1.5 && gp.beta == 0.7);
+}
+
+/* What is far off moves the mean less when noise may be wide. */
+static void an_outlier_counts_less(void **state) {
+    (void)state;
+    double mean[2][DIMS], cov[2][DIMS * DIMS], work[DIMS];
+    for (int k = 0; k < 2; k++) {
+        struct gp gp;
+        start(&gp, mean[k], cov[k], 0);
+        gp.rare = k ? 0.1 : 0;
+        for (int run = 0; run < 10; run++) {
+            struct gp_datum datum = {.at = {1, SETTINGS}, .num_at = 2, .y = run < 9 ? 0.3 * (run % 2) : 8};
+            gp_learn(&gp, DIMS, &datum, work);
+        }
+        for (int i = 0; i < DIMS * DIMS; i++) assert_true(isfinite(cov[k][i]));
+        assert_true(cov[k][1 * DIMS + 1] > 0);
+    }
+    assert_true(mean[1][1] < mean[0][1] - 0.2);
+}
+
+static void pretending_leaves_means(void **state) {
+    (void)state;
+    double mean[DIMS], cov[DIMS * DIMS], work[DIMS], before = prior(4, 4);
+    struct gp gp;
+    start(&gp, mean, cov, 1);
+    struct gp_datum datum = {.at = {4, SETTINGS}, .num_at = 2};
+    gp_pretend(&gp, DIMS, &datum, work);
+    for (int i = 0; i < DIMS; i++) assert_true(mean[i] == 0);
+    assert_true(fabs(cov[4 * DIMS + 4] - (before - before * before / (before + 1 + 1))) < 1e-12);
+    assert_true(gp.log_evidence == 0);
+}
+
+static void factor_times_its_transpose(void **state) {
+    (void)state;
+    double matrix[SETTINGS * SETTINGS], unit[SETTINGS * SETTINGS] = {0}, back[SETTINGS * SETTINGS];
+    const double *columns[SETTINGS];
+    for (int i = 0; i < SETTINGS; i++) {
+        unit[i * SETTINGS + i] = 1;
+        columns[i] = unit + (size_t)i * SETTINGS;
+        for (int j = 0; j < SETTINGS; j++) matrix[i * SETTINGS + j] = prior(i, j);
+    }
+    cholesky(matrix, SETTINGS, 1e-12);
+    cholesky_times(matrix, SETTINGS, columns, SETTINGS, back); /* U' */
+    for (int i = 0; i < SETTINGS; i++)
+        for (int j = 0; j < SETTINGS; j++) {
+            double sum = 0;
+            for (int k = 0; k < SETTINGS; k++) sum += back[i * SETTINGS + k] * back[j * SETTINGS + k];
+            assert_true(fabs(sum - prior(i, j)) < 1e-12);
+        }
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_by_one_is_all_at_once), cmocka_unit_test(a_bound_is_a_truncated_normal),
+        cmocka_unit_test(an_outlier_counts_less),    cmocka_unit_test(pretending_leaves_means),
+        cmocka_unit_test(factor_times_its_transpose),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Spaces: what is read, what is refused and in which words, and constraints against C's own arithmetic. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kerf/tune.h"
+
+static struct kerf_tune_space *space_of(const char *const *params, int32_t num_params, const char *where,
+                                        const char *defaults) {
+    struct kerf_tune_space *space = NULL;
+    struct kerf_error err;
+    int32_t code = kerf_tune_space_create(params, num_params, &where, where != NULL, defaults, &space, &err);
+    if (code != KERF_OK) fail_msg("%s", err.message);
+    return space;
+}
+
+static void expect_refused(const char *params, const char *where, const char *defaults, int32_t code, const char *words) {
+    struct kerf_tune_space *space = NULL;
+    struct kerf_error err;
+    char copy[400];
+    const char *list[40];
+    int32_t count = 0;
+    snprintf(copy, sizeof copy, "%s", params);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) list[count++] = word;
+    int32_t got = kerf_tune_space_create(list, count, &where, where != NULL, defaults, &space, &err);
+    if (got != code || strcmp(err.message, words) != 0)
+        fail_msg("%s: %s '%s', not %s '%s'", params, kerf_error_name(got), got ? err.message : "", kerf_error_name(code),
+                 words);
+    assert_null(space);
+}
+
+static void reads_every_kind(void **state) {
+    (void)state;
+    const char *params[] = {"batch=16..100:x2", "threads=1..3", "layers=0..20:+8", "size=64,96", "kv=f16,q8_0", "map?=--no-mmap"};
+    struct kerf_tune_space *space = space_of(params, 6, NULL, "map=off,kv=q8_0,size=96,layers=8,threads=2,batch=32");
+    const int32_t counts[] = {3, 3, 3, 2, 2, 2};
+    for (int k = 0; k < 6; k++) assert_int_equal(space->params[k].num_values, counts[k]);
+    assert_int_equal(space->num_settings, 3 * 3 * 3 * 2 * 2 * 2);
+    assert_int_equal(space->params[0].integers[2], 64);
+    assert_int_equal(space->params[2].integers[2], 16);
+    assert_int_equal(space->params[3].kind, KERF_TUNE_INTEGER);
+    assert_int_equal(space->params[4].kind, KERF_TUNE_CHOICE);
+    assert_string_equal(space->params[0].texts[1], "32");
+    assert_string_equal(space->params[5].texts[0], "");
+    assert_string_equal(space->params[5].texts[1], "--no-mmap");
+    struct kerf_text text = {0};
+    struct kerf_json json = {0};
+    kerf_tune_setting_write(space, space->default_setting, &text);
+    assert_string_equal(text.data, "batch=32,threads=2,layers=8,size=96,kv=q8_0,map=off");
+    kerf_text_clear(&text);
+    kerf_json_begin(&json, &text);
+    kerf_tune_setting_json(space, space->default_setting + 1, &json);
+    assert_string_equal(text.data, "{\"batch\":32,\"threads\":2,\"layers\":8,\"size\":96,\"kv\":\"q8_0\",\"map\":true}");
+    kerf_text_free(&text);
+    kerf_tune_space_free(space);
+}
+
+/* Every setting is found by its values and by its text, and they are in the order of the grid. */
+static void settings_have_one_index(void **state) {
+    (void)state;
+    const char *params[] = {"batch=16..2048:x2", "ubatch=2..2048:x2", "f?=-fa"};
+    struct kerf_tune_space *space = space_of(params, 3, "ubatch <= batch", NULL);
+    assert_int_equal(space->num_settings, 2 * 60);
+    assert_int_equal(space->default_setting, -1);
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        struct kerf_text text = {0};
+        int32_t found = -1;
+        kerf_tune_setting_write(space, i, &text);
+        assert_int_equal(kerf_tune_setting_read(space, text.data, &found, NULL), KERF_OK);
+        assert_int_equal(found, i);
+        assert_int_equal(kerf_tune_space_find(space, space->values + 3 * (size_t)i), i);
+        if (i) assert_true(memcmp(space->values + 3 * (size_t)i, space->values + 3 * (size_t)(i - 1), 12) != 0);
+        kerf_text_free(&text);
+    }
+    const int32_t forbidden[] = {0, 10, 0};
+    assert_int_equal(kerf_tune_space_find(space, forbidden), -1);
+    struct kerf_error err;
+    int32_t found;
+    assert_int_equal(kerf_tune_setting_read(space, "batch=16,ubatch=2048,f=on", &found, &err), KERF_EUNKNOWN);
+    assert_string_equal(err.message, "'batch=16,ubatch=2048,f=on': the constraints forbid it");
+    assert_int_equal(kerf_tune_setting_read(space, "batch=16,ubatch=2", &found, &err), KERF_ESYNTAX);
+    assert_string_equal(err.message, "'batch=16,ubatch=2': a value of 'f' is missing");
+    assert_int_equal(kerf_tune_setting_read(space, "batch=16,batch=16", &found, &err), KERF_ESYNTAX);
+    assert_int_equal(kerf_tune_setting_read(space, "batch=17,ubatch=2,f=on", &found, &err), KERF_EUNKNOWN);
+    assert_string_equal(err.message, "'batch=17': this is none of the parameter's values");
+    assert_int_equal(kerf_tune_setting_read(space, "bach=16", &found, &err), KERF_EUNKNOWN);
+    assert_string_equal(err.message, "'bach=16': there is no such parameter");
+    assert_int_equal(kerf_tune_setting_read(space, "", &found, &err), KERF_ESYNTAX);
+    kerf_tune_space_free(space);
+}
+
+static void refuses_in_words(void **state) {
+    (void)state;
+    expect_refused("", NULL, NULL, KERF_EINVALID, "a space needs a parameter, such as batch=16..2048:x2");
+    expect_refused("batch", NULL, NULL, KERF_ESYNTAX,
+                   "'batch' is no parameter; one is written batch=16..2048:x2 or kv=f16,q8_0");
+    expect_refused("2x=1", NULL, NULL, KERF_ESYNTAX,
+                   "'2x' is no name of a parameter; letters, digits, _ . - are, and a letter comes first");
+    expect_refused("b=5..4", NULL, NULL, KERF_EINVALID, "'b=5..4': the range is empty, as 5 is more than 4");
+    expect_refused("b=0..4:x2", NULL, NULL, KERF_EINVALID,
+                   "'b=0..4:x2': a range with 'x' begins at 1 or more and multiplies by 2 or more");
+    expect_refused("b=1..4:x1", NULL, NULL, KERF_EINVALID,
+                   "'b=1..4:x1': a range with 'x' begins at 1 or more and multiplies by 2 or more");
+    expect_refused("b=1..4:+0", NULL, NULL, KERF_EINVALID, "'b=1..4:+0': a range ascends by 1 or more");
+    expect_refused("b=1..2000000", NULL, NULL, KERF_EINVALID, "'b=1..2000000': more than 1000000 values");
+    expect_refused("b=4,2", NULL, NULL, KERF_EINVALID, "'b=4,2': integers must ascend, and 2 comes after 4");
+    expect_refused("b=x,y,x", NULL, NULL, KERF_EINVALID, "'b=x,y,x': 'x' is there twice");
+    expect_refused("b=x,,y", NULL, NULL, KERF_ESYNTAX, "'b=x,,y': a value is missing");
+    expect_refused("b=", NULL, NULL, KERF_ESYNTAX, "'b=': a value is missing");
+    expect_refused("b?=", NULL, NULL, KERF_ESYNTAX, "'b?=': a flag needs its words, as in map?=--no-mmap");
+    expect_refused("b=1..2 b=3", NULL, NULL, KERF_EINVALID, "the parameter 'b' is there twice");
+    expect_refused("a=1..1001 b=1..1000", NULL, NULL, KERF_EINVALID, "the grid has more than 1000000 settings");
+    expect_refused("a=1..4", "a > 4", NULL, KERF_EINFEASIBLE, "of 4 settings of the grid none satisfies the constraint");
+    expect_refused("a=1..4", NULL, "a=5", KERF_EINVALID, "default 'a=5': this is none of the parameter's values");
+    expect_refused("a=1..4", NULL, "a", KERF_ESYNTAX, "default 'a' is no parameter with a value, as batch=512 is");
+}
+
+static void refuses_constraints_in_words(void **state) {
+    (void)state;
+    const char *p = "ubatch=1..4 kv=f16,q8";
+    expect_refused(p, "ubach > 1", NULL, KERF_EUNKNOWN, "'ubach > 1': no parameter is called 'ubach'; did you mean 'ubatch'?");
+    expect_refused(p, "ubatch >", NULL, KERF_ESYNTAX, "'ubatch >': it ends too early");
+    expect_refused(p, "", NULL, KERF_ESYNTAX, "'': it ends too early");
+    expect_refused(p, "ubatch > ]", NULL, KERF_ESYNTAX,
+                   "'ubatch > ]': a parameter, an integer, a word in quotes or '(' is needed here");
+    expect_refused(p, "(ubatch > 1", NULL, KERF_ESYNTAX, "'(ubatch > 1': ')' is missing");
+    expect_refused(p, "ubatch 1", NULL, KERF_ESYNTAX, "'ubatch 1': an operator is needed here");
+    expect_refused(p, "1 < ubatch < 3", NULL, KERF_ESYNTAX, "'1 < ubatch < 3': comparisons are joined by &&");
+    expect_refused(p, "kv == 1", NULL, KERF_EINVALID, "'kv == 1': a word and an integer cannot be compared");
+    expect_refused(p, "kv < \"x\"", NULL, KERF_EINVALID, "'kv < \"x\"': words are compared with == or != alone");
+    expect_refused(p, "kv", NULL, KERF_EINVALID, "'kv': a word has no value; compare it with == or !=");
+    expect_refused(p, "!kv", NULL, KERF_EINVALID, "'!kv': a word has no value; compare it with == or !=");
+    expect_refused(p, "kv == \"x", NULL, KERF_ESYNTAX, "'kv == \"x': a word in quotes does not end");
+    expect_refused(p, "ubatch < 99999999999999999999", NULL, KERF_EINVALID,
+                   "'ubatch < 99999999999999999999': an integer of more than 64 bits");
+}
+
+static int32_t kept_by(const char *where) {
+    const char *params[] = {"a=1..6", "b=1..6", "w=x,y", "f?=-f", "a-b=1,7"};
+    struct kerf_tune_space *space = NULL;
+    struct kerf_error err;
+    int32_t code = kerf_tune_space_create(params, 5, &where, 1, NULL, &space, &err), count = 0;
+    if (code == KERF_OK) count = space->num_settings;
+    else if (code != KERF_EINFEASIBLE) fail_msg("%s", err.message);
+    kerf_tune_space_free(space);
+    return count;
+}
+
+#define AS_IN_C(expression)                                                                                            \
+    do {                                                                                                               \
+        int32_t expected_ = 0;                                                                                         \
+        for (int a = 1; a <= 6; a++)                                                                                   \
+            for (int b = 1; b <= 6; b++)                                                                               \
+                for (int f = 0; f <= 1; f++) expected_ += ((expression) != 0);                                         \
+        assert_int_equal(kept_by(#expression), 4 * expected_);                                                         \
+    } while (0)
+
+static void constraints_are_as_in_c(void **state) {
+    (void)state;
+    AS_IN_C(a <= b);
+    AS_IN_C(a * 2 + 1 < b * 3 - 2);
+    AS_IN_C(a % 2 == b % 3);
+    AS_IN_C(a / 2 * 2 == a);
+    AS_IN_C(a - b - 1 == 0);
+    AS_IN_C((a == 1 || b == 2) && f == 0);
+    AS_IN_C(!(a > 2) && b != 3);
+    AS_IN_C(-a + b >= 1);
+    AS_IN_C(!f);
+    AS_IN_C(f);
+    AS_IN_C((a > b) == f);
+    AS_IN_C(a - -b > 3);
+    AS_IN_C(a >= 1);
+    assert_int_equal(kept_by("w == 'x'"), 6 * 6 * 2 * 2);
+    assert_int_equal(kept_by("w != \"x\" || a == 1"), 6 * 2 * 2 * 6 + 6 * 2 * 2);
+    assert_int_equal(kept_by("'x' == \"x\""), 6 * 6 * 2 * 2 * 2);
+    assert_int_equal(kept_by("a-b == 7"), 6 * 6 * 2 * 2);  /* that is a name */
+    assert_int_equal(kept_by("b-a == 5"), 2 * 2 * 2);      /* and that is none */
+    assert_int_equal(kept_by("a % (b - 1) == 0"), 4 * 2 * (6 + 3 + 2 + 1 + 1)); /* not where it divides by 0 */
+    assert_int_equal(kept_by("a * 9223372036854775807 > 0"), 6 * 2 * 2 * 2);    /* nor where it does not fit */
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_every_kind),           cmocka_unit_test(settings_have_one_index),
+        cmocka_unit_test(refuses_in_words),           cmocka_unit_test(refuses_constraints_in_words),
+        cmocka_unit_test(constraints_are_as_in_c),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
