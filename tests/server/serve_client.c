@@ -267,3 +267,8 @@ int report(struct client *client, struct reply *reply, const char *job_id, int64
              job_id, batch_size, trial, energy, metric, epoch);
     return client_ask(client, reply, "POST", "/report", body);
 }
+
+void pause_ms(int ms) {
+    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
+    nanosleep(&pause, NULL);
+}

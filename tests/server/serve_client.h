@@ -61,4 +61,6 @@ int predict(struct client *client, const char *job_id, int64_t *ret_batch_size, 
 int report(struct client *client, struct reply *reply, const char *job_id, int64_t batch_size, int64_t trial,
            double energy, double metric, int epoch);
 
+void pause_ms(int ms);
+
 #endif

@@ -29,11 +29,6 @@ static struct ledger ledger;
 static char ballast[128];
 static _Atomic int is_over, num_refused, num_done, num_wrong;
 
-static void pause_ms(int ms) {
-    const struct timespec pause = {.tv_nsec = ms * 1000000L};
-    nanosleep(&pause, NULL);
-}
-
 /* ---- The disk ------------------------------------------------------------------------------------------------ */
 
 static int write_file(const char *path, const char *words) {

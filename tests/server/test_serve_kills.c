@@ -68,11 +68,6 @@ struct worker {
 static struct worker workers[MOST_THREADS];
 static int num_workers;
 
-static void pause_ms(int ms) {
-    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L};
-    nanosleep(&pause, NULL);
-}
-
 static unsigned draw(uint64_t *state, unsigned below) {
     *state ^= *state << 13, *state ^= *state >> 7, *state ^= *state << 17;
     return (unsigned)((*state >> 20) % below);

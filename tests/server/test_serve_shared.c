@@ -21,7 +21,7 @@
 #include "database.h"
 #include "ledger.h"
 
-enum { SERVERS = 2, JOBS = 2, THREADS = 6, CYCLES = 25, LOAD_MS = 2500 };
+enum { SERVERS = 2, JOBS = 2, THREADS = 6, CYCLES = 25, LOAD_MS = 2500, PATIENCE = 500 };
 
 static struct cluster cluster;
 static struct place places[SERVERS];

@@ -55,7 +55,7 @@ static void reads_every_kind(void **state) {
     assert_string_equal(text.data, "batch=32,threads=2,layers=8,size=96,kv=q8_0,map=off");
     kerf_text_clear(&text);
     kerf_json_begin(&json, &text);
-    kerf_tune_setting_json(space, space->default_setting + 1, &json);
+    kerf_tune_setting_json(&json, NULL, space, space->default_setting + 1);
     assert_string_equal(text.data, "{\"batch\":32,\"threads\":2,\"layers\":8,\"size\":96,\"kv\":\"q8_0\",\"map\":true}");
     kerf_text_free(&text);
     kerf_tune_space_free(space);
