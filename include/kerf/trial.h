@@ -105,12 +105,14 @@ struct kerf_trial_result {
     char message[200]; /* of a failure: what happened, in words; that cleanup failed; "" */
 };
 
-/** Begins a trial on a free slot. limit: as in kerf_tune_decision. */
+/** Begins a trial on a free slot. limit: as in kerf_tune_decision. KERF_EINVALID: a slot or setting that there is not, or
+ * a slot whose trial has not been waited for. Whatever goes wrong with the program is the trial's result. */
 KERF_API int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
                                   double limit, struct kerf_error *err);
 
 /** Waits until a trial has ended or timeout_s have passed (negative: for ever). *ret_ended is 1 when *ret_result is
- * one; 0 after the time-out. KERF_EINTERRUPTED when wake_fd (-1: none) became readable. */
+ * one; 0 after the time-out. KERF_EINTERRUPTED when wake_fd (-1: none) became readable; KERF_EINVALID when no trial was
+ * started. */
 KERF_API int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int32_t wake_fd,
                                  struct kerf_trial_result *ret_result, int32_t *ret_ended, struct kerf_error *err);
 

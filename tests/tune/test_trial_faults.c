@@ -308,7 +308,7 @@ static void killed_while_idle(void **state) {
     struct kerf_trial_result result = trial_of(runner, setting_of(1), 0);
     is_value(&result, 0.01, 0.01);
     struct descendants all = {0};
-    assert_true(descendants_read(&all));
+    descendants_read(&all);
     for (size_t i = 0; i < all.count; i++) {
         siginfo_t info;
         char name[64] = "", path[64];
