@@ -370,7 +370,7 @@ static void killed_kerf(void **state) {
 static void interrupted(void **state) {
     (void)state;
     char path[] = "/tmp/kerf-test-trial-XXXXXX", cleanup[64];
-    int wake[2], file = mkstemp(path);
+    int wake[2] = {-1, -1}, file = mkstemp(path);
     assert_true(file >= 0 && pipe(wake) == 0 && write(wake[1], "x", 1) == 1);
     close(file);
     snprintf(cleanup, sizeof cleanup, "rm %s", path);
