@@ -43,18 +43,18 @@ struct kerf_trial_command {
     const char *const *words; /* [num_words], {param} and {setting} (its JSON) are replaced; a word that is but a flag's
                                  placeholder and empty is left out */
     int32_t num_words;
-    const char *protocol;     /* NULL: exit */
-    int32_t objective;        /* enum kerf_trial_objective */
-    const char *pattern;      /* of KERF_TRIAL_REGEX (POSIX extended) and KERF_TRIAL_JSON */
-    const char *prepare;      /* for sh -c before each trial, not measured, with KERF_SETTING (JSON) and KERF_SLOT in its
-                                 environment; NULL: nothing. What it leaves running lives until the runner is freed */
-    const char *cleanup;      /* after each trial, and when kerf is interrupted; the same */
-    const char *launcher;     /* words before the command: "srun --exclusive -n1"; NULL */
-    int32_t slots;            /* trials at a time; 0: 1. Each finds its number in KERF_SLOT */
-    double load_timeout_s;    /* until a worker is ready, the first sample of `lines`, the end of prepare or cleanup;
-                                 0: 600 */
-    double trial_timeout_s;   /* of one trial from then on; 0: none but `limit` */
-    double grace_s;           /* between SIGTERM and SIGKILL; 0: 2 */
+    const char *protocol;   /* NULL: exit */
+    int32_t objective;      /* enum kerf_trial_objective */
+    const char *pattern;    /* of KERF_TRIAL_REGEX (POSIX extended) and KERF_TRIAL_JSON */
+    const char *prepare;    /* for sh -c before each trial, not measured, with KERF_SETTING (JSON) and KERF_SLOT in its
+                               environment; NULL: nothing. What it leaves running lives until the runner is freed */
+    const char *cleanup;    /* after each trial, and when kerf is interrupted; the same */
+    const char *launcher;   /* words before the command: "srun --exclusive -n1"; NULL */
+    int32_t slots;          /* trials at a time; 0: 1. Each finds its number in KERF_SLOT */
+    double load_timeout_s;  /* until a worker is ready, the first sample of `lines`, the end of prepare or cleanup;
+                               0: 600 */
+    double trial_timeout_s; /* of one trial from then on; 0: none but `limit` */
+    double grace_s;         /* between SIGTERM and SIGKILL; 0: 2 */
     int64_t memory_cap_bytes; /* of a trial with its children: a cgroup of its own where one can be made, else
                                  RLIMIT_AS; 0: none */
     int32_t show_output;      /* 1: what the program writes goes on to standard error */
@@ -105,12 +105,14 @@ struct kerf_trial_result {
     char message[200]; /* of a failure: what happened, in words; that cleanup failed; "" */
 };
 
-/** Begins a trial on a free slot. limit: as in kerf_tune_decision. */
+/** Begins a trial on a free slot. limit: as in kerf_tune_decision. KERF_EINVALID: a slot or setting that there is not,
+ * or a slot whose trial has not been waited for. Whatever goes wrong with the program is the trial's result. */
 KERF_API int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
                                   double limit, struct kerf_error *err);
 
 /** Waits until a trial has ended or timeout_s have passed (negative: for ever). *ret_ended is 1 when *ret_result is
- * one; 0 after the time-out. KERF_EINTERRUPTED when wake_fd (-1: none) became readable. */
+ * one; 0 after the time-out. KERF_EINTERRUPTED when wake_fd (-1: none) became readable; KERF_EINVALID when no trial was
+ * started. */
 KERF_API int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int32_t wake_fd,
                                  struct kerf_trial_result *ret_result, int32_t *ret_ended, struct kerf_error *err);
 

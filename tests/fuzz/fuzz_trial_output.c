@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a program under trial may write. The input begins with w: lines for a worker's question 7; l: a path, a line end,
- * and lines of llama-bench; j: a path, a line end, and an output with JSON in it. */
+/* What a program under trial may write. The input begins with w: lines for a worker's question 7; l: a path, a line
+ * end, and lines of llama-bench; j: a path, a line end, and an output with JSON in it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -83,7 +83,7 @@ static inline void is_failed(const struct kerf_trial_result *result, int32_t fai
 /* How many processes are below this one. */
 static inline size_t processes(void) {
     struct descendants all = {0};
-    assert_true(descendants_read(&all));
+    descendants_read(&all);
     size_t count = all.count;
     descendants_free(&all);
     return count;

@@ -133,10 +133,12 @@ static int add_children(struct descendants *all, pid_t pid) {
     return found;
 }
 
-static int read_all_of_proc(struct descendants *all, pid_t self) {
+void descendants_read_plainly(struct descendants *all) {
+    pid_t self = getpid();
     DIR *folder = opendir("/proc");
     struct descendants others = {0};
-    if (folder == NULL) return 0;
+    all->count = 0;
+    if (folder == NULL) return;
     for (struct dirent *entry; (entry = readdir(folder));) {
         struct process process;
         if (atoi(entry->d_name) > 0 && read_process(atoi(entry->d_name), &process)) add(&others, &process);
@@ -151,16 +153,17 @@ static int read_all_of_proc(struct descendants *all, pid_t self) {
         }
     }
     descendants_free(&others);
-    return 1;
 }
 
-int descendants_read(struct descendants *all) {
+void descendants_read(struct descendants *all) {
     pid_t self = getpid();
     all->count = 0;
-    if (!add_children(all, self)) return read_all_of_proc(all, self);
+    if (!add_children(all, self)) {
+        descendants_read_plainly(all);
+        return;
+    }
     for (size_t i = 0; i < all->count; i++)
         if (!all->list[i].is_zombie) add_children(all, all->list[i].pid);
-    return 1;
 }
 
 void descendants_free(struct descendants *all) {

@@ -28,8 +28,9 @@ struct descendants {      /* all zeros: none */
     size_t count, capacity;
 };
 
-/* 1; 0 where /proc cannot be read or memory ran out, and then the list is what was found. */
-int descendants_read(struct descendants *all);
+/* Where /proc cannot be read or memory runs out the list is what was found. */
+void descendants_read(struct descendants *all);
+void descendants_read_plainly(struct descendants *all); /* from all of /proc */
 void descendants_free(struct descendants *all);
 
 /* Marks what belongs to the trial whose first process is root, on the slot. */

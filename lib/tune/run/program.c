@@ -197,6 +197,7 @@ static void is_gone(struct program *program) {
     struct rusage usage;
     int64_t peak = memory_cap_peak(&program->cap);
     program->cap_kills = memory_cap_kills(&program->cap);
+    if (!program->leaves_rest) kill(-program->pid, SIGKILL); /* nobody but the zombie, where /proc tells */
     if (wait4(program->pid, NULL, WNOHANG, &usage) == program->pid) program_reaped(family, program->index, &usage);
     if (peak > 0) family->peak_bytes[program->index] = peak;
     close_all(program);

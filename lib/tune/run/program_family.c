@@ -49,9 +49,9 @@ static void count_usage(struct program_family *family, const struct process *pro
 
 int program_family_read(struct program_family *family) {
     struct descendants *all = &family->all, before = *all;
-    int is_sure;
+    int is_sure = 1;
     *all = (struct descendants){0};
-    is_sure = descendants_read(all);
+    descendants_read(all); /* without /proc there is but the group */
     claim_as_before(all, &before);
     for (int32_t i = 0; i < 2 * family->slots; i++)
         if (family->roots[i] > 0) descendants_claim(all, family->roots[i], i % 2 == 0 ? i / 2 : -1);
