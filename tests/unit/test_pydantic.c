@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "escaped_lines.h"
+#include "kerf/json.h"
 #include "server/python_number.h"
 #include "server/request.h"
 
@@ -47,6 +48,13 @@ static int answer(const struct kerf_text *body, struct pool *pool, struct kerf_t
     if (request_parse_job(&request, 0, pool, &spec, &refusal) != KERF_OK) {
         status = refusal.plain ? -refusal.status : refusal.status;
         if (!refusal.plain) kerf_text_add(out, refusal.document.data);
+    } else if (refusal.late) {
+        status = 500;
+        struct kerf_json json = {0};
+        kerf_json_begin(&json, out);
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "message", refusal.late);
+        kerf_json_close(&json, '}');
     } else if (request_write_job(&spec, out) != KERF_OK) {
         status = -500;
     }

@@ -49,7 +49,7 @@ static int open_pipes(struct program *program, int has_input, struct child_start
     return 0;
 }
 
-int program_start(struct program *program, const struct program_start *start, double now_s) {
+int program_launch(struct program *program, const struct program_launch *start, double now_s) {
     struct child_start child = {.words = start->words, .environment = start->environment, .group_fd = -1};
     struct program_family *family = program->family;
     child.in = child.out = child.err = -1;

@@ -58,7 +58,7 @@ struct program {
     void *context;
 };
 
-struct program_start {
+struct program_launch {
     char *const *words, *const *environment;
     int has_input;     /* a pipe; else /dev/null */
     int wants_group;   /* a cgroup to measure memory in */
@@ -67,7 +67,7 @@ struct program_start {
 };
 
 /* 0 or an errno. */
-int program_start(struct program *program, const struct program_start *start, double now_s);
+int program_launch(struct program *program, const struct program_launch *start, double now_s);
 
 /* Writes to its input, now or when it reads. */
 void program_send(struct program *program, const char *bytes, size_t length);

@@ -135,10 +135,10 @@ static char **make_environment(struct slot *slot, int is_shell) {
 
 static int start_shell(struct slot *slot, const char *text, double now_s) {
     char sh[] = "sh", dash_c[] = "-c", *words[] = {sh, dash_c, arena_strdup(&slot->arena, text), NULL};
-    struct program_start start = {.words = words, .environment = make_environment(slot, 1), .root = slot->runner->root};
+    struct program_launch start = {.words = words, .environment = make_environment(slot, 1), .root = slot->runner->root};
     if (words[2] == NULL || start.environment == NULL) return ENOMEM;
     slot->trial.until_s = now_s + (slot->runner->is_ending ? CLEANUP_S : slot->runner->command.load_timeout_s);
-    return program_start(&slot->shell, &start, now_s);
+    return program_launch(&slot->shell, &start, now_s);
 }
 
 static void joined(char **words, struct kerf_text *out) {
@@ -170,7 +170,7 @@ static void start_program(struct slot *slot, char **words, double now_s) {
     struct kerf_trial_runner *runner = slot->runner;
     const struct trial_protocol *protocol = runner->protocol;
     struct trial *trial = &slot->trial;
-    const struct program_start start = {.words = words,
+    const struct program_launch start = {.words = words,
                                         .environment = make_environment(slot, 0),
                                         .has_input = protocol->is_persistent,
                                         .wants_group = runner->command.objective == KERF_TRIAL_MEMORY,
@@ -179,7 +179,7 @@ static void start_program(struct slot *slot, char **words, double now_s) {
     int number = ENOMEM;
     joined(words, &slot->words);
     measure_begin(slot, now_s);
-    if (start.environment && !slot->words.failed) number = program_start(&slot->program, &start, trial->start_s);
+    if (start.environment && !slot->words.failed) number = program_launch(&slot->program, &start, trial->start_s);
     if (number != 0) {
         slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "%.100s cannot be started: %s", words[0], strerror(number));
         return;
