@@ -59,8 +59,9 @@ static void one(void *context, size_t task, int32_t worker) {
         if (trace) {
             struct kerf_text t = {0};
             kerf_tune_setting_write(question.space, decision.setting, &t);
-            printf("  %3d %-26s %5.1f%% %s%.4f  %s\n", (int)result.runs, t.data, 100 * of->surface->regret[decision.setting],
-                   o.outcome ? ">" : " ", o.value / of->surface->best, decision.reason);
+            printf("  %3d %-26s %5.1f%% %s%.4f  %s\n", (int)result.runs, t.data,
+                   100 * of->surface->regret[decision.setting], o.outcome ? ">" : " ", o.value / of->surface->best,
+                   decision.reason);
             kerf_text_free(&t);
         }
         kerf_tune_study_observe(study, &o, &err);
@@ -81,8 +82,8 @@ static void one(void *context, size_t task, int32_t worker) {
     kerf_tune_study_free(study);
 }
 
-static struct result run(const struct surface *surface, const char *policy, int32_t drift, int32_t prefer, double within,
-                         int32_t seeds, int32_t first) {
+static struct result run(const struct surface *surface, const char *policy, int32_t drift, int32_t prefer,
+                         double within, int32_t seeds, int32_t first) {
     struct result *results = calloc((size_t)seeds, sizeof *results), sum = {0};
     struct trial_case of = {surface, policy, drift, prefer, within, first, results};
     threads_run(2, (size_t)seeds, one, &of);
@@ -104,12 +105,13 @@ static const char *const drifts[] = {"", "/ramp", "/steps", "/busy"};
 static struct result total;
 static double total_n;
 
-static void report(const struct surface *s, const char *policy, int32_t drift, int32_t prefer, double within, int32_t seeds,
-                   int32_t first) {
+static void report(const struct surface *s, const char *policy, int32_t drift, int32_t prefer, double within,
+                   int32_t seeds, int32_t first) {
     struct result r = run(s, policy, drift, prefer, within, seeds, first);
-    printf("%-28.28s%-7s %-10s %s%3.0f%%  right %5.1f%%  stated %5.1f%%  runs %6.1f  time %6.1f  noisy %4.1f%%  %.2f ms",
-           s->name, drifts[drift], policy, prefer ? "prefer" : "      ", 100 * within, 100 * r.right, 100 * r.said, r.runs, r.time,
-           100 * r.noisy, 1e3 * r.seconds / r.decisions);
+    printf(
+        "%-28.28s%-7s %-10s %s%3.0f%%  right %5.1f%%  stated %5.1f%%  runs %6.1f  time %6.1f  noisy %4.1f%%  %.2f ms",
+        s->name, drifts[drift], policy, prefer ? "prefer" : "      ", 100 * within, 100 * r.right, 100 * r.said, r.runs,
+        r.time, 100 * r.noisy, 1e3 * r.seconds / r.decisions);
     if (prefer) printf("  smallest %5.1f%%", 100 * r.smallest);
     printf("\n");
     fflush(stdout);
@@ -118,7 +120,8 @@ static void report(const struct surface *s, const char *policy, int32_t drift, i
 
 int main(int argc, char **argv) {
     static struct surface s[16], extra[8];
-    const char *folder = argc > 1 ? argv[1] : ".", *mode = argc > 3 ? argv[3] : "all", *policy = argc > 4 ? argv[4] : "kerf";
+    const char *folder = argc > 1 ? argv[1] : ".", *mode = argc > 3 ? argv[3] : "all",
+               *policy = argc > 4 ? argv[4] : "kerf";
     int32_t seeds = argc > 2 ? atoi(argv[2]) : 50, first = getenv("FIRST") ? atoi(getenv("FIRST")) : 0;
     char path[500];
     const char *names[] = {"t50q8_c512_t1", "t5f16_c2048_t1", "gpu3090_gemma2b_pp4096"};
@@ -140,13 +143,18 @@ int main(int argc, char **argv) {
     if (strchr(mode, 'p'))
         for (int i = 0; i < 3; i++) report(&s[i], policy, 0, 1, 0.03, seeds, first);
     if (strchr(mode, 'd'))
-        for (int i = 0; i < 3; i++) report(&s[i], policy, 2, 0, 0.03, seeds, first), i < 2 ? report(&s[i], policy, 1, 0, 0.03, seeds, first) : (void)0;
+        for (int i = 0; i < 3; i++)
+            report(&s[i], policy, 2, 0, 0.03, seeds, first),
+                i < 2 ? report(&s[i], policy, 1, 0, 0.03, seeds, first) : (void)0;
     if (strchr(mode, '1'))
         for (int i = 0; i < 3; i++) report(&s[i], policy, 0, 0, 0.01, seeds, first);
     if (strchr(mode, 'x'))
-        for (int i = 0; i < 3; i++) report(&extra[i], policy, 0, 0, 0.03, seeds, first), report(&extra[i], policy, 1, 0, 0.03, seeds, first), report(&extra[i], policy, 0, 1, 0.03, seeds, first);
+        for (int i = 0; i < 3; i++)
+            report(&extra[i], policy, 0, 0, 0.03, seeds, first), report(&extra[i], policy, 1, 0, 0.03, seeds, first),
+                report(&extra[i], policy, 0, 1, 0.03, seeds, first);
     if (strchr(mode, 'y')) report(&extra[2], policy, 0, 0, 0.03, seeds, first);
     if (strchr(mode, 't')) report(&s[1], policy, 0, 0, 0.03, seeds, first);
+    if (strchr(mode, 'q')) report(&s[1], policy, 0, 1, 0.03, seeds, first);
     if (strchr(mode, 'r')) {
         for (int32_t drift = 0; drift < 3; drift++) {
             struct result sum = {0};
@@ -156,10 +164,12 @@ int main(int argc, char **argv) {
                 surface_random(&surface, (uint64_t)i + 1);
                 struct result r = run(&surface, policy, drift, 0, 0.03, seeds / 20 + 1, first);
                 if (getenv("EACH")) printf("   %d right %.1f runs %.1f\n", i, 100 * r.right, r.runs);
-                sum.right += r.right / count, sum.said += r.said / count, sum.runs += r.runs / count, sum.noisy += r.noisy / count;
+                sum.right += r.right / count, sum.said += r.said / count, sum.runs += r.runs / count,
+                    sum.noisy += r.noisy / count;
                 surface_free(&surface);
             }
-            printf("random family%-7s right %5.1f%% stated %5.1f%% runs %.1f noisy %.1f%%\n", drifts[drift], 100 * sum.right, 100 * sum.said, sum.runs, 100 * sum.noisy);
+            printf("random family%-7s right %5.1f%% stated %5.1f%% runs %.1f noisy %.1f%%\n", drifts[drift],
+                   100 * sum.right, 100 * sum.said, sum.runs, 100 * sum.noisy);
         }
     }
     return 0;

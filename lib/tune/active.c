@@ -12,7 +12,9 @@
 
 enum { MEASURED_MOST = 90, LEADERS = 4, EXPECTED_MOST = 30, WORDS_MOST = 8, TRIES = 20 };
 
-int32_t active_generation(int32_t num_observations) { return num_observations < 16 ? num_observations / 8 : 1 + num_observations / 16; }
+int32_t active_generation(int32_t num_observations) {
+    return num_observations < 16 ? num_observations / 8 : 1 + num_observations / 16;
+}
 
 struct choice {
     const struct kerf_tune_study *study;

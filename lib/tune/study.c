@@ -68,8 +68,8 @@ static int32_t check_share(const char *name, double value, struct kerf_error *er
 static int32_t check_observation(const struct kerf_tune_question *question, const struct kerf_tune_observation *o,
                                  struct kerf_error *err) {
     if (o->setting < 0 || o->setting >= question->space->num_settings)
-        return kerf_error_set(err, KERF_EINVALID, "an observation of setting %d, of which there are %d", (int)o->setting,
-                              (int)question->space->num_settings);
+        return kerf_error_set(err, KERF_EINVALID, "an observation of setting %d, of which there are %d",
+                              (int)o->setting, (int)question->space->num_settings);
     if (o->outcome < KERF_TUNE_VALUE || o->outcome > KERF_TUNE_FAILED)
         return kerf_error_set(err, KERF_EINVALID, "an observation has no outcome %d", (int)o->outcome);
     if (o->slot < 0) return kerf_error_set(err, KERF_EINVALID, "an observation's slot is not negative");
@@ -87,7 +87,8 @@ static int32_t check_question(const struct kerf_tune_question *question, struct 
     if (code == KERF_OK) code = check_share("margin", question->margin, err);
     if (code != KERF_OK) return code;
     if (!(question->confidence >= 0.5 && question->confidence < 1))
-        return kerf_error_set(err, KERF_EINVALID, "'confidence' is from 0.5 to below 1, and not %g", question->confidence);
+        return kerf_error_set(err, KERF_EINVALID, "'confidence' is from 0.5 to below 1, and not %g",
+                              question->confidence);
     if (question->is_time && question->maximize)
         return kerf_error_set(err, KERF_EINVALID, "a time is not to be maximized");
     if (question->max_observations < 0 || question->num_earlier < 0)

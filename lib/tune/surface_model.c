@@ -26,7 +26,7 @@
 
 enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64 };
 static const double FORGET = 16;
-static const double CONSTANT = 4; /* variance of c, in variances of f */
+static const double CONSTANT = 4;  /* variance of c, in variances of f */
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
 static const double OWN = 0.15;
 static const double RARE = 0.1; /* noise that is wider than the rest: tune/gaussian_process.h */

@@ -78,8 +78,8 @@ static int32_t fill_settings(struct kerf_tune_space *space, struct where *const 
     return KERF_OK;
 }
 
-static int32_t fill(struct owned_space *owned, const char *const *params, int32_t num_params,
-                    const char *const *wheres, int32_t num_wheres, const char *defaults, struct kerf_error *err) {
+static int32_t fill(struct owned_space *owned, const char *const *params, int32_t num_params, const char *const *wheres,
+                    int32_t num_wheres, const char *defaults, struct kerf_error *err) {
     struct kerf_tune_space *space = &owned->space;
     struct kerf_tune_param *read = NULL;
     struct where **constraints = NULL;
@@ -163,7 +163,8 @@ static int32_t read_part(const struct kerf_tune_space *space, const char *part, 
                          struct kerf_error *err) {
     const char *equals = memchr(part, '=', length);
     int shown = (int)(length < 100 ? length : 100);
-    if (equals == NULL) return kerf_error_set(err, KERF_ESYNTAX, "'%.*s' is no parameter with a value, as batch=512 is", shown, part);
+    if (equals == NULL)
+        return kerf_error_set(err, KERF_ESYNTAX, "'%.*s' is no parameter with a value, as batch=512 is", shown, part);
     int32_t k = find_param(space, part, (size_t)(equals - part));
     if (k < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.*s': there is no such parameter", shown, part);
     if (values[k] >= 0) return kerf_error_set(err, KERF_ESYNTAX, "'%.*s': the parameter is there twice", shown, part);
@@ -186,7 +187,8 @@ int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *
     }
     for (int32_t k = 0; k < space->num_params; k++)
         if (values[k] < 0)
-            return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing", text, space->params[k].name);
+            return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing", text,
+                                  space->params[k].name);
     int32_t setting = kerf_tune_space_find(space, values);
     if (setting < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': the constraints forbid it", text);
     *ret_setting = setting;
