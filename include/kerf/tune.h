@@ -73,6 +73,9 @@ KERF_API void kerf_tune_setting_write(const struct kerf_tune_space *space, int32
 /** {"batch":512,"kv":"f16","map":true} */
 KERF_API void kerf_tune_setting_json(const struct kerf_tune_space *space, int32_t setting, struct kerf_json *json);
 
+/** Its members alone, into an object that is open: for kerf_json_open(json, "setting", '{') before and a close after. */
+KERF_API void kerf_tune_setting_members(const struct kerf_tune_space *space, int32_t setting, struct kerf_json *json);
+
 /* ---- Observations ----------------------------------------------------------------------------------------- */
 
 enum kerf_tune_outcome {
@@ -113,7 +116,7 @@ struct kerf_tune_observation {
 /* ---- A study ---------------------------------------------------------------------------------------------- */
 
 struct kerf_tune_policy {
-    const char *name; /* kerf, race, exhaustive, random, best_bub, null */
+    const char *name; /* kerf, race, exhaustive, random, halving, best_bub, null */
     const char *summary;
     const char *source;
 };
@@ -130,7 +133,8 @@ struct kerf_tune_question {
     double confidence;        /* 0.95 */
     int32_t maximize;         /* 1: more is better */
     int32_t is_time;          /* 1: a slow run can be stopped early, and that it was stopped is known */
-    int32_t max_observations; /* 0: the policy's own bound */
+    int32_t max_observations; /* 0: the policy's own bound (kerf: 200; race: 100 and 40 a setting; others end by
+                                 themselves). Three times as many may be disturbed. Then it is TOO_NOISY */
     int64_t seed;
     const double *prior_log; /* [num_settings] what is expected of each, as a logarithm of the objective up to a
                                 constant; NAN where nothing is. NULL: nothing is known */

@@ -204,9 +204,8 @@ void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t settin
     }
 }
 
-void kerf_tune_setting_json(const struct kerf_tune_space *space, int32_t setting, struct kerf_json *json) {
+void kerf_tune_setting_members(const struct kerf_tune_space *space, int32_t setting, struct kerf_json *json) {
     const int32_t *values = space->values + (int64_t)setting * space->num_params;
-    kerf_json_open(json, NULL, '{');
     for (int32_t k = 0; k < space->num_params; k++) {
         const struct kerf_tune_param *param = &space->params[k];
         if (param->kind == KERF_TUNE_INTEGER)
@@ -216,5 +215,10 @@ void kerf_tune_setting_json(const struct kerf_tune_space *space, int32_t setting
         else
             kerf_json_string(json, param->name, param->texts[values[k]]);
     }
+}
+
+void kerf_tune_setting_json(const struct kerf_tune_space *space, int32_t setting, struct kerf_json *json) {
+    kerf_json_open(json, NULL, '{');
+    kerf_tune_setting_members(space, setting, json);
     kerf_json_close(json, '}');
 }
