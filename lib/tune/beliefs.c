@@ -98,14 +98,14 @@ static int by_value(const void *a, const void *b) {
 
 static void write_gain(const struct joint_draws *draws, int32_t leader, struct kerf_tune_answer *answer) {
     const struct kerf_tune_study *study = draws->model->study;
-    int32_t first = study->space->default_setting, count = 0;
+    int32_t first = study->space->default_setting;
     int32_t active = first >= 0 ? surface_model_find(draws->model, first) : -1;
     int32_t at = active >= 0 ? joint_draws_find(draws, active) : -1;
     if (at < 0 || !draws->model->scale.logarithmic) return;
     double gains[DRAWS], sum = 0, tail = 0.5 * (1 - study->question.confidence);
-    for (; count < DRAWS; count++) {
-        gains[count] = draws->y[(int64_t)at * DRAWS + count] - draws->y[(int64_t)leader * DRAWS + count];
-        sum += gains[count];
+    for (int32_t k = 0; k < DRAWS; k++) {
+        gains[k] = draws->y[(int64_t)at * DRAWS + k] - draws->y[(int64_t)leader * DRAWS + k];
+        sum += gains[k];
     }
     qsort(gains, DRAWS, sizeof *gains, by_value);
     answer->default_gain = exp(sum / DRAWS);

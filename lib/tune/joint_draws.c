@@ -132,7 +132,7 @@ static void draw_point(struct joint_draws *draws, const struct gp *gp, int32_t f
 /* The normal numbers of one unknown, [DRAWS / 2]: its own, whichever others are drawn with it. */
 static const double *normals_of(const struct surface_model *model, int32_t active) {
     double **kept = &model->normals[active];
-    if (*kept) return *kept;
+    if (*kept != NULL) return *kept;
     uint64_t which =
         active < model->num_active ? (uint64_t)model->active[active] + 2 : (uint64_t)(active - model->num_active);
     struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 0x9E3779B97F4A7C15 + which);

@@ -11,7 +11,7 @@
 
 #include <math.h>
 
-static const double KINK = 0.002;
+static const double KINK = 0.003;
 
 int likeness_matters(const struct kerf_tune_param *param) { return param->num_values > 1; }
 

@@ -62,8 +62,8 @@ static void decide(const struct kerf_tune_study *study, const struct joint_draws
     char words[120];
     tune_words(study, setting, words, sizeof words);
     if (draws->within[leader] < study->question.confidence || study->tallies[setting].values == 0) {
-        int32_t next = least_run(study, draws, pending, num_pending);
-        tune_measure(ret_decision, next >= 0 ? next : setting, beliefs_limit(draws), "it may still win; %s leads",
+        int32_t rival = least_run(study, draws, pending, num_pending);
+        tune_measure(ret_decision, rival >= 0 ? rival : setting, beliefs_limit(draws), "it may still win; %s leads",
                      words);
     } else if (candidate < 0 || equivalence_accepted(draws, leader) == candidate) {
         tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %.1f %%", words,

@@ -13,7 +13,9 @@
 #include "tune/exclusion.h"
 #include "tune/preference.h"
 
-enum { BUSY_FACTOR = 3 }; /* so many times the bound may be disturbed before the machine is called too noisy */
+/* So many times the bound (a bound that there is no end to counts as BOUND_MOST) may be disturbed before the machine is
+ * called too noisy. */
+enum { BUSY_FACTOR = 3, BOUND_MOST = 1000 };
 
 void kerf_tune_question_defaults(struct kerf_tune_question *ret_question) {
     *ret_question = (struct kerf_tune_question){.within = 0.03, .margin = 0.05, .confidence = 0.95};
@@ -165,9 +167,11 @@ struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
 
 static int32_t reserve(struct kerf_tune_study *study, struct kerf_error *err) {
     if (study->num_observations < study->capacity) return KERF_OK;
-    int32_t capacity = study->capacity ? 2 * study->capacity : 64;
-    void *grown = realloc(study->observations, (size_t)capacity * sizeof *study->observations);
-    if (grown == NULL || capacity > INT32_MAX / 2) return tune_no_memory(err);
+    int32_t capacity = study->capacity ? study->capacity + study->capacity / 2 : 64;
+    struct kerf_tune_observation *grown = NULL;
+    if (study->capacity < INT32_MAX / 2)
+        grown = realloc(study->observations, (size_t)capacity * sizeof *study->observations);
+    if (grown == NULL) return tune_no_memory(err);
     study->observations = grown;
     study->capacity = capacity;
     return KERF_OK;
@@ -233,7 +237,7 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
                   100 * study->question.confidence);
         return KERF_OK;
     }
-    if (study->num_disturbed >= BUSY_FACTOR * bound) {
+    if (study->num_disturbed >= BUSY_FACTOR * (bound < BOUND_MOST ? bound : BOUND_MOST)) {
         tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observations were disturbed by other work on the machine",
                   (int)study->num_disturbed);
         return KERF_OK;

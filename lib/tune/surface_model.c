@@ -10,7 +10,9 @@
  * constant offsets, and each setting has in addition a little of its own (OWN noises). e has one unknown variance with
  * an inverse gamma prior worth 2 FREEDOM observations of about NOISE.
  *
- * Each point of tune/hyper_grid.h is a process of its own; they are mixed by their evidence. A point whose weight has
+ * Each point of tune/hyper_grid.h is a process of its own; they are mixed by their evidence to the power of TRUST: no
+ * surface is a Gaussian process, and a posterior that takes the model at its word is too sure of its lengths (Gruenwald,
+ * "The Safe Bayesian", 2012). A point whose weight has
  * fallen below e^-FORGET of the best's after FORGET_AFTER observations is no longer brought up to date.
  *
  * An observation costs points * dims^2 operations. Spaces of more than ACTIVE_MOST settings are modelled on a part of
@@ -25,7 +27,8 @@
 #include "tune/likeness.h"
 
 enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64 };
-static const double FORGET = 16;
+static const double FORGET = 20;
+static const double TRUST = 0.75;
 static const double CONSTANT = 4;  /* variance of c, in variances of f */
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
 static const double OWN = 0.15;
@@ -199,14 +202,14 @@ static int write_points(struct surface_model *model) {
 
 /* ---- Learning ---------------------------------------------------------------------------------------------- */
 
-static double middle(const struct kerf_tune_observation *o) { return 0.5 * (o->start_s + o->end_s); }
+static double time_of(const struct kerf_tune_observation *o) { return 0.5 * (o->start_s + o->end_s); }
 
 static void weigh(struct surface_model *model) {
     double most = -INFINITY, sum = 0;
     for (int32_t i = 0; i < model->num_points; i++) most = fmax(most, model->points[i].log_evidence);
     for (int32_t i = 0; i < model->num_points; i++) {
         double below = most - model->points[i].log_evidence;
-        model->weights[i] = below < FORGET || model->seen < FORGET_AFTER ? exp(-below) : 0;
+        model->weights[i] = below < FORGET || model->seen < FORGET_AFTER ? exp(-TRUST * below) : 0;
         if (model->weights[i] == 0) model->points[i].log_evidence = -INFINITY;
         sum += model->weights[i];
     }
@@ -217,7 +220,7 @@ static void weigh(struct surface_model *model) {
 static double passed(struct surface_model *model, const struct kerf_tune_observation *o) {
     if (model->run_s == 0) model->run_s = o->end_s > o->start_s ? o->end_s - o->start_s : -1;
     if (model->run_s < 0) return 1;
-    double now = middle(o), runs = (now - model->clock) / model->run_s;
+    double now = time_of(o), runs = (now - model->clock) / model->run_s;
     model->clock = now;
     return runs > 0 ? runs : 0;
 }
