@@ -94,6 +94,8 @@ static int32_t read_rows(FILE *file, const char *column, struct row **ret_rows) 
     for (char *word = strtok(line, ",\r\n"); word; word = strtok(NULL, ",\r\n"), index++)
         for (int k = 0; k < 7; k++)
             if (strcmp(word, k < 6 ? names[k] : column) == 0) at[k] = index;
+    for (int k = 0; k < 7; k++)
+        if (at[k] < 0) return 0;
     while (fgets(line, sizeof line, file)) {
         double field[32] = {0};
         int fields = 0;

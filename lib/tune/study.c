@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tune/active.h"
 #include "tune/exclusion.h"
 #include "tune/preference.h"
 
@@ -146,6 +147,7 @@ int32_t kerf_tune_study_create(const struct kerf_tune_question *question, struct
     if (study == NULL) return tune_no_memory(err);
     study->policy = policy;
     code = copy_question(study, question) ? preference_read(study, err) : tune_no_memory(err);
+    if (code == KERF_OK && !active_update(study)) code = tune_no_memory(err);
     if (code == KERF_OK && policy->begin) code = policy->begin(study, err);
     if (code == KERF_OK)
         *ret_study = study;
@@ -206,7 +208,7 @@ int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf
         study->num_disturbed++;
     else if (!observation->warmup)
         tally(study, observation);
-    return KERF_OK;
+    return active_update(study) ? KERF_OK : tune_no_memory(err);
 }
 
 void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason) {

@@ -26,6 +26,8 @@ struct kerf_tune_study {
     int32_t num_observations, capacity;
     int32_t num_disturbed, num_censored, num_failed, num_values;
     struct tally *tallies; /* [num_settings] */
+    int32_t *active;       /* [num_active] settings that are modelled, ascending: tune/active.h */
+    int32_t num_active, generation;
     int32_t num_open;      /* settings that may be measured */
     int32_t *preferred;    /* [num_preferred]: parameters, by which settings are put in order */
     int32_t *preferred_up; /* [num_preferred]: 1: larger first */

@@ -11,9 +11,9 @@
  * an inverse gamma prior worth 2 FREEDOM observations of about NOISE.
  *
  * Each point of tune/hyper_grid.h is a process of its own; they are mixed by their evidence to the power of TRUST: no
- * surface is a Gaussian process, and a posterior that takes the model at its word is too sure of its lengths (Gruenwald,
- * "The Safe Bayesian", 2012). A point whose weight has
- * fallen below e^-FORGET of the best's after FORGET_AFTER observations is no longer brought up to date.
+ * surface is a Gaussian process, and a posterior that takes the model at its word is too sure of its lengths
+ * (Gruenwald, "The Safe Bayesian", 2012). A point whose weight has fallen below e^-FORGET of the best's after
+ * FORGET_AFTER observations is no longer brought up to date.
  *
  * An observation costs points * dims^2 operations. Spaces of more than ACTIVE_MOST settings are modelled on a part of
  * them (tune/active.h), chosen anew as the study goes on.
@@ -23,7 +23,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tune/active.h"
 #include "tune/likeness.h"
 
 enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64 };
@@ -77,9 +76,7 @@ static int still_fits(const struct surface_model *model) {
     int32_t before = 0;
     for (int32_t i = 0; i < model->seen; i++) before += counts(&study->observations[i]);
     if (before + study->question.num_earlier == 0) return 0;
-    if (model->num_active < study->space->num_settings &&
-        active_generation(study->num_observations) != active_generation(model->seen))
-        return 0;
+    if (model->generation != study->generation) return 0;
     for (int32_t i = model->seen; i < study->num_observations; i++) {
         const struct kerf_tune_observation *o = &study->observations[i];
         if (!counts(o)) continue;
@@ -278,7 +275,10 @@ static int32_t make(const struct kerf_tune_study *study, int32_t kind, struct su
     model->study = study;
     model->kind = kind;
     set_scale(model);
-    model->active = active_settings(study, &model->arena, &model->num_active);
+    model->generation = study->generation;
+    model->num_active = study->num_active;
+    model->active = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->active);
+    if (model->active) memcpy(model->active, study->active, (size_t)study->num_active * sizeof *model->active);
     if (model->active) count_offsets(model);
     if (model->active == NULL || !write_points(model)) {
         surface_model_free(model);

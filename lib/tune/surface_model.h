@@ -21,8 +21,9 @@ struct surface_model {
     int32_t kind;
     struct scale scale;
     int32_t num_active;
-    int32_t *active; /* [num_active] settings, ascending */
-    int32_t dims;    /* num_active, the drift, offsets of slots and of earlier studies */
+    int32_t *active; /* [num_active] settings, ascending: the study's of that generation */
+    int32_t generation;
+    int32_t dims; /* num_active, the drift, offsets of slots and of earlier studies */
     int32_t num_slots, num_earlier;
     int32_t num_points;
     const struct hyper *hypers; /* [num_points] */

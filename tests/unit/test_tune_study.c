@@ -487,18 +487,26 @@ static void a_large_space(void **state) {
     question.max_observations = 40;
     struct kerf_tune_study *study = begin(&question);
     struct kerf_tune_decision last;
+    struct kerf_tune_observation seen[50];
     int32_t runs = 0;
     double least = INFINITY, first = 0;
     for (; runs < 50 && (last = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
         const int32_t *v = space->values + 3 * (int64_t)last.setting;
         double y = fabs(log((v[0] + 1) / 30.0)) + fabs(log((v[1] + 1) / 20.0)) + 0.1 * fabs(log((v[2] + 1) / 50.0));
         struct kerf_tune_observation o = {.setting = last.setting, .value = exp(y), .start_s = runs, .end_s = runs + 1};
+        seen[runs] = o;
         if (runs == 0) first = y;
         least = fmin(least, y);
         observe(study, &o);
     }
     assert_in_range(runs, 10, 40);
     assert_true(least < 0.15 * first);
+    struct kerf_tune_study *restored = begin(&question);
+    for (int32_t i = 0; i < runs; i++) {
+        if (i == 13 || i == 37) assert_int_equal(next_of(restored).setting, seen[i].setting);
+        observe(restored, &seen[i]);
+    }
+    kerf_tune_study_free(restored);
     assert_true(answer_of(study).best >= 0);
     kerf_tune_study_free(study);
     kerf_tune_space_free(space);
