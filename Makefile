@@ -31,6 +31,7 @@ bench: release ## candidates a second, instructions a candidate, decisions a sec
 	@build/release/bench/plan
 	@build/release/bench/schedule
 	@build/release/bench/jobs
+	@build/release/bench/tune
 	@build/release/bench/serve
 
 fresh: ## both commands of the README from a clean clone in a bare Debian 12 (needs root and debootstrap)

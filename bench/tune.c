@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How policies do on surfaces of which the truth is known.
+ * How policies do on surfaces of which the truth is known: the share of studies whose answer is truly within 3 % of the
+ * best, what they said of themselves, and how many runs they took. Then the same with a preference for small
+ * micro-batches, within 1 %, on a busy machine, and what a decision costs.
+ *
+ *     tune                       on surfaces that are made up
+ *     tune FOLDER                and on the recordings in it: *.csv or *.csv.gz with
+ * round,nb,nub,wall_ms,cpu_ms,other_ms tune FOLDER SEEDS [FIRST]  so many seeds a case (30), from FIRST on
+ *
+ * Policies that take their runs of a setting in a row get them from one context, as the programs that they stand for
+ * do. No policy sees anything but times.
  */
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,157 +20,293 @@
 #include "base/threads.h"
 #include "tune_surface.h"
 
+enum { SURFACES_MOST = 16, FAMILY = 40 };
+static const double BUSY = 1.1; /* of the two processors of the recordings others had one for themselves, and more */
+
 struct result {
-    double right, runs, said, smallest, decisions, seconds, time, noisy;
+    double right, said, runs, time, smallest, decisions, seconds, noisy;
 };
 
-struct trial_case {
+struct job {
     const struct surface *surface;
     const char *policy;
-    int32_t drift, prefer;
+    int32_t drift, prefer, filter; /* filter: 1: a run on a busy machine is called disturbed */
     double within;
     int32_t first;
     struct result *results;
 };
 
-static double seconds(void) {
+static double processor_seconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-static void one(void *context, size_t task, int32_t worker) {
-    struct trial_case *of = context;
-    (void)worker;
+static void need(int32_t code, const struct kerf_error *err) {
+    if (code == KERF_OK) return;
+    fprintf(stderr, "bench: %s\n", err->message);
+    exit(1);
+}
+
+static int runs_in_a_row(const char *policy) {
+    return strcmp(policy, "best_bub") == 0 || strcmp(policy, "random") == 0 || strcmp(policy, "exhaustive") == 0;
+}
+
+static struct result judge(const struct job *job, struct kerf_tune_study *study, const struct program *program) {
+    const struct surface *surface = job->surface;
+    struct kerf_tune_answer answer;
+    struct kerf_error err;
+    need(kerf_tune_study_answer(study, &answer, &err), &err);
+    int32_t setting = job->prefer ? answer.recommended : answer.best;
+    const struct kerf_tune_estimate *of = &answer.settings[setting];
+    int32_t ubatch = surface->space->values[2 * setting + 1];
+    return (struct result){.right = surface->regret[setting] <= (job->prefer ? 0.05 : job->within),
+                           .said = job->prefer ? of->probability_within_margin : of->probability_within,
+                           .runs = answer.observations,
+                           .time = program->clock / surface->best,
+                           .smallest = surface->space->params[1].integers[ubatch] == surface->least_ubatch};
+}
+
+static void study_one(void *context, size_t task, int32_t worker) {
+    const struct job *job = context;
     struct kerf_tune_question question;
     struct kerf_tune_study *study;
+    struct kerf_tune_decision decision;
     struct kerf_error err;
     struct program program;
-    struct kerf_tune_decision decision;
-    struct kerf_tune_answer answer;
+    double began = processor_seconds(), decisions = 0;
+    (void)worker;
     kerf_tune_question_defaults(&question);
-    question.space = of->surface->space;
-    question.policy = of->policy;
+    question.space = job->surface->space;
+    question.policy = job->policy;
     question.is_time = 1;
-    question.within = of->within;
-    question.seed = (int64_t)task + of->first;
-    if (of->prefer) question.prefer = "smaller:ubatch,batch";
-    if (kerf_tune_study_create(&question, &study, &err) != KERF_OK) fprintf(stderr, "%s\n", err.message), exit(1);
-    program_start(&program, of->surface, of->drift, task + (uint64_t)of->first);
-    program.one_context = of->policy && strcmp(of->policy, "race") != 0 && strcmp(of->policy, "kerf") != 0;
-    struct result result = {0};
-    const char *trace = getenv("TRACE");
-    double began = seconds();
-    for (;;) {
-        if (kerf_tune_study_next(study, NULL, 0, 0, &decision, &err) != KERF_OK) exit(1);
-        result.decisions++;
+    question.within = job->within;
+    question.seed = (int64_t)task + job->first;
+    question.prefer = job->prefer ? "smaller:ubatch,batch" : NULL;
+    need(kerf_tune_study_create(&question, &study, &err), &err);
+    program_start(&program, job->surface, job->drift, (uint64_t)question.seed);
+    program.one_context = runs_in_a_row(job->policy);
+    for (;; decisions++) {
+        need(kerf_tune_study_next(study, NULL, 0, 0, &decision, &err), &err);
         if (decision.action == KERF_TUNE_STOP) break;
         struct kerf_tune_observation o = program_run(&program, decision.setting, decision.limit);
-        if (trace) {
-            struct kerf_text t = {0};
-            kerf_tune_setting_write(question.space, decision.setting, &t);
-            printf("  %3d %-26s %5.1f%% %s%.4f  %s\n", (int)result.runs, t.data, 100 * of->surface->regret[decision.setting],
-                   o.outcome ? ">" : " ", o.value / of->surface->best, decision.reason);
-            kerf_text_free(&t);
-        }
-        kerf_tune_study_observe(study, &o, &err);
-        result.runs++;
+        o.disturbed = job->filter && program.busy > BUSY;
+        need(kerf_tune_study_observe(study, &o, &err), &err);
     }
-    if (kerf_tune_study_answer(study, &answer, &err) != KERF_OK) exit(1);
-    if (trace) printf("  %s | %s noise %.4f\n", decision.reason, answer.reason, answer.noise);
-    result.seconds = seconds() - began;
-    int32_t setting = of->prefer ? answer.recommended : answer.best;
-    const struct kerf_tune_estimate *e = &answer.settings[setting];
-    result.right = of->surface->regret[setting] <= (of->prefer ? question.margin : of->within);
-    result.said = of->prefer ? e->probability_within_margin : e->probability_within;
-    int32_t ub = question.space->values[2 * setting + 1];
-    result.smallest = question.space->params[1].integers[ub] == of->surface->least_ubatch;
+    struct result result = judge(job, study, &program);
+    result.seconds = processor_seconds() - began;
+    result.decisions = decisions + 1;
     result.noisy = decision.stop == KERF_TUNE_TOO_NOISY;
-    result.time = program.clock / of->surface->best;
-    of->results[task] = result;
+    job->results[task] = result;
     kerf_tune_study_free(study);
 }
 
-static struct result run(const struct surface *surface, const char *policy, int32_t drift, int32_t prefer, double within,
-                         int32_t seeds, int32_t first) {
-    struct result *results = calloc((size_t)seeds, sizeof *results), sum = {0};
-    struct trial_case of = {surface, policy, drift, prefer, within, first, results};
-    threads_run(2, (size_t)seeds, one, &of);
-    for (int32_t i = 0; i < seeds; i++) {
-        sum.right += results[i].right / seeds;
-        sum.runs += results[i].runs / seeds;
-        sum.said += results[i].said / seeds;
-        sum.smallest += results[i].smallest / seeds;
-        sum.decisions += results[i].decisions;
-        sum.seconds += results[i].seconds;
-        sum.time += results[i].time / seeds;
-        sum.noisy += results[i].noisy / seeds;
-    }
-    free(results);
-    return sum;
+static void add(struct result *sum, const struct result *of, double weight) {
+    sum->right += weight * of->right;
+    sum->said += weight * of->said;
+    sum->runs += weight * of->runs;
+    sum->time += weight * of->time;
+    sum->smallest += weight * of->smallest;
+    sum->decisions += weight * of->decisions;
+    sum->seconds += weight * of->seconds;
+    sum->noisy += weight * of->noisy;
 }
 
-static const char *const drifts[] = {"", "/ramp", "/steps", "/busy"};
-static struct result total;
-static double total_n;
+static struct result study_all(struct job job, int32_t seeds) {
+    struct result mean = {0};
+    job.results = calloc((size_t)seeds, sizeof *job.results);
+    if (job.results == NULL) exit(1);
+    threads_run(threads_available(), (size_t)seeds, study_one, &job);
+    for (int32_t i = 0; i < seeds; i++) add(&mean, &job.results[i], 1.0 / seeds);
+    free(job.results);
+    return mean;
+}
 
-static void report(const struct surface *s, const char *policy, int32_t drift, int32_t prefer, double within, int32_t seeds,
-                   int32_t first) {
-    struct result r = run(s, policy, drift, prefer, within, seeds, first);
-    printf("%-28.28s%-7s %-10s %s%3.0f%%  right %5.1f%%  stated %5.1f%%  runs %6.1f  time %6.1f  noisy %4.1f%%  %.2f ms",
-           s->name, drifts[drift], policy, prefer ? "prefer" : "      ", 100 * within, 100 * r.right, 100 * r.said, r.runs, r.time,
-           100 * r.noisy, 1e3 * r.seconds / r.decisions);
-    if (prefer) printf("  smallest %5.1f%%", 100 * r.smallest);
-    printf("\n");
+/* ---- The tables -------------------------------------------------------------------------------------------- */
+
+static const char *const drifts[] = {"", " ramp", " steps", " busy"};
+
+static void head(const char *what) {
+    printf("\n%s\n%-31s %-11s %7s %7s %7s %8s %7s %8s %9s\n", what, "surface", "policy", "right", "stated", "runs",
+           "time", "noisy", "smallest", "decision");
+}
+
+/* time: of the simulated program, in runs of the best setting */
+static void row(const char *name, int32_t drift, const char *policy, const struct result *of, int prefer) {
+    char surface[64];
+    snprintf(surface, sizeof surface, "%.24s%s", name, drifts[drift]);
+    printf("%-31s %-11s %5.1f %%", surface, policy, 100 * of->right);
+    if (isnan(of->said))
+        printf(" %7s", "-");
+    else
+        printf(" %5.1f %%", 100 * of->said);
+    printf(" %7.1f %8.1f %5.1f %%", of->runs, of->time, 100 * of->noisy);
+    if (prefer)
+        printf(" %6.1f %%", 100 * of->smallest);
+    else
+        printf(" %8s", "");
+    printf(" %6.2f ms\n", 1e3 * of->seconds / of->decisions);
     fflush(stdout);
-    total.right += r.right, total.said += r.said, total.runs += r.runs, total_n++;
+}
+
+static struct result report(const struct job *job, int32_t seeds) {
+    struct result result = study_all(*job, seeds);
+    row(job->surface->name, job->drift, job->policy, &result, job->prefer);
+    return result;
+}
+
+static void compare_policies(const struct surface *surfaces, int32_t count, int32_t seeds, int32_t first) {
+    static const char *const policies[] = {"kerf", "race", "halving", "best_bub", "random", "exhaustive"};
+    struct result sum = {0};
+    int32_t cases = 0;
+    head("Within 3 %");
+    for (int32_t i = 0; i < count; i++)
+        for (int32_t drift = DRIFT_NONE; drift <= DRIFT_STEPS; drift++)
+            for (int k = 0; k < 6; k++) {
+                struct job job = {&surfaces[i], policies[k], drift, 0, 0, 0.03, first, NULL};
+                struct result result = report(&job, seeds);
+                if (k == 0) add(&sum, &result, 1), cases++;
+            }
+    printf("kerf over all: right %.1f %%, stated %.1f %%\n", 100 * sum.right / cases, 100 * sum.said / cases);
+}
+
+static void with_options(const struct surface *surfaces, int32_t count, int32_t seeds, int32_t first) {
+    head("The smallest micro-batch within 5 %");
+    for (int32_t i = 0; i < count; i++) {
+        struct job job = {&surfaces[i], "kerf", DRIFT_NONE, 1, 0, 0.03, first, NULL};
+        report(&job, seeds);
+    }
+    head("Within 1 %");
+    for (int32_t i = 0; i < count; i++) {
+        struct job job = {&surfaces[i], "kerf", DRIFT_NONE, 0, 0, 0.01, first, NULL};
+        report(&job, seeds);
+    }
+}
+
+static void on_a_busy_machine(const struct surface *surfaces, int32_t count, int32_t seeds, int32_t first) {
+    head("On a busy machine: told which runs were disturbed, not told, and best_bub");
+    for (int32_t i = 0; i < count; i++) {
+        double most = 0;
+        for (int32_t k = 0; k < surfaces[i].num_slow; k++) most = fmax(most, surfaces[i].slow[k]);
+        if (most < 1.5) continue; /* a recording without neighbours */
+        for (int how = 0; how < 3; how++) {
+            struct job job = {&surfaces[i], how < 2 ? "kerf" : "best_bub", DRIFT_INTERFERENCE, 0, how == 0, 0.03, first,
+                              NULL};
+            report(&job, seeds);
+        }
+    }
+}
+
+static void on_a_family(int32_t seeds, int32_t first) {
+    head("Forty surfaces made by chance: valleys, kinks, plateaus, noise from 0.3 to 8 %");
+    for (int32_t drift = DRIFT_NONE; drift <= DRIFT_STEPS; drift++) {
+        struct result mean = {0};
+        for (uint64_t i = 0; i < FAMILY; i++) {
+            struct surface surface;
+            surface_random(&surface, i + 1);
+            struct job job = {&surface, "kerf", drift, 0, 0, 0.03, first, NULL};
+            struct result result = study_all(job, seeds / 10 + 1);
+            add(&mean, &result, 1.0 / FAMILY);
+            surface_free(&surface);
+        }
+        row("family", drift, "kerf", &mean, 0);
+    }
+}
+
+/* ---- What a decision costs --------------------------------------------------------------------------------- */
+
+static void cost_of(const char *what, const char *const *params, int32_t num_params, int32_t observations) {
+    struct kerf_tune_space *space;
+    struct kerf_tune_question question;
+    struct kerf_tune_study *study;
+    struct kerf_tune_decision decision;
+    struct kerf_error err;
+    struct pcg64 rng = random_seed(1);
+    double longest = 0, sum = 0, at_end = 0;
+    const char *where = "a <= b";
+    need(kerf_tune_space_create(params, num_params, &where, num_params == 2, NULL, &space, &err), &err);
+    kerf_tune_question_defaults(&question);
+    question.space = space;
+    question.is_time = 1;
+    question.within = 0.001; /* so that it goes on */
+    question.max_observations = observations + 1;
+    need(kerf_tune_study_create(&question, &study, &err), &err);
+    for (int32_t i = 0; i < observations; i++) {
+        double began = processor_seconds();
+        need(kerf_tune_study_next(study, NULL, 0, 0, &decision, &err), &err);
+        at_end = processor_seconds() - began;
+        longest = fmax(longest, at_end);
+        sum += at_end;
+        if (decision.action == KERF_TUNE_STOP) break;
+        const int32_t *values = space->values + (int64_t)decision.setting * num_params;
+        double y = 0.02 * fabs(values[0] - 5.0) + 0.03 * fabs(values[1] - 6.0) + random_normal(&rng, 0, 0.01);
+        struct kerf_tune_observation o = {.setting = decision.setting, .value = exp(y), .start_s = i, .end_s = i + 1};
+        need(kerf_tune_study_observe(study, &o, &err), &err);
+    }
+    printf("%-28s %9.2f ms %9.2f ms %9.2f ms\n", what, 1e3 * sum / observations, 1e3 * at_end, 1e3 * longest);
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
+static void decision_costs(void) {
+    static const char *const small[] = {"b=16..2048:x2", "a=2..2048:x2"}, *const medium[] = {"b=1..20", "a=1..20"},
+                             *const large[] = {"a=1..100", "b=1..100", "c=1..100"};
+    printf("\nProcessor time of a decision, 100 observations      mean        last     longest\n");
+    cost_of("60 settings", small, 2, 100);
+    cost_of("210 settings", medium, 2, 100);
+    cost_of("1,000,000 settings", large, 3, 100);
+}
+
+/* ---- Surfaces ---------------------------------------------------------------------------------------------- */
+
+static int is_csv(const struct dirent *entry) {
+    const char *dot = strchr(entry->d_name, '.');
+    return dot && (strcmp(dot, ".csv") == 0 || strcmp(dot, ".csv.gz") == 0);
+}
+
+static int32_t read_recordings(const char *folder, struct surface *surfaces) {
+    struct dirent **entries;
+    int found = scandir(folder, &entries, is_csv, alphasort);
+    int32_t count = 0;
+    if (found < 0) printf("skipped: there is no folder %s\n", folder);
+    for (int i = 0; i < found; i++) {
+        char path[1024];
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        if (count < SURFACES_MOST && surface_read(&surfaces[count], path, "cpu_ms"))
+            count++;
+        else
+            printf("skipped: %s is no recorded surface\n", entries[i]->d_name);
+        free(entries[i]);
+    }
+    if (found >= 0) free(entries);
+    return count;
+}
+
+/* Relative times by micro-batch 2, 4, 8, ... as llama.cpp has them on different machines. */
+static int32_t make_surfaces(struct surface *surfaces) {
+    static const double large[] = {3.70, 2.59, 1.89, 1.55, 1.37, 1.12, 1.03, 1.00, 1.01},
+                        medium[] = {4.49, 2.56, 1.92, 1.52, 1.39, 1.13, 1.01, 1.02, 1.00},
+                        threads[] = {3.2, 2.6, 2.4, 2.3, 2.1, 1.87, 1.0, 1.07, 1.15, 1.28, 1.29},
+                        gpu[] = {55, 27.7, 14.4, 7.8, 3.9, 2.16, 1.33, 1.14, 1.035, 1.025, 1.0};
+    surface_make(&surfaces[0], "quiet model, 1 thread", large, 9, 0.009, 0.005, 6, 1);
+    surface_make(&surfaces[1], "small model, 1 thread", medium, 9, 0.025, 0.02, 5, 2);
+    surface_make(&surfaces[2], "tiny model, 2 threads", threads, 11, 0.05, 0.03, 4, 3);
+    surface_make(&surfaces[3], "gpu", gpu, 11, 0.005, 0.005, 8, 4);
+    return 4;
 }
 
 int main(int argc, char **argv) {
-    static struct surface s[16], extra[8];
-    const char *folder = argc > 1 ? argv[1] : ".", *mode = argc > 3 ? argv[3] : "all", *policy = argc > 4 ? argv[4] : "kerf";
-    int32_t seeds = argc > 2 ? atoi(argv[2]) : 50, first = getenv("FIRST") ? atoi(getenv("FIRST")) : 0;
-    char path[500];
-    const char *names[] = {"t50q8_c512_t1", "t5f16_c2048_t1", "gpu3090_gemma2b_pp4096"};
-    for (int i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/%s.csv.gz", folder, names[i]);
-        if (!surface_read(&s[i], path, "cpu_ms")) printf("skipped: %s\n", path);
-    }
-    static const double t300[] = {3.70, 2.59, 1.89, 1.55, 1.37, 1.12, 1.03, 1.00, 1.01},
-                        t50f[] = {4.49, 2.56, 1.92, 1.52, 1.39, 1.13, 1.01, 1.02, 1.00},
-                        t5two[] = {3.2, 2.6, 2.4, 2.3, 2.1, 1.87, 1.0, 1.07, 1.15, 1.28, 1.29};
-    surface_make(&extra[0], "t300-like", t300, 9, 0.009, 0.005, 6, 1);
-    surface_make(&extra[1], "t50f16-like", t50f, 9, 0.025, 0.02, 5, 2);
-    surface_make(&extra[2], "t5two-like", t5two, 11, 0.05, 0.03, 4, 3);
-    if (strchr(mode, 'a')) {
-        for (int i = 0; i < 3; i++) report(&s[i], policy, 0, 0, 0.03, seeds, first);
-        report(&s[2], policy, 1, 0, 0.03, seeds, first);
-        printf("   mean right %.1f stated %.1f\n", 100 * total.right / total_n, 100 * total.said / total_n);
-    }
-    if (strchr(mode, 'p'))
-        for (int i = 0; i < 3; i++) report(&s[i], policy, 0, 1, 0.03, seeds, first);
-    if (strchr(mode, 'd'))
-        for (int i = 0; i < 3; i++) report(&s[i], policy, 2, 0, 0.03, seeds, first), i < 2 ? report(&s[i], policy, 1, 0, 0.03, seeds, first) : (void)0;
-    if (strchr(mode, '1'))
-        for (int i = 0; i < 3; i++) report(&s[i], policy, 0, 0, 0.01, seeds, first);
-    if (strchr(mode, 'x'))
-        for (int i = 0; i < 3; i++) report(&extra[i], policy, 0, 0, 0.03, seeds, first), report(&extra[i], policy, 1, 0, 0.03, seeds, first), report(&extra[i], policy, 0, 1, 0.03, seeds, first);
-    if (strchr(mode, 'y')) report(&extra[2], policy, 0, 0, 0.03, seeds, first);
-    if (strchr(mode, 't')) report(&s[1], policy, 0, 0, 0.03, seeds, first);
-    if (strchr(mode, 'r')) {
-        for (int32_t drift = 0; drift < 3; drift++) {
-            struct result sum = {0};
-            int count = 30;
-            for (int i = 0; i < count; i++) {
-                struct surface surface;
-                surface_random(&surface, (uint64_t)i + 1);
-                struct result r = run(&surface, policy, drift, 0, 0.03, seeds / 20 + 1, first);
-                if (getenv("EACH")) printf("   %d right %.1f runs %.1f\n", i, 100 * r.right, r.runs);
-                sum.right += r.right / count, sum.said += r.said / count, sum.runs += r.runs / count, sum.noisy += r.noisy / count;
-                surface_free(&surface);
-            }
-            printf("random family%-7s right %5.1f%% stated %5.1f%% runs %.1f noisy %.1f%%\n", drifts[drift], 100 * sum.right, 100 * sum.said, sum.runs, 100 * sum.noisy);
-        }
-    }
+    static struct surface surfaces[SURFACES_MOST + 4];
+    int32_t seeds = argc > 2 ? atoi(argv[2]) : 30, first = argc > 3 ? atoi(argv[3]) : 0;
+    int32_t count = argc > 1 ? read_recordings(argv[1], surfaces) : 0;
+    if (argc < 2) printf("skipped: recordings, as no folder was given\n");
+    if (seeds < 1) seeds = 1;
+    count += make_surfaces(surfaces + count);
+    compare_policies(surfaces, count, seeds, first);
+    with_options(surfaces, count, seeds, first);
+    on_a_busy_machine(surfaces, count, seeds, first);
+    on_a_family(seeds, first);
+    decision_costs();
+    for (int32_t i = 0; i < count; i++) surface_free(&surfaces[i]);
     return 0;
 }

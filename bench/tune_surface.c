@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A recording becomes a surface so: the truth of a setting is the mean of its contexts' means, drawn towards the mean of
- * its micro-batch (what differs between batches is mostly noise: SHRINK of it stays); the noise of a run is one of the
- * recorded ratios between contexts times one of those inside of contexts. Drift is a ramp of 15 % over some 60 runs with
- * an autoregressive part of 2 %, or steps of 8 %.
+ * A recording becomes a surface so: the truth of a setting is the mean of its contexts' means, drawn towards the mean
+ * of its micro-batch (what differs between batches is mostly noise: SHRINK of it stays); the noise of a run is one of
+ * the recorded ratios between contexts times one of those inside of contexts. Drift is a ramp of 15 % over some 60 runs
+ * with an autoregressive part of 2 %, or steps of 8 %.
  */
 #include "tune_surface.h"
 
@@ -94,6 +94,8 @@ static int32_t read_rows(FILE *file, const char *column, struct row **ret_rows) 
     for (char *word = strtok(line, ",\r\n"); word; word = strtok(NULL, ",\r\n"), index++)
         for (int k = 0; k < 7; k++)
             if (strcmp(word, k < 6 ? names[k] : column) == 0) at[k] = index;
+    for (int k = 0; k < 7; k++)
+        if (at[k] < 0) return 0;
     while (fgets(line, sizeof line, file)) {
         double field[32] = {0};
         int fields = 0;
@@ -101,15 +103,17 @@ static int32_t read_rows(FILE *file, const char *column, struct row **ret_rows) 
             field[fields++] = number_read(word, NULL);
         if (isnan(field[at[3]])) continue;
         if (count % 1024 == 0) rows = realloc(rows, (size_t)(count + 1024) * sizeof *rows);
-        rows[count++] = (struct row){(int32_t)field[at[0]], (int32_t)field[at[1]], (int32_t)field[at[2]],
-                                     field[at[6]] / 1e3,    field[at[3]] / 1e3,    field[at[4]] / 1e3,
-                                     field[at[5]] / 1e3};
+        rows[count++] =
+            (struct row){(int32_t)field[at[0]], (int32_t)field[at[1]], (int32_t)field[at[2]], field[at[6]] / 1e3,
+                         field[at[3]] / 1e3,    field[at[4]] / 1e3,    field[at[5]] / 1e3};
     }
     *ret_rows = rows;
     return count;
 }
 
-static int same_setting(const struct row *a, const struct row *b) { return a->batch == b->batch && a->ubatch == b->ubatch; }
+static int same_setting(const struct row *a, const struct row *b) {
+    return a->batch == b->batch && a->ubatch == b->ubatch;
+}
 
 static int32_t find(const struct surface *surface, int32_t batch, int32_t ubatch) {
     for (int32_t i = 0; i < surface->space->num_settings; i++)
@@ -195,8 +199,8 @@ static void make_noise(struct surface *surface, double between, double within, d
     }
 }
 
-void surface_make(struct surface *surface, const char *name, const double *by_ubatch, int32_t num_ubatches, double between,
-                  double within, double tail, uint64_t seed) {
+void surface_make(struct surface *surface, const char *name, const double *by_ubatch, int32_t num_ubatches,
+                  double between, double within, double tail, uint64_t seed) {
     struct pcg64 rng = random_seed(seed);
     memset(surface, 0, sizeof *surface);
     snprintf(surface->name, sizeof surface->name, "%s", name);
@@ -216,7 +220,8 @@ void surface_random(struct surface *surface, uint64_t seed) {
     snprintf(surface->name, sizeof surface->name, "%s", name);
     int32_t top = random_to(&rng, 1) ? 2048 : 512;
     make_space(surface, 16, top);
-    double places = log2(top), valley = 3 + (places - 3) * random_double(&rng), steep = 0.05 + 0.4 * random_double(&rng);
+    double places = log2(top), valley = 3 + (places - 3) * random_double(&rng),
+           steep = 0.05 + 0.4 * random_double(&rng);
     double rise = 0.12 * random_double(&rng), kink = random_double(&rng) < 0.5 ? 0.6 * random_double(&rng) : 0;
     double kink_at = 2 + (valley - 2) * random_double(&rng), flat = 1.5 * random_double(&rng);
     double by_batch = random_to(&rng, 2) == 0 ? 0.1 * random_double(&rng) : 0, batch_at = 4 + 7 * random_double(&rng);
@@ -268,7 +273,8 @@ struct kerf_tune_observation program_run(struct program *program, int32_t settin
     if (!program->one_context || setting != program->last)
         program->context = pick(&program->rng, surface->between, surface->num_between);
     program->last = setting;
-    double value = surface->truth[setting] * program->context * pick(&program->rng, surface->within, surface->num_within);
+    double value =
+        surface->truth[setting] * program->context * pick(&program->rng, surface->within, surface->num_within);
     program->clock += 0.02 * surface->best;
     value *= drifted(program);
     struct kerf_tune_observation o = {.setting = setting, .value = value, .start_s = program->clock};

@@ -15,8 +15,8 @@ struct surface {
     double best;
     double between[SURFACE_NOISES], within[SURFACE_NOISES]; /* of contexts, and inside of one, around 1 */
     int32_t num_between, num_within;
-    int32_t least_ubatch;            /* the smallest within 5 % */
-    double *slow, *others;           /* [num_slow] recorded: wall over processor time; processors that others used */
+    int32_t least_ubatch;  /* the smallest within 5 % */
+    double *slow, *others; /* [num_slow] recorded: wall over processor time; processors that others used */
     int32_t num_slow;
 };
 
@@ -25,8 +25,8 @@ int surface_read(struct surface *surface, const char *path, const char *column);
 
 /* Relative times by micro-batch, 2, 4, 8, ...; all batches are alike but for a little. tail: how heavy the tails of the
  * noise are, in degrees of freedom. */
-void surface_make(struct surface *surface, const char *name, const double *by_ubatch, int32_t num_ubatches, double between,
-                  double within, double tail, uint64_t seed);
+void surface_make(struct surface *surface, const char *name, const double *by_ubatch, int32_t num_ubatches,
+                  double between, double within, double tail, uint64_t seed);
 
 /* One of a family: valleys with kinks, plateaus, bowls, by the seed. */
 void surface_random(struct surface *surface, uint64_t seed);

@@ -21,7 +21,7 @@ static const struct kerf_option options[] = {
      .type = KERF_OPTION_CHOICE,
      AT(policy),
      .value = "NAME",
-     .choices = "kerf,race,exhaustive,random,best_bub,null",
+     .choices = "kerf,race,exhaustive,random,halving,best_bub,null",
      .help = "`replay`: what decides (default: what decided then)."},
     {.name = "format",
      .letter = 'f',

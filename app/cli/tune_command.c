@@ -86,7 +86,7 @@ static const struct kerf_option options[] = {
      .type = KERF_OPTION_CHOICE,
      AT(policy),
      .value = "NAME",
-     .choices = "kerf,race,exhaustive,random,best_bub,null",
+     .choices = "kerf,race,exhaustive,random,halving,best_bub,null",
      .help = "What decides (default: kerf). The others are for comparison; race is for settings without any order."},
     {.name = "warmup",
      .type = KERF_OPTION_INTEGER,

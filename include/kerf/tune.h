@@ -114,7 +114,7 @@ struct kerf_tune_observation {
 /* ---- A study ---------------------------------------------------------------------------------------------- */
 
 struct kerf_tune_policy {
-    const char *name; /* kerf, race, exhaustive, random, best_bub, null */
+    const char *name; /* kerf, race, exhaustive, random, halving, best_bub, null */
     const char *summary;
     const char *source;
 };
@@ -131,7 +131,8 @@ struct kerf_tune_question {
     double confidence;        /* 0.95 */
     int32_t maximize;         /* 1: more is better */
     int32_t is_time;          /* 1: a slow run can be stopped early, and that it was stopped is known */
-    int32_t max_observations; /* 0: the policy's own bound */
+    int32_t max_observations; /* 0: the policy's own bound (kerf: 200; race: 100 and 40 a setting; others end by
+                                 themselves). Three times as many may be disturbed. Then it is TOO_NOISY */
     int64_t seed;
     const double *prior_log; /* [num_settings] what is expected of each, as a logarithm of the objective up to a
                                 constant; NAN where nothing is. NULL: nothing is known */

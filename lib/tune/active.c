@@ -12,8 +12,6 @@
 
 enum { MEASURED_MOST = 90, LEADERS = 4, EXPECTED_MOST = 30, WORDS_MOST = 8, TRIES = 20 };
 
-int32_t active_generation(int32_t num_observations) { return num_observations < 16 ? num_observations / 8 : 1 + num_observations / 16; }
-
 struct choice {
     const struct kerf_tune_study *study;
     unsigned char *taken; /* [num_settings] */
@@ -79,8 +77,7 @@ static void take_expected(struct choice *choice) {
 
 static void take_at_random(struct choice *choice) {
     const struct kerf_tune_study *study = choice->study;
-    uint64_t generation = (uint64_t)active_generation(study->num_observations);
-    struct pcg64 rng = random_seed((uint64_t)study->question.seed * 1000003 + generation);
+    struct pcg64 rng = random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->generation);
     for (int tries = 0; tries < TRIES * ACTIVE_MOST && choice->count < ACTIVE_MOST; tries++)
         take_open(choice, (int32_t)random_to(&rng, (uint32_t)study->space->num_settings - 1));
 }
@@ -102,22 +99,29 @@ static void choose(struct choice *choice) {
     take_at_random(choice);
 }
 
-int32_t *active_settings(const struct kerf_tune_study *study, struct arena *arena, int32_t *ret_count) {
+static int choose_anew(struct kerf_tune_study *study) {
     int32_t num_settings = study->space->num_settings, count = num_settings < ACTIVE_MOST ? num_settings : ACTIVE_MOST;
-    int32_t *active = arena_take(arena, (size_t)count, sizeof *active), at = 0;
-    if (active == NULL) return NULL;
-    *ret_count = count;
-    if (count == num_settings) {
-        for (int32_t i = 0; i < count; i++) active[i] = i;
-        return active;
-    }
+    int32_t at = 0;
+    if (study->active == NULL) study->active = arena_alloc(&study->arena, (size_t)count, sizeof *study->active);
     struct choice choice = {study, calloc((size_t)num_settings, 1), 0,
-                            arena_alloc(arena, (size_t)study->space->num_params, sizeof(int32_t))};
-    if (choice.taken && choice.values) choose(&choice);
-    for (int32_t i = 0; choice.taken && i < num_settings; i++)
-        if (choice.taken[i]) active[at++] = i;
+                            calloc((size_t)study->space->num_params, sizeof(int32_t))};
+    int good = study->active && choice.taken && choice.values;
+    if (good && count < num_settings) choose(&choice);
+    for (int32_t i = 0; good && i < num_settings; i++)
+        if (choice.taken[i] || count == num_settings) study->active[at++] = i;
+    if (good && at == 0) study->active[at++] = 0; /* nothing is open, and all the same there is a model */
+    study->num_active = at;
     free(choice.taken);
-    if (at == 0) active[at++] = 0; /* nothing is open, and all the same there is a model */
-    *ret_count = at;
-    return choice.taken && choice.values ? active : NULL;
+    free(choice.values);
+    return good;
+}
+
+/* 8, 16, 32, 48, ... observations that tell something */
+static int32_t generation_of(int32_t told) { return told < 16 ? told / 8 : 1 + told / 16; }
+
+int active_update(struct kerf_tune_study *study) {
+    int32_t generation = generation_of(study->num_values + study->num_censored);
+    if (study->active && (study->num_active == study->space->num_settings || generation == study->generation)) return 1;
+    study->generation = generation;
+    return choose_anew(study);
 }

@@ -7,10 +7,9 @@
 
 enum { ACTIVE_MOST = 200 }; /* settings that are modelled together */
 
-/* All settings, ascending, or those of them that are modelled together. NULL: no memory. */
-int32_t *active_settings(const struct kerf_tune_study *study, struct arena *arena, int32_t *ret_count);
-
-/* Changes with the number of observations where they are to be chosen anew. */
-int32_t active_generation(int32_t num_observations);
+/* Sets the study's active settings, all of a small space; of a large one anew now and then, and `generation` says that
+ * they are others. Called as observations come, so that the settings depend on those before and on nothing else.
+ * 0: no memory. */
+int active_update(struct kerf_tune_study *study);
 
 #endif

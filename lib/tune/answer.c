@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The answer of a study: the plain statistics of what was measured, over which the policy's model, if it has one, writes
- * what it knows.
+ * The answer of a study: the plain statistics of what was measured, over which the policy's model, if it has one,
+ * writes what it knows.
  */
 #include <math.h>
 #include <stdio.h>
@@ -76,8 +76,8 @@ static void write_reason(const struct kerf_tune_study *study, struct kerf_tune_a
     tune_words(study, answer->recommended, recommended, sizeof recommended);
     const struct kerf_tune_estimate *of = &study->estimates[answer->recommended];
     if (answer->recommended != answer->best)
-        snprintf(answer->reason, sizeof answer->reason, "preferred to %s and within %g %% of the best with %.1f %%", best,
-                 100 * study->question.margin, 100 * of->probability_within_margin);
+        snprintf(answer->reason, sizeof answer->reason, "preferred to %s and within %g %% of the best with %.1f %%",
+                 best, 100 * study->question.margin, 100 * of->probability_within_margin);
     else if (isnan(of->probability_within))
         snprintf(answer->reason, sizeof answer->reason, "the best mean of %d observations", (int)answer->observations);
     else

@@ -27,12 +27,12 @@ static int32_t draw(const struct surface_model *model, struct joint_draws **ret_
 
 int32_t beliefs_update(struct beliefs *beliefs, const struct kerf_tune_study *study, int32_t kind,
                        struct kerf_error *err) {
-    if (beliefs->draws && beliefs->drawn == study->num_observations && beliefs->drawn_open == study->num_open)
-        return KERF_OK;
+    int32_t told = study->num_values + study->num_censored;
+    if (beliefs->draws && beliefs->drawn == told && beliefs->drawn_open == study->num_open) return KERF_OK;
     beliefs->draws = joint_draws_free(beliefs->draws);
     int32_t code = surface_model_update(study, kind, &beliefs->model, err);
     if (code == KERF_OK) code = draw(beliefs->model, &beliefs->draws, err);
-    beliefs->drawn = study->num_observations;
+    beliefs->drawn = told;
     beliefs->drawn_open = study->num_open;
     return code;
 }
@@ -98,14 +98,14 @@ static int by_value(const void *a, const void *b) {
 
 static void write_gain(const struct joint_draws *draws, int32_t leader, struct kerf_tune_answer *answer) {
     const struct kerf_tune_study *study = draws->model->study;
-    int32_t first = study->space->default_setting, count = 0;
+    int32_t first = study->space->default_setting;
     int32_t active = first >= 0 ? surface_model_find(draws->model, first) : -1;
     int32_t at = active >= 0 ? joint_draws_find(draws, active) : -1;
     if (at < 0 || !draws->model->scale.logarithmic) return;
     double gains[DRAWS], sum = 0, tail = 0.5 * (1 - study->question.confidence);
-    for (; count < DRAWS; count++) {
-        gains[count] = draws->y[(int64_t)at * DRAWS + count] - draws->y[(int64_t)leader * DRAWS + count];
-        sum += gains[count];
+    for (int32_t k = 0; k < DRAWS; k++) {
+        gains[k] = draws->y[(int64_t)at * DRAWS + k] - draws->y[(int64_t)leader * DRAWS + k];
+        sum += gains[k];
     }
     qsort(gains, DRAWS, sizeof *gains, by_value);
     answer->default_gain = exp(sum / DRAWS);
@@ -147,7 +147,7 @@ int32_t beliefs_answer(struct beliefs *beliefs, struct kerf_tune_study *study, i
     }
     int32_t leader = beliefs_leader(draws);
     answer->best = beliefs_setting(draws, leader);
-    answer->recommended = beliefs_setting(draws, equivalence_accepted(draws, leader));
+    answer->recommended = beliefs_setting(draws, study->num_preferred ? equivalence_accepted(draws, leader) : leader);
     answer->noise = surface_model_noise(model);
     answer->drift = surface_model_drift(model);
     answer->default_gain = answer->gain_interval[0] = answer->gain_interval[1] = NAN;

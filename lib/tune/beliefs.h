@@ -7,7 +7,7 @@
 
 struct beliefs { /* all zeros: nothing yet */
     struct surface_model *model;
-    struct joint_draws *draws; /* after `drawn` observations, with `drawn_open` settings open */
+    struct joint_draws *draws; /* after `drawn` observations that tell something, with `drawn_open` settings open */
     int32_t drawn, drawn_open;
 };
 

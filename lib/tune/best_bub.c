@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The policy `best_bub`: how the program best_bub searches. The default first, then suggestions of a tree-structured
- * Parzen estimator, a parameter at a time; CHUNKS runs of each setting one after the other, stopped as soon as the best of
- * them is worse than the median of the trials before at the same run, and each run at CUT times the mean of the best
+ * Parzen estimator, a parameter at a time; CHUNKS runs of each setting one after the other, stopped as soon as the best
+ * of them is worse than the median of the trials before at the same run, and each run at CUT times the mean of the best
  * trial; the answer is the lowest mean. Out of sqrt-like care for small grids it takes
  *
  *     v = n_1 (n_2 / 2),    trials = max(min(10, v), min(5 log2 v, v)),    suggestions <= 10 trials
  *
  * where n_1 and n_2 are the numbers of values of its two parameters. Kept as it is: a pruned trial is told to the
- * estimator as infinitely bad, a forbidden suggestion counts as a trial, a setting suggested again is answered from what is
- * known, and the default is never told to the estimator.
+ * estimator as infinitely bad, a forbidden suggestion counts as a trial, a setting suggested again is answered from
+ * what is known, and the default is never told to the estimator.
  *
  * Its history is worked through in the order of the observations, so that a restored study goes on as it would have.
  */
@@ -32,8 +32,8 @@ struct trial {
 struct state {
     struct trial *trials; /* [num_trials], the last one is running unless `idle` */
     int32_t num_trials, capacity, wanted, idle, seen;
-    int32_t *values;      /* [capacity][num_params] */
-    int32_t *good, *bad;  /* [capacity] */
+    int32_t *values;     /* [capacity][num_params] */
+    int32_t *good, *bad; /* [capacity] */
     double *work;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Cholesky factor of a covariance, n^3 / 6 multiplications, row by row of U so that the inner loops are over what lies
- * side by side. */
+/* The Cholesky factor of a covariance, n^3 / 6 multiplications, row by row of U so that the inner loops are over what
+ * lies side by side. */
 #include "tune/cholesky.h"
 
 #include <math.h>

@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-/* matrix [n][n], of which the upper triangle is read, becomes U with U' U = matrix in its upper triangle; what lies below
- * the diagonal stays. A pivot that rounding has made less than `least` becomes `least`. */
+/* matrix [n][n], of which the upper triangle is read, becomes U with U' U = matrix in its upper triangle; what lies
+ * below the diagonal stays. A pivot that rounding has made less than `least` becomes `least`. */
 void cholesky(double *matrix, int32_t n, double least);
 
 /* ret [n][count] = U' columns [n][count]: as many vectors at once */

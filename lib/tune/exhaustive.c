@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policy `exhaustive`: every setting REPEATS times, one after the other in the order of the grid, as a shell loop. */
+/* The policy `exhaustive`: every setting REPEATS times, one after the other in the order of the grid, as a shell loop.
+ */
 #include "tune/study.h"
 
 enum { REPEATS = 5 };

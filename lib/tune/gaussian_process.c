@@ -8,8 +8,8 @@
  *
  * which after n observations is what the usual inverse of an n x n matrix gives (Rasmussen and Williams, "Gaussian
  * Processes for Machine Learning", 2006, 2.2), and the product of the predictive densities, each Student's t, is the
- * evidence. On a grid of a few dozen settings that costs dims^2 an observation, whatever n is, and the covariance of all
- * settings, which is what is wanted, is always there.
+ * evidence. On a grid of a few dozen settings that costs dims^2 an observation, whatever n is, and the covariance of
+ * all settings, which is what is wanted, is always there.
  *
  * Two things are no normal distribution and are replaced by the one with the same mean and variance (assumed density
  * filtering; Minka, "Expectation Propagation for Approximate Bayesian Inference", 2001):

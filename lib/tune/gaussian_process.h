@@ -3,7 +3,8 @@
  * What is known of the objective under one choice of hyperparameters: a normal distribution over a vector of unknowns
  * (the value of each setting, the drift, offsets), and an inverse gamma one over the variance of the noise.
  *
- *     y = sum of some unknowns + e,     e ~ N(0, s^2),     unknowns ~ N(mean, s^2 cov),     s^2 ~ InverseGamma(alpha, beta)
+ *     y = sum of some unknowns + e,     e ~ N(0, s^2),     unknowns ~ N(mean, s^2 cov),     s^2 ~ InverseGamma(alpha,
+ * beta)
  */
 #ifndef KERF_TUNE_GAUSSIAN_PROCESS_H
 #define KERF_TUNE_GAUSSIAN_PROCESS_H
@@ -32,8 +33,8 @@ void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double 
 /* As if the datum had come out as expected: less uncertainty, the same means. */
 void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
 
-/* An unknown that goes on as an Ornstein-Uhlenbeck process: by `keep` it stays what it was, its variance in the long run
- * is `variance` s^2. */
+/* An unknown that goes on as an Ornstein-Uhlenbeck process: by `keep` it stays what it was, its variance in the long
+ * run is `variance` s^2. */
 void gp_drift(struct gp *gp, int32_t dims, int32_t which, double keep, double variance);
 
 #endif

@@ -36,7 +36,8 @@ static int write_point(struct hyper *point, int64_t number, int32_t num_axes, in
 }
 
 /* A random point: for spaces of so many axes that the points cannot be counted. */
-static int draw_point(struct hyper *point, int32_t num_axes, int32_t has_prior, struct pcg64 *rng, struct arena *arena) {
+static int draw_point(struct hyper *point, int32_t num_axes, int32_t has_prior, struct pcg64 *rng,
+                      struct arena *arena) {
     int64_t rest = random_to(rng, HYPER_AMPLITUDES * HYPER_DRIFTS * (has_prior ? 2 : 1) - 1);
     if (!write_point(point, 0, num_axes, 0, arena)) return 0;
     const int8_t *lengths = point->lengths;

@@ -12,10 +12,10 @@ extern const double hyper_lengths[HYPER_LENGTHS]; /* in widths of an axis */
 
 /* What is a standard deviation is in units of the noise's. */
 struct hyper {
-    const int8_t *lengths; /* [num_axes], indexes */
-    double amplitude;      /* of the surface */
+    const int8_t *lengths;    /* [num_axes], indexes */
+    double amplitude;         /* of the surface */
     double drift, drift_runs; /* of the drift, and over how many runs it forgets */
-    int32_t with_prior;    /* 1: around what was expected, 0: around a constant */
+    int32_t with_prior;       /* 1: around what was expected, 0: around a constant */
     double log_prior;
 };
 

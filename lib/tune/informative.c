@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of all runs that could be next, the one whose outcome is most correlated with the answer. With W = 1 in the draws where
- * the statement holds, x a setting and y_x = f(x) + drift + e the outcome of its next run,
+ * Of all runs that could be next, the one whose outcome is most correlated with the answer. With W = 1 in the draws
+ * where the statement holds, x a setting and y_x = f(x) + drift + e the outcome of its next run,
  *
  *     corr^2 = cov(f(x) + drift, W)^2 / ((var(f(x) + drift) + s^2) var W),
  *
- * which is the share of W's variance that the best linear guess from y_x takes away. All of it comes from draws that are
- * there already. Where the leader and one rival are all that matters it alternates between them by who is known less; it
- * goes to a neighbour where that says more; and early on it goes where a better setting may hide. What drift has in common
- * with W is counted too, so that under drift the leader is measured again when the machine may have changed.
+ * which is the share of W's variance that the best linear guess from y_x takes away. All of it comes from draws that
+ * are there already. Where the leader and one rival are all that matters it alternates between them by who is known
+ * less; it goes to a neighbour where that says more; and early on it goes where a better setting may hide. What drift
+ * has in common with W is counted too, so that under drift the leader is measured again when the machine may have
+ * changed.
  */
 #include "tune/informative.h"
 

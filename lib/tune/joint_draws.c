@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * DRAWS samples from the mixture of Gaussian processes, of those settings whose mean is within REACH standard deviations
- * of being the best or of being within the margin of it. The points of the mixture are taken by their weight, DRAW_POINTS
- * of them at equal distances of the cumulated weight; each gives DRAWS / DRAW_POINTS draws: of the variance of the noise,
- * by Wilson and Hilferty's cube root ("The Distribution of Chi-Square", 1931), and then of all settings by the Cholesky
- * factor of their covariance.
+ * DRAWS samples from the mixture of Gaussian processes, of those settings whose mean is within REACH standard
+ * deviations of being the best or of being within the margin of it. The points of the mixture are taken by their
+ * weight, DRAW_POINTS of them at equal distances of the cumulated weight; each gives DRAWS / DRAW_POINTS draws: of the
+ * variance of the noise, by Wilson and Hilferty's cube root ("The Distribution of Chi-Square", 1931), and then of all
+ * settings by the Cholesky factor of their covariance.
  *
  * The normal numbers behind them depend on the study's seed alone and come in pairs of opposite sign. So probabilities
  * change with what is known and not with the draw, and a study that stops at 95 % has not waited for a lucky one.
@@ -132,8 +132,9 @@ static void draw_point(struct joint_draws *draws, const struct gp *gp, int32_t f
 /* The normal numbers of one unknown, [DRAWS / 2]: its own, whichever others are drawn with it. */
 static const double *normals_of(const struct surface_model *model, int32_t active) {
     double **kept = &model->normals[active];
-    if (*kept) return *kept;
-    uint64_t which = active < model->num_active ? (uint64_t)model->active[active] + 2 : (uint64_t)(active - model->num_active);
+    if (*kept != NULL) return *kept;
+    uint64_t which =
+        active < model->num_active ? (uint64_t)model->active[active] + 2 : (uint64_t)(active - model->num_active);
     struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 0x9E3779B97F4A7C15 + which);
     *kept = model->normals[model->num_active + 2] + (int64_t)active * (DRAWS / 2);
     for (int32_t k = 0; k < DRAWS / 2; k++) (*kept)[k] = random_normal(&rng, 0, 1);

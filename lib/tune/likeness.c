@@ -4,14 +4,14 @@
  * the valleys of a surface may have kinks (Rasmussen and Williams, 4.2.1). Batch sizes, threads and the like act by
  * their ratio, which is why axes are logarithmic. Words have no order: two that differ are one width apart.
  *
- * KINK of the variance is each value's own, whatever its neighbours are: kernels that switch at a size make steps that no
- * smooth process expects, and without it a valley behind one is taken for settled by what lies beside it.
+ * KINK of the variance is each value's own, whatever its neighbours are: kernels that switch at a size make steps that
+ * no smooth process expects, and without it a valley behind one is taken for settled by what lies beside it.
  */
 #include "tune/likeness.h"
 
 #include <math.h>
 
-static const double KINK = 0.002;
+static const double KINK = 0.003;
 
 int likeness_matters(const struct kerf_tune_param *param) { return param->num_values > 1; }
 
@@ -30,6 +30,7 @@ double *likeness_places(const struct kerf_tune_param *param, struct arena *arena
 
 double likeness(const struct kerf_tune_param *param, const double *places, int32_t a, int32_t b, double length) {
     if (a == b) return 1;
-    double distance = param->kind == KERF_TUNE_INTEGER ? fabs(places[a] - places[b]) : 1, r = sqrt(3) * distance / length;
+    double distance = param->kind == KERF_TUNE_INTEGER ? fabs(places[a] - places[b]) : 1,
+           r = sqrt(3) * distance / length;
     return (1 - KINK) * (1 + r) * exp(-r);
 }

@@ -60,8 +60,8 @@ static int read_range(const char *text, struct range *ret_range) {
 
 static int32_t check_range(const char *text, const struct range *range, struct kerf_error *err) {
     if (range->last < range->first)
-        return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty, as %" PRId64 " is more than %" PRId64, text,
-                              range->first, range->last);
+        return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty, as %" PRId64 " is more than %" PRId64,
+                              text, range->first, range->last);
     if (range->times && (range->first < 1 || range->step < 2))
         return kerf_error_set(err, KERF_EINVALID,
                               "'%s': a range with 'x' begins at 1 or more and multiplies by 2 or more", text);
@@ -115,8 +115,9 @@ static int32_t split(const char *text, const char *values, struct arena *arena, 
 static int32_t check_integers(const char *text, const int64_t *integers, int32_t count, struct kerf_error *err) {
     for (int32_t i = 1; i < count; i++)
         if (integers[i] <= integers[i - 1])
-            return kerf_error_set(err, KERF_EINVALID, "'%.200s': integers must ascend, and %" PRId64 " comes after %" PRId64,
-                                  text, integers[i], integers[i - 1]);
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "'%.200s': integers must ascend, and %" PRId64 " comes after %" PRId64, text,
+                                  integers[i], integers[i - 1]);
     return KERF_OK;
 }
 
@@ -176,8 +177,8 @@ static int32_t fill_flag(const char *text, const char *word, struct arena *arena
 int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param *ret_param, struct kerf_error *err) {
     const char *equals = strchr(text, '=');
     if (equals == NULL)
-        return kerf_error_set(err, KERF_ESYNTAX, "'%.200s' is no parameter; one is written batch=16..2048:x2 or kv=f16,q8_0",
-                              text);
+        return kerf_error_set(err, KERF_ESYNTAX,
+                              "'%.200s' is no parameter; one is written batch=16..2048:x2 or kv=f16,q8_0", text);
     size_t length = (size_t)(equals - text);
     int is_flag = length > 0 && text[length - 1] == '?';
     struct kerf_tune_param param = {.kind = KERF_TUNE_CHOICE};

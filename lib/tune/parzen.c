@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bergstra et al., "Algorithms for Hyper-Parameter Optimization", 2011, with the choices that Optuna made: each trial is
- * a normal kernel, cut at the ends of the range, whose width is the larger distance to its neighbours but no less than
- * the range / min(100, 1 + trials), beside one wide kernel for what is not known; of CANDIDATES draws from the good the one
- * with the largest ratio good / bad is taken. On words a kernel is a count with one wide kernel beside it.
+ * Bergstra et al., "Algorithms for Hyper-Parameter Optimization", 2011, with the choices that Optuna made: each trial
+ * is a normal kernel, cut at the ends of the range, whose width is the larger distance to its neighbours but no less
+ * than the range / min(100, 1 + trials), beside one wide kernel for what is not known; of CANDIDATES draws from the
+ * good the one with the largest ratio good / bad is taken. On words a kernel is a count with one wide kernel beside it.
  *
  * It is an approximation of Optuna's: the random numbers are others.
  */

@@ -3,8 +3,9 @@
  * The policy `race`: settings that have nothing to do with each other, measured in rounds of all that may still win.
  *
  * Every setting is for itself (SURFACE_UNRELATED), so that no likeness is assumed that is not there; drift is common to
- * all. Whoever has run least among those that are within `within` of the best with more than OUT of probability is next,
- * in an order drawn anew for each round. It ends as the policy `kerf` does. A race needs at least one run of everything.
+ * all. Whoever has run least among those that are within `within` of the best with more than OUT of probability is
+ * next, in an order drawn anew for each round. It ends as the policy `kerf` does. A race needs at least one run of
+ * everything.
  */
 #include "tune/beliefs.h"
 #include "tune/equivalence.h"
@@ -61,15 +62,17 @@ static void decide(const struct kerf_tune_study *study, const struct joint_draws
     char words[120];
     tune_words(study, setting, words, sizeof words);
     if (draws->within[leader] < study->question.confidence || study->tallies[setting].values == 0) {
-        int32_t next = least_run(study, draws, pending, num_pending);
-        tune_measure(ret_decision, next >= 0 ? next : setting, beliefs_limit(draws), "it may still win; %s leads", words);
+        int32_t rival = least_run(study, draws, pending, num_pending);
+        tune_measure(ret_decision, rival >= 0 ? rival : setting, beliefs_limit(draws), "it may still win; %s leads",
+                     words);
     } else if (candidate < 0 || equivalence_accepted(draws, leader) == candidate) {
         tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %.1f %%", words,
                   100 * study->question.within, 100 * draws->within[leader]);
     } else {
         int32_t other = beliefs_setting(draws, candidate);
         int32_t behind = runs_of(study, other, pending, num_pending) <= runs_of(study, setting, pending, num_pending);
-        tune_measure(ret_decision, behind ? other : setting, beliefs_limit(draws), "whether it is as good as %s", words);
+        tune_measure(ret_decision, behind ? other : setting, beliefs_limit(draws), "whether it is as good as %s",
+                     words);
     }
 }
 

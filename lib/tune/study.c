@@ -10,10 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tune/active.h"
 #include "tune/exclusion.h"
 #include "tune/preference.h"
 
-enum { BUSY_FACTOR = 3 }; /* so many times the bound may be disturbed before the machine is called too noisy */
+/* So many times the bound (a bound that there is no end to counts as BOUND_MOST) may be disturbed before the machine is
+ * called too noisy. */
+enum { BUSY_FACTOR = 3, BOUND_MOST = 1000 };
 
 void kerf_tune_question_defaults(struct kerf_tune_question *ret_question) {
     *ret_question = (struct kerf_tune_question){.within = 0.03, .margin = 0.05, .confidence = 0.95};
@@ -68,8 +71,8 @@ static int32_t check_share(const char *name, double value, struct kerf_error *er
 static int32_t check_observation(const struct kerf_tune_question *question, const struct kerf_tune_observation *o,
                                  struct kerf_error *err) {
     if (o->setting < 0 || o->setting >= question->space->num_settings)
-        return kerf_error_set(err, KERF_EINVALID, "an observation of setting %d, of which there are %d", (int)o->setting,
-                              (int)question->space->num_settings);
+        return kerf_error_set(err, KERF_EINVALID, "an observation of setting %d, of which there are %d",
+                              (int)o->setting, (int)question->space->num_settings);
     if (o->outcome < KERF_TUNE_VALUE || o->outcome > KERF_TUNE_FAILED)
         return kerf_error_set(err, KERF_EINVALID, "an observation has no outcome %d", (int)o->outcome);
     if (o->slot < 0) return kerf_error_set(err, KERF_EINVALID, "an observation's slot is not negative");
@@ -87,7 +90,8 @@ static int32_t check_question(const struct kerf_tune_question *question, struct 
     if (code == KERF_OK) code = check_share("margin", question->margin, err);
     if (code != KERF_OK) return code;
     if (!(question->confidence >= 0.5 && question->confidence < 1))
-        return kerf_error_set(err, KERF_EINVALID, "'confidence' is from 0.5 to below 1, and not %g", question->confidence);
+        return kerf_error_set(err, KERF_EINVALID, "'confidence' is from 0.5 to below 1, and not %g",
+                              question->confidence);
     if (question->is_time && question->maximize)
         return kerf_error_set(err, KERF_EINVALID, "a time is not to be maximized");
     if (question->max_observations < 0 || question->num_earlier < 0)
@@ -143,6 +147,7 @@ int32_t kerf_tune_study_create(const struct kerf_tune_question *question, struct
     if (study == NULL) return tune_no_memory(err);
     study->policy = policy;
     code = copy_question(study, question) ? preference_read(study, err) : tune_no_memory(err);
+    if (code == KERF_OK && !active_update(study)) code = tune_no_memory(err);
     if (code == KERF_OK && policy->begin) code = policy->begin(study, err);
     if (code == KERF_OK)
         *ret_study = study;
@@ -164,9 +169,11 @@ struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
 
 static int32_t reserve(struct kerf_tune_study *study, struct kerf_error *err) {
     if (study->num_observations < study->capacity) return KERF_OK;
-    int32_t capacity = study->capacity ? 2 * study->capacity : 64;
-    void *grown = realloc(study->observations, (size_t)capacity * sizeof *study->observations);
-    if (grown == NULL || capacity > INT32_MAX / 2) return tune_no_memory(err);
+    int32_t capacity = study->capacity ? study->capacity + study->capacity / 2 : 64;
+    struct kerf_tune_observation *grown = NULL;
+    if (study->capacity < INT32_MAX / 2)
+        grown = realloc(study->observations, (size_t)capacity * sizeof *study->observations);
+    if (grown == NULL) return tune_no_memory(err);
     study->observations = grown;
     study->capacity = capacity;
     return KERF_OK;
@@ -201,7 +208,7 @@ int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf
         study->num_disturbed++;
     else if (!observation->warmup)
         tally(study, observation);
-    return KERF_OK;
+    return active_update(study) ? KERF_OK : tune_no_memory(err);
 }
 
 void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason) {
@@ -232,7 +239,7 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
                   100 * study->question.confidence);
         return KERF_OK;
     }
-    if (study->num_disturbed >= BUSY_FACTOR * bound) {
+    if (study->num_disturbed >= BUSY_FACTOR * (bound < BOUND_MOST ? bound : BOUND_MOST)) {
         tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observations were disturbed by other work on the machine",
                   (int)study->num_disturbed);
         return KERF_OK;

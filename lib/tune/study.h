@@ -10,11 +10,11 @@
 /* What was seen of one setting. */
 struct tally {
     int32_t values, censored, failed;
-    int32_t tries;             /* all observations that count, failures too */
-    double mean, squares;      /* of the values: Welford */
-    double most;               /* the largest bound at which a run was stopped */
-    const char *skipped;       /* why it must not be measured; NULL: it may */
-    int32_t failure;           /* the last one */
+    int32_t tries;        /* all observations that count, failures too */
+    double mean, squares; /* of the values: Welford */
+    double most;          /* the largest bound at which a run was stopped */
+    const char *skipped;  /* why it must not be measured; NULL: it may */
+    int32_t failure;      /* the last one */
 };
 
 struct kerf_tune_study {
@@ -25,12 +25,14 @@ struct kerf_tune_study {
     struct kerf_tune_observation *observations; /* [num_observations] */
     int32_t num_observations, capacity;
     int32_t num_disturbed, num_censored, num_failed, num_values;
-    struct tally *tallies;      /* [num_settings] */
-    int32_t num_open;           /* settings that may be measured */
-    int32_t *preferred;         /* [num_preferred]: parameters, by which settings are put in order */
-    int32_t *preferred_up;      /* [num_preferred]: 1: larger first */
+    struct tally *tallies; /* [num_settings] */
+    int32_t *active;       /* [num_active] settings that are modelled, ascending: tune/active.h */
+    int32_t num_active, generation;
+    int32_t num_open;      /* settings that may be measured */
+    int32_t *preferred;    /* [num_preferred]: parameters, by which settings are put in order */
+    int32_t *preferred_up; /* [num_preferred]: 1: larger first */
     int32_t num_preferred;
-    void *state;                /* the policy's */
+    void *state;                          /* the policy's */
     struct kerf_tune_estimate *estimates; /* [num_settings], filled by the answer */
 };
 

@@ -11,9 +11,9 @@
 enum { ETA = 3 };
 
 struct state {
-    int32_t *in;      /* [count] settings of this round */
-    double *mean;     /* [num_settings] over the study */
-    int32_t *runs;    /* [num_settings] */
+    int32_t *in;              /* [count] settings of this round */
+    double *mean;             /* [num_settings] over the study */
+    int32_t *runs;            /* [num_settings] */
     int32_t count, round, at; /* `at` of count << round runs of this round are done */
     int32_t seen;
     int32_t over;

@@ -10,8 +10,10 @@
  * constant offsets, and each setting has in addition a little of its own (OWN noises). e has one unknown variance with
  * an inverse gamma prior worth 2 FREEDOM observations of about NOISE.
  *
- * Each point of tune/hyper_grid.h is a process of its own; they are mixed by their evidence. A point whose weight has
- * fallen below e^-FORGET of the best's after FORGET_AFTER observations is no longer brought up to date.
+ * Each point of tune/hyper_grid.h is a process of its own; they are mixed by their evidence to the power of TRUST: no
+ * surface is a Gaussian process, and a posterior that takes the model at its word is too sure of its lengths
+ * (Gruenwald, "The Safe Bayesian", 2012). A point whose weight has fallen below e^-FORGET of the best's after
+ * FORGET_AFTER observations is no longer brought up to date.
  *
  * An observation costs points * dims^2 operations. Spaces of more than ACTIVE_MOST settings are modelled on a part of
  * them (tune/active.h), chosen anew as the study goes on.
@@ -21,12 +23,12 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tune/active.h"
 #include "tune/likeness.h"
 
 enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64 };
-static const double FORGET = 16;
-static const double CONSTANT = 4; /* variance of c, in variances of f */
+static const double FORGET = 20;
+static const double TRUST = 0.75;
+static const double CONSTANT = 4;  /* variance of c, in variances of f */
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
 static const double OWN = 0.15;
 static const double RARE = 0.1; /* noise that is wider than the rest: tune/gaussian_process.h */
@@ -74,9 +76,7 @@ static int still_fits(const struct surface_model *model) {
     int32_t before = 0;
     for (int32_t i = 0; i < model->seen; i++) before += counts(&study->observations[i]);
     if (before + study->question.num_earlier == 0) return 0;
-    if (model->num_active < study->space->num_settings &&
-        active_generation(study->num_observations) != active_generation(model->seen))
-        return 0;
+    if (model->generation != study->generation) return 0;
     for (int32_t i = model->seen; i < study->num_observations; i++) {
         const struct kerf_tune_observation *o = &study->observations[i];
         if (!counts(o)) continue;
@@ -199,14 +199,14 @@ static int write_points(struct surface_model *model) {
 
 /* ---- Learning ---------------------------------------------------------------------------------------------- */
 
-static double middle(const struct kerf_tune_observation *o) { return 0.5 * (o->start_s + o->end_s); }
+static double time_of(const struct kerf_tune_observation *o) { return 0.5 * (o->start_s + o->end_s); }
 
 static void weigh(struct surface_model *model) {
     double most = -INFINITY, sum = 0;
     for (int32_t i = 0; i < model->num_points; i++) most = fmax(most, model->points[i].log_evidence);
     for (int32_t i = 0; i < model->num_points; i++) {
         double below = most - model->points[i].log_evidence;
-        model->weights[i] = below < FORGET || model->seen < FORGET_AFTER ? exp(-below) : 0;
+        model->weights[i] = below < FORGET || model->seen < FORGET_AFTER ? exp(-TRUST * below) : 0;
         if (model->weights[i] == 0) model->points[i].log_evidence = -INFINITY;
         sum += model->weights[i];
     }
@@ -217,7 +217,7 @@ static void weigh(struct surface_model *model) {
 static double passed(struct surface_model *model, const struct kerf_tune_observation *o) {
     if (model->run_s == 0) model->run_s = o->end_s > o->start_s ? o->end_s - o->start_s : -1;
     if (model->run_s < 0) return 1;
-    double now = middle(o), runs = (now - model->clock) / model->run_s;
+    double now = time_of(o), runs = (now - model->clock) / model->run_s;
     model->clock = now;
     return runs > 0 ? runs : 0;
 }
@@ -275,7 +275,10 @@ static int32_t make(const struct kerf_tune_study *study, int32_t kind, struct su
     model->study = study;
     model->kind = kind;
     set_scale(model);
-    model->active = active_settings(study, &model->arena, &model->num_active);
+    model->generation = study->generation;
+    model->num_active = study->num_active;
+    model->active = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->active);
+    if (model->active) memcpy(model->active, study->active, (size_t)study->num_active * sizeof *model->active);
     if (model->active) count_offsets(model);
     if (model->active == NULL || !write_points(model)) {
         surface_model_free(model);

@@ -21,19 +21,20 @@ struct surface_model {
     int32_t kind;
     struct scale scale;
     int32_t num_active;
-    int32_t *active;        /* [num_active] settings, ascending */
-    int32_t dims;           /* num_active, the drift, offsets of slots and of earlier studies */
+    int32_t *active; /* [num_active] settings, ascending: the study's of that generation */
+    int32_t generation;
+    int32_t dims; /* num_active, the drift, offsets of slots and of earlier studies */
     int32_t num_slots, num_earlier;
     int32_t num_points;
     const struct hyper *hypers; /* [num_points] */
-    struct gp *points;      /* [num_points] */
-    double *weights;        /* [num_points], sum 1 */
-    double *work;           /* [dims] */
-    double **normals;       /* [num_active + 3], of joint_draws.c: kept, as they stay the same; the last is their memory */
-    int32_t seen;           /* observations of the study that are in it */
-    double drift[2];        /* the least and the most that it was thought to be, right after a run */
-    double clock;           /* of the last one */
-    double run_s;           /* of the first one, which is the unit of drift; 0: the number of observations is time */
+    struct gp *points;          /* [num_points] */
+    double *weights;            /* [num_points], sum 1 */
+    double *work;               /* [dims] */
+    double **normals; /* [num_active + 3], of joint_draws.c: kept, as they stay the same; the last is their memory */
+    int32_t seen;     /* observations of the study that are in it */
+    double drift[2];  /* the least and the most that it was thought to be, right after a run */
+    double clock;     /* of the last one */
+    double run_s;     /* of the first one, which is the unit of drift; 0: the number of observations is time */
 };
 
 /* Makes *model, or brings it up to date with the study's observations. */

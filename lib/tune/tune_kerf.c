@@ -3,9 +3,9 @@
  * The policy `kerf`: a model of the whole surface, a leader, and runs that tell most about whether it is the answer.
  *
  * The leader is the setting that is most probably within `within` of the best of all (joint_draws.h). When that is as
- * probable as was asked, and on both sides of it on each axis something was tried, the question is answered, and where
- * something is preferred its own question begins (equivalence.h). Until then the next run is the one that tells most
- * about it (informative.h). The first run is the default's.
+ * probable as was asked, and on both sides of it on each axis something was tried, the question is answered. Where
+ * something is preferred, `margin` is enough for the leader, and then the question of equivalence.h begins. Until then
+ * the next run is the one that tells most about it (informative.h). The first run is the default's.
  *
  * The random numbers behind the draws are fixed by the seed, so that the same observations give the same decisions.
  */
@@ -47,6 +47,17 @@ static void try_anything(const struct kerf_tune_study *study, const int32_t *pen
     tune_measure(ret_decision, best, 0, "nothing has worked yet");
 }
 
+/* Where something is preferred, `margin` is what it has to keep to, and it is enough for the leader too. */
+static double share_of(const struct kerf_tune_study *study) {
+    int settled = study->num_preferred > 0 && study->question.margin > study->question.within;
+    return settled ? study->question.margin : study->question.within;
+}
+
+static double probability_of(const struct joint_draws *draws, int32_t leader) {
+    const struct kerf_tune_question *question = &draws->model->study->question;
+    return share_of(draws->model->study) > question->within ? draws->within_margin[leader] : draws->within[leader];
+}
+
 /* The draws in which a setting is within a share of the best. */
 static void statement(const struct joint_draws *draws, int32_t i, double share, unsigned char *ret_holds) {
     for (int32_t k = 0; k < DRAWS; k++)
@@ -57,16 +68,17 @@ static void seek(const struct joint_draws *draws, int32_t leader, struct kerf_tu
     const struct kerf_tune_study *study = draws->model->study;
     unsigned char holds[DRAWS];
     char words[120];
+    double share = share_of(study), probability = probability_of(draws, leader);
     int32_t setting = beliefs_setting(draws, leader), pick = leader;
-    if (draws->within[leader] < study->question.confidence) {
-        statement(draws, leader, study->question.within, holds);
+    if (probability < study->question.confidence) {
+        statement(draws, leader, share, holds);
         pick = most_informative(draws, holds, NULL, beliefs_cut(draws));
     }
     tune_words(study, setting, words, sizeof words);
     int32_t picked = beliefs_setting(draws, pick);
     if (pick == leader)
         tune_measure(ret_decision, picked, beliefs_limit(draws), "the leader: within %g %% of the best with %.1f %%",
-                     100 * study->question.within, 100 * draws->within[leader]);
+                     100 * share, 100 * probability);
     else
         tune_measure(ret_decision, picked, beliefs_limit(draws), "%s %s",
                      study->tallies[picked].tries ? "a rival of" : "it may be better than", words);
@@ -83,12 +95,12 @@ static void compare(const struct joint_draws *draws, int32_t candidate, int32_t 
     if (study->tallies[beliefs_setting(draws, candidate)].tries == 0) pick = candidate;
     tune_words(study, beliefs_setting(draws, pick == leader ? candidate : leader), words, sizeof words);
     tune_measure(ret_decision, beliefs_setting(draws, pick), beliefs_limit(draws), "%s %s: within %g %% with %.1f %%",
-                 pick == leader ? "the leader, beside" : "whether it is as good as", words, 100 * study->question.margin,
-                 100 * draws->within_margin[candidate]);
+                 pick == leader ? "the leader, beside" : "whether it is as good as", words,
+                 100 * study->question.margin, 100 * draws->within_margin[candidate]);
 }
 
-/* A setting one step beside the leader on an axis, at whose value nothing was tried; -1: there is none. A surface may have
- * a kink there that no smooth model expects, and to look costs one run. */
+/* A setting one step beside the leader on an axis, at whose value nothing was tried; -1: there is none. A surface may
+ * have a kink there that no smooth model expects, and to look costs one run. */
 static int32_t unseen_neighbour(const struct joint_draws *draws, int32_t leader) {
     const struct surface_model *model = draws->model;
     const struct kerf_tune_study *study = model->study;
@@ -113,15 +125,17 @@ static int32_t unseen_neighbour(const struct joint_draws *draws, int32_t leader)
 static void decide(const struct joint_draws *draws, struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
     int32_t leader = beliefs_leader(draws), setting = beliefs_setting(draws, leader);
-    double noise, wanted = study->question.confidence;
+    int32_t bound = study->question.max_observations ? study->question.max_observations : MOST;
+    double noise, probability = probability_of(draws, leader);
+    int unsure = probability < study->question.confidence;
     char words[120];
-    if (study->tallies[setting].values == 0 || draws->within[leader] < wanted) {
-        int32_t bound = study->question.max_observations ? study->question.max_observations : MOST;
-        if (draws->within[leader] < wanted && beliefs_hopeless(draws, bound, &noise))
-            tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "runs of one setting differ by %.3g %%: too much to tell %g %%",
-                      100 * noise, 100 * study->question.within);
-        else
-            seek(draws, leader, ret_decision);
+    if (unsure && beliefs_hopeless(draws, bound, &noise)) {
+        tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "runs of one setting differ by %.3g %%: too much to tell %g %%",
+                  100 * noise, 100 * share_of(study));
+        return;
+    }
+    if (unsure || study->tallies[setting].values == 0) {
+        seek(draws, leader, ret_decision);
         return;
     }
     int32_t beside = unseen_neighbour(draws, leader);
@@ -135,8 +149,7 @@ static void decide(const struct joint_draws *draws, struct kerf_tune_decision *r
         return;
     }
     tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %.1f %%",
-              tune_words(study, setting, words, sizeof words), 100 * study->question.within,
-              100 * draws->within[leader]);
+              tune_words(study, setting, words, sizeof words), 100 * share_of(study), 100 * probability);
 }
 
 static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
@@ -173,9 +186,10 @@ static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *
 }
 
 const struct tune_policy tune_policy_kerf = {
-    .about = {"kerf", "a model of the whole surface; runs what tells most about its leader; stops when sure enough",
-              "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006; Russo, Simple Bayesian Algorithms for "
-              "Best-Arm Identification, 2020"},
+    .about =
+        {"kerf", "a model of the whole surface; runs what tells most about its leader; stops when sure enough",
+         "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006; Russo, Simple Bayesian Algorithms for "
+         "Best-Arm Identification, 2020"},
     .most = most,
     .begin = begin,
     .end = end,

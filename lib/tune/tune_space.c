@@ -37,12 +37,12 @@ static int32_t read_params(const char *const *texts, int32_t count, struct arena
 static int32_t read_wheres(const char *const *texts, int32_t count, const struct kerf_tune_space *space,
                            struct arena *arena, struct where ***ret_wheres, struct kerf_error *err) {
     struct where **wheres = arena_alloc(arena, (size_t)count + 1, sizeof(struct where *));
+    *ret_wheres = wheres;
     if (wheres == NULL) return no_memory(err);
     for (int32_t i = 0; i < count; i++) {
         int32_t code = where_read(texts[i], space->params, space->num_params, arena, &wheres[i], err);
         if (code != KERF_OK) return code;
     }
-    *ret_wheres = wheres;
     return KERF_OK;
 }
 
@@ -64,7 +64,7 @@ static int32_t fill_settings(struct kerf_tune_space *space, struct where *const 
             return kerf_error_set(err, KERF_EINVALID, "the grid has more than %d settings", TUNE_SETTINGS_MOST);
     int32_t *values = arena_take(arena, (size_t)whole, width * sizeof *values);
     int32_t *point = arena_alloc(arena, width, sizeof *point);
-    if (values == NULL || point == NULL) return no_memory(err);
+    if (values == NULL || point == NULL || wheres == NULL) return no_memory(err);
     do {
         int holds = 1;
         for (int32_t i = 0; i < num_wheres && holds; i++) holds = where_holds(wheres[i], space->params, point);

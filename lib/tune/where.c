@@ -14,8 +14,26 @@
 
 enum { DEPTH_MOST = 100 };
 
-enum kind { NUMBER, WORD, PARAMETER, NEGATE, NOT, ADD, SUBTRACT, MULTIPLY, DIVIDE, REMAINDER, EQUAL, UNEQUAL, LESS,
-            AT_MOST, GREATER, AT_LEAST, AND, OR };
+enum kind {
+    NUMBER,
+    WORD,
+    PARAMETER,
+    NEGATE,
+    NOT,
+    ADD,
+    SUBTRACT,
+    MULTIPLY,
+    DIVIDE,
+    REMAINDER,
+    EQUAL,
+    UNEQUAL,
+    LESS,
+    AT_MOST,
+    GREATER,
+    AT_LEAST,
+    AND,
+    OR
+};
 
 struct where {
     enum kind kind;
@@ -156,7 +174,7 @@ static struct where *need_integer(struct reader *reader, struct where *where, co
 static struct where *read_unary(struct reader *reader) {
     skip_blanks(reader);
     int negate = *reader->at == '-', not = *reader->at == '!' && reader->at[1] != '=';
-    if (!negate && !not) return read_atom(reader);
+    if (!negate && !not ) return read_atom(reader);
     const char *at = ++reader->at;
     struct where *where = make(reader, negate ? NEGATE : NOT);
     if (++reader->depth > DEPTH_MOST) fail(reader, at, KERF_ESYNTAX, "too many signs");
@@ -170,9 +188,9 @@ static const struct {
     int level;
     const char *symbol; /* those that begin as another come first */
     enum kind kind;
-} operators[] = {{0, "||", OR},      {1, "&&", AND},      {2, "==", EQUAL},   {2, "!=", UNEQUAL}, {2, "<=", AT_MOST},
-                 {2, ">=", AT_LEAST}, {2, "<", LESS},     {2, ">", GREATER},  {3, "+", ADD},      {3, "-", SUBTRACT},
-                 {4, "*", MULTIPLY}, {4, "/", DIVIDE},    {4, "%", REMAINDER}};
+} operators[] = {{0, "||", OR},       {1, "&&", AND},   {2, "==", EQUAL},   {2, "!=", UNEQUAL}, {2, "<=", AT_MOST},
+                 {2, ">=", AT_LEAST}, {2, "<", LESS},   {2, ">", GREATER},  {3, "+", ADD},      {3, "-", SUBTRACT},
+                 {4, "*", MULTIPLY},  {4, "/", DIVIDE}, {4, "%", REMAINDER}};
 enum { OPERATORS = sizeof operators / sizeof operators[0] };
 
 static int take_operator(struct reader *reader, int level, enum kind *ret_kind) {

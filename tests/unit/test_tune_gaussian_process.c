@@ -60,7 +60,8 @@ static void one_by_one_is_all_at_once(void **state) {
     (void)state;
     const double drift = 2, forget = 5;
     struct pcg64 rng = random_seed(3);
-    double mean[DIMS], cov[DIMS * DIMS], work[DIMS], y[RUNS], time[RUNS], all[RUNS][RUNS], copy[RUNS][RUNS], weights[RUNS];
+    double mean[DIMS], cov[DIMS * DIMS], work[DIMS], y[RUNS], time[RUNS], all[RUNS][RUNS], copy[RUNS][RUNS],
+        weights[RUNS];
     int at[RUNS];
     struct gp gp;
     start(&gp, mean, cov, drift);
@@ -173,8 +174,8 @@ static void factor_times_its_transpose(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_by_one_is_all_at_once), cmocka_unit_test(a_bound_is_a_truncated_normal),
-        cmocka_unit_test(an_outlier_counts_less),    cmocka_unit_test(pretending_leaves_means),
+        cmocka_unit_test(one_by_one_is_all_at_once),  cmocka_unit_test(a_bound_is_a_truncated_normal),
+        cmocka_unit_test(an_outlier_counts_less),     cmocka_unit_test(pretending_leaves_means),
         cmocka_unit_test(factor_times_its_transpose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@
 #define assert_near(a, b, relative)                                                                                    \
     do {                                                                                                               \
         double a_ = (a), b_ = (b);                                                                                     \
-        if (!(fabs(a_ - b_) <= (relative) * fabs(b_))) fail_msg("%s is %.17g, not %.17g", #a, a_, b_);                 \
+        if (!(fabs(a_ - b_) <= (relative)*fabs(b_))) fail_msg("%s is %.17g, not %.17g", #a, a_, b_);                   \
     } while (0)
 
 static void normal_is_as_published(void **state) {
@@ -33,13 +33,13 @@ static void normal_is_as_published(void **state) {
 static void quantile_undoes_cdf(void **state) {
     (void)state;
     for (double x = -36; x < 8; x += 0.37) assert_near(normal_quantile(normal_cdf(x)), x, x < 0 ? 1e-12 : 1e-2);
-    for (double p = 1e-300; p < 1e-3; p *= 31) assert_near(normal_cdf(normal_quantile(p)), p, 1e-11);
+    for (double p = 1e-300; p < 1e-3; p *= 31) assert_near(normal_cdf(normal_quantile(p)), p, 1e-10);
 }
 
 /* The two formulas of the hazard meet, and it is the slope of the logarithm. */
 static void hazard_is_smooth(void **state) {
     (void)state;
-    assert_near(normal_hazard(30 * (1 + 1e-15)), normal_hazard(30), 1e-9);
+    assert_near(normal_hazard(36 * (1 + 1e-15)), normal_hazard(36), 1e-12);
     for (double x = -8; x < 60; x += 0.61) {
         double h = 1e-4, slope = (normal_log_above(x - h) - normal_log_above(x + h)) / (2 * h);
         assert_near(normal_hazard(x) + 1, slope + 1, 1e-6);
@@ -54,7 +54,7 @@ static void student_has_its_closed_forms(void **state) {
         assert_near(student_cdf(x, 1e12), normal_cdf(x), 1e-15);
     }
     assert_near(student_cdf(1.3, 0.9999e10), normal_cdf(1.3), 1e-9);
-    assert_near(student_cdf(-2, 401), student_cdf(-2, 399), 3e-5); /* both ways to the front factor */
+    assert_near(student_cdf(-2, 401), student_cdf(-2, 399), 1e-4); /* both ways to the front factor */
 }
 
 static void student_quantiles_are_as_published(void **state) {
@@ -64,15 +64,17 @@ static void student_quantiles_are_as_published(void **state) {
     assert_near(student_quantile(0.975, 5), 2.570581836, 1e-9);
     assert_near(student_quantile(0.95, 10), 1.812461123, 1e-9);
     assert_near(student_quantile(0.975, 30), 2.042272456, 1e-9);
-    for (double p = 0.001; p < 1; p += 0.0437)
-        assert_near(student_cdf(student_quantile(p, 3.5), 3.5), p, 1e-11);
+    for (double p = 0.001; p < 1; p += 0.0437) assert_near(student_cdf(student_quantile(p, 3.5), 3.5), p, 1e-11);
+    assert_near(student_cdf(-2, 200.0000001), student_cdf(-2, 199.9999999), 1e-10);
     assert_true(student_quantile(0.5, 4) == 0);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(normal_is_as_published),         cmocka_unit_test(quantile_undoes_cdf),
-        cmocka_unit_test(hazard_is_smooth),               cmocka_unit_test(student_has_its_closed_forms),
+        cmocka_unit_test(normal_is_as_published),
+        cmocka_unit_test(quantile_undoes_cdf),
+        cmocka_unit_test(hazard_is_smooth),
+        cmocka_unit_test(student_has_its_closed_forms),
         cmocka_unit_test(student_quantiles_are_as_published),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,8 @@ static struct kerf_tune_space *space_of(const char *const *params, int32_t num_p
     return space;
 }
 
-static void expect_refused(const char *params, const char *where, const char *defaults, int32_t code, const char *words) {
+static void expect_refused(const char *params, const char *where, const char *defaults, int32_t code,
+                           const char *words) {
     struct kerf_tune_space *space = NULL;
     struct kerf_error err;
     char copy[400];
@@ -30,14 +31,15 @@ static void expect_refused(const char *params, const char *where, const char *de
     for (char *word = strtok(copy, " "); word; word = strtok(NULL, " ")) list[count++] = word;
     int32_t got = kerf_tune_space_create(list, count, &where, where != NULL, defaults, &space, &err);
     if (got != code || strcmp(err.message, words) != 0)
-        fail_msg("%s: %s '%s', not %s '%s'", params, kerf_error_name(got), got ? err.message : "", kerf_error_name(code),
-                 words);
+        fail_msg("%s: %s '%s', not %s '%s'", params, kerf_error_name(got), got ? err.message : "",
+                 kerf_error_name(code), words);
     assert_null(space);
 }
 
 static void reads_every_kind(void **state) {
     (void)state;
-    const char *params[] = {"batch=16..100:x2", "threads=1..3", "layers=0..20:+8", "size=64,96", "kv=f16,q8_0", "map?=--no-mmap"};
+    const char *params[] = {"batch=16..100:x2", "threads=1..3", "layers=0..20:+8",
+                            "size=64,96",       "kv=f16,q8_0",  "map?=--no-mmap"};
     struct kerf_tune_space *space = space_of(params, 6, NULL, "map=off,kv=q8_0,size=96,layers=8,threads=2,batch=32");
     const int32_t counts[] = {3, 3, 3, 2, 2, 2};
     for (int k = 0; k < 6; k++) assert_int_equal(space->params[k].num_values, counts[k]);
@@ -116,7 +118,8 @@ static void refuses_in_words(void **state) {
     expect_refused("b?=", NULL, NULL, KERF_ESYNTAX, "'b?=': a flag needs its words, as in map?=--no-mmap");
     expect_refused("b=1..2 b=3", NULL, NULL, KERF_EINVALID, "the parameter 'b' is there twice");
     expect_refused("a=1..1001 b=1..1000", NULL, NULL, KERF_EINVALID, "the grid has more than 1000000 settings");
-    expect_refused("a=1..4", "a > 4", NULL, KERF_EINFEASIBLE, "of 4 settings of the grid none satisfies the constraint");
+    expect_refused("a=1..4", "a > 4", NULL, KERF_EINFEASIBLE,
+                   "of 4 settings of the grid none satisfies the constraint");
     expect_refused("a=1..4", NULL, "a=5", KERF_EINVALID, "default 'a=5': this is none of the parameter's values");
     expect_refused("a=1..4", NULL, "a", KERF_ESYNTAX, "default 'a' is no parameter with a value, as batch=512 is");
 }
@@ -124,7 +127,8 @@ static void refuses_in_words(void **state) {
 static void refuses_constraints_in_words(void **state) {
     (void)state;
     const char *p = "ubatch=1..4 kv=f16,q8";
-    expect_refused(p, "ubach > 1", NULL, KERF_EUNKNOWN, "'ubach > 1': no parameter is called 'ubach'; did you mean 'ubatch'?");
+    expect_refused(p, "ubach > 1", NULL, KERF_EUNKNOWN,
+                   "'ubach > 1': no parameter is called 'ubach'; did you mean 'ubatch'?");
     expect_refused(p, "ubatch >", NULL, KERF_ESYNTAX, "'ubatch >': it ends too early");
     expect_refused(p, "", NULL, KERF_ESYNTAX, "'': it ends too early");
     expect_refused(p, "ubatch > ]", NULL, KERF_ESYNTAX,
@@ -146,8 +150,10 @@ static int32_t kept_by(const char *where) {
     struct kerf_tune_space *space = NULL;
     struct kerf_error err;
     int32_t code = kerf_tune_space_create(params, 5, &where, 1, NULL, &space, &err), count = 0;
-    if (code == KERF_OK) count = space->num_settings;
-    else if (code != KERF_EINFEASIBLE) fail_msg("%s", err.message);
+    if (code == KERF_OK)
+        count = space->num_settings;
+    else if (code != KERF_EINFEASIBLE)
+        fail_msg("%s", err.message);
     kerf_tune_space_free(space);
     return count;
 }
@@ -179,16 +185,16 @@ static void constraints_are_as_in_c(void **state) {
     assert_int_equal(kept_by("w == 'x'"), 6 * 6 * 2 * 2);
     assert_int_equal(kept_by("w != \"x\" || a == 1"), 6 * 2 * 2 * 6 + 6 * 2 * 2);
     assert_int_equal(kept_by("'x' == \"x\""), 6 * 6 * 2 * 2 * 2);
-    assert_int_equal(kept_by("a-b == 7"), 6 * 6 * 2 * 2);  /* that is a name */
-    assert_int_equal(kept_by("b-a == 5"), 2 * 2 * 2);      /* and that is none */
+    assert_int_equal(kept_by("a-b == 7"), 6 * 6 * 2 * 2);                       /* that is a name */
+    assert_int_equal(kept_by("b-a == 5"), 2 * 2 * 2);                           /* and that is none */
     assert_int_equal(kept_by("a % (b - 1) == 0"), 4 * 2 * (6 + 3 + 2 + 1 + 1)); /* not where it divides by 0 */
     assert_int_equal(kept_by("a * 9223372036854775807 > 0"), 6 * 2 * 2 * 2);    /* nor where it does not fit */
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_kind),           cmocka_unit_test(settings_have_one_index),
-        cmocka_unit_test(refuses_in_words),           cmocka_unit_test(refuses_constraints_in_words),
+        cmocka_unit_test(reads_every_kind),        cmocka_unit_test(settings_have_one_index),
+        cmocka_unit_test(refuses_in_words),        cmocka_unit_test(refuses_constraints_in_words),
         cmocka_unit_test(constraints_are_as_in_c),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Studies: what they decide, that it can be replayed, and what failures, busy machines and odd objectives do to them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "kerf/tune.h"
+
+static struct kerf_tune_space *grid(const char *defaults) {
+    const char *params[] = {"batch=16..256:x2", "ubatch=2..256:x2"}, *where = "ubatch <= batch";
+    struct kerf_tune_space *space;
+    assert_int_equal(kerf_tune_space_create(params, 2, &where, 1, defaults, &space, NULL), KERF_OK);
+    return space;
+}
+
+static struct kerf_tune_question ask(const struct kerf_tune_space *space, const char *policy) {
+    struct kerf_tune_question question;
+    kerf_tune_question_defaults(&question);
+    question.space = space;
+    question.policy = policy;
+    question.is_time = 1;
+    question.seed = 5;
+    return question;
+}
+
+static struct kerf_tune_study *begin(const struct kerf_tune_question *question) {
+    struct kerf_tune_study *study;
+    struct kerf_error err;
+    if (kerf_tune_study_create(question, &study, &err) != KERF_OK) fail_msg("%s", err.message);
+    return study;
+}
+
+static struct kerf_tune_decision next_of(struct kerf_tune_study *study) {
+    struct kerf_tune_decision decision;
+    struct kerf_error err;
+    if (kerf_tune_study_next(study, NULL, 0, 0, &decision, &err) != KERF_OK) fail_msg("%s", err.message);
+    assert_true(strlen(decision.reason) > 0);
+    return decision;
+}
+
+static struct kerf_tune_answer answer_of(struct kerf_tune_study *study) {
+    struct kerf_tune_answer answer;
+    assert_int_equal(kerf_tune_study_answer(study, &answer, NULL), KERF_OK);
+    return answer;
+}
+
+/* A valley at ubatch 32 of a second, with noise of 1 %. */
+static double truth(const struct kerf_tune_space *space, int32_t setting) {
+    const int32_t *values = space->values + (int64_t)setting * space->num_params;
+    return exp(0.2 * fabs(values[1] - 4.0));
+}
+
+struct bed {
+    const struct kerf_tune_space *space;
+    struct pcg64 rng;
+    double clock;
+};
+
+static struct kerf_tune_observation run(struct bed *bed, const struct kerf_tune_decision *decision) {
+    double value = truth(bed->space, decision->setting) * exp(random_normal(&bed->rng, 0, 0.01));
+    struct kerf_tune_observation o = {.setting = decision->setting, .value = value, .start_s = bed->clock};
+    if (decision->limit > 0 && value > decision->limit) {
+        o.value = decision->limit;
+        o.outcome = KERF_TUNE_CENSORED;
+    }
+    bed->clock = o.end_s = bed->clock + o.value;
+    return o;
+}
+
+static void observe(struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
+    assert_int_equal(kerf_tune_study_observe(study, o, NULL), KERF_OK);
+}
+
+/* Runs to the end; returns the number of observations, which are kept in ret [300] unless that is NULL. */
+static int32_t run_all(struct kerf_tune_study *study, struct bed *bed, struct kerf_tune_observation *ret,
+                       struct kerf_tune_decision *ret_last) {
+    for (int32_t count = 0; count < 1200; count++) {
+        *ret_last = next_of(study);
+        if (ret_last->action == KERF_TUNE_STOP) return count;
+        assert_in_range(ret_last->setting, 0, bed->space->num_settings - 1);
+        struct kerf_tune_observation o = run(bed, ret_last);
+        if (ret) ret[count] = o;
+        observe(study, &o);
+    }
+    fail_msg("it does not end");
+    return 0;
+}
+
+static void default_is_first_and_gain_is_known(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=64");
+    struct kerf_tune_question question = ask(space, NULL);
+    struct kerf_tune_study *study = begin(&question);
+    struct bed bed = {space, random_seed(1), 0};
+    struct kerf_tune_decision last = next_of(study);
+    assert_int_equal(last.setting, space->default_setting);
+    assert_true(last.limit == 0);
+    int32_t runs = run_all(study, &bed, NULL, &last);
+    struct kerf_tune_answer answer = answer_of(study);
+    assert_int_equal(last.stop, KERF_TUNE_CONFIDENT);
+    assert_in_range(runs, 3, 40);
+    assert_true(truth(space, answer.best) < 1.03);
+    assert_true(answer.settings[answer.best].probability_within >= 0.95);
+    assert_true(answer.gain_interval[0] < exp(0.2) && exp(0.2) < answer.gain_interval[1]);
+    assert_true(answer.default_gain > answer.gain_interval[0] && answer.default_gain < answer.gain_interval[1]);
+    assert_true(answer.noise > 0.004 && answer.noise < 0.025);
+    assert_int_equal(answer.recommended, answer.best);
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        const struct kerf_tune_estimate *of = &answer.settings[i];
+        assert_true(of->interval[0] <= of->mean && of->mean <= of->interval[1]);
+        assert_true(of->probability_within <= of->probability_within_margin);
+    }
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
+/* Fed one by one, or all at once, or only now and then asked: the same decision. */
+static void a_restored_study_goes_on(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    for (size_t p = 0; kerf_tune_policy_at(p); p++) {
+        struct kerf_tune_question question = ask(space, kerf_tune_policy_at(p)->name);
+        question.prefer = p ? NULL : "smaller:ubatch,batch";
+        struct kerf_tune_study *study = begin(&question);
+        struct bed bed = {space, random_seed(2), 0};
+        struct kerf_tune_observation *seen = calloc(1200, sizeof *seen);
+        struct kerf_tune_decision last, again;
+        int32_t runs = run_all(study, &bed, seen, &last);
+        for (int32_t upto = 0; upto <= runs; upto += upto < 12 ? 1 : 1 + runs / 4) {
+            struct kerf_tune_study *restored = begin(&question);
+            for (int32_t i = 0; i < upto; i++) observe(restored, &seen[i]);
+            again = next_of(restored);
+            assert_int_equal(again.action, upto < runs ? KERF_TUNE_MEASURE : KERF_TUNE_STOP);
+            if (upto < runs) assert_int_equal(again.setting, seen[upto].setting);
+            again = next_of(restored); /* asking changes nothing */
+            if (upto < runs) assert_int_equal(again.setting, seen[upto].setting);
+            if (upto == runs) assert_string_equal(again.reason, last.reason);
+            kerf_tune_study_free(restored);
+        }
+        free(seen);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
+static void every_policy_finds_a_clear_best(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    for (size_t p = 0; kerf_tune_policy_at(p); p++) {
+        const char *name = kerf_tune_policy_at(p)->name;
+        struct kerf_tune_question question = ask(space, name);
+        struct kerf_tune_study *study = begin(&question);
+        struct bed bed = {space, random_seed(3), 0};
+        struct kerf_tune_decision last;
+        run_all(study, &bed, NULL, &last);
+        struct kerf_tune_answer answer = answer_of(study);
+        if (strcmp(name, "null") == 0)
+            assert_int_equal(answer.best, space->default_setting);
+        else if (strcmp(name, "best_bub") == 0)
+            assert_true(truth(space, answer.best) < 1.3); /* no more is promised */
+        else
+            assert_true(truth(space, answer.best) < 1.03);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
+static void prefers_the_smaller_of_equals(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid(NULL);
+    struct kerf_tune_question question = ask(space, NULL);
+    question.prefer = "smaller:batch";
+    struct kerf_tune_study *study = begin(&question);
+    struct bed bed = {space, random_seed(4), 0};
+    struct kerf_tune_decision last;
+    run_all(study, &bed, NULL, &last);
+    struct kerf_tune_answer answer = answer_of(study);
+    struct kerf_text words = {0};
+    kerf_tune_setting_write(space, answer.recommended, &words);
+    assert_string_equal(words.data, "batch=32,ubatch=32");
+    assert_true(answer.settings[answer.recommended].probability_within_margin >= 0.95);
+    kerf_text_free(&words);
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
+static void refuses_what_means_nothing(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid(NULL);
+    const struct {
+        const char *policy, *prefer;
+        double within, confidence;
+        int32_t code;
+        const char *words;
+    } of[] = {
+        {"krf", NULL, 0.03, 0.95, KERF_EUNKNOWN, "no policy is called 'krf'; did you mean 'kerf'?"},
+        {NULL, "smaller", 0.03, 0.95, KERF_ESYNTAX,
+         "prefer: 'smaller' is not like smaller:ubatch,batch or larger:threads"},
+        {NULL, "smaller:x", 0.03, 0.95, KERF_EUNKNOWN, "prefer: no parameter is called 'x'"},
+        {NULL, "smaller:batch;larger:batch", 0.03, 0.95, KERF_EINVALID, "prefer: the parameter 'batch' is there twice"},
+        {NULL, NULL, -1, 0.95, KERF_EINVALID, "'within' is a share from 0 to below 1, and not -1"},
+        {NULL, NULL, 0.03, 1, KERF_EINVALID, "'confidence' is from 0.5 to below 1, and not 1"},
+    };
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        struct kerf_tune_question question = ask(space, of[i].policy);
+        struct kerf_tune_study *study = NULL;
+        struct kerf_error err;
+        question.prefer = of[i].prefer;
+        question.within = of[i].within;
+        question.confidence = of[i].confidence;
+        assert_int_equal(kerf_tune_study_create(&question, &study, &err), of[i].code);
+        assert_string_equal(err.message, of[i].words);
+        assert_null(study);
+    }
+    struct kerf_tune_question question = ask(space, NULL);
+    struct kerf_tune_study *study = begin(&question);
+    struct kerf_tune_observation bad[] = {{.setting = -1, .value = 1},
+                                          {.setting = space->num_settings, .value = 1},
+                                          {.value = 0},
+                                          {.value = NAN},
+                                          {.value = INFINITY},
+                                          {.value = 1, .outcome = 7},
+                                          {.value = 1, .slot = -1}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        assert_int_equal(kerf_tune_study_observe(study, &bad[i], NULL), KERF_EINVALID);
+    assert_int_equal(answer_of(study).observations, 0);
+    assert_int_equal(answer_of(study).best, -1);
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
+static int32_t value_of(const struct kerf_tune_space *space, int32_t setting, int32_t param) {
+    return space->values[(int64_t)setting * space->num_params + param];
+}
+
+/* Nothing with both values as large is ever measured again, and the answer says why. */
+static void out_of_memory_rules_out_what_is_larger(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    struct kerf_tune_question question = ask(space, NULL);
+    struct kerf_tune_study *study = begin(&question);
+    struct bed bed = {space, random_seed(6), 0};
+    int32_t failed = -1, failures = 0;
+    for (int step = 0; step < 200; step++) {
+        struct kerf_tune_decision decision = next_of(study);
+        if (decision.action == KERF_TUNE_STOP) break;
+        struct kerf_tune_observation o = run(&bed, &decision);
+        if (value_of(space, o.setting, 1) >= 3) { /* ubatch 16 and more do not fit */
+            o = (struct kerf_tune_observation){
+                .setting = o.setting, .outcome = KERF_TUNE_FAILED, .failure = KERF_TUNE_FAILURE_MEMORY};
+            failed = o.setting;
+            failures++;
+        }
+        observe(study, &o);
+        if (failed < 0) continue;
+        decision = next_of(study);
+        assert_false(decision.action == KERF_TUNE_MEASURE &&
+                     value_of(space, decision.setting, 0) >= value_of(space, failed, 0) &&
+                     value_of(space, decision.setting, 1) >= value_of(space, failed, 1));
+    }
+    struct kerf_tune_answer answer = answer_of(study);
+    assert_int_equal(value_of(space, answer.best, 1), 2); /* ubatch 8: the best that fits */
+    assert_int_equal(answer.failed, failures);
+    assert_int_equal(answer.settings[space->default_setting].status, KERF_TUNE_ALL_FAILED);
+    assert_string_equal(answer.settings[space->default_setting].reason, "out of memory");
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
+static void ends_when_everything_fails(void **state) {
+    (void)state;
+    const int32_t failures[] = {KERF_TUNE_FAILURE_CRASH, KERF_TUNE_FAILURE_HANG, KERF_TUNE_FAILURE_MEMORY};
+    struct kerf_tune_space *space = grid("batch=16,ubatch=2");
+    const int32_t runs_most[] = {2 * space->num_settings, space->num_settings, 1};
+    for (size_t p = 0; kerf_tune_policy_at(p); p++)
+        for (int k = 0; k < 3; k++) {
+            const char *name = kerf_tune_policy_at(p)->name;
+            struct kerf_tune_question question = ask(space, name);
+            struct kerf_tune_study *study = begin(&question);
+            struct kerf_tune_decision decision;
+            int32_t runs = 0;
+            for (; (decision = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
+                struct kerf_tune_observation o = {
+                    .setting = decision.setting, .outcome = KERF_TUNE_FAILED, .failure = failures[k]};
+                observe(study, &o);
+                assert_in_range(runs, 0, p < 2 ? runs_most[k] : 2 * space->num_settings);
+            }
+            assert_int_equal(decision.stop, KERF_TUNE_NOTHING_LEFT);
+            if (p < 2) assert_int_equal(runs, runs_most[k]);
+            assert_int_equal(answer_of(study).best, -1);
+            kerf_tune_study_free(study);
+        }
+    kerf_tune_space_free(space);
+}
+
+static void skipped_settings_are_left_alone(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid(NULL);
+    for (size_t p = 0; kerf_tune_policy_at(p); p++) {
+        struct kerf_tune_question question = ask(space, kerf_tune_policy_at(p)->name);
+        struct kerf_tune_study *study = begin(&question);
+        struct bed bed = {space, random_seed(7), 0};
+        struct kerf_tune_decision last;
+        for (int32_t i = 0; i < space->num_settings; i++)
+            if (value_of(space, i, 1) == 4) kerf_tune_study_skip(study, i, "too large by estimate");
+        for (int step = 0; step < 300 && (last = next_of(study)).action == KERF_TUNE_MEASURE; step++) {
+            assert_int_not_equal(value_of(space, last.setting, 1), 4);
+            struct kerf_tune_observation o = run(&bed, &last);
+            observe(study, &o);
+        }
+        struct kerf_tune_answer answer = answer_of(study);
+        if (answer.best >= 0) assert_int_not_equal(value_of(space, answer.best, 1), 4);
+        for (int32_t i = 0; i < space->num_settings; i++)
+            if (value_of(space, i, 1) == 4) assert_string_equal(answer.settings[i].reason, "too large by estimate");
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
+static void too_noisy_is_said(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid(NULL);
+    struct kerf_tune_question question = ask(space, NULL);
+    struct kerf_tune_decision last = {0};
+    for (int how = 0; how < 3; how++) {
+        struct pcg64 rng = random_seed(8);
+        question.max_observations = how == 1 ? 10 : 0;
+        struct kerf_tune_study *study = begin(&question);
+        int32_t runs = 0;
+        for (; (last = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
+            struct kerf_tune_observation o = {.setting = last.setting,
+                                              .value = exp(random_normal(&rng, 0, how == 0 ? 0.5 : 0.05)),
+                                              .start_s = runs,
+                                              .end_s = runs + 1,
+                                              .disturbed = how == 2};
+            observe(study, &o);
+        }
+        assert_int_equal(last.stop, KERF_TUNE_TOO_NOISY);
+        if (how == 0) assert_in_range(runs, 24, 60);
+        if (how == 1) assert_int_equal(runs, 10);
+        if (how == 2) assert_int_equal(answer_of(study).disturbed, runs);
+        if (how == 2) assert_int_equal(answer_of(study).best, -1);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
+/* Throughput, more is better; and an objective around 0, which has no logarithm. */
+static void other_objectives(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    for (int how = 0; how < 3; how++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        struct pcg64 rng = random_seed(9);
+        question.is_time = 0;
+        question.maximize = how > 0;
+        struct kerf_tune_study *study = begin(&question);
+        struct kerf_tune_decision last;
+        for (int step = 0; step < 300 && (last = next_of(study)).action == KERF_TUNE_MEASURE; step++) {
+            double off = fabs(value_of(space, last.setting, 1) - 4.0), e = random_normal(&rng, 0, 0.01);
+            double value = how == 0 ? off - 2 + e : how == 1 ? 100 * exp(-0.2 * off + e) : 3 - off + e;
+            assert_true(last.limit == 0);
+            struct kerf_tune_observation o = {
+                .setting = last.setting, .value = value, .start_s = step, .end_s = step + 1};
+            observe(study, &o);
+        }
+        assert_int_equal(last.stop, KERF_TUNE_CONFIDENT);
+        assert_int_equal(value_of(space, answer_of(study).best, 1), 4);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
+/* A parallel study measures other settings than those that run already, and learns what slots differ by. */
+static void pending_settings_and_slots(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    struct kerf_tune_question question = ask(space, NULL);
+    struct kerf_tune_study *study = begin(&question);
+    struct bed bed = {space, random_seed(10), 0};
+    struct kerf_tune_decision decision;
+    int32_t distinct = 0, rounds = 0;
+    for (; rounds < 60; rounds++) {
+        int32_t pending[4];
+        struct kerf_tune_observation o[4];
+        int32_t count = 0;
+        for (; count < 4; count++) {
+            assert_int_equal(kerf_tune_study_next(study, pending, count, count, &decision, NULL), KERF_OK);
+            if (decision.action == KERF_TUNE_STOP) break;
+            int fresh = 1;
+            for (int32_t k = 0; k < count; k++) fresh &= pending[k] != decision.setting;
+            distinct += fresh;
+            pending[count] = decision.setting;
+            o[count] = run(&bed, &decision);
+            o[count].slot = count;
+            if (o[count].outcome == KERF_TUNE_VALUE) o[count].value *= 1 + 0.1 * count; /* slots differ */
+        }
+        for (int32_t k = 0; k < count; k++) observe(study, &o[k]);
+        if (count == 0) break;
+    }
+    assert_in_range(rounds, 2, 30);
+    assert_true(distinct > 2 * rounds);
+    assert_true(truth(space, answer_of(study).best) < 1.03);
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
+/* What an earlier study saw, on a day when all was 30 % slower, and a good guess each save runs; a bad guess does no
+ * harm. */
+static void earlier_studies_and_guesses_help(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    double guess[100], runs[4] = {0};
+    struct kerf_tune_observation *seen = calloc(1200, sizeof *seen);
+    for (uint64_t seed = 0; seed < 6; seed++) {
+        int32_t num_seen = 0;
+        for (int how = 0; how < 4; how++) {
+            struct kerf_tune_question question = ask(space, NULL);
+            question.seed = (int64_t)seed;
+            if (how == 1) question.earlier = seen, question.num_earlier = num_seen;
+            if (how >= 2) question.prior_log = guess;
+            for (int32_t i = 0; i < space->num_settings; i++)
+                guess[i] = how == 2 ? log(truth(space, i)) + 5 : sin(7.0 * i);
+            struct kerf_tune_study *study = begin(&question);
+            struct bed bed = {space, random_seed(100 + seed), 0};
+            struct kerf_tune_decision last;
+            int32_t count = run_all(study, &bed, how == 0 ? seen : NULL, &last);
+            runs[how] += count;
+            assert_true(truth(space, answer_of(study).best) < 1.03);
+            assert_true(answer_of(study).settings[answer_of(study).best].observations > 0);
+            kerf_tune_study_free(study);
+            for (int32_t i = 0; how == 0 && i < count; i++) seen[i].value *= 1.3;
+            if (how == 0) num_seen = count;
+        }
+    }
+    assert_true(runs[1] < 0.7 * runs[0]);
+    assert_true(runs[2] < 0.9 * runs[0]);
+    assert_true(runs[3] < 1.6 * runs[0]);
+    free(seen);
+    kerf_tune_space_free(space);
+}
+
+static void choices_without_an_order(void **state) {
+    (void)state;
+    const char *params[] = {"kernel=a,b,c,d,e", "fa?=-fa", "threads=1..8"};
+    struct kerf_tune_space *space;
+    assert_int_equal(kerf_tune_space_create(params, 3, NULL, 0, NULL, &space, NULL), KERF_OK);
+    static const double by_kernel[] = {0.3, 0.05, 0.5, 0, 0.12};
+    int32_t right = 0;
+    for (int64_t seed = 0; seed < 10; seed++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        question.seed = seed;
+        struct kerf_tune_study *study = begin(&question);
+        struct pcg64 rng = random_seed((uint64_t)seed);
+        struct kerf_tune_decision last;
+        for (int step = 0; step < 200 && (last = next_of(study)).action == KERF_TUNE_MEASURE; step++) {
+            const int32_t *v = space->values + 3 * (int64_t)last.setting;
+            double y = by_kernel[v[0]] - 0.1 * v[1] + 0.15 * fabs(v[2] - 5.0) + random_normal(&rng, 0, 0.01);
+            struct kerf_tune_observation o = {
+                .setting = last.setting, .value = exp(y), .start_s = step, .end_s = step + 1};
+            observe(study, &o);
+        }
+        const int32_t *v = space->values + 3 * (int64_t)answer_of(study).best;
+        right += by_kernel[v[0]] + 0.1 * (1 - v[1]) + 0.15 * fabs(v[2] - 5.0) <= log(1.03);
+        kerf_tune_study_free(study);
+    }
+    assert_in_range(right, 9, 10);
+    kerf_tune_space_free(space);
+}
+
+/* A million settings: looked at in part, and far better than the default in a few dozen runs. */
+static void a_large_space(void **state) {
+    (void)state;
+    const char *params[] = {"a=1..100", "b=1..100", "c=1..100"};
+    struct kerf_tune_space *space;
+    assert_int_equal(kerf_tune_space_create(params, 3, NULL, 0, "a=1,b=1,c=1", &space, NULL), KERF_OK);
+    assert_int_equal(space->num_settings, 1000000);
+    struct kerf_tune_question question = ask(space, NULL);
+    question.max_observations = 40;
+    struct kerf_tune_study *study = begin(&question);
+    struct kerf_tune_decision last;
+    struct kerf_tune_observation seen[50];
+    int32_t runs = 0;
+    double least = INFINITY, first = 0;
+    for (; runs < 50 && (last = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
+        const int32_t *v = space->values + 3 * (int64_t)last.setting;
+        double y = fabs(log((v[0] + 1) / 30.0)) + fabs(log((v[1] + 1) / 20.0)) + 0.1 * fabs(log((v[2] + 1) / 50.0));
+        struct kerf_tune_observation o = {.setting = last.setting, .value = exp(y), .start_s = runs, .end_s = runs + 1};
+        seen[runs] = o;
+        if (runs == 0) first = y;
+        least = fmin(least, y);
+        observe(study, &o);
+    }
+    assert_in_range(runs, 10, 40);
+    assert_true(least < 0.15 * first);
+    struct kerf_tune_study *restored = begin(&question);
+    for (int32_t i = 0; i < runs; i++) {
+        if (i == 13 || i == 37) assert_int_equal(next_of(restored).setting, seen[i].setting);
+        observe(restored, &seen[i]);
+    }
+    kerf_tune_study_free(restored);
+    assert_true(answer_of(study).best >= 0);
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
+static void words(void **state) {
+    (void)state;
+    assert_string_equal(kerf_tune_failure_word(KERF_TUNE_FAILURE_MEMORY), "memory");
+    assert_string_equal(kerf_tune_failure_word(-1), "?");
+    assert_string_equal(kerf_tune_failure_word(KERF_TUNE_FAILURE_COUNT), "?");
+    assert_string_equal(kerf_tune_status_word(KERF_TUNE_SKIPPED), "skipped");
+    assert_string_equal(kerf_tune_status_word(9), "?");
+    assert_string_equal(kerf_tune_policy_at(0)->name, "kerf");
+    assert_null(kerf_tune_policy_at(99));
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(default_is_first_and_gain_is_known),
+        cmocka_unit_test(a_restored_study_goes_on),
+        cmocka_unit_test(every_policy_finds_a_clear_best),
+        cmocka_unit_test(prefers_the_smaller_of_equals),
+        cmocka_unit_test(refuses_what_means_nothing),
+        cmocka_unit_test(out_of_memory_rules_out_what_is_larger),
+        cmocka_unit_test(ends_when_everything_fails),
+        cmocka_unit_test(skipped_settings_are_left_alone),
+        cmocka_unit_test(too_noisy_is_said),
+        cmocka_unit_test(other_objectives),
+        cmocka_unit_test(pending_settings_and_slots),
+        cmocka_unit_test(earlier_studies_and_guesses_help),
+        cmocka_unit_test(choices_without_an_order),
+        cmocka_unit_test(a_large_space),
+        cmocka_unit_test(words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
