@@ -180,19 +180,12 @@ static int judge(struct joint_draws *draws) {
     int32_t num = draws->num;
     double most[DRAWS];
     draws->best = arena_take(&draws->arena, DRAWS, sizeof *draws->best);
-    draws->winner = arena_take(&draws->arena, DRAWS, sizeof *draws->winner);
     draws->within = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within);
     draws->within_margin = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within_margin);
-    if (!draws->best || !draws->winner || !draws->within || !draws->within_margin) return 0;
-    for (int32_t k = 0; k < DRAWS; k++) {
-        draws->winner[k] = 0;
-        draws->best[k] = num ? draws->y[k] : 0;
-    }
-    for (int32_t i = 1; i < num; i++) {
-        const double *y = draws->y + (int64_t)i * DRAWS;
-        for (int32_t k = 0; k < DRAWS; k++)
-            if (y[k] < draws->best[k]) draws->best[k] = y[k], draws->winner[k] = i;
-    }
+    if (!draws->best || !draws->within || !draws->within_margin) return 0;
+    for (int32_t k = 0; k < DRAWS; k++) draws->best[k] = num ? draws->y[k] : 0;
+    for (int32_t i = 1; i < num; i++)
+        for (int32_t k = 0; k < DRAWS; k++) draws->best[k] = fmin(draws->best[k], draws->y[(int64_t)i * DRAWS + k]);
     for (int32_t k = 0; k < DRAWS; k++) most[k] = scale_within(&model->scale, draws->best[k], question->within);
     for (int32_t i = 0; i < num; i++) draws->within[i] = share_below(draws, i, most);
     for (int32_t k = 0; k < DRAWS; k++) most[k] = scale_within(&model->scale, draws->best[k], question->margin);

@@ -10,14 +10,13 @@ enum { DRAW_POINTS = 64, DRAW_SETTINGS_MOST = 96 };
 struct joint_draws {
     struct arena arena;
     const struct surface_model *model;
-    int32_t num;     /* settings drawn; all others are surely no best */
-    int32_t *at;     /* [num] indexes into the model's active settings */
-    double *y;       /* [num][DRAWS] */
-    double *drift;   /* [DRAWS] of the next run */
-    double *noise;   /* [DRAWS] its standard deviation */
-    double *best;    /* [DRAWS] least y */
-    int32_t *winner; /* [DRAWS] whose that is, index into at */
-    double *within;  /* [num] probability to be within the question's `within` of the best */
+    int32_t num;    /* settings drawn; all others are surely no best */
+    int32_t *at;    /* [num] indexes into the model's active settings */
+    double *y;      /* [num][DRAWS] */
+    double *drift;  /* [DRAWS] of the next run */
+    double *noise;  /* [DRAWS] its standard deviation */
+    double *best;   /* [DRAWS] least y */
+    double *within; /* [num] probability to be within the question's `within` of the best */
     double *within_margin;
 };
 

@@ -67,6 +67,7 @@ static void set_scale(struct surface_model *model) {
             if (value <= 0) logarithmic = 0;
         }
     model->scale = (struct scale){logarithmic, question->maximize ? -1 : 1, unit > 0 ? unit : 1, 0};
+    model->has_unit = unit > 0;
     if (!isnan(first)) model->scale.origin = scale_to(&model->scale, first);
 }
 
@@ -81,7 +82,7 @@ static int still_fits(const struct surface_model *model) {
         const struct kerf_tune_observation *o = &study->observations[i];
         if (!counts(o)) continue;
         if (model->scale.logarithmic && o->value <= 0) return 0;
-        if (!model->scale.logarithmic && model->scale.unit == 1 && o->value != 0) return 0;
+        if (!model->has_unit && o->value != 0) return 0;
         if (o->slot >= model->num_slots && o->slot < SLOTS_MOST) return 0;
         if (surface_model_find(model, o->setting) < 0) return 0;
     }
@@ -99,7 +100,8 @@ static void count_offsets(struct surface_model *model) {
     const struct kerf_tune_study *study = model->study;
     model->num_slots = 1;
     for (int32_t i = 0; i < study->num_observations; i++)
-        if (study->observations[i].slot >= model->num_slots && study->observations[i].slot < SLOTS_MOST)
+        if (counts(&study->observations[i]) && study->observations[i].slot >= model->num_slots &&
+            study->observations[i].slot < SLOTS_MOST)
             model->num_slots = study->observations[i].slot + 1;
     model->num_earlier =
         study->question.num_earlier ? earlier_study(&study->question, study->question.num_earlier - 1) + 1 : 0;
@@ -206,7 +208,7 @@ static void weigh(struct surface_model *model) {
     for (int32_t i = 0; i < model->num_points; i++) most = fmax(most, model->points[i].log_evidence);
     for (int32_t i = 0; i < model->num_points; i++) {
         double below = most - model->points[i].log_evidence;
-        model->weights[i] = below < FORGET || model->seen < FORGET_AFTER ? exp(-TRUST * below) : 0;
+        model->weights[i] = below < FORGET || model->told < FORGET_AFTER ? exp(-TRUST * below) : 0;
         if (model->weights[i] == 0) model->points[i].log_evidence = -INFINITY;
         sum += model->weights[i];
     }
@@ -257,15 +259,16 @@ static void note_drift(struct surface_model *model) {
     model->drift[1] = fmax(model->drift[1], mean);
 }
 
+/* Points are forgotten after each observation, so that it does not matter when the model is asked. */
 static void learn_new(struct surface_model *model) {
     const struct kerf_tune_study *study = model->study;
     for (; model->seen < study->num_observations; model->seen++) {
         const struct kerf_tune_observation *o = &study->observations[model->seen];
         if (!counts(o)) continue;
         learn(model, o, -1, passed(model, o));
+        model->told++;
         note_drift(model);
     }
-    weigh(model);
 }
 
 static int32_t make(const struct kerf_tune_study *study, int32_t kind, struct surface_model **ret_model,
@@ -285,6 +288,7 @@ static int32_t make(const struct kerf_tune_study *study, int32_t kind, struct su
         return tune_no_memory(err);
     }
     learn_earlier(model);
+    weigh(model);
     *ret_model = model;
     return KERF_OK;
 }

@@ -20,6 +20,7 @@ struct surface_model {
     struct arena arena;
     int32_t kind;
     struct scale scale;
+    int32_t has_unit; /* 0: all values so far are 0 */
     int32_t num_active;
     int32_t *active; /* [num_active] settings, ascending: the study's of that generation */
     int32_t generation;
@@ -32,6 +33,7 @@ struct surface_model {
     double *work;               /* [dims] */
     double **normals; /* [num_active + 3], of joint_draws.c: kept, as they stay the same; the last is their memory */
     int32_t seen;     /* observations of the study that are in it */
+    int32_t told;     /* of these, those that tell something */
     double drift[2];  /* the least and the most that it was thought to be, right after a run */
     double clock;     /* of the last one */
     double run_s;     /* of the first one, which is the unit of drift; 0: the number of observations is time */

@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     question.policy = kerf_tune_policy_at(how & 8 ? (how >> 4) % policies : 0)->name;
     question.is_time = !(how & 1);
     question.maximize = (how & 3) == 3;
-    question.max_observations = 150;
+    question.max_observations = 40;
     question.seed = (int64_t)byte(&input);
     question.prefer = how & 4 ? "larger:a" : NULL;
     if (question.prefer && strcmp(space->params[0].name, "a") != 0) question.prefer = NULL;
