@@ -44,7 +44,7 @@ static void put_default(struct kerf_json *json, const struct tune_report *report
         return;
     }
     const struct kerf_tune_estimate *estimate = &answer->settings[index];
-    int is_measured = estimate->observations > estimate->failed;
+    int is_measured = estimate->status == KERF_TUNE_MEASURED;
     kerf_json_open(json, "default", '{');
     kerf_tune_setting_json(json, "setting", report->state->space, index);
     kerf_json_number(json, "mean", is_measured ? estimate->mean : NAN);

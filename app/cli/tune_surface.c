@@ -48,7 +48,7 @@ static const char *tip(const struct tune_report *report, struct sketch *sketch, 
         kerf_text_add(&text, estimate->status == KERF_TUNE_ALL_CENSORED ? ", more than " : ", ");
         words_objective(&text, request, estimate->mean);
     }
-    if (isfinite(estimate->interval[0]) && estimate->observations > estimate->failed) {
+    if (isfinite(estimate->interval[0]) && estimate->status == KERF_TUNE_MEASURED) {
         kerf_text_add(&text, " (");
         words_objective(&text, request, estimate->interval[0]);
         kerf_text_add(&text, " to ");

@@ -69,7 +69,7 @@ static void row(struct kerf_text *cells, const struct tune_report *report, int32
     if (estimate->status == KERF_TUNE_ALL_CENSORED) kerf_text_add(cells, "> ");
     words_objective(cells, request, estimate->mean);
     kerf_text_add(cells, "\t");
-    if (estimate->observations > estimate->failed && isfinite(estimate->interval[0])) {
+    if (estimate->status == KERF_TUNE_MEASURED && isfinite(estimate->interval[0])) {
         words_objective(cells, request, estimate->interval[0]);
         kerf_text_add(cells, " - ");
         words_objective(cells, request, estimate->interval[1]);

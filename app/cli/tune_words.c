@@ -101,7 +101,7 @@ static void words_default(struct kerf_text *out, const struct tune_report *repor
     kerf_text_add(out, "The default, ");
     setting(out, report, space->default_setting, 0);
     const struct kerf_tune_estimate *known = &answer->settings[space->default_setting];
-    if (isnan(answer->default_gain) || known->observations == 0) {
+    if (isnan(answer->default_gain) || known->status != KERF_TUNE_MEASURED) {
         kerf_text_printf(out, ", was not measured%s%s.\n", known->reason[0] ? ": " : "", known->reason);
         return;
     }

@@ -221,7 +221,7 @@ static int32_t fill_slots(struct study_run *run, struct kerf_error *err) {
         if (code != KERF_OK) return code;
         if (run->decided || !slot->again || slot->not_before_s > run_s(run)) continue;
         if (run->request.trial_timeout_s == 0) kerf_trial_timeout(run->runner, usual_timeout_s(run));
-        code = kerf_trial_start(run->runner, i, run->state.num_entries + i, slot->setting, slot->limit, err);
+        code = kerf_trial_start(run->runner, i, run->state.num_entries + i + 1, slot->setting, slot->limit, err);
         if (code != KERF_OK) return code;
         slot->busy = 1;
         slot->again = 0;

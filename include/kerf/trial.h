@@ -105,7 +105,7 @@ struct kerf_trial_result {
     char message[200]; /* of a failure: what happened, in words; that cleanup failed; "" */
 };
 
-/** Begins a trial on a free slot. limit: as in kerf_tune_decision. KERF_EINVALID: a slot or setting that there is not,
+/** Begins a trial on a free slot. A worker is told id, or the next number that it was not told yet. limit: as in kerf_tune_decision. KERF_EINVALID: a slot or setting that there is not,
  * or a slot whose trial has not been waited for. Whatever goes wrong with the program is the trial's result. */
 KERF_API int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
                                   double limit, struct kerf_error *err);

@@ -19,7 +19,7 @@ static int32_t status_of(const struct tally *tally) {
 static void plain_estimate(const struct kerf_tune_study *study, const struct tally *tally,
                            struct kerf_tune_estimate *of) {
     *of = (struct kerf_tune_estimate){.status = status_of(tally),
-                                      .observations = tally->values,
+                                      .observations = tally->values + tally->censored + tally->failed,
                                       .censored = tally->censored,
                                       .failed = tally->failed,
                                       .mean = NAN,

@@ -113,14 +113,42 @@ static void write_gain(const struct joint_draws *draws, int32_t leader, struct k
     answer->gain_interval[1] = exp(gains[(int32_t)((1 - tail) * (DRAWS - 1))]);
 }
 
-static void write_estimate(const struct surface_model *model, int32_t i, double reach, struct kerf_tune_estimate *of) {
+/* What a run would take now: drift shifts all alike. */
+static double drift_now(const struct joint_draws *draws) {
+    double sum = 0;
+    for (int32_t k = 0; k < DRAWS; k++) sum += draws->drift[k];
+    return sum / DRAWS;
+}
+
+static void write_estimate(const struct surface_model *model, int32_t i, double reach, double drift,
+                           struct kerf_tune_estimate *of) {
     double mean, sd;
     surface_model_moments(model, i, &mean, &sd);
+    mean += drift;
     double a = scale_from(&model->scale, mean - reach * sd), b = scale_from(&model->scale, mean + reach * sd);
     of->mean = scale_from(&model->scale, mean);
     of->interval[0] = fmin(a, b);
     of->interval[1] = fmax(a, b);
     of->probability_within = of->probability_within_margin = 0;
+}
+
+/* Of a setting that was drawn together with the drift: what the two share, as the level of a machine that drifts, is
+ * better known than each alone. */
+static void write_drawn(const struct joint_draws *draws, int32_t i, struct kerf_tune_estimate *of) {
+    const struct scale *scale = &draws->model->scale;
+    double now[DRAWS], sum = 0, tail = 0.5 * (1 - draws->model->study->question.confidence);
+    for (int32_t k = 0; k < DRAWS; k++) {
+        now[k] = draws->y[(int64_t)i * DRAWS + k] + draws->drift[k];
+        sum += now[k];
+    }
+    qsort(now, DRAWS, sizeof *now, by_value);
+    double a = scale_from(scale, now[(int32_t)(tail * (DRAWS - 1))]);
+    double b = scale_from(scale, now[(int32_t)((1 - tail) * (DRAWS - 1))]);
+    of->mean = scale_from(scale, sum / DRAWS);
+    of->interval[0] = fmin(a, b);
+    of->interval[1] = fmax(a, b);
+    of->probability_within = draws->within[i];
+    of->probability_within_margin = draws->within_margin[i];
 }
 
 /* Student's t with the degrees of freedom that the variance of the noise is known with. */
@@ -137,14 +165,10 @@ int32_t beliefs_answer(struct beliefs *beliefs, struct kerf_tune_study *study, i
     if (code != KERF_OK) return code;
     const struct joint_draws *draws = beliefs->draws;
     const struct surface_model *model = beliefs->model;
-    double reach = reach_of(model);
+    double reach = reach_of(model), drift = drift_now(draws);
     for (int32_t i = 0; i < model->num_active; i++)
-        write_estimate(model, i, reach, &study->estimates[model->active[i]]);
-    for (int32_t i = 0; i < draws->num; i++) {
-        struct kerf_tune_estimate *of = &study->estimates[beliefs_setting(draws, i)];
-        of->probability_within = draws->within[i];
-        of->probability_within_margin = draws->within_margin[i];
-    }
+        write_estimate(model, i, reach, drift, &study->estimates[model->active[i]]);
+    for (int32_t i = 0; i < draws->num; i++) write_drawn(draws, i, &study->estimates[beliefs_setting(draws, i)]);
     int32_t leader = beliefs_leader(draws);
     answer->best = beliefs_setting(draws, leader);
     answer->recommended = beliefs_setting(draws, study->num_preferred ? equivalence_accepted(draws, leader) : leader);

@@ -29,6 +29,6 @@ const char *kerf_tune_failure_word(int32_t failure) {
 }
 
 const char *kerf_tune_status_word(int32_t status) {
-    static const char *const words[] = {"not measured", "measured", "censored", "failed", "skipped"};
+    static const char *const words[] = {"not_measured", "measured", "censored", "failed", "skipped"};
     return status >= 0 && status <= KERF_TUNE_SKIPPED ? words[status] : "?";
 }

@@ -73,9 +73,9 @@ echo "== a journal that cannot be written ends the study, with what is known"
 (
     ulimit -f 4
     # shellcheck disable=SC2086
-    "$KERF" tune $grid --protocol worker --interference ignore --fresh --study full --format json -- "$worker" >full.json 2>err
-    echo "status $?"
-)
+    "$KERF" tune $grid --protocol worker --interference ignore --fresh --study full --format json -- "$worker"
+    echo "status $?" >&2
+) 2>err | cat >full.json
 sed "s|$PWD|FOLDER|" err
 grep -q '"best":{"setting"' full.json && echo "with what is known"
 "$KERF" studies show full --format json | grep -oE '"best":\{"setting":'

@@ -12,7 +12,8 @@ static void begin(struct slot *slot, double now_s) {
     struct trial *trial = &slot->trial;
     struct kerf_text text = {0};
     struct kerf_json json;
-    trial->request = ++slot->runner->requests;
+    int64_t next = slot->runner->requests + 1, asked = trial->result.id;
+    trial->request = slot->runner->requests = next > asked ? next : asked; /* never one twice */
     kerf_json_begin(&json, &text);
     kerf_json_open(&json, NULL, '{');
     kerf_json_integer(&json, "id", trial->request);
