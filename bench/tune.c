@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/threads.h"
-#include "tune_surface.h"
+#include "surface.h"
 
 enum { SURFACES_MOST = 16, FAMILY = 40 };
 static const double BUSY = 1.1; /* of the two processors of the recordings others had one for themselves, and more */

@@ -5,7 +5,7 @@
  * the recorded ratios between contexts times one of those inside of contexts. Drift is a ramp of 15 % over some 60 runs
  * with an autoregressive part of 2 %, or steps of 8 %.
  */
-#include "tune_surface.h"
+#include "surface.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Surfaces to tune on, recorded or made up, and programs that behave like them. */
-#ifndef KERF_BENCH_TUNE_SURFACE_H
-#define KERF_BENCH_TUNE_SURFACE_H
+#ifndef KERF_BENCH_SURFACE_H
+#define KERF_BENCH_SURFACE_H
 
 #include "base/random.h"
 #include "kerf/tune.h"
