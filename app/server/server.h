@@ -33,7 +33,7 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
 int32_t server_port(const struct server *server);
 
 /* Accepts no more, closes idle connections at once, answers running requests, and closes. Where a database holds that
- * up for 4.5 s, the process ends with status 0: what was answered is stored. */
+ * up for 4 s, the process ends with status 0: what was answered is stored. */
 void server_stop(struct server *server);
 
 #endif

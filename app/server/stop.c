@@ -13,8 +13,7 @@
 #include <unistd.h>
 #include "server/server_parts.h"
 
-enum { STEP_MS = 10 };
-static const double READ_S = 3, END_S = 4.5;
+enum { STEP_MS = 10, READ_S = 3, END_S = 4 };
 
 /* ---- The last moment ---------------------------------------------------------------------------------------- */
 
@@ -44,9 +43,7 @@ static void *wait_for_end(void *context) {
 static void begin_last(struct last_moment *last) {
     pthread_condattr_t attributes;
     clock_gettime(CLOCK_MONOTONIC, &last->at);
-    last->at.tv_sec += (time_t)END_S;
-    last->at.tv_nsec += (long)(1e9 * (END_S - (double)(time_t)END_S));
-    if (last->at.tv_nsec >= 1000000000) last->at.tv_sec++, last->at.tv_nsec -= 1000000000;
+    last->at.tv_sec += END_S;
     pthread_mutex_init(&last->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
