@@ -41,8 +41,42 @@ static int add_bytes(const char *bytes, size_t length, void *out) {
     return 0;
 }
 
+/* As the server wrote them: the shortest digits that are the number. */
+static void put_value(struct kerf_text *out, const json_t *value) {
+    const int flags = JSON_COMPACT | JSON_ENCODE_ANY;
+    if (json_is_real(value))
+        kerf_text_python_float(out, json_real_value(value));
+    else if (json_dump_callback(value, add_bytes, out, flags) != 0)
+        out->failed = 1;
+}
+
 void jobs_put_json(struct kerf_text *out, const json_t *json) {
-    if (json_dump_callback(json, add_bytes, out, JSON_COMPACT | JSON_ENCODE_ANY) != 0) out->failed = 1;
+    const char *comma = "", *key;
+    json_t *value;
+    size_t at;
+    if (json_is_object(json)) {
+        kerf_text_add(out, "{");
+        json_object_foreach((json_t *)json, key, value) {
+            json_t *name = json_string(key);
+            kerf_text_add(out, comma);
+            put_value(out, name);
+            kerf_text_add(out, ":");
+            jobs_put_json(out, value);
+            json_decref(name);
+            comma = ",";
+        }
+        kerf_text_add(out, "}");
+    } else if (json_is_array(json)) {
+        kerf_text_add(out, "[");
+        json_array_foreach(json, at, value) {
+            kerf_text_add(out, comma);
+            jobs_put_json(out, value);
+            comma = ",";
+        }
+        kerf_text_add(out, "]");
+    } else {
+        put_value(out, json);
+    }
 }
 
 void jobs_target(struct kerf_text *out, const char *job_id, const char *rest) {

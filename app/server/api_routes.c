@@ -247,6 +247,10 @@ void api_trials(struct exchange *exchange) {
     if (!query_number(exchange, "after", 0, INT64_MAX, 0, &page.after_number)) return;
     page.limit = (int32_t)list.left + 1;
     page.newest_first = order && strcmp(order, "desc") == 0;
+    if (order && !page.newest_first && strcmp(order, "asc") != 0) {
+        exchange_detail(exchange, 400, "order must be asc or desc");
+        return;
+    }
     list.job = load_job(exchange, &found, &created_s);
     if (list.job == NULL) return;
     begin_object(exchange, &list.json);

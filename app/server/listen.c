@@ -6,11 +6,12 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { BACKLOG = 4096, NAME_BYTES = 128 };
+enum { BACKLOG = 4096, NAME_BYTES = 128, PORT_DIGITS = 5, PORT_MOST = 65535 };
 
 /* "[::1]:8000" into "::1" and "8000". */
 static int split(const char *where, char *host, const char **ret_port) {
@@ -24,7 +25,8 @@ static int split(const char *where, char *host, const char **ret_port) {
     memcpy(host, where, length);
     host[length] = 0;
     *ret_port = colon + 1;
-    return (*ret_port)[0] != 0 && strspn(*ret_port, "0123456789") == strlen(*ret_port);
+    size_t digits = strspn(*ret_port, "0123456789");
+    return digits > 0 && digits <= PORT_DIGITS && (*ret_port)[digits] == 0 && atoi(*ret_port) <= PORT_MOST;
 }
 
 static int is_loopback(const struct sockaddr *address) {
@@ -71,9 +73,10 @@ int32_t listen_open(const char *where, int *ret_fd, int32_t *ret_port, char *ret
     char host[NAME_BYTES];
     const char *port;
     if (!split(where, host, &port))
-        return kerf_error_set(err, KERF_EINVALID, "%.100s is no address; 127.0.0.1:8000 and [::1]:8000 are", where);
+        return kerf_error_set(err, KERF_EINVALID, "'%.100s' is no address; 127.0.0.1:8000 and [::1]:8000 are", where);
     int status = getaddrinfo(host, port, &hints, &found);
-    if (status != 0) return kerf_error_set(err, KERF_EINVALID, "%.100s is no address: %s", where, gai_strerror(status));
+    if (status != 0)
+        return kerf_error_set(err, KERF_EINVALID, "'%.100s' is no address: %s", where, gai_strerror(status));
     int32_t code = bind_to(found, where, ret_fd, err);
     if (code == KERF_OK) *ret_is_loopback = is_loopback(found->ai_addr);
     freeaddrinfo(found);

@@ -68,8 +68,7 @@ static int32_t visit(void *context, const struct store_job *job) {
     kerf_text_printf(out, "<td>%s<td>%" PRId64 "<td>", kerf_job_stage_name(job->row->stage),
                      job->row->last_trial_number);
     if (job->row->has_min_cost) {
-        kerf_text_number(out, job->row->min_cost);
-        kerf_text_printf(out, "<td>%" PRId64, job->row->min_cost_batch_size);
+        kerf_text_printf(out, "%.6g<td>%" PRId64, job->row->min_cost, job->row->min_cost_batch_size);
     } else {
         kerf_text_add(out, "<td>");
     }

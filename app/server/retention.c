@@ -59,6 +59,7 @@ static void on_written(struct store_write *write, int32_t code, const struct ker
 }
 
 static void rest(double seconds) {
+    seconds = fmin(seconds, LEAST_S);
     const struct timespec pause = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
     nanosleep(&pause, NULL);
 }

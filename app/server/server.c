@@ -21,8 +21,6 @@
 enum {
     CONNECTION_BYTES = 16384, /* headers, and what is read and written at once */
     DRAINED_MOST = 64 << 20,  /* of a body that is too large, so that the client hears the answer */
-    STOP_MS = 4000,
-    STOP_STEP_MS = 10,
     MOST_THREADS = 8,
     WORKERS = 28,
     SPARE_FILES = 96 /* for the store, its workers and the threads */
@@ -354,44 +352,9 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
         log_info(&server->log, "listening", "%s://%s, store %s", server_scheme(server), server->address, store);
         *ret_server = server;
     } else {
-        server_stop(server);
+        server_abandon(server);
     }
     return code;
 }
 
 int32_t server_port(const struct server *server) { return server->port; }
-
-static void finish_requests(struct server *server) {
-    const struct timespec step = {.tv_nsec = STOP_STEP_MS * 1000000};
-    MHD_socket fd = MHD_quiesce_daemon(server->daemon);
-    if (fd != MHD_INVALID_SOCKET) close(fd);
-    watch_close_idle(server);
-    for (int waited = 0; waited < STOP_MS; waited += STOP_STEP_MS) {
-        pthread_mutex_lock(&server->connections_lock);
-        int busy = 0;
-        for (struct exchange *exchange = server->connections; exchange && !busy; exchange = exchange->following)
-            busy = exchange->state == EXCHANGE_READING || exchange->state == EXCHANGE_RUNNING;
-        pthread_mutex_unlock(&server->connections_lock);
-        if (!busy) break;
-        nanosleep(&step, NULL);
-        watch_close_idle(server);
-    }
-    while (server->running > 0) nanosleep(&step, NULL); /* none may be suspended when the library ends */
-    MHD_stop_daemon(server->daemon);
-}
-
-void server_stop(struct server *server) {
-    if (server == NULL) return;
-    server->is_stopping = 1;
-    if (server->daemon) finish_requests(server);
-    watch_stop(server);
-    retention_stop(server->retention);
-    access_close(server->access);
-    rate_free(server->rates);
-    workers_stop(server->workers);
-    store_close(server->store);
-    job_cache_free(server->jobs);
-    tls_free(&server->tls);
-    if (server->daemon) log_info(&server->log, "stopped", "all requests are answered");
-    free(server);
-}

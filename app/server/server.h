@@ -32,7 +32,8 @@ struct server_options {
 int32_t server_start(const struct server_options *options, struct server **ret_server, struct kerf_error *err);
 int32_t server_port(const struct server *server);
 
-/* Accepts no more, closes idle connections at once, finishes running requests within some seconds, and closes. */
+/* Accepts no more, closes idle connections at once, answers running requests, and closes. Where a database holds that
+ * up for 4 s, the process ends with status 0: what was answered is stored. */
 void server_stop(struct server *server);
 
 #endif

@@ -54,6 +54,8 @@ static inline int32_t server_request_flags(const struct server *server) {
     return server->options.compat ? 0 : REQUEST_MENDED;
 }
 
+void server_abandon(struct server *server); /* one whose start failed, or was not finished */
+
 double clock_now_s(void);   /* since 1970 */
 double clock_ticks_s(void); /* only goes up */
 

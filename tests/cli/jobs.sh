@@ -25,7 +25,7 @@ report 32 3 10 50 0.1 1
 report 32 3 10 50 0.1 3
 
 echo "== what is known"
-job small ',"beta_knob":null,"policy":"kerf"'
+job small ',"beta_knob":null,"policy":"kerf","target_metric":0.9'
 asks jobs list
 asks jobs list --format csv | sed 's/,[0-9.]*$/,TIME/'
 asks jobs show "resnet/night 1"

@@ -6,6 +6,7 @@
 refused serve --listen nowhere
 refused serve --listen 127.0.0.1
 refused serve --listen 127.0.0.1:http
+refused serve --listen 127.0.0.1:65536
 refused serve --compat apollo
 refused serve --store no/such/folder/jobs.db
 ask serve --store mysql://host/name

@@ -23,6 +23,7 @@
 #include "ledger.h"
 
 enum { THREADS = 4, PATIENCE_MS = 20000, PAUSE_MS = 5, FULL_TIMES = 3, LEFT_BYTES = 300000 };
+#define DISK "size=64m" /* more than the store's log takes before it begins anew, or that alone fills it */
 
 static struct place place;
 static struct ledger ledger;
@@ -56,7 +57,7 @@ static int can_mount(void) {
     return can;
 }
 
-/* Of 4 MiB nothing is left but so much. */
+/* Nothing is left but so much. */
 static void fill(long left) {
     static const char bytes[4096];
     int fd = open(ballast, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
@@ -161,7 +162,7 @@ static int make(void **state) {
     (void)state;
     place_make(&place);
     snprintf(ballast, sizeof ballast, "%s/ballast", place.folder);
-    return mount("tmpfs", place.folder, "tmpfs", 0, "size=4m") == 0 ? 0 : -1;
+    return mount("tmpfs", place.folder, "tmpfs", 0, DISK) == 0 ? 0 : -1;
 }
 
 static int clear(void **state) {

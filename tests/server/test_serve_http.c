@@ -141,6 +141,7 @@ static void test_own_routes(void **state) {
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/trials?order=desc&limit=1", NULL), 200);
     says("\"trial_number\":2");
     says("\"next\":2");
+    assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/trials?order=up", NULL), 400);
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/trials/2", NULL), 200);
     says("\"status\":\"Dispatched\"");
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/a%252Fb/trials/3", NULL), 404);
@@ -149,9 +150,12 @@ static void test_own_routes(void **state) {
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/policies", NULL), 200);
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/openapi.json", NULL), 200);
     says("\"/api/v1/jobs/{job_id}/trials/{trial_number}\"");
+    assert_int_equal(predict(&client, "b%3Ci%3E", &size, &trial), 200);
+    assert_int_equal(report(&client, &reply, "b<i>", size, trial, 100.1, 0.9, 1), 200);
     assert_int_equal(client_ask(&client, &reply, "GET", "/", NULL), 200);
     has_header("content-type", "text/html; charset=utf-8");
     says("b&lt;i&gt;");
+    says("<td>200.05<td>"); /* for people, who need no 17 digits */
 }
 
 static void test_bodies(void **state) {

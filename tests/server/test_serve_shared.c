@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two servers on one PostgreSQL database, with clients of both on the same jobs: each number is given once and none
- * left out, and whatever server was asked, each knows. With kills: test_serve_kills.c.
+ * left out, and whatever server was asked, each knows; also while old trials are removed, and while the database hangs.
+ * With kills: test_serve_kills.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,9 +18,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <time.h>
 #include "database.h"
 #include "ledger.h"
+#include "server/retention.h"
 
 enum {
     SERVERS = 2,
@@ -38,6 +41,8 @@ static struct place places[SERVERS];
 static struct ledger ledgers[JOBS];
 static const char *const job_ids[JOBS] = {"first", "second"};
 static _Atomic int ports[SERVERS], is_over, num_wrong, num_done, statuses[600];
+static _Atomic int64_t num_removed;
+#define WINDOW ",\"beta_knob\":null,\"window_size\":5,\"num_pruning_rounds\":0"
 
 static void run_server(int i) {
     place_run(&places[i], 0, NULL);
@@ -135,6 +140,119 @@ static void test_make_and_delete(void **state) {
     assert_int_equal(statuses[200] + statuses[201] + statuses[409], THREADS * CYCLES);
 }
 
+/* ---- While old trials are removed ---------------------------------------------------------------------------- */
+
+static void *remove_old(void *context) {
+    struct store *store = context;
+    while (!is_over) {
+        struct kerf_error err = {.code = KERF_OK};
+        int64_t removed = 0;
+        if (retention_pass(store, 0, 1e18, NULL, &removed, &err) != KERF_OK) {
+            print_message("%s\n", err.message);
+            num_wrong++;
+        }
+        num_removed += removed;
+    }
+    return NULL;
+}
+
+/* Of a job that has another life each time, and both servers remember the one before. */
+static void *live_again(void *context) {
+    struct client clients[SERVERS];
+    struct reply reply;
+    int64_t size, trial;
+    (void)context;
+    for (int i = 0; i < SERVERS; i++) client_open(&clients[i], ports[i]);
+    for (int life = 0; !is_over; life++) {
+        int first = life % SERVERS, second = (life + 1) % SERVERS;
+        if (register_job(&clients[first], "again", "64,128", life % 3 ? WINDOW : "") != 201) num_wrong++;
+        for (int64_t number = 1; number <= 6; number++) {
+            struct client *client = &clients[number % SERVERS];
+            if (predict(client, "again", &size, &trial) != 200 || trial != number) num_wrong++;
+            int status = report(client, &reply, "again", size, trial, 100 + (double)number, 0.9, 1);
+            if (status != 200 || strstr(reply.body, "already")) num_wrong++;
+        }
+        if (client_ask(&clients[second], &reply, "DELETE", "/jobs?job_id=again", NULL) != 200) num_wrong++;
+    }
+    for (int i = 0; i < SERVERS; i++) client_close(&clients[i]);
+    return NULL;
+}
+
+/* What is counted is right in both servers, though most of the trials are gone. */
+static void compare_counts(const struct ledger *ledger, int port) {
+    struct client client;
+    struct reply reply;
+    char path[64];
+    snprintf(path, sizeof path, "/api/v1/jobs/%s", ledger->job_id);
+    client_open(&client, port);
+    assert_int_equal(client_ask(&client, &reply, "GET", path, NULL), 200);
+    assert_int_equal(reply_integer(&reply, "last_trial_number"), ledger->last);
+    assert_int_equal(reply_integer(&reply, "trials_ended"), ledger->num_reported);
+    client_close(&client);
+}
+
+static void test_old_trials_go_meanwhile(void **state) {
+    pthread_t threads[THREADS], removers[SERVERS], life;
+    struct store *stores[SERVERS];
+    struct kerf_error err;
+    struct client client;
+    (void)state;
+    is_over = num_wrong = num_done = 0;
+    for (int i = 0; i < SERVERS; i++) {
+        run_server(i);
+        assert_int_equal(store_open(places[i].store, 0, &stores[i], &err), KERF_OK);
+    }
+    client_open(&client, ports[0]);
+    for (int i = 0; i < JOBS; i++) {
+        assert_int_equal(register_job(&client, job_ids[i], "64,128,256", i ? WINDOW : ",\"beta_knob\":null"), 201);
+        ledger_begin(&ledgers[i], job_ids[i]);
+    }
+    client_close(&client);
+    for (int i = 0; i < SERVERS; i++) pthread_create(&removers[i], NULL, remove_old, stores[i]);
+    for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);
+    pthread_create(&life, NULL, live_again, NULL);
+    for (int ms = 0; ms < PATIENCE_MS && num_wrong == 0; ms += PAUSE_MS) {
+        pause_ms(PAUSE_MS);
+        if (ms >= LOAD_MS && num_done >= ENOUGH) break;
+    }
+    is_over = 1;
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    for (int i = 0; i < SERVERS; i++) pthread_join(removers[i], NULL);
+    pthread_join(life, NULL);
+    assert_int_equal(num_wrong, 0);
+    assert_true(num_removed > ENOUGH / 4);
+    for (int i = 0; i < SERVERS * JOBS; i++) {
+        assert_int_equal(ledgers[i / SERVERS].num_twice, 0);
+        compare_counts(&ledgers[i / SERVERS], ports[i % SERVERS]);
+    }
+    for (int i = 0; i < JOBS; i++) ledger_clear(&ledgers[i]);
+    for (int i = 0; i < SERVERS; i++) store_close(stores[i]);
+}
+
+/* ---- A database that hangs ----------------------------------------------------------------------------------- */
+
+/* The server ends in time all the same, and says that it did not answer. */
+static void test_end_while_it_hangs(void **state) {
+    enum { LOCKED_S = 8 };
+    const char *request = "GET /jobs/batch_size?job_id=w HTTP/1.1\r\nHost: x\r\n\r\n";
+    struct client waiting;
+    struct reply reply;
+    struct timespec begin, end;
+    (void)state;
+    run_server(0);
+    client_open(&waiting, ports[0]);
+    cluster_lock(&cluster, "jobs", "kerf_job_state", LOCKED_S);
+    assert_true(client_send(&waiting, request, strlen(request)));
+    pause_ms(300);
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    int status = place_end(&places[0], SIGTERM);
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    assert_true((double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec) < 5);
+    assert_false(client_read(&waiting, 0, &reply));
+    client_close(&waiting);
+}
+
 /* More requests than workers wait for the database, and then it is gone. */
 static void test_health(void **state) {
     enum { WAITING = 40, LOCKED_S = 4 };
@@ -195,6 +313,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_health, start, stop),
         cmocka_unit_test_setup_teardown(test_two_servers, start, stop),
         cmocka_unit_test_setup_teardown(test_make_and_delete, start, stop),
+        cmocka_unit_test_setup_teardown(test_old_trials_go_meanwhile, start, stop),
+        cmocka_unit_test_setup_teardown(test_end_while_it_hangs, start, stop),
     };
     signal(SIGPIPE, SIG_IGN);
     if (!cluster_make(&cluster, &why)) {
