@@ -197,22 +197,33 @@ static void begin_anchor(struct study_run *run, int32_t index, struct kerf_tune_
     snprintf(decision->reason, sizeof decision->reason, STUDY_ANCHOR_REASON "%d", index);
 }
 
-static int32_t decide(struct study_run *run, int32_t index, struct kerf_error *err) {
-    struct slot *slot = &run->slots[index];
-    struct kerf_tune_decision decision;
-    int32_t *pending = calloc((size_t)run->request.slots, sizeof *pending), num_pending = 0;
+/* What to do on a slot while others measure; *ret_waits is 1 when these have to tell first. */
+static int32_t ask(struct study_run *run, int32_t index, struct kerf_tune_decision *ret_decision, int *ret_waits,
+                   struct kerf_error *err) {
+    struct kerf_tune_study *study = run->state.study;
+    int32_t *pending = calloc((size_t)run->request.slots, sizeof *pending), num_pending = 0, code = KERF_OK;
     if (pending == NULL) return no_memory(err);
     for (int32_t i = 0; i < run->request.slots; i++)
         if (run->slots[i].busy || run->slots[i].again) pending[num_pending++] = run->slots[i].setting;
     int64_t most = run->request.max_observations, begun = run->state.num_entries - run->state.remeasured + num_pending;
-    int32_t code = KERF_OK, is_spent = most > 0 && num_pending > 0 && begun >= most;
-    if (!is_spent) code = kerf_tune_study_next(run->state.study, pending, num_pending, index, &decision, err);
+    *ret_waits = most > 0 && num_pending > 0 && begun >= most;
+    if (!*ret_waits) code = kerf_tune_study_next(study, pending, num_pending, index, ret_decision, err);
     free(pending);
-    if (code != KERF_OK || is_spent) return code;
-    if (decision.action == KERF_TUNE_STOP) {
-        if (decision.stop != KERF_TUNE_CONFIDENT && num_pending > 0) return KERF_OK; /* they may still tell */
-        return conclude(run, &decision, err);
-    }
+    if (code != KERF_OK || *ret_waits || ret_decision->action != KERF_TUNE_STOP || num_pending == 0) return code;
+    /* it counted on what is pending: only what was seen ends a study */
+    if (ret_decision->stop == KERF_TUNE_CONFIDENT)
+        code = kerf_tune_study_next(study, NULL, 0, index, ret_decision, err);
+    *ret_waits = ret_decision->action != KERF_TUNE_STOP || ret_decision->stop != KERF_TUNE_CONFIDENT;
+    return code;
+}
+
+static int32_t decide(struct study_run *run, int32_t index, struct kerf_error *err) {
+    struct slot *slot = &run->slots[index];
+    struct kerf_tune_decision decision;
+    int waits;
+    int32_t code = ask(run, index, &decision, &waits, err);
+    if (code != KERF_OK || waits) return code;
+    if (decision.action == KERF_TUNE_STOP) return conclude(run, &decision, err);
     begin_anchor(run, index, &decision);
     slot->setting = decision.setting;
     slot->limit = decision.limit;
