@@ -5,10 +5,14 @@
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
 
-/* What the decision chose by itself: not a warm-up, and not the repeat of what was disturbed. */
+/* What the decision chose by itself: not a warm-up, not a slot's anchor, and not the repeat of what was disturbed. */
 static int was_decided(const struct study_record *record, int32_t index) {
     const struct kerf_tune_observation *seen = &record->entries[index].result.observation;
-    return !seen->warmup && (index == 0 || !record->entries[index - 1].result.observation.disturbed);
+    int32_t before = index - 1;
+    while (before >= 0 && record->entries[before].result.observation.slot != seen->slot) before--;
+    return !seen->warmup &&
+           strncmp(record->entries[index].why, STUDY_ANCHOR_REASON, strlen(STUDY_ANCHOR_REASON)) != 0 &&
+           (before < 0 || !record->entries[before].result.observation.disturbed);
 }
 
 static int32_t replay_study(struct studies_replay *replay, struct kerf_tune_study *study, struct kerf_error *err) {

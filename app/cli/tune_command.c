@@ -94,7 +94,7 @@ static const struct kerf_option options[] = {
      .value = "N",
      .minimum = 0,
      .maximum = 1000,
-     .help = "Measurements at the beginning that only warm up (default: 0)."},
+     .help = "Measurements at the beginning, of each slot, that only warm up (default: 0)."},
     {.name = "prepare",
      .type = KERF_OPTION_STRING,
      AT(prepare),
@@ -146,12 +146,16 @@ static const struct kerf_option options[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 256,
-     .help = "Measurements at a time (default: 1): with --launcher, which brings each to a machine of its own."},
+     .help =
+         "Measurements at a time (default: 1), each on processors of its own or, with --launcher, on a machine of its "
+         "own. Each slot measures the default first, by which slots are compared (docs/slots.md)."},
     {.name = "launcher",
      .type = KERF_OPTION_STRING,
      AT(launcher),
      .value = "WORDS",
-     .help = "Words before COMMAND, such as 'srun --exclusive -n1'."},
+     .help =
+         "Words before COMMAND that bring it to another machine, such as 'srun --exclusive -n1 -N1'. What else this "
+         "machine does is then not looked at."},
     {.name = "seed",
      .type = KERF_OPTION_INTEGER,
      AT(seed),

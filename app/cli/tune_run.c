@@ -16,12 +16,15 @@ static int status_of(const struct study_state *state) {
     }
 }
 
+static void warn(const char *line) { fprintf(stderr, "kerf: %s\n", line); }
+
 int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_error *err) {
     struct tune_report report = {0};
     struct study_run *run = NULL;
     struct study_plan plan = asked->plan;
     struct tune_live live = {.budget_s = plan.budget_s};
     const struct render render = {tune_formats, asked->format, asked->outputs, print_tune, &report};
+    plan.warn = warn;
     plan.interrupted = interrupted;
     plan.wake_fd = interrupt_fd();
     if (isatty(STDERR_FILENO)) {

@@ -141,20 +141,21 @@ int32_t study_request_command(const struct study_request *request, struct kerf_t
         return kerf_error_set(err, KERF_EINVALID,
                               "--objective '%.64s' must be wall, cpu, memory, value, regex:EXPRESSION or json:PATH",
                               request->objective);
-    *ret_command = (struct kerf_trial_command){.words = request->words.items,
-                                               .num_words = request->words.count,
-                                               .protocol = request->protocol,
-                                               .objective = objective->code,
-                                               .pattern = pattern,
-                                               .prepare = request->prepare,
-                                               .cleanup = request->cleanup,
-                                               .launcher = request->launcher,
-                                               .slots = request->slots,
-                                               .load_timeout_s = request->load_timeout_s,
-                                               .trial_timeout_s = request->trial_timeout_s,
-                                               .memory_cap_bytes = request->memory_cap_bytes,
-                                               .show_output = request->show_output,
-                                               .watch_machine = !request->ignore_interference};
+    *ret_command =
+        (struct kerf_trial_command){.words = request->words.items,
+                                    .num_words = request->words.count,
+                                    .protocol = request->protocol,
+                                    .objective = objective->code,
+                                    .pattern = pattern,
+                                    .prepare = request->prepare,
+                                    .cleanup = request->cleanup,
+                                    .launcher = request->launcher,
+                                    .slots = request->slots,
+                                    .load_timeout_s = request->load_timeout_s,
+                                    .trial_timeout_s = request->trial_timeout_s,
+                                    .memory_cap_bytes = request->memory_cap_bytes,
+                                    .show_output = request->show_output,
+                                    .watch_machine = !request->ignore_interference && request->launcher == NULL};
     return KERF_OK;
 }
 

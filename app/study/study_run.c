@@ -12,12 +12,15 @@
 enum {
     DISTURBED_MAX = 6,     /* in a row: the machine is too noisy */
     HOPELESS_FAILURES = 5, /* before anything was measured: the program does not run at all */
-    LOAD_FAILURES = 5      /* in a row: it runs no more */
+    LOAD_FAILURES = 5,     /* in a row: it runs no more */
+    ANCHOR_TRIES = 2       /* of a slot: where the anchor fails there twice it goes on without */
 };
 
 /* A place that runs trials, and what it is about. */
 struct slot {
     int32_t busy, setting, warmup;
+    int32_t warmups_left, anchor_tries;
+    int32_t anchored;  /* the anchor was measured there */
     int32_t again;     /* 1: the trial was disturbed, and is to be made once more */
     int32_t disturbed; /* times in a row */
     double not_before_s;
@@ -40,7 +43,9 @@ struct study_run {
     struct timespec began;
     double elapsed_before_s, clock_offset_s;
     int64_t loads_before;
-    int32_t warmups_left, decided; /* decided: the decision says stop, what runs may end */
+    int32_t decided; /* the decision says stop, what runs may end */
+    int32_t anchor;  /* what every slot measures first, so that slots can be compared; -1: not chosen */
+    int32_t anchors; /* measured */
     int32_t measured, failed, load_failures;
     double longest_s; /* of the trials that ended by themselves */
     struct kerf_text measuring;
@@ -78,12 +83,28 @@ static int32_t keep_entry(struct study_run *run, const struct study_entry *entry
     return KERF_OK;
 }
 
+/* Whether the slots differ is known by the anchor: the default, or the first setting that was decided. One that fails
+ * before it was measured anywhere is none. */
+static void note_anchor(struct study_run *run, const struct kerf_tune_observation *seen) {
+    struct slot *slot = run->slots ? &run->slots[seen->slot] : NULL;
+    if (slot == NULL || seen->warmup || seen->disturbed) return;
+    if (run->anchor < 0 && seen->outcome == KERF_TUNE_VALUE) run->anchor = seen->setting;
+    if (seen->setting != run->anchor || slot->anchored) return;
+    if (seen->outcome == KERF_TUNE_VALUE)
+        run->anchors += slot->anchored = 1;
+    else if (run->anchors == 0)
+        run->anchor = -1;
+    else
+        slot->anchored = ++slot->anchor_tries >= ANCHOR_TRIES;
+}
+
 /* Counts it and tells the decision. */
 static int32_t learn(struct study_run *run, const struct study_entry *entry, struct kerf_error *err) {
     const struct kerf_tune_observation *seen = &entry->result.observation;
     int32_t code = keep_entry(run, entry, err);
     if (code == KERF_OK) code = kerf_tune_study_observe(run->state.study, seen, err);
     run->state.remeasured += seen->disturbed;
+    note_anchor(run, seen);
     if (seen->outcome == KERF_TUNE_FAILED) {
         run->failed += seen->failure != KERF_TUNE_FAILURE_MEMORY;
         run->load_failures = seen->failure == KERF_TUNE_FAILURE_LOAD ? run->load_failures + 1 : 0;
@@ -156,35 +177,60 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     int64_t most = run->request.max_observations;
     int is_spent = most > 0 && run->state.num_entries >= most;
     int is_sure = answer.best >= 0 && answer.settings[answer.best].probability_within >= run->request.confidence;
-    int32_t why = answer.best < 0                                    ? STUDY_NOTHING
-                  : decision->stop == KERF_TUNE_CONFIDENT || is_sure ? STUDY_CONFIDENT
-                  : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent            ? STUDY_TOO_NOISY
-                                                                     : STUDY_BUDGET;
+    int32_t why = answer.best < 0                                      ? STUDY_NOTHING
+                  : decision->stop == KERF_TUNE_CONFIDENT || is_sure   ? STUDY_CONFIDENT
+                  : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent ? STUDY_TOO_NOISY
+                                                                       : STUDY_BUDGET;
     stop(run, why, decision->reason);
     run->decided = 1;
     return KERF_OK;
 }
 
+/* Of several slots each measures the anchor before what was decided. */
+static void begin_anchor(struct study_run *run, int32_t index, struct kerf_tune_decision *decision) {
+    if (run->request.slots == 1 || run->slots[index].anchored) return;
+    int32_t first = run->space->default_setting;
+    int is_first = run->state.num_entries == 0 && first >= 0 && !(run->plan->skipped && run->plan->skipped[first]);
+    if (run->anchor < 0) run->anchor = is_first ? first : decision->setting;
+    decision->setting = run->anchor;
+    decision->limit = 0;
+    snprintf(decision->reason, sizeof decision->reason, STUDY_ANCHOR_REASON "%d", index);
+}
+
+/* What to do on a slot while others measure; *ret_waits is 1 when these have to tell first. */
+static int32_t ask(struct study_run *run, int32_t index, struct kerf_tune_decision *ret_decision, int *ret_waits,
+                   struct kerf_error *err) {
+    struct kerf_tune_study *study = run->state.study;
+    int32_t *pending = calloc((size_t)run->request.slots, sizeof *pending), num_pending = 0, code = KERF_OK;
+    if (pending == NULL) return no_memory(err);
+    for (int32_t i = 0; i < run->request.slots; i++)
+        if (run->slots[i].busy || run->slots[i].again) pending[num_pending++] = run->slots[i].setting;
+    int64_t most = run->request.max_observations, begun = run->state.num_entries - run->state.remeasured + num_pending;
+    *ret_waits = most > 0 && num_pending > 0 && begun >= most;
+    if (!*ret_waits) code = kerf_tune_study_next(study, pending, num_pending, index, ret_decision, err);
+    free(pending);
+    if (code != KERF_OK || *ret_waits || ret_decision->action != KERF_TUNE_STOP || num_pending == 0) return code;
+    /* it counted on what is pending: only what was seen ends a study */
+    if (ret_decision->stop == KERF_TUNE_CONFIDENT)
+        code = kerf_tune_study_next(study, NULL, 0, index, ret_decision, err);
+    *ret_waits = ret_decision->action != KERF_TUNE_STOP || ret_decision->stop != KERF_TUNE_CONFIDENT;
+    return code;
+}
+
 static int32_t decide(struct study_run *run, int32_t index, struct kerf_error *err) {
     struct slot *slot = &run->slots[index];
     struct kerf_tune_decision decision;
-    int32_t *pending = calloc((size_t)run->request.slots, sizeof *pending), num_pending = 0;
-    if (pending == NULL) return no_memory(err);
-    for (int32_t i = 0; i < run->request.slots; i++)
-        if (run->slots[i].busy) pending[num_pending++] = run->slots[i].setting;
-    int32_t code = kerf_tune_study_next(run->state.study, pending, num_pending, index, &decision, err);
-    free(pending);
-    if (code != KERF_OK) return code;
-    if (decision.action == KERF_TUNE_STOP) {
-        if (decision.stop != KERF_TUNE_CONFIDENT && num_pending > 0) return KERF_OK; /* they may still tell */
-        return conclude(run, &decision, err);
-    }
+    int waits;
+    int32_t code = ask(run, index, &decision, &waits, err);
+    if (code != KERF_OK || waits) return code;
+    if (decision.action == KERF_TUNE_STOP) return conclude(run, &decision, err);
+    begin_anchor(run, index, &decision);
     slot->setting = decision.setting;
     slot->limit = decision.limit;
-    slot->warmup = run->warmups_left > 0;
+    slot->warmup = slot->warmups_left > 0;
     if (slot->warmup) {
         slot->limit = 0;
-        run->warmups_left--;
+        slot->warmups_left--;
     }
     snprintf(slot->why, sizeof slot->why, "%s", slot->warmup ? "warm-up" : decision.reason);
     slot->again = 1; /* to be started */
@@ -305,8 +351,9 @@ static int32_t learn_record(struct study_run *run, const struct study_record *re
     int32_t code = KERF_OK;
     for (int32_t i = 0; i < record->num_entries && code == KERF_OK; i++) {
         code = learn(run, &record->entries[i], err);
-        run->clock_offset_s = fmax(run->clock_offset_s, record->entries[i].result.observation.end_s);
-        run->warmups_left -= record->entries[i].result.observation.warmup;
+        const struct kerf_tune_observation *seen = &record->entries[i].result.observation;
+        run->clock_offset_s = fmax(run->clock_offset_s, seen->end_s);
+        if (run->slots) run->slots[seen->slot].warmups_left -= seen->warmup;
     }
     run->elapsed_before_s = record->elapsed_s;
     run->loads_before = record->loads;
@@ -336,10 +383,30 @@ static int32_t begin(struct study_run *run, const struct study_request *request,
     run->request = *request;
     run->state.request = &run->request;
     run->state.measuring = "";
-    run->warmups_left = request->warmups;
+    run->anchor = -1;
     int32_t code = study_request_space(request, &run->space, err);
     run->state.space = run->space;
     return code == KERF_OK ? find_earlier(run, err) : code;
+}
+
+static void warn(const struct study_run *run) {
+    const struct study_request *request = &run->request;
+    int is_local = strcmp(request->objective, "cpu") == 0 || strcmp(request->objective, "memory") == 0;
+    char line[200];
+    if (run->plan->warn == NULL) return;
+    if (request->launcher && is_local) {
+        snprintf(line, sizeof line,
+                 "--objective %s with --launcher is that of the launcher's processes on this machine",
+                 request->objective);
+        run->plan->warn(line);
+    }
+    if (request->slots > 1 && request->launcher == NULL && kerf_trial_processors(run->runner) == 0) {
+        snprintf(line, sizeof line,
+                 "%d slots share this machine's processors and disturb each other; fewer slots, or a --launcher, "
+                 "measure better",
+                 request->slots);
+        run->plan->warn(line);
+    }
 }
 
 static int32_t prepare(struct study_run *run, struct kerf_error *err) {
@@ -350,10 +417,12 @@ static int32_t prepare(struct study_run *run, struct kerf_error *err) {
     if (code != KERF_OK) return code;
     run->slots = calloc((size_t)run->request.slots, sizeof *run->slots);
     if (run->slots == NULL) return no_memory(err);
+    for (int32_t i = 0; i < run->request.slots; i++) run->slots[i].warmups_left = run->request.warmups;
     for (int32_t i = 0; plan->skipped && i < run->space->num_settings; i++)
         if (plan->skipped[i]) kerf_tune_study_skip(run->state.study, i, plan->skipped[i]);
     if (plan->resumed) code = learn_record(run, plan->resumed, err);
     if (code == KERF_OK) code = kerf_trial_runner_create(run->space, &run->command, &run->runner, err);
+    if (code == KERF_OK) warn(run);
     return code == KERF_OK ? open_journal(run, err) : code;
 }
 

@@ -15,6 +15,9 @@ enum study_stop {
 };
 const char *study_stop_word(int32_t stop);
 
+/* How the reason begins of a trial by which a slot is compared with the others; the number of the slot follows. */
+#define STUDY_ANCHOR_REASON "anchor of slot "
+
 /* What is known: of a study that has ended, of one that runs, or of a journal. */
 struct study_state {
     char id[STUDY_ID_SIZE]; /* "" without a journal */
@@ -42,7 +45,8 @@ struct study_plan {
     char id[STUDY_ID_SIZE];             /* "" or the new study's name */
     double budget_s;                    /* 0: none */
     int32_t keep_journal, use_earlier;
-    int wake_fd; /* readable after Ctrl-C; -1: none */
+    int wake_fd;                    /* readable after Ctrl-C; -1: none */
+    void (*warn)(const char *line); /* what the person should know before it begins; NULL */
     int (*interrupted)(void);
     void (*show)(void *context, struct study_state *state); /* after every change and once a second; NULL */
     void *show_context;

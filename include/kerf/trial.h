@@ -7,8 +7,8 @@
  * poll(2) on the processes (pidfd), their output and a timer.
  *
  * Every process of a trial is in a process group of its own, is ended with it (SIGTERM, then SIGKILL), and dies with
- * kerf (PR_SET_PDEATHSIG). Children of children are found as a subreaper's. Output is bytes: it may hold anything,
- * and lines longer than 1 MiB are cut.
+ * kerf (PR_SET_PDEATHSIG); of a launcher by SIGTERM first, so that it ends what runs elsewhere. Children of children
+ * are found as a subreaper's. Output is bytes: it may hold anything, and lines longer than 1 MiB are cut.
  *
  * A runner is used by the thread that created it. It needs SIGCHLD not to be ignored.
  */
@@ -43,22 +43,23 @@ struct kerf_trial_command {
     const char *const *words; /* [num_words], {param} and {setting} (its JSON) are replaced; a word that is but a flag's
                                  placeholder and empty is left out */
     int32_t num_words;
-    const char *protocol;   /* NULL: exit */
-    int32_t objective;      /* enum kerf_trial_objective */
-    const char *pattern;    /* of KERF_TRIAL_REGEX (POSIX extended) and KERF_TRIAL_JSON */
-    const char *prepare;    /* for sh -c before each trial, not measured, with KERF_SETTING (JSON) and KERF_SLOT in its
-                               environment; NULL: nothing. What it leaves running lives until the runner is freed */
-    const char *cleanup;    /* after each trial, and when kerf is interrupted; the same */
-    const char *launcher;   /* words before the command: "srun --exclusive -n1"; NULL */
-    int32_t slots;          /* trials at a time; 0: 1. Each finds its number in KERF_SLOT */
-    double load_timeout_s;  /* until a worker is ready, the first sample of `lines`, the end of prepare or cleanup;
-                               0: 600 */
-    double trial_timeout_s; /* of one trial from then on; 0: none but `limit` */
-    double grace_s;         /* between SIGTERM and SIGKILL; 0: 2 */
+    const char *protocol; /* NULL: exit */
+    int32_t objective;    /* enum kerf_trial_objective */
+    const char *pattern;  /* of KERF_TRIAL_REGEX (POSIX extended) and KERF_TRIAL_JSON */
+    const char *prepare;  /* for sh -c before each trial, not measured, with KERF_SETTING (JSON) and KERF_SLOT in its
+                             environment; NULL: nothing. What it leaves running lives until the runner is freed */
+    const char *cleanup;  /* after each trial, and when kerf is interrupted; the same */
+    const char *launcher; /* words before the command: "srun --exclusive -n1"; NULL */
+    int32_t slots; /* trials at a time; 0: 1. Each finds its number, from 0, in KERF_SLOT. Without a launcher each
+                      has processors of its own where there are enough (kerf_trial_processors) */
+    double load_timeout_s;    /* until a worker is ready, the first sample of `lines`, the end of prepare or cleanup;
+                                 0: 600 */
+    double trial_timeout_s;   /* of one trial from then on; 0: none but `limit` */
+    double grace_s;           /* between SIGTERM and SIGKILL; 0: 2, with a launcher 10 */
     int64_t memory_cap_bytes; /* of a trial with its children: a cgroup of its own where one can be made, else
                                  RLIMIT_AS; 0: none */
     int32_t show_output;      /* 1: what the program writes goes on to standard error */
-    int32_t watch_machine;    /* 1: measure what else the machine did meanwhile */
+    int32_t watch_machine;    /* 1: measure what else this machine did meanwhile */
 };
 
 struct kerf_trial_runner;
@@ -125,6 +126,10 @@ KERF_API void kerf_trial_timeout(struct kerf_trial_runner *runner, double trial_
 /** What holds the memory cap: "cgroup" (all of a trial together), "RLIMIT_AS" (the address space of each process), ""
  * where none was asked for. */
 KERF_API const char *kerf_trial_memory_cap(const struct kerf_trial_runner *runner);
+
+/** How many processors each slot has for itself; 0: slots share what there is, because there is but one slot or fewer
+ * processors than slots, or because a launcher decides where trials run. */
+KERF_API int32_t kerf_trial_processors(const struct kerf_trial_runner *runner);
 
 /** How often a program or worker was started. */
 KERF_API int64_t kerf_trial_loads(const struct kerf_trial_runner *runner);

@@ -19,6 +19,7 @@
 #include "tune/run/memory_cap.h"
 #include "tune/run/output_lines.h"
 #include "tune/run/placeholders.h"
+#include "tune/run/processor_share.h"
 #include "tune/run/worker_answer.h"
 
 /* ---- Commands ------------------------------------------------------------------------------------------------ */
@@ -338,10 +339,12 @@ static void put_stat(int user, int nice, int steal) {
 static void machine(void **state) {
     (void)state;
     double ticks = (double)sysconf(_SC_CLK_TCK);
-    struct machine_load before = machine_load_read(root, 10);
+    cpu_set_t allowed;
+    processors_allowed(&allowed);
+    struct machine_load before = machine_load_read(root, &allowed, 10);
     struct kerf_trial_machine told;
     assert_true(isnan(before.busy_s) && isnan(before.waited_s) && before.processors >= 1);
-    assert_true(isnan(machine_frequency(root)));
+    assert_true(isnan(machine_frequency(root, &allowed)));
     assert_int_equal(machine_memory_kills(root), -1);
     machine_load_compare(&before, &before, 0, &told);
     assert_true(isnan(told.others) && isnan(told.steal) && isnan(told.pressure));
@@ -349,12 +352,12 @@ static void machine(void **state) {
     put_stat(1000, 10, 5);
     put("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=2000000\nfull avg10=0.00 total=7\n");
     put("/proc/vmstat", "nr_free_pages 5\noom_kill 3\n");
-    before = machine_load_read(root, 10);
+    before = machine_load_read(root, &allowed, 10);
     assert_int_equal(machine_memory_kills(root), 3);
     assert_true(before.waited_s == 2);
     put_stat(1000 + 2 * (int)ticks, 10 + (int)ticks, 5 + (int)ticks / 2);
     put("/proc/pressure/cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=3000000\n");
-    const struct machine_load after = machine_load_read(root, 20);
+    const struct machine_load after = machine_load_read(root, &allowed, 20);
     int32_t processors = after.processors;
     assert_int_equal(processors, before.processors);
     machine_load_compare(&before, &after, processors * 1.0, &told); /* 3 s of each, 1 s of them the trial's; of 10 s */
@@ -364,6 +367,13 @@ static void machine(void **state) {
     machine_load_compare(&before, &after, processors * 4.0, &told);
     assert_true(told.others == 0);
 
+    cpu_set_t one; /* a slot's own: the others' load is none of its */
+    CPU_ZERO(&one);
+    CPU_SET(2, &one);
+    const struct machine_load alone = machine_load_read(root, &one, 20);
+    assert_int_equal(alone.processors, 1);
+    assert_true(fabs(alone.busy_s * processors - after.busy_s) < 1e-9 * after.busy_s);
+
     for (int i = 0; i < sysconf(_SC_NPROCESSORS_CONF); i++) {
         char path[128];
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_cur_freq", i);
@@ -371,7 +381,7 @@ static void machine(void **state) {
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/cpufreq/scaling_max_freq", i);
         put(path, "3000000\n");
     }
-    assert_true(machine_frequency(root) == 0.5);
+    assert_true(machine_frequency(root, &allowed) == 0.5);
 }
 
 static void disturbed(const struct kerf_trial_machine *machine, double wall_s, double cpu_s, const char *expected) {
@@ -379,6 +389,38 @@ static void disturbed(const struct kerf_trial_machine *machine, double wall_s, d
     char reason[80] = "?";
     assert_int_equal(kerf_trial_disturbed(&result, reason, sizeof reason), expected != NULL);
     assert_string_equal(reason, expected ? expected : "");
+}
+
+/* Eight processors on four cores, as many machines number them: n and n + 4 are one core's. */
+static void shares(void **state) {
+    (void)state;
+    static const struct {
+        int32_t slots, slot, count;
+        const char *processors;
+    } cases[] = {{2, 0, 4, "0 1 4 5"}, {2, 1, 4, "2 3 6 7"}, {3, 0, 2, "0 4"}, {3, 2, 2, "2 6"}, {4, 3, 2, "3 7"},
+                 {5, 0, 1, "0"},       {5, 1, 1, "4"},       {8, 7, 1, "7"},   {9, 0, 0, ""}};
+    cpu_set_t allowed, share;
+    CPU_ZERO(&allowed);
+    for (int i = 0; i < 8; i++) {
+        char path[128], core[16];
+        CPU_SET(i, &allowed);
+        snprintf(core, sizeof core, "%d\n", i % 4);
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/core_id", i);
+        put(path, core);
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/physical_package_id", i);
+        put(path, "0\n");
+    }
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char told[64] = "";
+        assert_int_equal(processor_share(root, &allowed, cases[k].slots, cases[k].slot, &share), cases[k].count);
+        for (int i = 0; i < 8; i++)
+            if (CPU_ISSET(i, &share)) snprintf(told + strlen(told), 4, "%s%d", *told ? " " : "", i);
+        assert_string_equal(told, cases[k].processors);
+    }
+    assert_int_equal(processor_share("/nowhere", &allowed, 2, 1, &share), 4); /* each processor is a core */
+    assert_true(CPU_ISSET(4, &share) && CPU_ISSET(7, &share) && CPU_COUNT(&share) == 4);
+    processors_allowed(&allowed);
+    assert_true(CPU_COUNT(&allowed) >= 1);
 }
 
 static void disturbance(void **state) {
@@ -436,10 +478,17 @@ static void memory_group(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(commands),    cmocka_unit_test(placeholders),      cmocka_unit_test(refusals),
-        cmocka_unit_test(lines),       cmocka_unit_test(words_of_failures), cmocka_unit_test(json_paths),
-        cmocka_unit_test(answers),     cmocka_unit_test(llama_bench_lines), cmocka_unit_test(machine),
-        cmocka_unit_test(disturbance), cmocka_unit_test(memory_group)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(commands),
+                                       cmocka_unit_test(placeholders),
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(lines),
+                                       cmocka_unit_test(words_of_failures),
+                                       cmocka_unit_test(json_paths),
+                                       cmocka_unit_test(answers),
+                                       cmocka_unit_test(llama_bench_lines),
+                                       cmocka_unit_test(machine),
+                                       cmocka_unit_test(disturbance),
+                                       cmocka_unit_test(shares),
+                                       cmocka_unit_test(memory_group)};
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -26,13 +26,14 @@ static void reset_signals(void) {
 
 static int prepare_child(const struct child_start *start, pid_t parent) {
     setsid();
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return errno;
+    if (prctl(PR_SET_PDEATHSIG, start->death_signal ? start->death_signal : SIGKILL) != 0) return errno;
     if (getppid() != parent) _exit(127); /* it died before that */
     if (start->group_fd >= 0 && write(start->group_fd, "0", 1) != 1) return errno;
     if (start->address_space_bytes > 0) {
         const struct rlimit limit = {(rlim_t)start->address_space_bytes, (rlim_t)start->address_space_bytes};
         if (setrlimit(RLIMIT_AS, &limit) != 0) return errno;
     }
+    if (start->processors && sched_setaffinity(0, sizeof *start->processors, start->processors) != 0) return errno;
     int in = start->in >= 0 ? start->in : open("/dev/null", O_RDONLY);
     if (in < 0 || dup2(in, STDIN_FILENO) < 0) return errno;
     if (dup2(start->out, STDOUT_FILENO) < 0 || dup2(start->err, STDERR_FILENO) < 0) return errno;

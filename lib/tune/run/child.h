@@ -7,6 +7,7 @@
 #ifndef KERF_TUNE_CHILD_H
 #define KERF_TUNE_CHILD_H
 
+#include <sched.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,6 +19,8 @@ struct child_start {
     int out, err;
     int64_t address_space_bytes; /* RLIMIT_AS; 0: as kerf's */
     int group_fd;                /* cgroup.procs of the cgroup that it joins; -1: none */
+    int death_signal;            /* when the thread that started it dies; 0: SIGKILL */
+    const cpu_set_t *processors; /* that it may use; NULL: as kerf */
 };
 
 /* 0, or why it could not be started: an errno. */

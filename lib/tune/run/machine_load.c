@@ -2,7 +2,6 @@
 #include "tune/run/machine_load.h"
 
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,25 +15,17 @@ static FILE *open_file(const char *root, const char *path) {
     return fopen(full, "re");
 }
 
-/* The processors that this thread may use; all of them where that cannot be told. */
-static void allowed_processors(cpu_set_t *set) {
-    if (sched_getaffinity(0, sizeof *set, set) == 0) return;
-    for (int i = 0; i < CPU_SETSIZE; i++) CPU_SET(i, set);
-}
-
-static void read_stat(const char *root, struct machine_load *load) {
+static void read_stat(const char *root, const cpu_set_t *set, struct machine_load *load) {
     FILE *file = open_file(root, "/proc/stat");
     char line[512];
-    cpu_set_t set;
     double ticks = (double)sysconf(_SC_CLK_TCK);
     if (file == NULL) return;
-    allowed_processors(&set);
     while (fgets(line, sizeof line, file)) {
         int processor;
         unsigned long long user, nice, system, idle, wait, interrupt, soft, steal = 0;
         int count = sscanf(line, "cpu%d %llu %llu %llu %llu %llu %llu %llu %llu", &processor, &user, &nice, &system,
                            &idle, &wait, &interrupt, &soft, &steal);
-        if (count < 8 || processor < 0 || processor >= CPU_SETSIZE || !CPU_ISSET(processor, &set)) continue;
+        if (count < 8 || processor < 0 || processor >= CPU_SETSIZE || !CPU_ISSET(processor, set)) continue;
         if (load->processors++ == 0) load->busy_s = load->steal_s = 0;
         load->busy_s += (double)(user + nice + system + interrupt + soft) / ticks;
         load->steal_s += (double)steal / ticks;
@@ -55,9 +46,9 @@ static double read_pressure(const char *root) {
     return waited_s;
 }
 
-struct machine_load machine_load_read(const char *root, double now_s) {
+struct machine_load machine_load_read(const char *root, const cpu_set_t *set, double now_s) {
     struct machine_load load = {.at_s = now_s, .busy_s = (double)NAN, .steal_s = (double)NAN};
-    read_stat(root, &load);
+    read_stat(root, set, &load);
     load.waited_s = read_pressure(root);
     if (load.processors == 0) {
         long online = sysconf(_SC_NPROCESSORS_ONLN);
@@ -90,13 +81,11 @@ static double read_clock(const char *root, int processor, const char *name) {
     return clock;
 }
 
-double machine_frequency(const char *root) {
-    cpu_set_t set;
-    allowed_processors(&set);
-    int step = 1 + (CPU_COUNT(&set) - 1) / CLOCKS_MOST, count = 0, seen = 0;
+double machine_frequency(const char *root, const cpu_set_t *set) {
+    int step = 1 + (CPU_COUNT(set) - 1) / CLOCKS_MOST, count = 0, seen = 0;
     double sum = 0;
     for (int i = 0; i < CPU_SETSIZE; i++) {
-        if (!CPU_ISSET(i, &set) || seen++ % step != 0) continue;
+        if (!CPU_ISSET(i, set) || seen++ % step != 0) continue;
         double share = read_clock(root, i, "scaling_cur_freq") / read_clock(root, i, "scaling_max_freq");
         if (!isfinite(share)) break; /* what one processor does not tell, none does */
         sum += share;

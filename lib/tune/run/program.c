@@ -50,7 +50,11 @@ static int open_pipes(struct program *program, int has_input, struct child_start
 }
 
 int program_launch(struct program *program, const struct program_launch *start, double now_s) {
-    struct child_start child = {.words = start->words, .environment = start->environment, .group_fd = -1};
+    struct child_start child = {.words = start->words,
+                                .environment = start->environment,
+                                .group_fd = -1,
+                                .death_signal = start->death_signal,
+                                .processors = start->processors};
     struct program_family *family = program->family;
     child.in = child.out = child.err = -1;
     program->pidfd = program->in = program->rest_fd = program->out[0] = program->out[1] = -1;

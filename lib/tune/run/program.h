@@ -64,6 +64,8 @@ struct program_launch {
     int wants_group;   /* a cgroup to measure memory in */
     int64_t cap_bytes; /* 0: none */
     const char *root;  /* as in machine_load.h */
+    int death_signal;  /* as in child.h, and the next one */
+    const cpu_set_t *processors;
 };
 
 /* 0 or an errno. */

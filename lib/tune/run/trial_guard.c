@@ -5,7 +5,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,19 +15,48 @@
 #include "tune/run/child.h"
 
 enum { ROUNDS_MOST = 100 }; /* a program that forks faster than it is killed is left */
+static const double LOOK_S = 0.02;
+
+static int is_zombie(pid_t pid) {
+    char path[64], text[512], state = 'Z'; /* it is gone */
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL) return 1;
+    size_t length = fread(text, 1, sizeof text - 1, file);
+    text[length] = 0;
+    fclose(file);
+    const char *name_end = strrchr(text, ')');
+    return name_end == NULL || sscanf(name_end + 1, " %c", &state) != 1 || state == 'Z' || state == 'X';
+}
+
+int signal_session(pid_t session, int number) {
+    DIR *folder = opendir("/proc");
+    int found = 0;
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        pid_t pid = atoi(entry->d_name);
+        if (pid > 0 && getsid(pid) == session && !is_zombie(pid) && kill(pid, number) == 0) found++;
+    }
+    if (folder) closedir(folder);
+    return found;
+}
 
 void kill_session(pid_t session) {
     kill(-session, SIGKILL);
-    for (int round = 0, found = 1; found && round < ROUNDS_MOST; round++) {
-        DIR *folder = opendir("/proc");
-        found = 0;
-        for (struct dirent *entry; folder && (entry = readdir(folder));) {
-            pid_t pid = atoi(entry->d_name);
-            if (pid > 0 && getsid(pid) == session && pid != session && kill(pid, SIGKILL) == 0) found = 1;
-        }
-        if (folder) closedir(folder);
-        if (found) usleep(1000);
+    for (int round = 0; signal_session(session, SIGKILL) > 0 && round < ROUNDS_MOST; round++) usleep(1000);
+}
+
+static void end_sessions(const struct trial_guard *guard) {
+    int left = guard->grace_s > 0;
+    for (int32_t i = 0; left && i < guard->count; i++)
+        if (guard->sessions[i] > 0) signal_session(guard->sessions[i], SIGTERM);
+    for (double waited_s = 0; left && waited_s < guard->grace_s; waited_s += LOOK_S) {
+        usleep((useconds_t)(1e6 * LOOK_S));
+        left = 0;
+        for (int32_t i = 0; i < guard->count; i++)
+            left += guard->sessions[i] > 0 ? signal_session(guard->sessions[i], 0) : 0;
     }
+    for (int32_t i = 0; i < guard->count; i++)
+        if (guard->sessions[i] > 0) kill_session(guard->sessions[i]);
 }
 
 static _Noreturn void run_guard(const struct trial_guard *guard, int from) {
@@ -42,15 +73,14 @@ static _Noreturn void run_guard(const struct trial_guard *guard, int from) {
     close_range(4, ~0U, 0);
     do count = read(3, &byte, 1);
     while (count < 0 && errno == EINTR);
-    for (int32_t i = 0; count == 0 && i < guard->count; i++)
-        if (guard->sessions[i] > 0) kill_session(guard->sessions[i]);
+    if (count == 0) end_sessions(guard);
     _exit(0);
 }
 
-int trial_guard_start(struct trial_guard *guard, int32_t count) {
+int trial_guard_start(struct trial_guard *guard, int32_t count, double grace_s) {
     int ends[2];
     size_t size = (size_t)count * sizeof(pid_t);
-    *guard = (struct trial_guard){.pipe = -1, .count = count};
+    *guard = (struct trial_guard){.pipe = -1, .count = count, .grace_s = grace_s};
     void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (shared == MAP_FAILED) return errno;
     guard->sessions = shared;

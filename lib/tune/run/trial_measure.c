@@ -12,11 +12,15 @@ static double kerf_cpu_s(void) {
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* Of all trials that run, and kerf's own: what is not "others". */
-static double own_s(const struct kerf_trial_runner *runner) {
+/* Of kerf and of all trials on the slot's processors: what is not "others". A slot with processors of its own shares
+ * them with no other slot. */
+static double own_s(const struct slot *slot) {
+    const struct kerf_trial_runner *runner = slot->runner;
     double sum_s = kerf_cpu_s();
-    for (int32_t i = 0; i < runner->command.slots; i++)
-        sum_s += program_cpu_s(&runner->slots[i].program) + program_cpu_s(&runner->slots[i].shell);
+    for (int32_t i = 0; i < runner->command.slots; i++) {
+        const struct slot *other = &runner->slots[i];
+        if (other == slot || runner->share == 0) sum_s += program_cpu_s(&other->program) + program_cpu_s(&other->shell);
+    }
     return sum_s;
 }
 
@@ -41,8 +45,8 @@ void measure_begin(struct slot *slot, double now_s) {
         if (all->list[i].root == slot->program.pid) process_peak_reset(all->list[i].pid);
     trial->is_measured = 0;
     trial->memory_kills = machine_memory_kills(runner->root);
-    trial->before = machine_load_read(runner->root, now_s);
-    trial->own_before_s = own_s(runner);
+    trial->before = machine_load_read(runner->root, &slot->processors, now_s);
+    trial->own_before_s = own_s(slot);
     trial->cpu_before_s = program_cpu_s(&slot->program);
     trial->start_s = trial->before.at_s = trial_clock();
 }
@@ -64,9 +68,9 @@ void measure_end(struct slot *slot, double now_s) {
     result->cpu_s = measure_cpu_s(slot);
     result->peak_bytes = peak_of_living(&slot->program);
     if (!runner->command.watch_machine) return;
-    const struct machine_load after = machine_load_read(runner->root, trial_clock());
-    machine_load_compare(&trial->before, &after, own_s(runner) - trial->own_before_s, &result->machine);
-    result->machine.frequency = machine_frequency(runner->root);
+    const struct machine_load after = machine_load_read(runner->root, &slot->processors, trial_clock());
+    machine_load_compare(&trial->before, &after, own_s(slot) - trial->own_before_s, &result->machine);
+    result->machine.frequency = machine_frequency(runner->root, &slot->processors);
 }
 
 void measure_gone(struct slot *slot) {

@@ -11,10 +11,12 @@
 #include <unistd.h>
 #include "tune/run/failure_words.h"
 #include "tune/run/placeholders.h"
+#include "tune/run/processor_share.h"
 #include "tune/run/trial_slot.h"
 
 enum { SLOTS_MOST = 1024, WORDS_MOST = 100000 };
 static const double LOAD_TIMEOUT_S = 600, GRACE_S = 2;
+static const double LAUNCHER_GRACE_S = 10; /* it has to end what runs elsewhere */
 
 /* ---- What programs write ------------------------------------------------------------------------------------ */
 
@@ -96,7 +98,7 @@ static int32_t watch_processes(struct kerf_trial_runner *runner, struct kerf_err
     if (pidfd < 0)
         return kerf_error_set(err, KERF_EUNSUPPORTED, "trials need Linux 5.3 (pidfd_open): %s", strerror(errno));
     close(pidfd);
-    int number = trial_guard_start(&runner->guard, 2 * slots);
+    int number = trial_guard_start(&runner->guard, 2 * slots, runner->command.launcher ? runner->command.grace_s : 0);
     if (number != 0) return kerf_error_set(err, KERF_EIO, "a process cannot be started: %s", strerror(number));
     prctl(PR_GET_CHILD_SUBREAPER, &runner->subreaper_before);
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -111,6 +113,8 @@ static int32_t watch_processes(struct kerf_trial_runner *runner, struct kerf_err
 
 static int32_t make_slots(struct kerf_trial_runner *runner, struct kerf_error *err) {
     size_t count = (size_t)runner->command.slots;
+    cpu_set_t allowed, share;
+    processors_allowed(&allowed);
     runner->slots = calloc(count, sizeof *runner->slots);
     runner->fds = calloc(1 + 2 * count * PROGRAM_FDS, sizeof *runner->fds);
     runner->family.cpu_s = calloc(2 * count, sizeof *runner->family.cpu_s);
@@ -121,6 +125,10 @@ static int32_t make_slots(struct kerf_trial_runner *runner, struct kerf_error *e
         struct slot *slot = &runner->slots[i];
         slot->runner = runner;
         slot->index = i;
+        slot->processors = allowed;
+        if (runner->command.slots > 1 && !runner->command.launcher)
+            runner->share = processor_share(runner->root, &allowed, runner->command.slots, i, &share);
+        if (runner->share > 0) slot->processors = share;
         slot->program = (struct program){
             .family = &runner->family, .index = 2 * i, .rest_fd = -1, .line = program_line, .context = slot};
         slot->shell = (struct program){.family = &runner->family,
@@ -145,7 +153,7 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
     runner->protocol = trial_protocol_find(command->protocol);
     if (runner->command.slots == 0) runner->command.slots = 1;
     if (runner->command.load_timeout_s == 0) runner->command.load_timeout_s = LOAD_TIMEOUT_S;
-    if (runner->command.grace_s == 0) runner->command.grace_s = GRACE_S;
+    if (runner->command.grace_s == 0) runner->command.grace_s = command->launcher ? LAUNCHER_GRACE_S : GRACE_S;
     int32_t code = check_command(runner, err);
     if (code == KERF_OK) code = check_program(runner, err);
     if (code == KERF_OK) code = make_slots(runner, err);
@@ -235,6 +243,8 @@ const char *kerf_trial_memory_cap(const struct kerf_trial_runner *runner) {
     memory_cap_close(&cap);
     return is_group ? "cgroup" : "RLIMIT_AS";
 }
+
+int32_t kerf_trial_processors(const struct kerf_trial_runner *runner) { return runner->share; }
 
 int64_t kerf_trial_loads(const struct kerf_trial_runner *runner) { return runner->loads; }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -135,7 +136,10 @@ static char **make_environment(struct slot *slot, int is_shell) {
 
 static int start_shell(struct slot *slot, const char *text, double now_s) {
     char sh[] = "sh", dash_c[] = "-c", *words[] = {sh, dash_c, arena_strdup(&slot->arena, text), NULL};
-    struct program_launch start = {.words = words, .environment = make_environment(slot, 1), .root = slot->runner->root};
+    struct program_launch start = {.words = words,
+                                   .environment = make_environment(slot, 1),
+                                   .root = slot->runner->root,
+                                   .processors = slot->runner->share ? &slot->processors : NULL};
     if (words[2] == NULL || start.environment == NULL) return ENOMEM;
     slot->trial.until_s = now_s + (slot->runner->is_ending ? CLEANUP_S : slot->runner->command.load_timeout_s);
     return program_launch(&slot->shell, &start, now_s);
@@ -171,11 +175,13 @@ static void start_program(struct slot *slot, char **words, double now_s) {
     const struct trial_protocol *protocol = runner->protocol;
     struct trial *trial = &slot->trial;
     const struct program_launch start = {.words = words,
-                                        .environment = make_environment(slot, 0),
-                                        .has_input = protocol->is_persistent,
-                                        .wants_group = runner->command.objective == KERF_TRIAL_MEMORY,
-                                        .cap_bytes = runner->command.memory_cap_bytes,
-                                        .root = runner->root};
+                                         .environment = make_environment(slot, 0),
+                                         .has_input = protocol->is_persistent,
+                                         .wants_group = runner->command.objective == KERF_TRIAL_MEMORY,
+                                         .cap_bytes = runner->command.memory_cap_bytes,
+                                         .root = runner->root,
+                                         .death_signal = runner->command.launcher ? SIGTERM : SIGKILL,
+                                         .processors = runner->share ? &slot->processors : NULL};
     int number = ENOMEM;
     joined(words, &slot->words);
     measure_begin(slot, now_s);

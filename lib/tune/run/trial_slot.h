@@ -12,6 +12,7 @@
 #define KERF_TUNE_TRIAL_SLOT_H
 
 #include <regex.h>
+#include <sched.h>
 #include "base/arena.h"
 #include "kerf/trial.h"
 #include "tune/run/machine_load.h"
@@ -83,6 +84,7 @@ struct trial {
 struct slot {
     struct kerf_trial_runner *runner;
     int32_t index;
+    cpu_set_t processors; /* that it may use */
     struct program program, shell;
     struct trial trial;
     struct kerf_text words; /* what the program was started with, each ended by a NUL */
@@ -97,6 +99,7 @@ struct kerf_trial_runner {
     regex_t regex;
     int has_regex;
     struct slot *slots; /* [command.slots] */
+    int32_t share;      /* processors of a slot's own; 0: it has all that kerf may use */
     struct pollfd *fds;
     struct program_family family;
     struct trial_guard guard;
