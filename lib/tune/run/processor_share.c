@@ -45,7 +45,7 @@ static int by_place(const void *left, const void *right) {
 }
 
 int32_t processor_share(const char *root, const cpu_set_t *allowed, int32_t slots, int32_t slot, cpu_set_t *ret_set) {
-    struct place places[CPU_SETSIZE];
+    struct place places[CPU_SETSIZE] = {{0}};
     int32_t count = 0, cores = 0, unit = -1, taken = 0;
     for (int i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, allowed)) places[count++] = place_of(root, i);
