@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <unistd.h>
 #include <pthread.h>
 #include "cli/amounts.h"
 #include "cli/command.h"
@@ -155,11 +156,30 @@ static const struct kerf_command table = {
     .examples = examples,
 };
 
-/* Waits for SIGTERM or SIGINT, which no thread takes otherwise. */
-static void wait_for_end(const sigset_t *signals) {
+struct end {
+    sigset_t signals;
+    pthread_t thread;
+    _Atomic int is_started;
+};
+
+/* SIGTERM and SIGINT, which no other thread takes. Until the server has started nobody was answered, and what an import
+ * stored by then it finds the next time: there is nothing to wait for. */
+static void *wait_for_end(void *context) {
+    struct end *end = context;
     int number;
-    while (sigwait(signals, &number) != 0) {
+    while (sigwait(&end->signals, &number) != 0) {
     }
+    if (!end->is_started) _exit(EXIT_ANSWERED);
+    return NULL;
+}
+
+static int32_t watch_for_end(struct end *end, struct kerf_error *err) {
+    sigemptyset(&end->signals);
+    sigaddset(&end->signals, SIGTERM);
+    sigaddset(&end->signals, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &end->signals, NULL);
+    if (pthread_create(&end->thread, NULL, wait_for_end, end) == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_ENOMEM, "no thread can be had");
 }
 
 /* A run repeats its last report for some minutes, and is to be told that it is known. */
@@ -178,7 +198,7 @@ static int serve(const struct serve_options *values) {
     double keep_s;
     if (read_keep(values->keep_trials, &keep_s, &err) != KERF_OK) return cli_fail(&err);
     struct server *server;
-    sigset_t signals;
+    static struct end end; /* its thread may outlive a start that failed */
     int compat = strcmp(values->compat, "zeus") == 0;
     const struct server_options how = {
         .listen = values->listen,
@@ -205,12 +225,10 @@ static int serve(const struct serve_options *values) {
         kerf_error_set(&err, KERF_EINVALID, "--tls-key is of no use without --tls-cert");
         return cli_fail(&err);
     }
-    sigemptyset(&signals);
-    sigaddset(&signals, SIGTERM);
-    sigaddset(&signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+    if (watch_for_end(&end, &err) != KERF_OK) return cli_fail(&err);
     if (server_start(&how, &server, &err) != KERF_OK) return cli_fail(&err) == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
-    wait_for_end(&signals);
+    end.is_started = 1;
+    pthread_join(end.thread, NULL);
     server_stop(server);
     return EXIT_ANSWERED;
 }

@@ -29,3 +29,12 @@ kill -TERM $server
 wait $server
 echo "exit $?"
 sed 's/"time":"[^"]*"/"time":TIME/; s/127.0.0.1:[0-9]*/ADDRESS/' log
+
+echo "== ended before it began"
+mkfifo slow.pem # nobody writes it
+"$KERF" serve --listen 127.0.0.1:0 --store jobs.db --tls-cert slow.pem &
+server=$!
+for _ in $(seq 100); do [ "$(ls /proc/$server/task | wc -l)" = 2 ] && break; sleep 0.05; done
+kill -TERM $server
+wait $server
+echo "exit $?"
