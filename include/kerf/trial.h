@@ -59,6 +59,7 @@ struct kerf_trial_command {
                                  RLIMIT_AS; 0: none */
     int32_t show_output;      /* 1: what the program writes goes on to standard error */
     int32_t watch_machine;    /* 1: measure what else the machine did meanwhile */
+    int32_t fresh_worker;     /* 1: a worker measures one setting, and another one is started for the next */
 };
 
 struct kerf_trial_runner;
