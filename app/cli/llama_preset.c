@@ -145,8 +145,8 @@ static int is_tuned(const struct lists *lists, const char *name) {
     return 0;
 }
 
-/* What llama.cpp refuses, and what llama-imatrix would not run as it was measured: of a batch larger than the context it
- * makes several chunks at a time, each with a cache of its own. */
+/* What llama.cpp refuses, and what llama-imatrix would not run as it was measured: of a batch larger than the context
+ * it makes several chunks at a time, each with a cache of its own. */
 static void add_wheres(const struct llama_question *question, struct llama_preset *preset, struct lists *lists,
                        const struct study_request *request) {
     lists->wheres[lists->num_wheres++] = "ubatch <= batch";
@@ -172,8 +172,8 @@ static void make_grid(const struct llama_question *question, struct llama_preset
     add_wheres(question, preset, lists, request);
 }
 
-/* What llama.cpp does when nothing is said, where the grid has it: it cuts the batch to the context, and flash attention
- * is on where the backend can, as processors do. */
+/* What llama.cpp does when nothing is said, where the grid has it: it cuts the batch to the context, and flash
+ * attention is on where the backend can, as processors do. */
 static const char *usual_default(const struct llama_question *question, struct llama_preset *preset,
                                  const struct lists *lists, const struct kerf_tune_space *space) {
     struct kerf_text text = {0};
@@ -245,7 +245,7 @@ static void bench_words(const struct llama_question *question, struct llama_pres
                         const struct kerf_tune_space *space) {
     static const struct {
         const char *name, *option;
-    } options[] = {{"batch", "-b"},     {"ubatch", "-ub"},          {"threads", "-t"}, {"gpu_layers", "-ngl"},
+    } options[] = {{"batch", "-b"},     {"ubatch", "-ub"},   {"threads", "-t"},          {"gpu_layers", "-ngl"},
                    {"kv_type", "-ctk"}, {"kv_type", "-ctv"}, {"flash_attention", "-fa"}, {"mmap", "-lm"}};
     static const char *const fixed[] = {"-n", "0", "-r", "1", "-o", "jsonl"};
     int has_threads = 0, has_layers = 0;
@@ -287,8 +287,7 @@ static int32_t check_imatrix(const struct llama_question *question, const char *
     else if (is_in_list(question->also, "kv_type"))
         fault = "another kv_type would change the matrix; leave it out of --tune";
     if (fault == NULL) return KERF_OK;
-    return kerf_error_set(err, worker ? KERF_EINVALID : KERF_EUNSUPPORTED,
-                          "--conform-to-imatrix: %s", fault);
+    return kerf_error_set(err, worker ? KERF_EINVALID : KERF_EUNSUPPORTED, "--conform-to-imatrix: %s", fault);
 }
 
 /* ---- From the question to the request ------------------------------------------------------------------------- */

@@ -200,8 +200,9 @@ static const struct kerf_option options[] = {
     {.name = "conform-to-imatrix",
      .type = KERF_OPTION_FLAG,
      AT(conform_to_imatrix),
-     .help = "`llama`: only what llama-imatrix can be run with as it was measured: batches up to the context, the logits "
-             "of all tokens."},
+     .help =
+         "`llama`: only what llama-imatrix can be run with as it was measured: batches up to the context, the logits "
+         "of all tokens."},
     {.name = "study",
      .type = KERF_OPTION_STRING,
      AT(study),

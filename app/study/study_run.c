@@ -156,10 +156,10 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     int64_t most = run->request.max_observations;
     int is_spent = most > 0 && run->state.num_entries >= most;
     int is_sure = answer.best >= 0 && answer.settings[answer.best].probability_within >= run->request.confidence;
-    int32_t why = answer.best < 0                                    ? STUDY_NOTHING
-                  : decision->stop == KERF_TUNE_CONFIDENT || is_sure ? STUDY_CONFIDENT
-                  : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent            ? STUDY_TOO_NOISY
-                                                                     : STUDY_BUDGET;
+    int32_t why = answer.best < 0                                      ? STUDY_NOTHING
+                  : decision->stop == KERF_TUNE_CONFIDENT || is_sure   ? STUDY_CONFIDENT
+                  : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent ? STUDY_TOO_NOISY
+                                                                       : STUDY_BUDGET;
     stop(run, why, decision->reason);
     run->decided = 1;
     if (why != STUDY_NOTHING || run->state.num_entries == 0) return KERF_OK;
