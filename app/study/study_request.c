@@ -144,6 +144,8 @@ int32_t study_request_command(const struct study_request *request, struct kerf_t
     *ret_command = (struct kerf_trial_command){.words = request->words.items,
                                                .num_words = request->words.count,
                                                .protocol = request->protocol,
+                                               .fresh_worker =
+                                                   request->policy && strcmp(request->policy, "best_bub") == 0,
                                                .objective = objective->code,
                                                .pattern = pattern,
                                                .prepare = request->prepare,
@@ -154,8 +156,7 @@ int32_t study_request_command(const struct study_request *request, struct kerf_t
                                                .trial_timeout_s = request->trial_timeout_s,
                                                .memory_cap_bytes = request->memory_cap_bytes,
                                                .show_output = request->show_output,
-                                               .watch_machine = !request->ignore_interference,
-                                               .fresh_worker = request->policy && strcmp(request->policy, "best_bub") == 0};
+                                               .watch_machine = !request->ignore_interference};
     return KERF_OK;
 }
 

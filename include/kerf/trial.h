@@ -44,6 +44,7 @@ struct kerf_trial_command {
                                  placeholder and empty is left out */
     int32_t num_words;
     const char *protocol;   /* NULL: exit */
+    int32_t fresh_worker;   /* 1: a worker measures one setting, and another one is started for the next */
     int32_t objective;      /* enum kerf_trial_objective */
     const char *pattern;    /* of KERF_TRIAL_REGEX (POSIX extended) and KERF_TRIAL_JSON */
     const char *prepare;    /* for sh -c before each trial, not measured, with KERF_SETTING (JSON) and KERF_SLOT in its
@@ -59,7 +60,6 @@ struct kerf_trial_command {
                                  RLIMIT_AS; 0: none */
     int32_t show_output;      /* 1: what the program writes goes on to standard error */
     int32_t watch_machine;    /* 1: measure what else the machine did meanwhile */
-    int32_t fresh_worker;     /* 1: a worker measures one setting, and another one is started for the next */
 };
 
 struct kerf_trial_runner;
