@@ -39,7 +39,7 @@ echo "== for llama-imatrix"
 sed -n '1s/.*\("wheres":\[[^]]*\]\).*/\1/p' studies/imatrix.jsonl
 refuses tune llama model.gguf --context 512 --conform-to-imatrix --logits last
 refuses tune llama model.gguf --context 512 --conform-to-imatrix --tune threads,kv_type
-refuses tune -p b=1,2 --conform-to-imatrix -- true {b}
+refuses tune -p b=1,2 --conform-to-imatrix -- true '{b}'
 
 echo "== refusals"
 refuses tune llama model.gguf
