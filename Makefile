@@ -33,6 +33,7 @@ bench: release ## candidates a second, instructions a candidate, decisions a sec
 	@build/release/bench/jobs
 	@build/release/bench/tune
 	@build/release/bench/serve
+	@bench/tune_llama --pairs 2
 
 fresh: ## both commands of the README from a clean clone in a bare Debian 12 (needs root and debootstrap)
 	@scripts/fresh

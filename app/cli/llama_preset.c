@@ -71,12 +71,15 @@ static const struct {
                {"gpu_layers", NULL},
                {"flash_attention", "flash_attention=off,on"},
                {"kv_type", "kv_type=f16,q8_0"},
-               {"mmap", "mmap=on,off"}};
+               {"mmap", NULL}};
 enum { CHOICES = sizeof choices / sizeof *choices };
 
-static const char *param_of(struct llama_preset *preset, size_t choice) {
+/* is_bench: in the words of llama-bench, which go onto its command line. */
+static const char *param_of(struct llama_preset *preset, size_t choice, int is_bench) {
     if (choices[choice].param) return choices[choice].param;
-    return choice == 0 ? threads_param(preset) : gpu_layers_param(preset);
+    if (choice == 0) return threads_param(preset);
+    if (choice == 1) return gpu_layers_param(preset);
+    return is_bench ? "mmap=mmap,none" : "mmap=on,off";
 }
 
 struct lists { /* while they grow; [count] each */
@@ -123,24 +126,54 @@ static int32_t check_also(const char *also, struct kerf_error *err) {
     return KERF_OK;
 }
 
-static void make_grid(const struct llama_question *question, struct llama_preset *preset, struct lists *lists,
-                      struct study_request *request) {
-    int64_t most = power_of_two_up_to(question->context < BATCH_MOST ? question->context : BATCH_MOST);
-    if (question->max_batch_exponent > 0 && most > INT64_C(1) << question->max_batch_exponent)
-        most = INT64_C(1) << question->max_batch_exponent;
+/* Powers of two. llama.cpp cuts its default to the context: that is then one of them, whatever its size. */
+static const char *batch_param(const struct llama_question *question, struct llama_preset *preset, int64_t most) {
     int64_t least = most < BATCH_LEAST ? most : BATCH_LEAST;
-    add_param(lists, request, "batch", printed(preset, "batch=%" PRId64 "..%" PRId64 ":x2", least, most));
-    add_param(lists, request, "ubatch",
-              printed(preset, "ubatch=%d..%" PRId64 ":x2", most < UBATCH_LEAST ? 1 : UBATCH_LEAST, most));
-    for (size_t i = 0; i < CHOICES; i++)
-        if (is_in_list(question->also, choices[i].name) || own_param(request, choices[i].name))
-            add_param(lists, request, choices[i].name, param_of(preset, i));
+    struct kerf_text text = {0};
+    if (question->max_batch_exponent > 0 || question->context >= BATCH_DEFAULT || question->context == most)
+        return printed(preset, "batch=%" PRId64 "..%" PRId64 ":x2", least, most);
+    kerf_text_add(&text, "batch=");
+    for (int64_t batch = least; batch <= most; batch *= 2) kerf_text_printf(&text, "%" PRId64 ",", batch);
+    kerf_text_printf(&text, "%" PRId64, question->context);
+    return sketch_text(&preset->sketch, &text);
+}
+
+static int is_tuned(const struct lists *lists, const char *name) {
+    size_t length = strlen(name);
+    for (int32_t i = 0; i < lists->num_params; i++)
+        if (strncmp(lists->params[i], name, length) == 0 && lists->params[i][length] == '=') return 1;
+    return 0;
+}
+
+/* What llama.cpp refuses, and what llama-imatrix would not run as it was measured: of a batch larger than the context
+ * it makes several chunks at a time, each with a cache of its own. */
+static void add_wheres(const struct llama_question *question, struct llama_preset *preset, struct lists *lists,
+                       const struct study_request *request) {
     lists->wheres[lists->num_wheres++] = "ubatch <= batch";
+    if (is_tuned(lists, "kv_type") && is_tuned(lists, "flash_attention"))
+        lists->wheres[lists->num_wheres++] = "kv_type == \"f16\" || flash_attention == \"on\"";
+    if (question->conform_to_imatrix)
+        lists->wheres[lists->num_wheres++] = printed(preset, "batch <= %" PRId64, question->context);
     for (int32_t i = 0; i < request->wheres.count && lists->num_wheres < 16; i++)
         lists->wheres[lists->num_wheres++] = request->wheres.items[i];
 }
 
-/* What llama.cpp does when nothing is said, where the grid has it; it cuts the batch to the context. */
+static void make_grid(const struct llama_question *question, struct llama_preset *preset, struct lists *lists,
+                      int is_bench, struct study_request *request) {
+    int64_t most = power_of_two_up_to(question->context < BATCH_MOST ? question->context : BATCH_MOST);
+    if (question->max_batch_exponent > 0 && most > INT64_C(1) << question->max_batch_exponent)
+        most = INT64_C(1) << question->max_batch_exponent;
+    add_param(lists, request, "batch", batch_param(question, preset, most));
+    add_param(lists, request, "ubatch",
+              printed(preset, "ubatch=%d..%" PRId64 ":x2", most < UBATCH_LEAST ? 1 : UBATCH_LEAST, most));
+    for (size_t i = 0; i < CHOICES; i++)
+        if (is_in_list(question->also, choices[i].name) || own_param(request, choices[i].name))
+            add_param(lists, request, choices[i].name, param_of(preset, i, is_bench));
+    add_wheres(question, preset, lists, request);
+}
+
+/* What llama.cpp does when nothing is said, where the grid has it: it cuts the batch to the context, and flash
+ * attention is on where the backend can, as processors do. */
 static const char *usual_default(const struct llama_question *question, struct llama_preset *preset,
                                  const struct lists *lists, const struct kerf_tune_space *space) {
     struct kerf_text text = {0};
@@ -152,7 +185,7 @@ static const char *usual_default(const struct llama_question *question, struct l
         const char *value = strcmp(param->name, "threads") == 0 ? NULL : param->texts[0];
         if (strcmp(param->name, "gpu_layers") == 0)
             value = param->texts[question->gpu_layers ? param->num_values - 1 : 0];
-        if (strcmp(param->name, "flash_attention") == 0) value = "off";
+        if (strcmp(param->name, "flash_attention") == 0) value = "on";
         kerf_text_printf(&text, ",%s=%s", param->name, value ? value : param->texts[param->num_values - 1]);
     }
     const char *words = sketch_text(&preset->sketch, &text);
@@ -212,8 +245,8 @@ static void bench_words(const struct llama_question *question, struct llama_pres
                         const struct kerf_tune_space *space) {
     static const struct {
         const char *name, *option;
-    } options[] = {{"batch", "-b"},     {"ubatch", "-ub"},          {"threads", "-t"}, {"gpu_layers", "-ngl"},
-                   {"kv_type", "-ctk"}, {"flash_attention", "-fa"}, {"mmap", "-lm"}};
+    } options[] = {{"batch", "-b"},     {"ubatch", "-ub"},   {"threads", "-t"},          {"gpu_layers", "-ngl"},
+                   {"kv_type", "-ctk"}, {"kv_type", "-ctv"}, {"flash_attention", "-fa"}, {"mmap", "-lm"}};
     static const char *const fixed[] = {"-n", "0", "-r", "1", "-o", "jsonl"};
     int has_threads = 0, has_layers = 0;
     word(lists, "llama-bench");
@@ -234,22 +267,27 @@ static void bench_words(const struct llama_question *question, struct llama_pres
     if (!has_layers) word(lists, "-ngl"), word(lists, printed(preset, "%" PRId64, question->gpu_layers));
 }
 
-static int32_t make_command(const struct llama_question *question, struct llama_preset *preset, struct lists *lists,
-                            const struct kerf_tune_space *space, struct study_request *request,
-                            struct kerf_error *err) {
-    const char *worker = find_worker(preset);
-    if (worker) {
-        worker_words(question, preset, lists, worker);
-        request->protocol = "worker";
-    } else if (is_in_path("llama-bench")) {
-        bench_words(question, preset, lists, space);
-        request->protocol = "llama-bench";
-    } else {
-        return kerf_error_set(err, KERF_EUNSUPPORTED,
-                              "there is neither kerf-llama-worker (built where pkg-config finds llama, or for "
-                              "$KERF_LLAMA_DIR) nor llama-bench in $PATH: nothing runs llama.cpp");
-    }
-    return KERF_OK;
+/* *ret_worker: NULL: it is llama-bench. */
+static int32_t find_program(struct llama_preset *preset, const char **ret_worker, struct kerf_error *err) {
+    *ret_worker = find_worker(preset);
+    if (*ret_worker || is_in_path("llama-bench")) return KERF_OK;
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "there is neither kerf-llama-worker (built where pkg-config finds llama, or for "
+                          "$KERF_LLAMA_DIR) nor llama-bench in $PATH: nothing runs llama.cpp");
+}
+
+/* llama-bench computes the logits of the last token alone, and llama-imatrix needs those of all. */
+static int32_t check_imatrix(const struct llama_question *question, const char *worker, struct kerf_error *err) {
+    const char *fault = NULL;
+    if (!question->conform_to_imatrix) return KERF_OK;
+    if (worker == NULL)
+        fault = "llama-imatrix computes the logits of all tokens, which llama-bench does not measure";
+    else if (strcmp(question->outputs, "last") == 0)
+        fault = "llama-imatrix computes the logits of all tokens; leave out --logits last";
+    else if (is_in_list(question->also, "kv_type"))
+        fault = "another kv_type would change the matrix; leave it out of --tune";
+    if (fault == NULL) return KERF_OK;
+    return kerf_error_set(err, worker ? KERF_EINVALID : KERF_EUNSUPPORTED, "--conform-to-imatrix: %s", fault);
 }
 
 /* ---- From the question to the request ------------------------------------------------------------------------- */
@@ -264,7 +302,7 @@ static int32_t check_context(const struct llama_question *question, const struct
                              struct kerf_error *err) {
     if (gguf->context_length > 0 && question->context > gguf->context_length)
         return kerf_error_set(err, KERF_EINVALID,
-                              "--context %" PRId64 " is larger than the %" PRId64
+                              "a context of %" PRId64 " is larger than the %" PRId64
                               " tokens that %.100s was trained with",
                               question->context, gguf->context_length, question->model);
     return KERF_OK;
@@ -274,15 +312,22 @@ static int32_t make(const struct llama_question *question, struct llama_preset *
                     struct kerf_error *err) {
     struct lists lists = {.num_params = 0};
     struct kerf_tune_space *space = NULL;
+    const char *worker;
     int32_t code = check_context(question, preset->gguf, err);
     if (code == KERF_OK) code = check_also(question->also, err);
+    if (code == KERF_OK) code = find_program(preset, &worker, err);
+    if (code == KERF_OK) code = check_imatrix(question, worker, err);
     if (code != KERF_OK) return code;
-    make_grid(question, preset, &lists, request);
+    make_grid(question, preset, &lists, worker == NULL, request);
     if (preset->sketch.failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     code = kerf_tune_space_create(lists.params, lists.num_params, lists.wheres, lists.num_wheres, NULL, &space, err);
     if (code != KERF_OK) return code;
     if (request->defaults == NULL) request->defaults = usual_default(question, preset, &lists, space);
-    code = make_command(question, preset, &lists, space, request, err);
+    request->protocol = worker ? "worker" : "llama-bench";
+    if (worker)
+        worker_words(question, preset, &lists, worker);
+    else
+        bench_words(question, preset, &lists, space);
     kerf_tune_space_free(space);
     request->params = keep(preset, lists.params, lists.num_params);
     request->wheres = keep(preset, lists.wheres, lists.num_wheres);
@@ -357,11 +402,41 @@ struct kerf_llama_setting llama_preset_setting(const struct llama_preset *preset
         if (strcmp(param->name, "threads") == 0) whole.threads = (int32_t)number;
         if (strcmp(param->name, "gpu_layers") == 0) whole.gpu_layers = number;
         if (strcmp(param->name, "kv_type") == 0) whole.kv_type_k = whole.kv_type_v = text;
-        if (strcmp(param->name, "mmap") == 0) whole.mmap = strcmp(text, "on") == 0;
+        if (strcmp(param->name, "mmap") == 0) whole.mmap = strcmp(text, "on") == 0 || strcmp(text, "mmap") == 0;
         if (strcmp(param->name, "flash_attention") == 0)
             whole.flash_attention = strcmp(text, "on") == 0 ? KERF_LLAMA_ATTENTION_ON : KERF_LLAMA_ATTENTION_OFF;
     }
     return whole;
+}
+
+/* Quantized caches are made of blocks of 32 values, which llama.cpp does not let reach over a head's end. */
+static const char *cache_fault(struct llama_preset *preset, const char *type) {
+    const struct kerf_gguf *gguf = preset->gguf;
+    enum { BLOCK = 32 };
+    if (type == NULL || type[0] != 'q') return NULL;
+    for (int64_t i = 0; i < gguf->block_count; i++) {
+        const struct kerf_gguf_layer *layer = &gguf->layers[i];
+        int32_t length = layer->key_length % BLOCK ? layer->key_length : layer->value_length;
+        if (layer->head_count_kv > 0 && length % BLOCK)
+            return printed(preset, "heads of %" PRId32 " cannot be kept as %s, in blocks of %d", length, type, BLOCK);
+    }
+    return NULL;
+}
+
+static const char *memory_fault(struct llama_preset *preset, const struct kerf_llama_setting *setting,
+                                int64_t available) {
+    struct kerf_llama_memory memory;
+    struct kerf_text text = {0};
+    if (kerf_llama_memory_estimate(preset->gguf, setting, &memory, NULL) != KERF_OK)
+        return NULL;                                                            /* not known: it is tried */
+    int64_t needed = memory.kv_host + memory.compute_host + memory.output_host; /* weights may be paged out */
+    if (needed <= available) return NULL;
+    kerf_text_add(&text, "it needs about ");
+    kerf_text_bytes(&text, (double)needed);
+    kerf_text_add(&text, " beside the weights, and ");
+    kerf_text_bytes(&text, (double)available);
+    kerf_text_add(&text, " are free");
+    return sketch_text(&preset->sketch, &text);
 }
 
 int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_tune_space *space, struct kerf_error *err) {
@@ -371,18 +446,8 @@ int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_tune_sp
     if (preset->skipped == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     for (int32_t i = 0; i < space->num_settings; i++) {
         struct kerf_llama_setting setting = llama_preset_setting(preset, space, i);
-        struct kerf_llama_memory memory;
-        if (kerf_llama_memory_estimate(preset->gguf, &setting, &memory, NULL) != KERF_OK)
-            continue;                                                               /* not known: it is tried */
-        int64_t needed = memory.kv_host + memory.compute_host + memory.output_host; /* weights may be paged out */
-        if (needed <= machine.available) continue;
-        struct kerf_text text = {0};
-        kerf_text_add(&text, "it needs about ");
-        kerf_text_bytes(&text, (double)needed);
-        kerf_text_add(&text, " beside the weights, and ");
-        kerf_text_bytes(&text, (double)machine.available);
-        kerf_text_add(&text, " are free");
-        preset->skipped[i] = sketch_text(&preset->sketch, &text);
+        preset->skipped[i] = cache_fault(preset, setting.kv_type_k);
+        if (preset->skipped[i] == NULL) preset->skipped[i] = memory_fault(preset, &setting, machine.available);
     }
     return preset->sketch.failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory") : KERF_OK;
 }

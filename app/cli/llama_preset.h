@@ -19,6 +19,7 @@ struct llama_question {
     int64_t gpu_layers;         /* -1: all */
     const char *also;           /* "threads,flash_attention": what is tuned beside batch and ubatch; NULL: nothing */
     const char *outputs;        /* "all" or "last": the logits that are computed */
+    int32_t conform_to_imatrix; /* 1: only what llama-imatrix can be run with as it was measured */
     int32_t max_batch_exponent; /* largest batch is 2 to it; 0: the context and what memory allows */
 };
 
@@ -38,7 +39,7 @@ int32_t llama_preset_make(const struct llama_question *question, struct llama_pr
 int32_t llama_preset_recall(const struct study_request *request, struct llama_preset *ret_preset,
                             struct kerf_error *err);
 
-/* Marks the settings that have no room in this machine's memory. */
+/* Marks the settings that llama.cpp refuses, and those that have no room in this machine's memory. */
 int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_tune_space *space, struct kerf_error *err);
 
 void llama_preset_free(struct llama_preset *preset);

@@ -18,7 +18,7 @@ struct tune_options {
     const char *also, *logits; /* of the preset llama, as the next ones */
     int64_t context, threads, gpu_layers;
     int64_t warmups, seed, slots, max_observations;
-    int32_t minimize, maximize, resume, no_journal, fresh, show_output;
+    int32_t minimize, maximize, resume, no_journal, fresh, show_output, conform_to_imatrix;
 };
 
 #define AT(field) .offset = offsetof(struct tune_options, field)
@@ -201,6 +201,12 @@ static const struct kerf_option options[] = {
      .help =
          "`llama`: what to tune beside batch and ubatch: threads, gpu_layers, flash_attention, kv_type (which changes "
          "what the model answers), mmap; with commas between them."},
+    {.name = "conform-to-imatrix",
+     .type = KERF_OPTION_FLAG,
+     AT(conform_to_imatrix),
+     .help =
+         "`llama`: only what llama-imatrix can be run with as it was measured: batches up to the context, the logits "
+         "of all tokens."},
     {.name = "study",
      .type = KERF_OPTION_STRING,
      AT(study),
@@ -378,18 +384,20 @@ static int32_t read_llama(const struct tune_options *values, struct llama_preset
                                             .threads = values->threads,
                                             .gpu_layers = values->gpu_layers,
                                             .also = values->also,
+                                            .conform_to_imatrix = values->conform_to_imatrix,
                                             .outputs = values->logits ? values->logits : "all"};
     if (request->prefer == NULL) request->prefer = LLAMA_PREFERENCE;
     return llama_preset_make(&question, preset, request, err);
 }
 
 static int32_t check_not_llama(const struct tune_options *values, struct kerf_error *err) {
-    const char *option = values->context      ? "context"
-                         : values->threads    ? "threads"
-                         : values->gpu_layers ? "gpu-layers"
-                         : values->logits     ? "logits"
-                         : values->also       ? "tune"
-                                              : NULL;
+    const char *option = values->context              ? "context"
+                         : values->threads            ? "threads"
+                         : values->gpu_layers         ? "gpu-layers"
+                         : values->logits             ? "logits"
+                         : values->also               ? "tune"
+                         : values->conform_to_imatrix ? "conform-to-imatrix"
+                                                      : NULL;
     if (option) return kerf_error_set(err, KERF_EINVALID, "--%s is for `kerf tune llama MODEL.gguf` alone", option);
     if (values->params.count == 0)
         return kerf_error_set(err, KERF_EINVALID,

@@ -23,11 +23,13 @@ struct llama_chunk_runner {
     int32_t line_level;
 };
 
-static double clock_s(void) {
+static double seconds_of(clockid_t clock) {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
+
+static double clock_s(void) { return seconds_of(CLOCK_MONOTONIC); }
 
 /* ---- What llama.cpp says ---------------------------------------------------------------------------------- */
 
@@ -166,7 +168,7 @@ static int32_t decode(struct llama_chunk_runner *runner, struct llama_context *c
     int32_t chunk = runner->plan.context - 1, most = setting->batch < chunk ? setting->batch : chunk;
     struct llama_batch batch = llama_batch_init(most, 0, 1);
     int32_t code = KERF_OK, chunks = runner->plan.chunks;
-    double start_s = clock_s();
+    double start_s = clock_s(), cpu_before_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     runner->deadline_s = limit_s > 0 ? start_s + limit_s * chunks : 0;
     for (int32_t i = 0; i < chunks && code == KERF_OK; i++) {
         if (i > 0) llama_memory_clear(llama_get_memory(context), true);
@@ -174,6 +176,7 @@ static int32_t decode(struct llama_chunk_runner *runner, struct llama_context *c
         if (code == KERF_OK) llama_synchronize(context);
     }
     double end_s = clock_s();
+    result->cpu_s = (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_before_s) / chunks;
     runner->deadline_s = 0;
     llama_batch_free(batch);
     if (code != KERF_OK && code != KERF_EINTERRUPTED) return code;

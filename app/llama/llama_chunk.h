@@ -21,6 +21,7 @@ struct llama_chunk_plan {
 struct llama_chunk_result {
     int32_t censored;      /* 1: stopped at the limit */
     double value_s;        /* a chunk's mean */
+    double cpu_s;          /* a chunk's, of all threads, until it ended or was stopped */
     double start_s, end_s; /* of decoding, since the runner was made */
     double load_s;         /* 0: the model was there */
     double context_s;      /* until the context was there */

@@ -103,6 +103,7 @@ static void answer_error(struct kerf_json *json, int32_t code, const char *messa
 
 static void answer_result(struct kerf_json *json, const struct llama_chunk_result *result) {
     kerf_json_number(json, result->censored ? "censored" : "value", result->value_s);
+    kerf_json_number(json, "cpu_s", result->cpu_s);
     kerf_json_number(json, "start_s", result->start_s);
     kerf_json_number(json, "end_s", result->end_s);
     kerf_json_number(json, "context_s", result->context_s);

@@ -145,6 +145,7 @@ int32_t study_request_command(const struct study_request *request, struct kerf_t
         (struct kerf_trial_command){.words = request->words.items,
                                     .num_words = request->words.count,
                                     .protocol = request->protocol,
+                                    .fresh_worker = request->policy && strcmp(request->policy, "best_bub") == 0,
                                     .objective = objective->code,
                                     .pattern = pattern,
                                     .prepare = request->prepare,

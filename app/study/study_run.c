@@ -183,6 +183,11 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
                                                                        : STUDY_BUDGET;
     stop(run, why, decision->reason);
     run->decided = 1;
+    if (why != STUDY_NOTHING || run->state.num_entries == 0) return KERF_OK;
+    const struct study_entry *last = &run->entries[run->state.num_entries - 1];
+    if (last->result.message[0])
+        snprintf(run->state.reason, sizeof run->state.reason, "%d trials failed, the last one: %s", run->failed,
+                 last->result.message);
     return KERF_OK;
 }
 

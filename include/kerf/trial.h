@@ -44,6 +44,7 @@ struct kerf_trial_command {
                                  placeholder and empty is left out */
     int32_t num_words;
     const char *protocol; /* NULL: exit */
+    int32_t fresh_worker; /* 1: a worker measures one setting, and another one is started for the next */
     int32_t objective;    /* enum kerf_trial_objective */
     const char *pattern;  /* of KERF_TRIAL_REGEX (POSIX extended) and KERF_TRIAL_JSON */
     const char *prepare;  /* for sh -c before each trial, not measured, with KERF_SETTING (JSON) and KERF_SLOT in its
@@ -106,8 +107,9 @@ struct kerf_trial_result {
     char message[200]; /* of a failure: what happened, in words; that cleanup failed; "" */
 };
 
-/** Begins a trial on a free slot. A worker is told id, or the next number that it was not told yet. limit: as in kerf_tune_decision. KERF_EINVALID: a slot or setting that there is not,
- * or a slot whose trial has not been waited for. Whatever goes wrong with the program is the trial's result. */
+/** Begins a trial on a free slot. A worker is told id, or the next number that it was not told yet. limit: as in
+ * kerf_tune_decision. KERF_EINVALID: a slot or setting that there is not, or a slot whose trial has not been waited
+ * for. Whatever goes wrong with the program is the trial's result. */
 KERF_API int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
                                   double limit, struct kerf_error *err);
 

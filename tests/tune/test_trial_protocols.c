@@ -257,6 +257,20 @@ static void worker_words(void **state) {
     free_and_check(runner);
 }
 
+static void fresh_workers(void **state) {
+    (void)state;
+    struct kerf_trial_command command = command_of("worker", "misbehaving_worker", "dies", NULL);
+    command.fresh_worker = 1;
+    struct kerf_trial_runner *runner = runner_of(&command);
+    static const int32_t settings[] = {0, 0, 2, 2, 0, 6}, loads[] = {1, 1, 2, 2, 3, 4};
+    for (int i = 0; i < 6; i++) {
+        struct kerf_trial_result result = trial_of(runner, settings[i], 0);
+        is_value(&result, 0.01 * (1 + settings[i] / 2), 0.01 * (1 + settings[i] / 2));
+        assert_int_equal(kerf_trial_loads(runner), loads[i]);
+    }
+    free_and_check(runner);
+}
+
 static void worker_objectives(void **state) {
     (void)state;
     static const int32_t objectives[] = {KERF_TRIAL_CPU, KERF_TRIAL_MEMORY, KERF_TRIAL_VALUE};
@@ -341,6 +355,7 @@ int main(void) {
                                        cmocka_unit_test(vanished),
                                        cmocka_unit_test(slots),
                                        cmocka_unit_test(worker_words),
+                                       cmocka_unit_test(fresh_workers),
                                        cmocka_unit_test(worker_objectives),
                                        cmocka_unit_test(neighbour),
                                        cmocka_unit_test(own_work)};

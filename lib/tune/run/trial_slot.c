@@ -184,6 +184,7 @@ static void start_program(struct slot *slot, char **words, double now_s) {
                                          .processors = runner->share ? &slot->processors : NULL};
     int number = ENOMEM;
     joined(words, &slot->words);
+    slot->setting = trial->result.observation.setting;
     measure_begin(slot, now_s);
     if (start.environment && !slot->words.failed) number = program_launch(&slot->program, &start, trial->start_s);
     if (number != 0) {
@@ -257,6 +258,10 @@ static int prepare_step(struct slot *slot, double now_s) {
     return begin_cleanup(slot, now_s);
 }
 
+static int is_used_up(const struct slot *slot) {
+    return slot->runner->command.fresh_worker && slot->setting != slot->trial.result.observation.setting;
+}
+
 static int replace_step(struct slot *slot, double now_s) {
     struct program *program = &slot->program;
     struct kerf_trial_runner *runner = slot->runner;
@@ -266,7 +271,7 @@ static int replace_step(struct slot *slot, double now_s) {
     char **words = placeholders_fill(runner->space, &runner->command, setting, &slot->arena);
     if (words == NULL) {
         slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "kerf has not enough memory for the command");
-    } else if (is_live && !was_started_with(slot, words)) {
+    } else if (is_live && (!was_started_with(slot, words) || is_used_up(slot))) {
         program_end(program, STAGE_ASKED, now_s);
         return 0;
     } else if (is_live) {

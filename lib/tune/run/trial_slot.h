@@ -88,6 +88,7 @@ struct slot {
     struct program program, shell;
     struct trial trial;
     struct kerf_text words; /* what the program was started with, each ended by a NUL */
+    int32_t setting;        /* that it was started for */
     struct arena arena;     /* of one start */
 };
 
