@@ -159,11 +159,13 @@ static void tell_inert(const struct bub_options *values) {
 
 /* "auto" is 0. */
 static int32_t read_count(const char *option, const char *text, int64_t *ret_count, struct kerf_error *err) {
+    if (text == NULL || strcmp(text, "auto") == 0) {
+        *ret_count = 0;
+        return KERF_OK;
+    }
     char *end;
-    double count = text && strcmp(text, "auto") != 0 ? kerf_number_parse(text, &end) : 0;
-    if (count != 0 && (*end || !(count >= 1 && count <= 1e6) || count != floor(count)))
-        return kerf_error_set(err, KERF_EINVALID, "%s '%.40s' must be a whole number above 0, or auto", option, text);
-    if (text && count == 0 && strcmp(text, "auto") != 0)
+    double count = kerf_number_parse(text, &end);
+    if (end == text || *end || !(count >= 1 && count <= 1e6) || count != floor(count))
         return kerf_error_set(err, KERF_EINVALID, "%s '%.40s' must be a whole number above 0, or auto", option, text);
     *ret_count = (int64_t)count;
     return KERF_OK;

@@ -9,6 +9,7 @@
 
 enum { NOISE_AFTER = 24 };
 static const double CUT = 2.5;
+static const double SLOWED = 1.3; /* times as long as before: not noise */
 
 int beliefs_none(const struct kerf_tune_study *study) {
     return study->num_values + study->num_censored + study->question.num_earlier == 0;
@@ -66,13 +67,31 @@ int32_t beliefs_leader(const struct joint_draws *draws) {
     return leader;
 }
 
+/* How much longer than the model has it runs take now, on its scale: by what it thinks of the drift, or by the last
+ * run that ended, as a machine may slow down at once. 0 where that is no more than noise could be. */
+static double slowness_now(const struct joint_draws *draws) {
+    const struct surface_model *model = draws->model;
+    const struct kerf_tune_study *study = model->study;
+    double drift = 0, mean, sd;
+    for (int32_t k = 0; k < DRAWS; k++) drift += draws->drift[k] / DRAWS;
+    for (int32_t i = study->num_observations - 1; i >= 0; i--) {
+        const struct kerf_tune_observation *last = &study->observations[i];
+        int32_t active = surface_model_find(model, last->setting);
+        if (last->outcome != KERF_TUNE_VALUE || last->warmup || last->disturbed || active < 0) continue;
+        surface_model_moments(model, active, &mean, &sd);
+        drift = fmax(drift, scale_to(&model->scale, last->value) - mean);
+        break;
+    }
+    return drift > log(SLOWED) ? drift : 0;
+}
+
 double beliefs_cut(const struct joint_draws *draws) {
     const struct kerf_tune_study *study = draws->model->study;
     double least = INFINITY;
     if (!study->question.is_time || study->num_values == 0) return INFINITY;
     for (int32_t i = 0; i < draws->num; i++)
         if (study->tallies[beliefs_setting(draws, i)].values > 0) least = fmin(least, mean_of(draws, i));
-    return least + log(CUT);
+    return least + log(CUT) + slowness_now(draws);
 }
 
 double beliefs_limit(const struct joint_draws *draws) {

@@ -13,7 +13,7 @@
 #include "tune/equivalence.h"
 #include "tune/informative.h"
 
-enum { MOST = 200 };
+enum { MOST = 200, STOPPED_MOST = 3 };
 
 static int32_t most(const struct kerf_tune_study *study) {
     (void)study;
@@ -152,6 +152,29 @@ static void decide(const struct joint_draws *draws, struct kerf_tune_decision *r
               tune_words(study, setting, words, sizeof words), 100 * share_of(study), 100 * probability);
 }
 
+/* Runs that were all stopped, one setting among them again, say little, and perhaps that the machine has slowed down:
+ * then the fastest setting that was measured is measured once more, to its end. */
+static int only_stopped(const struct kerf_tune_study *study) {
+    int32_t stopped = 0, again = 0;
+    for (int32_t i = study->num_observations - 1; i >= 0 && stopped < STOPPED_MOST; i--) {
+        const struct kerf_tune_observation *last = &study->observations[i];
+        if (last->warmup || last->disturbed || last->outcome == KERF_TUNE_FAILED) continue;
+        if (last->outcome != KERF_TUNE_CENSORED) return 0;
+        again |= study->tallies[last->setting].censored > 1;
+        stopped++;
+    }
+    return stopped == STOPPED_MOST && again;
+}
+
+static int32_t fastest_measured(const struct kerf_tune_study *study) {
+    int32_t fastest = -1;
+    for (int32_t i = 0; i < study->space->num_settings; i++)
+        if (study->tallies[i].values > 0 && tune_is_open(study, i) &&
+            (fastest < 0 || study->tallies[i].mean < study->tallies[fastest].mean))
+            fastest = i;
+    return fastest;
+}
+
 static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
                     struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
     struct beliefs *beliefs = study->state;
@@ -164,6 +187,11 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     }
     if (beliefs_none(study)) {
         try_anything(study, pending, num_pending, ret_decision);
+        return KERF_OK;
+    }
+    int32_t anchor = only_stopped(study) ? fastest_measured(study) : -1;
+    if (anchor >= 0) {
+        tune_measure(ret_decision, anchor, 0, "the last %d were stopped: is the machine as it was?", (int)STOPPED_MOST);
         return KERF_OK;
     }
     int32_t code = beliefs_update(beliefs, study, SURFACE_ALIKE, err);
