@@ -102,7 +102,11 @@ static int32_t read_rows(FILE *file, const char *column, struct row **ret_rows) 
         for (char *word = strtok(line, ",\r\n"); word && fields < 32; word = strtok(NULL, ",\r\n"))
             field[fields++] = number_read(word, NULL);
         if (isnan(field[at[3]])) continue;
-        if (count % 1024 == 0) rows = realloc(rows, (size_t)(count + 1024) * sizeof *rows);
+        if (count % 1024 == 0) {
+            struct row *more = realloc(rows, (size_t)(count + 1024) * sizeof *rows);
+            if (more == NULL) break; /* what is there is a recording too */
+            rows = more;
+        }
         rows[count++] =
             (struct row){(int32_t)field[at[0]], (int32_t)field[at[1]], (int32_t)field[at[2]], field[at[6]] / 1e3,
                          field[at[3]] / 1e3,    field[at[4]] / 1e3,    field[at[5]] / 1e3};
@@ -158,7 +162,10 @@ int surface_read(struct surface *surface, const char *path, const char *column) 
     memset(surface, 0, sizeof *surface);
     int32_t count = file ? read_rows(file, column, &rows) : 0, top = 0, least = INT32_MAX;
     if (file) pclose(file);
-    if (count == 0) return 0;
+    if (count == 0 || rows == NULL) {
+        free(rows);
+        return 0;
+    }
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
     snprintf(surface->name, sizeof surface->name, "%.*s", (int)strcspn(name, "."), name);
     surface->slow = calloc((size_t)count, sizeof *surface->slow);

@@ -33,14 +33,16 @@ static int32_t read_file(const char *path, char **ret_text, struct kerf_error *e
         code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for %.200s", path);
     if (text) text[length] = 0;
     if (file) fclose(file);
-    if (code == KERF_OK)
+    if (code == KERF_OK && text)
         *ret_text = text;
     else
         wipe(text);
     return code;
 }
 
-static gnutls_datum_t bytes_of(char *text) { return (gnutls_datum_t){(unsigned char *)text, (unsigned)strlen(text)}; }
+static gnutls_datum_t bytes_of(char *text) {
+    return (gnutls_datum_t){(unsigned char *)text, text ? (unsigned)strlen(text) : 0};
+}
 
 /* ---- What they hold ----------------------------------------------------------------------------------------- */
 
