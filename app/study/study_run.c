@@ -225,7 +225,7 @@ static int32_t ask(struct study_run *run, int32_t index, struct kerf_tune_decisi
 static int32_t decide(struct study_run *run, int32_t index, struct kerf_error *err) {
     struct slot *slot = &run->slots[index];
     struct kerf_tune_decision decision;
-    int waits;
+    int waits = 0;
     int32_t code = ask(run, index, &decision, &waits, err);
     if (code != KERF_OK || waits) return code;
     if (decision.action == KERF_TUNE_STOP) return conclude(run, &decision, err);
