@@ -4,6 +4,7 @@
 #include <string.h>
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
+#include "study/study_earlier.h"
 
 /* What the decision chose by itself: not a warm-up, not a slot's anchor, and not the repeat of what was disturbed. */
 static int was_decided(const struct study_record *record, int32_t index) {
@@ -36,13 +37,18 @@ int32_t studies_replay_make(struct studies_replay *replay, struct kerf_error *er
     const struct study_record *record = replay->record;
     struct kerf_tune_question question;
     struct kerf_tune_study *study = NULL;
+    struct study_earlier earlier = {0};
     replay->decisions = calloc((size_t)record->num_entries + 1, sizeof *replay->decisions);
     if (replay->decisions == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     study_request_question(&record->request, record->space, &question);
     question.policy = replay->policy;
-    int32_t code = kerf_tune_study_create(&question, &study, err);
+    int32_t code = study_earlier_load(&record->request.earlier, record->space, &earlier, err);
+    question.earlier = earlier.items;
+    question.num_earlier = earlier.count;
+    if (code == KERF_OK) code = kerf_tune_study_create(&question, &study, err);
     if (code == KERF_OK) code = replay_study(replay, study, err);
     kerf_tune_study_free(study);
+    study_earlier_free(&earlier);
     return code;
 }
 

@@ -20,7 +20,7 @@ void study_request_defaults(struct study_request *ret_request) {
 /* ---- As JSON ------------------------------------------------------------------------------------------------ */
 
 /* What a request is made of, once for writing and reading. X(field) */
-#define LISTS(X)   X(params) X(wheres) X(words)
+#define LISTS(X)   X(params) X(wheres) X(words) X(earlier)
 #define STRINGS(X) X(preset) X(defaults) X(prefer) X(policy) X(objective) X(protocol) X(prepare) X(cleanup) X(launcher)
 #define REALS(X)   X(within) X(margin) X(confidence) X(load_timeout_s) X(trial_timeout_s)
 #define INTEGERS(X)                                                                                                    \

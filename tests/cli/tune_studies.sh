@@ -56,6 +56,7 @@ cmp a b && echo "shown as it was told"
 "$KERF" studies export whole | grep -oE '"n":1,"setting":\{[^}]*\},"outcome":"[a-z]*"'
 "$KERF" studies export whole --format csv | sed -n '1p;2p' | cut -d, -f1-5
 "$KERF" studies replay whole | head -1
+"$KERF" studies replay again | head -1
 "$KERF" studies replay killed --format json | grep -oE '"decided":[0-9]+,"same":[0-9]+'
 
 echo "== refusals"

@@ -122,6 +122,39 @@ static void default_is_first_and_gain_is_known(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* The machine gets three or ten times as slow at once, when the limit is known: runs are not all stopped at it for ever. */
+static void a_machine_that_slows_down_at_once(void **state) {
+    (void)state;
+    enum { SLOW_FROM = 4, SEEDS = 6, MOST = 100 };
+    struct kerf_tune_space *space = grid("batch=256,ubatch=64");
+    int32_t is_sure = 0;
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        struct kerf_tune_study *study = begin(&question);
+        struct bed bed = {space, random_seed(40 + seed), 0};
+        struct kerf_tune_decision next;
+        int32_t runs = 0, stopped = 0;
+        while ((next = next_of(study)).action == KERF_TUNE_MEASURE) {
+            double slower = runs++ < SLOW_FROM ? 1 : seed % 2 ? 3 : 10;
+            next.limit /= slower;
+            struct kerf_tune_observation o = run(&bed, &next);
+            o.value *= slower;
+            stopped += o.outcome == KERF_TUNE_CENSORED;
+            observe(study, &o);
+        }
+        struct kerf_tune_answer answer = answer_of(study);
+        is_sure += next.stop == KERF_TUNE_CONFIDENT;
+        if (next.stop == KERF_TUNE_CONFIDENT) {
+            assert_true(truth(space, answer.best) < 1.03);
+            assert_in_range(runs, SLOW_FROM, MOST);
+        }
+        assert_true(stopped < runs / 2);
+        kerf_tune_study_free(study);
+    }
+    assert_true(is_sure >= SEEDS - 1);
+    kerf_tune_space_free(space);
+}
+
 /* Fed one by one, or all at once, or only now and then asked: the same decision. */
 static void a_restored_study_goes_on(void **state) {
     (void)state;
@@ -526,6 +559,7 @@ static void words(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_is_first_and_gain_is_known),
+        cmocka_unit_test(a_machine_that_slows_down_at_once),
         cmocka_unit_test(a_restored_study_goes_on),
         cmocka_unit_test(every_policy_finds_a_clear_best),
         cmocka_unit_test(prefers_the_smaller_of_equals),
