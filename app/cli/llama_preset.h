@@ -1,27 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `kerf tune llama` and `kerf bub` make of a model: the grid of its settings, the command that measures them, what
- * has no room in memory, and in the end the options of llama.cpp's programs. */
+/* What `kerf tune llama` and `kerf bub` make of a model: a study's request, and what has no room in memory. */
 #ifndef KERF_CLI_LLAMA_PRESET_H
 #define KERF_CLI_LLAMA_PRESET_H
 
-#include "cli/sketch.h"
-#include "kerf/llama.h"
-#include "study/study_request.h"
+#include "cli/llama_grid.h"
 
 /* Of what is as good, what needs least memory. */
 #define LLAMA_PREFERENCE "smaller:ubatch,batch"
-
-struct llama_question {
-    const char *model;          /* a GGUF file */
-    int64_t context;            /* tokens */
-    int64_t threads;            /* 0: all processors that there are */
-    int32_t one_thread_less;    /* 1: with threads 0 all but one */
-    int64_t gpu_layers;         /* -1: all */
-    const char *also;           /* "threads,flash_attention": what is tuned beside batch and ubatch; NULL: nothing */
-    const char *outputs;        /* "all" or "last": the logits that are computed */
-    int32_t conform_to_imatrix; /* 1: only what llama-imatrix can be run with as it was measured */
-    int32_t max_batch_exponent; /* largest batch is 2 to it; 0: the context and what memory allows */
-};
 
 struct llama_preset {
     struct kerf_gguf *gguf;          /* NULL: the file is gone */
@@ -43,9 +28,5 @@ int32_t llama_preset_recall(const struct study_request *request, struct llama_pr
 int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_tune_space *space, struct kerf_error *err);
 
 void llama_preset_free(struct llama_preset *preset);
-
-/* All that is known of one setting of the space. */
-struct kerf_llama_setting llama_preset_setting(const struct llama_preset *preset, const struct kerf_tune_space *space,
-                                               int32_t setting);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* Bytes beside the weights; 0 where they are not known. */
 static int64_t buffers(const struct tune_report *report, int32_t index) {
-    struct kerf_llama_setting setting = llama_preset_setting(report->llama, report->state->space, index);
+    struct kerf_llama_setting setting = llama_grid_setting(&report->llama->fixed, report->state->space, index);
     struct kerf_llama_memory memory;
     if (report->llama->gguf == NULL ||
         kerf_llama_memory_estimate(report->llama->gguf, &setting, &memory, NULL) != KERF_OK)
@@ -17,7 +17,7 @@ static int64_t buffers(const struct tune_report *report, int32_t index) {
 /* The options that make a tool run with a setting; the tool has its own for the context. 0: the tool cannot. */
 static int flags(const struct tune_report *report, const char *tool, struct kerf_text *out) {
     struct kerf_llama_setting setting =
-        llama_preset_setting(report->llama, report->state->space, report->answer.recommended);
+        llama_grid_setting(&report->llama->fixed, report->state->space, report->answer.recommended);
     setting.threads_batch = 0;
     if (strcmp(tool, "llama-bench") == 0) setting.context = 0;
     return kerf_llama_flags(tool, &setting, out, NULL) == KERF_OK;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/sketch.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* NULL, and memory given back, when there is no room to remember it. */
@@ -18,6 +20,16 @@ static void *keep(struct sketch *sketch, void *memory) {
 const char *sketch_text(struct sketch *sketch, struct kerf_text *text) {
     if (text->failed) sketch->failed = 1;
     const char *words = keep(sketch, text->data);
+    return words ? words : "";
+}
+
+const char *sketch_printf(struct sketch *sketch, const char *format, ...) {
+    char *words = NULL;
+    va_list arguments;
+    va_start(arguments, format);
+    if (vasprintf(&words, format, arguments) < 0) words = NULL;
+    va_end(arguments);
+    words = keep(sketch, words);
     return words ? words : "";
 }
 

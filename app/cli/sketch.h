@@ -13,7 +13,8 @@ struct sketch { /* all zeros: empty */
 };
 
 const char *sketch_text(struct sketch *sketch, struct kerf_text *text); /* the text is the sketch's from now on */
-void *sketch_alloc(struct sketch *sketch, size_t count, size_t size);   /* zeroed; NULL when memory ran out */
+const char *sketch_printf(struct sketch *sketch, const char *format, ...) KERF_PRINTF(2, 3);
+void *sketch_alloc(struct sketch *sketch, size_t count, size_t size); /* zeroed; NULL when memory ran out */
 void sketch_free(struct sketch *sketch);
 
 #endif

@@ -2,247 +2,13 @@
 /* kerf tune: the fastest setting of a program, found by running it. */
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include "cli/amounts.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/llama_preset.h"
+#include "cli/tune_options.h"
 #include "cli/tune_run.h"
-
-struct tune_options {
-    struct kerf_strings params, wheres, words, outputs;
-    const char *defaults, *prefer, *within, *margin, *confidence, *policy;
-    const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
-    const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;
-    const char *also, *logits; /* of the preset llama, as the next ones */
-    int64_t context, threads, gpu_layers;
-    int64_t warmups, seed, slots, max_observations;
-    int32_t minimize, maximize, resume, no_journal, fresh, show_output, conform_to_imatrix;
-};
-
-#define AT(field) .offset = offsetof(struct tune_options, field)
-static const struct kerf_option options[] = {
-    {.name = "param",
-     .letter = 'p',
-     .type = KERF_OPTION_STRINGS,
-     AT(params),
-     .value = "NAME=VALUES",
-     .help = "A parameter, which stands as {NAME} in COMMAND: batch=16..2048:x2 (times 2), threads=1..16, "
-             "layers=0..32:+8, kv=f16,q8_0 (a choice), or map?=--no-mmap (these words or nothing)."},
-    {.name = "where",
-     .letter = 'w',
-     .type = KERF_OPTION_STRINGS,
-     AT(wheres),
-     .value = "CONDITION",
-     .help = "Settings that are allowed: 'ubatch <= batch && batch * seqs < 4096'. May be given several times."},
-    {.name = "default",
-     .letter = 'd',
-     .type = KERF_OPTION_STRING,
-     AT(defaults),
-     .value = "SETTING",
-     .help =
-         "What is used today, such as batch=2048,ubatch=512: it is measured first, and the gain is told against it."},
-    {.name = "prefer",
-     .type = KERF_OPTION_STRING,
-     AT(prefer),
-     .value = "ORDER",
-     .help =
-         "Of the settings that are within the margin recommend the first in this order: smaller:ubatch,batch; lists "
-         "are joined by ';'."},
-    {.name = "within",
-     .type = KERF_OPTION_STRING,
-     AT(within),
-     .value = "SHARE",
-     .help = "How near to the best of all settings the answer is to be (default: 3%)."},
-    {.name = "margin",
-     .type = KERF_OPTION_STRING,
-     AT(margin),
-     .value = "SHARE",
-     .help = "What is as good, for --prefer and the list of equivalent settings (default: 5%)."},
-    {.name = "confidence",
-     .type = KERF_OPTION_STRING,
-     AT(confidence),
-     .value = "SHARE",
-     .help = "With which probability, and of the intervals (default: 95%)."},
-    {.name = "objective",
-     .type = KERF_OPTION_STRING,
-     AT(objective),
-     .value = "WHAT",
-     .help = "What is to be least (default: wall): wall or cpu (seconds), memory (bytes at the peak), regex:EXPRESSION "
-             "(its first group, of the last match in the output), json:PATH (into the last JSON value of the output), "
-             "or value (what a worker says, no time)."},
-    {.name = "minimize", .type = KERF_OPTION_FLAG, AT(minimize), .help = "Less is better, which is the default."},
-    {.name = "maximize", .type = KERF_OPTION_FLAG, AT(maximize), .help = "More is better."},
-    {.name = "protocol",
-     .type = KERF_OPTION_CHOICE,
-     AT(protocol),
-     .value = "HOW",
-     .choices = "exit,lines,worker,llama-bench",
-     .help =
-         "How COMMAND is measured (default: exit): exit: from its start to its end; lines: each line of its output is "
-         "a sample; worker: it is started once and asked on its standard input; llama-bench: by its JSON lines."},
-    {.name = "policy",
-     .type = KERF_OPTION_CHOICE,
-     AT(policy),
-     .value = "NAME",
-     .choices = "kerf,race,exhaustive,random,halving,best_bub,null",
-     .help = "What decides (default: kerf). The others are for comparison; race is for settings without any order."},
-    {.name = "warmup",
-     .type = KERF_OPTION_INTEGER,
-     AT(warmups),
-     .value = "N",
-     .minimum = 0,
-     .maximum = 1000,
-     .help = "Measurements at the beginning, of each slot, that only warm up (default: 0)."},
-    {.name = "prepare",
-     .type = KERF_OPTION_STRING,
-     AT(prepare),
-     .value = "COMMAND",
-     .help = "For the shell before each measurement, and not measured: 'sync; echo 3 > /proc/sys/vm/drop_caches'."},
-    {.name = "cleanup",
-     .type = KERF_OPTION_STRING,
-     AT(cleanup),
-     .value = "COMMAND",
-     .help = "For the shell after each measurement, and when kerf is interrupted."},
-    {.name = "budget",
-     .letter = 'b',
-     .type = KERF_OPTION_STRING,
-     AT(budget),
-     .value = "TIME",
-     .help = "When to stop in any case, such as 10m (default: never)."},
-    {.name = "max-observations",
-     .type = KERF_OPTION_INTEGER,
-     AT(max_observations),
-     .value = "N",
-     .minimum = 1,
-     .maximum = 1000000,
-     .help = "How many measurements at most (default: what the policy finds useful)."},
-    {.name = "load-timeout",
-     .type = KERF_OPTION_STRING,
-     AT(load_timeout),
-     .value = "TIME",
-     .help = "Until a worker is ready, or the first line of its output (default: 10m)."},
-    {.name = "trial-timeout",
-     .type = KERF_OPTION_STRING,
-     AT(trial_timeout),
-     .value = "TIME",
-     .help = "Of one measurement from then on; a longer one hangs (default: ten times the longest one seen, and at "
-             "least a minute; an hour for the first)."},
-    {.name = "memory-cap",
-     .type = KERF_OPTION_STRING,
-     AT(memory_cap),
-     .value = "SIZE",
-     .help = "Memory that a measurement may take with its children, such as 16GiB (default: what there is)."},
-    {.name = "interference",
-     .type = KERF_OPTION_CHOICE,
-     AT(interference),
-     .value = "WHAT",
-     .choices = "remeasure,ignore",
-     .help = "When something else kept the machine busy: measure again (default), or do not look."},
-    {.name = "slots",
-     .type = KERF_OPTION_INTEGER,
-     AT(slots),
-     .value = "N",
-     .minimum = 1,
-     .maximum = 256,
-     .help =
-         "Measurements at a time (default: 1), each on processors of its own or, with --launcher, on a machine of its "
-         "own. Each slot measures the default first, by which slots are compared (docs/slots.md)."},
-    {.name = "launcher",
-     .type = KERF_OPTION_STRING,
-     AT(launcher),
-     .value = "WORDS",
-     .help =
-         "Words before COMMAND that bring it to another machine, such as 'srun --exclusive -n1 -N1'. What else this "
-         "machine does is then not looked at."},
-    {.name = "seed",
-     .type = KERF_OPTION_INTEGER,
-     AT(seed),
-     .value = "N",
-     .minimum = 0,
-     .maximum = 9007199254740991,
-     .help = "Of the policy's random numbers (default: 0)."},
-    {.name = "context",
-     .letter = 'c',
-     .type = KERF_OPTION_INTEGER,
-     AT(context),
-     .value = "N",
-     .minimum = 2,
-     .maximum = 1 << 30,
-     .help = "`llama`: tokens of context; a measurement is a prompt of one less."},
-    {.name = "threads",
-     .letter = 't',
-     .type = KERF_OPTION_INTEGER,
-     AT(threads),
-     .value = "N",
-     .minimum = 1,
-     .maximum = 4096,
-     .help = "`llama`: threads (default: one a processor)."},
-    {.name = "gpu-layers",
-     .type = KERF_OPTION_INTEGER,
-     AT(gpu_layers),
-     .value = "N",
-     .minimum = -1,
-     .maximum = 4096,
-     .help = "`llama`: layers on devices, -1 for all (default: 0)."},
-    {.name = "logits",
-     .type = KERF_OPTION_CHOICE,
-     AT(logits),
-     .value = "WHICH",
-     .choices = "all,last",
-     .help =
-         "`llama`: for which tokens logits are computed (default: all, as perplexity and imatrix need them; a server's "
-         "prompts need the last alone)."},
-    {.name = "tune",
-     .type = KERF_OPTION_STRING,
-     AT(also),
-     .value = "NAMES",
-     .help =
-         "`llama`: what to tune beside batch and ubatch: threads, gpu_layers, flash_attention, kv_type (which changes "
-         "what the model answers), mmap; with commas between them."},
-    {.name = "conform-to-imatrix",
-     .type = KERF_OPTION_FLAG,
-     AT(conform_to_imatrix),
-     .help =
-         "`llama`: only what llama-imatrix can be run with as it was measured: batches up to the context, the logits "
-         "of all tokens."},
-    {.name = "study",
-     .type = KERF_OPTION_STRING,
-     AT(study),
-     .value = "NAME",
-     .help = "The study's name in `kerf studies` "
-             "(default: one made of the time)."},
-    {.name = "resume",
-     .type = KERF_OPTION_FLAG,
-     AT(resume),
-     .help = "Go on with --study NAME, or with the newest study, where it was: nothing else has to be said again."},
-    {.name = "fresh",
-     .type = KERF_OPTION_FLAG,
-     AT(fresh),
-     .help = "Use nothing of earlier studies of the same command, files and machine."},
-    {.name = "no-journal", .type = KERF_OPTION_FLAG, AT(no_journal), .help = "Keep nothing of this study."},
-    {.name = "show-output",
-     .type = KERF_OPTION_FLAG,
-     AT(show_output),
-     .help = "What COMMAND prints goes on to standard error."},
-    {.name = "format",
-     .letter = 'f',
-     .type = KERF_OPTION_CHOICE,
-     AT(format),
-     .value = "FORM",
-     .choices = "table,json,csv,markdown",
-     .help = "What is printed (default: table)."},
-    {.name = "output",
-     .letter = 'o',
-     .type = KERF_OPTION_STRINGS,
-     AT(outputs),
-     .value = "FILE",
-     .help =
-         "Write FILE too, in the format of its name: .svg .png .pdf .html draw the surface; .json .csv .md .txt hold "
-         "the answer, and are then written instead of standard output. May be given several times."},
-    {.name = NULL},
-};
 
 static const char *const examples[] = {
     "Batch and micro-batch of a benchmark",
@@ -277,69 +43,12 @@ static const struct kerf_command table = {
         "options for llama.cpp's programs.\n\n"
         "Ends with 0 when it is confident, 1 when the time was spent or the machine too noisy, 130 after Ctrl-C, which "
         "prints what is known, 3 when nothing could be measured.",
-    .options = options,
+    .options = tune_option_table,
     .examples = examples,
     .arguments_offset = offsetof(struct tune_options, words),
 };
 
-/* ---- From the options to the plan ---------------------------------------------------------------------------- */
-
-static int32_t read_shares(const struct tune_options *values, struct study_request *request, struct kerf_error *err) {
-    int32_t code = KERF_OK;
-    if (values->within) code = amount_of_share("--within", values->within, &request->within, err);
-    if (code == KERF_OK && values->margin) code = amount_of_share("--margin", values->margin, &request->margin, err);
-    if (code == KERF_OK && values->confidence)
-        code = amount_of_share("--confidence", values->confidence, &request->confidence, err);
-    return code;
-}
-
-static int32_t read_times(const struct tune_options *values, struct study_request *request, struct kerf_error *err) {
-    int32_t code = KERF_OK;
-    if (values->load_timeout)
-        code = amount_of_time("--load-timeout", values->load_timeout, &request->load_timeout_s, err);
-    if (code == KERF_OK && values->trial_timeout)
-        code = amount_of_time("--trial-timeout", values->trial_timeout, &request->trial_timeout_s, err);
-    return code;
-}
-
-static int32_t read_memory_cap(const struct tune_options *values, struct study_request *request,
-                               struct kerf_error *err) {
-    struct kerf_error why;
-    double bytes;
-    if (values->memory_cap == NULL) return KERF_OK;
-    if (kerf_quantity_parse(values->memory_cap, "B", &bytes, &why) != KERF_OK || !(bytes >= 1 && bytes < 0x1p62))
-        return kerf_error_set(err, KERF_EINVALID, "--memory-cap '%.64s' must be a size such as 16GiB",
-                              values->memory_cap);
-    request->memory_cap_bytes = (int64_t)bytes;
-    return KERF_OK;
-}
-
-static int32_t read_request(const struct tune_options *values, struct study_request *request, struct kerf_error *err) {
-    study_request_defaults(request);
-    request->params = values->params;
-    request->wheres = values->wheres;
-    request->words = values->words;
-    request->defaults = values->defaults;
-    request->prefer = values->prefer;
-    if (values->policy) request->policy = values->policy;
-    if (values->objective) request->objective = values->objective;
-    if (values->protocol) request->protocol = values->protocol;
-    request->prepare = values->prepare;
-    request->cleanup = values->cleanup;
-    request->launcher = values->launcher;
-    request->max_observations = values->max_observations;
-    request->seed = values->seed;
-    request->maximize = values->maximize;
-    request->slots = (int32_t)values->slots;
-    request->warmups = (int32_t)values->warmups;
-    request->ignore_interference = strcmp(values->interference, "ignore") == 0;
-    request->show_output = values->show_output;
-    if (values->minimize && values->maximize)
-        return kerf_error_set(err, KERF_EINVALID, "--minimize and --maximize exclude each other");
-    int32_t code = read_shares(values, request, err);
-    if (code == KERF_OK) code = read_times(values, request, err);
-    return code == KERF_OK ? read_memory_cap(values, request, err) : code;
-}
+/* ---- Which study --------------------------------------------------------------------------------------------- */
 
 /* The study to go on with: the one that was named, or the newest. */
 static int32_t read_resumed(const struct tune_options *values, struct study_record **ret_record,
@@ -427,7 +136,7 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
         return code == KERF_OK ? llama_preset_skip(&sources->llama, sources->record->space, err) : code;
     }
     code = is_llama(values) ? check_llama(values, err) : check_not_llama(values, err);
-    if (code == KERF_OK) code = read_request(values, &sources->request, err);
+    if (code == KERF_OK) code = tune_options_request(values, &sources->request, err);
     if (code != KERF_OK || !is_llama(values)) return code;
     code = read_llama(values, &sources->llama, &sources->request, err);
     if (code == KERF_OK) code = study_request_space(&sources->request, &sources->space, err);

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is asked of llama.cpp on a model, by `kerf tune llama` or `kerf bub`, and which of it has no answer. */
+#ifndef KERF_CLI_LLAMA_QUESTION_H
+#define KERF_CLI_LLAMA_QUESTION_H
+
+#include "kerf/gguf.h"
+
+struct llama_question {
+    const char *model;          /* a GGUF file */
+    int64_t context;            /* tokens */
+    int64_t threads;            /* 0: all processors that there are */
+    int32_t one_thread_less;    /* 1: with threads 0 all but one */
+    int64_t gpu_layers;         /* -1: all */
+    const char *also;           /* "threads,flash_attention": what is tuned beside batch and ubatch; NULL: nothing */
+    const char *outputs;        /* "all" or "last": the logits that are computed */
+    int32_t conform_to_imatrix; /* 1: only what llama-imatrix can be run with as it was measured */
+    int32_t max_batch_exponent; /* largest batch is 2 to it; 0: the context and what memory allows */
+};
+
+/* What can be tuned beside batch and ubatch, in this order. */
+enum llama_choice { LLAMA_THREADS, LLAMA_GPU_LAYERS, LLAMA_FLASH_ATTENTION, LLAMA_KV_TYPE, LLAMA_MMAP, LLAMA_CHOICES };
+extern const char *const llama_choice_names[LLAMA_CHOICES];
+
+/* 1 where `also` has the name. */
+int llama_question_tunes(const struct llama_question *question, enum llama_choice choice);
+
+/* That the model was trained with the context, and that what `also` names exists. */
+int32_t llama_question_check(const struct llama_question *question, const struct kerf_gguf *gguf,
+                             struct kerf_error *err);
+
+/* That what conform_to_imatrix promises is what would be measured, by llama-bench or by the worker. */
+int32_t llama_question_check_imatrix(const struct llama_question *question, int is_bench, struct kerf_error *err);
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The options of `kerf tune`, and what they ask of a study. */
+#ifndef KERF_CLI_TUNE_OPTIONS_H
+#define KERF_CLI_TUNE_OPTIONS_H
+
+#include "study/study_request.h"
+
+struct tune_options {
+    struct kerf_strings params, wheres, words, outputs;
+    const char *defaults, *prefer, *within, *margin, *confidence, *policy;
+    const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
+    const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;
+    const char *also, *logits; /* of the preset llama, as the next ones */
+    int64_t context, threads, gpu_layers;
+    int64_t warmups, seed, slots, max_observations;
+    int32_t minimize, maximize, resume, no_journal, fresh, show_output, conform_to_imatrix;
+};
+
+/* Of struct tune_options; ends with one that has no name. */
+extern const struct kerf_option tune_option_table[];
+
+/* Fills in the whole request, which points into the values. */
+int32_t tune_options_request(const struct tune_options *values, struct study_request *request, struct kerf_error *err);
+
+#endif
