@@ -177,7 +177,7 @@ static int32_t read_limits(const struct bub_options *values, struct llama_questi
     struct kerf_machine_memory machine;
     struct kerf_gguf *gguf = NULL;
     int32_t code = kerf_machine_memory_read(&machine, err);
-    if (code == KERF_OK) code = kerf_gguf_read(values->model, &gguf, err);
+    if (code == KERF_OK) code = llama_question_model(values->model, &gguf, err);
     if (code == KERF_OK)
         code = kerf_bub_limits_estimate(gguf, values->context, (double)machine.total, values->conform_to_imatrix,
                                         ret_limits, err);
@@ -222,7 +222,7 @@ static int32_t answer(const struct bub_options *values, int *ret_status, struct 
                            .outputs = &values->outputs};
     int32_t code = read_request(values, &preset, &request, err);
     if (code == KERF_OK) code = study_request_space(&request, &space, err);
-    if (code == KERF_OK) code = llama_preset_skip(&preset, space, err);
+    if (code == KERF_OK) code = llama_preset_skip(&preset, &request, space, err);
     run.plan.skipped = preset.skipped;
     if (code == KERF_OK) code = tune_run(&run, ret_status, err);
     kerf_tune_space_free(space);

@@ -111,7 +111,7 @@ static void add_params(struct llama_grid *grid) {
 static void add_wheres(struct llama_grid *grid) {
     add(&grid->wheres, "ubatch <= batch");
     if (param_of(&grid->params, "kv_type") && param_of(&grid->params, "flash_attention"))
-        add(&grid->wheres, "kv_type == \"f16\" || flash_attention == \"on\"");
+        add(&grid->wheres, "kv_type == \"f16\" || flash_attention != \"off\"");
     if (grid->question->conform_to_imatrix)
         add(&grid->wheres, sketch_printf(grid->sketch, "batch <= %" PRId64, grid->question->context));
     for (int32_t i = 0; i < grid->request->wheres.count; i++) add(&grid->wheres, grid->request->wheres.items[i]);
@@ -129,20 +129,30 @@ void llama_grid_make(struct llama_grid *grid) {
 
 /* ---- Settings ------------------------------------------------------------------------------------------------ */
 
-/* It cuts the batch to the context, and flash attention is on where the backend can, as processors do. */
+static int has(const struct kerf_tune_param *param, const char *text) {
+    for (int32_t i = 0; i < param->num_values; i++)
+        if (strcmp(param->texts[i], text) == 0) return 1;
+    return 0;
+}
+
+/* What it takes of a parameter by itself; --gpu-layers 0 and all processors are kerf's. */
+static const char *usual(const struct llama_grid *grid, const struct kerf_tune_param *param) {
+    const char *last = param->texts[param->num_values - 1];
+    if (strcmp(param->name, "gpu_layers") == 0) return grid->question->gpu_layers ? last : "0";
+    if (strcmp(param->name, "flash_attention") == 0) return has(param, "auto") ? "auto" : "on"; /* where it can */
+    if (strcmp(param->name, "kv_type") == 0) return "f16";
+    if (strcmp(param->name, "mmap") == 0) return grid->is_bench ? "mmap" : "on";
+    return last;
+}
+
+/* It cuts the batch to the context, and the ubatch to the batch. */
 const char *llama_grid_default(const struct llama_grid *grid, const struct kerf_tune_space *space) {
     struct kerf_text text = {0};
     int64_t batch = grid->question->context < BATCH_DEFAULT ? grid->question->context : BATCH_DEFAULT;
     kerf_text_printf(&text, "batch=%" PRId64 ",ubatch=%" PRId64, batch,
                      batch < UBATCH_DEFAULT ? batch : (int64_t)UBATCH_DEFAULT);
-    for (int32_t p = 2; p < space->num_params; p++) {
-        const struct kerf_tune_param *param = &space->params[p];
-        const char *first = param->texts[0], *last = param->texts[param->num_values - 1], *value = first;
-        if (strcmp(param->name, "threads") == 0) value = last;
-        if (strcmp(param->name, "gpu_layers") == 0) value = grid->question->gpu_layers ? last : first;
-        if (strcmp(param->name, "flash_attention") == 0) value = "on";
-        kerf_text_printf(&text, ",%s=%s", param->name, value);
-    }
+    for (int32_t p = 2; p < space->num_params; p++)
+        kerf_text_printf(&text, ",%s=%s", space->params[p].name, usual(grid, &space->params[p]));
     const char *words = sketch_text(grid->sketch, &text);
     int32_t setting;
     return kerf_tune_setting_read(space, words, &setting, NULL) == KERF_OK ? words : NULL;
@@ -163,7 +173,9 @@ struct kerf_llama_setting llama_grid_setting(const struct kerf_llama_setting *fi
         if (strcmp(param->name, "kv_type") == 0) whole.kv_type_k = whole.kv_type_v = text;
         if (strcmp(param->name, "mmap") == 0) whole.mmap = strcmp(text, "on") == 0 || strcmp(text, "mmap") == 0;
         if (strcmp(param->name, "flash_attention") == 0)
-            whole.flash_attention = strcmp(text, "on") == 0 ? KERF_LLAMA_ATTENTION_ON : KERF_LLAMA_ATTENTION_OFF;
+            whole.flash_attention = strcmp(text, "on") == 0    ? KERF_LLAMA_ATTENTION_ON
+                                    : strcmp(text, "off") == 0 ? KERF_LLAMA_ATTENTION_OFF
+                                                               : KERF_LLAMA_ATTENTION_AUTO;
     }
     return whole;
 }

@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include "cli/llama_program.h"
+#include "cli/llama_values.h"
 
 void llama_preset_free(struct llama_preset *preset) {
     kerf_gguf_free(preset->gguf);
@@ -19,8 +20,9 @@ static void fix(const struct llama_question *question, struct llama_preset *pres
 }
 
 static int32_t check(const struct llama_question *question, struct llama_preset *preset,
-                     struct llama_program *ret_program, struct kerf_error *err) {
+                     const struct study_request *request, struct llama_program *ret_program, struct kerf_error *err) {
     int32_t code = llama_question_check(question, preset->gguf, err);
+    if (code == KERF_OK) code = llama_values_check_names(&request->params, err);
     if (code == KERF_OK) code = llama_program_find(&preset->sketch, ret_program, err);
     return code == KERF_OK ? llama_question_check_imatrix(question, ret_program->worker == NULL, err) : code;
 }
@@ -29,7 +31,7 @@ static int32_t fill(const struct llama_question *question, struct llama_preset *
                     struct kerf_error *err) {
     struct llama_program program;
     struct kerf_tune_space *space = NULL;
-    int32_t code = check(question, preset, &program, err);
+    int32_t code = check(question, preset, request, &program, err);
     if (code != KERF_OK) return code;
     struct llama_grid grid = {.question = question,
                               .gguf = preset->gguf,
@@ -40,7 +42,11 @@ static int32_t fill(const struct llama_question *question, struct llama_preset *
     if (preset->sketch.failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     code = kerf_tune_space_create(grid.params.items, grid.params.count, grid.wheres.items, grid.wheres.count, NULL,
                                   &space, err);
-    if (code != KERF_OK) return code;
+    if (code == KERF_OK) code = llama_values_check(space, grid.is_bench, question->conform_to_imatrix, err);
+    if (code != KERF_OK) {
+        kerf_tune_space_free(space);
+        return code;
+    }
     if (request->defaults == NULL) request->defaults = llama_grid_default(&grid, space);
     llama_program_command(&program, question, space, &preset->sketch, request);
     kerf_tune_space_free(space);
@@ -55,7 +61,8 @@ int32_t llama_preset_make(const struct llama_question *question, struct llama_pr
     struct llama_preset preset = {0};
     int64_t processors = llama_grid_processors();
     if (whole.threads == 0) whole.threads = processors - (whole.one_thread_less && processors > 1);
-    int32_t code = kerf_gguf_read(whole.model, &preset.gguf, err);
+    int32_t code = llama_question_model(whole.model, &preset.gguf, err);
+    if (code == KERF_OK) whole.model = preset.gguf->path;
     if (code == KERF_OK) code = fill(&whole, &preset, request, err);
     if (code != KERF_OK) {
         llama_preset_free(&preset);

@@ -24,8 +24,10 @@ int32_t llama_preset_make(const struct llama_question *question, struct llama_pr
 int32_t llama_preset_recall(const struct study_request *request, struct llama_preset *ret_preset,
                             struct kerf_error *err);
 
-/* Marks the settings that llama.cpp refuses, and those that have no room in this machine's memory. */
-int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_tune_space *space, struct kerf_error *err);
+/* Marks the settings that llama.cpp refuses, and those that have no room in this machine's memory or in the request's
+ * share of it. */
+int32_t llama_preset_skip(struct llama_preset *preset, const struct study_request *request,
+                          const struct kerf_tune_space *space, struct kerf_error *err);
 
 void llama_preset_free(struct llama_preset *preset);
 

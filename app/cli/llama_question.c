@@ -16,6 +16,11 @@ int llama_question_tunes(const struct llama_question *question, enum llama_choic
     return 0;
 }
 
+int32_t llama_question_model(const char *path, struct kerf_gguf **ret_gguf, struct kerf_error *err) {
+    int32_t code = kerf_gguf_read(path, ret_gguf, err);
+    return code == KERF_EUNSUPPORTED ? err->code = KERF_EINVALID : code;
+}
+
 static int32_t check_context(const struct llama_question *question, const struct kerf_gguf *gguf,
                              struct kerf_error *err) {
     if (gguf->context_length > 0 && question->context > gguf->context_length)

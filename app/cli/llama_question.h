@@ -24,6 +24,9 @@ extern const char *const llama_choice_names[LLAMA_CHOICES];
 /* 1 where `also` has the name. */
 int llama_question_tunes(const struct llama_question *question, enum llama_choice choice);
 
+/* What the file says of its model. One that kerf or llama.cpp cannot read is bad input. */
+int32_t llama_question_model(const char *path, struct kerf_gguf **ret_gguf, struct kerf_error *err);
+
 /* That the model was trained with the context, and that what `also` names exists. */
 int32_t llama_question_check(const struct llama_question *question, const struct kerf_gguf *gguf,
                              struct kerf_error *err);

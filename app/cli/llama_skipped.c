@@ -19,7 +19,7 @@ static const char *cache_fault(struct llama_preset *preset, const char *type) {
 }
 
 static const char *memory_fault(struct llama_preset *preset, const struct kerf_llama_setting *setting,
-                                int64_t available) {
+                                int64_t available, const char *which) {
     struct kerf_llama_memory memory;
     struct kerf_text text = {0};
     if (kerf_llama_memory_estimate(preset->gguf, setting, &memory, NULL) != KERF_OK)
@@ -30,19 +30,24 @@ static const char *memory_fault(struct llama_preset *preset, const struct kerf_l
     kerf_text_bytes(&text, (double)needed);
     kerf_text_add(&text, " beside the weights, and ");
     kerf_text_bytes(&text, (double)available);
-    kerf_text_add(&text, " are free");
+    kerf_text_printf(&text, " %s", which);
     return sketch_text(&preset->sketch, &text);
 }
 
-int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_tune_space *space, struct kerf_error *err) {
+int32_t llama_preset_skip(struct llama_preset *preset, const struct study_request *request,
+                          const struct kerf_tune_space *space, struct kerf_error *err) {
     struct kerf_machine_memory machine;
     if (preset->gguf == NULL || kerf_machine_memory_read(&machine, NULL) != KERF_OK) return KERF_OK;
+    int64_t cap = request->memory_cap_bytes;
+    int is_capped = cap > 0 && cap < machine.available;
     preset->skipped = sketch_alloc(&preset->sketch, (size_t)space->num_settings, sizeof *preset->skipped);
     if (preset->skipped == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     for (int32_t i = 0; i < space->num_settings; i++) {
         struct kerf_llama_setting setting = llama_grid_setting(&preset->fixed, space, i);
         preset->skipped[i] = cache_fault(preset, setting.kv_type_k);
-        if (preset->skipped[i] == NULL) preset->skipped[i] = memory_fault(preset, &setting, machine.available);
+        if (preset->skipped[i] == NULL)
+            preset->skipped[i] = memory_fault(preset, &setting, is_capped ? cap : machine.available,
+                                              is_capped ? "are allowed" : "are free");
     }
     return preset->sketch.failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory") : KERF_OK;
 }

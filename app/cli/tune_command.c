@@ -133,14 +133,16 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
         code = read_resumed(values, &sources->record, err);
         if (code != KERF_OK || sources->record->request.preset == NULL) return code;
         code = llama_preset_recall(&sources->record->request, &sources->llama, err);
-        return code == KERF_OK ? llama_preset_skip(&sources->llama, sources->record->space, err) : code;
+        return code == KERF_OK
+                   ? llama_preset_skip(&sources->llama, &sources->record->request, sources->record->space, err)
+                   : code;
     }
     code = is_llama(values) ? check_llama(values, err) : check_not_llama(values, err);
     if (code == KERF_OK) code = tune_options_request(values, &sources->request, err);
     if (code != KERF_OK || !is_llama(values)) return code;
     code = read_llama(values, &sources->llama, &sources->request, err);
     if (code == KERF_OK) code = study_request_space(&sources->request, &sources->space, err);
-    return code == KERF_OK ? llama_preset_skip(&sources->llama, sources->space, err) : code;
+    return code == KERF_OK ? llama_preset_skip(&sources->llama, &sources->request, sources->space, err) : code;
 }
 
 static int32_t answer(const struct tune_options *values, int *ret_status, struct kerf_error *err) {

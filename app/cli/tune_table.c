@@ -54,6 +54,18 @@ static const char *mark(const struct tune_report *report, int32_t index) {
     return index == answer->best ? "best" : index == report->state->space->default_setting ? "default" : "";
 }
 
+/* The longest that it was run; what the model expects beyond that is no measurement. NAN: an earlier study stopped it.
+ */
+static double stopped_at(const struct tune_report *report, int32_t index) {
+    double most = NAN;
+    for (int32_t i = 0; i < report->state->num_entries; i++) {
+        const struct kerf_tune_observation *observation = &report->state->entries[i].result.observation;
+        if (observation->setting == index && observation->outcome == KERF_TUNE_CENSORED)
+            most = fmax(most, observation->value);
+    }
+    return most;
+}
+
 /* One line: values of the parameters, mean, interval, runs, probabilities, what there is to say. */
 static void row(struct kerf_text *cells, const struct tune_report *report, int32_t index) {
     const struct kerf_tune_space *space = report->state->space;
@@ -66,8 +78,9 @@ static void row(struct kerf_text *cells, const struct tune_report *report, int32
                          param->kind == KERF_TUNE_FLAG ? (value ? "yes" : "no") : param->texts[value]);
     }
     kerf_text_add(cells, "\t");
-    if (estimate->status == KERF_TUNE_ALL_CENSORED) kerf_text_add(cells, "> ");
-    words_objective(cells, request, estimate->mean);
+    int is_stopped = estimate->status == KERF_TUNE_ALL_CENSORED;
+    if (is_stopped) kerf_text_add(cells, "> ");
+    words_objective(cells, request, is_stopped ? stopped_at(report, index) : estimate->mean);
     kerf_text_add(cells, "\t");
     if (estimate->status == KERF_TUNE_MEASURED && isfinite(estimate->interval[0])) {
         words_objective(cells, request, estimate->interval[0]);

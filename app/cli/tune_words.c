@@ -65,6 +65,10 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
 static void words_certainty(struct kerf_text *out, const struct tune_report *report) {
     const struct study_request *request = report->state->request;
     double probability = report->answer.settings[report->answer.best].probability_within;
+    if (report->state->space->num_settings == 1) {
+        kerf_text_add(out, ". It is the only setting.\n");
+        return;
+    }
     if (isnan(probability)) {
         kerf_text_printf(out, "; the policy %s does not say how sure that is.\n", request->policy);
         return;
@@ -159,6 +163,15 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
                          state->num_earlier, state->num_studies, state->num_studies == 1 ? "y" : "ies");
 }
 
+/* Where nothing was tried, why not. */
+static void words_skipped(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_estimate *settings = report->answer.settings;
+    if (report->state->num_entries > 0 || settings[0].status != KERF_TUNE_SKIPPED) return;
+    kerf_text_add(out, " The first of them is ");
+    setting(out, report, 0, 0);
+    kerf_text_printf(out, ": %s.", settings[0].reason);
+}
+
 static void words_end(struct kerf_text *out, const struct tune_report *report) {
     const struct study_state *state = report->state;
     if (state->stop == STUDY_CONFIDENT) return;
@@ -167,6 +180,7 @@ static void words_end(struct kerf_text *out, const struct tune_report *report) {
                                         [STUDY_TOO_NOISY] = "Too noisy to tell: ",
                                         [STUDY_NOTHING] = "Nothing could be measured: "};
     kerf_text_printf(out, "%s%s.", heads[state->stop], state->reason);
+    words_skipped(out, report);
     if (state->id[0] && state->stop != STUDY_NOTHING)
         kerf_text_printf(out, " `kerf tune --resume --study %s` goes on.", state->id);
     kerf_text_add(out, "\n");

@@ -45,7 +45,8 @@ struct kerf_gguf_layer {
 
 struct kerf_gguf {
     int32_t version;
-    int32_t files; /* 5 of model-00001-of-00005.gguf */
+    int32_t files;    /* 5 of model-00001-of-00005.gguf */
+    const char *path; /* of the first file, the one that llama.cpp loads a model by */
     char architecture[64], name[256];
     char precision[16]; /* the type of most weights, "Q4_K" */
     int64_t file_type;  /* general.file_type, enum llama_ftype; -1: not said */

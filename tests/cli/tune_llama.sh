@@ -41,6 +41,43 @@ refuses tune llama model.gguf --context 512 --conform-to-imatrix --logits last
 refuses tune llama model.gguf --context 512 --conform-to-imatrix --tune threads,kv_type
 refuses tune -p b=1,2 --conform-to-imatrix -- true '{b}'
 
+echo "== values of --param: the default is llama.cpp's own, and the flags say what was measured"
+"$KERF" tune llama model.gguf --context 512 --threads 3 --interference ignore --study values --max-observations 1 \
+    -p batch=512 -p ubatch=512 -p flash_attention=auto -p mmap=off,on -p gpu_layers=0,1 -p kv_type=q8_0,f16 >out
+sed -n '1s/.*\("defaults":"[^"]*"\).*/\1/p' studies/values.jsonl
+"$KERF" tune llama model.gguf --context 512 --threads 3 --interference ignore --no-journal --max-observations 1 \
+    -p batch=512 -p ubatch=512 -p flash_attention=auto -p mmap=off | grep '^llama-server'
+refuses tune llama model.gguf --context 512 -p treads=1,2
+refuses tune llama model.gguf --context 512 -p 'mmap?=--no-mmap'
+refuses tune llama model.gguf --context 512 -p kv_type=f16,q9_0
+refuses tune llama model.gguf --context 512 -p flash_attention=maybe,on
+refuses tune llama model.gguf --context 512 -p mmap=mmap,none
+refuses tune llama model.gguf --context 512 -p threads=0..2
+refuses tune llama model.gguf --context 512 -p kv_type=f16,q8_0 --conform-to-imatrix
+
+echo "== memory that is too small, and a single setting"
+"$KERF" tune llama model.gguf --context 512 --memory-cap 300kB --study small --no-journal >out
+echo "status $?"
+head -1 out
+"$KERF" tune llama model.gguf --context 2 --interference ignore --no-journal | head -1 | sed 's/: .*)/: TIME/'
+
+echo "== files that are none, or not whole"
+bytes() { # bytes FILE TEXT: FILE is the model with TEXT from byte 4 on, its version
+    cp model.gguf "$1"
+    printf "$2" | dd of="$1" bs=1 seek=4 conv=notrunc 2>/dev/null
+}
+bytes first.gguf '\001\000\000\000'
+bytes later.gguf '\004\000\000\000'
+bytes big.gguf '\000\000\000\003'
+bytes earlier.gguf '\002\000\000\000'
+: >empty.gguf
+echo "A text." >text.gguf
+head -c 1000 model.gguf >pairs.gguf
+head -c 100000 model.gguf >weights.gguf
+for file in first later big empty text pairs weights; do refuses tune llama $file.gguf --context 512; done
+refuses tune llama . --context 512
+"$KERF" tune llama earlier.gguf --context 512 --interference ignore --no-journal --max-observations 1 | grep -c '^llama-server'
+
 echo "== refusals"
 refuses tune llama model.gguf
 refuses tune llama model.gguf --context 4096

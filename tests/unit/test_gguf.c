@@ -237,6 +237,7 @@ static void a_split_model_is_the_sum_of_its_files(void **state) {
         snprintf(part, sizeof part, "%s/m%s", folder, suffixes[i]);
         assert_int_equal(kerf_gguf_read(part, &gguf, &err), KERF_OK);
         assert_int_equal(gguf->files, 3);
+        assert_non_null(strstr(gguf->path, suffixes[0]));
         assert_int_equal(gguf->parameters, 3 * 64);
         assert_int_equal(gguf->file_bytes, bytes);
         for (int l = 0; l < 3; l++) assert_int_equal(gguf->layers[l].bytes, 256);
@@ -316,19 +317,25 @@ static void counts_that_cannot_be(void **state) {
     (void)state;
     struct gguf_bytes pairs = {.num_pairs = UINT64_C(1) << 60}, tensors = {.num_tensors = UINT64_C(1) << 60},
                       text = {0}, list = {0}, nested = {0}, kind = {0};
-    refused(&pairs, KERF_ESYNTAX, "1152921504606846976 key-value pairs, for which the file is too short, at byte 16");
-    refused(&tensors, KERF_ESYNTAX, "1152921504606846976 tensors, for which the file is too short, at byte 8");
+    refused(
+        &pairs, KERF_ESYNTAX,
+        "1152921504606846976 key-value pairs, for which the file is too short (was it copied to its end?), at byte 16");
+    refused(&tensors, KERF_ESYNTAX,
+            "1152921504606846976 tensors, for which the file is too short (was it copied to its end?), at byte 8");
     put_string(&text.pairs, "a");
     put_u32(&text.pairs, 8);
     put_u64(&text.pairs, 5000);
     text.num_pairs = 1;
-    refused(&text, KERF_ESYNTAX, "5000 bytes of text, for which the file is too short, at byte 37");
+    refused(&text, KERF_ESYNTAX,
+            "5000 bytes of text, for which the file is too short (was it copied to its end?), at byte 37");
     put_string(&list.pairs, "a");
     put_u32(&list.pairs, 9);
     put_u32(&list.pairs, 10);
     put_u64(&list.pairs, UINT64_MAX);
     list.num_pairs = 1;
-    refused(&list, KERF_ESYNTAX, "18446744073709551615 values of a list, for which the file is too short, at byte 41");
+    refused(&list, KERF_ESYNTAX,
+            "18446744073709551615 values of a list, for which the file is too short (was it copied to its end?), at "
+            "byte 41");
     put_string(&nested.pairs, "a");
     put_u32(&nested.pairs, 9);
     put_u32(&nested.pairs, 9);
@@ -375,11 +382,11 @@ static void tensors_that_cannot_be(void **state) {
     (void)state;
     tensor_refused("a has more weights than can be, at byte 304", UINT64_C(1) << 60, UINT64_C(1) << 60, 0, 0);
     tensor_refused("a: rows of 33 are no blocks of Q8_0, at byte 291", 33, 1, 8, 0);
-    tensor_refused("a begins at 1125899906842624, behind the end of the file, at byte 324", 32, 1, 0,
-                   UINT64_C(1) << 50);
+    tensor_refused("a begins at 1125899906842624, behind the end of the file (was it copied to its end?), at byte 324",
+                   32, 1, 0, UINT64_C(1) << 50);
     tensor_refused("a begins at 8, which is not aligned, at byte 324", 8, 1, 0, 8);
     tensor_refused("a reaches into b, at byte 291", 64, 1, 0, 0);
-    tensor_refused("a ends behind the end of the file; was it copied to its end?, at byte 291", 64, 10, 0, 256);
+    tensor_refused("a ends behind the end of the file (was it copied to its end?), at byte 291", 64, 10, 0, 256);
 }
 
 int main(void) {

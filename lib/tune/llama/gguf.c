@@ -137,6 +137,8 @@ static void read_model(struct part *first, struct arena *arena, int64_t files, s
     gguf->layers = layers;
     gguf->types = shares;
     gguf->files = (int32_t)files;
+    gguf->path = arena_printf(arena, "%s", first->cursor.path);
+    if (gguf->path == NULL) return gguf_fail(&first->cursor, -1, KERF_ENOMEM, "not enough memory");
     add_part(gguf, first, arena, layers, shares, &has_output);
     for (int64_t i = 1; i < files && first->cursor.code == KERF_OK; i++) {
         struct part part = {0};

@@ -44,7 +44,7 @@ void gguf_close(struct gguf_cursor *cursor) {
 
 static int has(struct gguf_cursor *cursor, int64_t size) {
     if (cursor->code == KERF_OK && size > cursor->size - cursor->at)
-        gguf_fail(cursor, cursor->at, KERF_ESYNTAX, "the file ends within its header; was it copied to its end?");
+        gguf_fail(cursor, cursor->at, KERF_ESYNTAX, "the file ends within its header (was it copied to its end?)");
     return cursor->code == KERF_OK;
 }
 
@@ -72,7 +72,8 @@ int64_t gguf_count(struct gguf_cursor *cursor, int64_t least, const char *what) 
     int64_t at = cursor->at;
     uint64_t count = gguf_u64(cursor);
     if (cursor->code == KERF_OK && count > (uint64_t)((cursor->size - cursor->at) / least))
-        gguf_fail(cursor, at, KERF_ESYNTAX, "%" PRIu64 " %s, for which the file is too short", count, what);
+        gguf_fail(cursor, at, KERF_ESYNTAX,
+                  "%" PRIu64 " %s, for which the file is too short (was it copied to its end?)", count, what);
     return cursor->code == KERF_OK ? (int64_t)count : 0;
 }
 

@@ -48,7 +48,8 @@ static void read_tensor(struct gguf_cursor *cursor, struct arena *arena, int64_t
                   row, type->name);
     if (offset > (uint64_t)cursor->size || offset % (uint64_t)alignment != 0)
         gguf_fail(cursor, at, KERF_ESYNTAX, "%.100s begins at %" PRIu64 ", %s", tensor->name, offset,
-                  offset > (uint64_t)cursor->size ? "behind the end of the file" : "which is not aligned");
+                  offset > (uint64_t)cursor->size ? "behind the end of the file (was it copied to its end?)"
+                                                  : "which is not aligned");
     tensor->offset = cursor->code == KERF_OK ? (int64_t)offset : 0;
     tensor->bytes = type ? tensor->parameters / type->block * type->block_bytes : -1;
 }
@@ -69,7 +70,7 @@ static void check_places(struct gguf_cursor *cursor, struct gguf_tensors *list, 
         if (tensor->bytes >= 0 && tensor->bytes <= end - tensor->offset) continue;
         if (last)
             gguf_fail(cursor, tensor->at, KERF_ESYNTAX,
-                      "%.100s ends behind the end of the file; was it copied to its end?", tensor->name);
+                      "%.100s ends behind the end of the file (was it copied to its end?)", tensor->name);
         else
             gguf_fail(cursor, tensor->at, KERF_ESYNTAX, "%.100s reaches into %.100s", tensor->name,
                       list->tensors[i + 1].name);
