@@ -1,16 +1,12 @@
 # The front door. Everything else is CMake: `cmake --preset release && cmake --build --preset release`.
 .PHONY: demo check release dev tsan analyze fuzz fuzz-run bench fresh install clean format
 
-PROBLEM = gpt3_1t --system a100 --scale-up-size 4 --gpus 1024 --global-batch 4096 --strategy 1d --cost-model reference
-
-demo: ## install what is missing, build, plan a trillion-parameter model over 1,024 accelerators, draw it
+demo: ## install what is missing, build, show each command on something real
 	@scripts/install-packages build
 	@echo "== building kerf (build/release/kerf)"
 	@cmake --preset release -DKERF_TESTS=OFF >/dev/null
 	@cmake --build --preset release --target kerf -- --quiet
-	@echo "== kerf plan $(PROBLEM) -o plan.svg -o plan.png"
-	@build/release/kerf plan $(PROBLEM) -o plan.svg -o plan.png
-	@echo "== wrote plan.svg and plan.png"
+	@scripts/demo
 
 check: ## install what is missing, build, run every test: sanitizers, threads, static analysis, release
 	@scripts/install-packages check
@@ -45,4 +41,4 @@ format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 clean:
-	@rm -rf build plan.svg plan.png
+	@rm -rf build plan.svg plan.png schedule.html
