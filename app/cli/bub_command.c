@@ -13,7 +13,7 @@
 
 struct bub_options {
     struct kerf_strings outputs;
-    const char *model, *max_trials, *chunks, *verbosity, *format;
+    const char *model, *max_trials, *chunks, *verbosity, *interference, *format;
     int64_t context, gpu_layers, threads, top_k, seed, repeat_last_n, mirostat;
     double temp, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, dynatemp_range, dynatemp_exp,
         mirostat_lr, mirostat_ent;
@@ -92,6 +92,13 @@ static const struct kerf_option options[] = {
     INERT("mirostat", mirostat, KERF_OPTION_INTEGER, "Sampling."),
     INERT("mirostat-lr", mirostat_lr, KERF_OPTION_NUMBER, "Sampling."),
     INERT("mirostat-ent", mirostat_ent, KERF_OPTION_NUMBER, "Sampling."),
+    {.name = "interference",
+     .type = KERF_OPTION_CHOICE,
+     AT(interference),
+     .value = "WHAT",
+     .choices = "remeasure,ignore",
+     .help =
+         "When something else kept the machine busy: measure again (default), or do not look. best_bub never looks."},
     {.name = "format",
      .letter = 'f',
      .type = KERF_OPTION_CHOICE,
@@ -201,6 +208,7 @@ static int32_t read_request(const struct bub_options *values, struct llama_prese
     study_request_defaults(request);
     request->prefer = LLAMA_PREFERENCE;
     request->seed = values->seed == NOT_GIVEN_INTEGER ? 0 : values->seed;
+    request->ignore_interference = strcmp(values->interference, "ignore") == 0;
     request->show_output = values->verbosity && strcmp(values->verbosity, "DEBUG") == 0;
     if (values->model == NULL || values->context == 0)
         return kerf_error_set(err, KERF_EINVALID, "--model FILE and --context-size N are needed");
@@ -246,6 +254,7 @@ static int run(int argc, char **argv) {
                                  .dynatemp_exp = NAN,
                                  .mirostat_lr = NAN,
                                  .mirostat_ent = NAN,
+                                 .interference = "remeasure",
                                  .format = "table"};
     struct kerf_error err;
     int ended, status = cli_parse(&bub_cli, argc, argv, &values);

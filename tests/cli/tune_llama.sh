@@ -106,9 +106,10 @@ KERF_LLAMA_WORKER=$worker; export KERF_LLAMA_WORKER
 "$KERF" bub --model model.gguf --context-size 512 --n-gpu-layers 50 --threads 3 --temp 0.2 --top-k 3 --top-p 0.5 --min-p 0.1 \
     --seed 3 --repeat-last-n 5 --repeat-penalty 1.1 --presence-penalty 0.1 --frequency-penalty 0.2 --dynatemp-range 0.5 \
     --dynatemp-exp 1.5 --mirostat 1 --mirostat-lr 0.2 --mirostat-ent 4 --max-trials 2 --chunks 2 --conform-to-imatrix \
-    --verbosity INFO >out
+    --verbosity INFO --interference ignore >out
 flags <out
 grep -oE '^[0-9]+ measurements' out
+grep -oE '"ignore_interference":[01]' "$(ls -t studies/*.jsonl | head -1)"
 "$KERF" bub --model model.gguf --context-size 512 --temp 1 --max-trials 1 --chunks 1 --verbosity ERROR -f csv | wc -l
 refuses bub
 refuses bub --model model.gguf
