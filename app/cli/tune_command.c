@@ -13,7 +13,7 @@
 struct tune_options {
     struct kerf_strings params, wheres, words, outputs;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
-    const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
+    const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference, *patience;
     const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;
     const char *also, *logits; /* of the preset llama, as the next ones */
     int64_t context, threads, gpu_layers;
@@ -140,6 +140,12 @@ static const struct kerf_option options[] = {
      .value = "WHAT",
      .choices = "remeasure,ignore",
      .help = "When something else kept the machine busy: measure again (default), or do not look."},
+    {.name = "patience",
+     .type = KERF_OPTION_STRING,
+     AT(patience),
+     .value = "TIME",
+     .help = "For how long a measurement that was disturbed is made again, after longer and longer waits, before the "
+             "machine is too noisy to tell (default: 31s)."},
     {.name = "slots",
      .type = KERF_OPTION_INTEGER,
      AT(slots),
@@ -441,6 +447,8 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
                            .outputs = &values->outputs};
     int32_t code = read_sources(values, &sources, err);
     if (code == KERF_OK && values->budget) code = amount_of_time("--budget", values->budget, &run.plan.budget_s, err);
+    if (code == KERF_OK && values->patience)
+        code = amount_of_time("--patience", values->patience, &run.plan.patience_s, err);
     if (code == KERF_OK) {
         run.plan.request = sources.record ? &sources.record->request : &sources.request;
         run.plan.resumed = sources.record;
