@@ -34,8 +34,9 @@ static void read_clock(const json_t *root, struct worker_answer *answer) {
     if (!has_start && !has_end) return;
     answer->start_s = number_of(root, "start_s");
     answer->end_s = number_of(root, "end_s");
-    if (!(answer->end_s >= answer->start_s))
-        bad(answer, "the worker's start_s and end_s are no times, one and then the other");
+    if (answer->end_s >= answer->start_s) return;
+    answer->start_s = answer->end_s = (double)NAN;
+    bad(answer, "the worker's start_s and end_s are no times, one and then the other");
 }
 
 static void read_answer(const json_t *root, struct worker_answer *answer) {
