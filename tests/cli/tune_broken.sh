@@ -87,6 +87,15 @@ observations killed | grep -c '"outcome":"failed","failure":"crash"'
 observations killed | grep -v '"outcome":"failed"' | sed -E 's/.*"start_s":([0-9.e-]+),"end_s":([0-9.e-]+),.*/\1 \2/' |
     awk '$1 < end { print "back from " end " to " $1 } { end = $2 } END { print (end > 3 ? "by its own seconds" : "by others") }'
 
+echo "== lines of a worker that are no answer go to standard error, and nothing beside the answer to standard output"
+for way in clock twice wrong-id; do
+    echo "-- $way"
+    "$KERF" tune -p n=3 --fresh --no-journal --interference ignore --protocol worker --max-observations 2 --trial-timeout 0.3s \
+        --format json -- "$(dirname "$worker")/misbehaving_worker" $way >out 2>err || :
+    sed -E 's/"id":[0-9]+/"id":N/' err | sort -u
+    wc -l <out
+done
+
 echo "== what could not run is none to choose from"
 tunes --fresh --no-journal -- "$worker" --out-of-memory 512 | grep -oE 'within 3 % of the best of .* with a'
 "$KERF" tune -p n=1..6 -p kind=good,bad,odd --fresh --no-journal --interference ignore --objective 'regex:took ([0-9.]+)' --format json \

@@ -25,10 +25,18 @@ static void remember(struct trial *trial, enum program_stream stream, const char
     if (says_out_of_memory(line)) quote_line(line, trial->memory, sizeof trial->memory);
 }
 
+void slot_stray_line(const struct slot *slot, const char *line, size_t length) {
+    if (slot->runner->command.show_output) return; /* it is there already */
+    program_pass_on(line, length);
+    program_pass_on("\n", 1);
+}
+
 static void program_line(void *context, enum program_stream stream, char *line, size_t length) {
     struct slot *slot = context;
     struct trial *trial = &slot->trial;
     int is_answer = stream == STREAM_OUT && slot->runner->protocol->is_persistent && *line == '{';
+    int is_heard = (trial->phase == PHASE_LOAD || trial->phase == PHASE_RUN) && !trial->is_decided;
+    if (!is_heard && stream == STREAM_OUT && slot->runner->protocol->is_persistent) slot_stray_line(slot, line, length);
     if (trial->phase != PHASE_LOAD && trial->phase != PHASE_RUN) return;
     if (!is_answer) remember(trial, stream, line);
     if (!trial->is_decided) slot->runner->protocol->line(slot, stream, line, length, trial_clock());

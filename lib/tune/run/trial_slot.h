@@ -116,6 +116,9 @@ struct kerf_trial_runner {
 
 double trial_clock(void);
 
+/* A line on a worker's standard output that is no answer to the question at hand: it goes on to standard error. */
+void slot_stray_line(const struct slot *slot, const char *line, size_t length);
+
 /* ---- The way of a trial (trial_slot.c) ---------------------------------------------------------------------- */
 
 void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, double now_s);
