@@ -464,6 +464,32 @@ static void a_study_with_a_word_that_fails_ends_soon(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* A program that breaks: every setting works once and then never again. */
+static void ends_when_nothing_works_any_more(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=16,ubatch=2");
+    for (size_t p = 0; kerf_tune_policy_at(p); p++) {
+        struct kerf_tune_question question = ask(space, kerf_tune_policy_at(p)->name);
+        struct kerf_tune_study *study = begin(&question);
+        struct bed bed = {space, random_seed(12), 0};
+        struct kerf_tune_decision decision;
+        int32_t *worked = calloc((size_t)space->num_settings, sizeof *worked), runs = 0;
+        assert_non_null(worked);
+        for (; runs < 3000 && (decision = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
+            struct kerf_tune_observation o = run(&bed, &decision);
+            if (worked[o.setting]++) {
+                o.outcome = KERF_TUNE_FAILED;
+                o.failure = KERF_TUNE_FAILURE_CRASH;
+            }
+            observe(study, &o);
+        }
+        if (runs == 3000) fail_msg("%s goes on and on", question.policy);
+        free(worked);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
 static void skipped_settings_are_left_alone(void **state) {
     (void)state;
     struct kerf_tune_space *space = grid(NULL);
@@ -698,6 +724,7 @@ int main(void) {
         cmocka_unit_test(ends_when_everything_fails),
         cmocka_unit_test(a_word_that_always_fails_is_left_out),
         cmocka_unit_test(a_study_with_a_word_that_fails_ends_soon),
+        cmocka_unit_test(ends_when_nothing_works_any_more),
         cmocka_unit_test(skipped_settings_are_left_alone),
         cmocka_unit_test(too_noisy_is_said),
         cmocka_unit_test(other_objectives),
