@@ -151,10 +151,11 @@ static void exclude_with_word(struct kerf_tune_study *study, int32_t param, int3
 static void exclude_with_words(struct kerf_tune_study *study, int32_t setting) {
     int32_t count = study->space->num_params;
     int32_t *bounds = calloc((size_t)count, 2 * sizeof *bounds);
+    if (bounds == NULL) return; /* more settings are tried, then */
     struct hull hull = {bounds, bounds + count, 0};
-    for (int32_t k = 0; bounds && k < count; k++)
+    for (int32_t k = 0; k < count; k++)
         if (!is_integer(study, k)) exclude_with_word(study, k, values_of(study, setting)[k], &hull);
-    free(bounds); /* without memory for it more settings are tried */
+    free(bounds);
 }
 
 /* ---- Any failure -------------------------------------------------------------------------------------------- */

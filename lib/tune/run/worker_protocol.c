@@ -58,8 +58,10 @@ static void line(struct slot *slot, enum program_stream stream, char *text, size
     struct worker_answer answer;
     if (stream != STREAM_OUT) return;
     worker_answer_read(text, length, trial->phase == PHASE_RUN ? trial->request : 0, &answer);
-    if (answer.says == WORKER_OTHER) slot_stray_line(slot, text, length);
-    if (answer.says == WORKER_OTHER) return;
+    if (answer.says == WORKER_OTHER) {
+        slot_stray_line(slot, text, length);
+        return;
+    }
     if (answer.says == WORKER_READY) {
         slot_loaded(slot, now_s - slot->program.started_s, now_s);
         return;
