@@ -24,6 +24,9 @@ void interrupt_catch(void) {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);
+    struct sigaction before;
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) /* as nohup leaves it */
+        sigaction(SIGHUP, &action, NULL);
 }
 
 int interrupted(void) { return asked; }

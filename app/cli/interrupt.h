@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ctrl-C (and SIGTERM): the first asks the work to end with what is known, the second ends the program. */
+/* Ctrl-C (and SIGTERM, and a terminal that is closed): the first asks the work to end with what is known, the second ends the program. */
 #ifndef KERF_CLI_INTERRUPT_H
 #define KERF_CLI_INTERRUPT_H
 

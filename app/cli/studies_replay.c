@@ -46,6 +46,8 @@ int32_t studies_replay_make(struct studies_replay *replay, struct kerf_error *er
     question.earlier = earlier.items;
     question.num_earlier = earlier.count;
     if (code == KERF_OK) code = kerf_tune_study_create(&question, &study, err);
+    for (int32_t i = 0; code == KERF_OK && record->skipped && i < record->space->num_settings; i++)
+        if (record->skipped[i]) kerf_tune_study_skip(study, i, record->skipped[i]);
     if (code == KERF_OK) code = replay_study(replay, study, err);
     kerf_tune_study_free(study);
     study_earlier_free(&earlier);

@@ -152,6 +152,8 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
                            .outputs = &values->outputs};
     int32_t code = read_sources(values, &sources, err);
     if (code == KERF_OK && values->budget) code = amount_of_time("--budget", values->budget, &run.plan.budget_s, err);
+    if (code == KERF_OK && values->patience)
+        code = amount_of_time("--patience", values->patience, &run.plan.patience_s, err);
     if (code == KERF_OK) {
         run.plan.request = sources.record ? &sources.record->request : &sources.request;
         run.plan.resumed = sources.record;

@@ -124,6 +124,12 @@ const struct kerf_option tune_option_table[] = {
      .value = "WHAT",
      .choices = "remeasure,ignore",
      .help = "When something else kept the machine busy: measure again (default), or do not look."},
+    {.name = "patience",
+     .type = KERF_OPTION_STRING,
+     AT(patience),
+     .value = "TIME",
+     .help = "For how long a measurement that was disturbed is made again, after longer and longer waits, before the "
+             "machine is too noisy to tell (default: 31s)."},
     {.name = "slots",
      .type = KERF_OPTION_INTEGER,
      AT(slots),

@@ -8,7 +8,7 @@
 struct tune_options {
     struct kerf_strings params, wheres, words, outputs;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
-    const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
+    const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference, *patience;
     const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;
     const char *also, *logits; /* of the preset llama, as the next ones */
     int64_t context, threads, gpu_layers;

@@ -7,7 +7,7 @@
 #include "cli/interrupt.h"
 
 static int status_of(const struct study_state *state) {
-    if (state->journal_failed) return EXIT_FAILED;
+    if (state->broke_off) return EXIT_FAILED;
     switch (state->stop) {
     case STUDY_CONFIDENT: return EXIT_ANSWERED;
     case STUDY_INTERRUPTED: return EXIT_INTERRUPTED;
@@ -39,7 +39,7 @@ int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_erro
     if (code == KERF_OK) code = render_all(&render, err);
     if (code == KERF_OK) {
         *ret_status = status_of(report.state);
-        if (report.state->journal_failed) fprintf(stderr, "kerf: %s\n", report.state->reason);
+        if (report.state->broke_off) fprintf(stderr, "kerf: %s\n", report.state->reason);
     }
     study_run_free(run);
     return code;

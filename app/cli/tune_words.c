@@ -61,6 +61,21 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
     interval(out, report, estimate);
 }
 
+/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped is none to choose from. */
+static void words_choice(struct kerf_text *out, const struct tune_report *report) {
+    int32_t all = report->state->space->num_settings, ran = 0;
+    for (int32_t i = 0; i < all; i++) {
+        int32_t status = report->answer.settings[i].status;
+        ran += status != KERF_TUNE_SKIPPED && status != KERF_TUNE_ALL_FAILED;
+    }
+    if (ran == all)
+        kerf_text_printf(out, "%d settings", all);
+    else if (ran == 1)
+        kerf_text_printf(out, "the one setting that could run, of %d,", all);
+    else
+        kerf_text_printf(out, "the %d settings that could run, of %d,", ran, all);
+}
+
 /* Of the best, how sure it is. */
 static void words_certainty(struct kerf_text *out, const struct tune_report *report) {
     const struct study_request *request = report->state->request;
@@ -75,7 +90,9 @@ static void words_certainty(struct kerf_text *out, const struct tune_report *rep
     }
     kerf_text_add(out, ". It is within ");
     goal(out, request->within);
-    kerf_text_printf(out, " of the best of %d settings with a probability of ", report->state->space->num_settings);
+    kerf_text_add(out, " of the best of ");
+    words_choice(out, report);
+    kerf_text_add(out, " with a probability of ");
     percent(out, probability);
     kerf_text_add(out, ".\n");
 }

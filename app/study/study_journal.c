@@ -192,6 +192,29 @@ void study_entry_members(struct kerf_json *json, const struct study_entry *entry
     kerf_json_string(json, "why", entry->why);
 }
 
+int32_t study_journal_skip(struct study_journal *journal, const struct kerf_tune_space *space,
+                           const char *const *skipped, struct kerf_error *err) {
+    struct kerf_text line = {0}, setting = {0};
+    struct kerf_json json = {0};
+    kerf_json_begin(&json, &line);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_open(&json, "skipped", '[');
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        if (skipped[i] == NULL) continue;
+        kerf_text_clear(&setting);
+        kerf_tune_setting_write(space, i, &setting);
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "setting", setting.data);
+        kerf_json_string(&json, "reason", skipped[i]);
+        kerf_json_close(&json, '}');
+    }
+    kerf_json_close(&json, ']');
+    kerf_json_close(&json, '}');
+    if (setting.failed) line.failed = 1;
+    kerf_text_free(&setting);
+    return append_and_free(journal, &line, err);
+}
+
 int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_space *space,
                           const struct study_entry *entry, struct kerf_error *err) {
     struct kerf_text line = {0}, setting = {0};

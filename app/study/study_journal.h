@@ -4,9 +4,13 @@
  * the next one begins. What is in it is all that a study needs to go on after a kill -9.
  *
  *     {"kerf":"0.1.0","journal":1,"study":"20261121-213002-5f1c","key":"...","began":"2026-11-21T21:30:02Z","request":{...}}
+ *     {"skipped":[{"setting":"batch=4096,ubatch=4096","reason":"needs 31 GiB, of 24 GiB"}]}
  *     {"n":1,"setting":"batch=512,ubatch=128","why":"...","outcome":"value","value":0.47,"start_s":0,"end_s":0.47,...}
  *     {"resumed":"2026-11-21T22:10:00Z"}
  *     {"stopped":"confident","elapsed_s":41.2,"loads":1,"reason":"..."}
+ *
+ * What was skipped is what a memory model ruled out when the study began. It counts ever after, whatever memory is free
+ * by then; older journals have no such line.
  *
  * A line that was cut off by a crash is the last one, and is taken away when the study goes on. While a study runs it
  * holds a lock on the file, so that two never write to one.
@@ -32,8 +36,10 @@ struct study_record {
     struct kerf_tune_space *space;
     struct study_entry *entries; /* [num_entries] */
     int32_t num_entries;
-    int64_t began_s; /* since 1970 */
-    int64_t loads;   /* of all its runs */
+    json_t *skipped_document; /* of the line that says what was skipped; NULL: there is none */
+    const char **skipped;     /* [num_settings] why, in that document, NULL: it was not; NULL without such a line */
+    int64_t began_s;          /* since 1970 */
+    int64_t loads;            /* of all its runs */
     double elapsed_s;
     char stopped[16]; /* "confident", ...; "" while it runs or after a crash */
     char reason[240];
@@ -68,6 +74,9 @@ int32_t study_journal_create(const struct study_request *request, char id[STUDY_
 int32_t study_journal_resume(const struct study_record *record, struct study_journal **ret_journal,
                              struct kerf_error *err);
 
+/* skipped: [num_settings] why a setting must not be measured, NULL: it may. Once for each journal. */
+int32_t study_journal_skip(struct study_journal *journal, const struct kerf_tune_space *space,
+                           const char *const *skipped, struct kerf_error *err);
 int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_space *space,
                           const struct study_entry *entry, struct kerf_error *err);
 int32_t study_journal_stop(struct study_journal *journal, const char *stopped, const char *reason, double elapsed_s,

@@ -17,6 +17,8 @@ struct study_record *study_record_free(struct study_record *record) {
     study_request_free(&record->request);
     kerf_tune_space_free(record->space);
     json_decref(record->document);
+    json_decref(record->skipped_document);
+    free(record->skipped);
     free(record->entries);
     free(record);
     return NULL;
@@ -94,12 +96,32 @@ static int32_t read_entry(struct study_record *record, const json_t *line, struc
     return KERF_OK;
 }
 
+static int32_t read_skipped(struct study_record *record, json_t *line, struct kerf_error *err) {
+    const json_t *list = json_object_get(line, "skipped");
+    if (record->skipped) return kerf_error_set(err, KERF_ESYNTAX, "\"skipped\" is said once");
+    if (!json_is_array(list)) return kerf_error_set(err, KERF_ESYNTAX, "\"skipped\" is an array");
+    record->skipped = calloc((size_t)record->space->num_settings, sizeof *record->skipped);
+    if (record->skipped == NULL) return no_memory(err);
+    record->skipped_document = json_incref(line);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        const char *setting = json_string_value(json_object_get(item, "setting")),
+                   *reason = json_string_value(json_object_get(item, "reason"));
+        int32_t index;
+        int32_t code = kerf_tune_setting_read(record->space, setting ? setting : "", &index, err);
+        if (code != KERF_OK) return code;
+        record->skipped[index] = reason ? reason : "skipped";
+    }
+    return KERF_OK;
+}
+
 static int32_t read_line(struct study_record *record, json_t *line, struct kerf_error *err) {
     if (record->document == NULL) return read_head(record, line, err);
     if (json_object_get(line, "n")) {
         record->stopped[0] = 0;
         return read_entry(record, line, err);
     }
+    if (json_object_get(line, "skipped")) return read_skipped(record, line, err);
     if (json_object_get(line, "stopped")) {
         copy(record->stopped, sizeof record->stopped, json_object_get(line, "stopped"));
         copy(record->reason, sizeof record->reason, json_object_get(line, "reason"));

@@ -156,7 +156,8 @@ int32_t study_request_command(const struct study_request *request, struct kerf_t
                                     .trial_timeout_s = request->trial_timeout_s,
                                     .memory_cap_bytes = request->memory_cap_bytes,
                                     .show_output = request->show_output,
-                                    .watch_machine = !request->ignore_interference && request->launcher == NULL};
+                                    .watch_machine = !request->ignore_interference && request->launcher == NULL,
+                                    .root = getenv("KERF_FSROOT")};
     return KERF_OK;
 }
 

@@ -10,11 +10,12 @@
 #include "study/study_earlier.h"
 
 enum {
-    DISTURBED_MAX = 6,     /* in a row: the machine is too noisy */
+    DISTURBED_MAX = 6,     /* in a row, with longer and longer waits between them: the machine is too noisy */
     HOPELESS_FAILURES = 5, /* before anything was measured: the program does not run at all */
-    LOAD_FAILURES = 5,     /* in a row: it runs no more */
+    START_FAILURES = 5,    /* in a row, to load or to be started at all: it runs no more */
     ANCHOR_TRIES = 2       /* of a slot: where the anchor fails there twice it goes on without */
 };
+static const double PATIENCE_S = 31; /* 1, 2, 4, 8, 16 */
 
 /* A place that runs trials, and what it is about. */
 struct slot {
@@ -31,6 +32,7 @@ struct slot {
 struct study_run {
     struct study_state state;
     const struct study_plan *plan;
+    const char *const *skipped;      /* [num_settings] or NULL: as the journal has it, else as the plan */
     struct study_request request;    /* the plan's, with the earlier studies */
     struct kerf_strings earlier_ids; /* owned */
     struct kerf_tune_space *space;
@@ -38,15 +40,18 @@ struct study_run {
     struct kerf_trial_command command; /* as long as the runner */
     struct kerf_trial_runner *runner;
     struct study_journal *journal;
+    int32_t journal_failed; /* its last line may be half there */
     struct study_entry *entries;
     struct slot *slots;
     struct timespec began;
-    double elapsed_before_s, clock_offset_s;
+    double elapsed_before_s;
+    double clock_offset_s; /* from the runner's clock to the study's */
+    int32_t begins_anew;   /* no time was told since the study was taken up */
     int64_t loads_before;
     int32_t decided; /* the decision says stop, what runs may end */
     int32_t anchor;  /* what every slot measures first, so that slots can be compared; -1: not chosen */
     int32_t anchors; /* measured */
-    int32_t measured, failed, load_failures;
+    int32_t measured, failed, start_failures;
     double longest_s; /* of the trials that ended by themselves */
     struct kerf_text measuring;
 };
@@ -107,13 +112,21 @@ static int32_t learn(struct study_run *run, const struct study_entry *entry, str
     note_anchor(run, seen);
     if (seen->outcome == KERF_TUNE_FAILED) {
         run->failed += seen->failure != KERF_TUNE_FAILURE_MEMORY;
-        run->load_failures = seen->failure == KERF_TUNE_FAILURE_LOAD ? run->load_failures + 1 : 0;
+        int is_started = seen->failure != KERF_TUNE_FAILURE_LOAD && !isnan(entry->result.cpu_s);
+        run->start_failures = is_started ? 0 : run->start_failures + 1;
     } else {
         run->measured++;
-        run->load_failures = 0;
+        run->start_failures = 0;
         run->longest_s = fmax(run->longest_s, entry->result.wall_s);
     }
     return code;
+}
+
+/* Before what was disturbed so many times in a row is measured again: a neighbour may go away. All waits together are
+ * the patience, and each is twice the one before. */
+static double wait_s(const struct study_run *run, int32_t times) {
+    double all_s = run->plan->patience_s > 0 ? run->plan->patience_s : PATIENCE_S;
+    return all_s * ldexp(1, times - 1) / (ldexp(1, DISTURBED_MAX - 1) - 1);
 }
 
 static void note_disturbance(struct study_run *run, struct slot *slot, struct study_entry *entry) {
@@ -128,7 +141,7 @@ static void note_disturbance(struct study_run *run, struct slot *slot, struct st
     seen->disturbed = 1;
     snprintf(entry->result.message, sizeof entry->result.message, "%s", reason);
     slot->again = 1;
-    slot->not_before_s = run_s(run) + fmin(ldexp(0.5, ++slot->disturbed), 16); /* a neighbour may go away */
+    slot->not_before_s = run_s(run) + wait_s(run, ++slot->disturbed);
     if (slot->disturbed >= DISTURBED_MAX) {
         stop(run, STUDY_TOO_NOISY, "");
         snprintf(run->state.reason, sizeof run->state.reason,
@@ -143,7 +156,16 @@ static void keep_in_journal(struct study_run *run, const struct study_entry *ent
     struct kerf_error why;
     if (run->journal == NULL || study_journal_add(run->journal, run->space, entry, &why) == KERF_OK) return;
     stop(run, STUDY_INTERRUPTED, why.message);
-    run->state.journal_failed = run->decided = 1;
+    run->journal_failed = run->state.broke_off = run->decided = 1;
+}
+
+/* The first time of a study that goes on: it lies behind the last one by itself where it is of a worker's clock that
+ * went on, else behind it with this offset. */
+static void begin_clock(struct study_run *run, const struct kerf_tune_observation *first) {
+    run->begins_anew = 0;
+    if (run->request.slots == 1 && strcmp(run->request.protocol, "worker") == 0 &&
+        first->start_s >= run->clock_offset_s)
+        run->clock_offset_s = 0;
 }
 
 static int32_t take_result(struct study_run *run, const struct kerf_trial_result *result, struct kerf_error *err) {
@@ -152,16 +174,17 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     slot->busy = 0;
     snprintf(entry.why, sizeof entry.why, "%s", slot->why);
     entry.result.observation.warmup = slot->warmup;
+    if (run->begins_anew) begin_clock(run, &entry.result.observation);
     entry.result.observation.start_s += run->clock_offset_s;
     entry.result.observation.end_s += run->clock_offset_s;
     note_disturbance(run, slot, &entry);
     keep_in_journal(run, &entry);
     int32_t code = learn(run, &entry, err);
     if (code != KERF_OK) return code;
-    if ((run->measured == 0 && run->failed >= HOPELESS_FAILURES) || run->load_failures >= LOAD_FAILURES) {
+    if ((run->measured == 0 && run->failed >= HOPELESS_FAILURES) || run->start_failures >= START_FAILURES) {
         stop(run, run->measured ? STUDY_BUDGET : STUDY_NOTHING, "");
         snprintf(run->state.reason, sizeof run->state.reason, "the last %d trials failed: %s",
-                 run->measured ? LOAD_FAILURES : run->failed, result->message);
+                 run->measured ? START_FAILURES : run->failed, result->message);
         run->decided = 1;
     }
     return KERF_OK;
@@ -195,7 +218,7 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
 static void begin_anchor(struct study_run *run, int32_t index, struct kerf_tune_decision *decision) {
     if (run->request.slots == 1 || run->slots[index].anchored) return;
     int32_t first = run->space->default_setting;
-    int is_first = run->state.num_entries == 0 && first >= 0 && !(run->plan->skipped && run->plan->skipped[first]);
+    int is_first = run->state.num_entries == 0 && first >= 0 && !(run->skipped && run->skipped[first]);
     if (run->anchor < 0) run->anchor = is_first ? first : decision->setting;
     decision->setting = run->anchor;
     decision->limit = 0;
@@ -352,6 +375,13 @@ static int32_t make_study(struct study_run *run, const char *policy, struct kerf
     return kerf_tune_study_create(&question, &run->state.study, err);
 }
 
+/* Leaves out what must not be measured. */
+static void skip(struct study_run *run, const struct study_record *record) {
+    run->skipped = record && record->skipped ? record->skipped : run->plan ? run->plan->skipped : NULL;
+    for (int32_t i = 0; run->skipped && i < run->space->num_settings; i++)
+        if (run->skipped[i]) kerf_tune_study_skip(run->state.study, i, run->skipped[i]);
+}
+
 static int32_t learn_record(struct study_run *run, const struct study_record *record, struct kerf_error *err) {
     int32_t code = KERF_OK;
     for (int32_t i = 0; i < record->num_entries && code == KERF_OK; i++) {
@@ -360,6 +390,8 @@ static int32_t learn_record(struct study_run *run, const struct study_record *re
         run->clock_offset_s = fmax(run->clock_offset_s, seen->end_s);
         if (run->slots) run->slots[seen->slot].warmups_left -= seen->warmup;
     }
+    run->begins_anew = 1;
+    run->start_failures = 0; /* what was wrong may be mended */
     run->elapsed_before_s = record->elapsed_s;
     run->loads_before = record->loads;
     return code;
@@ -380,8 +412,13 @@ static int32_t find_earlier(struct study_run *run, struct kerf_error *err) {
 static int32_t open_journal(struct study_run *run, struct kerf_error *err) {
     const struct study_plan *plan = run->plan;
     memcpy(run->state.id, plan->resumed ? plan->resumed->id : plan->id, sizeof run->state.id);
-    if (plan->resumed) return study_journal_resume(plan->resumed, &run->journal, err);
-    return plan->keep_journal ? study_journal_create(&run->request, run->state.id, &run->journal, err) : KERF_OK;
+    int32_t code = plan->resumed        ? study_journal_resume(plan->resumed, &run->journal, err)
+                   : plan->keep_journal ? study_journal_create(&run->request, run->state.id, &run->journal, err)
+                                        : KERF_OK;
+    int is_said = plan->resumed && plan->resumed->skipped;
+    if (code == KERF_OK && run->journal && run->skipped && !is_said)
+        code = study_journal_skip(run->journal, run->space, run->skipped, err);
+    return code;
 }
 
 static int32_t begin(struct study_run *run, const struct study_request *request, struct kerf_error *err) {
@@ -423,8 +460,7 @@ static int32_t prepare(struct study_run *run, struct kerf_error *err) {
     run->slots = calloc((size_t)run->request.slots, sizeof *run->slots);
     if (run->slots == NULL) return no_memory(err);
     for (int32_t i = 0; i < run->request.slots; i++) run->slots[i].warmups_left = run->request.warmups;
-    for (int32_t i = 0; plan->skipped && i < run->space->num_settings; i++)
-        if (plan->skipped[i]) kerf_tune_study_skip(run->state.study, i, plan->skipped[i]);
+    skip(run, plan->resumed);
     if (plan->resumed) code = learn_record(run, plan->resumed, err);
     if (code == KERF_OK) code = kerf_trial_runner_create(run->space, &run->command, &run->runner, err);
     if (code == KERF_OK) warn(run);
@@ -437,13 +473,19 @@ int32_t study_run(const struct study_plan *plan, struct study_run **ret_run, str
     run->plan = plan;
     clock_gettime(CLOCK_MONOTONIC, &run->began);
     int32_t code = prepare(run, err);
-    if (code == KERF_OK) code = work(run, err);
+    int is_begun = code == KERF_OK;
+    if (is_begun) code = work(run, err);
+    if (is_begun && code != KERF_OK && run->state.num_entries > 0) { /* what is known is not lost */
+        stop(run, STUDY_INTERRUPTED, err->message);
+        run->state.broke_off = 1;
+        code = KERF_OK;
+    }
     run->runner = kerf_trial_runner_free(run->runner); /* what still runs is ended */
-    if (code == KERF_OK && run->journal && !run->state.journal_failed) {
+    if (code == KERF_OK && run->journal && !run->journal_failed) {
         struct kerf_error why;
         if (study_journal_stop(run->journal, study_stop_word(run->state.stop), run->state.reason, run->state.elapsed_s,
                                run->state.loads, &why) != KERF_OK)
-            run->state.journal_failed = 1;
+            run->state.broke_off = 1;
     }
     run->journal = study_journal_close(run->journal);
     run->plan = NULL;
@@ -460,6 +502,7 @@ int32_t study_replay(const struct study_record *record, const char *policy, stru
     if (run == NULL) return no_memory(err);
     int32_t code = begin(run, &record->request, err);
     if (code == KERF_OK) code = make_study(run, policy, err);
+    if (code == KERF_OK) skip(run, record);
     if (code == KERF_OK) code = learn_record(run, record, err);
     memcpy(run->state.id, record->id, sizeof run->state.id);
     run->state.elapsed_s = record->elapsed_s;

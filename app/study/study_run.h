@@ -26,12 +26,12 @@ struct study_state {
     struct kerf_tune_study *study;
     const struct study_entry *entries; /* [num_entries] */
     int32_t num_entries;
-    int32_t remeasured;     /* observations that were disturbed and made again */
-    int32_t num_earlier;    /* observations of earlier studies that count */
-    int32_t num_studies;    /* how many such studies */
-    int32_t stop;           /* enum study_stop */
-    char reason[400];       /* why it stopped, one line */
-    int32_t journal_failed; /* it could not be written, as on a full disk */
+    int32_t remeasured;  /* observations that were disturbed and made again */
+    int32_t num_earlier; /* observations of earlier studies that count */
+    int32_t num_studies; /* how many such studies */
+    int32_t stop;        /* enum study_stop */
+    char reason[400];    /* why it stopped, one line */
+    int32_t broke_off;   /* kerf itself could not go on: the disk was full, or there was no memory */
     double elapsed_s;
     int64_t loads;
     const char *measuring; /* the setting that is being measured, and why; "" */
@@ -41,9 +41,11 @@ struct study_plan {
     const struct study_request *request;
     const struct study_record *resumed; /* NULL: a new study */
     const double *prior_log;            /* [num_settings] or NULL: as kerf_tune_question */
-    const char *const *skipped;         /* [num_settings] why a setting must not be measured, NULL: it may; or NULL */
-    char id[STUDY_ID_SIZE];             /* "" or the new study's name */
-    double budget_s;                    /* 0: none */
+    const char *const *skipped; /* [num_settings] why a setting must not be measured, NULL: it may; or NULL. What the
+                                   resumed study's journal says counts instead */
+    char id[STUDY_ID_SIZE];     /* "" or the new study's name */
+    double budget_s;            /* 0: none */
+    double patience_s;          /* for how long a busy machine is waited for; 0: 31 */
     int32_t keep_journal, use_earlier;
     int wake_fd;                    /* readable after Ctrl-C; -1: none */
     void (*warn)(const char *line); /* what the person should know before it begins; NULL */
@@ -54,7 +56,8 @@ struct study_plan {
 
 struct study_run;
 
-/* Runs it to its end. An error is one that leaves no study: bad input, a journal that cannot be written. */
+/* Runs it to its end. An error is one that leaves no study: bad input, a journal that cannot be made. One that comes
+ * when something was measured ends the study, with what is known. */
 int32_t study_run(const struct study_plan *plan, struct study_run **ret_run, struct kerf_error *err);
 
 /* A study as a journal holds it, without running anything. The record has to live as long. */

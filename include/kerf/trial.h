@@ -61,6 +61,7 @@ struct kerf_trial_command {
                                  RLIMIT_AS; 0: none */
     int32_t show_output;      /* 1: what the program writes goes on to standard error */
     int32_t watch_machine;    /* 1: measure what else this machine did meanwhile */
+    const char *root;         /* a folder that stands for / where the system tells of that, for tests; NULL: / */
 };
 
 struct kerf_trial_runner;
@@ -94,8 +95,8 @@ struct kerf_trial_machine {
 };
 
 struct kerf_trial_result {
-    struct kerf_tune_observation observation; /* its slot too; start_s is since the runner was created, or the
-                                                 worker's own clock, where there is one slot */
+    struct kerf_tune_observation observation; /* its slot too; start_s is since the runner was created, or of the
+                                                 worker's own clock where there is one slot, and never goes back */
     double load_s;      /* until a worker that this trial had to start was ready; of `lines` what the first line took
                            beside its sample; 0: nothing was loaded, or it is not known */
     double wall_s;      /* of the trial by kerf's clock */

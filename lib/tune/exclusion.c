@@ -3,11 +3,16 @@
  * What a failure rules out. Out of memory: the setting, and all that have no integer smaller and the same choices, as
  * memory grows with every integer there is (batch, micro-batch, layers on the accelerator, threads). A load or a run
  * that hangs: the setting, as it is not worth another time-out. Anything else: the setting, once it has failed TWICE
- * and never worked.
+ * and never worked; and what goes with a word (a choice's or a flag's value) that FEW settings failed with and none
+ * worked with, while another word worked: settings that share with these all that they have in common, and whose other
+ * integers lie between theirs. Once MANY failed, and another word worked between their integers, it is the word and
+ * not the size: then those with any integers.
  */
 #include "tune/exclusion.h"
 
-enum { TWICE = 2 };
+#include <stdlib.h>
+
+enum { TWICE = 2, FEW = 3, MANY = 6 };
 
 int dominates(const struct kerf_tune_space *space, int32_t a, int32_t b) {
     const int32_t *of_a = space->values + (int64_t)a * space->num_params;
@@ -35,6 +40,126 @@ static void exclude_larger(struct kerf_tune_study *study, int32_t setting) {
             exclude(study, i, reason ? reason : "needs too much memory");
 }
 
+/* ---- Words -------------------------------------------------------------------------------------------------- */
+
+/* What settings have in common, and between which values the rest of them lies. */
+struct hull {
+    int32_t *least, *most; /* [num_params] indexes of values */
+    int32_t count;         /* settings in it */
+};
+
+static const int32_t *values_of(const struct kerf_tune_study *study, int32_t setting) {
+    return study->space->values + (int64_t)setting * study->space->num_params;
+}
+
+static int is_integer(const struct kerf_tune_study *study, int32_t param) {
+    return study->space->params[param].kind == KERF_TUNE_INTEGER;
+}
+
+/* What went wrong is the program's own, and neither memory's nor time's. */
+static int is_of_program(int32_t failure) {
+    return failure == KERF_TUNE_FAILURE_CRASH || failure == KERF_TUNE_FAILURE_OUTPUT ||
+           failure == KERF_TUNE_FAILURE_OTHER;
+}
+
+/* Whether it is the setting's first observation that counts. */
+static int is_first(const struct kerf_tune_study *study, int32_t index) {
+    int32_t setting = study->observations[index].setting;
+    if (study->observations[index].disturbed || study->observations[index].warmup) return 0;
+    for (int32_t i = 0; i < index; i++) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (o->setting == setting && !o->disturbed && !o->warmup) return 0;
+    }
+    return 1;
+}
+
+/* Of the settings that failed with this value of the parameter; 0 where they are too few, or one worked. */
+static int hull_of_failures(const struct kerf_tune_study *study, int32_t param, int32_t value, struct hull *hull) {
+    hull->count = 0;
+    for (int32_t i = 0; i < study->num_observations; i++) {
+        int32_t setting = study->observations[i].setting;
+        const int32_t *values = values_of(study, setting);
+        if (values[param] != value) continue;
+        if (study->observations[i].outcome != KERF_TUNE_FAILED) return 0; /* disturbed as it may be, it works */
+        if (!is_first(study, i) || !is_of_program(study->tallies[setting].failure)) continue;
+        for (int32_t k = 0; k < study->space->num_params; k++) {
+            if (hull->count == 0 || values[k] < hull->least[k]) hull->least[k] = values[k];
+            if (hull->count == 0 || values[k] > hull->most[k]) hull->most[k] = values[k];
+        }
+        hull->count++;
+    }
+    return hull->count >= FEW;
+}
+
+/* Whether the integers lie between those of the hull. */
+static int is_within(const struct kerf_tune_study *study, int32_t setting, const struct hull *hull) {
+    const int32_t *values = values_of(study, setting);
+    for (int32_t k = 0; k < study->space->num_params; k++)
+        if (is_integer(study, k) && (values[k] < hull->least[k] || values[k] > hull->most[k])) return 0;
+    return 1;
+}
+
+static int shares_all_in_common(const struct kerf_tune_study *study, int32_t setting, const struct hull *hull) {
+    const int32_t *values = values_of(study, setting);
+    for (int32_t k = 0; k < study->space->num_params; k++)
+        if (hull->least[k] == hull->most[k] && values[k] != hull->least[k]) return 0;
+    return 1;
+}
+
+/* Anywhere, or between the integers of the hull. */
+static int another_word_worked(const struct kerf_tune_study *study, int32_t param, const struct hull *hull,
+                               int is_between) {
+    for (int32_t i = 0; i < study->num_observations; i++) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (o->outcome != KERF_TUNE_FAILED && values_of(study, o->setting)[param] != hull->least[param] &&
+            (!is_between || is_within(study, o->setting, hull)))
+            return 1;
+    }
+    return 0;
+}
+
+/* "kv=q4_1,map=off failed in 3 of 3 settings" */
+static const char *common_words(struct kerf_tune_study *study, const struct hull *hull) {
+    const struct kerf_tune_space *space = study->space;
+    struct kerf_text words = {0};
+    for (int32_t k = 0; k < space->num_params; k++) {
+        const struct kerf_tune_param *param = &space->params[k];
+        int32_t value = hull->least[k];
+        if (value != hull->most[k]) continue;
+        const char *word = param->kind == KERF_TUNE_FLAG ? (value ? "on" : "off") : param->texts[value];
+        kerf_text_printf(&words, "%s%s=%s", words.length ? "," : "", param->name, word);
+    }
+    const char *reason = words.failed ? NULL
+                                      : arena_printf(&study->arena, "%.120s failed in %d of %d settings", words.data,
+                                                     (int)hull->count, (int)hull->count);
+    kerf_text_free(&words);
+    return reason ? reason : "failed with this in every setting";
+}
+
+static void exclude_with_word(struct kerf_tune_study *study, int32_t param, int32_t value, struct hull *hull) {
+    if (!hull_of_failures(study, param, value, hull) || !another_word_worked(study, param, hull, 0)) return;
+    int is_everywhere = hull->count >= MANY && another_word_worked(study, param, hull, 1);
+    const char *reason = NULL;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        if (!tune_is_open(study, i) || !shares_all_in_common(study, i, hull)) continue;
+        if (!is_everywhere && !is_within(study, i, hull)) continue;
+        if (reason == NULL) reason = common_words(study, hull);
+        exclude(study, i, reason);
+    }
+}
+
+static void exclude_with_words(struct kerf_tune_study *study, int32_t setting) {
+    int32_t count = study->space->num_params;
+    int32_t *bounds = calloc((size_t)count, 2 * sizeof *bounds);
+    if (bounds == NULL) return; /* more settings are tried, then */
+    struct hull hull = {bounds, bounds + count, 0};
+    for (int32_t k = 0; k < count; k++)
+        if (!is_integer(study, k)) exclude_with_word(study, k, values_of(study, setting)[k], &hull);
+    free(bounds);
+}
+
+/* ---- Any failure -------------------------------------------------------------------------------------------- */
+
 void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune_observation *failed) {
     const struct tally *tally = &study->tallies[failed->setting];
     switch (failed->failure) {
@@ -43,6 +168,7 @@ void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune
     case KERF_TUNE_FAILURE_HANG: exclude(study, failed->setting, "gave no answer in time"); return;
     default: break;
     }
+    exclude_with_words(study, failed->setting);
     if (tally->failed < TWICE || tally->values + tally->censored > 0) return;
     const char *word = kerf_tune_failure_word(failed->failure);
     const char *reason = arena_printf(&study->arena, "failed twice (%s)", word);

@@ -15,7 +15,7 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     (void)slot;
     (void)err;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
-        int32_t runs = study->tallies[i].values + study->tallies[i].censored;
+        int32_t runs = study->tallies[i].tries; /* failed ones, too: a setting may have worked once and never again */
         for (int32_t k = 0; k < num_pending; k++) runs += pending[k] == i;
         if (runs >= REPEATS || !tune_is_open(study, i)) continue;
         tune_measure(ret_decision, i, 0, "run %d of %d", (int)runs + 1, REPEATS);

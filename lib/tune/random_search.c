@@ -28,7 +28,7 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     (void)err;
     for (int32_t i = 0, used = 0; i < study->space->num_settings && used < SETTINGS; i++) {
         const struct tally *tally = &study->tallies[order[i]];
-        int32_t runs = tally->values + tally->censored;
+        int32_t runs = tally->tries;
         if (!tune_is_open(study, order[i])) continue;
         used++;
         for (int32_t k = 0; k < num_pending; k++) runs += pending[k] == order[i];

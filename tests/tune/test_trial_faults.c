@@ -247,7 +247,11 @@ static void bad_workers(void **state) {
                  {"error", "no such kernel", KERF_TUNE_FAILURE_CRASH, 1},
                  {"text", "value is no number", KERF_TUNE_FAILURE_OUTPUT, 1},
                  {"neither", "neither value, censored nor error", KERF_TUNE_FAILURE_OUTPUT, 1},
-                 {"negative", "-1 is no time", KERF_TUNE_FAILURE_OUTPUT, 1}};
+                 {"negative", "-1 is no time", KERF_TUNE_FAILURE_OUTPUT, 1},
+                 {"nan", "the worker's answer is no JSON: NaN", KERF_TUNE_FAILURE_OUTPUT, 1},
+                 {"censored", "censored where no limit_s was given", KERF_TUNE_FAILURE_OUTPUT, 1},
+                 {"negative-time", "start_s and end_s are no times", KERF_TUNE_FAILURE_OUTPUT, 1},
+                 {"stopped", "no answer within 0.3 s", KERF_TUNE_FAILURE_HANG, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct kerf_trial_command command = command_of("worker", "misbehaving_worker", cases[i].how, NULL);
         struct kerf_trial_runner *runner = runner_of(&command);
@@ -268,8 +272,8 @@ static void bad_workers(void **state) {
 
 static void odd_workers(void **state) {
     (void)state;
-    static const char *const ways[] = {"twice", "clock", "dies-after"};
-    for (size_t i = 0; i < 3; i++) {
+    static const char *const ways[] = {"twice", "clock", "dies-after", "huge"};
+    for (size_t i = 0; i < 4; i++) {
         struct kerf_trial_command command = command_of("worker", "misbehaving_worker", ways[i], NULL);
         struct kerf_trial_runner *runner = runner_of(&command);
         struct kerf_trial_result result = trial_of(runner, setting_of(3), 0);

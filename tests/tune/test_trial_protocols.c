@@ -347,17 +347,11 @@ static void own_work(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(from_output),
-                                       cmocka_unit_test(clocks),
-                                       cmocka_unit_test(llama_bench),
-                                       cmocka_unit_test(prepare_and_cleanup),
-                                       cmocka_unit_test(environment),
-                                       cmocka_unit_test(vanished),
-                                       cmocka_unit_test(slots),
-                                       cmocka_unit_test(worker_words),
-                                       cmocka_unit_test(fresh_workers),
-                                       cmocka_unit_test(worker_objectives),
-                                       cmocka_unit_test(neighbour),
-                                       cmocka_unit_test(own_work)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(from_output),   cmocka_unit_test(clocks),
+                                       cmocka_unit_test(llama_bench),   cmocka_unit_test(prepare_and_cleanup),
+                                       cmocka_unit_test(environment),   cmocka_unit_test(vanished),
+                                       cmocka_unit_test(slots),         cmocka_unit_test(worker_words),
+                                       cmocka_unit_test(fresh_workers), cmocka_unit_test(worker_objectives),
+                                       cmocka_unit_test(neighbour),     cmocka_unit_test(own_work)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

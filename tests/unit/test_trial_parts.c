@@ -21,6 +21,7 @@
 #include "tune/run/placeholders.h"
 #include "tune/run/processor_share.h"
 #include "tune/run/worker_answer.h"
+#include "tune/run/worker_clock.h"
 
 /* ---- Commands ------------------------------------------------------------------------------------------------ */
 
@@ -242,7 +243,7 @@ static void answers(void **state) {
         {"{\"id\":\"7\",\"value\":1}", WORKER_OTHER, 0, 0},
         {"{\"value\":1}", WORKER_OTHER, 0, 0},
         {"{\"ready\":true}", WORKER_OTHER, 0, 0},
-        {"{\"id\":7,\"value\":1e999}", WORKER_OTHER, 0, 0},
+        {"{\"id\":7,\"value\":1e999}", WORKER_BAD, 0, 0},
         {"{\"id\":7,\"value\":1} trailing", WORKER_OTHER, 0, 0},
         {"[7]", WORKER_OTHER, 0, 0},
         {"7", WORKER_OTHER, 0, 0},
@@ -257,12 +258,61 @@ static void answers(void **state) {
         if (answer.says == WORKER_ERROR) assert_int_equal(answer.failure, cases[i].failure);
         assert_int_equal(answer.says == WORKER_ERROR || answer.says == WORKER_BAD, answer.text[0] != 0);
     }
+    static const struct {
+        const char *line;
+        int says;
+    } no_json[] = {{"{\"id\": 7, \"value\": NaN}", WORKER_BAD},    {"{\"value\":-Infinity,\"id\":7} ", WORKER_BAD},
+                   {"{\"id\":8,\"value\":NaN}", WORKER_OTHER},     {"{\"id\":7,\"val", WORKER_OTHER},
+                   {"the answer is {\"id\":7,NaN}", WORKER_OTHER}, {"{\"id\"}", WORKER_OTHER}};
+    for (size_t i = 0; i < sizeof no_json / sizeof no_json[0]; i++) {
+        worker_answer_read(no_json[i].line, strlen(no_json[i].line), 7, &answer);
+        if ((int)answer.says != no_json[i].says) fail_msg("%s: %d", no_json[i].line, (int)answer.says);
+    }
     worker_answer_read("{\"ready\":true}", 14, 0, &answer);
     assert_int_equal(answer.says, WORKER_READY);
     worker_answer_read("{\"ready\":1}", 11, 0, &answer);
     assert_int_equal(answer.says, WORKER_OTHER);
     worker_answer_read("{\"id\":0,\"value\":1}", 18, 0, &answer);
     assert_int_equal(answer.says, WORKER_OTHER);
+}
+
+/* ---- The clocks of workers ------------------------------------------------------------------------------------- */
+
+static void told(struct worker_clock *clock, int64_t life, double at_s, double kerf_s, double expected_s) {
+    struct time_span span =
+        worker_clock_answer(clock, life, (struct time_span){at_s, at_s + 0.5}, (struct time_span){kerf_s, kerf_s + 1});
+    if (fabs(span.start_s - expected_s) > 1e-9 || fabs(span.end_s - expected_s - 0.5) > 1e-9)
+        fail_msg("%g is placed at %g, not %g", at_s, span.start_s, expected_s);
+}
+
+static void untold(struct worker_clock *clock, double kerf_s, double expected_s) {
+    struct time_span span = worker_clock_silence(clock, (struct time_span){kerf_s, kerf_s + 1});
+    if (fabs(span.start_s - expected_s) > 1e-9 || fabs(span.end_s - expected_s - 1) > 1e-9)
+        fail_msg("it is placed at %g, not %g", span.start_s, expected_s);
+}
+
+static void clocks_of_workers(void **state) {
+    (void)state;
+    struct worker_clock own = {0}; /* begins anew with each life */
+    told(&own, 1, 100, 0, 100);
+    told(&own, 1, 110, 1, 110);
+    told(&own, 2, 0.25, 5, 113.5);
+    told(&own, 2, 2, 7, 115.25);
+    told(&own, 3, 500, 1000, 1107.75); /* 499.5 s later by its own clock, 992 by kerf's */
+    struct worker_clock fast = {0};    /* one for all lives, ahead of kerf's */
+    told(&fast, 1, 0, 0, 0);
+    told(&fast, 1, 4000, 1, 4000);
+    told(&fast, 2, 8000, 3, 8000);
+    struct worker_clock set_back = {0};
+    told(&set_back, 1, 50, 0, 50);
+    told(&set_back, 1, 20, 3, 52.5);
+    told(&set_back, 1, 21, 4, 53.5);
+    struct worker_clock silent = {0};
+    untold(&silent, 3, 3);
+    told(&silent, 1, 0, 6, 6); /* 2 s after the end of what was placed by kerf's clock */
+    untold(&silent, 8, 7.5);
+    untold(&silent, 9, 8.5);
+    told(&silent, 1, 5, 11, 11);
 }
 
 static void llama_bench_lines(void **state) {
@@ -478,17 +528,11 @@ static void memory_group(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(commands),
-                                       cmocka_unit_test(placeholders),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(lines),
-                                       cmocka_unit_test(words_of_failures),
-                                       cmocka_unit_test(json_paths),
-                                       cmocka_unit_test(answers),
-                                       cmocka_unit_test(llama_bench_lines),
-                                       cmocka_unit_test(machine),
-                                       cmocka_unit_test(disturbance),
-                                       cmocka_unit_test(shares),
-                                       cmocka_unit_test(memory_group)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(commands),    cmocka_unit_test(placeholders),      cmocka_unit_test(refusals),
+        cmocka_unit_test(lines),       cmocka_unit_test(words_of_failures), cmocka_unit_test(json_paths),
+        cmocka_unit_test(answers),     cmocka_unit_test(clocks_of_workers), cmocka_unit_test(llama_bench_lines),
+        cmocka_unit_test(machine),     cmocka_unit_test(disturbance),       cmocka_unit_test(shares),
+        cmocka_unit_test(memory_group)};
     return cmocka_run_group_tests(tests, make_root, remove_root);
 }

@@ -122,7 +122,8 @@ static void default_is_first_and_gain_is_known(void **state) {
     kerf_tune_space_free(space);
 }
 
-/* The machine gets three or ten times as slow at once, when the limit is known: runs are not all stopped at it for ever. */
+/* The machine gets three or ten times as slow at once, when the limit is known: runs are not all stopped at it for
+ * ever. */
 static void a_machine_that_slows_down_at_once(void **state) {
     (void)state;
     enum { SLOW_FROM = 4, SEEDS = 6, MOST = 100 };
@@ -331,6 +332,161 @@ static void ends_when_everything_fails(void **state) {
             assert_int_equal(answer_of(study).best, -1);
             kerf_tune_study_free(study);
         }
+    kerf_tune_space_free(space);
+}
+
+static struct kerf_tune_space *grid_of_words(const char *batches) {
+    const char *params[] = {batches, "kv=f16,q8_0,q4_1", "fa?=-fa"};
+    struct kerf_tune_space *space;
+    assert_int_equal(kerf_tune_space_create(params, 3, NULL, 0, NULL, &space, NULL), KERF_OK);
+    return space;
+}
+
+/* Tells what came of a setting: 0 a value, else a failure. */
+static void tell(struct kerf_tune_study *study, const struct kerf_tune_space *space, const char *setting,
+                 int32_t failure) {
+    static double clock;
+    struct kerf_tune_observation o = {.value = 1, .failure = failure, .start_s = clock, .end_s = clock + 1};
+    clock++;
+    o.outcome = failure ? KERF_TUNE_FAILED : KERF_TUNE_VALUE;
+    assert_int_equal(kerf_tune_setting_read(space, setting, &o.setting, NULL), KERF_OK);
+    observe(study, &o);
+}
+
+/* How many settings are skipped; *ret_reason is the last one's. */
+static int32_t count_skipped(struct kerf_tune_study *study, const struct kerf_tune_space *space,
+                             const char **ret_reason) {
+    struct kerf_tune_answer answer = answer_of(study);
+    int32_t count = 0;
+    *ret_reason = "";
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        if (answer.settings[i].status != KERF_TUNE_SKIPPED) continue;
+        count++;
+        *ret_reason = answer.settings[i].reason;
+    }
+    return count;
+}
+
+/* What goes with a word is learnt from three settings, as far as they say it: only what all of them have in common,
+ * only between their integers at first, only where another word works, and not of memory or time. */
+static void a_word_that_always_fails_is_left_out(void **state) {
+    (void)state;
+    enum { CRASH = KERF_TUNE_FAILURE_CRASH, MEMORY = KERF_TUNE_FAILURE_MEMORY, HANG = KERF_TUNE_FAILURE_HANG };
+    const struct {
+        const char *settings[9];
+        int32_t failures[9], skipped;
+        const char *reason;
+    } of[] = {
+        {{"batch=64,kv=f16,fa=on", "batch=32,kv=q4_1,fa=on", "batch=64,kv=q4_1,fa=off"}, {0, CRASH, CRASH}, 0, ""},
+        {{"batch=64,kv=f16,fa=on", "batch=32,kv=q4_1,fa=on", "batch=64,kv=q4_1,fa=off", "batch=128,kv=q4_1,fa=on"},
+         {0, CRASH, CRASH, CRASH},
+         3, /* of the six with 32 to 128 */
+         "kv=q4_1 failed in 3 of 3 settings"},
+        {{"batch=64,kv=f16,fa=on", "batch=32,kv=q4_1,fa=on", "batch=64,kv=q4_1,fa=on", "batch=128,kv=q4_1,fa=on"},
+         {0, CRASH, CRASH, CRASH},
+         0, /* with fa=off it may work */
+         ""},
+        {{"batch=64,kv=f16,fa=on", "batch=64,kv=q4_1,fa=on", "batch=64,kv=q8_0,fa=off", "batch=16,kv=q8_0,fa=off",
+          "batch=256,kv=q8_0,fa=off"},
+         {0, 0, CRASH, CRASH, CRASH},
+         2, /* with batch=32 and 128; with fa=on it may work */
+         "kv=q8_0,fa=off failed in 3 of 3 settings"},
+        {{"batch=16,kv=f16,fa=on", "batch=32,kv=q4_1,fa=on", "batch=64,kv=q4_1,fa=off", "batch=128,kv=q4_1,fa=on"},
+         {0, CRASH, CRASH, CRASH},
+         3, /* where others work is far away; between the failed ones it is the same, whatever is at fault */
+         "kv=q4_1 failed in 3 of 3 settings"},
+        {{"batch=16,kv=f16,fa=on", "batch=32,kv=q4_1,fa=on", "batch=64,kv=q4_1,fa=off", "batch=64,kv=q4_1,fa=on",
+          "batch=32,kv=q4_1,fa=off", "batch=128,kv=q4_1,fa=on", "batch=128,kv=q4_1,fa=off"},
+         {0, CRASH, CRASH, CRASH, CRASH, CRASH, CRASH},
+         0, /* with batch=16 it may work: it may be the size */
+         ""},
+        {{"batch=64,kv=f16,fa=on", "batch=16,kv=q4_1,fa=off", "batch=32,kv=q4_1,fa=on", "batch=64,kv=q4_1,fa=off",
+          "batch=128,kv=q4_1,fa=on"},
+         {0, 0, CRASH, CRASH, CRASH},
+         0, /* it worked once */
+         ""},
+        {{"batch=64,kv=f16,fa=on", "batch=32,kv=q4_1,fa=on", "batch=64,kv=q4_1,fa=off", "batch=128,kv=q4_1,fa=on"},
+         {0, HANG, HANG, HANG},
+         0,
+         ""},
+        {{"batch=64,kv=f16,fa=on", "batch=256,kv=q4_1,fa=on", "batch=256,kv=q4_1,fa=off", "batch=128,kv=q4_1,fa=on"},
+         {0, MEMORY, MEMORY, MEMORY},
+         0,
+         ""},
+        {{"batch=64,kv=f16,fa=on", "batch=32,kv=q4_1,fa=on", "batch=64,kv=q4_1,fa=off", "batch=64,kv=q4_1,fa=on",
+          "batch=32,kv=q4_1,fa=off", "batch=128,kv=q4_1,fa=on", "batch=128,kv=q4_1,fa=off"},
+         {0, CRASH, CRASH, CRASH, CRASH, CRASH, CRASH},
+         4, /* with batch=16 and 256, too, after six */
+         "kv=q4_1 failed in 6 of 6 settings"},
+    };
+    struct kerf_tune_space *space = grid_of_words("batch=16..256:x2");
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        struct kerf_tune_study *study = begin(&question);
+        const char *reason;
+        for (int k = 0; k < 9 && of[i].settings[k]; k++) tell(study, space, of[i].settings[k], of[i].failures[k]);
+        int32_t skipped = count_skipped(study, space, &reason);
+        if (skipped != of[i].skipped) fail_msg("case %zu: %d are skipped", i, (int)skipped);
+        assert_string_equal(reason, of[i].reason);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
+/* A study of a program in which one word always crashes finds the best of the others in few failures. */
+static void a_study_with_a_word_that_fails_ends_soon(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid_of_words("batch=16..2048:x2");
+    for (int seed = 0; seed < 8; seed++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        question.seed = seed;
+        struct kerf_tune_study *study = begin(&question);
+        struct pcg64 rng = random_seed(9 + (uint64_t)seed);
+        double clock = 0;
+        struct kerf_tune_decision decision;
+        for (int step = 0; (decision = next_of(study)).action == KERF_TUNE_MEASURE; step++) {
+            assert_in_range(step, 0, 199);
+            struct kerf_tune_observation o = {.setting = decision.setting, .start_s = clock, .end_s = clock + 1};
+            o.value = exp(0.1 * fabs(value_of(space, o.setting, 0) - 2.0) + random_normal(&rng, 0, 0.01));
+            if (value_of(space, o.setting, 1) == 2) {
+                o.outcome = KERF_TUNE_FAILED;
+                o.failure = KERF_TUNE_FAILURE_CRASH;
+            }
+            clock++;
+            observe(study, &o);
+        }
+        struct kerf_tune_answer answer = answer_of(study);
+        assert_int_equal(decision.stop, KERF_TUNE_CONFIDENT);
+        assert_int_equal(value_of(space, answer.best, 0), 2);
+        assert_in_range(answer.failed, 0, 14); /* of 32, two for each setting with it */
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
+/* A program that breaks: every setting works once and then never again. */
+static void ends_when_nothing_works_any_more(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=16,ubatch=2");
+    for (size_t p = 0; kerf_tune_policy_at(p); p++) {
+        struct kerf_tune_question question = ask(space, kerf_tune_policy_at(p)->name);
+        struct kerf_tune_study *study = begin(&question);
+        struct bed bed = {space, random_seed(12), 0};
+        struct kerf_tune_decision decision;
+        int32_t *worked = calloc((size_t)space->num_settings, sizeof *worked), runs = 0;
+        assert_non_null(worked);
+        for (; runs < 3000 && (decision = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
+            struct kerf_tune_observation o = run(&bed, &decision);
+            if (worked[o.setting]++) {
+                o.outcome = KERF_TUNE_FAILED;
+                o.failure = KERF_TUNE_FAILURE_CRASH;
+            }
+            observe(study, &o);
+        }
+        if (runs == 3000) fail_msg("%s goes on and on", question.policy);
+        free(worked);
+        kerf_tune_study_free(study);
+    }
     kerf_tune_space_free(space);
 }
 
@@ -566,6 +722,9 @@ int main(void) {
         cmocka_unit_test(refuses_what_means_nothing),
         cmocka_unit_test(out_of_memory_rules_out_what_is_larger),
         cmocka_unit_test(ends_when_everything_fails),
+        cmocka_unit_test(a_word_that_always_fails_is_left_out),
+        cmocka_unit_test(a_study_with_a_word_that_fails_ends_soon),
+        cmocka_unit_test(ends_when_nothing_works_any_more),
         cmocka_unit_test(skipped_settings_are_left_alone),
         cmocka_unit_test(too_noisy_is_said),
         cmocka_unit_test(other_objectives),

@@ -124,7 +124,7 @@ static void take_line(void *context, char *line, size_t length) {
     heard->program->line(heard->program->context, heard->stream, line, length);
 }
 
-static void pass_on(const char *bytes, size_t length) {
+void program_pass_on(const char *bytes, size_t length) {
     while (length > 0) {
         ssize_t done = child_write(STDERR_FILENO, bytes, length);
         if (done < 0 && errno == EINTR) continue;
@@ -146,7 +146,7 @@ static void read_output(struct program *program, enum program_stream stream) {
             close_fd(&program->out[stream]);
             return;
         }
-        if (program->family->show_output) pass_on(bytes, (size_t)count);
+        if (program->family->show_output) program_pass_on(bytes, (size_t)count);
         output_lines_feed(&program->lines[stream], bytes, (size_t)count, take_line, &heard);
     }
 }

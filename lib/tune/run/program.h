@@ -74,6 +74,9 @@ int program_launch(struct program *program, const struct program_launch *start, 
 /* Writes to its input, now or when it reads. */
 void program_send(struct program *program, const char *bytes, size_t length);
 
+/* To standard error, for the person reading. */
+void program_pass_on(const char *bytes, size_t length);
+
 /* Begins its end: by closing its input (STAGE_ASKED) or by SIGTERM. */
 void program_end(struct program *program, enum program_stage stage, double now_s);
 

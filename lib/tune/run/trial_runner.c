@@ -25,10 +25,18 @@ static void remember(struct trial *trial, enum program_stream stream, const char
     if (says_out_of_memory(line)) quote_line(line, trial->memory, sizeof trial->memory);
 }
 
+void slot_stray_line(const struct slot *slot, const char *line, size_t length) {
+    if (slot->runner->command.show_output) return; /* it is there already */
+    program_pass_on(line, length);
+    program_pass_on("\n", 1);
+}
+
 static void program_line(void *context, enum program_stream stream, char *line, size_t length) {
     struct slot *slot = context;
     struct trial *trial = &slot->trial;
     int is_answer = stream == STREAM_OUT && slot->runner->protocol->is_persistent && *line == '{';
+    int is_heard = (trial->phase == PHASE_LOAD || trial->phase == PHASE_RUN) && !trial->is_decided;
+    if (!is_heard && stream == STREAM_OUT && slot->runner->protocol->is_persistent) slot_stray_line(slot, line, length);
     if (trial->phase != PHASE_LOAD && trial->phase != PHASE_RUN) return;
     if (!is_answer) remember(trial, stream, line);
     if (!trial->is_decided) slot->runner->protocol->line(slot, stream, line, length, trial_clock());
@@ -147,7 +155,7 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
     if (runner == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for trials");
     runner->space = space;
     runner->command = *command;
-    runner->root = "";
+    runner->root = command->root ? command->root : "";
     runner->guard.pipe = -1;
     runner->created_s = trial_clock();
     runner->protocol = trial_protocol_find(command->protocol);
@@ -195,6 +203,19 @@ static struct slot *find_phase(struct kerf_trial_runner *runner, int is_done) {
     return NULL;
 }
 
+/* Of several slots kerf's clock counts, since those of their workers are not one. */
+static void place_in_time(struct slot *slot) {
+    const struct kerf_trial_runner *runner = slot->runner;
+    struct kerf_tune_observation *seen = &slot->trial.result.observation;
+    struct time_span kerfs = {seen->start_s, seen->end_s};
+    if (!runner->protocol->is_persistent || runner->command.slots > 1) return;
+    struct time_span span = slot->trial.has_told
+                                ? worker_clock_answer(&slot->clock, runner->loads, slot->trial.told, kerfs)
+                                : worker_clock_silence(&slot->clock, kerfs);
+    seen->start_s = span.start_s;
+    seen->end_s = span.end_s;
+}
+
 int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int32_t wake_fd,
                         struct kerf_trial_result *ret_result, int32_t *ret_ended, struct kerf_error *err) {
     double until_s = timeout_s < 0 ? (double)INFINITY : trial_clock() + timeout_s;
@@ -203,6 +224,7 @@ int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int3
         step_all(runner);
         struct slot *done = find_phase(runner, 1);
         if (done) {
+            place_in_time(done);
             *ret_result = done->trial.result;
             *ret_ended = 1;
             done->trial.phase = PHASE_NONE;

@@ -18,6 +18,7 @@
 #include "tune/run/machine_load.h"
 #include "tune/run/program.h"
 #include "tune/run/trial_guard.h"
+#include "tune/run/worker_clock.h"
 
 struct slot;
 
@@ -65,6 +66,8 @@ struct trial {
     int was_loaded; /* the load time is told */
     int is_closed;  /* the worker closed its output, and should end soon */
     int is_measured;
+    int has_told;          /* a worker told when it measured */
+    struct time_span told; /* by its own clock */
     /* samples, of lines and llama-bench */
     double sum, last_s, pause_s;
     int64_t samples;
@@ -87,6 +90,7 @@ struct slot {
     cpu_set_t processors; /* that it may use */
     struct program program, shell;
     struct trial trial;
+    struct worker_clock clock;
     struct kerf_text words; /* what the program was started with, each ended by a NUL */
     int32_t setting;        /* that it was started for */
     struct arena arena;     /* of one start */
@@ -111,6 +115,9 @@ struct kerf_trial_runner {
 };
 
 double trial_clock(void);
+
+/* A line on a worker's standard output that is no answer to the question at hand: it goes on to standard error. */
+void slot_stray_line(const struct slot *slot, const char *line, size_t length);
 
 /* ---- The way of a trial (trial_slot.c) ---------------------------------------------------------------------- */
 

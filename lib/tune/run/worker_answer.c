@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "kerf/tune.h"
 #include "tune/run/failure_words.h"
@@ -33,8 +34,9 @@ static void read_clock(const json_t *root, struct worker_answer *answer) {
     if (!has_start && !has_end) return;
     answer->start_s = number_of(root, "start_s");
     answer->end_s = number_of(root, "end_s");
-    if (!(answer->end_s >= answer->start_s))
-        bad(answer, "the worker's start_s and end_s are no times, one and then the other");
+    if (answer->end_s >= answer->start_s) return;
+    answer->start_s = answer->end_s = (double)NAN;
+    bad(answer, "the worker's start_s and end_s are no times, one and then the other");
 }
 
 static void read_answer(const json_t *root, struct worker_answer *answer) {
@@ -60,11 +62,25 @@ static void read_answer(const json_t *root, struct worker_answer *answer) {
         read_clock(root, answer);
 }
 
+/* Whether a line that is no JSON was meant to be the answer: {"id":7,"value":NaN}, as some libraries write it. */
+static int is_meant_as_answer(const char *line, size_t length, int64_t id) {
+    static const char key[] = "\"id\"";
+    const char *end = line + length, *place = memmem(line, length, key, sizeof key - 1);
+    size_t blank = strspn(line, " \t");
+    while (end > line && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    if (id <= 0 || blank >= length || line[blank] != '{' || end[-1] != '}' || place == NULL) return 0; /* or cut off */
+    for (place += sizeof key - 1; place < end && (*place == ' ' || *place == ':'); place++) {
+    }
+    return place < end && strtod(place, NULL) == (double)id;
+}
+
 void worker_answer_read(const char *line, size_t length, int64_t id, struct worker_answer *ret_answer) {
     json_t *root = memchr(line, '{', length) ? json_loadb(line, length, JSON_DECODE_INT_AS_REAL, NULL) : NULL;
     const json_t *id_of = json_object_get(root, "id");
     *ret_answer = (struct worker_answer){.says = WORKER_OTHER, .start_s = (double)NAN, .end_s = (double)NAN};
-    if (id > 0 && json_is_number(id_of) && json_number_value(id_of) == (double)id)
+    if (root == NULL && is_meant_as_answer(line, length, id))
+        bad(ret_answer, "the worker's answer is no JSON: NaN and infinities, for one, are none");
+    else if (id > 0 && json_is_number(id_of) && json_number_value(id_of) == (double)id)
         read_answer(root, ret_answer);
     else if (id == 0 && json_is_true(json_object_get(root, "ready")))
         ret_answer->says = WORKER_READY;

@@ -58,7 +58,10 @@ static void line(struct slot *slot, enum program_stream stream, char *text, size
     struct worker_answer answer;
     if (stream != STREAM_OUT) return;
     worker_answer_read(text, length, trial->phase == PHASE_RUN ? trial->request : 0, &answer);
-    if (answer.says == WORKER_OTHER) return;
+    if (answer.says == WORKER_OTHER) {
+        slot_stray_line(slot, text, length);
+        return;
+    }
     if (answer.says == WORKER_READY) {
         slot_loaded(slot, now_s - slot->program.started_s, now_s);
         return;
@@ -70,9 +73,9 @@ static void line(struct slot *slot, enum program_stream stream, char *text, size
     case WORKER_ERROR: slot_failed(slot, answer.failure, "%s", answer.text); break;
     default: slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%s", answer.text); break;
     }
-    if (isnan(answer.start_s) || slot->runner->command.slots > 1) return; /* clocks of several are not one */
-    trial->result.observation.start_s = answer.start_s;
-    trial->result.observation.end_s = answer.end_s;
+    if (isnan(answer.start_s)) return;
+    trial->has_told = 1;
+    trial->told = (struct time_span){answer.start_s, answer.end_s};
 }
 
 const struct trial_protocol worker_protocol = {

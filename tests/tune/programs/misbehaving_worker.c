@@ -18,6 +18,14 @@ static void misbehave(const char *how, int id) {
         printf("{\"id\":%d,\"value\":1,\"error\":\"no such kernel\",\"kind\":\"crash\"}\n", id);
     if (strcmp(how, "text") == 0) printf("{\"id\":%d,\"value\":\"fast\"}\n", id);
     if (strcmp(how, "neither") == 0) printf("{\"id\":%d}\n", id);
+    if (strcmp(how, "nan") == 0) printf("{\"id\": %d, \"value\": NaN}\n", id);
+    if (strcmp(how, "huge") == 0) {
+        for (int i = 0; i < 3 << 20; i++) putchar('x');
+        printf("\n{\"id\":%d,\"value\":0.03}\n", id);
+    }
+    if (strcmp(how, "stopped") == 0) raise(SIGSTOP);
+    if (strcmp(how, "censored") == 0) printf("{\"id\":%d,\"censored\":0.01}\n", id);
+    if (strcmp(how, "negative-time") == 0) printf("{\"id\":%d,\"value\":0.03,\"start_s\":2,\"end_s\":1}\n", id);
     if (strcmp(how, "negative") == 0) printf("{\"id\":%d,\"value\":-1}\n", id);
     if (strcmp(how, "clock") == 0)
         printf("noise\n[1]\n{\"id\":%d,\"value\":0.03,\"start_s\":1000,\"end_s\":1000.5,\"more\":{}}\n", id);

@@ -4,10 +4,12 @@
  * at 128 to 512, on which batch has hardly any influence, and 2 % of noise that depends on the request's id alone. Its
  * clock runs by the times that it tells.
  *
- *     simulated_worker [--sleep SECONDS] [--out-of-memory UBATCH] [--maximize]
+ *     simulated_worker [--sleep SECONDS] [--out-of-memory UBATCH] [--dies-after ANSWERS] [--maximize]
  *
- * --sleep: what a request really takes. --out-of-memory: from this ubatch on. --maximize: tells its speed instead.
+ * --sleep: what a request really takes. --out-of-memory: from this ubatch on. --dies-after: and does
+ * not answer the next one. --maximize: tells its speed instead.
  */
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +40,7 @@ static double truth_s(double batch, double ubatch) {
 
 int main(int argc, char **argv) {
     double sleep_s = 0, out_of_memory = INFINITY, clock_s = 0;
-    int maximize = 0;
+    int maximize = 0, answers_left = INT_MAX;
     char line[4096];
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--maximize") == 0)
@@ -47,10 +49,13 @@ int main(int argc, char **argv) {
             sleep_s = atof(argv[++i]);
         else if (strcmp(argv[i], "--out-of-memory") == 0 && i + 1 < argc)
             out_of_memory = atof(argv[++i]);
+        else if (strcmp(argv[i], "--dies-after") == 0 && i + 1 < argc)
+            answers_left = atoi(argv[++i]);
     }
     puts("{\"ready\":true}");
     fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
+        if (answers_left-- == 0) return 1;
         long id = (long)number_of(line, "\"id\":");
         double batch = number_of(line, "\"batch\":"), ubatch = number_of(line, "\"ubatch\":");
         double limit_s = number_of(line, "\"limit_s\":"), start_s = clock_s;
@@ -60,7 +65,8 @@ int main(int argc, char **argv) {
         if (ubatch >= out_of_memory)
             printf("{\"id\":%ld,\"error\":\"CUDA out of memory\",\"kind\":\"memory\"}\n", id);
         else if (limit_s > 0 && value > limit_s)
-            printf("{\"id\":%ld,\"censored\":%.17g,\"start_s\":%.17g,\"end_s\":%.17g}\n", id, limit_s, start_s, clock_s);
+            printf("{\"id\":%ld,\"censored\":%.17g,\"start_s\":%.17g,\"end_s\":%.17g}\n", id, limit_s, start_s,
+                   clock_s);
         else
             printf("{\"id\":%ld,\"value\":%.17g,\"start_s\":%.17g,\"end_s\":%.17g}\n", id, maximize ? 1 / value : value,
                    start_s, clock_s);

@@ -1,0 +1,104 @@
+#!/bin/sh
+# What breaks in the middle of a study costs what it breaks, and nothing that is known.
+. "$DATA/case.sh"
+. "$DATA/tune.sh"
+observations() { grep '"n":' "studies/$1.jsonl"; }
+measured() { [ -s "studies/$1.jsonl" ] && [ "$(observations "$1" | wc -l)" -ge "$2" ]; }
+# told FILE: how a study ended, and that what was measured is in it
+told() {
+    grep -oE '"stopped":"[a-z_]*","reason":"[^"]*"' "$1" | sed "s|$PWD|FOLDER|g"
+    grep -q '"best":{"setting"' "$1" && echo "with what is known"
+}
+# The last line of a journal, which closes it.
+closed() { tail -1 "studies/$1.jsonl" | grep -oE '"stopped":"[a-z_]*"'; }
+# A program that takes a while, and removes itself once the study has five lines.
+cat >slow <<'END'
+#!/bin/sh
+sleep 0.05
+[ -z "$2" ] || [ "$(wc -l <studies/$2.jsonl)" -lt 5 ] || rm -f "$0"
+END
+chmod +x slow
+
+echo "== the program vanishes"
+cp slow gone
+status=0
+"$KERF" tune -p n=1..4 --fresh --interference ignore --policy exhaustive --study vanished --format json -- ./gone '{n}' vanished >out || status=$?
+echo "status $status"
+told out
+closed vanished
+
+echo "== no descriptor is left"
+if command -v prlimit >/dev/null; then
+    # a sanitizer needs descriptors to look for leaks
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 "$KERF" tune -p n=1..4 --fresh --interference ignore --policy exhaustive --study descriptors --format json -- ./slow '{n}' '' >out 2>err &
+    kerf=$!
+    until_true measured descriptors 3
+    prlimit --pid $kerf --nofile=6:6
+    status=0
+    wait $kerf || status=$?
+    cat err
+    echo "status $status"
+    told out
+    closed descriptors
+else
+    cat <<'END'
+status 1
+"stopped":"budget","reason":"the last 5 trials failed: ./slow cannot be started: Too many open files"
+with what is known
+"stopped":"budget"
+END
+fi
+
+echo "== what prepares it fails from some time on"
+status=0
+"$KERF" tune -p n=1..4 --fresh --interference ignore --policy exhaustive --study prepared --format json \
+    --prepare '[ $(wc -l <studies/prepared.jsonl) -lt 4 ] || { echo the disk is away >&2; exit 3; }' -- ./slow '{n}' '' >out || status=$?
+echo "status $status"
+told out
+closed prepared
+
+for signal in TERM HUP; do
+    echo "== SIG$signal"
+    # shellcheck disable=SC2086
+    env --default-signal="$signal" "$KERF" tune $grid --protocol worker --interference ignore --fresh --study "by$signal" --format json -- "$worker" --sleep 0.05 >out &
+    kerf=$!
+    until_true measured "by$signal" 3
+    kill -s "$signal" $kerf
+    status=0
+    wait $kerf || status=$?
+    echo "status $status"
+    told out
+    closed "by$signal"
+done
+echo "== after nohup SIGHUP is nobody's"
+# shellcheck disable=SC2086
+nohup "$KERF" tune $grid --protocol worker --interference ignore --fresh --study nohup --max-observations 8 --format json -- "$worker" --sleep 0.05 >out 2>/dev/null &
+kerf=$!
+until_true measured nohup 3
+kill -s HUP $kerf
+status=0
+wait $kerf || status=$?
+echo "status $status"
+observations nohup | wc -l
+
+echo "== a worker that is killed again and again: its clock goes on"
+# shellcheck disable=SC2086
+"$KERF" tune $grid --protocol worker --interference ignore --fresh --study killed --max-observations 14 --format json -- "$worker" --sleep 0.05 --dies-after 3 >out || :
+observations killed | grep -c '"outcome":"failed","failure":"crash"'
+observations killed | grep -v '"outcome":"failed"' | sed -E 's/.*"start_s":([0-9.e-]+),"end_s":([0-9.e-]+),.*/\1 \2/' |
+    awk '$1 < end { print "back from " end " to " $1 } { end = $2 } END { print (end > 3 ? "by its own seconds" : "by others") }'
+
+echo "== lines of a worker that are no answer go to standard error, and nothing beside the answer to standard output"
+for way in clock twice wrong-id; do
+    echo "-- $way"
+    "$KERF" tune -p n=3 --fresh --no-journal --interference ignore --protocol worker --max-observations 2 --trial-timeout 0.3s \
+        --format json -- "$(dirname "$worker")/misbehaving_worker" $way >out 2>err || :
+    sed -E 's/"id":[0-9]+/"id":N/' err | sort -u
+    wc -l <out
+done
+
+echo "== what could not run is none to choose from"
+tunes --fresh --no-journal -- "$worker" --out-of-memory 512 | grep -oE 'within 3 % of the best of .* with a'
+"$KERF" tune -p n=1..6 -p kind=good,bad,odd --fresh --no-journal --interference ignore --objective 'regex:took ([0-9.]+)' --format json \
+    -- sh -c '[ {kind} != bad ] || exit 3; echo took {n}' >out
+grep -oE '"reason":"kind=bad failed in [0-9]+ of [0-9]+ settings"' out | sed 's/[0-9][0-9]*/N/g' | sort -u
