@@ -3,7 +3,8 @@
  * A recording becomes a surface so: the truth of a setting is the mean of its contexts' means, drawn towards the mean
  * of its micro-batch (what differs between batches is mostly noise: SHRINK of it stays); the noise of a run is one of
  * the recorded ratios between contexts times one of those inside of contexts. Drift is a ramp of 15 % over some 60 runs
- * with an autoregressive part of 2 %, or steps of 8 %.
+ * with an autoregressive part of 2 %, or steps of 8 %; spikes are 6 % of the runs that take 1.1 to 3 times as long; a machine
+ * that has slowed down takes twice as long after twelve runs.
  */
 #include "surface.h"
 
@@ -20,16 +21,22 @@ static void refuse(const char *what) {
     exit(1);
 }
 
+static void make_grid(struct surface *surface, const char *const *params, int32_t num_params, const char *where,
+                      const char *defaults) {
+    struct kerf_error err;
+    if (kerf_tune_space_create(params, num_params, &where, where != NULL, defaults, &surface->space, &err) != KERF_OK)
+        refuse(err.message);
+    surface->truth = calloc((size_t)surface->space->num_settings, sizeof *surface->truth);
+    surface->regret = calloc((size_t)surface->space->num_settings, sizeof *surface->regret);
+}
+
 static void make_space(struct surface *surface, int32_t least_batch, int32_t top) {
     char batch[64], ubatch[64], defaults[64];
     snprintf(batch, sizeof batch, "batch=%d..%d:x2", (int)least_batch, (int)top);
     snprintf(ubatch, sizeof ubatch, "ubatch=2..%d:x2", (int)top);
     snprintf(defaults, sizeof defaults, "batch=%d,ubatch=%d", (int)top, (int)(top < 512 ? top : 512));
     const char *params[] = {batch, ubatch}, *where = "ubatch <= batch";
-    struct kerf_error err;
-    if (kerf_tune_space_create(params, 2, &where, 1, defaults, &surface->space, &err) != KERF_OK) refuse(err.message);
-    surface->truth = calloc((size_t)surface->space->num_settings, sizeof *surface->truth);
-    surface->regret = calloc((size_t)surface->space->num_settings, sizeof *surface->regret);
+    make_grid(surface, params, 2, where, defaults);
 }
 
 static int32_t value_of(const struct surface *surface, int32_t setting, int32_t param) {
@@ -44,7 +51,7 @@ static void finish(struct surface *surface) {
     for (int32_t i = 0; i < n; i++) surface->best = fmin(surface->best, surface->truth[i]);
     for (int32_t i = 0; i < n; i++) {
         surface->regret[i] = surface->truth[i] / surface->best - 1;
-        if (surface->regret[i] <= 0.05 && value_of(surface, i, 1) < surface->least_ubatch)
+        if (surface->space->num_params == 2 && surface->regret[i] <= 0.05 && value_of(surface, i, 1) < surface->least_ubatch)
             surface->least_ubatch = value_of(surface, i, 1);
     }
 }
@@ -246,6 +253,28 @@ void surface_random(struct surface *surface, uint64_t seed) {
     finish(surface);
 }
 
+void surface_few(struct surface *surface, int32_t kind, double noise, uint64_t seed) {
+    static const char *const params[] = {"a=1..2", "k=a,b,c,d,e,f,g,h", "batch=1..1024:x2"};
+    static const char *const defaults[] = {"a=1", "k=a", "batch=512"};
+    static const double steep[] = {0.01, 0.03, 0.1}, apart[] = {0.05, 0.1, 0.2};
+    struct pcg64 rng = random_seed(seed * 991 + (uint64_t)kind);
+    memset(surface, 0, sizeof *surface);
+    snprintf(surface->name, sizeof surface->name, "%s", params[kind]);
+    make_grid(surface, &params[kind], 1, NULL, defaults[kind]);
+    double valley = 10 * random_double(&rng), bend = steep[random_to(&rng, 2)], step = apart[random_to(&rng, 2)];
+    int32_t slower = (int32_t)random_to(&rng, 1);
+    for (int32_t i = 0; i < surface->space->num_settings; i++)
+        surface->truth[i] = kind == FEW_TWO     ? 1 + step * (i == slower)
+                            : kind == FEW_WORDS ? 1 + 0.25 * random_double(&rng)
+                                                : 1 + bend * (i - valley) * (i - valley);
+    surface->num_between = SURFACE_NOISES;
+    surface->num_within = 1;
+    surface->within[0] = 1;
+    for (int32_t i = 0; i < SURFACE_NOISES; i++)
+        surface->between[i] = exp(random_normal(&rng, -0.5 * noise * noise, noise));
+    finish(surface);
+}
+
 /* ---- Programs ---------------------------------------------------------------------------------------------- */
 
 void program_start(struct program *program, const struct surface *surface, int32_t drift, uint64_t seed) {
@@ -267,6 +296,8 @@ static double drifted(struct program *program) {
     case DRIFT_STEPS:
         if (random_double(&program->rng) < 1.0 / 15) program->step = 0.08 * random_normal(&program->rng, 0, 1);
         return exp(program->step);
+    case DRIFT_SPIKES: return random_double(&program->rng) < 0.06 ? exp(0.1 + random_double(&program->rng)) : 1;
+    case DRIFT_SLOWED: return runs > 12 ? 2 : 1;
     case DRIFT_INTERFERENCE:
         program->slow_at = (program->slow_at + 1) % program->surface->num_slow;
         program->busy = program->surface->others[program->slow_at];

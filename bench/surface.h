@@ -30,9 +30,13 @@ void surface_make(struct surface *surface, const char *name, const double *by_ub
 
 /* One of a family: valleys with kinks, plateaus, bowls, by the seed. */
 void surface_random(struct surface *surface, uint64_t seed);
+enum few { FEW_TWO, FEW_WORDS, FEW_LINE };
+
+/* Few settings and normal noise of this size: two numbers, eight words, or eleven numbers along a bowl, by the seed. */
+void surface_few(struct surface *surface, int32_t kind, double noise, uint64_t seed);
 void surface_free(struct surface *surface);
 
-enum drift { DRIFT_NONE, DRIFT_RAMP, DRIFT_STEPS, DRIFT_INTERFERENCE };
+enum drift { DRIFT_NONE, DRIFT_RAMP, DRIFT_STEPS, DRIFT_INTERFERENCE, DRIFT_SPIKES, DRIFT_SLOWED };
 
 struct program {
     const struct surface *surface;

@@ -2,7 +2,7 @@
 /*
  * How policies do on surfaces of which the truth is known: the share of studies whose answer is truly within 3 % of the
  * best, what they said of themselves, and how many runs they took. Then the same with a preference for small
- * micro-batches, within 1 %, on a busy machine, and what a decision costs.
+ * micro-batches, within 1 %, on a busy machine, on one that lies, with few settings, and what a decision costs.
  *
  *     tune                       on surfaces that are made up
  *     tune FOLDER                and on the recordings in it: *.csv or *.csv.gz with
@@ -52,6 +52,10 @@ static int runs_in_a_row(const char *policy) {
     return strcmp(policy, "best_bub") == 0 || strcmp(policy, "random") == 0 || strcmp(policy, "exhaustive") == 0;
 }
 
+static int64_t ubatch_of(const struct surface *surface, int32_t setting) {
+    return surface->space->params[1].integers[surface->space->values[2 * setting + 1]];
+}
+
 static struct result judge(const struct job *job, struct kerf_tune_study *study, const struct program *program) {
     const struct surface *surface = job->surface;
     struct kerf_tune_answer answer;
@@ -59,12 +63,11 @@ static struct result judge(const struct job *job, struct kerf_tune_study *study,
     need(kerf_tune_study_answer(study, &answer, &err), &err);
     int32_t setting = job->prefer ? answer.recommended : answer.best;
     const struct kerf_tune_estimate *of = &answer.settings[setting];
-    int32_t ubatch = surface->space->values[2 * setting + 1];
     return (struct result){.right = surface->regret[setting] <= (job->prefer ? 0.05 : job->within),
                            .said = job->prefer ? of->probability_within_margin : of->probability_within,
                            .runs = answer.observations,
                            .time = program->clock / surface->best,
-                           .smallest = surface->space->params[1].integers[ubatch] == surface->least_ubatch};
+                           .smallest = job->prefer && ubatch_of(surface, setting) == surface->least_ubatch};
 }
 
 static void study_one(void *context, size_t task, int32_t worker) {
@@ -124,7 +127,7 @@ static struct result study_all(struct job job, int32_t seeds) {
 
 /* ---- The tables -------------------------------------------------------------------------------------------- */
 
-static const char *const drifts[] = {"", " ramp", " steps", " busy"};
+static const char *const drifts[] = {"", " ramp", " steps", " busy", " spikes", " slowed"};
 
 static void head(const char *what) {
     printf("\n%s\n%-31s %-11s %7s %7s %7s %8s %7s %8s %9s\n", what, "surface", "policy", "right", "stated", "runs",
@@ -211,6 +214,37 @@ static void on_a_family(int32_t seeds, int32_t first) {
         }
         row("family", drift, "kerf", &mean, 0);
     }
+}
+
+static void on_a_machine_that_lies(const struct surface *surfaces, int32_t count, int32_t seeds, int32_t first) {
+    static const char *const policies[] = {"kerf", "best_bub"};
+    head("Spikes, and a machine that takes twice as long from one run to the next");
+    for (int32_t i = 0; i < count; i++)
+        for (int32_t drift = DRIFT_SPIKES; drift <= DRIFT_SLOWED; drift++)
+            for (int k = 0; k < 2; k++) {
+                struct job job = {&surfaces[i], policies[k], drift, 0, 0, 0.03, first, NULL};
+                report(&job, seeds);
+            }
+}
+
+static void with_few_settings(int32_t seeds, int32_t first) {
+    static const double noises[] = {0.02, 0.05, 0.1, 0.2};
+    head("Few settings and much noise, another surface each time");
+    for (int32_t kind = FEW_TWO; kind <= FEW_LINE; kind++)
+        for (int k = 0; k < 4; k++) {
+            struct result mean = {0};
+            char name[40] = "";
+            for (int32_t i = 0; i < seeds; i++) {
+                struct surface surface;
+                surface_few(&surface, kind, noises[k], (uint64_t)(i + first));
+                struct job job = {&surface, "kerf", DRIFT_NONE, 0, 0, 0.03, first + i, NULL};
+                struct result result = study_all(job, 1);
+                add(&mean, &result, 1.0 / seeds);
+                snprintf(name, sizeof name, "%.16s, %g %%", surface.name, 100 * noises[k]);
+                surface_free(&surface);
+            }
+            row(name, 0, "kerf", &mean, 0);
+        }
 }
 
 /* ---- What a decision costs --------------------------------------------------------------------------------- */
@@ -305,6 +339,8 @@ int main(int argc, char **argv) {
     compare_policies(surfaces, count, seeds, first);
     with_options(surfaces, count, seeds, first);
     on_a_busy_machine(surfaces, count, seeds, first);
+    on_a_machine_that_lies(surfaces, count, seeds, first);
+    with_few_settings(seeds, first);
     on_a_family(seeds, first);
     decision_costs();
     for (int32_t i = 0; i < count; i++) surface_free(&surfaces[i]);

@@ -136,7 +136,8 @@ struct kerf_tune_question {
     int64_t seed;
     const double *prior_log; /* [num_settings] what is expected of each, as a logarithm of the objective up to a
                                 constant; NAN where nothing is. NULL: nothing is known */
-    const struct kerf_tune_observation *earlier; /* of earlier studies of the same program on the same machine */
+    const struct kerf_tune_observation *earlier; /* of earlier studies of the same program on the same machine, one
+                                                    after the other; slot: which of them, 0 .. */
     int32_t num_earlier;
 };
 /** within 0.03, margin 0.05, confidence 0.95, the rest 0. */
@@ -181,7 +182,8 @@ enum kerf_tune_status {
 };
 KERF_API const char *kerf_tune_status_word(int32_t status); /* "measured", "censored", "failed", ... */
 
-/** What is known of one setting. Without any observation mean and interval are what the model expects. */
+/** What is known of one setting. Of one that was not measured mean and interval are what the model expects, if the
+ * policy has one. */
 struct kerf_tune_estimate {
     int32_t status; /* enum kerf_tune_status */
     int32_t observations, censored, failed;
@@ -196,7 +198,7 @@ struct kerf_tune_answer {
     int32_t best;        /* setting, -1 while nothing was measured */
     int32_t recommended; /* the preferred one of those that are within the margin; else best */
     int32_t observations, censored, failed, disturbed;
-    double noise;            /* how much two contexts of one setting differ: standard deviation over mean; NAN */
+    double noise;            /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated */
     double drift;            /* how much the machine drifted over the study, as a factor of the objective; 1: not */
     double default_gain;     /* default's mean over best's (for maximize best's over default's): 1.04; NAN: unknown */
     double gain_interval[2]; /* with `confidence` */

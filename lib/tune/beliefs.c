@@ -21,9 +21,22 @@ void beliefs_free(struct beliefs *beliefs) {
     beliefs->model = surface_model_free(beliefs->model);
 }
 
+/* Of the settings that were measured the one that the model has fastest, an active index; -1: none was. */
+static int32_t fastest_measured(const struct surface_model *model) {
+    int32_t fastest = -1;
+    double least = INFINITY, mean, sd;
+    for (int32_t i = 0; i < model->num_active; i++) {
+        if (model->study->tallies[model->active[i]].values == 0) continue;
+        surface_model_moments(model, i, &mean, &sd);
+        if (mean < least) least = mean, fastest = i;
+    }
+    return fastest;
+}
+
 static int32_t draw(const struct surface_model *model, struct joint_draws **ret_draws, struct kerf_error *err) {
-    int32_t first = model->study->space->default_setting, also = first >= 0 ? surface_model_find(model, first) : -1;
-    return joint_draws_make(model, &also, 1, ret_draws, err);
+    int32_t first = model->study->space->default_setting;
+    int32_t also[2] = {first >= 0 ? surface_model_find(model, first) : -1, fastest_measured(model)};
+    return joint_draws_make(model, also, 2, ret_draws, err);
 }
 
 int32_t beliefs_update(struct beliefs *beliefs, const struct kerf_tune_study *study, int32_t kind,
@@ -58,13 +71,30 @@ static double mean_of(const struct joint_draws *draws, int32_t i) {
     return mean;
 }
 
+static int leads(const struct joint_draws *draws, int32_t i, int32_t before) {
+    if (before < 0 || draws->within[i] != draws->within[before])
+        return before < 0 || draws->within[i] > draws->within[before];
+    return mean_of(draws, i) < mean_of(draws, before);
+}
+
 int32_t beliefs_leader(const struct joint_draws *draws) {
     int32_t leader = 0;
-    for (int32_t i = 1; i < draws->num; i++) {
-        if (draws->within[i] < draws->within[leader]) continue;
-        if (draws->within[i] > draws->within[leader] || mean_of(draws, i) < mean_of(draws, leader)) leader = i;
-    }
+    for (int32_t i = 1; i < draws->num; i++)
+        if (leads(draws, i, leader)) leader = i;
     return leader;
+}
+
+/* An answer is a setting that was measured, however much better another is thought to be; where all runs were stopped,
+ * or were earlier studies', any that did not fail. */
+static int32_t measured_leader(const struct joint_draws *draws) {
+    const struct kerf_tune_study *study = draws->model->study;
+    int32_t leader = -1, any = -1;
+    for (int32_t i = 0; i < draws->num; i++) {
+        const struct tally *tally = &study->tallies[beliefs_setting(draws, i)];
+        if (tally->values > 0 && leads(draws, i, leader)) leader = i;
+        if (tally->failed == 0 && leads(draws, i, any)) any = i;
+    }
+    return leader >= 0 ? leader : any;
 }
 
 /* How much longer than the model has it runs take now, on its scale: by what it thinks of the drift, or by the last
@@ -99,12 +129,12 @@ double beliefs_limit(const struct joint_draws *draws) {
     return isfinite(cut) ? scale_from(&draws->model->scale, cut) : 0;
 }
 
-/* To tell two settings as far apart as `within` takes about (2 s / within)^2 runs of each. */
-int beliefs_hopeless(const struct joint_draws *draws, int32_t bound, double *ret_noise) {
+/* To tell two settings so far apart takes about (2 s / share)^2 runs of each. */
+int beliefs_hopeless(const struct joint_draws *draws, double share, int32_t bound, double *ret_noise) {
     const struct kerf_tune_study *study = draws->model->study;
     *ret_noise = surface_model_noise(draws->model);
     if (study->num_observations < NOISE_AFTER || !draws->model->scale.logarithmic) return 0;
-    double runs = 2 * *ret_noise / log1p(study->question.within);
+    double runs = 2 * *ret_noise / log1p(share);
     return runs * runs > 2 * (double)bound;
 }
 
@@ -177,6 +207,11 @@ static double reach_of(const struct surface_model *model) {
     return student_quantile(0.5 + 0.5 * confidence, freedom);
 }
 
+/* What always failed takes no time at all. */
+static void forget_failed(struct kerf_tune_estimate *of) {
+    if (of->status == KERF_TUNE_ALL_FAILED) of->mean = of->interval[0] = of->interval[1] = NAN;
+}
+
 int32_t beliefs_answer(struct beliefs *beliefs, struct kerf_tune_study *study, int32_t kind,
                        struct kerf_tune_answer *answer, struct kerf_error *err) {
     if (study->num_open == 0 || beliefs_none(study)) return KERF_OK;
@@ -188,10 +223,12 @@ int32_t beliefs_answer(struct beliefs *beliefs, struct kerf_tune_study *study, i
     for (int32_t i = 0; i < model->num_active; i++)
         write_estimate(model, i, reach, drift, &study->estimates[model->active[i]]);
     for (int32_t i = 0; i < draws->num; i++) write_drawn(draws, i, &study->estimates[beliefs_setting(draws, i)]);
-    int32_t leader = beliefs_leader(draws);
+    for (int32_t i = 0; i < model->num_active; i++) forget_failed(&study->estimates[model->active[i]]);
+    int32_t leader = measured_leader(draws);
+    if (leader < 0) return KERF_OK;
     answer->best = beliefs_setting(draws, leader);
     answer->recommended = beliefs_setting(draws, study->num_preferred ? equivalence_accepted(draws, leader) : leader);
-    answer->noise = surface_model_noise(model);
+    if (isfinite(answer->noise)) answer->noise = surface_model_noise(model); /* of no repetition nothing is known */
     answer->drift = surface_model_drift(model);
     answer->default_gain = answer->gain_interval[0] = answer->gain_interval[1] = NAN;
     write_gain(draws, leader, answer);

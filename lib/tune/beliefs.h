@@ -23,7 +23,8 @@ int32_t beliefs_pretend(const struct beliefs *beliefs, const int32_t *pending, i
                         struct surface_model **ret_model, struct joint_draws **ret_draws, struct kerf_error *err);
 void beliefs_free(struct beliefs *beliefs);
 
-/* The setting that is most probably within `within` of the best: index into draws->at. */
+/* The setting that is most probably within `within` of the best, whether it was measured or not: index into
+ * draws->at. */
 int32_t beliefs_leader(const struct joint_draws *draws);
 int32_t beliefs_setting(const struct joint_draws *draws, int32_t i); /* the setting behind an index */
 
@@ -31,8 +32,9 @@ int32_t beliefs_setting(const struct joint_draws *draws, int32_t i); /* the sett
 double beliefs_cut(const struct joint_draws *draws);
 double beliefs_limit(const struct joint_draws *draws);
 
-/* Whether noise is so large that the bound on observations will be reached first. */
-int beliefs_hopeless(const struct joint_draws *draws, int32_t bound, double *ret_noise);
+/* Whether noise is so large that the bound on observations will be reached before settings that are `share` apart can
+ * be told apart. */
+int beliefs_hopeless(const struct joint_draws *draws, double share, int32_t bound, double *ret_noise);
 
 /* Writes them into the answer and the study's estimates. */
 int32_t beliefs_answer(struct beliefs *beliefs, struct kerf_tune_study *study, int32_t kind,

@@ -14,14 +14,15 @@
  * Two things are no normal distribution and are replaced by the one with the same mean and variance (assumed density
  * filtering; Minka, "Expectation Propagation for Approximate Bayesian Inference", 2001):
  *   - a run that was stopped at y says that it would have been more: a truncated normal;
- *   - once in a while something else happens: noise is a mixture, `rare` of it with WIDE times the variance.
+ *   - once in a while something else happens: noise is a mixture, `rare` of it with WIDE times the variance, and of the
+ *     runs that are far over what was expected `spikes` are spikes, with SPIKE times the variance.
  */
 #include "tune/gaussian_process.h"
 
 #include <math.h>
 #include "tune/normal.h"
 
-static const double WIDE = 9;
+static const double WIDE = 9, SPIKE = 2500;
 
 /* work = cov h; returns h' cov h. */
 static double covariance_with(const struct gp *gp, int32_t dims, const struct gp_datum *datum, double *restrict work) {
@@ -58,12 +59,16 @@ static double log_density(const struct gp *gp, double v, double square) {
     return -0.5 * log(v) - (gp->alpha + 0.5) * log1p(square / (2 * gp->beta * v));
 }
 
-static void learn_value(struct gp *gp, int32_t dims, double var, double off, const double *work) {
-    double square = off * off, v[2] = {var + 1, var + WIDE}, log_of[2], shift = 0, shift2 = 0, less = 0, heat = 0;
-    log_of[0] = log1p(-gp->rare) + log_density(gp, v[0], square);
-    log_of[1] = log(gp->rare) + log_density(gp, v[1], square);
-    double most = fmax(log_of[0], log_of[1]), sum = exp(log_of[0] - most) + exp(log_of[1] - most);
-    for (int k = 0; k < 2; k++) {
+static void learn_value(struct gp *gp, int32_t dims, double var, double off, int may_be_spike, const double *work) {
+    double share_of[3] = {1 - gp->rare - gp->spikes, gp->rare, may_be_spike ? gp->spikes : 0};
+    double square = off * off, v[3] = {var + 1, var + WIDE, var + SPIKE}, log_of[3], most = -INFINITY, sum = 0;
+    double shift = 0, shift2 = 0, less = 0, heat = 0;
+    for (int k = 0; k < 3; k++) {
+        log_of[k] = share_of[k] > 0 ? log(share_of[k]) + log_density(gp, v[k], square) : -INFINITY;
+        most = fmax(most, log_of[k]);
+    }
+    for (int k = 0; k < 3; k++) sum += exp(log_of[k] - most);
+    for (int k = 0; k < 3; k++) {
         double share = exp(log_of[k] - most) / sum;
         shift += share * off / v[k];
         shift2 += share * square / (v[k] * v[k]);
@@ -85,7 +90,10 @@ static void learn_bound(struct gp *gp, int32_t dims, double var, double off, con
 
 void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
     double var = covariance_with(gp, dims, datum, work), off = datum->y - expected(gp, datum);
-    (datum->above ? learn_bound : learn_value)(gp, dims, var, off, work);
+    if (datum->above)
+        learn_bound(gp, dims, var, off, work);
+    else
+        learn_value(gp, dims, var, off, off > datum->spike, work);
 }
 
 void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {

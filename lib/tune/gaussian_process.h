@@ -15,7 +15,8 @@ struct gp {
     double *mean; /* [dims] */
     double *cov;  /* [dims][dims], in units of s^2, symmetric */
     double alpha, beta;
-    double rare; /* how often noise is of WIDE times its variance; 0: never, and all is exact */
+    double rare;   /* how often noise is of WIDE times its variance; 0: never */
+    double spikes; /* how often something else keeps a run for long; 0: never. Both 0, and all is exact */
     double log_evidence;
 };
 
@@ -25,6 +26,7 @@ struct gp_datum {
     int32_t num_at;
     int32_t above; /* 1: only that it is more than y */
     double y;
+    double spike; /* a run may be a spike that is over what was expected by more than this; INFINITY: none is */
 };
 
 /* dims unknowns; work [dims]. Costs dims^2. */

@@ -9,7 +9,8 @@
  * are there already. Where the leader and one rival are all that matters it alternates between them by who is known
  * less; it goes to a neighbour where that says more; and early on it goes where a better setting may hide. What drift
  * has in common with W is counted too, so that under drift the leader is measured again when the machine may have
- * changed.
+ * changed. Where the objective is a time, corr^2 is divided by what the run is expected to take: of two that tell as
+ * much the shorter one is better.
  */
 #include "tune/informative.h"
 
@@ -35,7 +36,7 @@ static struct moments moments_of(const struct joint_draws *draws, int32_t i, con
 int32_t most_informative(const struct joint_draws *draws, const unsigned char *holds, const unsigned char *may,
                          double cut) {
     double share = 0, noise = 0, best_score = -1, best_var = -1;
-    int32_t best = -1, unknown = -1;
+    int32_t best = -1, unknown = -1, costs = draws->model->scale.logarithmic && draws->model->study->question.is_time;
     for (int32_t k = 0; k < DRAWS; k++) {
         share += holds[k];
         noise += draws->noise[k] * draws->noise[k];
@@ -46,6 +47,7 @@ int32_t most_informative(const struct joint_draws *draws, const unsigned char *h
         if (may && !may[i]) continue;
         struct moments of = moments_of(draws, i, holds, share, cut);
         double score = of.cov * of.cov / (of.var + noise);
+        if (costs) score *= exp(-of.mean);
         if (score > best_score) best_score = score, best = i;
         if (of.var > best_var) best_var = of.var, unknown = i;
     }

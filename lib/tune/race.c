@@ -9,6 +9,7 @@
  */
 #include "tune/beliefs.h"
 #include "tune/equivalence.h"
+#include "tune/replicates.h"
 
 enum { MOST_EACH = 40 };
 static const double OUT = 0.01;
@@ -58,13 +59,15 @@ static int32_t untried(const struct kerf_tune_study *study, const int32_t *pendi
 static void decide(const struct kerf_tune_study *study, const struct joint_draws *draws, const int32_t *pending,
                    int32_t num_pending, struct kerf_tune_decision *ret_decision) {
     int32_t leader = beliefs_leader(draws), setting = beliefs_setting(draws, leader);
-    int32_t candidate = study->num_preferred ? equivalence_candidate(draws, leader) : -1;
+    int32_t candidate = study->num_preferred ? equivalence_candidate(draws, leader) : -1, again;
     char words[120];
     tune_words(study, setting, words, sizeof words);
     if (draws->within[leader] < study->question.confidence || study->tallies[setting].values == 0) {
         int32_t rival = least_run(study, draws, pending, num_pending);
         tune_measure(ret_decision, rival >= 0 ? rival : setting, beliefs_limit(draws), "it may still win; %s leads",
                      words);
+    } else if ((again = replicates_wanted(draws, leader)) >= 0) {
+        tune_measure(ret_decision, again, beliefs_limit(draws), "once more: how much do runs of one setting differ?");
     } else if (candidate < 0 || equivalence_accepted(draws, leader) == candidate) {
         tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %.1f %%", words,
                   100 * study->question.within, 100 * draws->within[leader]);

@@ -2,12 +2,12 @@
 /*
  * The model of a study:
  *
- *     y = c + p + f(setting) + d(time) + o(slot) + u(earlier study) + e
+ *     y = c + p + f(setting) + d(time) + o(slot) + u(earlier study, or level of the machine) + e
  *
  * on the scale of tune/scale.h. f is a Gaussian process whose covariance is a product over parameters (tune/likeness.h)
  * with an amplitude, c a constant within a few amplitudes of the first observation, p what was expected of the setting
  * (where the hyperparameters say that it helps, f is how far that is wrong), d an Ornstein-Uhlenbeck process, o and u
- * constant offsets, and each setting has in addition a little of its own (OWN noises). e has one unknown variance with
+ * constant offsets (of levels before the last jump of the machine: tune/jumps.h), and each setting has in addition a little of its own (OWN noises). e has one unknown variance with
  * an inverse gamma prior worth 2 FREEDOM observations of about NOISE.
  *
  * Each point of tune/hyper_grid.h is a process of its own; they are mixed by their evidence to the power of TRUST: no
@@ -25,13 +25,15 @@
 #include <string.h>
 #include "tune/likeness.h"
 
-enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64 };
+enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64, EARLIER_MOST = 8 };
 static const double FORGET = 20;
 static const double TRUST = 0.75;
 static const double CONSTANT = 4;  /* variance of c, in variances of f */
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
 static const double OWN = 0.15;
+static const double ANEW = 1e9; /* runs after which no drift is what it was */
 static const double RARE = 0.1; /* noise that is wider than the rest: tune/gaussian_process.h */
+static const double SPIKES = 0.02, SPIKE_OVER = 0.2; /* runs over a fifth longer than expected that say little */
 static const double FREEDOM = 0.75, NOISE = 0.015;
 
 int32_t surface_model_find(const struct surface_model *model, int32_t setting) {
@@ -89,11 +91,10 @@ static int still_fits(const struct surface_model *model) {
     return 1;
 }
 
-/* Earlier studies are told apart by their clock, which begins anew. */
+/* Which earlier study an observation is of; the last ones share an offset. */
 static int32_t earlier_study(const struct kerf_tune_question *question, int32_t index) {
-    int32_t study = 0;
-    for (int32_t i = 1; i <= index; i++) study += question->earlier[i].start_s < question->earlier[i - 1].start_s;
-    return study < 8 ? study : 7;
+    int32_t study = question->earlier[index].slot;
+    return study < EARLIER_MOST ? study : EARLIER_MOST - 1;
 }
 
 static void count_offsets(struct surface_model *model) {
@@ -103,9 +104,12 @@ static void count_offsets(struct surface_model *model) {
         if (counts(&study->observations[i]) && study->observations[i].slot >= model->num_slots &&
             study->observations[i].slot < SLOTS_MOST)
             model->num_slots = study->observations[i].slot + 1;
-    model->num_earlier =
-        study->question.num_earlier ? earlier_study(&study->question, study->question.num_earlier - 1) + 1 : 0;
-    model->dims = model->num_active + 1 + (model->num_slots - 1) + model->num_earlier;
+    model->num_earlier = 0;
+    for (int32_t i = 0; i < study->question.num_earlier; i++) {
+        int32_t from = earlier_study(&study->question, i);
+        if (from >= model->num_earlier) model->num_earlier = from + 1;
+    }
+    model->dims = model->num_active + 1 + (model->num_slots - 1) + model->num_earlier + model->jumps.num;
 }
 
 /* What was expected of the active settings on the model's scale, without its mean; 0 where nothing was. */
@@ -164,6 +168,7 @@ static void write_prior(const struct surface_model *model, const struct hyper *h
     gp->alpha = FREEDOM;
     gp->beta = FREEDOM * NOISE * NOISE;
     gp->rare = RARE;
+    gp->spikes = SPIKES;
     gp->log_evidence = hyper->log_prior;
 }
 
@@ -228,6 +233,7 @@ static void learn(struct surface_model *model, const struct kerf_tune_observatio
     int32_t n = model->num_active, at = surface_model_find(model, o->setting);
     struct gp_datum datum = {.at = {at, n}, .num_at = 2, .above = o->outcome == KERF_TUNE_CENSORED};
     datum.y = scale_to(&model->scale, o->value);
+    datum.spike = model->scale.logarithmic ? SPIKE_OVER : INFINITY;
     if (o->slot > 0 && o->slot < model->num_slots) datum.at[datum.num_at++] = n + o->slot;
     if (earlier >= 0) datum.at[datum.num_at++] = n + model->num_slots + earlier;
     for (int32_t i = 0; i < model->num_points; i++) {
@@ -246,7 +252,7 @@ static void learn_earlier(struct surface_model *model) {
         int32_t from = earlier_study(question, i), begins = i == 0 || earlier_study(question, i - 1) != from;
         if (!counts(o)) continue;
         double runs = passed(model, o);
-        learn(model, o, from, begins ? 1e9 : runs);
+        learn(model, o, from, begins ? ANEW : runs);
     }
     if (question->num_earlier) model->clock = -INFINITY;
 }
@@ -259,31 +265,55 @@ static void note_drift(struct surface_model *model) {
     model->drift[1] = fmax(model->drift[1], mean);
 }
 
-/* Points are forgotten after each observation, so that it does not matter when the model is asked. */
-static void learn_new(struct surface_model *model) {
+/* Looks at the observation `seen` before it is learnt. 1: it shows that the machine has jumped. */
+static int has_jumped(struct surface_model *model, const struct kerf_tune_observation *o) {
+    double mean, sd, shift, slot = 0;
+    int32_t at = surface_model_find(model, o->setting), n = model->num_active;
+    if (o->outcome != KERF_TUNE_VALUE || !model->scale.logarithmic || at < 0 || !model->known[at]) return 0;
+    surface_model_moments(model, at, &mean, &sd);
+    surface_model_moments(model, n, &shift, &sd);
+    if (o->slot > 0 && o->slot < model->num_slots) surface_model_moments(model, n + o->slot, &slot, &sd);
+    return jumps_see(&model->jumps, model->seen, o->setting, o->slot, scale_to(&model->scale, o->value),
+                     mean + shift + slot, surface_model_noise(model));
+}
+
+/* Points are forgotten after each observation, so that it does not matter when the model is asked. 0: the machine has
+ * jumped, and the model is to be made anew with that. */
+static int learn_new(struct surface_model *model) {
     const struct kerf_tune_study *study = model->study;
     for (; model->seen < study->num_observations; model->seen++) {
         const struct kerf_tune_observation *o = &study->observations[model->seen];
+        int32_t level = jumps_level(&model->jumps, model->seen), last = model->jumps.num;
         if (!counts(o)) continue;
-        learn(model, o, -1, passed(model, o));
+        if (level == last && has_jumped(model, o)) return 0;
+        int begins = level > 0 && model->jumps.starts[level - 1] == model->seen;
+        double runs = passed(model, o);
+        if (begins) memset(model->known, 0, (size_t)model->num_active);
+        learn(model, o, level < last ? model->num_earlier + level : -1, begins ? ANEW : runs);
+        int32_t at = surface_model_find(model, o->setting);
+        if (o->outcome == KERF_TUNE_VALUE && at >= 0) model->known[at] = 1;
         model->told++;
         note_drift(model);
     }
+    return 1;
 }
 
-static int32_t make(const struct kerf_tune_study *study, int32_t kind, struct surface_model **ret_model,
-                    struct kerf_error *err) {
+static int32_t make(const struct kerf_tune_study *study, int32_t kind, const struct jumps *jumps,
+                    struct surface_model **ret_model, struct kerf_error *err) {
     struct surface_model *model = calloc(1, sizeof *model);
     if (model == NULL) return tune_no_memory(err);
     model->study = study;
     model->kind = kind;
+    model->jumps = *jumps;
+    model->jumps.suspected = 0;
     set_scale(model);
     model->generation = study->generation;
     model->num_active = study->num_active;
     model->active = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->active);
     if (model->active) memcpy(model->active, study->active, (size_t)study->num_active * sizeof *model->active);
-    if (model->active) count_offsets(model);
-    if (model->active == NULL || !write_points(model)) {
+    model->known = arena_alloc(&model->arena, (size_t)study->num_active, sizeof *model->known);
+    if (model->active && model->known) count_offsets(model);
+    if (model->active == NULL || model->known == NULL || !write_points(model)) {
         surface_model_free(model);
         return tune_no_memory(err);
     }
@@ -295,10 +325,14 @@ static int32_t make(const struct kerf_tune_study *study, int32_t kind, struct su
 
 int32_t surface_model_update(const struct kerf_tune_study *study, int32_t kind, struct surface_model **model,
                              struct kerf_error *err) {
-    if (*model && !still_fits(*model)) *model = surface_model_free(*model);
-    int32_t code = *model ? KERF_OK : make(study, kind, model, err);
-    if (code == KERF_OK) learn_new(*model);
-    return code;
+    if (*model && still_fits(*model) && learn_new(*model)) return KERF_OK;
+    do {
+        struct jumps jumps = *model ? (*model)->jumps : (struct jumps){0};
+        *model = surface_model_free(*model);
+        int32_t code = make(study, kind, &jumps, model, err);
+        if (code != KERF_OK) return code;
+    } while (!learn_new(*model)); /* each time with one jump more */
+    return KERF_OK;
 }
 
 struct surface_model *surface_model_free(struct surface_model *model) {
@@ -363,6 +397,16 @@ double surface_model_noise(const struct surface_model *model) {
 }
 
 double surface_model_drift(const struct surface_model *model) {
-    double gone = model->drift[1] - model->drift[0];
-    return model->scale.logarithmic ? exp(gone) : 1;
+    double least = model->drift[0], most = model->drift[1], mean, sd;
+    for (int32_t level = 0; level < model->jumps.num; level++) {
+        int32_t offset = model->num_active + model->num_slots + model->num_earlier + level;
+        surface_model_moments(model, offset, &mean, &sd);
+        least = fmin(least, mean);
+        most = fmax(most, mean);
+    }
+    return model->scale.logarithmic ? exp(most - least) : 1;
+}
+
+int32_t surface_model_suspect(const struct surface_model *model) {
+    return model->jumps.suspected ? model->jumps.setting : -1;
 }

@@ -5,6 +5,7 @@
 
 #include "tune/gaussian_process.h"
 #include "tune/hyper_grid.h"
+#include "tune/jumps.h"
 #include "tune/scale.h"
 #include "tune/study.h"
 
@@ -24,8 +25,10 @@ struct surface_model {
     int32_t num_active;
     int32_t *active; /* [num_active] settings, ascending: the study's of that generation */
     int32_t generation;
-    int32_t dims; /* num_active, the drift, offsets of slots and of earlier studies */
+    int32_t dims; /* num_active, the drift, offsets of slots, of earlier studies and of levels before the last jump */
     int32_t num_slots, num_earlier;
+    struct jumps jumps;
+    unsigned char *known; /* [num_active] 1: measured since the last jump */
     int32_t num_points;
     const struct hyper *hypers; /* [num_points] */
     struct gp *points;          /* [num_points] */
@@ -53,6 +56,9 @@ int32_t surface_model_find(const struct surface_model *model, int32_t setting);
 
 /* Mean and standard deviation of an unknown, on the model's scale. */
 void surface_model_moments(const struct surface_model *model, int32_t which, double *ret_mean, double *ret_sd);
+
+/* A setting whose last run was so odd that it has to be run once more: jumps.h; -1: none. */
+int32_t surface_model_suspect(const struct surface_model *model);
 
 /* The standard deviation of the noise, and how far the drift has gone, as a factor. */
 double surface_model_noise(const struct surface_model *model);

@@ -3,7 +3,8 @@
  * The policy `kerf`: a model of the whole surface, a leader, and runs that tell most about whether it is the answer.
  *
  * The leader is the setting that is most probably within `within` of the best of all (joint_draws.h). When that is as
- * probable as was asked, and on both sides of it on each axis something was tried, the question is answered. Where
+ * probable as was asked, runs were repeated (replicates.h), and on both sides of it on each axis something was tried,
+ * the question is answered. Where
  * something is preferred, `margin` is enough for the leader, and then the question of equivalence.h begins. Until then
  * the next run is the one that tells most about it (informative.h). The first run is the default's.
  *
@@ -12,6 +13,7 @@
 #include "tune/beliefs.h"
 #include "tune/equivalence.h"
 #include "tune/informative.h"
+#include "tune/replicates.h"
 
 enum { MOST = 200, STOPPED_MOST = 3 };
 
@@ -129,13 +131,18 @@ static void decide(const struct joint_draws *draws, struct kerf_tune_decision *r
     double noise, probability = probability_of(draws, leader);
     int unsure = probability < study->question.confidence;
     char words[120];
-    if (unsure && beliefs_hopeless(draws, bound, &noise)) {
+    if (unsure && beliefs_hopeless(draws, share_of(study), bound, &noise)) {
         tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "runs of one setting differ by %.3g %%: too much to tell %g %%",
                   100 * noise, 100 * share_of(study));
         return;
     }
     if (unsure || study->tallies[setting].values == 0) {
         seek(draws, leader, ret_decision);
+        return;
+    }
+    int32_t again = replicates_wanted(draws, leader);
+    if (again >= 0) {
+        tune_measure(ret_decision, again, beliefs_limit(draws), "once more: how much do runs of one setting differ?");
         return;
     }
     int32_t beside = unseen_neighbour(draws, leader);
@@ -196,6 +203,11 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     }
     int32_t code = beliefs_update(beliefs, study, SURFACE_ALIKE, err);
     if (code != KERF_OK) return code;
+    int32_t suspect = surface_model_suspect(beliefs->model);
+    if (suspect >= 0 && tune_is_open(study, suspect) && !is_pending(suspect, pending, num_pending)) {
+        tune_measure(ret_decision, suspect, 0, "that was odd: a hitch, or is the machine another one by now?");
+        return KERF_OK;
+    }
     if (num_pending == 0) {
         decide(beliefs->draws, ret_decision);
         return KERF_OK;

@@ -16,13 +16,14 @@ enum { SETTINGS = 6 }; /* batch 64, 128, 256 with ubatch 64 and 128, the last on
 static char folder[64];
 static int32_t starts_left; /* then no trial can be started */
 
-int32_t __real_kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
-                                double limit, struct kerf_error *err);
-int32_t __wrap_kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
-                                double limit, struct kerf_error *err);
-int32_t __wrap_kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
-                                double limit, struct kerf_error *err) {
-    if (starts_left-- > 0) return __real_kerf_trial_start(runner, slot, id, setting, limit, err);
+#undef kerf_trial_start
+int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting, double limit,
+                         struct kerf_error *err);
+
+/* What the study calls for it. */
+int32_t start_or_fail(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting, double limit,
+                      struct kerf_error *err) {
+    if (starts_left-- > 0) return kerf_trial_start(runner, slot, id, setting, limit, err);
     return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a trial");
 }
 
