@@ -10,6 +10,8 @@
 #include "cli/llama_preset.h"
 #include "cli/tune_run.h"
 
+enum { NOT_GIVEN = -1 }; /* where 0 is a number that may be asked for */
+
 struct tune_options {
     struct kerf_strings params, wheres, words, outputs;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
@@ -17,7 +19,8 @@ struct tune_options {
     const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;
     const char *also, *logits; /* of the preset llama, as the next ones */
     int64_t context, threads, gpu_layers;
-    int64_t warmups, seed, slots, max_observations;
+    int64_t warmups, seed, slots; /* NOT_GIVEN */
+    int64_t max_observations;
     int32_t minimize, maximize, resume, no_journal, fresh, show_output, conform_to_imatrix;
 };
 
@@ -29,27 +32,30 @@ static const struct kerf_option options[] = {
      AT(params),
      .value = "NAME=VALUES",
      .help = "A parameter, which stands as {NAME} in COMMAND: batch=16..2048:x2 (times 2), threads=1..16, "
-             "layers=0..32:+8, kv=f16,q8_0 (a choice), or map?=--no-mmap (these words or nothing)."},
+             "layers=0..32:+8, kv=f16,q8_0 (a choice), or map?=--no-mmap (these words or nothing). Not called setting: "
+             "{setting} is all of them."},
     {.name = "where",
      .letter = 'w',
      .type = KERF_OPTION_STRINGS,
      AT(wheres),
      .value = "CONDITION",
-     .help = "Settings that are allowed: 'ubatch <= batch && batch * seqs < 4096'. May be given several times."},
+     .help = "Settings that are allowed: 'ubatch <= batch && batch * seqs < 4096'. May be given several times. One that "
+             "cannot be computed, as 8/(n-2) for n=2, is an error; those before it, and &&, keep settings from it."},
     {.name = "default",
      .letter = 'd',
      .type = KERF_OPTION_STRING,
      AT(defaults),
      .value = "SETTING",
      .help =
-         "What is used today, such as batch=2048,ubatch=512: it is measured first, and the gain is told against it."},
+         "What is used today, such as batch=2048,ubatch=512: it is measured first, and the gain is told against it. A "
+         "flag is on or off."},
     {.name = "prefer",
      .type = KERF_OPTION_STRING,
      AT(prefer),
      .value = "ORDER",
      .help =
          "Of the settings that are within the margin recommend the first in this order: smaller:ubatch,batch; lists "
-         "are joined by ';'."},
+         "are joined by ';'. Words are in the order in which they are listed, off comes before on."},
     {.name = "within",
      .type = KERF_OPTION_STRING,
      AT(within),
@@ -73,7 +79,10 @@ static const struct kerf_option options[] = {
              "(its first group, of the last match in the output), json:PATH (into the last JSON value of the output), "
              "or value (what a worker says, no time)."},
     {.name = "minimize", .type = KERF_OPTION_FLAG, AT(minimize), .help = "Less is better, which is the default."},
-    {.name = "maximize", .type = KERF_OPTION_FLAG, AT(maximize), .help = "More is better."},
+    {.name = "maximize",
+     .type = KERF_OPTION_FLAG,
+     AT(maximize),
+     .help = "More is better; what a worker or a line says is then in a unit of its own, and may be 0 or below."},
     {.name = "protocol",
      .type = KERF_OPTION_CHOICE,
      AT(protocol),
@@ -211,12 +220,12 @@ static const struct kerf_option options[] = {
      .type = KERF_OPTION_STRING,
      AT(study),
      .value = "NAME",
-     .help = "The study's name in `kerf studies` "
-             "(default: one made of the time)."},
+     .help = "The study's name in `kerf studies`: up to 63 letters, digits, - _ . (default: one made of the time)."},
     {.name = "resume",
      .type = KERF_OPTION_FLAG,
      AT(resume),
-     .help = "Go on with --study NAME, or with the newest study, where it was: nothing else has to be said again."},
+     .help = "Go on with --study NAME, or with the newest study, where it was, as it was asked: only --budget, "
+             "--max-observations, --show-output and what is printed may be said anew."},
     {.name = "fresh",
      .type = KERF_OPTION_FLAG,
      AT(fresh),
@@ -328,11 +337,11 @@ static int32_t read_request(const struct tune_options *values, struct study_requ
     request->cleanup = values->cleanup;
     request->launcher = values->launcher;
     request->max_observations = values->max_observations;
-    request->seed = values->seed;
+    if (values->seed != NOT_GIVEN) request->seed = values->seed;
     request->maximize = values->maximize;
-    request->slots = (int32_t)values->slots;
-    request->warmups = (int32_t)values->warmups;
-    request->ignore_interference = strcmp(values->interference, "ignore") == 0;
+    if (values->slots != NOT_GIVEN) request->slots = (int32_t)values->slots;
+    if (values->warmups != NOT_GIVEN) request->warmups = (int32_t)values->warmups;
+    request->ignore_interference = values->interference && strcmp(values->interference, "ignore") == 0;
     request->show_output = values->show_output;
     if (values->minimize && values->maximize)
         return kerf_error_set(err, KERF_EINVALID, "--minimize and --maximize exclude each other");
@@ -341,19 +350,69 @@ static int32_t read_request(const struct tune_options *values, struct study_requ
     return code == KERF_OK ? read_memory_cap(values, request, err) : code;
 }
 
+/* ---- Names, and what is said again --------------------------------------------------------------------------- */
+
+static int32_t check_name(const struct tune_options *values, struct kerf_error *err) {
+    const char *name = values->study;
+    if (name == NULL) return KERF_OK;
+    if (*name == 0) return kerf_error_set(err, KERF_EINVALID, "--study needs a name, such as --study nightly");
+    if (values->resume && strchr(name, '/')) return KERF_OK; /* the path of a journal */
+    if (strchr(name, '/'))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--study '%.64s' is a name and no path; $KERF_STUDIES is the folder where studies are", name);
+    if (strlen(name) >= STUDY_ID_SIZE)
+        return kerf_error_set(err, KERF_EINVALID, "--study '%.32s...' has %zu characters, and may have %d", name,
+                              strlen(name), STUDY_ID_SIZE - 1);
+    return KERF_OK;
+}
+
+static int is_given(const struct kerf_option *option, const struct tune_options *values) {
+    const void *at = (const char *)values + option->offset;
+    switch (option->type) {
+    case KERF_OPTION_FLAG: return *(const int32_t *)at != 0;
+    case KERF_OPTION_INTEGER: return *(const int64_t *)at != 0 && *(const int64_t *)at != NOT_GIVEN;
+    case KERF_OPTION_STRINGS: return ((const struct kerf_strings *)at)->count > 0;
+    default: return *(const char *const *)at != NULL;
+    }
+}
+
+/* What a study was asked is in its journal, and holds for all of it; these alone are of one run. */
+static int32_t check_resumed(const struct tune_options *values, struct kerf_error *err) {
+    static const char *const may[] = {"resume", "study",  "budget", "max-observations", "show-output",
+                                      "format", "output", NULL};
+    if (values->params.count || values->words.count)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--resume goes on with what the study was asked: leave out --param and COMMAND");
+    for (const struct kerf_option *option = options; option->name; option++) {
+        int32_t k = 0;
+        while (may[k] && strcmp(may[k], option->name) != 0) k++;
+        if (may[k] || !is_given(option, values)) continue;
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--resume goes on with what the study was asked: leave out --%s (--budget and "
+                              "--max-observations may change; a new study of the same command uses what this one saw)",
+                              option->name);
+    }
+    return KERF_OK;
+}
+
 /* The study to go on with: the one that was named, or the newest. */
 static int32_t read_resumed(const struct tune_options *values, struct study_record **ret_record,
                             struct kerf_error *err) {
     struct kerf_strings ids = {0};
-    if (values->params.count || values->words.count)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "--resume goes on with what the study was asked: leave out --param and COMMAND");
-    if (values->study) return study_record_read(values->study, ret_record, err);
-    int32_t code = study_ids(&ids, err);
-    if (code == KERF_OK && ids.count == 0) code = kerf_error_set(err, KERF_EUNKNOWN, "there is no study to go on with");
-    if (code == KERF_OK) code = study_record_read(ids.items[0], ret_record, err);
+    struct study_record *record = NULL;
+    int32_t code = check_resumed(values, err);
+    if (code == KERF_OK && values->study == NULL) {
+        code = study_ids(&ids, err);
+        if (code == KERF_OK && ids.count == 0)
+            code = kerf_error_set(err, KERF_EUNKNOWN, "there is no study to go on with");
+    }
+    if (code == KERF_OK) code = study_record_read(values->study ? values->study : ids.items[0], &record, err);
     study_ids_free(&ids);
-    return code;
+    if (code != KERF_OK) return code;
+    if (values->max_observations) record->request.max_observations = values->max_observations;
+    if (values->show_output) record->request.show_output = 1;
+    *ret_record = record;
+    return KERF_OK;
 }
 
 /* ---- llama --------------------------------------------------------------------------------------------------- */
@@ -390,6 +449,23 @@ static int32_t read_llama(const struct tune_options *values, struct llama_preset
     return llama_preset_make(&question, preset, request, err);
 }
 
+/* "{batch" is text for all that kerf knows, and hardly what was meant. */
+static int32_t check_braces(const struct tune_options *values, struct kerf_error *err) {
+    for (int32_t i = 0; i < values->words.count; i++) {
+        const char *word = values->words.items[i], *open = strrchr(word, '{');
+        if (open == NULL || strchr(open, '}') || (open > word && open[-1] == '{')) continue;
+        for (int32_t p = 0; p < values->params.count; p++) {
+            const char *param = values->params.items[p];
+            size_t length = strcspn(param, "?=");
+            if (length == 0 || strncmp(open + 1, param, length) != 0) continue;
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "'%.64s' in the command has a { without its }; write {%.*s}, or {{ for a brace", open,
+                                  (int)(length < 64 ? length : 64), param);
+        }
+    }
+    return KERF_OK;
+}
+
 static int32_t check_not_llama(const struct tune_options *values, struct kerf_error *err) {
     const char *option = values->context              ? "context"
                          : values->threads            ? "threads"
@@ -405,7 +481,7 @@ static int32_t check_not_llama(const struct tune_options *values, struct kerf_er
     if (values->words.count == 0)
         return kerf_error_set(err, KERF_EINVALID,
                               "the command is missing, such as -- ./bench -b {batch}; `kerf help tune` tells more");
-    return KERF_OK;
+    return check_braces(values, err);
 }
 
 /* ---- Running it ---------------------------------------------------------------------------------------------- */
@@ -419,7 +495,8 @@ struct tune_sources {
 };
 
 static int32_t read_sources(const struct tune_options *values, struct tune_sources *sources, struct kerf_error *err) {
-    int32_t code;
+    int32_t code = check_name(values, err);
+    if (code != KERF_OK) return code;
     if (values->resume) {
         code = read_resumed(values, &sources->record, err);
         if (code != KERF_OK || sources->record->request.preset == NULL) return code;
@@ -456,7 +533,7 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
 }
 
 static int run(int argc, char **argv) {
-    struct tune_options values = {.slots = 1, .interference = "remeasure", .format = "table"};
+    struct tune_options values = {.slots = NOT_GIVEN, .seed = NOT_GIVEN, .warmups = NOT_GIVEN, .format = "table"};
     struct kerf_error err;
     int ended, status = cli_parse(&tune_cli, argc, argv, &values);
     if (status >= 0) return status;
