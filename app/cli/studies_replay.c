@@ -163,8 +163,8 @@ int32_t print_study_replay(void *context, struct kerf_text *out, const struct re
         return KERF_OK;
     }
     rows(&cells, replay);
-    kerf_text_printf(out, "%s decides as then in %d of %d measurement%s.\n\n", replay->policy, replay->same, replay->asked,
-                     replay->asked == 1 ? "" : "s");
+    kerf_text_printf(out, "%s decides as then in %d of %d measurement%s.\n\n", replay->policy, replay->same,
+                     replay->asked, replay->asked == 1 ? "" : "s");
     if (strcmp(format->name, "markdown") == 0)
         markdown_table(out, &cells);
     else

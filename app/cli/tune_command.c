@@ -10,7 +10,7 @@
 #include "cli/llama_preset.h"
 #include "cli/tune_run.h"
 
-enum { NOT_GIVEN = -1 }; /* where 0 is a number that may be asked for */
+enum { NOT_GIVEN = INT32_MIN }; /* where 0 is a number that may be asked for */
 
 struct tune_options {
     struct kerf_strings params, wheres, words, outputs;
@@ -19,10 +19,12 @@ struct tune_options {
     const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;
     const char *also, *logits; /* of the preset llama, as the next ones */
     int64_t context, threads, gpu_layers;
-    int64_t warmups, seed, slots; /* NOT_GIVEN */
-    int64_t max_observations;
+    int64_t warmups, seed, slots, max_observations;
     int32_t minimize, maximize, resume, no_journal, fresh, show_output, conform_to_imatrix;
 };
+
+static const struct tune_options unset = {
+    .gpu_layers = NOT_GIVEN, .warmups = NOT_GIVEN, .seed = NOT_GIVEN, .slots = NOT_GIVEN, .format = "table"};
 
 #define AT(field) .offset = offsetof(struct tune_options, field)
 static const struct kerf_option options[] = {
@@ -39,8 +41,9 @@ static const struct kerf_option options[] = {
      .type = KERF_OPTION_STRINGS,
      AT(wheres),
      .value = "CONDITION",
-     .help = "Settings that are allowed: 'ubatch <= batch && batch * seqs < 4096'. May be given several times. One that "
-             "cannot be computed, as 8/(n-2) for n=2, is an error; those before it, and &&, keep settings from it."},
+     .help =
+         "Settings that are allowed: 'ubatch <= batch && batch * seqs < 4096'. May be given several times. One that "
+         "cannot be computed, as 8/(n-2) for n=2, is an error; those before it, and &&, keep settings from it."},
     {.name = "default",
      .letter = 'd',
      .type = KERF_OPTION_STRING,
@@ -359,7 +362,8 @@ static int32_t check_name(const struct tune_options *values, struct kerf_error *
     if (values->resume && strchr(name, '/')) return KERF_OK; /* the path of a journal */
     if (strchr(name, '/'))
         return kerf_error_set(err, KERF_EINVALID,
-                              "--study '%.64s' is a name and no path; $KERF_STUDIES is the folder where studies are", name);
+                              "--study '%.64s' is a name and no path; $KERF_STUDIES is the folder where studies are",
+                              name);
     if (strlen(name) >= STUDY_ID_SIZE)
         return kerf_error_set(err, KERF_EINVALID, "--study '%.32s...' has %zu characters, and may have %d", name,
                               strlen(name), STUDY_ID_SIZE - 1);
@@ -367,19 +371,18 @@ static int32_t check_name(const struct tune_options *values, struct kerf_error *
 }
 
 static int is_given(const struct kerf_option *option, const struct tune_options *values) {
-    const void *at = (const char *)values + option->offset;
-    switch (option->type) {
-    case KERF_OPTION_FLAG: return *(const int32_t *)at != 0;
-    case KERF_OPTION_INTEGER: return *(const int64_t *)at != 0 && *(const int64_t *)at != NOT_GIVEN;
-    case KERF_OPTION_STRINGS: return ((const struct kerf_strings *)at)->count > 0;
-    default: return *(const char *const *)at != NULL;
-    }
+    const char *at = (const char *)values + option->offset, *was = (const char *)&unset + option->offset;
+    size_t size = option->type == KERF_OPTION_FLAG      ? sizeof(int32_t)
+                  : option->type == KERF_OPTION_INTEGER ? sizeof(int64_t)
+                  : option->type == KERF_OPTION_STRINGS ? sizeof(struct kerf_strings)
+                                                        : sizeof(const char *);
+    return memcmp(at, was, size) != 0;
 }
 
 /* What a study was asked is in its journal, and holds for all of it; these alone are of one run. */
 static int32_t check_resumed(const struct tune_options *values, struct kerf_error *err) {
-    static const char *const may[] = {"resume", "study",  "budget", "max-observations", "show-output",
-                                      "format", "output", NULL};
+    static const char *const may[] = {"resume",      "study",  "budget", "max-observations",
+                                      "show-output", "format", "output", NULL};
     if (values->params.count || values->words.count)
         return kerf_error_set(err, KERF_EINVALID,
                               "--resume goes on with what the study was asked: leave out --param and COMMAND");
@@ -441,7 +444,7 @@ static int32_t read_llama(const struct tune_options *values, struct llama_preset
     const struct llama_question question = {.model = values->words.items[1],
                                             .context = values->context,
                                             .threads = values->threads,
-                                            .gpu_layers = values->gpu_layers,
+                                            .gpu_layers = values->gpu_layers == NOT_GIVEN ? 0 : values->gpu_layers,
                                             .also = values->also,
                                             .conform_to_imatrix = values->conform_to_imatrix,
                                             .outputs = values->logits ? values->logits : "all"};
@@ -467,13 +470,13 @@ static int32_t check_braces(const struct tune_options *values, struct kerf_error
 }
 
 static int32_t check_not_llama(const struct tune_options *values, struct kerf_error *err) {
-    const char *option = values->context              ? "context"
-                         : values->threads            ? "threads"
-                         : values->gpu_layers         ? "gpu-layers"
-                         : values->logits             ? "logits"
-                         : values->also               ? "tune"
-                         : values->conform_to_imatrix ? "conform-to-imatrix"
-                                                      : NULL;
+    const char *option = values->context                   ? "context"
+                         : values->threads                 ? "threads"
+                         : values->gpu_layers != NOT_GIVEN ? "gpu-layers"
+                         : values->logits                  ? "logits"
+                         : values->also                    ? "tune"
+                         : values->conform_to_imatrix      ? "conform-to-imatrix"
+                                                           : NULL;
     if (option) return kerf_error_set(err, KERF_EINVALID, "--%s is for `kerf tune llama MODEL.gguf` alone", option);
     if (values->params.count == 0)
         return kerf_error_set(err, KERF_EINVALID,
@@ -533,7 +536,7 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
 }
 
 static int run(int argc, char **argv) {
-    struct tune_options values = {.slots = NOT_GIVEN, .seed = NOT_GIVEN, .warmups = NOT_GIVEN, .format = "table"};
+    struct tune_options values = unset;
     struct kerf_error err;
     int ended, status = cli_parse(&tune_cli, argc, argv, &values);
     if (status >= 0) return status;

@@ -97,7 +97,7 @@ static double most_left_s(const struct tune_live *live, const struct study_state
 static void add_state(struct kerf_text *out, const struct tune_live *live, const struct study_state *state,
                       int32_t columns) {
     struct kerf_text line = {0};
-    kerf_text_printf(&line, "%d measurement%s, ", state->num_entries, state->num_entries == 1 ? "" : "s");
+    kerf_text_printf(&line, "%d run%s, ", state->num_entries, state->num_entries == 1 ? "" : "s");
     kerf_text_seconds(&line, state->elapsed_s);
     double left_s = most_left_s(live, state);
     if (isfinite(left_s)) {

@@ -120,7 +120,8 @@ static void words_best(struct kerf_text *out, const struct tune_report *report, 
 }
 
 /* Of a program's own unit, which may be 0 or below, the difference. */
-static void words_gain(struct kerf_text *out, const struct tune_report *report, const struct kerf_tune_estimate *known) {
+static void words_gain(struct kerf_text *out, const struct tune_report *report,
+                       const struct kerf_tune_estimate *known) {
     const struct study_request *request = report->state->request;
     const struct kerf_tune_answer *answer = &report->answer;
     double of_best = answer->settings[answer->best].mean;
@@ -204,7 +205,8 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     kerf_text_add(out, "\n");
     if (state->num_earlier)
         kerf_text_printf(out, "%d measurement%s of %d earlier stud%s of this program helped; --fresh ignores them.\n",
-                         state->num_earlier, state->num_earlier == 1 ? "" : "s", state->num_studies, state->num_studies == 1 ? "y" : "ies");
+                         state->num_earlier, state->num_earlier == 1 ? "" : "s", state->num_studies,
+                         state->num_studies == 1 ? "y" : "ies");
 }
 
 static void words_end(struct kerf_text *out, const struct tune_report *report) {

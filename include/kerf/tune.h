@@ -54,9 +54,9 @@ struct kerf_tune_space {
  *     wheres    "ubatch <= batch", "kv == \"f16\" || fa": + - * / %, comparisons, && || !, parentheses, integers,
  *               names of parameters; all have to hold
  *     defaults  "batch=2048,ubatch=512"; NULL: none
- * KERF_ESYNTAX, KERF_EINVALID (an empty range, a name twice or "setting", more than 1,000,000 settings, a default outside of the
- * grid, a constraint that cannot be computed for a setting, as 8 / (a - 2) for a = 2), KERF_EINFEASIBLE where the
- * constraints leave no setting. kerf_tune_space_free gives it back.
+ * KERF_ESYNTAX, KERF_EINVALID (an empty range, a name twice or "setting", more than 1,000,000 settings, a default
+ * outside of the grid, a constraint that cannot be computed for a setting, as 8 / (a - 2) for a = 2), KERF_EINFEASIBLE
+ * where the constraints leave no setting. kerf_tune_space_free gives it back.
  */
 KERF_API int32_t kerf_tune_space_create(const char *const *params, int32_t num_params, const char *const *wheres,
                                         int32_t num_wheres, const char *defaults, struct kerf_tune_space **ret_space,

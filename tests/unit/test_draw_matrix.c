@@ -418,6 +418,7 @@ static void terminal_cells_look_right(void **state) {
                                   "     8 > c + b\n"
                                   "     4 j > > g\n"
                                   "     2 > > j j\n"
+                                  "       |   |\n"
                                   "       16  64\n"
                                   "       batch\n"
                                   "ratio to the best\n"
