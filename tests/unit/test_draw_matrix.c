@@ -438,6 +438,7 @@ static void terminal_cells_look_right(void **state) {
                                   "  8 >c+b\n"
                                   "  4 j>>g\n"
                                   "  2 >>jj\n"
+                                  "    |  |\n"
                                   "    16 128\n"
                                   "    batch\n"
                                   "ratio to \u2026\n"
