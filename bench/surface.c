@@ -3,8 +3,8 @@
  * A recording becomes a surface so: the truth of a setting is the mean of its contexts' means, drawn towards the mean
  * of its micro-batch (what differs between batches is mostly noise: SHRINK of it stays); the noise of a run is one of
  * the recorded ratios between contexts times one of those inside of contexts. Drift is a ramp of 15 % over some 60 runs
- * with an autoregressive part of 2 %, or steps of 8 %; spikes are 6 % of the runs that take 1.1 to 3 times as long; a machine
- * that has slowed down takes twice as long after twelve runs.
+ * with an autoregressive part of 2 %, or steps of 8 %; spikes are 6 % of the runs that take 1.1 to 3 times as long; a
+ * machine that has slowed down takes twice as long after twelve runs.
  */
 #include "surface.h"
 
@@ -51,7 +51,8 @@ static void finish(struct surface *surface) {
     for (int32_t i = 0; i < n; i++) surface->best = fmin(surface->best, surface->truth[i]);
     for (int32_t i = 0; i < n; i++) {
         surface->regret[i] = surface->truth[i] / surface->best - 1;
-        if (surface->space->num_params == 2 && surface->regret[i] <= 0.05 && value_of(surface, i, 1) < surface->least_ubatch)
+        if (surface->space->num_params == 2 && surface->regret[i] <= 0.05 &&
+            value_of(surface, i, 1) < surface->least_ubatch)
             surface->least_ubatch = value_of(surface, i, 1);
     }
 }

@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans as rows: CSV for programs and spreadsheets, Markdown for reports. */
 #include <string.h>
+#include "cli/flat_cells.h"
 #include "cli/plan_print.h"
-
-/* A field, quoted where CSV needs it. */
-static void field(struct kerf_text *out, const char *text) {
-    if (!strpbrk(text, ",\"\n\r")) {
-        kerf_text_add(out, text);
-        return;
-    }
-    kerf_text_add(out, "\"");
-    for (const char *c = text; *c; c++) {
-        if (*c == '"') kerf_text_add(out, "\"");
-        kerf_text_write(out, c, 1);
-    }
-    kerf_text_add(out, "\"");
-}
 
 static void number(struct kerf_text *out, double value) {
     kerf_text_add(out, ",");
@@ -32,9 +19,9 @@ static void csv_row(struct kerf_text *out, const struct kerf_search *search, con
     double seconds[TIME_PARTS], bytes[MEMORY_PARTS];
     time_parts(estimate, seconds);
     memory_parts(estimate, bytes);
-    field(out, problem->model.name);
+    csv_text(out, problem->model.name);
     kerf_text_add(out, ",");
-    field(out, problem->system.name);
+    csv_text(out, problem->system.name);
     integer(out, problem->system.scale_up.size);
     kerf_text_printf(out, ",%s", kerf_strategy_name(problem->strategy));
     const int64_t counts[] = {problem->gpus, problem->global_batch, problem->seq_length, search->candidates,

@@ -38,7 +38,19 @@ static int32_t unknown_ending(const struct render *render, const char *path, str
     return KERF_EINVALID;
 }
 
+/* A command with several verbs has one --format for all of them, and not every verb every form. */
+static int32_t unknown_format(const struct render *render, struct kerf_error *err) {
+    struct kerf_text names = {0};
+    for (const struct render_format *format = render->formats; format->name; format++)
+        kerf_text_printf(&names, "%s%s", format == render->formats ? "" : format[1].name ? ", " : " or ", format->name);
+    kerf_error_set(err, KERF_EINVALID, "--format %.64s is not for this; it must be %s", render->format,
+                   names.data ? names.data : "");
+    kerf_text_free(&names);
+    return KERF_EINVALID;
+}
+
 int32_t render_check(const struct render *render, struct kerf_error *err) {
+    if (named(render, render->format) == NULL) return unknown_format(render, err);
     for (int32_t i = 0; i < render->outputs->count; i++) {
         const char *path = render->outputs->items[i];
         int32_t code = output_check(path, err);

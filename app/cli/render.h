@@ -33,7 +33,8 @@ struct render {
     void *context;
 };
 
-/* Every file that is asked for can be written, and in which format; better known before the work than after it. */
+/* Standard output has the format that is asked for, every file can be written, and in which format; better known before
+ * the work than after it. */
 int32_t render_check(const struct render *render, struct kerf_error *err);
 
 /* Writes what was asked for; where a file cannot be written the rest still is. Where no file holds a text, standard

@@ -29,7 +29,7 @@ static const struct kerf_option options[] = {
      AT(format),
      .value = "FORM",
      .choices = "table,json,csv,markdown",
-     .help = "What is printed (default: table); markdown is for `show`."},
+     .help = "What is printed (default: table); of `export` csv, or json, which is its default."},
     {.name = "output",
      .letter = 'o',
      .type = KERF_OPTION_STRINGS,
@@ -111,6 +111,8 @@ static int32_t show(const struct render *asked, const struct study_record *recor
     render.context = &report;
     int32_t code = render_check(&render, err);
     if (code == KERF_OK) code = study_replay(record, NULL, &run, err);
+    if (code == KERF_OK && record->stopped[0] == 0)
+        snprintf(study_run_state(run)->reason, sizeof study_run_state(run)->reason, "it was killed, or runs still");
     if (code == KERF_OK) code = tune_report_make(study_run_state(run), &report, err);
     if (record->request.preset && llama_preset_recall(&record->request, &llama, NULL) == KERF_OK) report.llama = &llama;
     if (code == KERF_OK) code = render_all(&render, err);
@@ -124,7 +126,7 @@ static int32_t export(const struct render *asked, const struct study_record *rec
     render.formats = studies_export_formats;
     render.write = print_study_export;
     render.context = (void *)(uintptr_t)record;
-    if (strcmp(render.format, "table") == 0) render.format = "json";
+    if (asked->format == NULL) render.format = "json";
     int32_t code = render_check(&render, err);
     return code == KERF_OK ? render_all(&render, err) : code;
 }
@@ -145,16 +147,17 @@ static int32_t replay(const struct render *asked, const struct study_record *rec
 
 static int32_t answer(const struct studies_options *values, struct kerf_error *err) {
     const struct kerf_strings *words = &values->words;
-    const struct render render = {.format = values->format, .outputs = &values->outputs};
+    struct render render = {.format = values->format, .outputs = &values->outputs};
     const char *verb = words->count ? words->items[0] : "list";
     struct study_record *record = NULL;
+    int is_show = strcmp(verb, "show") == 0, is_export = strcmp(verb, "export") == 0;
+    if (!is_export && render.format == NULL) render.format = "table";
     if (strcmp(verb, "list") == 0) {
         if (words->count > 1)
             return kerf_error_set(err, KERF_EINVALID, "`kerf studies list` takes no '%.64s'; `kerf studies show` does",
                                   words->items[1]);
         return list(&render, err);
     }
-    int is_show = strcmp(verb, "show") == 0, is_export = strcmp(verb, "export") == 0;
     if (!is_show && !is_export && strcmp(verb, "replay") != 0)
         return kerf_error_set(err, KERF_EUNKNOWN,
                               "kerf studies lists, shows, exports or replays, and does not know '%.64s'", verb);
@@ -171,7 +174,7 @@ static int32_t answer(const struct studies_options *values, struct kerf_error *e
 }
 
 static int run(int argc, char **argv) {
-    struct studies_options values = {.format = "table"};
+    struct studies_options values = {.format = NULL};
     struct kerf_error err;
     int status = cli_parse(&studies_cli, argc, argv, &values);
     if (status >= 0) return status;

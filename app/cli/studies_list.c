@@ -2,6 +2,7 @@
 /* kerf studies list and export. */
 #include <math.h>
 #include <string.h>
+#include "cli/flat_cells.h"
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
 #include "study/study_words.h"
@@ -9,6 +10,7 @@
 const struct render_format studies_list_formats[] = {{.name = "table", .ending = "txt"},
                                                      {.name = "json", .ending = "json"},
                                                      {.name = "csv", .ending = "csv"},
+                                                     {.name = "markdown", .ending = "md"},
                                                      {.name = NULL}};
 const struct render_format studies_export_formats[] = {
     {.name = "json", .ending = "json"}, {.name = "csv", .ending = "csv"}, {.name = NULL}};
@@ -28,6 +30,21 @@ static void command_words(struct kerf_text *out, const struct study_record *reco
 
 /* ---- The list ------------------------------------------------------------------------------------------------ */
 
+static void list_rows(const struct studies_list *list, struct kerf_text *cells) {
+    kerf_text_add(cells, "study\tbegan\tended\truns\ttime\tcommand\n");
+    for (int32_t i = 0; i < list->count; i++) {
+        const struct study_record *record = list->records[i];
+        char began[STUDY_TIME_SIZE];
+        study_time_write(record->began_s, began);
+        kerf_text_printf(cells, "%s\t%s\t%s\t%d\t", record->id, began, stopped(record), record->num_entries);
+        kerf_text_seconds(cells, record->elapsed_s);
+        kerf_text_add(cells, "\t");
+        command_words(cells, record, "\t\n\r\033");
+        kerf_text_add(cells, "\n");
+    }
+}
+
+/* style NULL: as Markdown */
 static void list_table(const struct studies_list *list, struct kerf_text *out, const struct render_style *style) {
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {0, 2}, {0, 0}, {1, 1}, {1, 3}, {0, 0}};
     struct kerf_text cells = {0};
@@ -35,18 +52,12 @@ static void list_table(const struct studies_list *list, struct kerf_text *out, c
         kerf_text_add(out, "No studies yet; `kerf help tune` tells how to make one.\n");
         return;
     }
-    kerf_text_add(&cells, "study\tbegan\tended\truns\ttime\tcommand\n");
-    for (int32_t i = 0; i < list->count; i++) {
-        const struct study_record *record = list->records[i];
-        char began[STUDY_TIME_SIZE];
-        study_time_write(record->began_s, began);
-        kerf_text_printf(&cells, "%s\t%s\t%s\t%d\t", record->id, began, stopped(record), record->num_entries);
-        kerf_text_seconds(&cells, record->elapsed_s);
-        kerf_text_add(&cells, "\t");
-        command_words(&cells, record, "\t\n\r\033");
-        kerf_text_add(&cells, "\n");
-    }
-    terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    list_rows(list, &cells);
+    if (style)
+        terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    else
+        markdown_table(out, &cells);
+    if (cells.failed) out->failed = 1;
     kerf_text_free(&cells);
 }
 
@@ -78,6 +89,7 @@ static void list_json(const struct studies_list *list, struct kerf_text *out) {
 }
 
 static void list_csv(const struct studies_list *list, struct kerf_text *out) {
+    struct kerf_text command = {0};
     kerf_text_add(out, "study,began,stopped,observations,elapsed_s,command\n");
     for (int32_t i = 0; i < list->count; i++) {
         const struct study_record *record = list->records[i];
@@ -85,10 +97,14 @@ static void list_csv(const struct studies_list *list, struct kerf_text *out) {
         study_time_write(record->began_s, began);
         kerf_text_printf(out, "%s,%s,%s,%d,", record->id, began, stopped(record), record->num_entries);
         kerf_text_number(out, record->elapsed_s);
-        kerf_text_add(out, ",\"");
-        command_words(out, record, "\"\n\r");
-        kerf_text_add(out, "\"\n");
+        kerf_text_add(out, ",");
+        kerf_text_clear(&command);
+        command_words(&command, record, "");
+        csv_text(out, command.data ? command.data : "");
+        kerf_text_add(out, "\n");
     }
+    if (command.failed) out->failed = 1;
+    kerf_text_free(&command);
 }
 
 int32_t print_studies_list(void *context, struct kerf_text *out, const struct render_format *format,
@@ -99,7 +115,7 @@ int32_t print_studies_list(void *context, struct kerf_text *out, const struct re
     else if (strcmp(format->name, "csv") == 0)
         list_csv(context, out);
     else
-        list_table(context, out, style);
+        list_table(context, out, strcmp(format->name, "markdown") == 0 ? NULL : style);
     return KERF_OK;
 }
 
@@ -128,11 +144,6 @@ static void export_json(const struct study_record *record, struct kerf_text *out
     kerf_text_add(out, "\n");
 }
 
-static void put(struct kerf_text *out, double value) {
-    kerf_text_add(out, ",");
-    if (isfinite(value)) kerf_text_number(out, value);
-}
-
 static void export_csv(const struct study_record *record, struct kerf_text *out) {
     const struct kerf_tune_space *space = record->space;
     kerf_text_add(out, "n");
@@ -146,23 +157,22 @@ static void export_csv(const struct study_record *record, struct kerf_text *out)
         kerf_text_printf(out, "%d", i + 1);
         for (int32_t p = 0; p < space->num_params; p++) {
             int32_t value = space->values[seen->setting * space->num_params + p];
-            kerf_text_printf(out, ",%s",
-                             space->params[p].kind == KERF_TUNE_FLAG ? (value ? "true" : "false")
-                                                                     : space->params[p].texts[value]);
+            kerf_text_add(out, ",");
+            csv_text(out, kerf_tune_value_word(&space->params[p], value));
         }
         kerf_text_printf(out, ",%s,%s", study_outcome_word(seen->outcome), kerf_tune_failure_word(seen->failure));
-        put(out, seen->outcome == KERF_TUNE_FAILED ? NAN : seen->value);
-        put(out, seen->start_s);
-        put(out, seen->end_s);
+        csv_number(out, seen->outcome == KERF_TUNE_FAILED ? NAN : seen->value);
+        csv_number(out, seen->start_s);
+        csv_number(out, seen->end_s);
         kerf_text_printf(out, ",%d,%d,%d", seen->slot, seen->warmup, seen->disturbed);
-        put(out, result->load_s);
-        put(out, result->wall_s);
-        put(out, result->cpu_s);
-        put(out, result->peak_bytes ? (double)result->peak_bytes : NAN);
-        put(out, result->machine.others);
-        put(out, result->machine.steal);
-        put(out, result->machine.pressure);
-        put(out, result->machine.frequency);
+        csv_number(out, result->load_s);
+        csv_number(out, result->wall_s);
+        csv_number(out, result->cpu_s);
+        csv_number(out, result->peak_bytes ? (double)result->peak_bytes : NAN);
+        csv_number(out, result->machine.others);
+        csv_number(out, result->machine.steal);
+        csv_number(out, result->machine.pressure);
+        csv_number(out, result->machine.frequency);
         kerf_text_add(out, "\n");
     }
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf studies replay: the decisions of a study once more. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cli/flat_cells.h"
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
 #include "study/study_earlier.h"
@@ -42,6 +44,8 @@ int32_t studies_replay_make(struct studies_replay *replay, struct kerf_error *er
     if (replay->decisions == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     study_request_question(&record->request, record->space, &question);
     question.policy = replay->policy;
+    if (question.max_observations && question.max_observations < record->num_entries)
+        question.max_observations = record->num_entries; /* it was resumed with more */
     int32_t code = study_earlier_load(&record->request.earlier, record->space, &earlier, err);
     question.earlier = earlier.items;
     question.num_earlier = earlier.count;
@@ -73,20 +77,48 @@ static void put_decision(struct kerf_text *out, const struct studies_replay *rep
         kerf_tune_setting_write(replay->record->space, decision->setting, out);
 }
 
-static void rows(struct kerf_text *cells, const struct studies_replay *replay, char between) {
+static void rows(struct kerf_text *cells, const struct studies_replay *replay) {
     const struct study_record *record = replay->record;
-    const char gap[2] = {between, 0};
-    kerf_text_printf(cells, "n%smeasured%svalue%sdecided%sreason\n", gap, gap, gap, gap);
+    kerf_text_add(cells, "n\tmeasured\tvalue\tdecided\treason\n");
     for (int32_t i = 0; i <= record->num_entries; i++) {
         const struct kerf_trial_result *result = i < record->num_entries ? &record->entries[i].result : NULL;
-        kerf_text_printf(cells, "%d%s", i + 1, gap);
+        kerf_text_printf(cells, "%d\t", i + 1);
         if (result) kerf_tune_setting_write(record->space, result->observation.setting, cells);
-        kerf_text_add(cells, gap);
+        kerf_text_add(cells, "\t");
         if (result && result->observation.outcome != KERF_TUNE_FAILED)
             words_objective(cells, &record->request, result->observation.value);
-        kerf_text_add(cells, gap);
+        kerf_text_add(cells, "\t");
         if (result == NULL || was_decided(record, i)) put_decision(cells, replay, i);
-        kerf_text_printf(cells, "%s%s\n", gap, replay->decisions[i].reason);
+        kerf_text_printf(cells, "\t%s\n", replay->decisions[i].reason);
+    }
+}
+
+static void csv_setting(struct kerf_text *out, const struct studies_replay *replay, int32_t setting) {
+    struct kerf_text text = {0};
+    kerf_tune_setting_write(replay->record->space, setting, &text);
+    csv_text(out, text.data ? text.data : "");
+    if (text.failed) out->failed = 1;
+    kerf_text_free(&text);
+}
+
+static void replay_csv(struct kerf_text *out, const struct studies_replay *replay) {
+    const struct study_record *record = replay->record;
+    kerf_text_add(out, "n,measured,value,decided,reason\n");
+    for (int32_t i = 0; i <= record->num_entries; i++) {
+        const struct kerf_tune_observation *seen =
+            i < record->num_entries ? &record->entries[i].result.observation : NULL;
+        const struct kerf_tune_decision *decision = &replay->decisions[i];
+        kerf_text_printf(out, "%d,", i + 1);
+        if (seen) csv_setting(out, replay, seen->setting);
+        csv_number(out, seen && seen->outcome != KERF_TUNE_FAILED ? seen->value : NAN);
+        kerf_text_add(out, ",");
+        if ((seen == NULL || was_decided(record, i)) && decision->action == KERF_TUNE_STOP)
+            csv_text(out, stops[decision->stop]);
+        else if (seen == NULL || was_decided(record, i))
+            csv_setting(out, replay, decision->setting);
+        kerf_text_add(out, ",");
+        csv_text(out, decision->reason);
+        kerf_text_add(out, "\n");
     }
 }
 
@@ -128,15 +160,17 @@ int32_t print_study_replay(void *context, struct kerf_text *out, const struct re
         replay_json(out, replay);
         return KERF_OK;
     }
-    rows(&cells, replay, '\t');
     if (strcmp(format->name, "csv") == 0) {
-        for (const char *c = cells.data ? cells.data : ""; *c; c++) /* settings hold commas, cells no semicolons */
-            kerf_text_write(out, *c == '\t' ? ";" : c, 1);
-    } else {
-        kerf_text_printf(out, "%s decides as then in %d of %d measurements.\n\n", replay->policy, replay->same,
-                         replay->asked);
-        terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+        replay_csv(out, replay);
+        return KERF_OK;
     }
+    rows(&cells, replay);
+    kerf_text_printf(out, "%s decides as then in %d of %d measurement%s.\n\n", replay->policy, replay->same,
+                     replay->asked, replay->asked == 1 ? "" : "s");
+    if (strcmp(format->name, "markdown") == 0)
+        markdown_table(out, &cells);
+    else
+        terminal_table(out, &cells, columns, style->columns, style->colour, -1);
     if (cells.failed) out->failed = 1;
     kerf_text_free(&cells);
     return KERF_OK;

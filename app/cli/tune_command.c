@@ -7,6 +7,7 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/llama_preset.h"
+#include "cli/tune_checks.h"
 #include "cli/tune_options.h"
 #include "cli/tune_run.h"
 
@@ -54,15 +55,20 @@ static const struct kerf_command table = {
 static int32_t read_resumed(const struct tune_options *values, struct study_record **ret_record,
                             struct kerf_error *err) {
     struct kerf_strings ids = {0};
-    if (values->params.count || values->words.count)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "--resume goes on with what the study was asked: leave out --param and COMMAND");
-    if (values->study) return study_record_read(values->study, ret_record, err);
-    int32_t code = study_ids(&ids, err);
-    if (code == KERF_OK && ids.count == 0) code = kerf_error_set(err, KERF_EUNKNOWN, "there is no study to go on with");
-    if (code == KERF_OK) code = study_record_read(ids.items[0], ret_record, err);
+    struct study_record *record = NULL;
+    int32_t code = tune_check_resumed(values, err);
+    if (code == KERF_OK && values->study == NULL) {
+        code = study_ids(&ids, err);
+        if (code == KERF_OK && ids.count == 0)
+            code = kerf_error_set(err, KERF_EUNKNOWN, "there is no study to go on with");
+    }
+    if (code == KERF_OK) code = study_record_read(values->study ? values->study : ids.items[0], &record, err);
     study_ids_free(&ids);
-    return code;
+    if (code != KERF_OK) return code;
+    if (values->max_observations) record->request.max_observations = values->max_observations;
+    if (values->show_output) record->request.show_output = 1;
+    *ret_record = record;
+    return KERF_OK;
 }
 
 /* ---- llama --------------------------------------------------------------------------------------------------- */
@@ -71,50 +77,18 @@ static int is_llama(const struct tune_options *values) {
     return values->words.count > 0 && strcmp(values->words.items[0], "llama") == 0;
 }
 
-static int32_t check_llama(const struct tune_options *values, struct kerf_error *err) {
-    if (values->words.count != 2)
-        return kerf_error_set(
-            err, KERF_EINVALID,
-            "kerf tune llama takes one model, such as model.gguf; to run a program of that name: ./llama");
-    if (values->context == 0) return kerf_error_set(err, KERF_EINVALID, "--context is missing, such as --context 4096");
-    if (values->protocol || values->objective || values->maximize)
-        return kerf_error_set(err, KERF_EINVALID, "kerf tune llama measures the time of a prompt: leave out --%s",
-                              values->protocol    ? "protocol"
-                              : values->objective ? "objective"
-                                                  : "maximize");
-    return KERF_OK;
-}
-
 /* Fills in what the preset knows. */
 static int32_t read_llama(const struct tune_options *values, struct llama_preset *preset, struct study_request *request,
                           struct kerf_error *err) {
     const struct llama_question question = {.model = values->words.items[1],
                                             .context = values->context,
                                             .threads = values->threads,
-                                            .gpu_layers = values->gpu_layers,
+                                            .gpu_layers = values->gpu_layers == TUNE_NOT_GIVEN ? 0 : values->gpu_layers,
                                             .also = values->also,
                                             .conform_to_imatrix = values->conform_to_imatrix,
                                             .outputs = values->logits ? values->logits : "all"};
     if (request->prefer == NULL) request->prefer = LLAMA_PREFERENCE;
     return llama_preset_make(&question, preset, request, err);
-}
-
-static int32_t check_not_llama(const struct tune_options *values, struct kerf_error *err) {
-    const char *option = values->context              ? "context"
-                         : values->threads            ? "threads"
-                         : values->gpu_layers         ? "gpu-layers"
-                         : values->logits             ? "logits"
-                         : values->also               ? "tune"
-                         : values->conform_to_imatrix ? "conform-to-imatrix"
-                                                      : NULL;
-    if (option) return kerf_error_set(err, KERF_EINVALID, "--%s is for `kerf tune llama MODEL.gguf` alone", option);
-    if (values->params.count == 0)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "--param is missing, such as --param batch=16..2048:x2; `kerf help tune` tells more");
-    if (values->words.count == 0)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "the command is missing, such as -- ./bench -b {batch}; `kerf help tune` tells more");
-    return KERF_OK;
 }
 
 /* ---- Running it ---------------------------------------------------------------------------------------------- */
@@ -128,7 +102,8 @@ struct tune_sources {
 };
 
 static int32_t read_sources(const struct tune_options *values, struct tune_sources *sources, struct kerf_error *err) {
-    int32_t code;
+    int32_t code = tune_check_name(values, err);
+    if (code != KERF_OK) return code;
     if (values->resume) {
         code = read_resumed(values, &sources->record, err);
         if (code != KERF_OK || sources->record->request.preset == NULL) return code;
@@ -137,7 +112,7 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
                    ? llama_preset_skip(&sources->llama, &sources->record->request, sources->record->space, err)
                    : code;
     }
-    code = is_llama(values) ? check_llama(values, err) : check_not_llama(values, err);
+    code = is_llama(values) ? tune_check_llama(values, err) : tune_check_not_llama(values, err);
     if (code == KERF_OK) code = tune_options_request(values, &sources->request, err);
     if (code != KERF_OK || !is_llama(values)) return code;
     code = read_llama(values, &sources->llama, &sources->request, err);
@@ -169,7 +144,7 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
 }
 
 static int run(int argc, char **argv) {
-    struct tune_options values = {.slots = 1, .interference = "remeasure", .format = "table"};
+    struct tune_options values = tune_options_unset;
     struct kerf_error err;
     int ended, status = cli_parse(&tune_cli, argc, argv, &values);
     if (status >= 0) return status;

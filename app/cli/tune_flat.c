@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A study for programs: JSON and CSV. */
 #include <math.h>
+#include "cli/flat_cells.h"
 #include "cli/tune_print.h"
 
 /* ---- JSON --------------------------------------------------------------------------------------------------- */
 
 static void put_interval(struct kerf_json *json, const char *key, const double interval[2]) {
+    if (!tune_is_interval(interval)) {
+        kerf_json_null(json, key);
+        return;
+    }
     kerf_json_open(json, key, '[');
     kerf_json_number(json, NULL, interval[0]);
     kerf_json_number(json, NULL, interval[1]);
@@ -48,11 +53,13 @@ static void put_default(struct kerf_json *json, const struct tune_report *report
     kerf_json_open(json, "default", '{');
     kerf_tune_setting_json(json, "setting", report->state->space, index);
     kerf_json_number(json, "mean", is_measured ? estimate->mean : NAN);
-    kerf_json_number(json, "gain", is_measured ? answer->default_gain : NAN);
-    if (is_measured && isfinite(answer->default_gain))
+    if (tune_has_gain(report)) {
+        kerf_json_number(json, "gain", answer->default_gain);
         put_interval(json, "gain_interval", answer->gain_interval);
-    else
+    } else {
+        kerf_json_null(json, "gain");
         kerf_json_null(json, "gain_interval");
+    }
     kerf_json_close(json, '}');
 }
 
@@ -126,28 +133,10 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
 
 /* ---- CSV ---------------------------------------------------------------------------------------------------- */
 
-/* Quoted where it has to be (RFC 4180). */
-static void put_cell(struct kerf_text *out, const char *text) {
-    int is_plain = 1;
-    for (const char *c = text; *c; c++) is_plain &= *c != ',' && *c != '"' && *c != '\n' && *c != '\r';
-    if (is_plain) {
-        kerf_text_add(out, text);
-        return;
-    }
-    kerf_text_add(out, "\"");
-    for (const char *c = text; *c; c++) kerf_text_write(out, *c == '"' ? "\"\"" : c, *c == '"' ? 2 : 1);
-    kerf_text_add(out, "\"");
-}
-
-static void put_number(struct kerf_text *out, double value) {
-    kerf_text_add(out, ",");
-    if (isfinite(value)) kerf_text_number(out, value);
-}
-
 void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
     for (int32_t p = 0; p < space->num_params; p++) {
-        put_cell(out, space->params[p].name);
+        csv_text(out, space->params[p].name);
         kerf_text_add(out, ",");
     }
     kerf_text_add(out, "status,observations,censored,failed,mean,interval_low,interval_high,probability_within,"
@@ -156,19 +145,19 @@ void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
         const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
         for (int32_t p = 0; p < space->num_params; p++) {
             int32_t value = space->values[i * space->num_params + p];
-            put_cell(out, space->params[p].kind == KERF_TUNE_FLAG ? (value ? "true" : "false")
-                                                                  : space->params[p].texts[value]);
+            csv_text(out, kerf_tune_value_word(&space->params[p], value));
             kerf_text_add(out, ",");
         }
         kerf_text_printf(out, "%s,%d,%d,%d", kerf_tune_status_word(estimate->status), estimate->observations,
                          estimate->censored, estimate->failed);
-        put_number(out, estimate->mean);
-        put_number(out, estimate->interval[0]);
-        put_number(out, estimate->interval[1]);
-        put_number(out, estimate->probability_within);
-        put_number(out, estimate->probability_within_margin);
+        csv_number(out, estimate->mean);
+        int is_known = tune_is_interval(estimate->interval);
+        csv_number(out, is_known ? estimate->interval[0] : NAN);
+        csv_number(out, is_known ? estimate->interval[1] : NAN);
+        csv_number(out, estimate->probability_within);
+        csv_number(out, estimate->probability_within_margin);
         kerf_text_add(out, ",");
-        put_cell(out, estimate->reason);
+        csv_text(out, estimate->reason);
         kerf_text_add(out, "\n");
     }
 }

@@ -5,6 +5,12 @@
 #include <string.h>
 #include "cli/amounts.h"
 
+const struct tune_options tune_options_unset = {.gpu_layers = TUNE_NOT_GIVEN,
+                                                .warmups = TUNE_NOT_GIVEN,
+                                                .seed = TUNE_NOT_GIVEN,
+                                                .slots = TUNE_NOT_GIVEN,
+                                                .format = "table"};
+
 #define AT(field) .offset = offsetof(struct tune_options, field)
 const struct kerf_option tune_option_table[] = {
     {.name = "param",
@@ -13,27 +19,31 @@ const struct kerf_option tune_option_table[] = {
      AT(params),
      .value = "NAME=VALUES",
      .help = "A parameter, which stands as {NAME} in COMMAND: batch=16..2048:x2 (times 2), threads=1..16, "
-             "layers=0..32:+8, kv=f16,q8_0 (a choice), or map?=--no-mmap (these words or nothing)."},
+             "layers=0..32:+8, kv=f16,q8_0 (a choice), or map?=--no-mmap (these words or nothing). Not called setting: "
+             "{setting} is all of them."},
     {.name = "where",
      .letter = 'w',
      .type = KERF_OPTION_STRINGS,
      AT(wheres),
      .value = "CONDITION",
-     .help = "Settings that are allowed: 'ubatch <= batch && batch * seqs < 4096'. May be given several times."},
+     .help =
+         "Settings that are allowed: 'ubatch <= batch && batch * seqs < 4096'. May be given several times. One that "
+         "cannot be computed, as 8/(n-2) for n=2, is an error; those before it, and &&, keep settings from it."},
     {.name = "default",
      .letter = 'd',
      .type = KERF_OPTION_STRING,
      AT(defaults),
      .value = "SETTING",
      .help =
-         "What is used today, such as batch=2048,ubatch=512: it is measured first, and the gain is told against it."},
+         "What is used today, such as batch=2048,ubatch=512: it is measured first, and the gain is told against it. A "
+         "flag is on or off."},
     {.name = "prefer",
      .type = KERF_OPTION_STRING,
      AT(prefer),
      .value = "ORDER",
      .help =
          "Of the settings that are within the margin recommend the first in this order: smaller:ubatch,batch; lists "
-         "are joined by ';'."},
+         "are joined by ';'. Words are in the order in which they are listed, off comes before on."},
     {.name = "within",
      .type = KERF_OPTION_STRING,
      AT(within),
@@ -57,7 +67,10 @@ const struct kerf_option tune_option_table[] = {
              "(its first group, of the last match in the output), json:PATH (into the last JSON value of the output), "
              "or value (what a worker says, no time)."},
     {.name = "minimize", .type = KERF_OPTION_FLAG, AT(minimize), .help = "Less is better, which is the default."},
-    {.name = "maximize", .type = KERF_OPTION_FLAG, AT(maximize), .help = "More is better."},
+    {.name = "maximize",
+     .type = KERF_OPTION_FLAG,
+     AT(maximize),
+     .help = "More is better; what a worker or a line says is then in a unit of its own, and may be 0 or below."},
     {.name = "protocol",
      .type = KERF_OPTION_CHOICE,
      AT(protocol),
@@ -201,12 +214,12 @@ const struct kerf_option tune_option_table[] = {
      .type = KERF_OPTION_STRING,
      AT(study),
      .value = "NAME",
-     .help = "The study's name in `kerf studies` "
-             "(default: one made of the time)."},
+     .help = "The study's name in `kerf studies`: up to 63 letters, digits, - _ . (default: one made of the time)."},
     {.name = "resume",
      .type = KERF_OPTION_FLAG,
      AT(resume),
-     .help = "Go on with --study NAME, or with the newest study, where it was: nothing else has to be said again."},
+     .help = "Go on with --study NAME, or with the newest study, where it was, as it was asked: only --budget, "
+             "--max-observations, --show-output and what is printed may be said anew."},
     {.name = "fresh",
      .type = KERF_OPTION_FLAG,
      AT(fresh),
@@ -280,11 +293,11 @@ int32_t tune_options_request(const struct tune_options *values, struct study_req
     request->cleanup = values->cleanup;
     request->launcher = values->launcher;
     request->max_observations = values->max_observations;
-    request->seed = values->seed;
+    if (values->seed != TUNE_NOT_GIVEN) request->seed = values->seed;
     request->maximize = values->maximize;
-    request->slots = (int32_t)values->slots;
-    request->warmups = (int32_t)values->warmups;
-    request->ignore_interference = strcmp(values->interference, "ignore") == 0;
+    if (values->slots != TUNE_NOT_GIVEN) request->slots = (int32_t)values->slots;
+    if (values->warmups != TUNE_NOT_GIVEN) request->warmups = (int32_t)values->warmups;
+    request->ignore_interference = values->interference && strcmp(values->interference, "ignore") == 0;
     request->show_output = values->show_output;
     if (values->minimize && values->maximize)
         return kerf_error_set(err, KERF_EINVALID, "--minimize and --maximize exclude each other");

@@ -16,6 +16,9 @@ struct tune_options {
     int32_t minimize, maximize, resume, no_journal, fresh, show_output, conform_to_imatrix;
 };
 
+enum { TUNE_NOT_GIVEN = INT32_MIN }; /* where 0 is a number that may be asked for */
+extern const struct tune_options tune_options_unset;
+
 /* Of struct tune_options; ends with one that has no name. */
 extern const struct kerf_option tune_option_table[];
 

@@ -13,11 +13,11 @@ static struct kerf_chart_row bar(const struct tune_report *report, struct sketch
     double *value = sketch_alloc(sketch, 1, sizeof *value);
     kerf_tune_setting_write(report->state->space, setting, &label);
     words_objective(&note, request, estimate->mean);
-    kerf_text_add(&note, " (");
-    words_objective(&note, request, estimate->interval[0]);
-    kerf_text_add(&note, " to ");
-    words_objective(&note, request, estimate->interval[1]);
-    kerf_text_add(&note, ")");
+    if (tune_is_interval(estimate->interval)) {
+        kerf_text_add(&note, " (");
+        words_interval(&note, request, estimate->interval, " to ");
+        kerf_text_add(&note, ")");
+    }
     if (!isnan(estimate->probability_within)) kerf_text_printf(&note, ", %.0f %%", 100 * estimate->probability_within);
     if (value) *value = fmax(estimate->mean, 0);
     return (struct kerf_chart_row){sketch_text(sketch, &label), NULL, value, sketch_text(sketch, &note)};
@@ -70,8 +70,9 @@ int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *repo
     struct kerf_panel panels[2];
     int32_t num_panels = tune_surface(report, &sketch, &panels[0]);
     struct kerf_text heading = {0};
-    kerf_text_printf(&heading, "The best, and how likely each is within %.6g %% of the best of all",
-                     100 * report->state->request->within);
+    kerf_text_add(&heading, "The best, and how likely each is within ");
+    words_share(&heading, report->state->request->within);
+    kerf_text_add(&heading, " of the best of all");
     if (num_panels) panels[0].title = "All settings, as multiples of the best";
     panels[num_panels++] = (struct kerf_panel){.kind = KERF_PANEL_BARS,
                                                .title = sketch_text(&sketch, &heading),

@@ -10,6 +10,7 @@
 struct tune_report {
     struct study_state *state;
     struct kerf_tune_answer answer;
+    int32_t most_to_go_on; /* 0: the study goes on as it is; N: with --max-observations N; -1: it has nothing to do */
     const struct llama_preset *llama; /* NULL: of another program */
 };
 
@@ -31,8 +32,21 @@ int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *repo
  * then what failed or was left out. [num_settings], to be freed; NULL when memory ran out. */
 int32_t *tune_order(const struct tune_report *report);
 
+/* Policies that tell no interval, and settings of which too little is known, have none. */
+int tune_is_interval(const double interval[2]);
+
+/* Whether how many times as good as the default the best is can be said: both are known, and above 0. */
+int tune_has_gain(const struct tune_report *report);
+
 /* A value of the objective with its unit: "470 ms", "1.2 GB", "35.6". */
 void words_objective(struct kerf_text *out, const struct study_request *request, double value);
+
+/* "461 ms to 480 ms"; between is what stands between the two. Only where it is an interval. */
+void words_interval(struct kerf_text *out, const struct study_request *request, const double interval[2],
+                    const char *between);
+
+/* A share as it was given: "3 %", "2.5 %", "99.9999 %". */
+void words_share(struct kerf_text *out, double share);
 
 /* The study in sentences, a paragraph each. bold: 1 where escape sequences may be used. */
 void words_study(struct kerf_text *out, const struct tune_report *report, int32_t bold);

@@ -18,10 +18,6 @@ static void choose_axes(const struct kerf_tune_space *space, int32_t *across, in
     *down = axes[1];
 }
 
-static const char *value_text(const struct kerf_tune_param *param, int32_t value) {
-    return param->kind == KERF_TUNE_FLAG ? (value ? "yes" : "no") : param->texts[value];
-}
-
 static double ratio(const struct tune_report *report, int32_t setting) {
     const struct kerf_tune_answer *answer = &report->answer;
     double best = answer->settings[answer->best].mean, mean = answer->settings[setting].mean;
@@ -48,11 +44,9 @@ static const char *tip(const struct tune_report *report, struct sketch *sketch, 
         kerf_text_add(&text, estimate->status == KERF_TUNE_ALL_CENSORED ? ", more than " : ", ");
         words_objective(&text, request, estimate->mean);
     }
-    if (isfinite(estimate->interval[0]) && estimate->status == KERF_TUNE_MEASURED) {
+    if (tune_is_interval(estimate->interval) && estimate->status == KERF_TUNE_MEASURED) {
         kerf_text_add(&text, " (");
-        words_objective(&text, request, estimate->interval[0]);
-        kerf_text_add(&text, " to ");
-        words_objective(&text, request, estimate->interval[1]);
+        words_interval(&text, request, estimate->interval, " to ");
         kerf_text_add(&text, ")");
     }
     if (estimate->observations)
@@ -88,9 +82,9 @@ int tune_surface(const struct tune_report *report, struct sketch *sketch, struct
     if (sketch->failed) return 0;
     memcpy(values, space->values + (size_t)report->answer.recommended * (size_t)space->num_params,
            (size_t)space->num_params * sizeof *values);
-    for (int32_t c = 0; c < columns; c++) names[c] = value_text(&space->params[across], c);
+    for (int32_t c = 0; c < columns; c++) names[c] = kerf_tune_value_word(&space->params[across], c);
     for (int32_t r = 0; r < rows_count; r++) {
-        rows[r] = (struct kerf_chart_row){.label = down < 0 ? "" : value_text(&space->params[down], r),
+        rows[r] = (struct kerf_chart_row){.label = down < 0 ? "" : kerf_tune_value_word(&space->params[down], r),
                                           .values = ratios + (size_t)r * (size_t)columns};
         for (int32_t c = 0; c < columns; c++) {
             size_t at = (size_t)r * (size_t)columns + (size_t)c;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "cli/flat_cells.h"
 #include "cli/terminal.h"
 #include "cli/tune_surface.h"
 
@@ -72,21 +73,15 @@ static void row(struct kerf_text *cells, const struct tune_report *report, int32
     const struct kerf_tune_estimate *estimate = &report->answer.settings[index];
     const struct study_request *request = report->state->request;
     for (int32_t p = 0; p < space->num_params; p++) {
-        const struct kerf_tune_param *param = &space->params[p];
         int32_t value = space->values[index * space->num_params + p];
-        kerf_text_printf(cells, "%s%s", p ? "\t" : "",
-                         param->kind == KERF_TUNE_FLAG ? (value ? "yes" : "no") : param->texts[value]);
+        kerf_text_printf(cells, "%s%s", p ? "\t" : "", kerf_tune_value_word(&space->params[p], value));
     }
     kerf_text_add(cells, "\t");
     int is_stopped = estimate->status == KERF_TUNE_ALL_CENSORED;
     if (is_stopped) kerf_text_add(cells, "> ");
     words_objective(cells, request, is_stopped ? stopped_at(report, index) : estimate->mean);
     kerf_text_add(cells, "\t");
-    if (estimate->status == KERF_TUNE_MEASURED && isfinite(estimate->interval[0])) {
-        words_objective(cells, request, estimate->interval[0]);
-        kerf_text_add(cells, " - ");
-        words_objective(cells, request, estimate->interval[1]);
-    }
+    if (estimate->status == KERF_TUNE_MEASURED) words_interval(cells, request, estimate->interval, " - ");
     kerf_text_printf(cells, "\t%d", estimate->observations);
     probability_cell(cells, estimate->probability_within);
     probability_cell(cells, estimate->probability_within_margin);
@@ -101,8 +96,13 @@ static void titles(struct kerf_text *cells, const struct tune_report *report) {
     const struct study_request *request = report->state->request;
     for (int32_t p = 0; p < space->num_params; p++)
         kerf_text_printf(cells, "%s%s", p ? "\t" : "", space->params[p].name);
-    kerf_text_printf(cells, "\tmean\t%.6g %% interval\truns\twithin %.6g %%\twithin %.6g %%\t\n",
-                     100 * request->confidence, 100 * request->within, 100 * request->margin);
+    kerf_text_add(cells, "\tmean\t");
+    words_share(cells, request->confidence);
+    kerf_text_add(cells, " interval\truns\twithin ");
+    words_share(cells, request->within);
+    kerf_text_add(cells, "\twithin ");
+    words_share(cells, request->margin);
+    kerf_text_add(cells, "\t\n");
 }
 
 /* Shown: what was measured, failed or skipped; the rest has nothing to tell. Returns how many are not. */
@@ -136,6 +136,13 @@ static void put_surface(struct kerf_text *out, const struct tune_report *report,
     sketch_free(&sketch);
 }
 
+static void words_hidden(struct kerf_text *out, int32_t hidden, int32_t settings) {
+    if (hidden == settings)
+        kerf_text_printf(out, "Of %d setting%s none was measured.\n", settings, settings == 1 ? "" : "s");
+    else if (hidden)
+        kerf_text_printf(out, "%d other setting%s not measured.\n", hidden, hidden == 1 ? " was" : "s were");
+}
+
 void print_tune_table(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
     struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}};
     struct kerf_text cells = {0};
@@ -152,10 +159,11 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     columns[k++] = (struct table_column){1, 1}; /* within */
     columns[k++] = (struct table_column){1, 4}; /* within the margin */
     columns[k++] = (struct table_column){0, 5};
-    int32_t hidden = rows(&cells, report);
+    int32_t hidden = rows(&cells, report), settings = report->state->space->num_settings;
     kerf_text_add(out, "\n");
-    terminal_table(out, &cells, columns, style->columns, style->colour, report->answer.best >= 0 ? 1 : -1);
-    if (hidden) kerf_text_printf(out, "%d other settings were not measured.\n", hidden);
+    if (hidden < settings)
+        terminal_table(out, &cells, columns, style->columns, style->colour, report->answer.best >= 0 ? 1 : -1);
+    words_hidden(out, hidden, settings);
     kerf_text_free(&cells);
 }
 
@@ -164,25 +172,7 @@ void print_tune_markdown(struct kerf_text *out, const struct tune_report *report
     words_study(&words, report, 0);
     for (const char *c = words.data ? words.data : ""; *c; c++)
         kerf_text_write(out, *c == '\n' ? "\n\n" : c, *c == '\n' ? 2 : 1);
-    rows(&cells, report);
-    int32_t line = 0, columns = 1;
-    for (const char *c = cells.data ? cells.data : ""; *c; c++) {
-        if (c == cells.data || c[-1] == '\n') kerf_text_add(out, "| ");
-        if (*c == '\t') {
-            kerf_text_add(out, " | ");
-            columns += line == 0;
-        } else if (*c == '\n') {
-            kerf_text_add(out, " |\n");
-            if (line++ == 0) {
-                kerf_text_add(out, "|");
-                kerf_text_repeat(out, " --- |", columns);
-                kerf_text_add(out, "\n");
-            }
-        } else {
-            if (*c == '|') kerf_text_add(out, "\\");
-            kerf_text_write(out, c, 1);
-        }
-    }
+    if (rows(&cells, report) < report->state->space->num_settings) markdown_table(out, &cells);
     if (words.failed || cells.failed) out->failed = 1;
     kerf_text_free(&words);
     kerf_text_free(&cells);

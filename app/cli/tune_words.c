@@ -5,11 +5,38 @@
 #include <string.h>
 #include "cli/tune_print.h"
 
+/* What --resume could do with a study that is not sure. */
+static int32_t look_ahead(const struct study_state *state, int32_t *ret_most, struct kerf_error *err) {
+    struct kerf_tune_decision next;
+    int64_t most = state->request->max_observations;
+    if (state->stop == STUDY_CONFIDENT || state->stop == STUDY_NOTHING) {
+        *ret_most = -1;
+        return KERF_OK;
+    }
+    int32_t code = kerf_tune_study_next(state->study, NULL, 0, 0, &next, err);
+    if (code != KERF_OK) return code;
+    int is_spent = next.stop == KERF_TUNE_TOO_NOISY && most > 0 && state->num_entries - state->remeasured >= most;
+    *ret_most = next.action == KERF_TUNE_MEASURE ? 0 : is_spent ? 2 * state->num_entries : -1;
+    return KERF_OK;
+}
+
 int32_t tune_report_make(struct study_state *state, struct tune_report *ret_report, struct kerf_error *err) {
     struct kerf_tune_answer answer;
-    int32_t code = kerf_tune_study_answer(state->study, &answer, err);
-    if (code == KERF_OK) *ret_report = (struct tune_report){.state = state, .answer = answer};
+    int32_t most = -1;
+    int32_t code = look_ahead(state, &most, err);
+    if (code == KERF_OK) code = kerf_tune_study_answer(state->study, &answer, err);
+    if (code == KERF_OK) *ret_report = (struct tune_report){.state = state, .answer = answer, .most_to_go_on = most};
     return code;
+}
+
+int tune_is_interval(const double interval[2]) { return isfinite(interval[0]) && isfinite(interval[1]); }
+
+int tune_has_gain(const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    int32_t first = report->state->space->default_setting;
+    if (first < 0 || answer->best < 0 || answer->settings[first].status != KERF_TUNE_MEASURED) return 0;
+    return answer->settings[first].mean > 0 && answer->settings[answer->best].mean > 0 &&
+           isfinite(answer->default_gain) && answer->default_gain > 0;
 }
 
 void words_objective(struct kerf_text *out, const struct study_request *request, double value) {
@@ -29,19 +56,15 @@ static void percent(struct kerf_text *out, double share) {
     kerf_text_printf(out, value > 99 && value < 99.95 ? "%.1f %%" : "%.0f %%", fmin(value, value < 99.95 ? 99.9 : 100));
 }
 
-/* A goal as it was given: "3 %", "2.5 %". */
-static void goal(struct kerf_text *out, double share) { kerf_text_printf(out, "%.6g %%", 100 * share); }
+/* Rounded where a double begins to differ from what was written. */
+void words_share(struct kerf_text *out, double share) { kerf_text_printf(out, "%.14g %%", 100 * share); }
 
-static void interval(struct kerf_text *out, const struct tune_report *report,
-                     const struct kerf_tune_estimate *estimate) {
-    const struct study_request *request = report->state->request;
-    kerf_text_add(out, " (");
-    goal(out, request->confidence);
-    kerf_text_add(out, ": ");
-    words_objective(out, request, estimate->interval[0]);
-    kerf_text_add(out, " to ");
-    words_objective(out, request, estimate->interval[1]);
-    kerf_text_add(out, ")");
+void words_interval(struct kerf_text *out, const struct study_request *request, const double interval[2],
+                    const char *between) {
+    if (!tune_is_interval(interval)) return;
+    words_objective(out, request, interval[0]);
+    kerf_text_add(out, between);
+    words_objective(out, request, interval[1]);
 }
 
 static void setting(struct kerf_text *out, const struct tune_report *report, int32_t index, int32_t bold) {
@@ -58,7 +81,12 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
     setting(out, report, index, bold);
     kerf_text_add(out, ": ");
     words_objective(out, report->state->request, estimate->mean);
-    interval(out, report, estimate);
+    if (!tune_is_interval(estimate->interval)) return;
+    kerf_text_add(out, " (");
+    words_share(out, report->state->request->confidence);
+    kerf_text_add(out, ": ");
+    words_interval(out, report->state->request, estimate->interval, " to ");
+    kerf_text_add(out, ")");
 }
 
 /* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped is none to choose from. */
@@ -89,7 +117,7 @@ static void words_certainty(struct kerf_text *out, const struct tune_report *rep
         return;
     }
     kerf_text_add(out, ". It is within ");
-    goal(out, request->within);
+    words_share(out, request->within);
     kerf_text_add(out, " of the best of ");
     words_choice(out, report);
     kerf_text_add(out, " with a probability of ");
@@ -111,6 +139,27 @@ static void words_best(struct kerf_text *out, const struct tune_report *report, 
     words_certainty(out, report);
 }
 
+/* Of a program's own unit, which may be 0 or below, the difference. */
+static void words_gain(struct kerf_text *out, const struct tune_report *report,
+                       const struct kerf_tune_estimate *known) {
+    const struct study_request *request = report->state->request;
+    const struct kerf_tune_answer *answer = &report->answer;
+    double of_best = answer->settings[answer->best].mean;
+    if (!tune_has_gain(report)) {
+        kerf_text_add(out, "the best is ");
+        words_objective(out, request, fabs(of_best - known->mean));
+        kerf_text_printf(out, " %s.\n", of_best > known->mean ? "above it" : "below it");
+        return;
+    }
+    kerf_text_printf(out, "the best is %.3f times as good", answer->default_gain);
+    if (tune_is_interval(answer->gain_interval)) {
+        kerf_text_add(out, " (");
+        words_share(out, request->confidence);
+        kerf_text_printf(out, ": %.3f to %.3f)", answer->gain_interval[0], answer->gain_interval[1]);
+    }
+    kerf_text_add(out, ".\n");
+}
+
 static void words_default(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
     const struct kerf_tune_answer *answer = &report->answer;
@@ -122,15 +171,14 @@ static void words_default(struct kerf_text *out, const struct tune_report *repor
     kerf_text_add(out, "The default, ");
     setting(out, report, space->default_setting, 0);
     const struct kerf_tune_estimate *known = &answer->settings[space->default_setting];
-    if (isnan(answer->default_gain) || known->status != KERF_TUNE_MEASURED) {
+    if (known->status != KERF_TUNE_MEASURED) {
         kerf_text_printf(out, ", was not measured%s%s.\n", known->reason[0] ? ": " : "", known->reason);
         return;
     }
-    kerf_text_add(out, ", takes ");
+    kerf_text_add(out, study_request_unit(report->state->request)[0] ? ", takes " : ", gives ");
     words_objective(out, report->state->request, known->mean);
-    kerf_text_printf(out, ": the best is %.3f times as good (", answer->default_gain);
-    goal(out, report->state->request->confidence);
-    kerf_text_printf(out, ": %.3f to %.3f).\n", answer->gain_interval[0], answer->gain_interval[1]);
+    kerf_text_add(out, ": ");
+    words_gain(out, report, known);
 }
 
 static void words_equivalent(struct kerf_text *out, const struct tune_report *report) {
@@ -143,7 +191,7 @@ static void words_equivalent(struct kerf_text *out, const struct tune_report *re
             continue;
         if (count == 0) {
             kerf_text_add(out, "As good within ");
-            goal(out, report->state->request->margin);
+            words_share(out, report->state->request->margin);
             kerf_text_add(out, ": ");
         }
         if (count < SHOWN) {
@@ -176,8 +224,9 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     }
     kerf_text_add(out, "\n");
     if (state->num_earlier)
-        kerf_text_printf(out, "%d measurements of %d earlier stud%s of this program helped; --fresh ignores them.\n",
-                         state->num_earlier, state->num_studies, state->num_studies == 1 ? "y" : "ies");
+        kerf_text_printf(out, "%d measurement%s of %d earlier stud%s of this program helped; --fresh ignores them.\n",
+                         state->num_earlier, state->num_earlier == 1 ? "" : "s", state->num_studies,
+                         state->num_studies == 1 ? "y" : "ies");
 }
 
 /* Where nothing was tried, why not. */
@@ -198,8 +247,11 @@ static void words_end(struct kerf_text *out, const struct tune_report *report) {
                                         [STUDY_NOTHING] = "Nothing could be measured: "};
     kerf_text_printf(out, "%s%s.", heads[state->stop], state->reason);
     words_skipped(out, report);
-    if (state->id[0] && state->stop != STUDY_NOTHING)
-        kerf_text_printf(out, " `kerf tune --resume --study %s` goes on.", state->id);
+    if (state->id[0] && report->most_to_go_on >= 0) {
+        kerf_text_printf(out, " `kerf tune --resume --study %s", state->id);
+        if (report->most_to_go_on) kerf_text_printf(out, " --max-observations %d", report->most_to_go_on);
+        kerf_text_add(out, "` goes on.");
+    }
     kerf_text_add(out, "\n");
 }
 

@@ -82,6 +82,7 @@ void study_request_key(const struct study_request *request, char key[STUDY_KEY_S
     }
     if (request->words.count > 0) add_program(&sum, request->words.items[0]);
     add(&sum, request->objective);
+    if (request->maximize && study_request_unit(request)[0] == 0) add(&sum, "more"); /* a score is no time */
     add(&sum, request->protocol);
     add(&sum, request->launcher);
     add(&sum, request->prepare);

@@ -133,10 +133,20 @@ static const struct objective *objective_of(const char *text, const char **ret_p
     return NULL;
 }
 
+/* A worker that is asked for more tells no time, nor does a program whose lines are to be more: "wall" is then what
+ * they say, in a unit of their own. */
+static const struct objective *objective_told(const struct study_request *request, const char **ret_pattern) {
+    const struct objective *objective = objective_of(request->objective, ret_pattern);
+    int tells = strcmp(request->protocol, "worker") == 0 || strcmp(request->protocol, "lines") == 0;
+    if (objective && objective->code == KERF_TRIAL_WALL && request->maximize && tells)
+        return objective_of("value", ret_pattern);
+    return objective;
+}
+
 int32_t study_request_command(const struct study_request *request, struct kerf_trial_command *ret_command,
                               struct kerf_error *err) {
     const char *pattern = NULL;
-    const struct objective *objective = objective_of(request->objective, &pattern);
+    const struct objective *objective = objective_told(request, &pattern);
     if (objective == NULL || (pattern && *pattern == 0))
         return kerf_error_set(err, KERF_EINVALID,
                               "--objective '%.64s' must be wall, cpu, memory, value, regex:EXPRESSION or json:PATH",
@@ -182,6 +192,6 @@ int study_request_is_time(const struct study_request *request) {
 
 const char *study_request_unit(const struct study_request *request) {
     const char *pattern;
-    const struct objective *objective = objective_of(request->objective, &pattern);
+    const struct objective *objective = objective_told(request, &pattern);
     return objective ? objective->unit : "";
 }

@@ -54,8 +54,9 @@ struct kerf_tune_space {
  *     wheres    "ubatch <= batch", "kv == \"f16\" || fa": + - * / %, comparisons, && || !, parentheses, integers,
  *               names of parameters; all have to hold
  *     defaults  "batch=2048,ubatch=512"; NULL: none
- * KERF_ESYNTAX, KERF_EINVALID (an empty range, a name twice, more than 1,000,000 settings, a default outside of the
- * grid), KERF_EINFEASIBLE where the constraints leave no setting. kerf_tune_space_free gives it back.
+ * KERF_ESYNTAX, KERF_EINVALID (an empty range, a name twice or "setting", more than 1,000,000 settings, a default
+ * outside of the grid, a constraint that cannot be computed for a setting, as 8 / (a - 2) for a = 2), KERF_EINFEASIBLE
+ * where the constraints leave no setting. kerf_tune_space_free gives it back.
  */
 KERF_API int32_t kerf_tune_space_create(const char *const *params, int32_t num_params, const char *const *wheres,
                                         int32_t num_wheres, const char *defaults, struct kerf_tune_space **ret_space,
@@ -65,10 +66,14 @@ KERF_API struct kerf_tune_space *kerf_tune_space_free(struct kerf_tune_space *sp
 /** The setting with these values of the parameters (indexes), or -1. */
 KERF_API int32_t kerf_tune_space_find(const struct kerf_tune_space *space, const int32_t *values);
 
-/** "batch=512,ubatch=128", as `defaults` is read; KERF_EUNKNOWN where it is none of the space. */
+/** "batch=512,ubatch=128", as `defaults` is read; of a flag its words, or off, no, false, 0, on, yes, true, 1.
+ * KERF_EUNKNOWN where it is none of the space. */
 KERF_API int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *text, int32_t *ret_setting,
                                         struct kerf_error *err);
 KERF_API void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t setting, struct kerf_text *out);
+
+/** One value of a parameter as kerf_tune_setting_write writes it: its text; of a flag "off" or "on". */
+KERF_API const char *kerf_tune_value_word(const struct kerf_tune_param *param, int32_t value);
 
 /** "key":{"batch":512,"kv":"f16","map":true}; key as in kerf/json.h. */
 KERF_API void kerf_tune_setting_json(struct kerf_json *json, const char *key, const struct kerf_tune_space *space,

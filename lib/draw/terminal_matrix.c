@@ -160,9 +160,9 @@ static void draw_row(const struct terminal *terminal, int32_t row) {
 }
 
 /* As many of the columns' labels as have room, each ending below the last digit of its cells, or beginning below a cell
- * that is one character. */
-static void draw_column_labels(const struct terminal *terminal) {
-    int32_t at = 0, shown = 0;
+ * that is one character. ticks: a mark where each begins, instead of it. Returns the columns of the widest label. */
+static int32_t draw_column_names(const struct terminal *terminal, struct kerf_text *out, int ticks) {
+    int32_t free_at = 0, at = 0, shown = 0, widest = 0;
     for (int32_t k = terminal->first; k < terminal->panel->num_xs; k += terminal->every, shown++) {
         const char *name = words(terminal->panel->x_names[k]);
         int32_t width = kerf_text_columns(name), from = terminal->label + shown * terminal->pitch;
@@ -171,12 +171,24 @@ static void draw_column_labels(const struct terminal *terminal) {
             if (from < 0 && shown == 0) from = 0;
         }
         if (shown == 0 && from + width > terminal->columns) width = terminal->columns - from;
-        if (width == 0 || from < at || from + width > terminal->columns) continue;
-        kerf_text_repeat(terminal->out, " ", from - (at > 0 ? at - 1 : 0));
-        terminal_word(terminal->out, name, width);
-        at = from + width + 1;
+        if (width == 0 || from < free_at || from + width > terminal->columns) continue;
+        kerf_text_repeat(out, " ", from - at);
+        at = from + terminal_word(out, ticks ? "|" : name, width);
+        free_at = from + width + 1;
+        if (width > widest) widest = width;
     }
-    kerf_text_add(terminal->out, "\n");
+    kerf_text_add(out, "\n");
+    return widest;
+}
+
+/* Marks lead from cells of one character to labels that are wider. */
+static void draw_column_labels(const struct terminal *terminal) {
+    struct kerf_text names = {0};
+    if (draw_column_names(terminal, &names, 0) > 1 && terminal->decimals < 0)
+        draw_column_names(terminal, terminal->out, 1);
+    kerf_text_add(terminal->out, words(names.data));
+    terminal->out->failed |= names.failed;
+    kerf_text_free(&names);
     if (*words(terminal->panel->x_label) == 0) return;
     kerf_text_repeat(terminal->out, " ", terminal->label);
     terminal_word(terminal->out, terminal->panel->x_label, terminal->columns - terminal->label);

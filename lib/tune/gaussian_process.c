@@ -23,6 +23,7 @@
 #include "tune/normal.h"
 
 static const double WIDE = 9, SPIKE = 2500;
+static const double FARTHEST = 1e120; /* from what is expected, so that squares stay numbers */
 
 /* work = cov h; returns h' cov h. */
 static double covariance_with(const struct gp *gp, int32_t dims, const struct gp_datum *datum, double *restrict work) {
@@ -89,7 +90,8 @@ static void learn_bound(struct gp *gp, int32_t dims, double var, double off, con
 }
 
 void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
-    double var = covariance_with(gp, dims, datum, work), off = datum->y - expected(gp, datum);
+    double var = covariance_with(gp, dims, datum, work);
+    double off = fmax(fmin(datum->y - expected(gp, datum), FARTHEST), -FARTHEST);
     if (datum->above)
         learn_bound(gp, dims, var, off, work);
     else

@@ -35,11 +35,12 @@ static struct moments moments_of(const struct joint_draws *draws, int32_t i, con
 
 int32_t most_informative(const struct joint_draws *draws, const unsigned char *holds, const unsigned char *may,
                          double cut) {
-    double share = 0, noise = 0, best_score = -1, best_var = -1;
+    double share = 0, noise = 0, shortest = 0, best_score = -1, best_var = -1;
     int32_t best = -1, unknown = -1, costs = draws->model->scale.logarithmic && draws->model->study->question.is_time;
     for (int32_t k = 0; k < DRAWS; k++) {
         share += holds[k];
         noise += draws->noise[k] * draws->noise[k];
+        shortest += (draws->best[k] + draws->drift[k]) / DRAWS;
     }
     share /= DRAWS;
     noise /= DRAWS;
@@ -47,9 +48,9 @@ int32_t most_informative(const struct joint_draws *draws, const unsigned char *h
         if (may && !may[i]) continue;
         struct moments of = moments_of(draws, i, holds, share, cut);
         double score = of.cov * of.cov / (of.var + noise);
-        if (costs) score *= exp(-of.mean);
+        if (costs) score /= exp(of.mean - shortest);
         if (score > best_score) best_score = score, best = i;
-        if (of.var > best_var) best_var = of.var, unknown = i;
+        if (of.var > best_var || unknown < 0) best_var = of.var, unknown = i;
     }
     return best_score > 0 ? best : unknown;
 }

@@ -7,7 +7,7 @@
 
 enum { JUMPS_MOST = 6 };
 
-struct jumps { /* all zeros: none */
+struct jumps {                  /* all zeros: none */
     int32_t starts[JUMPS_MOST]; /* [num] observations with which a new level begins, ascending */
     int32_t num;
     int32_t suspected; /* 1: the run `since` of `setting` came out as no noise explains */

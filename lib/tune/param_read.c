@@ -42,6 +42,19 @@ static int next_value(const struct range *range, int64_t value, int64_t *ret_val
     return !over && *ret_value <= range->last;
 }
 
+/* Begins as a range does, with a number and "..", which a path such as "1../a" does not: a word of that kind is a
+ * range that went wrong. */
+static int is_like_range(const char *text) {
+    const char *dots = strstr(text, "..");
+    int digits = 0;
+    if (dots == NULL || dots[2] == '/') return 0;
+    for (const char *c = text; c < dots; c++) {
+        digits |= is_digit(*c);
+        if (!is_digit(*c) && *c != '-' && *c != '+' && *c != '.' && *c != ' ') return 0;
+    }
+    return digits || (dots == text && is_digit(dots[2]));
+}
+
 /* "16..2048:x2", "1..16", "0..32:+8" */
 static int read_range(const char *text, struct range *ret_range) {
     const char *dots = strstr(text, ".."), *colon = strchr(text, ':');
@@ -139,6 +152,12 @@ static int32_t fill_list(const char *text, const char *values, struct arena *are
     if (code != KERF_OK) return code;
     int64_t *integers = arena_take(arena, (size_t)param->num_values, sizeof *integers);
     if (integers == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
+    for (int32_t i = 0; i < param->num_values; i++)
+        if (is_like_range(words[i]))
+            return kerf_error_set(err, KERF_ESYNTAX,
+                                  "'%.200s': %.100s is no range; those are 1..16, 0..32:+8 or 16..2048:x2, of integers "
+                                  "up to 9223372036854775807, and stand alone",
+                                  text, words[i]);
     for (int32_t i = 0; i < param->num_values && all; i++)
         all = param_read_integer(words[i], strlen(words[i]), &integers[i]);
     param->kind = all ? KERF_TUNE_INTEGER : KERF_TUNE_CHOICE;
@@ -188,6 +207,9 @@ int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param
         return kerf_error_set(err, KERF_ESYNTAX,
                               "'%.*s' is no name of a parameter; letters, digits, _ . - are, and a letter comes first",
                               (int)(length < 200 ? length : 200), text);
+    if (length == 7 && memcmp(text, "setting", length) == 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "no parameter can be called 'setting', as {setting} in a command is all of them");
     param.name = arena_printf(arena, "%.*s", (int)length, text);
     if (param.name == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
     int32_t code = KERF_OK;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where many settings lie on a smooth surface, their distance from it tells how large the noise is. A few settings, each
- * run once, tell nothing of it: a model would be as sure as its prior of the noise was. So OF_FEW
- * runs of few settings, and OF_MANY of many, have to be repetitions: of the leader and its nearest rival in turn.
+ * Where many settings lie on a smooth surface, their distance from it tells how large the noise is. A few settings,
+ * each run once, tell nothing of it: a model would be as sure as its prior of the noise was. So OF_FEW runs of few
+ * settings, and OF_MANY of many, have to be repetitions: of the leader and its nearest rival in turn.
  */
 #include "tune/replicates.h"
 

@@ -5,7 +5,8 @@
 
 #include "tune/joint_draws.h"
 
-/* The setting to run once more before `leader` (index into draws->at, measured) may be the answer; -1: enough is known. */
+/* The setting to run once more before `leader` (index into draws->at, measured) may be the answer; -1: enough is known.
+ */
 int32_t replicates_wanted(const struct joint_draws *draws, int32_t leader);
 
 #endif

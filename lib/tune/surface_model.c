@@ -7,8 +7,9 @@
  * on the scale of tune/scale.h. f is a Gaussian process whose covariance is a product over parameters (tune/likeness.h)
  * with an amplitude, c a constant within a few amplitudes of the first observation, p what was expected of the setting
  * (where the hyperparameters say that it helps, f is how far that is wrong), d an Ornstein-Uhlenbeck process, o and u
- * constant offsets (of levels before the last jump of the machine: tune/jumps.h), and each setting has in addition a little of its own (OWN noises). e has one unknown variance with
- * an inverse gamma prior worth 2 FREEDOM observations of about NOISE.
+ * constant offsets (of levels before the last jump of the machine: tune/jumps.h), and each setting has in addition a
+ * little of its own (OWN noises). e has one unknown variance with an inverse gamma prior worth 2 FREEDOM observations
+ * of about NOISE.
  *
  * Each point of tune/hyper_grid.h is a process of its own; they are mixed by their evidence to the power of TRUST: no
  * surface is a Gaussian process, and a posterior that takes the model at its word is too sure of its lengths
@@ -31,8 +32,8 @@ static const double TRUST = 0.75;
 static const double CONSTANT = 4;  /* variance of c, in variances of f */
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
 static const double OWN = 0.15;
-static const double ANEW = 1e9; /* runs after which no drift is what it was */
-static const double RARE = 0.1; /* noise that is wider than the rest: tune/gaussian_process.h */
+static const double ANEW = 1e9;                      /* runs after which no drift is what it was */
+static const double RARE = 0.1;                      /* noise that is wider than the rest: tune/gaussian_process.h */
 static const double SPIKES = 0.02, SPIKE_OVER = 0.2; /* runs over a fifth longer than expected that say little */
 static const double FREEDOM = 0.75, NOISE = 0.015;
 

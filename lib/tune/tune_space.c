@@ -55,8 +55,19 @@ static int step(const struct kerf_tune_space *space, int32_t *values) {
     return 0;
 }
 
-static int32_t fill_settings(struct kerf_tune_space *space, struct where *const *wheres, int32_t num_wheres,
-                             struct arena *arena, struct kerf_error *err) {
+static int32_t cannot_tell(const struct kerf_tune_space *space, const int32_t *point, const char *where,
+                           const char *fault, struct kerf_error *err) {
+    const struct kerf_tune_space alone = {.params = space->params, .num_params = space->num_params, .values = point};
+    struct kerf_text setting = {0};
+    kerf_tune_setting_write(&alone, 0, &setting);
+    kerf_error_set(err, KERF_EINVALID, "'%.100s' %s for %.200s; a condition before it, and &&, keep settings from it",
+                   where, fault, setting.data ? setting.data : "a setting");
+    kerf_text_free(&setting);
+    return KERF_EINVALID;
+}
+
+static int32_t fill_settings(struct kerf_tune_space *space, struct where *const *wheres, const char *const *texts,
+                             int32_t num_wheres, struct arena *arena, struct kerf_error *err) {
     int64_t whole = 1, at = 0;
     size_t width = (size_t)space->num_params;
     for (int32_t k = 0; k < space->num_params; k++)
@@ -67,7 +78,11 @@ static int32_t fill_settings(struct kerf_tune_space *space, struct where *const 
     if (values == NULL || point == NULL || wheres == NULL) return no_memory(err);
     do {
         int holds = 1;
-        for (int32_t i = 0; i < num_wheres && holds; i++) holds = where_holds(wheres[i], space->params, point);
+        for (int32_t i = 0; i < num_wheres && holds; i++) {
+            const char *fault = NULL;
+            holds = where_holds(wheres[i], space->params, point, &fault);
+            if (fault) return cannot_tell(space, point, texts[i], fault, err);
+        }
         if (holds) memcpy(values + width * (size_t)at++, point, width * sizeof *point);
     } while (step(space, point));
     if (at == 0)
@@ -89,7 +104,7 @@ static int32_t fill(struct owned_space *owned, const char *const *params, int32_
     space->num_params = num_params;
     space->default_setting = -1;
     code = read_wheres(wheres, num_wheres, space, &owned->arena, &constraints, err);
-    if (code == KERF_OK) code = fill_settings(space, constraints, num_wheres, &owned->arena, err);
+    if (code == KERF_OK) code = fill_settings(space, constraints, wheres, num_wheres, &owned->arena, err);
     if (code != KERF_OK || defaults == NULL) return code;
     struct kerf_error why;
     code = kerf_tune_setting_read(space, defaults, &space->default_setting, &why);
@@ -142,9 +157,11 @@ static int32_t find_param(const struct kerf_tune_space *space, const char *name,
     return -1;
 }
 
-/* A flag is written as its words, or as 0, 1, off, on. */
+/* What a flag may be called, off and on in turn; the first two are how kerf writes it. */
+static const char *const flag_words[] = {"off", "on", "0", "1", "false", "true", "no", "yes"};
+enum { FLAG_WORDS = sizeof flag_words / sizeof *flag_words };
+
 static int32_t find_value(const struct kerf_tune_param *param, const char *text, size_t length) {
-    static const char *const flags[4] = {"off", "on", "0", "1"};
     int64_t integer;
     if (param->kind == KERF_TUNE_INTEGER) {
         if (!param_read_integer(text, length, &integer)) return -1;
@@ -154,8 +171,8 @@ static int32_t find_value(const struct kerf_tune_param *param, const char *text,
     }
     for (int32_t i = 0; i < param->num_values; i++)
         if (strlen(param->texts[i]) == length && memcmp(param->texts[i], text, length) == 0) return i;
-    for (int32_t i = 0; i < 4 && param->kind == KERF_TUNE_FLAG; i++)
-        if (strlen(flags[i]) == length && memcmp(flags[i], text, length) == 0) return i % 2;
+    for (int32_t i = 0; i < FLAG_WORDS && param->kind == KERF_TUNE_FLAG; i++)
+        if (strlen(flag_words[i]) == length && memcmp(flag_words[i], text, length) == 0) return i % 2;
     return -1;
 }
 
@@ -195,12 +212,15 @@ int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *
     return KERF_OK;
 }
 
+const char *kerf_tune_value_word(const struct kerf_tune_param *param, int32_t value) {
+    return param->kind == KERF_TUNE_FLAG ? flag_words[value] : param->texts[value];
+}
+
 void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t setting, struct kerf_text *out) {
     const int32_t *values = space->values + (int64_t)setting * space->num_params;
     for (int32_t k = 0; k < space->num_params; k++) {
         const struct kerf_tune_param *param = &space->params[k];
-        const char *value = param->kind == KERF_TUNE_FLAG ? (values[k] ? "on" : "off") : param->texts[values[k]];
-        kerf_text_printf(out, "%s%s=%s", k ? "," : "", param->name, value);
+        kerf_text_printf(out, "%s%s=%s", k ? "," : "", param->name, kerf_tune_value_word(param, values[k]));
     }
 }
 

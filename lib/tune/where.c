@@ -2,7 +2,7 @@
 /*
  * Expressions as in C, by levels from the loosest: ||, &&, == != < <= > >=, + -, * / %, ! and -, and at the bottom
  * integers, words in quotes, parameters and parentheses. Integers are of 64 bits; one that does not fit, and a division
- * by 0, makes the whole constraint not hold for that setting. A flag is 0 or 1; 0 is false.
+ * by 0, is a fault of the whole constraint. What && and || need not know is not computed. A flag is 0 or 1; 0 is false.
  *
  * A word may be compared with == and != to a choice or to another word, and nothing else.
  */
@@ -55,8 +55,12 @@ struct reader {
 /* ---- Reading ----------------------------------------------------------------------------------------------- */
 
 static void fail(struct reader *reader, const char *at, int32_t code, const char *what) {
+    enum { SHOWN = 60, BEFORE = 40 };
     if (reader->code != KERF_OK) return;
-    reader->code = kerf_error_set(reader->err, code, "'%.200s': %s", reader->text, what);
+    size_t length = strlen(reader->text), from = (size_t)(at - reader->text);
+    from = length <= SHOWN || from <= BEFORE ? 0 : from - BEFORE;
+    reader->code = kerf_error_set(reader->err, code, "'%s%.*s%s': %s", from ? "..." : "", SHOWN, reader->text + from,
+                                  length > from + SHOWN ? "..." : "", what);
     if (reader->err) reader->err->column = (int32_t)(at - reader->text) + 1;
 }
 
@@ -245,7 +249,7 @@ int32_t where_read(const char *text, const struct kerf_tune_param *params, int32
 struct values {
     const struct kerf_tune_param *params;
     const int32_t *indexes;
-    int failed; /* a number that does not fit, a division by 0 */
+    const char *fault; /* what the constraint does that cannot be computed; NULL */
 };
 
 static const char *word_of(const struct where *where, const struct values *values) {
@@ -259,9 +263,11 @@ static int64_t parameter_of(const struct where *where, const struct values *valu
     return param->kind == KERF_TUNE_INTEGER ? param->integers[index] : index;
 }
 
+static const char too_large[] = "needs an integer of more than 64 bits";
+
 static int64_t divide(enum kind kind, int64_t a, int64_t b, struct values *values) {
     if (b == 0 || (a == INT64_MIN && b == -1)) {
-        values->failed = 1;
+        values->fault = b == 0 ? "divides by 0" : too_large;
         return 0;
     }
     return kind == DIVIDE ? a / b : a % b;
@@ -269,12 +275,14 @@ static int64_t divide(enum kind kind, int64_t a, int64_t b, struct values *value
 
 static int64_t arithmetic(enum kind kind, int64_t a, int64_t b, struct values *values) {
     int64_t result = 0;
+    int over = 0;
     switch (kind) {
-    case ADD: values->failed |= __builtin_add_overflow(a, b, &result); break;
-    case SUBTRACT: values->failed |= __builtin_sub_overflow(a, b, &result); break;
-    case MULTIPLY: values->failed |= __builtin_mul_overflow(a, b, &result); break;
-    default: result = divide(kind, a, b, values);
+    case ADD: over = __builtin_add_overflow(a, b, &result); break;
+    case SUBTRACT: over = __builtin_sub_overflow(a, b, &result); break;
+    case MULTIPLY: over = __builtin_mul_overflow(a, b, &result); break;
+    default: return divide(kind, a, b, values);
     }
+    if (over) values->fault = too_large;
     return result;
 }
 
@@ -305,8 +313,10 @@ static int64_t value_of(const struct where *where, struct values *values) {
     return arithmetic(where->kind, left, right, values);
 }
 
-int where_holds(const struct where *where, const struct kerf_tune_param *params, const int32_t *values) {
-    struct values all = {params, values, 0};
+int where_holds(const struct where *where, const struct kerf_tune_param *params, const int32_t *values,
+                const char **ret_fault) {
+    struct values all = {params, values, NULL};
     int64_t value = value_of(where, &all);
-    return value != 0 && !all.failed;
+    *ret_fault = all.fault;
+    return value != 0 && all.fault == NULL;
 }

@@ -13,7 +13,9 @@ struct where;
 int32_t where_read(const char *text, const struct kerf_tune_param *params, int32_t num_params, struct arena *arena,
                    struct where **ret_where, struct kerf_error *err);
 
-/* Whether it holds for these values of the parameters, indexes. */
-int where_holds(const struct where *where, const struct kerf_tune_param *params, const int32_t *values);
+/* Whether it holds for these values of the parameters, indexes. Where that cannot be computed it does not, and
+ * *ret_fault says why: "divides by 0". */
+int where_holds(const struct where *where, const struct kerf_tune_param *params, const int32_t *values,
+                const char **ret_fault);
 
 #endif

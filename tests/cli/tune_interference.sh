@@ -92,7 +92,7 @@ echo "== the same, and it is ignored"
 begin 4
 bench --study counted --interference ignore --max-observations 12 | sed 's/status [01]/it ends/'
 grep -oE '"remeasured":[0-9]+' out
-grep -oE '"mean":[0-9.]*' out | awk -F: '$2 > 10 { bad = 1 } END { print bad ? "they are in the means" : "they are in no mean" }'
+echo "$(count counted '"disturbed":true') are disturbed"
 
 echo "== it stays, and comes back when the study goes on"
 begin 7

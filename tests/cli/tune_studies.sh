@@ -48,7 +48,7 @@ tunes --study fresh --fresh --format json -- "$worker" >/dev/null
 facts out | grep earlier
 
 echo "== list, show, export, replay"
-"$KERF" studies --format csv | tail -n +2 | sed -E "s|[^ \"]*simulated|simulated|" | cut -d, -f1,3,4,6 | sort | grep -v spent | sed 's/^interrupted,interrupted,[0-9]*/interrupted,interrupted,N/'
+"$KERF" studies --format csv | tail -n +2 | sed -E "s|[^ \",]*simulated|simulated|" | cut -d, -f1,3,4,6 | sort | grep -v spent | sed 's/^interrupted,interrupted,[0-9]*/interrupted,interrupted,N/'
 "$KERF" studies show whole --format json >shown.json
 facts shown.json >a
 facts whole.json >b

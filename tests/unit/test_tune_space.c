@@ -58,7 +58,8 @@ static void reads_every_kind(void **state) {
     kerf_text_clear(&text);
     kerf_json_begin(&json, &text);
     kerf_tune_setting_json(&json, NULL, space, space->default_setting + 1);
-    assert_string_equal(text.data, "{\"batch\":32,\"threads\":2,\"layers\":8,\"size\":96,\"kv\":\"q8_0\",\"map\":true}");
+    assert_string_equal(text.data,
+                        "{\"batch\":32,\"threads\":2,\"layers\":8,\"size\":96,\"kv\":\"q8_0\",\"map\":true}");
     kerf_text_free(&text);
     kerf_tune_space_free(space);
 }
@@ -118,6 +119,8 @@ static void refuses_in_words(void **state) {
     expect_refused("b?=", NULL, NULL, KERF_ESYNTAX, "'b?=': a flag needs its words, as in map?=--no-mmap");
     expect_refused("b=1..2 b=3", NULL, NULL, KERF_EINVALID, "the parameter 'b' is there twice");
     expect_refused("a=1..1001 b=1..1000", NULL, NULL, KERF_EINVALID, "the grid has more than 1000000 settings");
+    expect_refused("setting=1..4", NULL, NULL, KERF_EINVALID,
+                   "no parameter can be called 'setting', as {setting} in a command is all of them");
     expect_refused("a=1..4", "a > 4", NULL, KERF_EINFEASIBLE,
                    "of 4 settings of the grid none satisfies the constraint");
     expect_refused("a=1..4", NULL, "a=5", KERF_EINVALID, "default 'a=5': this is none of the parameter's values");
@@ -143,6 +146,75 @@ static void refuses_constraints_in_words(void **state) {
     expect_refused(p, "kv == \"x", NULL, KERF_ESYNTAX, "'kv == \"x': a word in quotes does not end");
     expect_refused(p, "ubatch < 99999999999999999999", NULL, KERF_EINVALID,
                    "'ubatch < 99999999999999999999': an integer of more than 64 bits");
+    char deep[301] = "";
+    memset(deep, '-', 300);
+    expect_refused(p, deep, NULL, KERF_ESYNTAX,
+                   "'...------------------------------------------------------------...': too many signs");
+}
+
+/* What cannot be computed for a setting is the question's fault, and leaves out none in silence. */
+static void refuses_constraints_without_a_value(void **state) {
+    (void)state;
+    const char *params[] = {"a=1..4"}, *wheres[] = {"a != 2", "8 / (a - 2) > 0"};
+    struct kerf_tune_space *space = NULL;
+    expect_refused(
+        "a=1..4 m?=-m", "8 / (a - 2) > 0", NULL, KERF_EINVALID,
+        "'8 / (a - 2) > 0' divides by 0 for a=2,m=off; a condition before it, and &&, keep settings from it");
+    expect_refused("a=1..4", "a % (a - 3) == 0", NULL, KERF_EINVALID,
+                   "'a % (a - 3) == 0' divides by 0 for a=3; a condition before it, and &&, keep settings from it");
+    expect_refused(
+        "a=1..4", "a * 9223372036854775807 > 0", NULL, KERF_EINVALID,
+        "'a * 9223372036854775807 > 0' needs an integer of more than 64 bits for a=2; a condition before it, "
+        "and &&, keep settings from it");
+    assert_int_equal(kerf_tune_space_create(params, 1, wheres, 2, NULL, &space, NULL), KERF_OK);
+    assert_int_equal(space->num_settings, 2);
+    kerf_tune_space_free(space);
+}
+
+/* A word that begins as a range does was meant as one; paths and versions are words. */
+static void refuses_what_is_nearly_a_range(void **state) {
+    (void)state;
+    static const char *const odd[] = {
+        "1..10:-1", "1.5..10", "1..99999999999999999999", "-1..x", "1..", "..5", "1..4:*2", "1..4:", "+1..4",
+        "1...4",    "1..4x"};
+    static const char *const words[] = {"../a.bin,../b.bin", "a..b,c", "1../a,b", "0.5,1.0", "..,...", "v1..2,v3"};
+    char param[64], message[300];
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        snprintf(param, sizeof param, "a=%s", odd[i]);
+        snprintf(message, sizeof message,
+                 "'%s': %s is no range; those are 1..16, 0..32:+8 or 16..2048:x2, of integers up to "
+                 "9223372036854775807, and stand alone",
+                 param, odd[i]);
+        expect_refused(param, NULL, NULL, KERF_ESYNTAX, message);
+    }
+    expect_refused("a=7,1..4", NULL, NULL, KERF_ESYNTAX,
+                   "'a=7,1..4': 1..4 is no range; those are 1..16, 0..32:+8 or 16..2048:x2, of integers up to "
+                   "9223372036854775807, and stand alone");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *params[] = {param};
+        snprintf(param, sizeof param, "a=%s", words[i]);
+        struct kerf_tune_space *space = space_of(params, 1, NULL, NULL);
+        assert_int_equal(space->params[0].kind, KERF_TUNE_CHOICE);
+        assert_int_equal(space->num_settings, 2);
+        kerf_tune_space_free(space);
+    }
+}
+
+static void flags_have_synonyms(void **state) {
+    (void)state;
+    static const char *const names[] = {"off", "on", "0", "1", "false", "true", "no", "yes", "", "-m"};
+    const char *params[] = {"m?=-m"};
+    struct kerf_tune_space *space = space_of(params, 1, NULL, NULL);
+    for (int32_t i = 0; i < 10; i++) {
+        char text[16];
+        int32_t found = -1;
+        snprintf(text, sizeof text, "m=%s", names[i]);
+        assert_int_equal(kerf_tune_setting_read(space, text, &found, NULL), KERF_OK);
+        assert_int_equal(found, i % 2);
+    }
+    assert_string_equal(kerf_tune_value_word(&space->params[0], 0), "off");
+    assert_string_equal(kerf_tune_value_word(&space->params[0], 1), "on");
+    kerf_tune_space_free(space);
 }
 
 static int32_t kept_by(const char *where) {
@@ -185,17 +257,18 @@ static void constraints_are_as_in_c(void **state) {
     assert_int_equal(kept_by("w == 'x'"), 6 * 6 * 2 * 2);
     assert_int_equal(kept_by("w != \"x\" || a == 1"), 6 * 2 * 2 * 6 + 6 * 2 * 2);
     assert_int_equal(kept_by("'x' == \"x\""), 6 * 6 * 2 * 2 * 2);
-    assert_int_equal(kept_by("a-b == 7"), 6 * 6 * 2 * 2);                       /* that is a name */
-    assert_int_equal(kept_by("b-a == 5"), 2 * 2 * 2);                           /* and that is none */
-    assert_int_equal(kept_by("a % (b - 1) == 0"), 4 * 2 * (6 + 3 + 2 + 1 + 1)); /* not where it divides by 0 */
-    assert_int_equal(kept_by("a * 9223372036854775807 > 0"), 6 * 2 * 2 * 2);    /* nor where it does not fit */
+    assert_int_equal(kept_by("a-b == 7"), 6 * 6 * 2 * 2);                                 /* that is a name */
+    assert_int_equal(kept_by("b-a == 5"), 2 * 2 * 2);                                     /* and that is none */
+    assert_int_equal(kept_by("b != 1 && a % (b - 1) == 0"), 4 * 2 * (6 + 3 + 2 + 1 + 1)); /* nothing is divided by 0 */
+    assert_int_equal(kept_by("a > 1 || a * 9223372036854775807 > 0"), 6 * 6 * 2 * 2 * 2);
 }
 
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reads_every_kind),        cmocka_unit_test(settings_have_one_index),
         cmocka_unit_test(refuses_in_words),        cmocka_unit_test(refuses_constraints_in_words),
-        cmocka_unit_test(constraints_are_as_in_c),
+        cmocka_unit_test(constraints_are_as_in_c), cmocka_unit_test(refuses_constraints_without_a_value),
+        cmocka_unit_test(flags_have_synonyms),     cmocka_unit_test(refuses_what_is_nearly_a_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

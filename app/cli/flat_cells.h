@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Cells of the forms that are read elsewhere: CSV (RFC 4180) and Markdown. */
+#ifndef KERF_CLI_FLAT_CELLS_H
+#define KERF_CLI_FLAT_CELLS_H
+
+#include "kerf/kerf.h"
+
+/* A field, quoted where it has to be. */
+void csv_text(struct kerf_text *out, const char *text);
+
+/* A comma and the number; nothing behind the comma where there is none (NAN, infinite). */
+void csv_number(struct kerf_text *out, double value);
+
+/* Rows as terminal_table has them, the titles first. */
+void markdown_table(struct kerf_text *out, const struct kerf_text *cells);
+
+#endif

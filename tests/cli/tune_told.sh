@@ -1,0 +1,63 @@
+#!/bin/sh
+# kerf tune: numbers that have no ratio, policies without intervals, one pair of words for flags, goals of many nines.
+. "$DATA/case.sh"
+. "$DATA/tune.sh"
+quiet='--no-journal --interference ignore'
+# told OPTION... -- COMMAND...: the sentences alone
+told() {
+    # shellcheck disable=SC2086
+    "$KERF" tune $quiet "$@" | sed '/^$/,$d' | sed 's/ in [0-9.]* [mu]*s,/ in TIME,/; s/-*[0-9.]* (95/N (95/; s/ -*[0-9.]* to -*[0-9.]*)/ N to N)/; s/gives -*[0-9.]*/gives N/; s/best is [0-9.]*/best is N/; s/probability of [0-9.]* %/probability of P/; s/differ by [0-9.]* %/differ by N %/'
+}
+
+echo "== a default at 0 or below has a difference, and no ratio"
+told -p n=1..4 --objective 'regex:v=([-0-9.e]+)' --maximize -d n=1 --policy exhaustive -- sh -c 'echo v=$(({n}-2))'
+# shellcheck disable=SC2086
+"$KERF" tune $quiet -p n=1..4 --objective 'regex:v=([-0-9.e]+)' --maximize -d n=1 --policy exhaustive --format json -- sh -c 'echo v=$(({n}-2))' |
+    grep -oE '"default":\{"setting":\{"n":1\},"mean":-1,"gain":[a-z]*,"gain_interval":[a-z]*'
+
+echo "== what is not known is nowhere a number"
+for policy in kerf race exhaustive random halving best_bub null; do
+    for form in table json csv markdown svg; do
+        case $form in svg) how="-o answer.svg" ;; *) how="--format $form" ;; esac
+        # shellcheck disable=SC2086
+        "$KERF" tune $quiet -p n=1..3 -d n=1 --policy $policy --max-observations 5 $how -- true {n} >answer.$form
+        grep -iwE -- '-?nan|-?inf|infinity' answer.$form && echo "($policy says so as $form)"
+    done
+done
+grep -oE '"interval":[^,]*,"probability_within":[^,}]*|"gain_interval":[a-z]*' answer.json | sort -u
+"$KERF" tune --no-journal --interference ignore -p n=7..8 --policy null -d n=7 -- true {n} | sed -n '1,3p' | sed 's/: [0-9.]* [mu]*s/: TIME/'
+
+echo "== one setting is one"
+told -p n=7 --objective 'regex:([0-9]+)' -- echo {n} | grep -o 'It is the only setting'
+
+echo "== nothing measured is no table"
+told -p n=1..3 --policy null -- true {n}
+"$KERF" tune --no-journal --interference ignore -p n=1..3 --policy null -- true {n} | tail -1
+
+echo "== flags are on and off, and may be called what they are elsewhere"
+for word in on off true false yes no 1 0; do
+    "$KERF" tune --no-journal --interference ignore -p 'm?=-m' -p n=1..2 -d "m=$word,n=1" --policy null --format csv -- true {m} {n} |
+        grep ',measured\|measured,1' | cut -d, -f1-3
+done
+"$KERF" tune --no-journal --interference ignore -p 'm?=-m' -p n=1 -d m=on,n=1 --policy null -- true {m} {n} | tail -2 | cut -c1-6
+
+echo "== nearly sure"
+told --confidence 99.99999% -p n=1..2 --objective 'regex:([0-9]+)' --max-observations 2 -d n=2 -- echo {n} | grep -o '([0-9.]* %:' | sort -u
+
+echo "== more of what a worker says is no time"
+# shellcheck disable=SC2086
+"$KERF" tune $grid --protocol worker $quiet --maximize -- "$worker" --maximize | sed -n '1s/ (.*//p;2s/:.*//p'
+cat >scores.sh <<'END'
+echo '{"ready":true}'
+while read -r line; do
+    id=${line#*\"id\":}; id=${id%%,*}
+    n=${line#*\"n\":}; n=${n%%[,\}]*}
+    echo "{\"id\":$id,\"value\":$((n * 10 - 25))}"
+done
+END
+"$KERF" tune --interference ignore -p n=1..4 --protocol worker --maximize --policy exhaustive --format csv -- sh scores.sh | cut -d, -f1,2,5,6
+echo "== and helps no study of times"
+"$KERF" tune --interference ignore -p n=1..4 --protocol worker --policy exhaustive --format json -- sh scores.sh | grep -oE '"earlier":[0-9]+'
+
+echo "== columns and their names on a terminal"
+COLUMNS=80 "$KERF" tune --no-journal --interference ignore -p a=1..9223372036854775807:x2 --policy exhaustive --max-observations 63 --objective 'regex:([0-9]+)' -- echo 1 {a} | sed -n '/^0/,/^a/p;/^[*]/,/^a/p'
