@@ -213,7 +213,10 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     kerf_text_printf(out, ", %lld start%s of the program", (long long)state->loads, state->loads == 1 ? "" : "s");
     if (answer->censored) kerf_text_printf(out, "; %d stopped early", answer->censored);
     if (answer->failed) kerf_text_printf(out, "; %d failed", answer->failed);
-    if (state->remeasured) kerf_text_printf(out, "; %d disturbed and made again", state->remeasured);
+    if (state->disturbed_count)
+        kerf_text_add(out, "; all were disturbed, and count here as there are no others");
+    else if (state->remeasured)
+        kerf_text_printf(out, "; %d disturbed and made again", state->remeasured);
     kerf_text_add(out, ".");
     if (isfinite(answer->noise)) {
         kerf_text_add(out, " Two runs of one setting differ by ");

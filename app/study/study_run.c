@@ -209,8 +209,8 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     if (why != STUDY_NOTHING || run->state.num_entries == 0) return KERF_OK;
     const struct study_entry *last = &run->entries[run->state.num_entries - 1];
     if (last->result.message[0])
-        snprintf(run->state.reason, sizeof run->state.reason, "%d trials failed, the last one: %s", run->failed,
-                 last->result.message);
+        snprintf(run->state.reason, sizeof run->state.reason, "%d trial%s failed, the last one: %s", run->failed,
+                 run->failed == 1 ? "" : "s", last->result.message);
     return KERF_OK;
 }
 
@@ -397,6 +397,29 @@ static int32_t learn_record(struct study_run *run, const struct study_record *re
     return code;
 }
 
+/* Where nothing was measured but on a busy machine, that is what is known. */
+static int32_t count_disturbed(struct study_run *run, const char *policy, const struct study_record *record,
+                               struct kerf_error *err) {
+    int32_t disturbed = 0;
+    for (int32_t i = 0; i < run->state.num_entries; i++) {
+        const struct kerf_tune_observation *seen = &run->entries[i].result.observation;
+        if (seen->warmup || seen->outcome == KERF_TUNE_FAILED) continue;
+        if (!seen->disturbed) return KERF_OK;
+        disturbed++;
+    }
+    if (disturbed == 0) return KERF_OK;
+    run->state.study = kerf_tune_study_free(run->state.study);
+    int32_t code = make_study(run, policy, err);
+    if (code == KERF_OK) skip(run, record);
+    for (int32_t i = 0; i < run->state.num_entries && code == KERF_OK; i++) {
+        struct kerf_tune_observation seen = run->entries[i].result.observation;
+        seen.disturbed = 0;
+        code = kerf_tune_study_observe(run->state.study, &seen, err);
+    }
+    run->state.disturbed_count = 1;
+    return code;
+}
+
 static int32_t find_earlier(struct study_run *run, struct kerf_error *err) {
     int32_t code = KERF_OK;
     if (run->plan && run->plan->use_earlier && run->plan->resumed == NULL) {
@@ -481,6 +504,7 @@ int32_t study_run(const struct study_plan *plan, struct study_run **ret_run, str
         code = KERF_OK;
     }
     run->runner = kerf_trial_runner_free(run->runner); /* what still runs is ended */
+    if (code == KERF_OK) code = count_disturbed(run, NULL, plan->resumed, err);
     if (code == KERF_OK && run->journal && !run->journal_failed) {
         struct kerf_error why;
         if (study_journal_stop(run->journal, study_stop_word(run->state.stop), run->state.reason, run->state.elapsed_s,
@@ -504,6 +528,7 @@ int32_t study_replay(const struct study_record *record, const char *policy, stru
     if (code == KERF_OK) code = make_study(run, policy, err);
     if (code == KERF_OK) skip(run, record);
     if (code == KERF_OK) code = learn_record(run, record, err);
+    if (code == KERF_OK) code = count_disturbed(run, policy, record, err);
     memcpy(run->state.id, record->id, sizeof run->state.id);
     run->state.elapsed_s = record->elapsed_s;
     run->state.loads = record->loads;
