@@ -267,6 +267,14 @@ static void on_library_words(void *context, const char *format, va_list list) {
     log_info(&server->log, "http", "%s", words);
 }
 
+/* The library's own way to accept no more, MHD_quiesce_daemon, races with its threads, and aborts. */
+static enum MHD_Result may_connect(void *context, const struct sockaddr *address, socklen_t size) {
+    const struct server *server = context;
+    (void)address;
+    (void)size;
+    return server->is_stopping ? MHD_NO : MHD_YES;
+}
+
 static int32_t start_daemon(struct server *server, int fd, struct kerf_error *err) {
     const struct server_options *options = &server->options;
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
@@ -276,7 +284,7 @@ static int32_t start_daemon(struct server *server, int fd, struct kerf_error *er
                                          {MHD_OPTION_END, 0, NULL}};
     if (server->tls.certificate) flags |= MHD_USE_TLS;
     server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
+        flags, 0, may_connect, server, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, on_library_words, server,
         MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE, (unsigned)threads_of(options),
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)options->connections, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
         (unsigned)options->connections_an_address, MHD_OPTION_CONNECTION_TIMEOUT, 0u,

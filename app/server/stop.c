@@ -76,8 +76,6 @@ static int is_busy(struct server *server) {
 static void finish_requests(struct server *server) {
     const struct timespec step = {.tv_nsec = STEP_MS * 1000000};
     double until_s = clock_ticks_s() + READ_S;
-    MHD_socket fd = MHD_quiesce_daemon(server->daemon);
-    if (fd != MHD_INVALID_SOCKET) close(fd);
     watch_close_idle(server);
     while (is_busy(server) && clock_ticks_s() < until_s) {
         nanosleep(&step, NULL);
