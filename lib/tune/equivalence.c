@@ -9,7 +9,7 @@
 #include "tune/equivalence.h"
 
 static const double DROP = 0.05;
-enum { RUNS_MOST = 16 };
+enum { RUNS_MOST = 12 };
 
 static int is_accepted(const struct joint_draws *draws, int32_t i) {
     const struct kerf_tune_study *study = draws->model->study;
