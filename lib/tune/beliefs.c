@@ -3,9 +3,9 @@
 #include "tune/beliefs.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include "tune/equivalence.h"
 #include "tune/normal.h"
+#include "tune/order_statistic.h"
 
 enum { NOISE_AFTER = 24 };
 static const double CUT = 2.5;
@@ -140,9 +140,11 @@ int beliefs_hopeless(const struct joint_draws *draws, double share, int32_t boun
 
 /* ---- The answer -------------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+/* The interval that holds the draws but for a tail on either side of (1 - confidence) / 2. Changes their order. */
+static void interval_of(const struct joint_draws *draws, double *of, double *ret_low, double *ret_high) {
+    double tail = 0.5 * (1 - draws->model->study->question.confidence);
+    *ret_low = order_statistic(of, DRAWS, (int32_t)(tail * (DRAWS - 1)));
+    *ret_high = order_statistic(of, DRAWS, (int32_t)((1 - tail) * (DRAWS - 1)));
 }
 
 static void write_gain(const struct joint_draws *draws, int32_t leader, struct kerf_tune_answer *answer) {
@@ -151,15 +153,15 @@ static void write_gain(const struct joint_draws *draws, int32_t leader, struct k
     int32_t active = first >= 0 ? surface_model_find(draws->model, first) : -1;
     int32_t at = active >= 0 ? joint_draws_find(draws, active) : -1;
     if (at < 0 || !draws->model->scale.logarithmic) return;
-    double gains[DRAWS], sum = 0, tail = 0.5 * (1 - study->question.confidence);
+    double gains[DRAWS], sum = 0, low, high;
     for (int32_t k = 0; k < DRAWS; k++) {
         gains[k] = draws->y[(int64_t)at * DRAWS + k] - draws->y[(int64_t)leader * DRAWS + k];
         sum += gains[k];
     }
-    qsort(gains, DRAWS, sizeof *gains, by_value);
+    interval_of(draws, gains, &low, &high);
     answer->default_gain = exp(sum / DRAWS);
-    answer->gain_interval[0] = exp(gains[(int32_t)(tail * (DRAWS - 1))]);
-    answer->gain_interval[1] = exp(gains[(int32_t)((1 - tail) * (DRAWS - 1))]);
+    answer->gain_interval[0] = exp(low);
+    answer->gain_interval[1] = exp(high);
 }
 
 /* What a run would take now: drift shifts all alike. */
@@ -185,14 +187,13 @@ static void write_estimate(const struct surface_model *model, int32_t i, double 
  * better known than each alone. */
 static void write_drawn(const struct joint_draws *draws, int32_t i, struct kerf_tune_estimate *of) {
     const struct scale *scale = &draws->model->scale;
-    double now[DRAWS], sum = 0, tail = 0.5 * (1 - draws->model->study->question.confidence);
+    double now[DRAWS], sum = 0, low, high;
     for (int32_t k = 0; k < DRAWS; k++) {
         now[k] = draws->y[(int64_t)i * DRAWS + k] + draws->drift[k];
         sum += now[k];
     }
-    qsort(now, DRAWS, sizeof *now, by_value);
-    double a = scale_from(scale, now[(int32_t)(tail * (DRAWS - 1))]);
-    double b = scale_from(scale, now[(int32_t)((1 - tail) * (DRAWS - 1))]);
+    interval_of(draws, now, &low, &high);
+    double a = scale_from(scale, low), b = scale_from(scale, high);
     of->mean = scale_from(scale, sum / DRAWS);
     of->interval[0] = fmin(a, b);
     of->interval[1] = fmax(a, b);

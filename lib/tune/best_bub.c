@@ -16,6 +16,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "tune/order_statistic.h"
 #include "tune/parzen.h"
 #include "tune/study.h"
 
@@ -76,11 +77,6 @@ static double signed_value(const struct kerf_tune_study *study, double value) {
     return study->question.maximize ? -value : value;
 }
 
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Median over earlier trials of what they showed at this run; NAN: none got so far. */
 static double median_at(const struct state *state, int32_t run) {
     double of[2048];
@@ -88,8 +84,7 @@ static double median_at(const struct state *state, int32_t run) {
     for (int32_t i = 0; i + 1 < state->num_trials && count < 2048; i++)
         if (state->trials[i].runs > run) of[count++] = state->trials[i].run[run];
     if (count == 0) return NAN;
-    qsort(of, (size_t)count, sizeof *of, by_value);
-    return count % 2 ? of[count / 2] : 0.5 * (of[count / 2 - 1] + of[count / 2]);
+    return 0.5 * (order_statistic(of, count, (count - 1) / 2) + order_statistic(of, count, count / 2));
 }
 
 static const struct trial *best_trial(const struct state *state) {

@@ -24,7 +24,7 @@ static struct moments moments_of(const struct joint_draws *draws, int32_t i, con
                                  double cut) {
     double sum = 0, square = 0, with = 0;
     for (int32_t k = 0; k < DRAWS; k++) {
-        double y = fmin(draws->y[(int64_t)i * DRAWS + k] + draws->drift[k], cut);
+        double run = draws->y[(int64_t)i * DRAWS + k] + draws->drift[k], y = run < cut ? run : cut;
         sum += y;
         square += y * y;
         with += y * (holds[k] - share);

@@ -94,18 +94,19 @@ static int32_t point_at(const struct surface_model *model, double share) {
 
 /* s^2 for a normal number z: beta over a gamma variable with alpha. */
 static double noise_variance(const struct gp *gp, double z) {
-    double freedom = 2 * gp->alpha, c = 2 / (9 * freedom), root = 1 - c + z * sqrt(c);
-    return 2 * gp->beta / (freedom * pow(fmax(root, 0.05), 3));
+    double freedom = 2 * gp->alpha, c = 2 / (9 * freedom), root = fmax(1 - c + z * sqrt(c), 0.05);
+    return 2 * gp->beta / (freedom * root * root * root);
 }
 
 /* Settings and the drift, in this order: their covariance in units of s^2, factored. */
 static void factor(const struct joint_draws *draws, const struct gp *gp, double *ret_factor) {
     const struct surface_model *model = draws->model;
-    int32_t num = draws->num;
+    int32_t num = draws->num, stride = cholesky_stride(num + 1);
     for (int32_t i = 0; i <= num; i++) {
         const double *row = gp->cov + (int64_t)(i < num ? draws->at[i] : model->num_active) * model->dims;
-        for (int32_t j = i; j <= num; j++)
-            ret_factor[i * (num + 1) + j] = row[j < num ? draws->at[j] : model->num_active];
+        double *to = ret_factor + (int64_t)i * stride;
+        for (int32_t j = i; j < num; j++) to[j] = row[draws->at[j]];
+        to[num] = row[model->num_active];
     }
     cholesky(ret_factor, num + 1, 1e-12);
 }
@@ -145,7 +146,7 @@ static int draw(struct joint_draws *draws) {
     const struct surface_model *model = draws->model;
     struct arena *arena = &draws->arena;
     size_t num = (size_t)draws->num, width = num + 2;
-    double *factored = arena_take(arena, (num + 1) * (num + 1), sizeof *factored);
+    double *factored = arena_alloc(arena, (num + 1) * (size_t)cholesky_stride(draws->num + 1), sizeof *factored);
     const double **columns = arena_take(arena, 2 * width, sizeof *columns);
     double *work = arena_take(arena, width, PAIRS * sizeof *work);
     draws->y = arena_take(arena, num + 1, DRAWS * sizeof *draws->y);
@@ -184,8 +185,10 @@ static int judge(struct joint_draws *draws) {
     draws->within_margin = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within_margin);
     if (!draws->best || !draws->within || !draws->within_margin) return 0;
     for (int32_t k = 0; k < DRAWS; k++) draws->best[k] = num ? draws->y[k] : 0;
-    for (int32_t i = 1; i < num; i++)
-        for (int32_t k = 0; k < DRAWS; k++) draws->best[k] = fmin(draws->best[k], draws->y[(int64_t)i * DRAWS + k]);
+    for (int32_t i = 1; i < num; i++) {
+        const double *restrict y = draws->y + (int64_t)i * DRAWS;
+        for (int32_t k = 0; k < DRAWS; k++) draws->best[k] = y[k] < draws->best[k] ? y[k] : draws->best[k];
+    }
     for (int32_t k = 0; k < DRAWS; k++) most[k] = scale_within(&model->scale, draws->best[k], question->within);
     for (int32_t i = 0; i < num; i++) draws->within[i] = share_below(draws, i, most);
     for (int32_t k = 0; k < DRAWS; k++) most[k] = scale_within(&model->scale, draws->best[k], question->margin);

@@ -128,41 +128,59 @@ static int prior_means(struct surface_model *model, double *ret_means) {
     return count > 0;
 }
 
-/* tables[axis][length][num_active][num_active] */
-static double *axis_tables(struct surface_model *model, const int32_t *axes, int32_t num_axes) {
+/* One axis at one length: table[num_active][num_active] */
+static void write_table(const struct surface_model *model, int32_t axis, const double *places, double length,
+                        double *table) {
     const struct kerf_tune_space *space = model->study->space;
     int32_t n = model->num_active;
-    double *tables =
-        arena_take(&model->arena, (size_t)(num_axes + 1) * HYPER_LENGTHS, (size_t)n * (size_t)n * sizeof(double));
-    double *at = tables;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t *of = space->values + (int64_t)model->active[i] * space->num_params;
+        for (int32_t j = 0; j <= i; j++) {
+            const int32_t *to = space->values + (int64_t)model->active[j] * space->num_params;
+            table[(int64_t)i * n + j] = likeness(&space->params[axis], places, of[axis], to[axis], length);
+            table[(int64_t)j * n + i] = table[(int64_t)i * n + j];
+        }
+    }
+}
+
+/* tables[axis][length][num_active][num_active] */
+static double *axis_tables(struct surface_model *model, const int32_t *axes, int32_t num_axes) {
+    int64_t cells = (int64_t)model->num_active * model->num_active;
+    double *tables = arena_take(&model->arena, (size_t)(num_axes + 1) * HYPER_LENGTHS, (size_t)cells * sizeof(double));
     for (int32_t k = 0; tables && k < num_axes; k++) {
-        const struct kerf_tune_param *param = &space->params[axes[k]];
-        double *places = likeness_places(param, &model->arena);
+        double *places = likeness_places(&model->study->space->params[axes[k]], &model->arena);
         if (places == NULL) return NULL;
         for (int length = 0; length < HYPER_LENGTHS; length++)
-            for (int32_t i = 0; i < n; i++)
-                for (int32_t j = 0; j < n; j++, at++) {
-                    int32_t a = space->values[(int64_t)model->active[i] * space->num_params + axes[k]];
-                    int32_t b = space->values[(int64_t)model->active[j] * space->num_params + axes[k]];
-                    *at = likeness(param, places, a, b, hyper_lengths[length]);
-                }
+            write_table(model, axes[k], places, hyper_lengths[length], tables + (k * HYPER_LENGTHS + length) * cells);
     }
     return tables;
+}
+
+/* row[num_active]: covariance of setting i with all, of the surface alone */
+static void write_row(const struct surface_model *model, const struct hyper *hyper, const double *tables,
+                      int32_t num_axes, int32_t i, double *restrict row) {
+    int32_t n = model->num_active;
+    double variance = hyper->amplitude * hyper->amplitude;
+    int is_unrelated = model->kind == SURFACE_UNRELATED;
+    for (int32_t j = 0; j < n; j++) row[j] = is_unrelated ? 0 : variance;
+    row[i] = variance;
+    for (int32_t k = 0; k < num_axes; k++) {
+        const double *restrict alike = tables + (((int64_t)k * HYPER_LENGTHS + hyper->lengths[k]) * n + i) * n;
+        for (int32_t j = 0; j < n; j++) row[j] *= alike[j];
+    }
+    for (int32_t j = 0; j < n; j++) row[j] += variance * CONSTANT;
+    row[i] += OWN * OWN;
 }
 
 static void write_prior(const struct surface_model *model, const struct hyper *hyper, const double *tables,
                         int32_t num_axes, const double *means, struct gp *gp) {
     int32_t n = model->num_active, dims = model->dims;
     double variance = hyper->amplitude * hyper->amplitude;
-    for (int32_t i = 0; i < n; i++) {
-        gp->mean[i] = hyper->with_prior ? means[i] : 0;
-        for (int32_t j = 0; j <= i; j++) {
-            double alike = model->kind == SURFACE_UNRELATED ? i == j : 1;
-            for (int32_t k = 0; k < num_axes; k++)
-                alike *= tables[(((int64_t)k * HYPER_LENGTHS + hyper->lengths[k]) * n + i) * n + j];
-            double cov = variance * (alike + CONSTANT) + (i == j ? OWN * OWN : 0);
-            gp->cov[(int64_t)i * dims + j] = gp->cov[(int64_t)j * dims + i] = cov;
-        }
+    for (int32_t i = 0; i < dims; i++) {
+        double *row = gp->cov + (int64_t)i * dims;
+        memset(row, 0, (size_t)dims * sizeof *row);
+        gp->mean[i] = i < n && hyper->with_prior ? means[i] : 0;
+        if (i < n) write_row(model, hyper, tables, num_axes, i, row);
     }
     gp->cov[(int64_t)n * dims + n] = hyper->drift * hyper->drift;
     for (int32_t i = n + 1; i < dims; i++) gp->cov[(int64_t)i * dims + i] = OFFSET * variance;
@@ -191,8 +209,8 @@ static int write_points(struct surface_model *model) {
     model->points = arena_alloc(arena, (size_t)model->num_points, sizeof *model->points);
     model->weights = arena_alloc(arena, (size_t)model->num_points, sizeof *model->weights);
     model->work = arena_alloc(arena, (size_t)model->dims, sizeof *model->work);
-    double *mean = arena_alloc(arena, (size_t)model->num_points, (size_t)model->dims * sizeof *mean);
-    double *cov = arena_alloc(arena, (size_t)model->num_points, (size_t)cells * sizeof *cov);
+    double *mean = arena_take(arena, (size_t)model->num_points, (size_t)model->dims * sizeof *mean);
+    double *cov = arena_take(arena, (size_t)model->num_points, (size_t)cells * sizeof *cov);
     model->normals = arena_alloc(arena, (size_t)model->num_active + 3, sizeof *model->normals);
     if (!model->points || !model->weights || !model->work || !mean || !cov || !model->normals) return 0;
     double *normals = arena_take(arena, (size_t)model->num_active + 2, DRAWS / 2 * sizeof *normals);

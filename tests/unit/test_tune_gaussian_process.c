@@ -153,23 +153,30 @@ static void pretending_leaves_means(void **state) {
     assert_true(gp.log_evidence == 0);
 }
 
+/* Of every order up to two tiles and one more. */
 static void factor_times_its_transpose(void **state) {
     (void)state;
-    double matrix[SETTINGS * SETTINGS], unit[SETTINGS * SETTINGS] = {0}, back[SETTINGS * SETTINGS];
-    const double *columns[SETTINGS];
-    for (int i = 0; i < SETTINGS; i++) {
-        unit[i * SETTINGS + i] = 1;
-        columns[i] = unit + (size_t)i * SETTINGS;
-        for (int j = 0; j < SETTINGS; j++) matrix[i * SETTINGS + j] = prior(i, j);
-    }
-    cholesky(matrix, SETTINGS, 1e-12);
-    cholesky_times(matrix, SETTINGS, columns, SETTINGS, back); /* U' */
-    for (int i = 0; i < SETTINGS; i++)
-        for (int j = 0; j < SETTINGS; j++) {
-            double sum = 0;
-            for (int k = 0; k < SETTINGS; k++) sum += back[i * SETTINGS + k] * back[j * SETTINGS + k];
-            assert_true(fabs(sum - prior(i, j)) < 1e-12);
+    enum { MOST = 2 * CHOLESKY_LANES + 1, LONG = 3 * CHOLESKY_LANES };
+    for (int n = 1; n <= MOST; n++) {
+        double matrix[MOST * LONG] = {0}, unit[MOST][LONG] = {{0}}, back[MOST * LONG];
+        const double *columns[MOST];
+        int stride = cholesky_stride(n);
+        assert_true(stride >= n && stride <= LONG && stride % CHOLESKY_LANES == 0);
+        for (int i = 0; i < n; i++) {
+            unit[i][i] = 1;
+            columns[i] = unit[i];
+            for (int j = i; j < n; j++) matrix[i * stride + j] = prior(i, j);
         }
+        cholesky(matrix, n, 1e-12);
+        cholesky_times(matrix, n, columns, stride, back); /* U' */
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                double sum = 0;
+                for (int k = 0; k < n; k++) sum += back[i * stride + k] * back[j * stride + k];
+                assert_true(fabs(sum - prior(i, j)) < 1e-12);
+                assert_true(j <= i || back[i * stride + j] == 0);
+            }
+    }
 }
 
 int main(void) {
