@@ -13,7 +13,7 @@
  *
  * Two things are no normal distribution and are replaced by the one with the same mean and variance (assumed density
  * filtering; Minka, "Expectation Propagation for Approximate Bayesian Inference", 2001):
- *   - a run that was stopped at y says that it would have been more: a truncated normal;
+ *   - a run that was stopped at y says that it would have been more: a truncated normal, unless it was a spike;
  *   - once in a while something else happens: noise is a mixture, `rare` of it with WIDE times the variance, and of the
  *     runs that are far over what was expected `spikes` are spikes, with SPIKE times the variance.
  */
@@ -83,19 +83,25 @@ static void learn_value(struct gp *gp, int32_t dims, double var, double off, int
     gp->beta += 0.5 * heat;
 }
 
-static void learn_bound(struct gp *gp, int32_t dims, double var, double off, const double *work) {
+/* Returns how probably it was a spike, of which nothing is learnt. */
+static double learn_bound(struct gp *gp, int32_t dims, double var, double off, int may_be_spike, const double *work) {
     double v = var + 1, sd = sqrt(v * gp->beta / gp->alpha), x = off / sd, hazard = normal_hazard(x);
-    gp->log_evidence += normal_log_above(x);
-    move(gp, dims, work, hazard * sd / v, fmin(fmax(hazard * (hazard - x), 0), 1) / v);
+    double share = may_be_spike ? gp->spikes : 0, plain = log1p(-share) + normal_log_above(x);
+    double odd = share > 0 ? log(share) + normal_log_above(x * sqrt(v / (var + SPIKE))) : -INFINITY;
+    double most = fmax(plain, odd), sum = exp(plain - most) + exp(odd - most), spike = exp(odd - most) / sum;
+    double less = (1 - spike) * fmin(fmax(hazard * (hazard - x), 0), 1) / v;
+    double spread = spike * (1 - spike) * hazard * hazard / v; /* of the two means */
+    gp->log_evidence += most + log(sum);
+    move(gp, dims, work, (1 - spike) * hazard * sd / v, less - fmin(spread, 0.9 * less));
+    return spike;
 }
 
-void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
+double gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
     double var = covariance_with(gp, dims, datum, work);
     double off = fmax(fmin(datum->y - expected(gp, datum), FARTHEST), -FARTHEST);
-    if (datum->above)
-        learn_bound(gp, dims, var, off, work);
-    else
-        learn_value(gp, dims, var, off, off > datum->spike, work);
+    if (datum->above) return learn_bound(gp, dims, var, off, off > datum->spike, work);
+    learn_value(gp, dims, var, off, off > datum->spike, work);
+    return 0;
 }
 
 void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {

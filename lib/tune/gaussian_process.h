@@ -29,8 +29,8 @@ struct gp_datum {
     double spike; /* a run may be a spike that is over what was expected by more than this; INFINITY: none is */
 };
 
-/* dims unknowns; work [dims]. Costs dims^2. */
-void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
+/* dims unknowns; work [dims]. Costs dims^2. Returns how probable it is that a run that was stopped was a spike. */
+double gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
 
 /* As if the datum had come out as expected: less uncertainty, the same means. */
 void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);

@@ -111,6 +111,24 @@ static void factor(const struct joint_draws *draws, const struct gp *gp, double 
     cholesky(ret_factor, num + 1, 1e-12);
 }
 
+/* A run that was stopped rules values out, and the normal distribution that stands for what is left has some of them
+ * all the same. Draws that are below a floor are turned over at it, and all others follow as far as they are correlated
+ * (conditioning by kriging: Journel and Huijbregts, "Mining Geostatistics", 1978, VII.A). */
+static void keep_to_floors(struct joint_draws *draws, const struct gp *gp, int32_t from) {
+    const struct surface_model *model = draws->model;
+    for (int32_t i = 0; i < draws->num; i++) {
+        const double *row = gp->cov + (int64_t)draws->at[i] * model->dims;
+        double floor = model->floors[draws->at[i]], own = row[draws->at[i]];
+        for (int32_t k = from; k < from + PER_POINT; k++) {
+            double below = floor - draws->y[(int64_t)i * DRAWS + k];
+            if (!(below > 0) || own <= 0) continue;
+            for (int32_t j = 0; j < draws->num; j++)
+                draws->y[(int64_t)j * DRAWS + k] += 2 * below * row[draws->at[j]] / own;
+            draws->drift[k] += 2 * below * row[model->num_active] / own;
+        }
+    }
+}
+
 /* PER_POINT draws, pairs of opposite sign. columns [num + 2]: the normal numbers of all settings, of the drift, and of
  * the noise's variance; work [num + 1][PAIRS] */
 static void draw_point(struct joint_draws *draws, const struct gp *gp, int32_t from, const double *factored,
@@ -128,6 +146,7 @@ static void draw_point(struct joint_draws *draws, const struct gp *gp, int32_t f
         double mean = gp->mean[i < num ? draws->at[i] : draws->model->num_active];
         for (int32_t k = 0; k < PER_POINT; k++) to[k] = mean + s[k] * work[i * PAIRS + k / 2];
     }
+    keep_to_floors(draws, gp, from);
 }
 
 /* The normal numbers of one unknown, [DRAWS / 2]: its own, whichever others are drawn with it. */

@@ -35,7 +35,9 @@ static const double OWN = 0.15;
 static const double ANEW = 1e9;                      /* runs after which no drift is what it was */
 static const double RARE = 0.1;                      /* noise that is wider than the rest: tune/gaussian_process.h */
 static const double SPIKES = 0.02, SPIKE_OVER = 0.2; /* runs over a fifth longer than expected that say little */
-static const double FREEDOM = 0.75, NOISE = 0.015;
+static const double FREEDOM = 0.75, NOISE = 0.021;
+static const double SURE = 0.1;    /* of a run that was stopped and was a spike with this probability nothing is sure */
+static const double FLOOR_SDS = 2; /* of the noise and the drift together, that a floor stays below what was seen */
 
 int32_t surface_model_find(const struct surface_model *model, int32_t setting) {
     int32_t low = 0, high = model->num_active;
@@ -248,20 +250,31 @@ static double passed(struct surface_model *model, const struct kerf_tune_observa
     return runs > 0 ? runs : 0;
 }
 
-static void learn(struct surface_model *model, const struct kerf_tune_observation *o, int32_t earlier, double runs) {
-    int32_t n = model->num_active, at = surface_model_find(model, o->setting);
-    struct gp_datum datum = {.at = {at, n}, .num_at = 2, .above = o->outcome == KERF_TUNE_CENSORED};
+/* The setting, the drift and the offsets that an observation is the sum of; the setting is -1 if it is not modelled. */
+static struct gp_datum datum_of(const struct surface_model *model, const struct kerf_tune_observation *o,
+                                int32_t earlier) {
+    int32_t n = model->num_active;
+    struct gp_datum datum = {.at = {surface_model_find(model, o->setting), n}, .num_at = 2};
+    datum.above = o->outcome == KERF_TUNE_CENSORED;
     datum.y = scale_to(&model->scale, o->value);
     datum.spike = model->scale.logarithmic ? SPIKE_OVER : INFINITY;
     if (o->slot > 0 && o->slot < model->num_slots) datum.at[datum.num_at++] = n + o->slot;
     if (earlier >= 0) datum.at[datum.num_at++] = n + model->num_slots + earlier;
+    return datum;
+}
+
+/* Returns how probable it is that the run was stopped as something else had kept it. */
+static double learn(struct surface_model *model, const struct gp_datum *datum, double runs) {
+    double spike = 0;
     for (int32_t i = 0; i < model->num_points; i++) {
         struct gp *gp = &model->points[i];
         const struct hyper *hyper = &model->hypers[i];
         if (gp->log_evidence == -INFINITY) continue;
-        if (runs > 0) gp_drift(gp, model->dims, n, exp(-runs / hyper->drift_runs), hyper->drift * hyper->drift);
-        if (at >= 0) gp_learn(gp, model->dims, &datum, model->work);
+        if (runs > 0)
+            gp_drift(gp, model->dims, model->num_active, exp(-runs / hyper->drift_runs), hyper->drift * hyper->drift);
+        if (datum->at[0] >= 0) spike += model->weights[i] * gp_learn(gp, model->dims, datum, model->work);
     }
+    return spike;
 }
 
 static void learn_earlier(struct surface_model *model) {
@@ -271,7 +284,8 @@ static void learn_earlier(struct surface_model *model) {
         int32_t from = earlier_study(question, i), begins = i == 0 || earlier_study(question, i - 1) != from;
         if (!counts(o)) continue;
         double runs = passed(model, o);
-        learn(model, o, from, begins ? ANEW : runs);
+        struct gp_datum datum = datum_of(model, o, from);
+        learn(model, &datum, begins ? ANEW : runs);
     }
     if (question->num_earlier) model->clock = -INFINITY;
 }
@@ -296,6 +310,19 @@ static int has_jumped(struct surface_model *model, const struct kerf_tune_observ
                      mean + shift + slot, surface_model_noise(model));
 }
 
+/* What a run that was stopped rules out, whatever the normal distribution that stands for it has below. */
+static void raise_floor(struct surface_model *model, const struct gp_datum *datum) {
+    double noise = surface_model_noise(model), floor = datum->y, unsure = noise * noise, mean, sd;
+    if (!datum->above || datum->at[0] < 0) return;
+    for (int32_t k = 1; k < datum->num_at; k++) {
+        surface_model_moments(model, datum->at[k], &mean, &sd);
+        floor -= mean;
+        unsure += sd * sd;
+    }
+    floor -= FLOOR_SDS * sqrt(unsure);
+    model->floors[datum->at[0]] = fmax(model->floors[datum->at[0]], floor);
+}
+
 /* Points are forgotten after each observation, so that it does not matter when the model is asked. 0: the machine has
  * jumped, and the model is to be made anew with that. */
 static int learn_new(struct surface_model *model) {
@@ -308,11 +335,12 @@ static int learn_new(struct surface_model *model) {
         int begins = level > 0 && model->jumps.starts[level - 1] == model->seen;
         double runs = passed(model, o);
         if (begins) memset(model->known, 0, (size_t)model->num_active);
-        learn(model, o, level < last ? model->num_earlier + level : -1, begins ? ANEW : runs);
-        int32_t at = surface_model_find(model, o->setting);
-        if (o->outcome == KERF_TUNE_VALUE && at >= 0) model->known[at] = 1;
+        struct gp_datum datum = datum_of(model, o, level < last ? model->num_earlier + level : -1);
+        double spike = learn(model, &datum, begins ? ANEW : runs);
+        if (o->outcome == KERF_TUNE_VALUE && datum.at[0] >= 0) model->known[datum.at[0]] = 1;
         model->told++;
         note_drift(model);
+        if (spike < SURE) raise_floor(model, &datum);
     }
     return 1;
 }
@@ -331,11 +359,13 @@ static int32_t make(const struct kerf_tune_study *study, int32_t kind, const str
     model->active = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->active);
     if (model->active) memcpy(model->active, study->active, (size_t)study->num_active * sizeof *model->active);
     model->known = arena_alloc(&model->arena, (size_t)study->num_active, sizeof *model->known);
+    model->floors = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->floors);
     if (model->active && model->known) count_offsets(model);
-    if (model->active == NULL || model->known == NULL || !write_points(model)) {
+    if (model->active == NULL || model->known == NULL || model->floors == NULL || !write_points(model)) {
         surface_model_free(model);
         return tune_no_memory(err);
     }
+    for (int32_t i = 0; i < model->num_active; i++) model->floors[i] = -INFINITY;
     learn_earlier(model);
     weigh(model);
     *ret_model = model;
@@ -426,6 +456,6 @@ double surface_model_drift(const struct surface_model *model) {
     return model->scale.logarithmic ? exp(most - least) : 1;
 }
 
-int32_t surface_model_suspect(const struct surface_model *model) {
-    return model->jumps.suspected ? model->jumps.setting : -1;
+int32_t surface_model_suspect(const struct surface_model *model, int32_t slot) {
+    return model->jumps.suspected && model->jumps.slot == slot ? model->jumps.setting : -1;
 }

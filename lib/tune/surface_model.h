@@ -29,6 +29,8 @@ struct surface_model {
     int32_t num_slots, num_earlier;
     struct jumps jumps;
     unsigned char *known; /* [num_active] 1: measured since the last jump */
+    double *floors;       /* [num_active] of settings with a run that was stopped: surely more than this, without drift
+                             and offsets; -INFINITY: nothing is sure */
     int32_t num_points;
     const struct hyper *hypers; /* [num_points] */
     struct gp *points;          /* [num_points] */
@@ -57,8 +59,8 @@ int32_t surface_model_find(const struct surface_model *model, int32_t setting);
 /* Mean and standard deviation of an unknown, on the model's scale. */
 void surface_model_moments(const struct surface_model *model, int32_t which, double *ret_mean, double *ret_sd);
 
-/* A setting whose last run was so odd that it has to be run once more: jumps.h; -1: none. */
-int32_t surface_model_suspect(const struct surface_model *model);
+/* A setting whose last run on this slot was so odd that it has to be run there once more: jumps.h; -1: none. */
+int32_t surface_model_suspect(const struct surface_model *model, int32_t slot);
 
 /* The standard deviation of the noise, and how far the drift has gone, as a factor. */
 double surface_model_noise(const struct surface_model *model);

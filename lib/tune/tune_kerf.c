@@ -186,7 +186,6 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
                     struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
     struct beliefs *beliefs = study->state;
     int32_t first = study->space->default_setting;
-    (void)slot;
     if (first >= 0 && tune_is_open(study, first) && study->tallies[first].tries == 0 &&
         !is_pending(first, pending, num_pending)) {
         tune_measure(ret_decision, first, 0, "the default");
@@ -203,7 +202,7 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     }
     int32_t code = beliefs_update(beliefs, study, SURFACE_ALIKE, err);
     if (code != KERF_OK) return code;
-    int32_t suspect = surface_model_suspect(beliefs->model);
+    int32_t suspect = surface_model_suspect(beliefs->model, slot);
     if (suspect >= 0 && tune_is_open(study, suspect) && !is_pending(suspect, pending, num_pending)) {
         tune_measure(ret_decision, suspect, 0, "that was odd: a hitch, or is the machine another one by now?");
         return KERF_OK;

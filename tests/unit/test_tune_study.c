@@ -602,6 +602,29 @@ static void pending_settings_and_slots(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* A run that is stopped at a limit says that a setting is no candidate any more, and the settings that are like it are
+ * none either: no share of the draws has them as the best, as a normal distribution would. */
+static void what_was_stopped_is_ruled_out(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    struct kerf_tune_question question = ask(space, NULL);
+    struct kerf_tune_study *study = begin(&question);
+    int32_t first = space->default_setting;
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        int is_stopped = value_of(space, i, 1) == 16 || value_of(space, i, 1) == 8;
+        struct kerf_tune_observation o = {.setting = i, .value = 1, .start_s = i, .end_s = i + 1};
+        if (is_stopped) o.outcome = KERF_TUNE_CENSORED, o.value = 2.5;
+        if (i == first || is_stopped) observe(study, &o);
+    }
+    struct kerf_tune_answer answer = answer_of(study);
+    for (int32_t i = 0; i < space->num_settings; i++)
+        if (value_of(space, i, 1) == 16 || value_of(space, i, 1) == 8)
+            assert_true(answer.settings[i].probability_within == 0);
+    assert_int_equal(answer.best, first);
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
 /* What an earlier study saw, on a day when all was 30 % slower, and a good guess each save runs; a bad guess does no
  * harm. */
 static void earlier_studies_and_guesses_help(void **state) {
@@ -729,6 +752,7 @@ int main(void) {
         cmocka_unit_test(too_noisy_is_said),
         cmocka_unit_test(other_objectives),
         cmocka_unit_test(pending_settings_and_slots),
+        cmocka_unit_test(what_was_stopped_is_ruled_out),
         cmocka_unit_test(earlier_studies_and_guesses_help),
         cmocka_unit_test(choices_without_an_order),
         cmocka_unit_test(a_large_space),
