@@ -83,8 +83,8 @@ static void learn_value(struct gp *gp, int32_t dims, double var, double off, int
     gp->beta += 0.5 * heat;
 }
 
-/* Returns how probably it was a spike, of which nothing is learnt. */
-static double learn_bound(struct gp *gp, int32_t dims, double var, double off, int may_be_spike, const double *work) {
+/* Of a spike nothing is learnt. */
+static void learn_bound(struct gp *gp, int32_t dims, double var, double off, int may_be_spike, const double *work) {
     double v = var + 1, sd = sqrt(v * gp->beta / gp->alpha), x = off / sd, hazard = normal_hazard(x);
     double share = may_be_spike ? gp->spikes : 0, plain = log1p(-share) + normal_log_above(x);
     double odd = share > 0 ? log(share) + normal_log_above(x * sqrt(v / (var + SPIKE))) : -INFINITY;
@@ -92,16 +92,18 @@ static double learn_bound(struct gp *gp, int32_t dims, double var, double off, i
     double less = (1 - spike) * fmin(fmax(hazard * (hazard - x), 0), 1) / v;
     double spread = spike * (1 - spike) * hazard * hazard / v; /* of the two means */
     gp->log_evidence += most + log(sum);
+    gp->spike = spike;
     move(gp, dims, work, (1 - spike) * hazard * sd / v, less - fmin(spread, 0.9 * less));
-    return spike;
 }
 
-double gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
+void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
     double var = covariance_with(gp, dims, datum, work);
     double off = fmax(fmin(datum->y - expected(gp, datum), FARTHEST), -FARTHEST);
-    if (datum->above) return learn_bound(gp, dims, var, off, off > datum->spike, work);
-    learn_value(gp, dims, var, off, off > datum->spike, work);
-    return 0;
+    gp->spike = 0;
+    if (datum->above)
+        learn_bound(gp, dims, var, off, off > datum->spike, work);
+    else
+        learn_value(gp, dims, var, off, off > datum->spike, work);
 }
 
 void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {

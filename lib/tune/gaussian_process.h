@@ -17,6 +17,7 @@ struct gp {
     double alpha, beta;
     double rare;   /* how often noise is of WIDE times its variance; 0: never */
     double spikes; /* how often something else keeps a run for long; 0: never. Both 0, and all is exact */
+    double spike;  /* how probable it is that the last run, which was stopped, was one; 0: it ended by itself */
     double log_evidence;
 };
 
@@ -29,8 +30,8 @@ struct gp_datum {
     double spike; /* a run may be a spike that is over what was expected by more than this; INFINITY: none is */
 };
 
-/* dims unknowns; work [dims]. Costs dims^2. Returns how probable it is that a run that was stopped was a spike. */
-double gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
+/* dims unknowns; work [dims]. Costs dims^2. */
+void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
 
 /* As if the datum had come out as expected: less uncertainty, the same means. */
 void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);

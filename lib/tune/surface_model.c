@@ -35,8 +35,8 @@ static const double OWN = 0.15;
 static const double ANEW = 1e9;                      /* runs after which no drift is what it was */
 static const double RARE = 0.1;                      /* noise that is wider than the rest: tune/gaussian_process.h */
 static const double SPIKES = 0.02, SPIKE_OVER = 0.2; /* runs over a fifth longer than expected that say little */
-static const double FREEDOM = 0.75, NOISE = 0.021;
-static const double SURE = 0.1;    /* of a run that was stopped and was a spike with this probability nothing is sure */
+static const double FREEDOM = 0.75, NOISE = 0.018;
+static const double DOUBT = 0.1;   /* a run that was stopped and is more probably a spike than this makes no floor */
 static const double FLOOR_SDS = 2; /* of the noise and the drift together, that a floor stays below what was seen */
 
 int32_t surface_model_find(const struct surface_model *model, int32_t setting) {
@@ -263,18 +263,15 @@ static struct gp_datum datum_of(const struct surface_model *model, const struct 
     return datum;
 }
 
-/* Returns how probable it is that the run was stopped as something else had kept it. */
-static double learn(struct surface_model *model, const struct gp_datum *datum, double runs) {
-    double spike = 0;
+static void learn(struct surface_model *model, const struct gp_datum *datum, double runs) {
     for (int32_t i = 0; i < model->num_points; i++) {
         struct gp *gp = &model->points[i];
         const struct hyper *hyper = &model->hypers[i];
         if (gp->log_evidence == -INFINITY) continue;
         if (runs > 0)
             gp_drift(gp, model->dims, model->num_active, exp(-runs / hyper->drift_runs), hyper->drift * hyper->drift);
-        if (datum->at[0] >= 0) spike += model->weights[i] * gp_learn(gp, model->dims, datum, model->work);
+        if (datum->at[0] >= 0) gp_learn(gp, model->dims, datum, model->work);
     }
-    return spike;
 }
 
 static void learn_earlier(struct surface_model *model) {
@@ -312,8 +309,10 @@ static int has_jumped(struct surface_model *model, const struct kerf_tune_observ
 
 /* What a run that was stopped rules out, whatever the normal distribution that stands for it has below. */
 static void raise_floor(struct surface_model *model, const struct gp_datum *datum) {
-    double noise = surface_model_noise(model), floor = datum->y, unsure = noise * noise, mean, sd;
-    if (!datum->above || datum->at[0] < 0) return;
+    double noise = surface_model_noise(model), floor = datum->y, unsure = noise * noise, spike = 0, mean, sd;
+    for (int32_t i = 0; i < model->num_points; i++)
+        if (model->weights[i] > 0) spike += model->weights[i] * model->points[i].spike;
+    if (!datum->above || datum->at[0] < 0 || spike > DOUBT) return;
     for (int32_t k = 1; k < datum->num_at; k++) {
         surface_model_moments(model, datum->at[k], &mean, &sd);
         floor -= mean;
@@ -336,11 +335,11 @@ static int learn_new(struct surface_model *model) {
         double runs = passed(model, o);
         if (begins) memset(model->known, 0, (size_t)model->num_active);
         struct gp_datum datum = datum_of(model, o, level < last ? model->num_earlier + level : -1);
-        double spike = learn(model, &datum, begins ? ANEW : runs);
+        learn(model, &datum, begins ? ANEW : runs);
         if (o->outcome == KERF_TUNE_VALUE && datum.at[0] >= 0) model->known[datum.at[0]] = 1;
         model->told++;
         note_drift(model);
-        if (spike < SURE) raise_floor(model, &datum);
+        raise_floor(model, &datum);
     }
     return 1;
 }

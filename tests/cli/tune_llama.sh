@@ -10,7 +10,7 @@ refuses() {
     refused "$@"
 }
 # Which setting is the best is another test's.
-flags() { grep -E '^llama-|^Memory' | sed -E 's/-b [0-9]+ -ub [0-9]+/-b B -ub U/; s/[0-9.]+ [kM]B/BYTES/g'; }
+flags() { grep -E '^llama-|^Memory' | sed -E 's/-b [0-9]+ -ub [0-9]+/-b B -ub U/; s/[0-9.]+ [kM]B/BYTES/g; s/, with the default BYTES//'; }
 
 echo "== the flags, and what the worker was started with"
 "$KERF" tune llama model.gguf --context 1024 --threads 3 --interference ignore --study plain >out

@@ -602,26 +602,31 @@ static void pending_settings_and_slots(void **state) {
     kerf_tune_space_free(space);
 }
 
-/* A run that is stopped at a limit says that a setting is no candidate any more, and the settings that are like it are
- * none either: no share of the draws has them as the best, as a normal distribution would. */
+/* A run that is stopped at a limit rules its setting out: no share of the draws has it as the best, as that of the
+ * normal distribution would that stands for what is left. Right beside a fast one it may have been a hitch. */
 static void what_was_stopped_is_ruled_out(void **state) {
     (void)state;
     struct kerf_tune_space *space = grid("batch=256,ubatch=256");
     struct kerf_tune_question question = ask(space, NULL);
-    struct kerf_tune_study *study = begin(&question);
-    int32_t first = space->default_setting;
-    for (int32_t i = 0; i < space->num_settings; i++) {
-        int is_stopped = value_of(space, i, 1) == 16 || value_of(space, i, 1) == 8;
-        struct kerf_tune_observation o = {.setting = i, .value = 1, .start_s = i, .end_s = i + 1};
-        if (is_stopped) o.outcome = KERF_TUNE_CENSORED, o.value = 2.5;
-        if (i == first || is_stopped) observe(study, &o);
+    for (int32_t stopped = 0; stopped < space->num_settings; stopped++) {
+        int32_t first = space->default_setting;
+        if (stopped == first || stopped == 0) continue;
+        struct kerf_tune_study *study = begin(&question);
+        for (int run = 0; run < 6; run++) {
+            struct kerf_tune_observation o = {.setting = first, .value = 1 + 0.01 * (run % 3)};
+            if (run == 3) o.setting = 0, o.value = 2.2;
+            if (run == 5) o.setting = stopped, o.outcome = KERF_TUNE_CENSORED, o.value = 2.5;
+            o.start_s = run;
+            o.end_s = run + 1;
+            observe(study, &o);
+        }
+        struct kerf_tune_answer answer = answer_of(study);
+        int is_beside = value_of(space, stopped, 0) == value_of(space, first, 0) &&
+                        value_of(space, stopped, 1) >= value_of(space, first, 1) - 2;
+        assert_true(is_beside || answer.settings[stopped].probability_within == 0);
+        assert_int_equal(answer.best, first);
+        kerf_tune_study_free(study);
     }
-    struct kerf_tune_answer answer = answer_of(study);
-    for (int32_t i = 0; i < space->num_settings; i++)
-        if (value_of(space, i, 1) == 16 || value_of(space, i, 1) == 8)
-            assert_true(answer.settings[i].probability_within == 0);
-    assert_int_equal(answer.best, first);
-    kerf_tune_study_free(study);
     kerf_tune_space_free(space);
 }
 
