@@ -26,7 +26,7 @@
 #include <string.h>
 #include "tune/likeness.h"
 
-enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64, EARLIER_MOST = 8 };
+enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64, EARLIER_MOST = 8, STARTS_MOST = 32 };
 static const double FORGET = 20;
 static const double TRUST = 0.75;
 static const double CONSTANT = 4;  /* variance of c, in variances of f */
@@ -295,16 +295,28 @@ static void note_drift(struct surface_model *model) {
     model->drift[1] = fmax(model->drift[1], mean);
 }
 
-/* Looks at the observation `seen` before it is learnt. 1: it shows that the machine has jumped. */
+/* What an observation came out as without the offset of its slot. */
+static double without_slot(const struct surface_model *model, const struct kerf_tune_observation *o) {
+    double offset = 0, sd;
+    if (o->slot > 0 && o->slot < model->num_slots)
+        surface_model_moments(model, model->num_active + o->slot, &offset, &sd);
+    return scale_to(&model->scale, o->value) - offset;
+}
+
+/* Looks at the observation `seen` before it is learnt. 1: it seems that the machine has jumped. */
 static int has_jumped(struct surface_model *model, const struct kerf_tune_observation *o) {
-    double mean, sd, shift, slot = 0;
-    int32_t at = surface_model_find(model, o->setting), n = model->num_active;
-    if (o->outcome != KERF_TUNE_VALUE || !model->scale.logarithmic || at < 0 || !model->known[at]) return 0;
-    surface_model_moments(model, at, &mean, &sd);
-    surface_model_moments(model, n, &shift, &sd);
-    if (o->slot > 0 && o->slot < model->num_slots) surface_model_moments(model, n + o->slot, &slot, &sd);
-    return jumps_see(&model->jumps, model->seen, o->setting, o->slot, scale_to(&model->scale, o->value),
-                     mean + shift + slot, surface_model_noise(model));
+    int32_t at = surface_model_find(model, o->setting);
+    if (o->outcome != KERF_TUNE_VALUE || !model->scale.logarithmic || at < 0 || isnan(model->last[at].y)) return 0;
+    const struct last_run *last = &model->last[at];
+    double noise = fmin(last->noise, surface_model_noise(model));
+    struct jump_run run = {o->setting, o->slot, model->seen, last->index, without_slot(model, o), last->y, noise};
+    return jumps_see(&model->jumps, &run);
+}
+
+static void note_last(struct surface_model *model, const struct kerf_tune_observation *o) {
+    int32_t at = surface_model_find(model, o->setting);
+    if (o->outcome == KERF_TUNE_VALUE && at >= 0)
+        model->last[at] = (struct last_run){model->seen, without_slot(model, o), surface_model_noise(model)};
 }
 
 /* What a run that was stopped rules out, whatever the normal distribution that stands for it has below. */
@@ -322,24 +334,28 @@ static void raise_floor(struct surface_model *model, const struct gp_datum *datu
     model->floors[datum->at[0]] = fmax(model->floors[datum->at[0]], floor);
 }
 
-/* Points are forgotten after each observation, so that it does not matter when the model is asked. 0: the machine has
- * jumped, and the model is to be made anew with that. */
-static int learn_new(struct surface_model *model) {
+static void forget_last(struct surface_model *model) {
+    for (int32_t i = 0; i < model->num_active; i++) model->last[i].y = NAN;
+}
+
+/* Points are forgotten after each observation, so that it does not matter when the model is asked. 0: it seems that the
+ * machine has jumped by `seen`. */
+static int learn_until(struct surface_model *model, int32_t num_observations) {
     const struct kerf_tune_study *study = model->study;
-    for (; model->seen < study->num_observations; model->seen++) {
+    for (; model->seen < num_observations; model->seen++) {
         const struct kerf_tune_observation *o = &study->observations[model->seen];
-        int32_t level = jumps_level(&model->jumps, model->seen), last = model->jumps.num;
+        int32_t level = jumps_level(&model->jumps, model->seen), newest = model->jumps.num;
         if (!counts(o)) continue;
-        if (level == last && has_jumped(model, o)) return 0;
+        if (has_jumped(model, o)) return 0;
         int begins = level > 0 && model->jumps.starts[level - 1] == model->seen;
         double runs = passed(model, o);
-        if (begins) memset(model->known, 0, (size_t)model->num_active);
-        struct gp_datum datum = datum_of(model, o, level < last ? model->num_earlier + level : -1);
+        if (begins) forget_last(model);
+        struct gp_datum datum = datum_of(model, o, level < newest ? model->num_earlier + level : -1);
         learn(model, &datum, begins ? ANEW : runs);
-        if (o->outcome == KERF_TUNE_VALUE && datum.at[0] >= 0) model->known[datum.at[0]] = 1;
         model->told++;
         note_drift(model);
         raise_floor(model, &datum);
+        note_last(model, o);
     }
     return 1;
 }
@@ -357,29 +373,65 @@ static int32_t make(const struct kerf_tune_study *study, int32_t kind, const str
     model->num_active = study->num_active;
     model->active = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->active);
     if (model->active) memcpy(model->active, study->active, (size_t)study->num_active * sizeof *model->active);
-    model->known = arena_alloc(&model->arena, (size_t)study->num_active, sizeof *model->known);
+    model->last = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->last);
     model->floors = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->floors);
-    if (model->active && model->known) count_offsets(model);
-    if (model->active == NULL || model->known == NULL || model->floors == NULL || !write_points(model)) {
+    if (model->active) count_offsets(model);
+    if (model->active == NULL || model->last == NULL || model->floors == NULL || !write_points(model)) {
         surface_model_free(model);
         return tune_no_memory(err);
     }
     for (int32_t i = 0; i < model->num_active; i++) model->floors[i] = -INFINITY;
+    forget_last(model);
     learn_earlier(model);
     weigh(model);
     *ret_model = model;
     return KERF_OK;
 }
 
+/* log of how probable all that was seen up to `model`'s present is with these jumps. */
+static int32_t evidence_with(const struct surface_model *model, const struct jumps *jumps, double *ret_evidence,
+                             struct kerf_error *err) {
+    struct surface_model *trial;
+    int32_t code = make(model->study, model->kind, jumps, &trial, err);
+    double most = -INFINITY, sum = 0;
+    if (code != KERF_OK) return code;
+    learn_until(trial, model->seen + 1);
+    for (int32_t i = 0; i < trial->num_points; i++) most = fmax(most, trial->points[i].log_evidence);
+    for (int32_t i = 0; i < trial->num_points; i++) sum += exp(trial->points[i].log_evidence - most);
+    *ret_evidence = most + log(sum);
+    surface_model_free(trial);
+    return KERF_OK;
+}
+
+/* Whether the machine has jumped, as it seems, and with which run: what makes all that was seen most probable. */
+static int32_t judge_jump(const struct surface_model *model, struct jumps *ret_jumps, struct kerf_error *err) {
+    struct jumps jumps = model->jumps;
+    int32_t earliest = jumps.earliest, latest = jumps.latest;
+    double most, evidence;
+    jumps.judged = model->seen + 1;
+    *ret_jumps = jumps;
+    int32_t code = evidence_with(model, &jumps, &most, err);
+    if (earliest <= latest - STARTS_MOST) earliest = latest - STARTS_MOST + 1;
+    for (int32_t start = latest; start >= earliest && code == KERF_OK; start--) {
+        jumps.num = model->jumps.num + 1;
+        jumps.starts[jumps.num - 1] = start;
+        code = evidence_with(model, &jumps, &evidence, err);
+        if (code == KERF_OK && evidence > most) most = evidence, *ret_jumps = jumps;
+    }
+    return code;
+}
+
 int32_t surface_model_update(const struct kerf_tune_study *study, int32_t kind, struct surface_model **model,
                              struct kerf_error *err) {
-    if (*model && still_fits(*model) && learn_new(*model)) return KERF_OK;
-    do {
-        struct jumps jumps = *model ? (*model)->jumps : (struct jumps){0};
+    struct jumps jumps = *model ? (*model)->jumps : (struct jumps){0};
+    int32_t fits = *model && still_fits(*model), code = KERF_OK;
+    while (!fits || !learn_until(*model, study->num_observations)) {
+        if (fits) code = judge_jump(*model, &jumps, err);
         *model = surface_model_free(*model);
-        int32_t code = make(study, kind, &jumps, model, err);
+        if (code == KERF_OK) code = make(study, kind, &jumps, model, err);
         if (code != KERF_OK) return code;
-    } while (!learn_new(*model)); /* each time with one jump more */
+        fits = 1;
+    }
     return KERF_OK;
 }
 

@@ -16,6 +16,12 @@ enum surface_kind {
     SURFACE_UNRELATED /* every setting for itself: the policy race */
 };
 
+struct last_run {
+    int32_t index; /* of the observation */
+    double y;      /* without the slot's offset */
+    double noise;  /* what was thought of it then: what a jump does to a model looks like noise at first */
+};
+
 struct surface_model {
     const struct kerf_tune_study *study;
     struct arena arena;
@@ -28,9 +34,9 @@ struct surface_model {
     int32_t dims; /* num_active, the drift, offsets of slots, of earlier studies and of levels before the last jump */
     int32_t num_slots, num_earlier;
     struct jumps jumps;
-    unsigned char *known; /* [num_active] 1: measured since the last jump */
-    double *floors;       /* [num_active] of settings with a run that was stopped: surely more than this, without drift
-                             and offsets; -INFINITY: nothing is sure */
+    struct last_run *last; /* [num_active] the last run of each on this level; y NAN: none */
+    double *floors;        /* [num_active] of settings with a run that was stopped: surely more than this, without drift
+                                    and offsets; -INFINITY: nothing is sure */
     int32_t num_points;
     const struct hyper *hypers; /* [num_points] */
     struct gp *points;          /* [num_points] */

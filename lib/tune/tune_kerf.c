@@ -159,18 +159,20 @@ static void decide(const struct joint_draws *draws, struct kerf_tune_decision *r
               tune_words(study, setting, words, sizeof words), 100 * share_of(study), 100 * probability);
 }
 
-/* Runs that were all stopped, one setting among them again, say little, and perhaps that the machine has slowed down:
- * then the fastest setting that was measured is measured once more, to its end. */
-static int only_stopped(const struct kerf_tune_study *study) {
+/* Runs that were all stopped, STOPPED_MOST with one setting twice or twice as many, say little, and perhaps that the
+ * machine has slowed down: then the fastest setting that was measured is measured once more, to its end. Returns how
+ * many they are, 0: not so. */
+static int32_t only_stopped(const struct kerf_tune_study *study) {
     int32_t stopped = 0, again = 0;
-    for (int32_t i = study->num_observations - 1; i >= 0 && stopped < STOPPED_MOST; i--) {
+    for (int32_t i = study->num_observations - 1; i >= 0; i--) {
         const struct kerf_tune_observation *last = &study->observations[i];
         if (last->warmup || last->disturbed || last->outcome == KERF_TUNE_FAILED) continue;
         if (last->outcome != KERF_TUNE_CENSORED) return 0;
         again |= study->tallies[last->setting].censored > 1;
         stopped++;
+        if (stopped == 2 * STOPPED_MOST || (stopped == STOPPED_MOST && again)) return stopped;
     }
-    return stopped == STOPPED_MOST && again;
+    return 0;
 }
 
 static int32_t fastest_measured(const struct kerf_tune_study *study) {
@@ -195,9 +197,9 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
         try_anything(study, pending, num_pending, ret_decision);
         return KERF_OK;
     }
-    int32_t anchor = only_stopped(study) ? fastest_measured(study) : -1;
+    int32_t stopped = only_stopped(study), anchor = stopped ? fastest_measured(study) : -1;
     if (anchor >= 0) {
-        tune_measure(ret_decision, anchor, 0, "the last %d were stopped: is the machine as it was?", (int)STOPPED_MOST);
+        tune_measure(ret_decision, anchor, 0, "the last %d were stopped: is the machine as it was?", (int)stopped);
         return KERF_OK;
     }
     int32_t code = beliefs_update(beliefs, study, SURFACE_ALIKE, err);
