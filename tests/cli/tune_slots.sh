@@ -10,7 +10,7 @@ of_slot() { # slot 0 is not written
 says() { grep -oE '"setting":"[^"]*"|"why":"[^"]*"' | paste -sd ' '; }
 
 echo "== each slot measures the default first"
-tunes --slots 3 --study three --format json -- "$worker" --sleep 0.02 >/dev/null 2>err
+tunes --slots 3 --study three --format json -- "$worker" --sleep 0.3 >/dev/null 2>err
 for slot in 0 1 2; do of_slot three $slot | head -1 | says; done
 grep -oE '"stopped":"[a-z]*"|"loads":[0-9]*|"ubatch":(128|256|512)\},"mean"' out | head -3 | sed 's/:.*mean/: on the floor of the valley/'
 
