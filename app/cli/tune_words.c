@@ -205,6 +205,20 @@ static void words_equivalent(struct kerf_text *out, const struct tune_report *re
     free(order);
 }
 
+/* Of a trial that went well a message tells that what cleans up after it did not. */
+static void words_cleanup(struct kerf_text *out, const struct study_state *state) {
+    const char *message = NULL;
+    int32_t count = 0;
+    for (int32_t i = 0; i < state->num_entries; i++) {
+        const struct kerf_trial_result *result = &state->entries[i].result;
+        int is_good = result->observation.outcome != KERF_TUNE_FAILED && !result->observation.disturbed;
+        if (is_good && result->message[0]) message = result->message, count++;
+    }
+    if (count)
+        kerf_text_printf(out, "After %d trial%s the %s; they count all the same.\n", count, count == 1 ? "" : "s",
+                         message);
+}
+
 static void words_effort(struct kerf_text *out, const struct tune_report *report) {
     const struct study_state *state = report->state;
     const struct kerf_tune_answer *answer = &report->answer;
@@ -226,6 +240,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
         kerf_text_add(out, ".");
     }
     kerf_text_add(out, "\n");
+    words_cleanup(out, state);
     if (state->num_earlier)
         kerf_text_printf(out, "%d measurement%s of %d earlier stud%s of this program helped; --fresh ignores them.\n",
                          state->num_earlier, state->num_earlier == 1 ? "" : "s", state->num_studies,

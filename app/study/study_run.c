@@ -13,6 +13,7 @@ enum {
     DISTURBED_MAX = 6,     /* in a row, with longer and longer waits between them: the machine is too noisy */
     HOPELESS_FAILURES = 5, /* before anything was measured: the program does not run at all */
     START_FAILURES = 5,    /* in a row, to load or to be started at all: it runs no more */
+    NEVER_READY = 2,       /* load time-outs before anything was measured: it does not speak the protocol */
     ANCHOR_TRIES = 2       /* of a slot: where the anchor fails there twice it goes on without */
 };
 static const double PATIENCE_S = 31; /* 1, 2, 4, 8, 16 */
@@ -168,6 +169,12 @@ static void begin_clock(struct study_run *run, const struct kerf_tune_observatio
         run->clock_offset_s = 0;
 }
 
+static int is_hopeless(const struct study_run *run, const struct kerf_trial_result *last) {
+    int is_never_ready = last->observation.failure == KERF_TUNE_FAILURE_LOAD && run->start_failures >= NEVER_READY;
+    if (run->measured == 0 && (run->failed >= HOPELESS_FAILURES || is_never_ready)) return 1;
+    return run->start_failures >= START_FAILURES;
+}
+
 static int32_t take_result(struct study_run *run, const struct kerf_trial_result *result, struct kerf_error *err) {
     struct slot *slot = &run->slots[result->observation.slot];
     struct study_entry entry = {.result = *result};
@@ -181,7 +188,7 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     keep_in_journal(run, &entry);
     int32_t code = learn(run, &entry, err);
     if (code != KERF_OK) return code;
-    if ((run->measured == 0 && run->failed >= HOPELESS_FAILURES) || run->start_failures >= START_FAILURES) {
+    if (is_hopeless(run, result)) {
         stop(run, run->measured ? STUDY_BUDGET : STUDY_NOTHING, "");
         snprintf(run->state.reason, sizeof run->state.reason, "the last %d trials failed: %s",
                  run->measured ? START_FAILURES : run->failed, result->message);

@@ -26,7 +26,7 @@
 #include <string.h>
 #include "tune/likeness.h"
 
-enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64, EARLIER_MOST = 8, STARTS_MOST = 32 };
+enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64, EARLIER_MOST = 8, STARTS_MOST = 32, FEW_POINTS = 24 };
 static const double FORGET = 20;
 static const double TRUST = 0.75;
 static const double CONSTANT = 4;  /* variance of c, in variances of f */
@@ -193,7 +193,7 @@ static void write_prior(const struct surface_model *model, const struct hyper *h
     gp->log_evidence = hyper->log_prior;
 }
 
-static int write_points(struct surface_model *model) {
+static int write_points(struct surface_model *model, int32_t most_points) {
     const struct kerf_tune_space *space = model->study->space;
     struct arena *arena = &model->arena;
     int32_t num_axes = 0;
@@ -204,7 +204,7 @@ static int write_points(struct surface_model *model) {
         if (likeness_matters(&space->params[k])) axes[num_axes++] = k;
     int32_t has_prior = prior_means(model, means);
     int64_t cells = (int64_t)model->dims * model->dims, most = CELLS_MOST / cells;
-    most = most < 24 ? 24 : most > HYPER_MOST ? HYPER_MOST : most;
+    most = most < FEW_POINTS ? FEW_POINTS : most > most_points ? most_points : most;
     model->hypers = hyper_grid(num_axes, has_prior, (int32_t)most, arena, &model->num_points);
     double *tables = axis_tables(model, axes, num_axes);
     if (model->hypers == NULL || tables == NULL) return 0;
@@ -360,7 +360,7 @@ static int learn_until(struct surface_model *model, int32_t num_observations) {
     return 1;
 }
 
-static int32_t make(const struct kerf_tune_study *study, int32_t kind, const struct jumps *jumps,
+static int32_t make(const struct kerf_tune_study *study, int32_t kind, const struct jumps *jumps, int32_t most_points,
                     struct surface_model **ret_model, struct kerf_error *err) {
     struct surface_model *model = calloc(1, sizeof *model);
     if (model == NULL) return tune_no_memory(err);
@@ -376,7 +376,7 @@ static int32_t make(const struct kerf_tune_study *study, int32_t kind, const str
     model->last = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->last);
     model->floors = arena_take(&model->arena, (size_t)study->num_active, sizeof *model->floors);
     if (model->active) count_offsets(model);
-    if (model->active == NULL || model->last == NULL || model->floors == NULL || !write_points(model)) {
+    if (model->active == NULL || model->last == NULL || model->floors == NULL || !write_points(model, most_points)) {
         surface_model_free(model);
         return tune_no_memory(err);
     }
@@ -392,7 +392,7 @@ static int32_t make(const struct kerf_tune_study *study, int32_t kind, const str
 static int32_t evidence_with(const struct surface_model *model, const struct jumps *jumps, double *ret_evidence,
                              struct kerf_error *err) {
     struct surface_model *trial;
-    int32_t code = make(model->study, model->kind, jumps, &trial, err);
+    int32_t code = make(model->study, model->kind, jumps, FEW_POINTS, &trial, err);
     double most = -INFINITY, sum = 0;
     if (code != KERF_OK) return code;
     learn_until(trial, model->seen + 1);
@@ -428,7 +428,7 @@ int32_t surface_model_update(const struct kerf_tune_study *study, int32_t kind, 
     while (!fits || !learn_until(*model, study->num_observations)) {
         if (fits) code = judge_jump(*model, &jumps, err);
         *model = surface_model_free(*model);
-        if (code == KERF_OK) code = make(study, kind, &jumps, model, err);
+        if (code == KERF_OK) code = make(study, kind, &jumps, HYPER_MOST, model, err);
         if (code != KERF_OK) return code;
         fits = 1;
     }

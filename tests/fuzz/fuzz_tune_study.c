@@ -24,7 +24,7 @@ static unsigned byte(struct input *input) {
 }
 
 static struct kerf_tune_space *make_space(unsigned shape) {
-    static const char *const params[] = {"a=1..3", "kv=f16,q8", "f?=-f", "b=-4,0,9", "c=16..64:x2"};
+    static const char *const params[] = {"a=1..3", "kv=f16,q8", "f?=-f", "b=-4,9", "c=16..64:x4"};
     static const char *const wheres[] = {"a >= 1", "a + c < 60 || kv == 'f16'"};
     struct kerf_tune_space *space;
     const char *where = wheres[shape >> 2 & 1];

@@ -291,7 +291,9 @@ static void time_out(struct slot *slot) {
     if (trial->is_closed)
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker closed its output and lives on");
     else if (trial->phase == PHASE_LOAD || (slot->runner->protocol->has_load && !is_worker && !trial->was_loaded))
-        slot_failed(slot, KERF_TUNE_FAILURE_LOAD, is_worker ? "not ready within %g s" : "no sample within %g s",
+        slot_failed(slot, KERF_TUNE_FAILURE_LOAD,
+                    is_worker ? "not ready within %g s: a worker says {\"ready\":true} once it has loaded"
+                              : "no sample within %g s",
                     command->load_timeout_s);
     else
         slot_failed(slot, KERF_TUNE_FAILURE_HANG, is_worker ? "no answer within %g s" : "no end within %g s",

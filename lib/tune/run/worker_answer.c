@@ -14,6 +14,12 @@ static void bad(struct worker_answer *answer, const char *why) {
     snprintf(answer->text, sizeof answer->text, "%s", why);
 }
 
+/* What is null is not told. */
+static int tells(const json_t *root, const char *key) {
+    const json_t *value = json_object_get(root, key);
+    return value && !json_is_null(value);
+}
+
 /* The finite number under key; NAN where it is none. */
 static double number_of(const json_t *root, const char *key) {
     const json_t *value = json_object_get(root, key);
@@ -30,8 +36,7 @@ static int32_t failure_of(const json_t *root, const char *error) {
 }
 
 static void read_clock(const json_t *root, struct worker_answer *answer) {
-    int has_start = json_object_get(root, "start_s") != NULL, has_end = json_object_get(root, "end_s") != NULL;
-    if (!has_start && !has_end) return;
+    if (!tells(root, "start_s") && !tells(root, "end_s")) return;
     answer->start_s = number_of(root, "start_s");
     answer->end_s = number_of(root, "end_s");
     if (answer->end_s >= answer->start_s) return;
@@ -41,8 +46,9 @@ static void read_clock(const json_t *root, struct worker_answer *answer) {
 
 static void read_answer(const json_t *root, struct worker_answer *answer) {
     const json_t *error = json_object_get(root, "error");
-    const char *key = json_object_get(root, "censored") ? "censored" : "value";
-    if (error) { /* a value beside it is none */
+    int has_result = tells(root, "value") || tells(root, "censored");
+    const char *key = tells(root, "censored") ? "censored" : "value";
+    if (error && (!json_is_null(error) || !has_result)) { /* a value beside an error is none */
         const char *text = json_is_string(error) ? json_string_value(error) : "";
         answer->says = WORKER_ERROR;
         quote_line(*text ? text : "the worker tells no reason", answer->text, sizeof answer->text);
