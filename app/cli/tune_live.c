@@ -76,8 +76,7 @@ static void add_rows(struct kerf_text *cells, const struct tune_report *report, 
             words_interval(cells, request, estimate->interval, " - ");
         }
         kerf_text_printf(cells, "\t%d\t", estimate->observations);
-        if (!isnan(estimate->probability_within))
-            kerf_text_printf(cells, "%.0f %%", 100 * estimate->probability_within);
+        if (!isnan(estimate->probability_within)) words_chance(cells, estimate->probability_within);
         kerf_text_add(cells, "\n");
         rows++;
     }

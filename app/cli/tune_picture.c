@@ -18,7 +18,10 @@ static struct kerf_chart_row bar(const struct tune_report *report, struct sketch
         words_interval(&note, request, estimate->interval, " to ");
         kerf_text_add(&note, ")");
     }
-    if (!isnan(estimate->probability_within)) kerf_text_printf(&note, ", %.0f %%", 100 * estimate->probability_within);
+    if (!isnan(estimate->probability_within)) {
+        kerf_text_add(&note, ", ");
+        words_chance(&note, estimate->probability_within);
+    }
     if (value) *value = fmax(estimate->mean, 0);
     return (struct kerf_chart_row){sketch_text(sketch, &label), NULL, value, sketch_text(sketch, &note)};
 }

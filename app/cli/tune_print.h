@@ -48,6 +48,9 @@ void words_interval(struct kerf_text *out, const struct study_request *request, 
 /* A share as it was given: "3 %", "2.5 %", "99.9999 %". */
 void words_share(struct kerf_text *out, double share);
 
+/* "96 %", with a decimal near 0 and 1; ">99.9 %" where draws tell no more. */
+void words_chance(struct kerf_text *out, double probability);
+
 /* The study in sentences, a paragraph each. bold: 1 where escape sequences may be used. */
 void words_study(struct kerf_text *out, const struct tune_report *report, int32_t bold);
 

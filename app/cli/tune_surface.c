@@ -18,9 +18,14 @@ static void choose_axes(const struct kerf_tune_space *space, int32_t *across, in
     *down = axes[1];
 }
 
+/* What it takes; of a setting whose runs were all stopped, what it takes more than. */
+static double shown(const struct kerf_tune_estimate *estimate) {
+    return estimate->status == KERF_TUNE_ALL_CENSORED ? estimate->bound : estimate->mean;
+}
+
 static double ratio(const struct tune_report *report, int32_t setting) {
     const struct kerf_tune_answer *answer = &report->answer;
-    double best = answer->settings[answer->best].mean, mean = answer->settings[setting].mean;
+    double best = answer->settings[answer->best].mean, mean = shown(&answer->settings[setting]);
     double value = report->state->request->maximize ? best / mean : mean / best;
     return value > 0 && isfinite(value) ? value : NAN;
 }
@@ -40,9 +45,9 @@ static const char *tip(const struct tune_report *report, struct sketch *sketch, 
     struct kerf_text text = {0};
     kerf_tune_setting_write(report->state->space, setting, &text);
     kerf_text_printf(&text, ": %s", kerf_tune_status_word(estimate->status));
-    if (isfinite(estimate->mean)) {
+    if (isfinite(shown(estimate))) {
         kerf_text_add(&text, estimate->status == KERF_TUNE_ALL_CENSORED ? ", more than " : ", ");
-        words_objective(&text, request, estimate->mean);
+        words_objective(&text, request, shown(estimate));
     }
     if (tune_is_interval(estimate->interval) && estimate->status == KERF_TUNE_MEASURED) {
         kerf_text_add(&text, " (");

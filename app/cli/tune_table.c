@@ -41,12 +41,11 @@ int32_t *tune_order(const struct tune_report *report) {
 /* ---- Rows --------------------------------------------------------------------------------------------------- */
 
 static void probability_cell(struct kerf_text *cells, double probability) {
+    kerf_text_add(cells, "\t");
     if (isnan(probability))
-        kerf_text_add(cells, "\t-");
-    else if (probability < 0.0005)
-        kerf_text_add(cells, "\t0 %");
+        kerf_text_add(cells, "-");
     else
-        kerf_text_printf(cells, probability < 0.1 || probability > 0.99 ? "\t%.1f %%" : "\t%.0f %%", 100 * probability);
+        words_chance(cells, probability);
 }
 
 static const char *mark(const struct tune_report *report, int32_t index) {
@@ -55,19 +54,8 @@ static const char *mark(const struct tune_report *report, int32_t index) {
     return index == answer->best ? "best" : index == report->state->space->default_setting ? "default" : "";
 }
 
-/* The longest that it was run; what the model expects beyond that is no measurement. NAN: an earlier study stopped it.
- */
-static double stopped_at(const struct tune_report *report, int32_t index) {
-    double most = NAN;
-    for (int32_t i = 0; i < report->state->num_entries; i++) {
-        const struct kerf_tune_observation *observation = &report->state->entries[i].result.observation;
-        if (observation->setting == index && observation->outcome == KERF_TUNE_CENSORED)
-            most = fmax(most, observation->value);
-    }
-    return most;
-}
-
-/* One line: values of the parameters, mean, interval, runs, probabilities, what there is to say. */
+/* One line: values of the parameters, mean, interval, runs, probabilities, what there is to say. Of a setting whose
+ * runs were all stopped the longest: what the model expects beyond that is no measurement. */
 static void row(struct kerf_text *cells, const struct tune_report *report, int32_t index) {
     const struct kerf_tune_space *space = report->state->space;
     const struct kerf_tune_estimate *estimate = &report->answer.settings[index];
@@ -79,7 +67,7 @@ static void row(struct kerf_text *cells, const struct tune_report *report, int32
     kerf_text_add(cells, "\t");
     int is_stopped = estimate->status == KERF_TUNE_ALL_CENSORED;
     if (is_stopped) kerf_text_add(cells, "> ");
-    words_objective(cells, request, is_stopped ? stopped_at(report, index) : estimate->mean);
+    words_objective(cells, request, is_stopped ? estimate->bound : estimate->mean);
     kerf_text_add(cells, "\t");
     if (estimate->status == KERF_TUNE_MEASURED) words_interval(cells, request, estimate->interval, " - ");
     kerf_text_printf(cells, "\t%d", estimate->observations);

@@ -51,13 +51,17 @@ void words_objective(struct kerf_text *out, const struct study_request *request,
         kerf_text_printf(out, "%.4g", value);
 }
 
-static void percent(struct kerf_text *out, double share) {
-    double value = 100 * share;
-    kerf_text_printf(out, value > 99 && value < 99.95 ? "%.1f %%" : "%.0f %%", fmin(value, value < 99.95 ? 99.9 : 100));
-}
-
 /* Rounded where a double begins to differ from what was written. */
 void words_share(struct kerf_text *out, double share) { kerf_text_printf(out, "%.14g %%", 100 * share); }
+
+void words_chance(struct kerf_text *out, double probability) {
+    if (probability > 0.999)
+        kerf_text_add(out, ">99.9 %");
+    else if (probability < 0.0005)
+        kerf_text_add(out, "0 %");
+    else
+        kerf_text_printf(out, probability < 0.1 || probability > 0.99 ? "%.1f %%" : "%.0f %%", 100 * probability);
+}
 
 void words_interval(struct kerf_text *out, const struct study_request *request, const double interval[2],
                     const char *between) {
@@ -121,7 +125,7 @@ static void words_certainty(struct kerf_text *out, const struct tune_report *rep
     kerf_text_add(out, " of the best of ");
     words_choice(out, report);
     kerf_text_add(out, " with a probability of ");
-    percent(out, probability);
+    words_chance(out, probability);
     kerf_text_add(out, ".\n");
 }
 

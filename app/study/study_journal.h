@@ -42,7 +42,7 @@ struct study_record {
     int64_t loads;            /* of all its runs */
     double elapsed_s;
     char stopped[16]; /* "confident", ...; "" while it runs or after a crash */
-    char reason[240];
+    char reason[400];
     int64_t whole_bytes; /* up to the end of the last whole line */
 };
 

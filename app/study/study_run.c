@@ -464,8 +464,14 @@ static int32_t begin(struct study_run *run, const struct study_request *request,
 static void warn(const struct study_run *run) {
     const struct study_request *request = &run->request;
     int is_local = strcmp(request->objective, "cpu") == 0 || strcmp(request->objective, "memory") == 0;
-    char line[200];
+    const struct study_record *resumed = run->plan->resumed;
+    char line[200], key[STUDY_KEY_SIZE];
     if (run->plan->warn == NULL) return;
+    study_request_key(request, key);
+    if (resumed && strcmp(key, resumed->key) != 0)
+        run->plan->warn(
+            "the program, a file that it is given or the machine has changed since the study began: what was "
+            "measured then counts as if measured now. Without --resume a study begins anew");
     if (request->launcher && is_local) {
         snprintf(line, sizeof line,
                  "--objective %s with --launcher is that of the launcher's processes on this machine",

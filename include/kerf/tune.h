@@ -194,6 +194,7 @@ struct kerf_tune_estimate {
     int32_t observations, censored, failed;
     double mean;               /* of the objective; NAN where nothing can be said */
     double interval[2];        /* holds the mean with `confidence` */
+    double bound;              /* the most that a run of it was stopped at, as the machine was then; NAN: none was */
     double probability_within; /* that it is within `within` of the best of all settings; NAN: the policy tells none */
     double probability_within_margin;
     const char *reason; /* why it failed or was skipped; "" */
@@ -203,8 +204,8 @@ struct kerf_tune_answer {
     int32_t best;        /* setting, -1 while nothing was measured */
     int32_t recommended; /* the preferred one of those that are within the margin; else best */
     int32_t observations, censored, failed, disturbed;
-    double noise;            /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated */
-    double drift;            /* how much the machine drifted over the study, as a factor of the objective; 1: not */
+    double noise; /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated */
+    double drift; /* how much the machine drifted over the study, as a factor of the objective; 1: not */
     double default_gain;     /* default's mean over best's (for maximize best's over default's): 1.04; NAN: unknown */
     double gain_interval[2]; /* with `confidence` */
     char reason[240];        /* of the recommendation, one line */

@@ -24,6 +24,7 @@ static void plain_estimate(const struct kerf_tune_study *study, const struct tal
                                       .failed = tally->failed,
                                       .mean = NAN,
                                       .interval = {NAN, NAN},
+                                      .bound = tally->censored ? tally->most : NAN,
                                       .probability_within = NAN,
                                       .probability_within_margin = NAN,
                                       .reason = tally->skipped ? tally->skipped : ""};
@@ -67,7 +68,7 @@ static void plain_gain(const struct kerf_tune_study *study, struct kerf_tune_ans
 }
 
 static void write_reason(const struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
-    char best[90], recommended[90];
+    char best[90], recommended[90], chance[CHANCE_SIZE];
     if (answer->best < 0) {
         snprintf(answer->reason, sizeof answer->reason, "nothing was measured");
         return;
@@ -76,13 +77,13 @@ static void write_reason(const struct kerf_tune_study *study, struct kerf_tune_a
     tune_words(study, answer->recommended, recommended, sizeof recommended);
     const struct kerf_tune_estimate *of = &study->estimates[answer->recommended];
     if (answer->recommended != answer->best)
-        snprintf(answer->reason, sizeof answer->reason, "preferred to %s and within %g %% of the best with %.1f %%",
-                 best, 100 * study->question.margin, 100 * of->probability_within_margin);
+        snprintf(answer->reason, sizeof answer->reason, "preferred to %s and within %g %% of the best with %s", best,
+                 100 * study->question.margin, tune_chance(of->probability_within_margin, chance));
     else if (isnan(of->probability_within))
         snprintf(answer->reason, sizeof answer->reason, "the best mean of %d observations", (int)answer->observations);
     else
-        snprintf(answer->reason, sizeof answer->reason, "within %g %% of the best with %.1f %%",
-                 100 * study->question.within, 100 * of->probability_within);
+        snprintf(answer->reason, sizeof answer->reason, "within %g %% of the best with %s",
+                 100 * study->question.within, tune_chance(of->probability_within, chance));
 }
 
 int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,

@@ -3,16 +3,16 @@
  * What a failure rules out. Out of memory: the setting, and all that have no integer smaller and the same choices, as
  * memory grows with every integer there is (batch, micro-batch, layers on the accelerator, threads). A load or a run
  * that hangs: the setting, as it is not worth another time-out. Anything else: the setting, once it has failed TWICE
- * and never worked; and what goes with a word (a choice's or a flag's value) that FEW settings failed with and none
- * worked with, while another word worked: settings that share with these all that they have in common, and whose other
- * integers lie between theirs. Once MANY failed, and another word worked between their integers, it is the word and
- * not the size: then those with any integers.
+ * and never worked, or THRICE in a row though it did; and what goes with a word (a choice's or a flag's value) that FEW
+ * settings failed with and none worked with, while another word worked: settings that share with these all that they
+ * have in common, and whose other integers lie between theirs. Once MANY failed, and another word worked between their
+ * integers, it is the word and not the size: then those with any integers.
  */
 #include "tune/exclusion.h"
 
 #include <stdlib.h>
 
-enum { TWICE = 2, FEW = 3, MANY = 6 };
+enum { TWICE = 2, THRICE = 3, FEW = 3, MANY = 6 };
 
 int dominates(const struct kerf_tune_space *space, int32_t a, int32_t b) {
     const int32_t *of_a = space->values + (int64_t)a * space->num_params;
@@ -169,8 +169,9 @@ void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune
     default: break;
     }
     exclude_with_words(study, failed->setting);
-    if (tally->failed < TWICE || tally->values + tally->censored > 0) return;
-    const char *word = kerf_tune_failure_word(failed->failure);
-    const char *reason = arena_printf(&study->arena, "failed twice (%s)", word);
-    exclude(study, failed->setting, reason ? reason : "failed twice");
+    int works = tally->values + tally->censored > 0, enough = works ? THRICE : TWICE;
+    if (tally->in_a_row < enough) return;
+    const char *word = kerf_tune_failure_word(failed->failure), *times = works ? "three times in a row" : "twice";
+    const char *reason = arena_printf(&study->arena, "failed %s (%s)", times, word);
+    exclude(study, failed->setting, reason ? reason : "failed");
 }

@@ -60,7 +60,7 @@ static void decide(const struct kerf_tune_study *study, const struct joint_draws
                    int32_t num_pending, struct kerf_tune_decision *ret_decision) {
     int32_t leader = beliefs_leader(draws), setting = beliefs_setting(draws, leader);
     int32_t candidate = study->num_preferred ? equivalence_candidate(draws, leader) : -1, again;
-    char words[120];
+    char words[120], chance[CHANCE_SIZE];
     tune_words(study, setting, words, sizeof words);
     if (draws->within[leader] < study->question.confidence || study->tallies[setting].values == 0) {
         int32_t rival = least_run(study, draws, pending, num_pending);
@@ -69,8 +69,8 @@ static void decide(const struct kerf_tune_study *study, const struct joint_draws
     } else if ((again = replicates_wanted(draws, leader)) >= 0) {
         tune_measure(ret_decision, again, beliefs_limit(draws), "once more: how much do runs of one setting differ?");
     } else if (candidate < 0 || equivalence_accepted(draws, leader) == candidate) {
-        tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %.1f %%", words,
-                  100 * study->question.within, 100 * draws->within[leader]);
+        tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %s", words,
+                  100 * study->question.within, tune_chance(draws->within[leader], chance));
     } else {
         int32_t other = beliefs_setting(draws, candidate);
         int32_t behind = runs_of(study, other, pending, num_pending) <= runs_of(study, setting, pending, num_pending);

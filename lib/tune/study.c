@@ -45,6 +45,11 @@ const char *tune_words(const struct kerf_tune_study *study, int32_t setting, cha
     return buffer;
 }
 
+const char *tune_chance(double probability, char buffer[CHANCE_SIZE]) {
+    snprintf(buffer, CHANCE_SIZE, "%s%.1f %%", probability > 0.999 ? ">" : "", 100 * fmin(probability, 0.999));
+    return buffer;
+}
+
 void tune_measure(struct kerf_tune_decision *ret_decision, int32_t setting, double limit, const char *format, ...) {
     va_list arguments;
     *ret_decision = (struct kerf_tune_decision){.action = KERF_TUNE_MEASURE, .setting = setting, .limit = limit};
@@ -182,6 +187,7 @@ static int32_t reserve(struct kerf_tune_study *study, struct kerf_error *err) {
 static void tally(struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
     struct tally *tally = &study->tallies[o->setting];
     tally->tries++;
+    tally->in_a_row = o->outcome == KERF_TUNE_FAILED ? tally->in_a_row + 1 : 0;
     if (o->outcome == KERF_TUNE_VALUE) {
         double off = o->value - tally->mean;
         tally->mean += off / ++tally->values;

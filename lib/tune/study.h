@@ -10,6 +10,7 @@
 /* What was seen of one setting. */
 struct tally {
     int32_t values, censored, failed;
+    int32_t in_a_row;     /* the last so many all failed */
     int32_t tries;        /* all observations that count, failures too */
     double mean, squares; /* of the values: Welford */
     double most;          /* the largest bound at which a run was stopped */
@@ -73,6 +74,10 @@ void tune_stop(struct kerf_tune_decision *ret_decision, int32_t stop, const char
 
 /* "batch=512,ubatch=128" into a buffer for a reason. */
 const char *tune_words(const struct kerf_tune_study *study, int32_t setting, char *buffer, size_t size);
+
+enum { CHANCE_SIZE = 12 };
+/* "95.3 %" into a buffer for a reason; ">99.9 %" where draws tell no more. */
+const char *tune_chance(double probability, char buffer[CHANCE_SIZE]);
 
 /* Below 0 where a is preferred to b, above 0 where b is; 0 only of a setting and itself. */
 int tune_prefers(const struct kerf_tune_study *study, int32_t a, int32_t b);

@@ -69,7 +69,7 @@ static void statement(const struct joint_draws *draws, int32_t i, double share, 
 static void seek(const struct joint_draws *draws, int32_t leader, struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
     unsigned char holds[DRAWS];
-    char words[120];
+    char words[120], chance[CHANCE_SIZE];
     double share = share_of(study), probability = probability_of(draws, leader);
     int32_t setting = beliefs_setting(draws, leader), pick = leader;
     if (probability < study->question.confidence) {
@@ -79,8 +79,8 @@ static void seek(const struct joint_draws *draws, int32_t leader, struct kerf_tu
     tune_words(study, setting, words, sizeof words);
     int32_t picked = beliefs_setting(draws, pick);
     if (pick == leader)
-        tune_measure(ret_decision, picked, beliefs_limit(draws), "the leader: within %g %% of the best with %.1f %%",
-                     100 * share, 100 * probability);
+        tune_measure(ret_decision, picked, beliefs_limit(draws), "the leader: within %g %% of the best with %s",
+                     100 * share, tune_chance(probability, chance));
     else
         tune_measure(ret_decision, picked, beliefs_limit(draws), "%s %s",
                      study->tallies[picked].tries ? "a rival of" : "it may be better than", words);
@@ -90,15 +90,15 @@ static void compare(const struct joint_draws *draws, int32_t candidate, int32_t 
                     struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
     unsigned char holds[DRAWS], may[DRAW_SETTINGS_MOST + 2] = {0};
-    char words[120];
+    char words[120], chance[CHANCE_SIZE];
     may[candidate] = may[leader] = 1;
     statement(draws, candidate, study->question.margin, holds);
     int32_t pick = most_informative(draws, holds, may, beliefs_cut(draws));
     if (study->tallies[beliefs_setting(draws, candidate)].tries == 0) pick = candidate;
     tune_words(study, beliefs_setting(draws, pick == leader ? candidate : leader), words, sizeof words);
-    tune_measure(ret_decision, beliefs_setting(draws, pick), beliefs_limit(draws), "%s %s: within %g %% with %.1f %%",
+    tune_measure(ret_decision, beliefs_setting(draws, pick), beliefs_limit(draws), "%s %s: within %g %% with %s",
                  pick == leader ? "the leader, beside" : "whether it is as good as", words,
-                 100 * study->question.margin, 100 * draws->within_margin[candidate]);
+                 100 * study->question.margin, tune_chance(draws->within_margin[candidate], chance));
 }
 
 /* A setting one step beside the leader on an axis, at whose value nothing was tried; -1: there is none. A surface may
@@ -130,7 +130,7 @@ static void decide(const struct joint_draws *draws, struct kerf_tune_decision *r
     int32_t bound = study->question.max_observations ? study->question.max_observations : MOST;
     double noise, probability = probability_of(draws, leader);
     int unsure = probability < study->question.confidence;
-    char words[120];
+    char words[120], chance[CHANCE_SIZE];
     if (unsure && beliefs_hopeless(draws, share_of(study), bound, &noise)) {
         tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "runs of one setting differ by %.3g %%: too much to tell %g %%",
                   100 * noise, 100 * share_of(study));
@@ -155,8 +155,8 @@ static void decide(const struct joint_draws *draws, struct kerf_tune_decision *r
         compare(draws, candidate, leader, ret_decision);
         return;
     }
-    tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %.1f %%",
-              tune_words(study, setting, words, sizeof words), 100 * share_of(study), 100 * probability);
+    tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %s",
+              tune_words(study, setting, words, sizeof words), 100 * share_of(study), tune_chance(probability, chance));
 }
 
 /* Runs that were all stopped, STOPPED_MOST with one setting twice or twice as many, say little, and perhaps that the

@@ -103,6 +103,6 @@ echo "== it stays, and comes back when the study goes on"
 begin 7
 bench --study back --patience 0.3s
 facts out | head -1
-"$KERF" tune --resume --study back --format json >out
+taskset -c "$processor" "$KERF" tune --resume --study back --format json >out
 echo "status $?"
 facts out

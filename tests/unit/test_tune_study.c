@@ -433,6 +433,34 @@ static void a_word_that_always_fails_is_left_out(void **state) {
 }
 
 /* A study of a program in which one word always crashes finds the best of the others in few failures. */
+/* What worked before it began to crash is no answer, and is not tried for ever. */
+static void the_best_that_begins_to_crash_is_left_out(void **state) {
+    (void)state;
+    enum { GOOD_RUNS = 6 };
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    struct kerf_tune_question question = ask(space, NULL);
+    struct kerf_tune_study *study = begin(&question);
+    struct bed bed = {space, random_seed(8), 0};
+    int32_t runs = 0, failures = 0;
+    struct kerf_tune_decision next;
+    for (; (next = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
+        struct kerf_tune_observation o = run(&bed, &next);
+        if (runs >= GOOD_RUNS && value_of(space, o.setting, 1) == 4) { /* ubatch 32, the best */
+            o = (struct kerf_tune_observation){
+                .setting = o.setting, .outcome = KERF_TUNE_FAILED, .failure = KERF_TUNE_FAILURE_CRASH};
+            failures++;
+        }
+        observe(study, &o);
+    }
+    struct kerf_tune_answer answer = answer_of(study);
+    assert_int_equal(next.stop, KERF_TUNE_CONFIDENT);
+    assert_in_range(failures, 3, 3 * space->params[0].num_values);
+    assert_in_range(runs, GOOD_RUNS, 80);
+    assert_true(truth(space, answer.best) > 1 && truth(space, answer.best) < 1.03 * exp(0.2));
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+}
+
 static void a_study_with_a_word_that_fails_ends_soon(void **state) {
     (void)state;
     struct kerf_tune_space *space = grid_of_words("batch=16..2048:x2");
@@ -750,6 +778,7 @@ int main(void) {
         cmocka_unit_test(out_of_memory_rules_out_what_is_larger),
         cmocka_unit_test(ends_when_everything_fails),
         cmocka_unit_test(a_word_that_always_fails_is_left_out),
+        cmocka_unit_test(the_best_that_begins_to_crash_is_left_out),
         cmocka_unit_test(a_study_with_a_word_that_fails_ends_soon),
         cmocka_unit_test(ends_when_nothing_works_any_more),
         cmocka_unit_test(skipped_settings_are_left_alone),
