@@ -11,7 +11,7 @@ facts whole.json
 
 echo "== kill -9 in the middle, and on: the same answer, nothing lost or doubled"
 # shellcheck disable=SC2086
-"$KERF" tune $grid --protocol worker --interference ignore --fresh --study killed --format json -- "$worker" --sleep 0.05 >killed.json 2>&1 &
+"$KERF" tune $grid --protocol worker --interference ignore --fresh --study killed --format json -- "$worker" --sleep 0.053 >killed.json 2>&1 &
 kerf=$!
 has_lines() { [ "$(lines "$1")" -gt "$2" ]; }
 until_true has_lines killed 5
@@ -20,7 +20,8 @@ wait $kerf 2>/dev/null
 before=$(lines killed)
 sleep 0.3
 [ "$(lines killed)" = "$before" ] && echo "nobody writes to it any more"
-pgrep -f "$worker --sleep 0.05" >/dev/null && echo "its worker lives on"
+# (no other case sleeps so long)
+pgrep -f "$worker --sleep 0.053" >/dev/null && echo "its worker lives on"
 "$KERF" tune --resume --study killed --format json >resumed.json
 facts resumed.json >a
 facts whole.json >b
