@@ -205,7 +205,7 @@ struct kerf_tune_answer {
     int32_t recommended; /* the preferred one of those that are within the margin; else best */
     int32_t observations, censored, failed, disturbed;
     double noise; /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated */
-    double drift; /* how much the machine drifted over the study, as a factor of the objective; 1: not */
+    double drift; /* by what the objective of one setting changed from the first run to the last, as a factor; 1: not */
     double default_gain;     /* default's mean over best's (for maximize best's over default's): 1.04; NAN: unknown */
     double gain_interval[2]; /* with `confidence` */
     char reason[240];        /* of the recommendation, one line */

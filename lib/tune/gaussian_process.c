@@ -118,3 +118,11 @@ void gp_drift(struct gp *gp, int32_t dims, int32_t which, double keep, double va
     for (int32_t i = 0; i < dims; i++) gp->cov[(int64_t)i * dims + which] = row[i];
     gp->mean[which] *= keep;
 }
+
+void gp_keep(struct gp *gp, int32_t dims, int32_t from, int32_t to) {
+    double *row = gp->cov + (int64_t)to * dims;
+    for (int32_t i = 0; i < dims; i++) row[i] = gp->cov[(int64_t)from * dims + i];
+    row[to] = row[from];
+    for (int32_t i = 0; i < dims; i++) gp->cov[(int64_t)i * dims + to] = row[i];
+    gp->mean[to] = gp->mean[from];
+}

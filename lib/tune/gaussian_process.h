@@ -40,4 +40,7 @@ void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, doubl
  * run is `variance` s^2. */
 void gp_drift(struct gp *gp, int32_t dims, int32_t which, double keep, double variance);
 
+/* The unknown `to` becomes what `from` is now, and stays it when that goes on. */
+void gp_keep(struct gp *gp, int32_t dims, int32_t from, int32_t to);
+
 #endif

@@ -112,7 +112,7 @@ static void count_offsets(struct surface_model *model) {
         int32_t from = earlier_study(&study->question, i);
         if (from >= model->num_earlier) model->num_earlier = from + 1;
     }
-    model->dims = model->num_active + 1 + (model->num_slots - 1) + model->num_earlier + model->jumps.num;
+    model->dims = model->num_active + 1 + (model->num_slots - 1) + model->num_earlier + model->jumps.num + 1;
 }
 
 /* What was expected of the active settings on the model's scale, without its mean; 0 where nothing was. */
@@ -270,6 +270,7 @@ static void learn(struct surface_model *model, const struct gp_datum *datum, dou
         if (gp->log_evidence == -INFINITY) continue;
         if (runs > 0)
             gp_drift(gp, model->dims, model->num_active, exp(-runs / hyper->drift_runs), hyper->drift * hyper->drift);
+        if (model->told == 0) gp_keep(gp, model->dims, model->num_active, model->dims - 1);
         if (datum->at[0] >= 0) gp_learn(gp, model->dims, datum, model->work);
     }
 }
@@ -285,14 +286,6 @@ static void learn_earlier(struct surface_model *model) {
         learn(model, &datum, begins ? ANEW : runs);
     }
     if (question->num_earlier) model->clock = -INFINITY;
-}
-
-static void note_drift(struct surface_model *model) {
-    double mean, sd;
-    weigh(model);
-    surface_model_moments(model, model->num_active, &mean, &sd);
-    model->drift[0] = fmin(model->drift[0], mean);
-    model->drift[1] = fmax(model->drift[1], mean);
 }
 
 /* What an observation came out as without the offset of its slot. */
@@ -353,7 +346,7 @@ static int learn_until(struct surface_model *model, int32_t num_observations) {
         struct gp_datum datum = datum_of(model, o, level < newest ? model->num_earlier + level : -1);
         learn(model, &datum, begins ? ANEW : runs);
         model->told++;
-        note_drift(model);
+        weigh(model);
         raise_floor(model, &datum);
         note_last(model, o);
     }
@@ -497,14 +490,13 @@ double surface_model_noise(const struct surface_model *model) {
 }
 
 double surface_model_drift(const struct surface_model *model) {
-    double least = model->drift[0], most = model->drift[1], mean, sd;
-    for (int32_t level = 0; level < model->jumps.num; level++) {
-        int32_t offset = model->num_active + model->num_slots + model->num_earlier + level;
-        surface_model_moments(model, offset, &mean, &sd);
-        least = fmin(least, mean);
-        most = fmax(most, mean);
-    }
-    return model->scale.logarithmic ? exp(most - least) : 1;
+    double now, first, level = 0, sd;
+    if (!model->scale.logarithmic) return 1;
+    surface_model_moments(model, model->num_active, &now, &sd);
+    surface_model_moments(model, model->dims - 1, &first, &sd);
+    if (model->jumps.num > 0)
+        surface_model_moments(model, model->num_active + model->num_slots + model->num_earlier, &level, &sd);
+    return exp(model->scale.sign * (now - first - level));
 }
 
 int32_t surface_model_suspect(const struct surface_model *model, int32_t slot) {

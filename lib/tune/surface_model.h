@@ -31,7 +31,8 @@ struct surface_model {
     int32_t num_active;
     int32_t *active; /* [num_active] settings, ascending: the study's of that generation */
     int32_t generation;
-    int32_t dims; /* num_active, the drift, offsets of slots, of earlier studies and of levels before the last jump */
+    int32_t dims; /* num_active, the drift, offsets of slots, of earlier studies and of levels before the last jump, the
+                     drift of the first run */
     int32_t num_slots, num_earlier;
     struct jumps jumps;
     struct last_run *last; /* [num_active] the last run of each on this level; y NAN: none */
@@ -45,7 +46,6 @@ struct surface_model {
     double **normals; /* [num_active + 3], of joint_draws.c: kept, as they stay the same; the last is their memory */
     int32_t seen;     /* observations of the study that are in it */
     int32_t told;     /* of these, those that tell something */
-    double drift[2];  /* the least and the most that it was thought to be, right after a run */
     double clock;     /* of the last one */
     double run_s;     /* of the first one, which is the unit of drift; 0: the number of observations is time */
 };
@@ -68,7 +68,7 @@ void surface_model_moments(const struct surface_model *model, int32_t which, dou
 /* A setting whose last run on this slot was so odd that it has to be run there once more: jumps.h; -1: none. */
 int32_t surface_model_suspect(const struct surface_model *model, int32_t slot);
 
-/* The standard deviation of the noise, and how far the drift has gone, as a factor. */
+/* The standard deviation of the noise, and what the machine drifted by since the first run, as a factor. */
 double surface_model_noise(const struct surface_model *model);
 double surface_model_drift(const struct surface_model *model);
 

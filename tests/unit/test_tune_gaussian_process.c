@@ -14,7 +14,7 @@
 #include "tune/gaussian_process.h"
 #include "tune/normal.h"
 
-enum { SETTINGS = 6, DIMS = SETTINGS + 1, RUNS = 12 };
+enum { SETTINGS = 6, KEPT = SETTINGS + 1, DIMS, RUNS = 12 };
 
 static double prior(int i, int j) { return 9 * exp(-0.4 * fabs((double)(i - j))) + 4; }
 
@@ -70,6 +70,7 @@ static void one_by_one_is_all_at_once(void **state) {
         y[i] = random_normal(&rng, 1, 2);
         time[i] = (i ? time[i - 1] : 0) + random_double(&rng);
         if (i) gp_drift(&gp, DIMS, SETTINGS, exp(-(time[i] - time[i - 1]) / forget), drift * drift);
+        if (i == 0) gp_keep(&gp, DIMS, SETTINGS, KEPT);
         struct gp_datum datum = {.at = {at[i], SETTINGS}, .num_at = 2, .y = y[i]};
         gp_learn(&gp, DIMS, &datum, work);
     }
@@ -93,6 +94,17 @@ static void one_by_one_is_all_at_once(void **state) {
             assert_true(fabs(prior(s, other) - less - cov[s * DIMS + other]) < 1e-9);
         }
     }
+    double first = 0, last = 0, together = 0; /* the drift at the first run and at the last */
+    for (int i = 0; i < RUNS; i++) first += drift * drift * exp(-fabs(time[i] - time[0]) / forget) * weights[i];
+    for (int i = 0; i < RUNS; i++) last += drift * drift * exp(-fabs(time[i] - time[RUNS - 1]) / forget) * weights[i];
+    assert_true(fabs(first - mean[KEPT]) < 1e-9 && fabs(last - mean[SETTINGS]) < 1e-9);
+    double right[RUNS];
+    memcpy(copy, all, sizeof all);
+    for (int i = 0; i < RUNS; i++) right[i] = drift * drift * exp(-fabs(time[i] - time[0]) / forget);
+    solve(RUNS, copy, right);
+    for (int i = 0; i < RUNS; i++) together += drift * drift * exp(-fabs(time[i] - time[RUNS - 1]) / forget) * right[i];
+    double prior_together = drift * drift * exp(-(time[RUNS - 1] - time[0]) / forget);
+    assert_true(fabs(prior_together - together - cov[KEPT * DIMS + SETTINGS]) < 1e-9);
     /* the evidence is a multivariate t density */
     double alpha = 1.5, beta = 0.7, half = 0.5 * RUNS;
     double evidence = lgamma(alpha + half) - lgamma(alpha) - half * log(2 * M_PI * beta) - 0.5 * log_det -

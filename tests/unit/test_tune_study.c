@@ -147,11 +147,37 @@ static void a_machine_that_slows_down_at_once(void **state) {
         is_sure += next.stop == KERF_TUNE_CONFIDENT;
         is_right += truth(space, answer.best) < 1.03;
         assert_in_range(runs, SLOW_FROM, MOST);
+        assert_true(fabs(log(answer.drift / (seed % 2 ? 3 : 10))) < 0.1);
         assert_true(stopped < runs / 2);
         kerf_tune_study_free(study);
     }
     assert_int_equal(is_sure, SEEDS);
     assert_true(is_right >= SEEDS - 1);
+    kerf_tune_space_free(space);
+}
+
+/* A run that takes twice as long, and none after it: no machine that is another one, and nothing that is told. */
+static void a_hitch_is_no_drift(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=64");
+    for (int32_t hitch = 0; hitch < 12; hitch += 3) {
+        struct kerf_tune_question question = ask(space, NULL);
+        struct kerf_tune_study *study = begin(&question);
+        struct bed bed = {space, random_seed(60 + (uint64_t)hitch), 0};
+        struct kerf_tune_decision next;
+        for (int32_t runs = 0; (next = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
+            double slower = runs == hitch ? 2 : 1;
+            next.limit /= slower;
+            struct kerf_tune_observation o = run(&bed, &next);
+            o.value *= slower;
+            observe(study, &o);
+        }
+        struct kerf_tune_answer answer = answer_of(study);
+        assert_int_equal(next.stop, KERF_TUNE_CONFIDENT);
+        assert_true(truth(space, answer.best) < 1.03);
+        assert_true(fabs(log(answer.drift)) < 0.01);
+        kerf_tune_study_free(study);
+    }
     kerf_tune_space_free(space);
 }
 
@@ -771,6 +797,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_is_first_and_gain_is_known),
         cmocka_unit_test(a_machine_that_slows_down_at_once),
+        cmocka_unit_test(a_hitch_is_no_drift),
         cmocka_unit_test(a_restored_study_goes_on),
         cmocka_unit_test(every_policy_finds_a_clear_best),
         cmocka_unit_test(prefers_the_smaller_of_equals),
