@@ -272,8 +272,9 @@ static int32_t read_memory_cap(const struct tune_options *values, struct study_r
     struct kerf_error why;
     double bytes;
     if (values->memory_cap == NULL) return KERF_OK;
-    if (kerf_quantity_parse(values->memory_cap, "B", &bytes, &why) != KERF_OK || !(bytes >= 1 && bytes < 0x1p62))
-        return kerf_error_set(err, KERF_EINVALID, "--memory-cap '%.64s' must be a size such as 16GiB",
+    if (kerf_quantity_parse(values->memory_cap, "B", &bytes, &why) != KERF_OK || !(bytes >= 0x1p20 && bytes < 0x1p62))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--memory-cap '%.64s' must be a size such as 16GiB, and 1 MiB at least",
                               values->memory_cap);
     request->memory_cap_bytes = (int64_t)bytes;
     return KERF_OK;

@@ -74,8 +74,11 @@ static void row(struct kerf_text *cells, const struct tune_report *report, int32
     probability_cell(cells, estimate->probability_within);
     probability_cell(cells, estimate->probability_within_margin);
     kerf_text_printf(cells, "\t%s", mark(report, index));
+    const char *between = mark(report, index)[0] ? ", " : "";
     if (estimate->status == KERF_TUNE_ALL_FAILED || estimate->status == KERF_TUNE_SKIPPED)
-        kerf_text_printf(cells, "%s: %s", kerf_tune_status_word(estimate->status), estimate->reason);
+        kerf_text_printf(cells, "%s%s: %s", between, kerf_tune_status_word(estimate->status), estimate->reason);
+    else if (estimate->failed > 0)
+        kerf_text_printf(cells, "%s%d failed: %s", between, estimate->failed, estimate->reason);
     kerf_text_add(cells, "\n");
 }
 

@@ -52,7 +52,8 @@ struct study_run {
     int32_t decided; /* the decision says stop, what runs may end */
     int32_t anchor;  /* what every slot measures first, so that slots can be compared; -1: not chosen */
     int32_t anchors; /* measured */
-    int32_t measured, failed, start_failures;
+    int32_t measured, start_failures;
+    int32_t failed;   /* but for want of memory */
     double longest_s; /* of the trials that ended by themselves */
     struct kerf_text measuring;
 };
@@ -216,8 +217,8 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     if (why != STUDY_NOTHING || run->state.num_entries == 0) return KERF_OK;
     const struct study_entry *last = &run->entries[run->state.num_entries - 1];
     if (last->result.message[0])
-        snprintf(run->state.reason, sizeof run->state.reason, "%d trial%s failed, the last one: %s", run->failed,
-                 run->failed == 1 ? "" : "s", last->result.message);
+        snprintf(run->state.reason, sizeof run->state.reason, "%d trial%s failed, the last one: %s", answer.failed,
+                 answer.failed == 1 ? "" : "s", last->result.message);
     return KERF_OK;
 }
 

@@ -17,7 +17,7 @@ static void suspect(struct jumps *jumps, const struct jump_run *run) {
     jumps->earliest = run->before < jumps->judged ? jumps->judged : run->before + 1;
     jumps->latest = run->index;
     jumps->expected = run->expected;
-    jumps->sign = run->y - run->expected;
+    jumps->off = run->y - run->expected;
 }
 
 int jumps_see(struct jumps *jumps, const struct jump_run *run) {
@@ -27,7 +27,7 @@ int jumps_see(struct jumps *jumps, const struct jump_run *run) {
     int is_odd = fabs(off) > fmax(LEAST, NOISES * run->noise);
     if (is_odd && !jumps->suspected) suspect(jumps, run);
     if (is_second) jumps->suspected = 0;
-    return is_second && is_odd && off * jumps->sign > 0;
+    return is_second && is_odd && off * jumps->off > 0;
 }
 
 int32_t jumps_level(const struct jumps *jumps, int32_t index) {

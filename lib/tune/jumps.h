@@ -14,7 +14,7 @@ struct jumps {                  /* all zeros: none */
     int32_t suspected; /* 1: a run of `setting` came out as no noise explains */
     int32_t setting, slot;
     int32_t earliest, latest; /* what the level may have begun with: the run after the one before it .. itself */
-    double expected, sign;
+    double expected, off;     /* of that run, and how far it was from it */
 };
 
 struct jump_run {

@@ -26,7 +26,7 @@
 #include <string.h>
 #include "tune/likeness.h"
 
-enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64, EARLIER_MOST = 8, STARTS_MOST = 32, FEW_POINTS = 24 };
+enum { CELLS_MOST = 1 << 22, FORGET_AFTER = 8, SLOTS_MOST = 64, EARLIER_MOST = 8, STARTS_MOST = 64, FEW_POINTS = 24 };
 static const double FORGET = 20;
 static const double TRUST = 0.75;
 static const double CONSTANT = 4;  /* variance of c, in variances of f */
@@ -396,6 +396,25 @@ static int32_t evidence_with(const struct surface_model *model, const struct jum
     return KERF_OK;
 }
 
+static int same_kind(const struct kerf_tune_observation *a, const struct kerf_tune_observation *b) {
+    return counts(a) && a->outcome == KERF_TUNE_VALUE && a->setting == b->setting && a->slot == b->slot;
+}
+
+/* Whether the level that is suspected cannot have begun with this run: a setting came out before it as it did after it.
+ */
+static int is_spanned(const struct surface_model *model, int32_t start) {
+    const struct kerf_tune_observation *of = model->study->observations;
+    for (int32_t i = start; i <= model->seen; i++) {
+        int32_t before = start - 1;
+        if (!same_kind(&of[i], &of[i])) continue;
+        while (before >= 0 && !same_kind(&of[before], &of[i])) before--;
+        if (before < 0) continue;
+        double change = scale_to(&model->scale, of[i].value) - scale_to(&model->scale, of[before].value);
+        if (fabs(change) < 0.5 * fabs(model->jumps.off)) return 1;
+    }
+    return 0;
+}
+
 /* Whether the machine has jumped, as it seems, and with which run: what makes all that was seen most probable. */
 static int32_t judge_jump(const struct surface_model *model, struct jumps *ret_jumps, struct kerf_error *err) {
     struct jumps jumps = model->jumps;
@@ -406,6 +425,7 @@ static int32_t judge_jump(const struct surface_model *model, struct jumps *ret_j
     int32_t code = evidence_with(model, &jumps, &most, err);
     if (earliest <= latest - STARTS_MOST) earliest = latest - STARTS_MOST + 1;
     for (int32_t start = latest; start >= earliest && code == KERF_OK; start--) {
+        if (is_spanned(model, start)) continue;
         jumps.num = model->jumps.num + 1;
         jumps.starts[jumps.num - 1] = start;
         code = evidence_with(model, &jumps, &evidence, err);
@@ -490,12 +510,15 @@ double surface_model_noise(const struct surface_model *model) {
 }
 
 double surface_model_drift(const struct surface_model *model) {
-    double now, first, level = 0, sd;
+    const struct jumps *jumps = &model->jumps;
+    int32_t levels = model->num_active + model->num_slots + model->num_earlier;
+    int32_t is_cold =
+        jumps->num > 0 && jumps->starts[0] == 1; /* the first run, and it alone: no level of the machine */
+    double now, first = 0, level = 0, sd;
     if (!model->scale.logarithmic) return 1;
     surface_model_moments(model, model->num_active, &now, &sd);
-    surface_model_moments(model, model->dims - 1, &first, &sd);
-    if (model->jumps.num > 0)
-        surface_model_moments(model, model->num_active + model->num_slots + model->num_earlier, &level, &sd);
+    if (!is_cold) surface_model_moments(model, model->dims - 1, &first, &sd);
+    if (jumps->num > is_cold) surface_model_moments(model, levels + is_cold, &level, &sd);
     return exp(model->scale.sign * (now - first - level));
 }
 

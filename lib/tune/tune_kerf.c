@@ -124,6 +124,25 @@ static int32_t unseen_neighbour(const struct joint_draws *draws, int32_t leader)
     return -1;
 }
 
+static int tells_value(const struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
+    return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && tune_is_open(study, o->setting);
+}
+
+/* The setting that was measured first, the default, if it was not again since the leader was: a machine that got faster
+ * in between makes whatever came after look best, and a gain over one run, the first and perhaps a cold one, is none.
+ * -1: it was. */
+static int32_t anchor_wanted(const struct kerf_tune_study *study, int32_t leader) {
+    int32_t anchor = -1, led = 0, is_after = 0;
+    for (int32_t i = 0; i < study->num_observations; i++) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (!tells_value(study, o)) continue;
+        if (anchor < 0) anchor = o->setting;
+        is_after |= led && o->setting == anchor;
+        led |= o->setting == leader;
+    }
+    return is_after || anchor == leader ? -1 : anchor;
+}
+
 static void decide(const struct joint_draws *draws, struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
     int32_t leader = beliefs_leader(draws), setting = beliefs_setting(draws, leader);
@@ -143,6 +162,11 @@ static void decide(const struct joint_draws *draws, struct kerf_tune_decision *r
     int32_t again = replicates_wanted(draws, leader);
     if (again >= 0) {
         tune_measure(ret_decision, again, beliefs_limit(draws), "once more: how much do runs of one setting differ?");
+        return;
+    }
+    int32_t anchor = anchor_wanted(study, setting);
+    if (anchor >= 0) {
+        tune_measure(ret_decision, anchor, 0, "the first one again: is the machine as it was?");
         return;
     }
     int32_t beside = unseen_neighbour(draws, leader);

@@ -156,6 +156,36 @@ static void a_machine_that_slows_down_at_once(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* The first run, of the default, is a cold one; or the machine gets twice as fast at some time, which makes all that is
+ * measured from then on look best: the default is measured again before the answer, and the gain over it is right. */
+static void the_first_is_measured_again(void **state) {
+    (void)state;
+    struct kerf_tune_space *space = grid("batch=256,ubatch=256");
+    double gain = truth(space, space->default_setting);
+    for (int32_t change = 0; change < 16; change += 3) {
+        struct kerf_tune_question question = ask(space, NULL);
+        struct kerf_tune_study *study = begin(&question);
+        struct bed bed = {space, random_seed(80 + (uint64_t)change), 0};
+        struct kerf_tune_decision next;
+        int32_t runs = 0;
+        for (; (next = next_of(study)).action == KERF_TUNE_MEASURE; runs++) {
+            double factor = change == 0 ? (runs == 0 ? 1.4 : 1) : runs < change ? 1 : 0.5;
+            next.limit /= factor;
+            struct kerf_tune_observation o = run(&bed, &next);
+            o.value *= factor;
+            observe(study, &o);
+        }
+        struct kerf_tune_answer answer = answer_of(study);
+        assert_int_equal(next.stop, KERF_TUNE_CONFIDENT);
+        assert_in_range(runs, 10, 50);
+        assert_true(truth(space, answer.best) < 1.03);
+        assert_true(answer.gain_interval[0] < gain * 1.01 && gain < answer.gain_interval[1] * 1.01);
+        assert_true(answer.settings[space->default_setting].observations > 1);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
 /* A run that takes twice as long, and none after it: no machine that is another one, and nothing that is told. */
 static void a_hitch_is_no_drift(void **state) {
     (void)state;
@@ -175,7 +205,7 @@ static void a_hitch_is_no_drift(void **state) {
         struct kerf_tune_answer answer = answer_of(study);
         assert_int_equal(next.stop, KERF_TUNE_CONFIDENT);
         assert_true(truth(space, answer.best) < 1.03);
-        assert_true(fabs(log(answer.drift)) < 0.01);
+        assert_true(fabs(log(answer.drift)) < 0.02);
         kerf_tune_study_free(study);
     }
     kerf_tune_space_free(space);
@@ -797,6 +827,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(default_is_first_and_gain_is_known),
         cmocka_unit_test(a_machine_that_slows_down_at_once),
+        cmocka_unit_test(the_first_is_measured_again),
         cmocka_unit_test(a_hitch_is_no_drift),
         cmocka_unit_test(a_restored_study_goes_on),
         cmocka_unit_test(every_policy_finds_a_clear_best),

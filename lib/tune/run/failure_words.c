@@ -18,7 +18,7 @@ static const char *const memory_words[] = {
     "not enough memory",     "insufficient memory",  "std::bad_alloc",
     "bad_array_new_length",  "memory allocation of", "memory allocation failed",
     "allocation failure",    "alloc_failed",         "cudaerrormemoryallocation",
-    "memoryerror",           "resource_exhausted",
+    "memoryerror",           "resource_exhausted",   "failed to map segment",
 };
 
 int says_out_of_memory(const char *line) {
