@@ -15,7 +15,7 @@
 #include "tune/informative.h"
 #include "tune/replicates.h"
 
-enum { MOST = 200, STOPPED_MOST = 3 };
+enum { MOST = 200, STOPPED_MOST = 3, ANCHOR_TRIES = 2 };
 
 static int32_t most(const struct kerf_tune_study *study) {
     (void)study;
@@ -130,17 +130,17 @@ static int tells_value(const struct kerf_tune_study *study, const struct kerf_tu
 
 /* The setting that was measured first, the default, if it was not again since the leader was: a machine that got faster
  * in between makes whatever came after look best, and a gain over one run, the first and perhaps a cold one, is none.
- * -1: it was. */
+ * -1: it was, or that was tried often enough. */
 static int32_t anchor_wanted(const struct kerf_tune_study *study, int32_t leader) {
-    int32_t anchor = -1, led = 0, is_after = 0;
+    int32_t anchor = -1, led = 0, tries = 0;
     for (int32_t i = 0; i < study->num_observations; i++) {
         const struct kerf_tune_observation *o = &study->observations[i];
-        if (!tells_value(study, o)) continue;
-        if (anchor < 0) anchor = o->setting;
-        is_after |= led && o->setting == anchor;
-        led |= o->setting == leader;
+        int tells = tells_value(study, o);
+        if (led && o->setting == anchor) tries += tells ? ANCHOR_TRIES : 1;
+        if (tells && anchor < 0) anchor = o->setting;
+        led |= tells && o->setting == leader;
     }
-    return is_after || anchor == leader ? -1 : anchor;
+    return tries >= ANCHOR_TRIES || anchor == leader ? -1 : anchor;
 }
 
 static void decide(const struct joint_draws *draws, struct kerf_tune_decision *ret_decision) {

@@ -57,7 +57,7 @@ asks jobs backup other.db --store postgresql://me:secret@host/jobs
 server_of_jobs=$KERF_SERVER
 "$KERF" serve --store copy.db --listen 127.0.0.1:0 2>copy.log &
 copy=$!
-until_true grep -q -e 'listening:' -e '^kerf:' copy.log
+until_true grep -qs -e 'listening:' -e '^kerf:' copy.log
 KERF_SERVER=$(sed -n 's/.*listening: \(http[^,]*\),.*/\1/p' copy.log)
 "$KERF" jobs export --all | cmp - all && echo "the copy has all of it"
 KERF_SERVER=$server_of_jobs

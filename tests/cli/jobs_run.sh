@@ -136,7 +136,7 @@ again() {
     "$KERF" serve --store jobs.db --listen "127.0.0.1:$port" 2>log &
     server=$!
     echo $server >pid
-    until_true grep -q 'listening:' log
+    until_true grep -qs 'listening:' log
 }
 : >log
 again

@@ -84,7 +84,7 @@ rm jobs.db* log
 : >log
 "$KERF" serve --store jobs.db --listen 0.0.0.0:0 2>log &
 server=$!
-until_true grep -q 'listening:' log
+until_true grep -qs 'listening:' log
 sed -n 's/.* info tokens: //p' log
 KERF_SERVER=$(sed -n 's/.*listening: \(http[^,]*\),.*/\1/p' log | sed 's/0\.0\.0\.0/127.0.0.1/')
 asks jobs list

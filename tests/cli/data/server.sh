@@ -7,7 +7,7 @@ start_server() {
     "$KERF" serve --store jobs.db --listen 127.0.0.1:0 "$@" 2>log &
     server=$!
     trap 'kill $server 2>/dev/null' EXIT
-    until_true grep -q -e 'listening:' -e '^kerf:' log
+    until_true grep -qs -e 'listening:' -e '^kerf:' log
     grep -q 'built without' log && skip "this kerf was built without serve"
     KERF_SERVER=$(sed -n 's/.*listening: \(http[^,]*\),.*/\1/p' log)
     export KERF_SERVER
