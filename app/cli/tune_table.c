@@ -145,11 +145,11 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     for (int32_t p = 0; p < num_params; p++)
         columns[p] = (struct table_column){report->state->space->params[p].kind == KERF_TUNE_INTEGER, 0};
     columns[k++] = (struct table_column){1, 0}; /* mean */
-    columns[k++] = (struct table_column){0, 2}; /* interval */
-    columns[k++] = (struct table_column){1, 3}; /* runs */
-    columns[k++] = (struct table_column){1, 1}; /* within */
-    columns[k++] = (struct table_column){1, 4}; /* within the margin */
-    columns[k++] = (struct table_column){0, 5};
+    columns[k++] = (struct table_column){0, 3}; /* interval */
+    columns[k++] = (struct table_column){1, 4}; /* runs */
+    columns[k++] = (struct table_column){1, 2}; /* within */
+    columns[k++] = (struct table_column){1, 5}; /* within the margin */
+    columns[k++] = (struct table_column){0, 1}; /* what there is to say */
     int32_t hidden = rows(&cells, report), settings = report->state->space->num_settings;
     kerf_text_add(out, "\n");
     if (hidden < settings)

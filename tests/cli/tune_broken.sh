@@ -102,3 +102,35 @@ tunes --fresh --no-journal -- "$worker" --out-of-memory 512 | grep -oE 'within 3
 "$KERF" tune -p n=1..6 -p kind=good,bad,odd --fresh --no-journal --interference ignore --objective 'regex:took ([0-9.]+)' --format json \
     -- sh -c '[ {kind} != bad ] || exit 3; echo took {n}' >out
 grep -oE '"reason":"kind=bad failed in [0-9]+ of [0-9]+ settings"' out | sed 's/[0-9][0-9]*/N/g' | sort -u
+
+echo "== a worker that never says that it is ready"
+"$KERF" tune -p n=1..6 --fresh --no-journal --interference ignore --protocol worker --load-timeout 1s --format json -- sleep 60 >out || echo "status $?"
+grep -oE '"stopped":"[a-z_]*"|"reason":"the last 2 trials failed: .*once it has loaded"' out
+
+echo "== what crashes from some time on is left out, and that is told"
+echo 0 >runs
+cat >tires <<'END_OF_TIRES'
+#!/bin/sh
+# tires N: takes N, and of 1, the best, crashes from the third time on
+if [ "$1" = 1 ]; then
+    runs=$(($(cat runs) + 1))
+    echo $runs >runs
+    [ $runs -lt 3 ] || exit 3
+fi
+echo "took $1"
+END_OF_TIRES
+chmod +x tires
+"$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --policy exhaustive --objective 'regex:took ([0-9.]+)' -- ./tires '{n}' |
+    grep -oE '[0-9] failed: failed three times in a row.*'
+
+echo "== what cleans up fails"
+"$KERF" tune -p n=1,2 --fresh --no-journal --interference ignore --objective 'regex:took ([0-9.]+)' --max-observations 3 --cleanup 'exit 4' \
+    -- sh -c 'echo took {n}' | grep cleanup
+
+echo "== another program by the time that it goes on"
+printf '#!/bin/sh\necho took $1\n' >program
+chmod +x program
+"$KERF" tune -p n=1..3 --fresh --study changed --interference ignore --objective 'regex:took ([0-9.]+)' --max-observations 2 -- ./program '{n}' >/dev/null
+"$KERF" tune --resume --study changed --max-observations 3 2>&1 >/dev/null
+echo "# another one" >>program
+"$KERF" tune --resume --study changed --max-observations 4 2>&1 >/dev/null | cut -c1-100

@@ -26,6 +26,7 @@ refuses -p b=1..4 --within 0 -- true {b}
 refuses -p b=1..4 --confidence 100% -- true {b}
 refuses -p b=1..4 --budget 10 -- true {b}
 refuses -p b=1..4 --memory-cap much -- true {b}
+refuses -p b=1..4 --memory-cap 1 -- true {b}
 refuses -p b=1..4 --minimize --maximize -- true {b}
 refuses -p b=1..4 --objective speed -- true {b}
 refuses -p b=1..4 --objective 'regex:(' -- true {b}
