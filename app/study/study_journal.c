@@ -189,6 +189,7 @@ void study_entry_members(struct kerf_json *json, const struct study_entry *entry
     if (!isnan(result->machine.pressure)) kerf_json_number(json, "pressure", result->machine.pressure);
     if (!isnan(result->machine.frequency)) kerf_json_number(json, "frequency", result->machine.frequency);
     if (result->message[0]) kerf_json_string(json, "message", result->message);
+    kerf_json_integer(json, "loads", entry->loads);
     kerf_json_string(json, "why", entry->why);
 }
 

@@ -5,7 +5,7 @@
  *
  *     {"kerf":"0.1.0","journal":1,"study":"20261121-213002-5f1c","key":"...","began":"2026-11-21T21:30:02Z","request":{...}}
  *     {"skipped":[{"setting":"batch=4096,ubatch=4096","reason":"needs 31 GiB, of 24 GiB"}]}
- *     {"n":1,"setting":"batch=512,ubatch=128","why":"...","outcome":"value","value":0.47,"start_s":0,"end_s":0.47,...}
+ *     {"n":1,"setting":"batch=512,ubatch=128","outcome":"value","value":0.47,"start_s":0,"end_s":0.47,...,"loads":1,"why":"..."}
  *     {"resumed":"2026-11-21T22:10:00Z"}
  *     {"stopped":"confident","elapsed_s":41.2,"loads":1,"reason":"..."}
  *
@@ -26,6 +26,7 @@ enum { STUDY_ID_SIZE = 64, STUDY_PATH_SIZE = 4096 };
 struct study_entry {
     struct kerf_trial_result result;
     char why[200]; /* the decision's reason */
+    int64_t loads; /* starts of the program since the study began */
 };
 
 /* A journal as it was read; everything is its own. */
@@ -39,7 +40,7 @@ struct study_record {
     json_t *skipped_document; /* of the line that says what was skipped; NULL: there is none */
     const char **skipped;     /* [num_settings] why, in that document, NULL: it was not; NULL without such a line */
     int64_t began_s;          /* since 1970 */
-    int64_t loads;            /* of all its runs */
+    int64_t loads;            /* starts of the program, in all */
     double elapsed_s;
     char stopped[16]; /* "confident", ...; "" while it runs or after a crash */
     char reason[400];

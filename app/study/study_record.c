@@ -92,7 +92,10 @@ static int32_t read_entry(struct study_record *record, const json_t *line, struc
     if (more == NULL) return no_memory(err);
     record->entries = more;
     record->entries[record->num_entries++] = entry;
-    record->loads += result->load_s > 0;
+    const json_t *loads = json_object_get(line, "loads"); /* which an older journal does not tell */
+    int is_start = result->load_s > 0 || strcmp(record->request.protocol, "worker") != 0;
+    record->loads = json_is_integer(loads) ? json_integer_value(loads) : record->loads + is_start;
+    record->entries[record->num_entries - 1].loads = record->loads;
     return KERF_OK;
 }
 

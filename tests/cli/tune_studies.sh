@@ -28,6 +28,14 @@ facts whole.json >b
 cmp a b && echo "as if nothing had happened"
 grep -o '"n":[0-9]*' studies/killed.jsonl | sort | uniq -d
 
+echo "== its starts, too, of a program that ends"
+"$KERF" tune -p n=1..3 --interference ignore --fresh --policy exhaustive --study starts -- sleep 0.05 {n} >/dev/null 2>&1 &
+kerf=$!
+until_true has_lines starts 4
+kill -9 $kerf
+wait $kerf 2>/dev/null
+"$KERF" tune --resume --study starts --format json | grep -oE '"(observations|loads)":[0-9]+' | head -2
+
 echo "== Ctrl-C prints what is known"
 # shellcheck disable=SC2086
 env --default-signal=INT "$KERF" tune $grid --protocol worker --interference ignore --fresh --study interrupted --format json -- "$worker" --sleep 0.05 >interrupted.json &
