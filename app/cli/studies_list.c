@@ -146,11 +146,14 @@ static void export_json(const struct study_record *record, struct kerf_text *out
 
 static void export_csv(const struct study_record *record, struct kerf_text *out) {
     const struct kerf_tune_space *space = record->space;
-    kerf_text_add(out, "n");
-    for (int32_t p = 0; p < space->num_params; p++) kerf_text_printf(out, ",%s", space->params[p].name);
-    kerf_text_add(out,
-                  ",outcome,failure,value,start_s,end_s,slot,warmup,disturbed,load_s,wall_s,cpu_s,peak_bytes,others,"
-                  "steal,pressure,frequency\n");
+    static const char titles[] = "n,outcome,failure,value,start_s,end_s,slot,warmup,disturbed,load_s,wall_s,cpu_s,"
+                                 "peak_bytes,others,steal,pressure,frequency";
+    kerf_text_add(out, "n,");
+    for (int32_t p = 0; p < space->num_params; p++) {
+        csv_param(out, space->params[p].name, titles);
+        kerf_text_add(out, ",");
+    }
+    kerf_text_printf(out, "%s\n", titles + 2);
     for (int32_t i = 0; i < record->num_entries; i++) {
         const struct kerf_trial_result *result = &record->entries[i].result;
         const struct kerf_tune_observation *seen = &result->observation;

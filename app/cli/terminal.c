@@ -60,16 +60,33 @@ static int32_t measure(const struct kerf_text *cells, int32_t widths[TABLE_COLUM
     return total;
 }
 
-/* Leaves out columns, those of the largest leave_out first, and takes back those for which there is room after all. */
+static int32_t cut(const struct table_column *columns, int32_t widths[TABLE_COLUMNS_MAX], int32_t total,
+                   int32_t width) {
+    enum { LEAST = 24 }; /* of which a reason's first words are left */
+    for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++)
+        for (; columns[k].leave_out == TABLE_CUT && widths[k] > LEAST && total > width; total--) widths[k]--;
+    return total;
+}
+
+static void widen(const int32_t wanted[TABLE_COLUMNS_MAX], int32_t widths[TABLE_COLUMNS_MAX], int32_t total,
+                  int32_t width) {
+    for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++)
+        for (; widths[k] >= 0 && widths[k] < wanted[k] && total < width; total++) widths[k]++;
+}
+
+/* Cuts, then leaves out columns, those of the largest leave_out first, and takes back that for which there is room
+ * after all. */
 static void make_fit(const struct table_column *columns, int32_t widths[TABLE_COLUMNS_MAX], int32_t total,
                      int32_t width) {
-    int32_t whole[TABLE_COLUMNS_MAX], most = 0;
+    int32_t wanted[TABLE_COLUMNS_MAX], whole[TABLE_COLUMNS_MAX], most = 0;
+    memcpy(wanted, widths, sizeof wanted);
+    total = cut(columns, widths, total, width);
     memcpy(whole, widths, sizeof whole);
     while (total > width) {
         int32_t least = -1, widest = -1;
         for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) {
             if (widths[k] < 0) continue;
-            if (columns[k].leave_out && (least < 0 || columns[k].leave_out > columns[least].leave_out)) least = k;
+            if (columns[k].leave_out > 0 && (least < 0 || columns[k].leave_out > columns[least].leave_out)) least = k;
             if (!columns[k].right && (widest < 0 || widths[k] > widths[widest])) widest = k;
         }
         if (least < 0) { /* none is left to leave out: cut words, the longest first */
@@ -87,6 +104,7 @@ static void make_fit(const struct table_column *columns, int32_t widths[TABLE_CO
             total += whole[k] + GAP;
             widths[k] = whole[k];
         }
+    widen(wanted, widths, total, width);
 }
 
 static void print_cell(struct kerf_text *out, const struct cell *cell, int32_t width, int32_t right) {

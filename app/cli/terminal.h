@@ -11,10 +11,11 @@ int32_t terminal_columns(void);
 /* 1 where standard output is a terminal and NO_COLOR is not set. */
 int32_t terminal_colour(void);
 
-/* A table as wide as its cells, and `width` at most: columns that find no room are left out, the highest leave_out
- * first (0: never); where that is not enough the widest is cut. cells holds the rows, the titles first, as text
- * with a tab between cells and a newline behind each row. Row number bold_row is the bold one where colour is 1. */
-enum { TABLE_COLUMNS_MAX = 16 };
+/* A table as wide as its cells, and `width` at most: a column with TABLE_CUT is cut, then those that find no room are
+ * left out, the highest leave_out first (0: never); where that is not enough the widest is cut. cells holds the rows,
+ * the titles first, as text with a tab between cells and a newline behind each row. Row number bold_row is the bold one
+ * where colour is 1. */
+enum { TABLE_COLUMNS_MAX = 16, TABLE_CUT = -1 };
 struct table_column {
     int32_t right, leave_out; /* right: aligned to the right */
 };

@@ -88,6 +88,7 @@ static void put_settings(struct kerf_json *json, const struct tune_report *repor
         kerf_json_integer(json, "failed", estimate->failed);
         kerf_json_number(json, "mean", estimate->mean);
         put_interval(json, "interval", estimate->interval);
+        kerf_json_number(json, "bound", estimate->bound);
         kerf_json_number(json, "probability_within", estimate->probability_within);
         kerf_json_number(json, "probability_within_margin", estimate->probability_within_margin);
         kerf_json_string(json, "status", kerf_tune_status_word(estimate->status));
@@ -135,12 +136,13 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
 
 void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
+    static const char titles[] = "status,observations,censored,failed,mean,interval_low,interval_high,bound,"
+                                 "probability_within,probability_within_margin,reason";
     for (int32_t p = 0; p < space->num_params; p++) {
-        csv_text(out, space->params[p].name);
+        csv_param(out, space->params[p].name, titles);
         kerf_text_add(out, ",");
     }
-    kerf_text_add(out, "status,observations,censored,failed,mean,interval_low,interval_high,probability_within,"
-                       "probability_within_margin,reason\n");
+    kerf_text_printf(out, "%s\n", titles);
     for (int32_t i = 0; i < space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
         for (int32_t p = 0; p < space->num_params; p++) {
@@ -154,6 +156,7 @@ void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
         int is_known = tune_is_interval(estimate->interval);
         csv_number(out, is_known ? estimate->interval[0] : NAN);
         csv_number(out, is_known ? estimate->interval[1] : NAN);
+        csv_number(out, estimate->bound);
         csv_number(out, estimate->probability_within);
         csv_number(out, estimate->probability_within_margin);
         kerf_text_add(out, ",");

@@ -8,7 +8,7 @@
 #include "cli/terminal.h"
 #include "cli/tune_print.h"
 
-enum { SHOWN = 6, NARROW = 40, WIDE = 100 };
+enum { SHOWN = 6, NARROW = 20, WIDE = 100 };
 
 /* A setting's values alone: "2048,512", below "batch,ubatch". */
 static void add_values(struct kerf_text *cells, const struct kerf_tune_space *space, int32_t setting) {

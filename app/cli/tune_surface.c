@@ -30,6 +30,19 @@ static double ratio(const struct tune_report *report, int32_t setting) {
     return value > 0 && isfinite(value) ? value : NAN;
 }
 
+/* The largest ratio that runs have shown. A model may expect ten times that of a setting far from all that was
+ * measured; beyond FAR times as much it is no number to tell. */
+static const double FAR = 2;
+
+static double largest_ratio(const struct tune_report *report) {
+    double largest = 1;
+    for (int32_t i = 0; i < report->state->space->num_settings; i++) {
+        int32_t status = report->answer.settings[i].status;
+        if (status == KERF_TUNE_MEASURED || status == KERF_TUNE_ALL_CENSORED) largest = fmax(largest, ratio(report, i));
+    }
+    return largest;
+}
+
 static int32_t cell_state(int32_t status) {
     switch (status) {
     case KERF_TUNE_MEASURED: return KERF_CELL_MEASURED;
@@ -39,14 +52,16 @@ static int32_t cell_state(int32_t status) {
     }
 }
 
-static const char *tip(const struct tune_report *report, struct sketch *sketch, int32_t setting) {
+static const char *tip(const struct tune_report *report, struct sketch *sketch, int32_t setting, int32_t state) {
     const struct kerf_tune_estimate *estimate = &report->answer.settings[setting];
     const struct study_request *request = report->state->request;
     struct kerf_text text = {0};
     kerf_tune_setting_write(report->state->space, setting, &text);
     kerf_text_printf(&text, ": %s", kerf_tune_status_word(estimate->status));
-    if (isfinite(shown(estimate))) {
-        kerf_text_add(&text, estimate->status == KERF_TUNE_ALL_CENSORED ? ", more than " : ", ");
+    if (state == KERF_CELL_MEASURED || state == KERF_CELL_STOPPED || state == KERF_CELL_EXPECTED) {
+        kerf_text_add(&text, state == KERF_CELL_STOPPED    ? ", more than "
+                             : state == KERF_CELL_EXPECTED ? ", expected: "
+                                                           : ", ");
         words_objective(&text, request, shown(estimate));
     }
     if (tune_is_interval(estimate->interval) && estimate->status == KERF_TUNE_MEASURED) {
@@ -60,16 +75,16 @@ static const char *tip(const struct tune_report *report, struct sketch *sketch, 
     return sketch_text(sketch, &text);
 }
 
-static void fill_cell(const struct tune_report *report, struct sketch *sketch, int32_t setting, double *value,
-                      struct kerf_matrix_cell *cell) {
+static void fill_cell(const struct tune_report *report, struct sketch *sketch, int32_t setting, double most,
+                      double *value, struct kerf_matrix_cell *cell) {
     const struct kerf_tune_answer *answer = &report->answer;
     *value = ratio(report, setting);
     cell->state = cell_state(answer->settings[setting].status);
-    if (cell->state == KERF_CELL_EXPECTED && isnan(*value)) cell->state = KERF_CELL_UNKNOWN;
+    if (cell->state == KERF_CELL_EXPECTED && !(*value <= most)) cell->state = KERF_CELL_UNKNOWN;
     cell->marks = (setting == answer->best ? KERF_CELL_BEST : 0) |
                   (setting == answer->recommended && setting != answer->best ? KERF_CELL_RECOMMENDED : 0) |
                   (setting == report->state->space->default_setting ? KERF_CELL_DEFAULT : 0);
-    cell->tip = tip(report, sketch, setting);
+    cell->tip = tip(report, sketch, setting, cell->state);
 }
 
 int tune_surface(const struct tune_report *report, struct sketch *sketch, struct kerf_panel *ret_panel) {
@@ -87,6 +102,7 @@ int tune_surface(const struct tune_report *report, struct sketch *sketch, struct
     if (sketch->failed) return 0;
     memcpy(values, space->values + (size_t)report->answer.recommended * (size_t)space->num_params,
            (size_t)space->num_params * sizeof *values);
+    double most = FAR * largest_ratio(report);
     for (int32_t c = 0; c < columns; c++) names[c] = kerf_tune_value_word(&space->params[across], c);
     for (int32_t r = 0; r < rows_count; r++) {
         rows[r] = (struct kerf_chart_row){.label = down < 0 ? "" : kerf_tune_value_word(&space->params[down], r),
@@ -98,7 +114,7 @@ int tune_surface(const struct tune_report *report, struct sketch *sketch, struct
             int32_t setting = kerf_tune_space_find(space, values);
             ratios[at] = NAN;
             cells[at].state = KERF_CELL_OUTSIDE;
-            if (setting >= 0) fill_cell(report, sketch, setting, &ratios[at], &cells[at]);
+            if (setting >= 0) fill_cell(report, sketch, setting, most, &ratios[at], &cells[at]);
         }
     }
     *ret_panel = (struct kerf_panel){.kind = KERF_PANEL_MATRIX,

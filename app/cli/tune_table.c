@@ -135,7 +135,7 @@ static void words_hidden(struct kerf_text *out, int32_t hidden, int32_t settings
 }
 
 void print_tune_table(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
-    struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}};
+    struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}};
     struct kerf_text cells = {0};
     int32_t num_params = report->state->space->num_params, k = num_params;
     words_study(out, report, style->colour);
@@ -143,13 +143,13 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     put_surface(out, report, style);
     if (num_params > TABLE_COLUMNS_MAX - 6) return; /* no table is that wide */
     for (int32_t p = 0; p < num_params; p++)
-        columns[p] = (struct table_column){report->state->space->params[p].kind == KERF_TUNE_INTEGER, 0};
-    columns[k++] = (struct table_column){1, 0}; /* mean */
-    columns[k++] = (struct table_column){0, 3}; /* interval */
-    columns[k++] = (struct table_column){1, 4}; /* runs */
-    columns[k++] = (struct table_column){1, 2}; /* within */
-    columns[k++] = (struct table_column){1, 5}; /* within the margin */
-    columns[k++] = (struct table_column){0, 1}; /* what there is to say */
+        columns[p].right = report->state->space->params[p].kind == KERF_TUNE_INTEGER;
+    columns[k++] = (struct table_column){1, 0};         /* mean */
+    columns[k++] = (struct table_column){0, 3};         /* interval */
+    columns[k++] = (struct table_column){1, 4};         /* runs */
+    columns[k++] = (struct table_column){1, 2};         /* within */
+    columns[k++] = (struct table_column){1, 5};         /* within the margin */
+    columns[k++] = (struct table_column){0, TABLE_CUT}; /* what there is to say */
     int32_t hidden = rows(&cells, report), settings = report->state->space->num_settings;
     kerf_text_add(out, "\n");
     if (hidden < settings)
