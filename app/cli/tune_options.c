@@ -130,7 +130,8 @@ const struct kerf_option tune_option_table[] = {
      .type = KERF_OPTION_STRING,
      AT(memory_cap),
      .value = "SIZE",
-     .help = "Memory that a measurement may take with its children, such as 16GiB (default: what there is)."},
+     .help = "Memory that a measurement may take with its children, such as 16GiB (default: what there is). Of llama "
+             "that beside the weights, by an estimate."},
     {.name = "interference",
      .type = KERF_OPTION_CHOICE,
      AT(interference),

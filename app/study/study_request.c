@@ -151,6 +151,7 @@ int32_t study_request_command(const struct study_request *request, struct kerf_t
         return kerf_error_set(err, KERF_EINVALID,
                               "--objective '%.64s' must be wall, cpu, memory, value, regex:EXPRESSION or json:PATH",
                               request->objective);
+    int is_of_estimate = request->preset != NULL; /* the cap left settings out by it, and weights are beside it */
     *ret_command =
         (struct kerf_trial_command){.words = request->words.items,
                                     .num_words = request->words.count,
@@ -164,7 +165,7 @@ int32_t study_request_command(const struct study_request *request, struct kerf_t
                                     .slots = request->slots,
                                     .load_timeout_s = request->load_timeout_s,
                                     .trial_timeout_s = request->trial_timeout_s,
-                                    .memory_cap_bytes = request->memory_cap_bytes,
+                                    .memory_cap_bytes = is_of_estimate ? 0 : request->memory_cap_bytes,
                                     .show_output = request->show_output,
                                     .watch_machine = !request->ignore_interference && request->launcher == NULL,
                                     .root = getenv("KERF_FSROOT")};

@@ -181,7 +181,8 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     struct study_entry entry = {.result = *result};
     slot->busy = 0;
     snprintf(entry.why, sizeof entry.why, "%s", slot->why);
-    entry.result.observation.warmup = slot->warmup;
+    entry.loads = run->loads_before + kerf_trial_loads(run->runner);
+    entry.result.observation.warmup |= slot->warmup;
     if (run->begins_anew) begin_clock(run, &entry.result.observation);
     entry.result.observation.start_s += run->clock_offset_s;
     entry.result.observation.end_s += run->clock_offset_s;
@@ -214,11 +215,15 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
                                                                        : STUDY_BUDGET;
     stop(run, why, decision->reason);
     run->decided = 1;
-    if (why != STUDY_NOTHING || run->state.num_entries == 0) return KERF_OK;
-    const struct study_entry *last = &run->entries[run->state.num_entries - 1];
-    if (last->result.message[0])
+    if (decision->stop != KERF_TUNE_NOTHING_LEFT || run->state.num_entries == 0) return KERF_OK;
+    const struct kerf_trial_result *last = &run->entries[run->state.num_entries - 1].result;
+    if (last->observation.outcome != KERF_TUNE_FAILED || last->message[0] == 0) return KERF_OK;
+    if (why == STUDY_NOTHING)
         snprintf(run->state.reason, sizeof run->state.reason, "%d trial%s failed, the last one: %s", answer.failed,
-                 answer.failed == 1 ? "" : "s", last->result.message);
+                 answer.failed == 1 ? "" : "s", last->message);
+    else
+        snprintf(run->state.reason, sizeof run->state.reason, "%s; the last trial failed: %s", decision->reason,
+                 last->message);
     return KERF_OK;
 }
 
@@ -428,9 +433,17 @@ static int32_t count_disturbed(struct study_run *run, const char *policy, const 
     return code;
 }
 
+static int policy_uses_earlier(const char *name) {
+    const struct kerf_tune_policy *policy;
+    for (size_t i = 0; (policy = kerf_tune_policy_at(i)); i++)
+        if (name == NULL || strcmp(policy->name, name) == 0) return policy->uses_earlier;
+    return 0;
+}
+
 static int32_t find_earlier(struct study_run *run, struct kerf_error *err) {
     int32_t code = KERF_OK;
-    if (run->plan && run->plan->use_earlier && run->plan->resumed == NULL) {
+    int is_new = run->plan && run->plan->resumed == NULL;
+    if (is_new && run->plan->use_earlier && policy_uses_earlier(run->request.policy)) {
         code = study_earlier_ids(&run->request, &run->earlier_ids, err);
         run->request.earlier = run->earlier_ids;
     }

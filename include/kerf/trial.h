@@ -96,7 +96,8 @@ struct kerf_trial_machine {
 
 struct kerf_trial_result {
     struct kerf_tune_observation observation; /* its slot too; start_s is since the runner was created, or of the
-                                                 worker's own clock where there is one slot, and never goes back */
+                                                 worker's own clock where there is one slot, and never goes back;
+                                                 warmup: 1 of a worker that failed before it was told a setting */
     double load_s;      /* until a worker that this trial had to start was ready; of `lines` what the first line took
                            beside its sample; 0: nothing was loaded, or it is not known */
     double wall_s;      /* of the trial by kerf's clock */

@@ -110,7 +110,8 @@ struct kerf_tune_observation {
     int32_t outcome;       /* enum kerf_tune_outcome */
     int32_t failure;       /* enum kerf_tune_failure */
     int32_t slot;          /* which of the machines or places that run trials, 0 .. */
-    int32_t warmup;        /* 1: counts as an observation, and says nothing about its setting */
+    int32_t warmup;        /* 1: counts as an observation, and says nothing about its setting: of a program that warms
+                              up, or of a worker that failed before it was told the setting */
     int32_t disturbed;     /* 1: the machine was busy with something else; measured again, and not used */
     double value;          /* in the objective's unit */
     double start_s, end_s; /* of one clock for the whole study: what drifts, drifts with it */
@@ -122,6 +123,7 @@ struct kerf_tune_policy {
     const char *name; /* kerf, race, exhaustive, random, halving, best_bub, null */
     const char *summary;
     const char *source;
+    int32_t uses_earlier; /* 1: observations of earlier studies help it */
 };
 /** One after the other, the default first; NULL behind the last. */
 KERF_API const struct kerf_tune_policy *kerf_tune_policy_at(size_t index);

@@ -38,12 +38,17 @@ static void plain_estimate(const struct kerf_tune_study *study, const struct tal
     of->interval[1] = tally->mean + reach;
 }
 
+/* Of those that were not left out in the meantime, as they began to fail; where all were, of these. */
 static int32_t best_mean(const struct kerf_tune_study *study) {
-    int32_t best = -1;
+    int32_t best = -1, is_best_open = 0;
     double sign = study->question.maximize ? -1 : 1;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
-        if (study->tallies[i].values == 0) continue;
-        if (best < 0 || sign * study->tallies[i].mean < sign * study->tallies[best].mean) best = i;
+        int32_t is_open = tune_is_open(study, i);
+        if (study->tallies[i].values == 0 || is_open < is_best_open) continue;
+        if (best < 0 || is_open > is_best_open || sign * study->tallies[i].mean < sign * study->tallies[best].mean) {
+            best = i;
+            is_best_open = is_open;
+        }
     }
     return best;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a failure rules out. Out of memory: the setting, and all that have no integer smaller and the same choices, as
- * memory grows with every integer there is (batch, micro-batch, layers on the accelerator, threads). A load or a run
- * that hangs: the setting, as it is not worth another time-out. Anything else: the setting, once it has failed TWICE
- * and never worked, or THRICE in a row though it did; and what goes with a word (a choice's or a flag's value) that FEW
- * settings failed with and none worked with, while another word worked: settings that share with these all that they
- * have in common, and whose other integers lie between theirs. Once MANY failed, and another word worked between their
- * integers, it is the word and not the size: then those with any integers.
+ * memory grows with every integer there is (batch, micro-batch, layers on the accelerator, threads); unless one of
+ * these has worked, or it itself, as then it was not the setting. A load or a run that hangs: the setting, as it is not
+ * worth another time-out. Anything else: the setting, once it has failed TWICE and never worked, or THRICE in a row
+ * though it did; and, where that is the program's own doing, what goes with a word (a choice's or a flag's value) that
+ * FEW settings failed with and none worked with, while another word worked: settings that share with these all that
+ * they have in common, and whose other integers lie between theirs. Once MANY failed, and another word worked between
+ * their integers, it is the word and not the size: then those with any integers.
  */
 #include "tune/exclusion.h"
 
@@ -36,8 +37,14 @@ static void exclude_larger(struct kerf_tune_study *study, int32_t setting) {
                                       tune_words(study, setting, words, sizeof words));
     exclude(study, setting, "out of memory");
     for (int32_t i = 0; i < study->space->num_settings; i++)
-        if (dominates(study->space, i, setting) && study->tallies[i].values == 0)
-            exclude(study, i, reason ? reason : "needs too much memory");
+        if (dominates(study->space, i, setting)) exclude(study, i, reason ? reason : "needs too much memory");
+}
+
+/* Whether the setting, or one that needs no less memory, was measured. */
+static int has_fitted(const struct kerf_tune_study *study, int32_t setting) {
+    for (int32_t i = 0; i < study->space->num_settings; i++)
+        if (study->tallies[i].values > 0 && dominates(study->space, i, setting)) return 1;
+    return 0;
 }
 
 /* ---- Words -------------------------------------------------------------------------------------------------- */
@@ -150,7 +157,7 @@ static void exclude_with_word(struct kerf_tune_study *study, int32_t param, int3
 
 static void exclude_with_words(struct kerf_tune_study *study, int32_t setting) {
     int32_t count = study->space->num_params;
-    int32_t *bounds = calloc((size_t)count, 2 * sizeof *bounds);
+    int32_t *bounds = calloc((uint32_t)count, 2 * sizeof *bounds);
     if (bounds == NULL) return; /* more settings are tried, then */
     struct hull hull = {bounds, bounds + count, 0};
     for (int32_t k = 0; k < count; k++)
@@ -163,7 +170,10 @@ static void exclude_with_words(struct kerf_tune_study *study, int32_t setting) {
 void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune_observation *failed) {
     const struct tally *tally = &study->tallies[failed->setting];
     switch (failed->failure) {
-    case KERF_TUNE_FAILURE_MEMORY: exclude_larger(study, failed->setting); return;
+    case KERF_TUNE_FAILURE_MEMORY:
+        if (has_fitted(study, failed->setting)) break;
+        exclude_larger(study, failed->setting);
+        return;
     case KERF_TUNE_FAILURE_LOAD: exclude(study, failed->setting, "was not ready in time"); return;
     case KERF_TUNE_FAILURE_HANG: exclude(study, failed->setting, "gave no answer in time"); return;
     default: break;

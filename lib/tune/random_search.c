@@ -26,18 +26,20 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     const int32_t *order = study->state;
     (void)slot;
     (void)err;
-    for (int32_t i = 0, used = 0; i < study->space->num_settings && used < SETTINGS; i++) {
+    int32_t count = study->num_open < SETTINGS ? study->num_open : SETTINGS;
+    for (int32_t i = 0, used = 0; i < study->space->num_settings && used < count; i++) {
         const struct tally *tally = &study->tallies[order[i]];
         int32_t runs = tally->tries;
         if (!tune_is_open(study, order[i])) continue;
         used++;
         for (int32_t k = 0; k < num_pending; k++) runs += pending[k] == order[i];
         if (runs >= REPEATS) continue;
-        tune_measure(ret_decision, order[i], 0, "setting %d of %d, run %d of %d", (int)used, SETTINGS, (int)runs + 1,
+        tune_measure(ret_decision, order[i], 0, "setting %d of %d, run %d of %d", (int)used, (int)count, (int)runs + 1,
                      REPEATS);
         return KERF_OK;
     }
-    tune_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "%d settings were measured %d times", SETTINGS, REPEATS);
+    tune_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "%d setting%s measured %d times", (int)count,
+              count == 1 ? " was" : "s were", REPEATS);
     return KERF_OK;
 }
 

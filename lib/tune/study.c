@@ -199,7 +199,6 @@ static void tally(struct kerf_tune_study *study, const struct kerf_tune_observat
     } else {
         tally->failed++;
         tally->failure = o->failure;
-        study->num_failed++;
         exclude_after_failure(study, o);
     }
 }
@@ -210,6 +209,7 @@ int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf
     if (code == KERF_OK) code = reserve(study, err);
     if (code != KERF_OK) return code;
     study->observations[study->num_observations++] = *observation;
+    study->num_failed += observation->outcome == KERF_TUNE_FAILED;
     if (observation->disturbed)
         study->num_disturbed++;
     else if (!observation->warmup)

@@ -25,9 +25,10 @@ struct kerf_tune_study {
     const struct tune_policy *policy;
     struct kerf_tune_observation *observations; /* [num_observations] */
     int32_t num_observations, capacity;
-    int32_t num_disturbed, num_censored, num_failed, num_values;
-    struct tally *tallies; /* [num_settings] */
-    int32_t *active;       /* [num_active] settings that are modelled, ascending: tune/active.h */
+    int32_t num_disturbed, num_failed; /* of all observations */
+    int32_t num_censored, num_values;  /* of those that count */
+    struct tally *tallies;             /* [num_settings] */
+    int32_t *active;                   /* [num_active] settings that are modelled, ascending: tune/active.h */
     int32_t num_active, generation;
     int32_t num_open;      /* settings that may be measured */
     int32_t *preferred;    /* [num_preferred]: parameters, by which settings are put in order */

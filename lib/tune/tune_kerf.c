@@ -254,7 +254,8 @@ const struct tune_policy tune_policy_kerf = {
     .about =
         {"kerf", "a model of the whole surface; runs what tells most about its leader; stops when sure enough",
          "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006; Russo, Simple Bayesian Algorithms for "
-         "Best-Arm Identification, 2020"},
+         "Best-Arm Identification, 2020",
+         1},
     .most = most,
     .begin = begin,
     .end = end,

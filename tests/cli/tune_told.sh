@@ -41,6 +41,17 @@ for word in on off true false yes no 1 0; do
 done
 "$KERF" tune --no-journal --interference ignore -p 'm?=-m' -p n=1 -d m=on,n=1 --policy null -- true {m} {n} | tail -2 | cut -c1-6
 
+echo "== columns that are called alike"
+"$KERF" tune --no-journal --interference ignore -p mean=1 -p n=1..2 --policy null --format csv -- true {mean} {n} | head -1 | cut -d, -f1-4
+KERF_STUDIES=$PWD/columns "$KERF" tune --interference ignore -p mean=1 -p n=1..2 --policy null --study columns -- true {mean} {n} >/dev/null
+KERF_STUDIES=$PWD/columns "$KERF" studies export columns --format csv | head -1 | cut -d, -f1-4
+
+echo "== so many settings as there are"
+"$KERF" tune --no-journal --interference ignore -p n=1..3 --policy random --format json -- true {n} | grep -oE '"reason":"[^"]*measured 5 times"'
+
+echo "== all of it begins to crash"
+told -p n=1..2 --policy exhaustive -- sh -c 'echo >>runs{n}; [ $(wc -l <runs{n}) -lt 3 ] || (echo the disk is away >&2; exit 4)' | grep 'Not sure'
+
 echo "== nearly sure"
 told --confidence 99.99999% -p n=1..2 --objective 'regex:([0-9]+)' --max-observations 2 -d n=2 -- echo {n} | grep -o '([0-9.]* %:' | sort -u
 

@@ -488,7 +488,69 @@ static void a_word_that_always_fails_is_left_out(void **state) {
     kerf_tune_space_free(space);
 }
 
-/* A study of a program in which one word always crashes finds the best of the others in few failures. */
+/* Out of memory rules out what needs no less, unless that has worked: then it was something else. */
+static void memory_that_lacks_once(void **state) {
+    (void)state;
+    enum { CRASH = KERF_TUNE_FAILURE_CRASH, MEMORY = KERF_TUNE_FAILURE_MEMORY };
+    const struct {
+        const char *settings[6];
+        int32_t failures[6], skipped;
+        const char *reason;
+    } of[] = {
+        {{"batch=64,kv=f16,fa=on", "batch=128,kv=f16,fa=on"},
+         {0, MEMORY},
+         1,
+         "needs no less memory than "
+         "batch=128,kv=f16,fa=on, for which there "
+         "was too little"},
+        {{"batch=256,kv=f16,fa=on", "batch=128,kv=f16,fa=on"}, {0, MEMORY}, 0, ""},
+        {{"batch=256,kv=q8_0,fa=on", "batch=128,kv=f16,fa=on"},
+         {0, MEMORY},
+         1,
+         "needs no less memory than "
+         "batch=128,kv=f16,fa=on, for which "
+         "there was too little"},
+        {{"batch=256,kv=f16,fa=on", "batch=128,kv=f16,fa=on", "batch=128,kv=f16,fa=on"}, {0, MEMORY, MEMORY}, 0, ""},
+        {{"batch=128,kv=f16,fa=on", "batch=128,kv=f16,fa=on", "batch=128,kv=f16,fa=on"}, {0, MEMORY, MEMORY}, 0, ""},
+    };
+    struct kerf_tune_space *space = grid_of_words("batch=16..256:x2");
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        struct kerf_tune_study *study = begin(&question);
+        const char *reason;
+        for (int k = 0; k < 6 && of[i].settings[k]; k++) tell(study, space, of[i].settings[k], of[i].failures[k]);
+        int32_t skipped = count_skipped(study, space, &reason);
+        if (skipped != of[i].skipped) fail_msg("case %zu: %d are skipped", i, (int)skipped);
+        assert_string_equal(reason, of[i].reason);
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
+/* Policies without a model recommend nothing that began to fail, as long as there is anything else. */
+static void no_policy_recommends_what_began_to_fail(void **state) {
+    (void)state;
+    enum { CRASH = KERF_TUNE_FAILURE_CRASH };
+    static const char *const policies[] = {"exhaustive", "random", "halving", "best_bub", "race", "kerf"};
+    const char *params[] = {"n=1,2"};
+    struct kerf_tune_space *space;
+    assert_int_equal(kerf_tune_space_create(params, 1, NULL, 0, NULL, &space, NULL), KERF_OK);
+    for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++) {
+        struct kerf_tune_question question = ask(space, NULL);
+        question.policy = policies[p];
+        struct kerf_tune_study *study = begin(&question);
+        struct kerf_tune_observation slow = {.setting = 1, .value = 2, .start_s = 1, .end_s = 2};
+        tell(study, space, "n=1", 0);
+        observe(study, &slow);
+        for (int k = 0; k < 3; k++) tell(study, space, "n=1", CRASH);
+        assert_int_equal(answer_of(study).recommended, 1);
+        for (int k = 0; k < 3; k++) tell(study, space, "n=2", CRASH);
+        assert_true(answer_of(study).best >= 0); /* what is known */
+        kerf_tune_study_free(study);
+    }
+    kerf_tune_space_free(space);
+}
+
 /* What worked before it began to crash is no answer, and is not tried for ever. */
 static void the_best_that_begins_to_crash_is_left_out(void **state) {
     (void)state;
@@ -517,6 +579,7 @@ static void the_best_that_begins_to_crash_is_left_out(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* A study of a program in which one word always crashes finds the best of the others in few failures. */
 static void a_study_with_a_word_that_fails_ends_soon(void **state) {
     (void)state;
     struct kerf_tune_space *space = grid_of_words("batch=16..2048:x2");
@@ -836,6 +899,8 @@ int main(void) {
         cmocka_unit_test(out_of_memory_rules_out_what_is_larger),
         cmocka_unit_test(ends_when_everything_fails),
         cmocka_unit_test(a_word_that_always_fails_is_left_out),
+        cmocka_unit_test(memory_that_lacks_once),
+        cmocka_unit_test(no_policy_recommends_what_began_to_fail),
         cmocka_unit_test(the_best_that_begins_to_crash_is_left_out),
         cmocka_unit_test(a_study_with_a_word_that_fails_ends_soon),
         cmocka_unit_test(ends_when_nothing_works_any_more),

@@ -84,6 +84,14 @@ int32_t placeholders_check(const struct kerf_tune_space *space, const struct ker
     return code;
 }
 
+int placeholders_any(const struct kerf_trial_command *command) {
+    struct piece piece;
+    for (int32_t i = 0; i < command->num_words; i++)
+        for (const char *word = command->words[i]; next_piece(&word, &piece);)
+            if (piece.is_placeholder) return 1;
+    return 0;
+}
+
 /* ---- Filling ------------------------------------------------------------------------------------------------- */
 
 struct words {

@@ -13,6 +13,9 @@
 int32_t placeholders_check(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
                            int may_leave_out, struct kerf_error *err);
 
+/* Whether the words depend on the setting. */
+int placeholders_any(const struct kerf_trial_command *command);
+
 /* The launcher's words and the command's, ended by NULL. NULL: not enough memory. */
 char **placeholders_fill(const struct kerf_tune_space *space, const struct kerf_trial_command *command, int32_t setting,
                          struct arena *arena);

@@ -34,6 +34,12 @@ static int decide(struct slot *slot, int32_t outcome, double value) {
     return 1;
 }
 
+/* A worker that is started with the same words for every setting, and was not told one yet. */
+static int is_of_no_setting(const struct slot *slot) {
+    const struct kerf_trial_runner *runner = slot->runner;
+    return slot->trial.phase == PHASE_LOAD && runner->protocol->is_persistent && !runner->knows_setting;
+}
+
 void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) {
     struct kerf_trial_result *result = &slot->trial.result;
     char message[sizeof result->message];
@@ -43,6 +49,7 @@ void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) {
     va_end(args);
     if (!decide(slot, KERF_TUNE_FAILED, (double)NAN)) return;
     result->observation.failure = failure;
+    result->observation.warmup = is_of_no_setting(slot);
     quote_line(message, result->message, sizeof result->message);
 }
 
