@@ -60,7 +60,7 @@ static void add_option(struct kerf_strings *words, struct sketch *sketch, const 
 }
 
 static void worker_words(const char *worker, const struct llama_question *question, struct sketch *sketch,
-                         struct kerf_strings *words) {
+                         const char *policy, struct kerf_strings *words) {
     add(words, worker);
     add(words, "--model");
     add(words, question->model);
@@ -69,6 +69,7 @@ static void worker_words(const char *worker, const struct llama_question *questi
     add_option(words, sketch, "--gpu-layers", question->gpu_layers);
     add(words, "--logits");
     add(words, question->outputs);
+    if (policy && strcmp(policy, "best_bub") == 0) add(words, "--no-warmup"); /* as there */
 }
 
 /* llama-bench's own options for the parameters of the grid; its other ones come first. */
@@ -103,7 +104,7 @@ void llama_program_command(const struct llama_program *program, const struct lla
     request->protocol = program->worker ? "worker" : "llama-bench";
     if (words.items == NULL) return;
     if (program->worker)
-        worker_words(program->worker, question, sketch, &words);
+        worker_words(program->worker, question, sketch, request->policy, &words);
     else
         bench_words(question, space, sketch, &words);
     request->words = words;

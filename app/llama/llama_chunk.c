@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llama/llama_chunk.h"
 
+#include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,9 @@ struct llama_chunk_runner {
     struct llama_chunk_plan plan;
     struct llama_model *model;
     int32_t loaded_gpu_layers, loaded_mmap; /* that the model was loaded with */
+    int32_t is_warm;                        /* something was decoded since */
     llama_token *tokens;                    /* [context - 1] */
+    int32_t chunk;                          /* as many of them are decoded */
     double start_s;                         /* of the clock */
     double deadline_s;                      /* decoding stops there; 0: none */
     char fault[LOG_LINE];                   /* the last warning or error that llama.cpp logged */
@@ -63,6 +67,24 @@ static int32_t fail(struct llama_chunk_runner *runner, const char *what, struct 
                           runner->fault);
 }
 
+/* ---- Memory ----------------------------------------------------------------------------------------------- */
+
+/* A context's buffers are those that the one before gave back, and not new pages of the system's: faulting them in
+ * would be a part of short chunks' times, and not of each (malloc learns to keep them). A program that decodes one
+ * chunk after another faults them in once. */
+static void keep_memory(void) {
+#ifdef M_MMAP_MAX
+    mallopt(M_MMAP_MAX, 0);
+    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+#endif
+}
+
+static void give_back_memory(void) {
+#ifdef M_MMAP_MAX
+    malloc_trim(0);
+#endif
+}
+
 /* ---- The model -------------------------------------------------------------------------------------------- */
 
 static void set_mmap(struct llama_model_params *params, int32_t mmap) {
@@ -72,31 +94,6 @@ static void set_mmap(struct llama_model_params *params, int32_t mmap) {
 #else
     params->use_mmap = mmap;
 #endif
-}
-
-static int32_t load(struct llama_chunk_runner *runner, const struct llama_setting *setting, double *ret_load_s,
-                    struct kerf_error *err) {
-    *ret_load_s = 0;
-    if (runner->model && runner->loaded_gpu_layers == setting->gpu_layers && runner->loaded_mmap == setting->mmap)
-        return KERF_OK;
-    llama_model_free(runner->model); /* before the next one, so that both never have to fit */
-    runner->model = NULL;
-    runner->fault[0] = 0;
-    struct llama_model_params params = llama_model_default_params();
-    params.n_gpu_layers = setting->gpu_layers < 0 ? INT32_MAX : setting->gpu_layers;
-    set_mmap(&params, setting->mmap);
-    double before_s = clock_s();
-    runner->model = llama_model_load_from_file(runner->plan.model, params);
-    if (runner->model == NULL) return fail(runner, "the model cannot be loaded", err);
-    if (!llama_model_has_decoder(runner->model)) {
-        llama_model_free(runner->model);
-        runner->model = NULL;
-        return kerf_error_set(err, KERF_EIO, "the model has no decoder, so that there is nothing to time");
-    }
-    runner->loaded_gpu_layers = setting->gpu_layers;
-    runner->loaded_mmap = setting->mmap;
-    *ret_load_s = clock_s() - before_s;
-    return KERF_OK;
 }
 
 /* Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014). */
@@ -112,6 +109,36 @@ static void draw_tokens(struct llama_chunk_runner *runner) {
     uint64_t vocab = (uint64_t)llama_vocab_n_tokens(llama_model_get_vocab(runner->model));
     for (int32_t i = 0; i + 1 < runner->plan.context; i++)
         runner->tokens[i] = (llama_token)(next_random(&state) % (vocab ? vocab : 1));
+}
+
+static int32_t load(struct llama_chunk_runner *runner, const struct llama_setting *setting, double *ret_load_s,
+                    struct kerf_error *err) {
+    *ret_load_s = 0;
+    if (runner->model && runner->loaded_gpu_layers == setting->gpu_layers && runner->loaded_mmap == setting->mmap)
+        return KERF_OK;
+    if (runner->model) { /* before the next one, so that both never have to fit */
+        llama_model_free(runner->model);
+        give_back_memory();
+    }
+    runner->model = NULL;
+    runner->is_warm = 0;
+    runner->fault[0] = 0;
+    struct llama_model_params params = llama_model_default_params();
+    params.n_gpu_layers = setting->gpu_layers < 0 ? INT32_MAX : setting->gpu_layers;
+    set_mmap(&params, setting->mmap);
+    double before_s = clock_s();
+    runner->model = llama_model_load_from_file(runner->plan.model, params);
+    if (runner->model == NULL) return fail(runner, "the model cannot be loaded", err);
+    if (!llama_model_has_decoder(runner->model)) {
+        llama_model_free(runner->model);
+        runner->model = NULL;
+        return kerf_error_set(err, KERF_EIO, "the model has no decoder, so that there is nothing to time");
+    }
+    runner->loaded_gpu_layers = setting->gpu_layers;
+    runner->loaded_mmap = setting->mmap;
+    *ret_load_s = clock_s() - before_s;
+    draw_tokens(runner);
+    return KERF_OK;
 }
 
 /* ---- A chunk ---------------------------------------------------------------------------------------------- */
@@ -143,7 +170,7 @@ static struct llama_context *make_context(struct llama_chunk_runner *runner, con
 /* KERF_EINTERRUPTED: past the deadline. A device may not ask is_late, so that it is asked between batches too. */
 static int32_t decode_chunk(struct llama_chunk_runner *runner, struct llama_context *context, struct llama_batch *batch,
                             const struct llama_setting *setting, struct kerf_error *err) {
-    int32_t chunk = runner->plan.context - 1;
+    int32_t chunk = runner->chunk;
     for (int32_t from = 0; from < chunk; from += setting->batch) {
         int32_t count = chunk - from < setting->batch ? chunk - from : setting->batch;
         batch->n_tokens = count;
@@ -165,7 +192,7 @@ static int32_t decode_chunk(struct llama_chunk_runner *runner, struct llama_cont
 static int32_t decode(struct llama_chunk_runner *runner, struct llama_context *context,
                       const struct llama_setting *setting, double limit_s, struct llama_chunk_result *result,
                       struct kerf_error *err) {
-    int32_t chunk = runner->plan.context - 1, most = setting->batch < chunk ? setting->batch : chunk;
+    int32_t chunk = runner->chunk, most = setting->batch < chunk ? setting->batch : chunk;
     struct llama_batch batch = llama_batch_init(most, 0, 1);
     int32_t code = KERF_OK, chunks = runner->plan.chunks;
     double start_s = clock_s(), cpu_before_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
@@ -187,18 +214,41 @@ static int32_t decode(struct llama_chunk_runner *runner, struct llama_context *c
     return KERF_OK;
 }
 
+/* With a model that is loaded. */
+static int32_t measure(struct llama_chunk_runner *runner, const struct llama_setting *setting, double limit_s,
+                       struct llama_chunk_result *result, struct kerf_error *err) {
+    runner->fault[0] = 0;
+    double before_s = clock_s();
+    struct llama_context *context = make_context(runner, setting);
+    result->context_s = clock_s() - before_s;
+    if (context == NULL) return fail(runner, "llama.cpp makes no context of this setting", err);
+    int32_t code = decode(runner, context, setting, limit_s, result, err);
+    llama_free(context);
+    return code;
+}
+
+/* What is decoded first after loading faults the weights in, and the memory of the buffers: llama.cpp's own programs
+ * decode a few tokens before. Here it is a micro-batch of the setting that is asked for first, in the second of two
+ * contexts: the buffers of all that follow are where the second one's were. What cannot do that tells so when it is
+ * measured. */
+static void warm_up(struct llama_chunk_runner *runner, const struct llama_setting *setting) {
+    struct llama_chunk_result result = {0};
+    int32_t chunk = runner->chunk, chunks = runner->plan.chunks;
+    runner->plan.chunks = runner->chunk = 1;
+    int32_t code = measure(runner, setting, 0, &result, NULL);
+    runner->chunk = setting->ubatch < chunk ? setting->ubatch : chunk;
+    if (code == KERF_OK) measure(runner, setting, 0, &result, NULL);
+    runner->chunk = chunk;
+    runner->plan.chunks = chunks;
+    runner->is_warm = 1;
+}
+
 int32_t llama_chunk_run(struct llama_chunk_runner *runner, const struct llama_setting *setting, double limit_s,
                         struct llama_chunk_result *ret_result, struct kerf_error *err) {
     struct llama_chunk_result result = {0};
     int32_t code = load(runner, setting, &result.load_s, err);
-    if (code != KERF_OK) return code;
-    runner->fault[0] = 0;
-    double before_s = clock_s();
-    struct llama_context *context = make_context(runner, setting);
-    result.context_s = clock_s() - before_s;
-    if (context == NULL) return fail(runner, "llama.cpp makes no context of this setting", err);
-    code = decode(runner, context, setting, limit_s, &result, err);
-    llama_free(context);
+    if (code == KERF_OK && !runner->is_warm && !runner->plan.no_warmup) warm_up(runner, setting);
+    if (code == KERF_OK) code = measure(runner, setting, limit_s, &result, err);
     if (code == KERF_OK) *ret_result = result;
     return code;
 }
@@ -214,6 +264,8 @@ int32_t llama_chunk_runner_create(const struct llama_chunk_plan *plan, const str
         return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     }
     runner->plan = *plan;
+    runner->chunk = plan->context - 1;
+    keep_memory();
     runner->start_s = clock_s();
     llama_log_set(hear, runner);
 #ifdef KERF_LLAMA_BACKENDS
@@ -222,13 +274,11 @@ int32_t llama_chunk_runner_create(const struct llama_chunk_plan *plan, const str
     if (ggml_backend_reg_count() == 0) ggml_backend_load_all();
     llama_backend_init();
     int32_t code = load(runner, setting, ret_load_s, err);
-    if (code != KERF_OK) {
+    if (code == KERF_OK)
+        *ret_runner = runner;
+    else
         llama_chunk_runner_free(runner);
-        return code;
-    }
-    draw_tokens(runner);
-    *ret_runner = runner;
-    return KERF_OK;
+    return code;
 }
 
 struct llama_chunk_runner *llama_chunk_runner_free(struct llama_chunk_runner *runner) {

@@ -15,7 +15,8 @@ struct llama_chunk_plan {
     int32_t context;   /* tokens */
     int32_t chunks;    /* in a measurement, 1 or more */
     int32_t all_logits;
-    uint64_t seed; /* of the tokens */
+    int32_t no_warmup; /* 1: the first chunk after loading is as it comes */
+    uint64_t seed;     /* of the tokens */
 };
 
 struct llama_chunk_result {
@@ -34,8 +35,9 @@ int32_t llama_chunk_runner_create(const struct llama_chunk_plan *plan, const str
                                   struct llama_chunk_runner **ret_runner, double *ret_load_s, struct kerf_error *err);
 struct llama_chunk_runner *llama_chunk_runner_free(struct llama_chunk_runner *runner);
 
-/* limit_s: of a chunk; 0: none. KERF_ENOMEM where llama.cpp says that memory was what lacked, else KERF_EIO with its
- * last line of log; after either the next one may be asked for. */
+/* The first chunk after loading comes after one micro-batch that is not timed. limit_s: of a chunk; 0: none.
+ * KERF_ENOMEM where llama.cpp says that memory was what lacked, else KERF_EIO with its last line of log; after either
+ * the next one may be asked for. */
 int32_t llama_chunk_run(struct llama_chunk_runner *runner, const struct llama_setting *setting, double limit_s,
                         struct llama_chunk_result *ret_result, struct kerf_error *err);
 

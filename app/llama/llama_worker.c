@@ -27,7 +27,7 @@ struct worker_options {
     struct kerf_strings words;
     const char *model, *logits, *flash_attention, *kv_type;
     int64_t context, threads, threads_batch, gpu_layers, seed, chunks, batch, ubatch;
-    int32_t use_mmap, no_mmap;
+    int32_t use_mmap, no_mmap, no_warmup;
 };
 
 #define AT(field) .offset = offsetof(struct worker_options, field)
@@ -61,6 +61,11 @@ static const struct kerf_option options[] = {
     {.name = "kv-type", .type = KERF_OPTION_STRING, AT(kv_type), .value = "TYPE", .help = "KV cache (default: f16)."},
     {.name = "mmap", .type = KERF_OPTION_FLAG, AT(use_mmap), .help = "Map the file (default: llama.cpp decides)."},
     {.name = "no-mmap", .type = KERF_OPTION_FLAG, AT(no_mmap), .help = "Read the file into memory."},
+    {.name = "no-warmup",
+     .type = KERF_OPTION_FLAG,
+     AT(no_warmup),
+     .help = "Decode no few tokens once the model is loaded: the first answer is slower by what it takes to fault the "
+             "weights in."},
     {.name = NULL},
 };
 
@@ -213,6 +218,7 @@ static int run(const struct worker_options *given) {
         .context = (int32_t)given->context,
         .chunks = (int32_t)given->chunks,
         .all_logits = strcmp(given->logits, "all") == 0,
+        .no_warmup = given->no_warmup,
         .seed = (uint64_t)given->seed,
     };
     if (llama_chunk_runner_create(&plan, &setting, &runner, &load_s, &err) != KERF_OK) {

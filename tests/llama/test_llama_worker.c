@@ -206,7 +206,7 @@ static double cpu_s(pid_t pid) {
 static void one_thread_is_one_thread(void **state) {
     (void)state;
     make_model("--layers 4 --embd 512 --ff 1024");
-    struct worker worker = started("", "--context 1024 --threads 1");
+    struct worker worker = started("", "--context 1024 --threads 1 --no-warmup");
     double before = cpu_s(worker.pid);
     json_t *answer = ask(&worker, "{\"id\":1,\"setting\":{\"ubatch\":64}}");
     double used = cpu_s(worker.pid) - before, value = number(answer, "value") + number(answer, "context_s");
@@ -256,6 +256,35 @@ static double logged_mib(const char *what) {
         sum += strtod(line + strlen(name), NULL);
     kerf_text_free(&log);
     return sum;
+}
+
+/* Contexts that llama.cpp made, by the worker's log. */
+static int logged_contexts(void) {
+    struct kerf_text log = {0};
+    int count = 0;
+    assert_int_equal(input_read(log_path, 64 << 20, &log, NULL), KERF_OK);
+    for (const char *at = log.data; (at = strstr(at, "constructing llama_context")) != NULL; at++) count++;
+    kerf_text_free(&log);
+    return count;
+}
+
+/* Each load is warmed up by two contexts, before the first that is timed; and not before a setting is asked for, whose
+ * buffers may be all that there is room for. */
+static void each_load_is_warmed_up(void **state) {
+    (void)state;
+    make_model("");
+    for (int is_warm = 0; is_warm < 2; is_warm++) {
+        struct worker worker =
+            started("", is_warm ? "--context 64 --threads 1 --mmap" : "--context 64 --threads 1 --mmap --no-warmup");
+        assert_int_equal(logged_contexts(), 0);
+        has_value(ask(&worker, "{\"id\":1,\"setting\":{\"ubatch\":8}}"), 1);
+        assert_int_equal(logged_contexts(), is_warm ? 3 : 1);
+        has_value(ask(&worker, "{\"id\":2,\"setting\":{\"ubatch\":16}}"), 2);
+        assert_int_equal(logged_contexts(), is_warm ? 4 : 2);
+        has_value(ask(&worker, "{\"id\":3,\"setting\":{\"mmap\":\"off\"}}"), 3); /* another load */
+        assert_int_equal(logged_contexts(), is_warm ? 7 : 3);
+        assert_int_equal(end(&worker), 0);
+    }
 }
 
 static void it_allocates_what_was_estimated(void **state) {
@@ -317,10 +346,15 @@ static void types_are_those_of_ggml(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_measures_and_goes_on_after_errors), cmocka_unit_test(a_slow_chunk_is_stopped),
-        cmocka_unit_test(what_needs_another_load_gets_one),     cmocka_unit_test(one_thread_is_one_thread),
-        cmocka_unit_test(memory_that_lacks_is_an_answer),       cmocka_unit_test(a_model_that_cannot_be_loaded),
-        cmocka_unit_test(it_allocates_what_was_estimated),      cmocka_unit_test(types_are_those_of_ggml),
+        cmocka_unit_test(it_measures_and_goes_on_after_errors),
+        cmocka_unit_test(a_slow_chunk_is_stopped),
+        cmocka_unit_test(what_needs_another_load_gets_one),
+        cmocka_unit_test(one_thread_is_one_thread),
+        cmocka_unit_test(memory_that_lacks_is_an_answer),
+        cmocka_unit_test(a_model_that_cannot_be_loaded),
+        cmocka_unit_test(it_allocates_what_was_estimated),
+        cmocka_unit_test(types_are_those_of_ggml),
+        cmocka_unit_test(each_load_is_warmed_up),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
