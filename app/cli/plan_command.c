@@ -94,9 +94,8 @@ static const struct kerf_option options[] = {
      AT(outputs),
      .value = "FILE",
      .help = "Write FILE too, in the format of its name: .svg .png .pdf .html draw the answer; .json .csv .md .txt "
-             "hold it, "
-             "and are "
-             "then written instead of standard output. May be given several times; - is standard output."},
+             "hold it, and are then written instead of standard output, unless --format names another form. May be "
+             "given several times; - is standard output."},
     {.name = "threads",
      .type = KERF_OPTION_INTEGER,
      AT(threads),

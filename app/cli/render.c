@@ -80,10 +80,12 @@ static int32_t write_one(const struct render *render, const char *path, struct k
 int32_t render_all(const struct render *render, struct kerf_error *err) {
     struct kerf_error one;
     int32_t code = KERF_OK;
+    const struct render_format *asked = named(render, render->format), *usual = render->formats;
     int to_stdout = 1;
     for (int32_t i = 0; i < render->outputs->count; i++) {
         const char *path = render->outputs->items[i];
-        if (!checked_format_of(render, path)->is_picture) to_stdout = 0;
+        const struct render_format *format = checked_format_of(render, path);
+        if (!format->is_picture && (format == asked || asked == usual)) to_stdout = 0;
         if (write_one(render, path, &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
     }
     if (to_stdout && write_one(render, "-", &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;

@@ -211,7 +211,8 @@ static const struct kerf_option options[] = {
      .value = "FILE",
      .help =
          "Write FILE too, in the format of its name: .svg .png .pdf .html draw the answer; .json .csv .txt hold it, "
-         "and are then written instead of standard output (.csv as --format says, where that is a CSV). May be "
+         "and are then written instead of standard output, unless --format names another form (.csv as --format says, "
+         "where that is a CSV). May be "
          "given several times; - is standard output."},
     {.name = NULL},
 };

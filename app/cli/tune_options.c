@@ -244,7 +244,8 @@ const struct kerf_option tune_option_table[] = {
      .value = "FILE",
      .help =
          "Write FILE too, in the format of its name: .svg .png .pdf .html draw the surface; .json .csv .md .txt hold "
-         "the answer, and are then written instead of standard output. May be given several times."},
+         "the answer, and are then written instead of standard output, unless --format names another form. May be "
+         "given several times."},
     {.name = NULL},
 };
 

@@ -30,8 +30,8 @@ static double ratio(const struct tune_report *report, int32_t setting) {
     return value > 0 && isfinite(value) ? value : NAN;
 }
 
-/* The largest ratio that runs have shown. A model may expect ten times that of a setting far from all that was
- * measured; beyond FAR times as much it is no number to tell. */
+/* Of a setting far from all that was measured a model may expect anything: over so many times the largest ratio that
+ * runs have shown is no number to tell. */
 static const double FAR = 2;
 
 static double largest_ratio(const struct tune_report *report) {
@@ -41,6 +41,13 @@ static double largest_ratio(const struct tune_report *report) {
         if (status == KERF_TUNE_MEASURED || status == KERF_TUNE_ALL_CENSORED) largest = fmax(largest, ratio(report, i));
     }
     return largest;
+}
+
+/* Of a program's own numbers, which may be 0 or below, there are no ratios. */
+static int has_ratios(const struct tune_report *report) {
+    for (int32_t i = 0; i < report->state->space->num_settings; i++)
+        if (report->answer.settings[i].status == KERF_TUNE_MEASURED && !(report->answer.settings[i].mean > 0)) return 0;
+    return 1;
 }
 
 static int32_t cell_state(int32_t status) {
@@ -99,7 +106,7 @@ int tune_surface(const struct tune_report *report, struct sketch *sketch, struct
     struct kerf_matrix_cell *cells = sketch_alloc(sketch, cells_count, sizeof *cells);
     double *ratios = sketch_alloc(sketch, cells_count, sizeof *ratios);
     const char **names = sketch_alloc(sketch, (size_t)columns, sizeof *names);
-    if (sketch->failed) return 0;
+    if (sketch->failed || !has_ratios(report)) return 0;
     memcpy(values, space->values + (size_t)report->answer.recommended * (size_t)space->num_params,
            (size_t)space->num_params * sizeof *values);
     double most = FAR * largest_ratio(report);

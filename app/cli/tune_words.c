@@ -120,12 +120,20 @@ static void words_certainty(struct kerf_text *out, const struct tune_report *rep
         kerf_text_printf(out, "; the policy %s does not say how sure that is.\n", request->policy);
         return;
     }
+    double of_margin = report->answer.settings[report->answer.best].probability_within_margin;
+    int has_margin = request->prefer && report->answer.best == report->answer.recommended && !isnan(of_margin);
     kerf_text_add(out, ". It is within ");
-    words_share(out, request->within);
+    words_share(out, has_margin ? request->margin : request->within);
     kerf_text_add(out, " of the best of ");
     words_choice(out, report);
     kerf_text_add(out, " with a probability of ");
-    words_chance(out, probability);
+    words_chance(out, has_margin ? of_margin : probability);
+    if (has_margin) {
+        kerf_text_add(out, ", within ");
+        words_share(out, request->within);
+        kerf_text_add(out, " with ");
+        words_chance(out, probability);
+    }
     kerf_text_add(out, ".\n");
 }
 
@@ -234,7 +242,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     if (state->disturbed_count)
         kerf_text_add(out, "; all were disturbed, and count here as there are no others");
     else if (state->remeasured)
-        kerf_text_printf(out, "; %d disturbed and made again", state->remeasured);
+        kerf_text_printf(out, "; %d disturbed, which do not count", state->remeasured);
     kerf_text_add(out, ".");
     if (isfinite(answer->noise)) {
         kerf_text_add(out, " Two runs of one setting differ by ");

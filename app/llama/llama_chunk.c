@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "llama/llama_chunk.h"
 
-#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +74,7 @@ static int32_t fail(struct llama_chunk_runner *runner, const char *what, struct 
 static void keep_memory(void) {
 #ifdef M_MMAP_MAX
     mallopt(M_MMAP_MAX, 0);
-    mallopt(M_TRIM_THRESHOLD, INT_MAX);
+    mallopt(M_TRIM_THRESHOLD, -1);
 #endif
 }
 
@@ -229,25 +228,25 @@ static int32_t measure(struct llama_chunk_runner *runner, const struct llama_set
 
 /* What is decoded first after loading faults the weights in, and the memory of the buffers: llama.cpp's own programs
  * decode a few tokens before. Here it is a micro-batch of the setting that is asked for first, in the second of two
- * contexts: the buffers of all that follow are where the second one's were. What cannot do that tells so when it is
- * measured. */
-static void warm_up(struct llama_chunk_runner *runner, const struct llama_setting *setting) {
+ * contexts: the buffers of all that follow are where the second one's were. It stops at the limit of what is measured
+ * then. What cannot do that tells so when it is measured, and the next one warms up. */
+static void warm_up(struct llama_chunk_runner *runner, const struct llama_setting *setting, double limit_s) {
     struct llama_chunk_result result = {0};
     int32_t chunk = runner->chunk, chunks = runner->plan.chunks;
     runner->plan.chunks = runner->chunk = 1;
     int32_t code = measure(runner, setting, 0, &result, NULL);
     runner->chunk = setting->ubatch < chunk ? setting->ubatch : chunk;
-    if (code == KERF_OK) measure(runner, setting, 0, &result, NULL);
+    if (code == KERF_OK) code = measure(runner, setting, limit_s, &result, NULL);
     runner->chunk = chunk;
     runner->plan.chunks = chunks;
-    runner->is_warm = 1;
+    runner->is_warm = code == KERF_OK;
 }
 
 int32_t llama_chunk_run(struct llama_chunk_runner *runner, const struct llama_setting *setting, double limit_s,
                         struct llama_chunk_result *ret_result, struct kerf_error *err) {
     struct llama_chunk_result result = {0};
     int32_t code = load(runner, setting, &result.load_s, err);
-    if (code == KERF_OK && !runner->is_warm && !runner->plan.no_warmup) warm_up(runner, setting);
+    if (code == KERF_OK && !runner->is_warm && !runner->plan.no_warmup) warm_up(runner, setting, limit_s);
     if (code == KERF_OK) code = measure(runner, setting, limit_s, &result, err);
     if (code == KERF_OK) *ret_result = result;
     return code;

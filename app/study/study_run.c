@@ -12,7 +12,7 @@
 enum {
     DISTURBED_MAX = 6,     /* in a row, with longer and longer waits between them: the machine is too noisy */
     HOPELESS_FAILURES = 5, /* before anything was measured: the program does not run at all */
-    START_FAILURES = 5,    /* in a row, to load or to be started at all: it runs no more */
+    START_FAILURES = 5,    /* of a slot in a row, to load or to be started at all: it runs there no more */
     NEVER_READY = 2,       /* load time-outs before anything was measured: it does not speak the protocol */
     ANCHOR_TRIES = 2       /* of a slot: where the anchor fails there twice it goes on without */
 };
@@ -22,9 +22,10 @@ static const double PATIENCE_S = 31; /* 1, 2, 4, 8, 16 */
 struct slot {
     int32_t busy, setting, warmup;
     int32_t warmups_left, anchor_tries;
-    int32_t anchored;  /* the anchor was measured there */
-    int32_t again;     /* 1: the trial was disturbed, and is to be made once more */
-    int32_t disturbed; /* times in a row */
+    int32_t anchored;       /* the anchor was measured there */
+    int32_t again;          /* 1: the trial was disturbed, and is to be made once more */
+    int32_t disturbed;      /* times in a row */
+    int32_t start_failures; /* in a row, to load or to be started at all */
     double not_before_s;
     double limit;
     char why[200];
@@ -52,7 +53,7 @@ struct study_run {
     int32_t decided; /* the decision says stop, what runs may end */
     int32_t anchor;  /* what every slot measures first, so that slots can be compared; -1: not chosen */
     int32_t anchors; /* measured */
-    int32_t measured, start_failures;
+    int32_t measured;
     int32_t failed;   /* but for want of memory */
     double longest_s; /* of the trials that ended by themselves */
     struct kerf_text measuring;
@@ -91,18 +92,25 @@ static int32_t keep_entry(struct study_run *run, const struct study_entry *entry
 }
 
 /* Whether the slots differ is known by the anchor: the default, or the first setting that was decided. One that fails
- * before it was measured anywhere is none. */
-static void note_anchor(struct study_run *run, const struct kerf_tune_observation *seen) {
-    struct slot *slot = run->slots ? &run->slots[seen->slot] : NULL;
-    if (slot == NULL || seen->warmup || seen->disturbed) return;
+ * before it was measured anywhere is none, unless it was not its failure. */
+static void note_anchor(struct study_run *run, struct slot *slot, const struct kerf_trial_result *result) {
+    const struct kerf_tune_observation *seen = &result->observation;
+    if ((seen->warmup && !result->is_of_no_setting) || seen->disturbed) return;
     if (run->anchor < 0 && seen->outcome == KERF_TUNE_VALUE) run->anchor = seen->setting;
     if (seen->setting != run->anchor || slot->anchored) return;
     if (seen->outcome == KERF_TUNE_VALUE)
         run->anchors += slot->anchored = 1;
-    else if (run->anchors == 0)
-        run->anchor = -1;
-    else
+    else if (run->anchors > 0)
         slot->anchored = ++slot->anchor_tries >= ANCHOR_TRIES;
+    else if (!result->is_of_no_setting)
+        run->anchor = -1;
+}
+
+static void note_start(struct slot *slot, const struct kerf_trial_result *result) {
+    const struct kerf_tune_observation *seen = &result->observation;
+    int is_failed = seen->outcome == KERF_TUNE_FAILED;
+    int is_start = seen->failure == KERF_TUNE_FAILURE_LOAD || isnan(result->cpu_s) || result->is_of_no_setting;
+    slot->start_failures = is_failed && is_start ? slot->start_failures + 1 : 0;
 }
 
 /* Counts it and tells the decision. */
@@ -111,14 +119,12 @@ static int32_t learn(struct study_run *run, const struct study_entry *entry, str
     int32_t code = keep_entry(run, entry, err);
     if (code == KERF_OK) code = kerf_tune_study_observe(run->state.study, seen, err);
     run->state.remeasured += seen->disturbed;
-    note_anchor(run, seen);
+    if (run->slots) note_anchor(run, &run->slots[seen->slot], &entry->result);
+    if (run->slots) note_start(&run->slots[seen->slot], &entry->result);
     if (seen->outcome == KERF_TUNE_FAILED) {
         run->failed += seen->failure != KERF_TUNE_FAILURE_MEMORY;
-        int is_started = seen->failure != KERF_TUNE_FAILURE_LOAD && !isnan(entry->result.cpu_s);
-        run->start_failures = is_started ? 0 : run->start_failures + 1;
     } else {
         run->measured++;
-        run->start_failures = 0;
         run->longest_s = fmax(run->longest_s, entry->result.wall_s);
     }
     return code;
@@ -170,10 +176,17 @@ static void begin_clock(struct study_run *run, const struct kerf_tune_observatio
         run->clock_offset_s = 0;
 }
 
+static int is_retired(const struct slot *slot) { return slot->start_failures >= START_FAILURES; }
+
 static int is_hopeless(const struct study_run *run, const struct kerf_trial_result *last) {
-    int is_never_ready = last->observation.failure == KERF_TUNE_FAILURE_LOAD && run->start_failures >= NEVER_READY;
+    int32_t start_failures = 0, retired = 0;
+    for (int32_t i = 0; i < run->request.slots; i++) {
+        start_failures += run->slots[i].start_failures;
+        retired += is_retired(&run->slots[i]);
+    }
+    int is_never_ready = last->observation.failure == KERF_TUNE_FAILURE_LOAD && start_failures >= NEVER_READY;
     if (run->measured == 0 && (run->failed >= HOPELESS_FAILURES || is_never_ready)) return 1;
-    return run->start_failures >= START_FAILURES;
+    return retired == run->request.slots;
 }
 
 static int32_t take_result(struct study_run *run, const struct kerf_trial_result *result, struct kerf_error *err) {
@@ -182,7 +195,7 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     slot->busy = 0;
     snprintf(entry.why, sizeof entry.why, "%s", slot->why);
     entry.loads = run->loads_before + kerf_trial_loads(run->runner);
-    entry.result.observation.warmup |= slot->warmup;
+    entry.result.observation.warmup = slot->warmup || result->is_of_no_setting;
     if (run->begins_anew) begin_clock(run, &entry.result.observation);
     entry.result.observation.start_s += run->clock_offset_s;
     entry.result.observation.end_s += run->clock_offset_s;
@@ -192,8 +205,9 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     if (code != KERF_OK) return code;
     if (is_hopeless(run, result)) {
         stop(run, run->measured ? STUDY_BUDGET : STUDY_NOTHING, "");
-        snprintf(run->state.reason, sizeof run->state.reason, "the last %d trials failed: %s",
-                 run->measured ? START_FAILURES : run->failed, result->message);
+        snprintf(run->state.reason, sizeof run->state.reason, "the last %d trials%s failed: %s",
+                 run->measured ? START_FAILURES : run->failed,
+                 run->measured && run->request.slots > 1 ? " of every slot" : "", result->message);
         run->decided = 1;
     }
     return KERF_OK;
@@ -213,16 +227,16 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
                   : decision->stop == KERF_TUNE_CONFIDENT || is_sure   ? STUDY_CONFIDENT
                   : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent ? STUDY_TOO_NOISY
                                                                        : STUDY_BUDGET;
-    stop(run, why, decision->reason);
+    stop(run, why, why == STUDY_CONFIDENT && decision->stop != KERF_TUNE_CONFIDENT ? answer.reason : decision->reason);
     run->decided = 1;
-    if (decision->stop != KERF_TUNE_NOTHING_LEFT || run->state.num_entries == 0) return KERF_OK;
+    if (run->state.num_entries == 0) return KERF_OK;
     const struct kerf_trial_result *last = &run->entries[run->state.num_entries - 1].result;
-    if (last->observation.outcome != KERF_TUNE_FAILED || last->message[0] == 0) return KERF_OK;
+    if (last->message[0] == 0) return KERF_OK;
     if (why == STUDY_NOTHING)
         snprintf(run->state.reason, sizeof run->state.reason, "%d trial%s failed, the last one: %s", answer.failed,
                  answer.failed == 1 ? "" : "s", last->message);
-    else
-        snprintf(run->state.reason, sizeof run->state.reason, "%s; the last trial failed: %s", decision->reason,
+    else if (answer.open == 0)
+        snprintf(run->state.reason, sizeof run->state.reason, "%.170s; the last trial failed: %s", decision->reason,
                  last->message);
     return KERF_OK;
 }
@@ -303,7 +317,7 @@ static double usual_timeout_s(const struct study_run *run) {
 static int32_t fill_slots(struct study_run *run, struct kerf_error *err) {
     for (int32_t i = 0; i < run->request.slots && !run->decided; i++) {
         struct slot *slot = &run->slots[i];
-        if (slot->busy) continue;
+        if (slot->busy || is_retired(slot)) continue;
         int32_t code = slot->again ? KERF_OK : decide(run, i, err);
         if (code != KERF_OK) return code;
         if (run->decided || !slot->again || slot->not_before_s > run_s(run)) continue;
@@ -404,7 +418,8 @@ static int32_t learn_record(struct study_run *run, const struct study_record *re
         if (run->slots) run->slots[seen->slot].warmups_left -= seen->warmup;
     }
     run->begins_anew = 1;
-    run->start_failures = 0; /* what was wrong may be mended */
+    for (int32_t i = 0; run->slots && i < run->request.slots; i++)
+        run->slots[i].start_failures = 0; /* what was wrong may be mended */
     run->elapsed_before_s = record->elapsed_s;
     run->loads_before = record->loads;
     return code;

@@ -96,15 +96,15 @@ struct kerf_trial_machine {
 
 struct kerf_trial_result {
     struct kerf_tune_observation observation; /* its slot too; start_s is since the runner was created, or of the
-                                                 worker's own clock where there is one slot, and never goes back;
-                                                 warmup: 1 of a worker that failed before it was told a setting */
+                                                 worker's own clock where there is one slot, and never goes back */
     double load_s;      /* until a worker that this trial had to start was ready; of `lines` what the first line took
                            beside its sample; 0: nothing was loaded, or it is not known */
     double wall_s;      /* of the trial by kerf's clock */
     double cpu_s;       /* of the trial's processes; NAN: none was started */
     int64_t peak_bytes; /* resident, of all together in a cgroup, else of the largest process; 0: not known */
     int32_t id;         /* as given to kerf_trial_start */
-    int32_t status;     /* as waitpid tells, of a program that ended; -1: none did */
+    int32_t is_of_no_setting; /* 1: a worker that is started alike for every setting failed before it was told one */
+    int32_t status;           /* as waitpid tells, of a program that ended; -1: none did */
     struct kerf_trial_machine machine;
     char message[200]; /* of a failure: what happened, in words; that cleanup failed; "" */
 };

@@ -85,10 +85,24 @@ static void write_reason(const struct kerf_tune_study *study, struct kerf_tune_a
         snprintf(answer->reason, sizeof answer->reason, "preferred to %s and within %g %% of the best with %s", best,
                  100 * study->question.margin, tune_chance(of->probability_within_margin, chance));
     else if (isnan(of->probability_within))
-        snprintf(answer->reason, sizeof answer->reason, "the best mean of %d observations", (int)answer->observations);
+        snprintf(answer->reason, sizeof answer->reason, "the best mean of %d observation%s", (int)answer->observations,
+                 answer->observations == 1 ? "" : "s");
     else
         snprintf(answer->reason, sizeof answer->reason, "within %g %% of the best with %s",
                  100 * study->question.within, tune_chance(of->probability_within, chance));
+}
+
+/* What a model says beyond what is known: a setting that will not run takes no time, and one that was stopped takes no
+ * less than it ran. */
+static void keep_to_what_is_known(struct kerf_tune_estimate *of) {
+    if (of->status == KERF_TUNE_SKIPPED || of->status == KERF_TUNE_ALL_FAILED) {
+        of->mean = of->interval[0] = of->interval[1] = NAN;
+        of->probability_within = of->probability_within_margin = NAN;
+    } else if (of->status == KERF_TUNE_ALL_CENSORED) {
+        of->mean = fmax(of->mean, of->bound); /* the bound, too, where there is no mean */
+        for (int i = 0; i < 2; i++)
+            if (!isnan(of->interval[i])) of->interval[i] = fmax(of->interval[i], of->bound);
+    }
 }
 
 int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
@@ -98,6 +112,7 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
                                       .censored = study->num_censored,
                                       .failed = study->num_failed,
                                       .disturbed = study->num_disturbed,
+                                      .open = study->num_open,
                                       .noise = plain_noise(study),
                                       .drift = 1,
                                       .default_gain = NAN,
@@ -109,6 +124,7 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
     plain_gain(study, &answer);
     int32_t code = study->policy->estimate ? study->policy->estimate(study, &answer, err) : KERF_OK;
     if (code != KERF_OK) return code;
+    for (int32_t i = 0; i < study->space->num_settings; i++) keep_to_what_is_known(&study->estimates[i]);
     write_reason(study, &answer);
     *ret_answer = answer;
     return KERF_OK;

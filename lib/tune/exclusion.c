@@ -2,12 +2,12 @@
 /*
  * What a failure rules out. Out of memory: the setting, and all that have no integer smaller and the same choices, as
  * memory grows with every integer there is (batch, micro-batch, layers on the accelerator, threads); unless one of
- * these has worked, or it itself, as then it was not the setting. A load or a run that hangs: the setting, as it is not
- * worth another time-out. Anything else: the setting, once it has failed TWICE and never worked, or THRICE in a row
- * though it did; and, where that is the program's own doing, what goes with a word (a choice's or a flag's value) that
- * FEW settings failed with and none worked with, while another word worked: settings that share with these all that
- * they have in common, and whose other integers lie between theirs. Once MANY failed, and another word worked between
- * their integers, it is the word and not the size: then those with any integers.
+ * these, or it itself, has worked since memory lacked before: then it was not the setting. A load or a run that hangs:
+ * the setting, as it is not worth another time-out. Anything else: the setting, once it has failed TWICE and never
+ * worked, or THRICE in a row though it did; and, where that is the program's own doing, what goes with a word (a
+ * choice's or a flag's value) that FEW settings failed with and none worked with, while another word worked: settings
+ * that share with these all that they have in common, and whose other integers lie between theirs. Once MANY failed,
+ * and another word worked between their integers, it is the word and not the size: then those with any integers.
  */
 #include "tune/exclusion.h"
 
@@ -37,13 +37,33 @@ static void exclude_larger(struct kerf_tune_study *study, int32_t setting) {
                                       tune_words(study, setting, words, sizeof words));
     exclude(study, setting, "out of memory");
     for (int32_t i = 0; i < study->space->num_settings; i++)
-        if (dominates(study->space, i, setting)) exclude(study, i, reason ? reason : "needs too much memory");
+        if (dominates(study->space, i, setting) && study->tallies[i].values == 0 && tune_is_open(study, i)) {
+            exclude(study, i, reason ? reason : "needs too much memory");
+            study->tallies[i].is_ruled_out = 1;
+        }
 }
 
-/* Whether the setting, or one that needs no less memory, was measured. */
+void readmit_what_fits(struct kerf_tune_study *study, int32_t setting) {
+    if (!study->tallies[setting].is_ruled_out) return;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        struct tally *tally = &study->tallies[i];
+        if (!tally->is_ruled_out || !dominates(study->space, setting, i)) continue;
+        tally->is_ruled_out = 0;
+        tally->skipped = NULL;
+        study->num_open++;
+    }
+}
+
+/* Whether the setting, or one that needs no less memory, was measured since memory lacked the time before this last
+ * one: what was measured long ago says little of a machine whose memory others have taken by now. */
 static int has_fitted(const struct kerf_tune_study *study, int32_t setting) {
-    for (int32_t i = 0; i < study->space->num_settings; i++)
-        if (study->tallies[i].values > 0 && dominates(study->space, i, setting)) return 1;
+    int32_t lacked = 0;
+    for (int32_t i = study->num_observations - 1; i >= 0 && lacked <= 1; i--) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (o->warmup) continue;
+        if (o->outcome == KERF_TUNE_VALUE && dominates(study->space, o->setting, setting)) return 1;
+        lacked += o->outcome == KERF_TUNE_FAILED && o->failure == KERF_TUNE_FAILURE_MEMORY;
+    }
     return 0;
 }
 

@@ -50,7 +50,7 @@ static int is_like_range(const char *text) {
     if (dots == NULL || dots[2] == '/') return 0;
     for (const char *c = text; c < dots; c++) {
         digits |= is_digit(*c);
-        if (!is_digit(*c) && *c != '-' && *c != '+' && *c != '.' && *c != ' ') return 0;
+        if (!is_digit(*c) && *c != '-' && *c != '+' && *c != '^' && *c != '.' && *c != ' ') return 0;
     }
     return digits || (dots == text && is_digit(dots[2]));
 }

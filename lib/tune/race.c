@@ -100,7 +100,7 @@ static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *
 
 const struct tune_policy tune_policy_race = {
     .about = {"race", "rounds of all settings that may still win, none like another: for choices without an order",
-              "Maron and Moore, Hoeffding Races, 1994; Birattari et al., F-Race, 2002"},
+              "Maron and Moore, Hoeffding Races, 1994; Birattari et al., F-Race, 2002", 1},
     .most = most,
     .begin = begin,
     .end = end,

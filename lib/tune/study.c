@@ -193,6 +193,7 @@ static void tally(struct kerf_tune_study *study, const struct kerf_tune_observat
         tally->mean += off / ++tally->values;
         tally->squares += off * (o->value - tally->mean);
         study->num_values++;
+        readmit_what_fits(study, o->setting);
     } else if (o->outcome == KERF_TUNE_CENSORED) {
         tally->most = tally->censored++ ? fmax(tally->most, o->value) : o->value;
         study->num_censored++;
@@ -225,13 +226,13 @@ void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const 
 
 /* ---- What to do -------------------------------------------------------------------------------------------- */
 
-static int32_t bound_of(const struct kerf_tune_study *study) {
+int32_t kerf_tune_study_most(const struct kerf_tune_study *study) {
     return study->question.max_observations ? study->question.max_observations : study->policy->most(study);
 }
 
 int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
                              struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
-    int32_t bound = bound_of(study), used = study->num_observations - study->num_disturbed;
+    int32_t bound = kerf_tune_study_most(study), used = study->num_observations - study->num_disturbed;
     for (int32_t i = 0; i < num_pending; i++)
         if (pending[i] < 0 || pending[i] >= study->space->num_settings)
             return kerf_error_set(err, KERF_EINVALID, "setting %d is pending, of %d", (int)pending[i],

@@ -15,6 +15,7 @@ struct tally {
     double mean, squares; /* of the values: Welford */
     double most;          /* the largest bound at which a run was stopped */
     const char *skipped;  /* why it must not be measured; NULL: it may */
+    int32_t is_ruled_out; /* 1: because there was no memory for another one, which needs no more */
     int32_t failure;      /* the last one */
 };
 

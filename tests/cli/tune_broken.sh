@@ -107,6 +107,55 @@ echo "== a worker that never says that it is ready"
 "$KERF" tune -p n=1..6 --fresh --no-journal --interference ignore --protocol worker --load-timeout 1s --format json -- sleep 60 >out || echo "status $?"
 grep -oE '"stopped":"[a-z_]*"|"reason":"the last 2 trials failed: .*once it has loaded"' out
 
+echo "== a worker that cannot always load: no setting is left out for it"
+cat >loads.sh <<'END_OF_LOADS'
+# Loads every other time, and answers twice then.
+runs=$(($(cat loads 2>/dev/null || echo 0) + 1))
+echo $runs >loads
+[ $((runs % 2)) = 0 ] || { echo "CUDA error: out of memory" >&2; exit 1; }
+echo '{"ready":true}'
+for i in 1 2; do
+    read -r line || exit 0
+    id=${line#*\"id\":}; id=${id%%,*}
+    n=${line#*\"n\":}; n=${n%%[,\}]*}
+    echo "{\"id\":$id,\"value\":$n}"
+done
+END_OF_LOADS
+"$KERF" tune -p n=1..4 --fresh --study loads --interference ignore --protocol worker --policy exhaustive --format json -- sh loads.sh >out || :
+grep -oE '"status":"[a-z_]*"' out | sort | uniq -c | sed 's/^ *//'
+observations loads | grep '"failure":"memory"' | grep -c '"warmup":true'
+grep -c '"skipped' studies/loads.jsonl
+echo "== one that never does ends the study, whatever the policy"
+"$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh -c 'echo no model here >&2; exit 1' >out || echo "status $?"
+grep -oE '"(stopped|reason)":"[^"]+"|"observations":[0-9]+' out | head -3
+cat >once.sh <<'END_OF_ONCE'
+# Answers thrice in its first life, and never loads again.
+[ ! -e once ] || { echo the device is gone >&2; exit 1; }
+: >once
+echo '{"ready":true}'
+for i in 1 2 3; do
+    read -r line || exit 0
+    id=${line#*\"id\":}; id=${id%%,*}
+    echo "{\"id\":$id,\"value\":$i}"
+done
+END_OF_ONCE
+"$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh once.sh >out || echo "status $?"
+grep -oE '"(stopped|reason)":"[^"]+"|"observations":[0-9]+' out | head -3
+
+echo "== a slot whose worker never loads takes no part; the others go on"
+cat >half.sh <<'END_OF_HALF'
+[ "$KERF_SLOT" = 0 ] || { echo no device here >&2; exit 1; }
+echo '{"ready":true}'
+while read -r line; do
+    id=${line#*\"id\":}; id=${id%%,*}
+    n=${line#*\"n\":}; n=${n%%[,\}]*}
+    sleep 0.05
+    echo "{\"id\":$id,\"value\":$n}"
+done
+END_OF_HALF
+"$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --protocol worker --slots 2 --policy exhaustive --format json -- sh half.sh 2>/dev/null >out || :
+grep -oE '"observations":[0-9]+,"censored":0,"failed":[0-9]+,"rem|"best":\{"setting":\{"n":[0-9]' out
+
 echo "== what crashes from some time on is left out, and that is told"
 echo 0 >runs
 cat >tires <<'END_OF_TIRES'

@@ -52,6 +52,38 @@ echo "== so many settings as there are"
 echo "== all of it begins to crash"
 told -p n=1..2 --policy exhaustive -- sh -c 'echo >>runs{n}; [ $(wc -l <runs{n}) -lt 3 ] || (echo the disk is away >&2; exit 4)' | grep 'Not sure'
 
+cat >stops.sh <<'END_OF_STOPS'
+# Takes 10 ms with n=1, is stopped with n=2 and says that it ran 99 s, and has no memory for n=3.
+echo '{"ready":true}'
+while read -r line; do
+    id=${line#*\"id\":}; id=${id%%,*}
+    case $line in
+    *'"n":1}'*) echo "{\"id\":$id,\"value\":0.01}" ;;
+    *limit_s*'"n":2}'* | *'"n":2}'*limit_s*) echo "{\"id\":$id,\"censored\":99}" ;;
+    *'"n":2}'*) echo "{\"id\":$id,\"value\":0.1}" ;;
+    *) echo "{\"id\":$id,\"error\":\"none left\",\"kind\":\"memory\"}" ;;
+    esac
+done
+END_OF_STOPS
+echo "== --format says what standard output gets, whatever files there are"
+quietly() { "$KERF" tune --no-journal --interference ignore -p n=1..2 --policy null "$@" -- true {n} | head -c 8 | tr -d '\n'; echo; }
+quietly --format json -o answer.csv
+quietly --format json -o answer.svg
+quietly -o answer.csv
+head -c 8 answer.csv; echo
+"$KERF" tune --no-journal -p 'n=2^1..2^4' -- true {n}
+
+echo "== numbers that have no ratio have no map"
+"$KERF" tune --no-journal --interference ignore -p n=1..4 --objective 'regex:v=([-0-9.e]+)' --policy exhaustive -- sh -c 'echo v=$(({n}-2))' | grep -c 'times the best'
+
+echo "== what was stopped takes no less than it ran, and what is skipped nothing at all"
+"$KERF" tune --no-journal --interference ignore -p n=1..4 --protocol worker --max-observations 6 --format csv -- sh stops.sh | awk -F, '$2 == "censored" { print ($6 < 1 && $6 >= $9 && ($7 == "" || $7 >= $9) ? "as it ran" : $0) } $2 == "skipped" { print "skipped at \"" $6 "\"" }'
+
+echo "== nothing measured within the budget"
+"$KERF" tune --no-journal --interference ignore -p n=1..3 --budget 0.2s --format json -- sleep 1{n} | grep -oE '"stopped":"[a-z]*"'
+"$KERF" tune --no-journal --interference ignore -p n=1..3 --budget 0.2s --format json -- sleep 1{n} >/dev/null
+echo "status $?"
+
 echo "== nearly sure"
 told --confidence 99.99999% -p n=1..2 --objective 'regex:([0-9]+)' --max-observations 2 -d n=2 -- echo {n} | grep -o '([0-9.]* %:' | sort -u
 

@@ -287,6 +287,20 @@ static void each_load_is_warmed_up(void **state) {
     }
 }
 
+/* A setting of which there is no context warms nothing up: the next one does. */
+static void a_warm_up_that_fails_is_none(void **state) {
+    (void)state;
+    make_model("");
+    struct worker worker = started("", "--context 64 --threads 1");
+    has_error(ask(&worker, "{\"id\":1,\"setting\":{\"kv_type\":\"q8_0\",\"flash_attention\":\"off\"}}"), "other", "");
+    int before = logged_contexts();
+    has_value(ask(&worker, "{\"id\":2,\"setting\":{}}"), 2);
+    assert_int_equal(logged_contexts(), before + 3);
+    has_value(ask(&worker, "{\"id\":3,\"setting\":{}}"), 3);
+    assert_int_equal(logged_contexts(), before + 4);
+    assert_int_equal(end(&worker), 0);
+}
+
 static void it_allocates_what_was_estimated(void **state) {
     (void)state;
     static const char *const models[] = {
@@ -355,6 +369,7 @@ int main(void) {
         cmocka_unit_test(it_allocates_what_was_estimated),
         cmocka_unit_test(types_are_those_of_ggml),
         cmocka_unit_test(each_load_is_warmed_up),
+        cmocka_unit_test(a_warm_up_that_fails_is_none),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

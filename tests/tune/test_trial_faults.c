@@ -294,20 +294,21 @@ static void workers_in_load(void **state) {
     struct kerf_trial_runner *runner = runner_of(&command);
     struct kerf_trial_result result = trial_of(runner, 0, 0);
     is_failed(&result, KERF_TUNE_FAILURE_LOAD, "not ready within 0.3 s");
-    assert_true(result.observation.warmup); /* it was told no setting, and says nothing about one */
+    assert_true(result.is_of_no_setting);
     free_and_check(runner);
     command = command_of("worker", "misbehaving_worker", "hangs-in-load", "{n}");
     command.load_timeout_s = 0.3;
     runner = runner_of(&command);
     result = trial_of(runner, 0, 0);
     is_failed(&result, KERF_TUNE_FAILURE_LOAD, "not ready within 0.3 s");
-    assert_false(result.observation.warmup);
+    assert_false(result.is_of_no_setting); /* its words depend on one */
     free_and_check(runner);
     command = command_of("worker", "misbehaving_worker", "dies-in-load", NULL);
     runner = runner_of(&command);
     for (int i = 0; i < 2; i++) {
         result = trial_of(runner, 0, 0);
         is_failed(&result, KERF_TUNE_FAILURE_CRASH, "ended with status 2 before it was ready: no model.gguf here");
+        assert_true(result.is_of_no_setting);
     }
     free_and_check(runner);
 }

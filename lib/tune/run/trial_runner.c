@@ -159,11 +159,11 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
     runner->guard.pipe = -1;
     runner->created_s = trial_clock();
     runner->protocol = trial_protocol_find(command->protocol);
-    runner->knows_setting = placeholders_any(command);
     if (runner->command.slots == 0) runner->command.slots = 1;
     if (runner->command.load_timeout_s == 0) runner->command.load_timeout_s = LOAD_TIMEOUT_S;
     if (runner->command.grace_s == 0) runner->command.grace_s = command->launcher ? LAUNCHER_GRACE_S : GRACE_S;
     int32_t code = check_command(runner, err);
+    if (code == KERF_OK) runner->knows_setting = command->prepare || placeholders_any(command);
     if (code == KERF_OK) code = check_program(runner, err);
     if (code == KERF_OK) code = make_slots(runner, err);
     if (code == KERF_OK) code = watch_processes(runner, err);

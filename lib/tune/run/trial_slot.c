@@ -34,10 +34,10 @@ static int decide(struct slot *slot, int32_t outcome, double value) {
     return 1;
 }
 
-/* A worker that is started with the same words for every setting, and was not told one yet. */
+/* A worker that is started alike for every setting, and was not told one yet. */
 static int is_of_no_setting(const struct slot *slot) {
     const struct kerf_trial_runner *runner = slot->runner;
-    return slot->trial.phase == PHASE_LOAD && runner->protocol->is_persistent && !runner->knows_setting;
+    return runner->protocol->is_persistent && !runner->knows_setting && slot->trial.request == 0;
 }
 
 void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) {
@@ -49,7 +49,7 @@ void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) {
     va_end(args);
     if (!decide(slot, KERF_TUNE_FAILED, (double)NAN)) return;
     result->observation.failure = failure;
-    result->observation.warmup = is_of_no_setting(slot);
+    result->is_of_no_setting = is_of_no_setting(slot);
     quote_line(message, result->message, sizeof result->message);
 }
 

@@ -103,7 +103,7 @@ struct kerf_trial_runner {
     const char *root; /* as in machine_load.h */
     regex_t regex;
     int has_regex;
-    int knows_setting;  /* the command's words depend on it */
+    int knows_setting;  /* the command's words depend on it, or what prepares it may */
     struct slot *slots; /* [command.slots] */
     int32_t share;      /* processors of a slot's own; 0: it has all that kerf may use */
     struct pollfd *fds;

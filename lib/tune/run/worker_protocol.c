@@ -50,7 +50,7 @@ static void take_censored(struct slot *slot, double value) {
     else if (!(value > 0))
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker answers censored with %g s", value);
     else
-        slot_censored(slot, value);
+        slot_censored(slot, slot->trial.limit); /* which is all that a run that was stopped there tells */
 }
 
 static void line(struct slot *slot, enum program_stream stream, char *text, size_t length, double now_s) {
