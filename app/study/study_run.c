@@ -11,10 +11,10 @@
 
 enum {
     DISTURBED_MAX = 6,     /* in a row, with longer and longer waits between them: the machine is too noisy */
-    HOPELESS_FAILURES = 5, /* before anything was measured: the program does not run at all */
+    HOPELESS_FAILURES = 5, /* for each slot, before anything was measured: the program does not run at all */
     START_FAILURES = 5,    /* of a slot in a row, to load or to be started at all: it runs there no more */
-    NEVER_READY = 2,       /* load time-outs before anything was measured: it does not speak the protocol */
-    ANCHOR_TRIES = 2       /* of a slot: where the anchor fails there twice it goes on without */
+    NEVER_READY = 2, /* load time-outs for each slot, before anything was measured: it does not speak the protocol */
+    ANCHOR_TRIES = 2 /* of a slot: where the anchor fails there twice it goes on without */
 };
 static const double PATIENCE_S = 31; /* 1, 2, 4, 8, 16 */
 
@@ -179,14 +179,14 @@ static void begin_clock(struct study_run *run, const struct kerf_tune_observatio
 static int is_retired(const struct slot *slot) { return slot->start_failures >= START_FAILURES; }
 
 static int is_hopeless(const struct study_run *run, const struct kerf_trial_result *last) {
-    int32_t start_failures = 0, retired = 0;
-    for (int32_t i = 0; i < run->request.slots; i++) {
+    int32_t start_failures = 0, retired = 0, slots = run->request.slots;
+    for (int32_t i = 0; i < slots; i++) {
         start_failures += run->slots[i].start_failures;
         retired += is_retired(&run->slots[i]);
     }
-    int is_never_ready = last->observation.failure == KERF_TUNE_FAILURE_LOAD && start_failures >= NEVER_READY;
-    if (run->measured == 0 && (run->failed >= HOPELESS_FAILURES || is_never_ready)) return 1;
-    return retired == run->request.slots;
+    int is_never_ready = last->observation.failure == KERF_TUNE_FAILURE_LOAD && start_failures >= NEVER_READY * slots;
+    if (run->measured == 0 && (run->failed >= HOPELESS_FAILURES * slots || is_never_ready)) return 1;
+    return retired == slots;
 }
 
 static int32_t take_result(struct study_run *run, const struct kerf_trial_result *result, struct kerf_error *err) {

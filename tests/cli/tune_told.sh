@@ -77,7 +77,7 @@ echo "== numbers that have no ratio have no map"
 "$KERF" tune --no-journal --interference ignore -p n=1..4 --objective 'regex:v=([-0-9.e]+)' --policy exhaustive -- sh -c 'echo v=$(({n}-2))' | grep -c 'times the best'
 
 echo "== what was stopped takes no less than it ran, and what is skipped nothing at all"
-"$KERF" tune --no-journal --interference ignore -p n=1..4 --protocol worker --max-observations 6 --format csv -- sh stops.sh | awk -F, '$2 == "censored" { print ($6 < 1 && $6 >= $9 && ($7 == "" || $7 >= $9) ? "as it ran" : $0) } $2 == "skipped" { print "skipped at \"" $6 "\"" }'
+"$KERF" tune --no-journal --interference ignore -p n=1..8 --protocol worker --max-observations 6 --format csv -- sh stops.sh | awk -F, '$2 == "censored" { print ($6 < 1 && $6 >= $9 && ($7 == "" || $7 >= $9) ? "as it ran" : $0) } $2 == "skipped" { print "skipped at \"" $6 "\"" }' | sort -u
 
 echo "== nothing measured within the budget"
 "$KERF" tune --no-journal --interference ignore -p n=1..3 --budget 0.2s --format json -- sleep 1{n} | grep -oE '"stopped":"[a-z]*"'
