@@ -6,14 +6,13 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 
-static int status_of(const struct tune_report *report) {
-    const struct study_state *state = report->state;
+static int status_of(const struct study_state *state) {
     if (state->broke_off) return EXIT_FAILED;
     switch (state->stop) {
     case STUDY_CONFIDENT: return EXIT_ANSWERED;
     case STUDY_INTERRUPTED: return EXIT_INTERRUPTED;
     case STUDY_NOTHING: return EXIT_FAILED;
-    default: return report->answer.best < 0 ? EXIT_FAILED : EXIT_NO_ANSWER;
+    default: return EXIT_NO_ANSWER;
     }
 }
 
@@ -39,7 +38,7 @@ int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_erro
     report.llama = asked->llama;
     if (code == KERF_OK) code = render_all(&render, err);
     if (code == KERF_OK) {
-        *ret_status = status_of(&report);
+        *ret_status = status_of(report.state);
         if (report.state->broke_off) fprintf(stderr, "kerf: %s\n", report.state->reason);
     }
     study_run_free(run);

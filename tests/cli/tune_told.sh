@@ -79,11 +79,6 @@ echo "== numbers that have no ratio have no map"
 echo "== what was stopped takes no less than it ran, and what is skipped nothing at all"
 "$KERF" tune --no-journal --interference ignore -p n=1..8 --protocol worker --max-observations 6 --format csv -- sh stops.sh | awk -F, '$2 == "censored" { print ($6 < 1 && $6 >= $9 && ($7 == "" || $7 >= $9) ? "as it ran" : $0) } $2 == "skipped" { print "skipped at \"" $6 "\"" }' | sort -u
 
-echo "== nothing measured within the budget"
-"$KERF" tune --no-journal --interference ignore -p n=1..3 --budget 0.2s --format json -- sleep 1{n} | grep -oE '"stopped":"[a-z]*"'
-"$KERF" tune --no-journal --interference ignore -p n=1..3 --budget 0.2s --format json -- sleep 1{n} >/dev/null
-echo "status $?"
-
 echo "== nearly sure"
 told --confidence 99.99999% -p n=1..2 --objective 'regex:([0-9]+)' --max-observations 2 -d n=2 -- echo {n} | grep -o '([0-9.]* %:' | sort -u
 
