@@ -206,7 +206,7 @@ static int32_t take_result(struct study_run *run, const struct kerf_trial_result
     if (is_hopeless(run, result)) {
         stop(run, run->measured ? STUDY_BUDGET : STUDY_NOTHING, "");
         snprintf(run->state.reason, sizeof run->state.reason, "the last %d trials%s failed: %s",
-                 run->measured ? START_FAILURES : run->failed,
+                 run->measured ? START_FAILURES : run->state.num_entries,
                  run->measured && run->request.slots > 1 ? " of every slot" : "", result->message);
         run->decided = 1;
     }
@@ -235,7 +235,7 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     if (why == STUDY_NOTHING)
         snprintf(run->state.reason, sizeof run->state.reason, "%d trial%s failed, the last one: %s", answer.failed,
                  answer.failed == 1 ? "" : "s", last->message);
-    else if (answer.open == 0)
+    else if (answer.open == 0 && last->observation.outcome == KERF_TUNE_FAILED)
         snprintf(run->state.reason, sizeof run->state.reason, "%.170s; the last trial failed: %s", decision->reason,
                  last->message);
     return KERF_OK;

@@ -128,6 +128,8 @@ grep -c '"skipped' studies/loads.jsonl
 echo "== one that never does ends the study, whatever the policy"
 "$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh -c 'echo no model here >&2; exit 1' >out || echo "status $?"
 grep -oE '"(stopped|reason)":"[^"]+"|"observations":[0-9]+' out | head -3
+"$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh -c 'echo CUDA error: out of memory >&2; exit 1' >out || echo "status $?"
+grep -oE '"(stopped|reason)":"[^"]+"|"observations":[0-9]+' out | head -3
 cat >once.sh <<'END_OF_ONCE'
 # Answers thrice in its first life, and never loads again.
 [ ! -e once ] || { echo the device is gone >&2; exit 1; }
