@@ -15,7 +15,7 @@ static int32_t look_ahead(const struct study_state *state, int32_t *ret_most, st
     }
     int32_t code = kerf_tune_study_next(state->study, NULL, 0, 0, &next, err);
     if (code != KERF_OK) return code;
-    int is_spent = next.stop == KERF_TUNE_TOO_NOISY && most > 0 && state->num_entries - state->remeasured >= most;
+    int is_spent = next.stop == KERF_TUNE_TOO_NOISY && most > 0 && state->num_entries - state->num_disturbed >= most;
     *ret_most = next.action == KERF_TUNE_MEASURE ? 0 : is_spent ? 2 * state->num_entries : -1;
     return KERF_OK;
 }
@@ -239,10 +239,12 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     kerf_text_printf(out, ", %lld start%s of the program", (long long)state->loads, state->loads == 1 ? "" : "s");
     if (answer->censored) kerf_text_printf(out, "; %d stopped early", answer->censored);
     if (answer->failed) kerf_text_printf(out, "; %d failed", answer->failed);
-    if (state->disturbed_count)
+    if (state->disturbed_counts)
         kerf_text_add(out, "; all were disturbed, and count here as there are no others");
-    else if (state->remeasured)
-        kerf_text_printf(out, "; %d disturbed, which do not count", state->remeasured);
+    else if (state->num_disturbed > state->remeasured)
+        kerf_text_printf(out, "; %d disturbed, %d made again", state->num_disturbed, state->remeasured);
+    else if (state->num_disturbed)
+        kerf_text_printf(out, "; %d disturbed and made again", state->num_disturbed);
     kerf_text_add(out, ".");
     if (isfinite(answer->noise)) {
         kerf_text_add(out, " Two runs of one setting differ by ");

@@ -113,12 +113,20 @@ static void note_start(struct slot *slot, const struct kerf_trial_result *result
     slot->start_failures = is_failed && is_start ? slot->start_failures + 1 : 0;
 }
 
+/* Whether what the slot did before its last entry was disturbed: then that was it, made again. */
+static int was_disturbed(const struct study_run *run, int32_t slot) {
+    for (int32_t i = run->state.num_entries - 2; i >= 0; i--)
+        if (run->entries[i].result.observation.slot == slot) return run->entries[i].result.observation.disturbed;
+    return 0;
+}
+
 /* Counts it and tells the decision. */
 static int32_t learn(struct study_run *run, const struct study_entry *entry, struct kerf_error *err) {
     const struct kerf_tune_observation *seen = &entry->result.observation;
     int32_t code = keep_entry(run, entry, err);
     if (code == KERF_OK) code = kerf_tune_study_observe(run->state.study, seen, err);
-    run->state.remeasured += seen->disturbed;
+    run->state.remeasured += was_disturbed(run, seen->slot);
+    run->state.num_disturbed += seen->disturbed;
     if (run->slots) note_anchor(run, &run->slots[seen->slot], &entry->result);
     if (run->slots) note_start(&run->slots[seen->slot], &entry->result);
     if (seen->outcome == KERF_TUNE_FAILED) {
@@ -260,7 +268,8 @@ static int32_t ask(struct study_run *run, int32_t index, struct kerf_tune_decisi
     if (pending == NULL) return no_memory(err);
     for (int32_t i = 0; i < run->request.slots; i++)
         if (run->slots[i].busy || run->slots[i].again) pending[num_pending++] = run->slots[i].setting;
-    int64_t most = run->request.max_observations, begun = run->state.num_entries - run->state.remeasured + num_pending;
+    int64_t most = run->request.max_observations,
+            begun = run->state.num_entries - run->state.num_disturbed + num_pending;
     *ret_waits = most > 0 && num_pending > 0 && begun >= most;
     if (!*ret_waits) code = kerf_tune_study_next(study, pending, num_pending, index, ret_decision, err);
     free(pending);
@@ -444,7 +453,7 @@ static int32_t count_disturbed(struct study_run *run, const char *policy, const 
         seen.disturbed = 0;
         code = kerf_tune_study_observe(run->state.study, &seen, err);
     }
-    run->state.disturbed_count = 1;
+    run->state.disturbed_counts = 1;
     return code;
 }
 

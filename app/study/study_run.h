@@ -26,13 +26,14 @@ struct study_state {
     struct kerf_tune_study *study;
     const struct study_entry *entries; /* [num_entries] */
     int32_t num_entries;
-    int32_t remeasured;      /* observations that were disturbed and made again */
-    int32_t disturbed_count; /* 1: all were disturbed, and count all the same: better than no answer */
-    int32_t num_earlier;     /* observations of earlier studies that count */
-    int32_t num_studies;     /* how many such studies */
-    int32_t stop;            /* enum study_stop */
-    char reason[400];        /* why it stopped, one line */
-    int32_t broke_off;       /* kerf itself could not go on: the disk was full, or there was no memory */
+    int32_t num_disturbed;    /* observations */
+    int32_t remeasured;       /* of these, made again */
+    int32_t disturbed_counts; /* 1: all were disturbed, and count all the same: better than no answer */
+    int32_t num_earlier;      /* observations of earlier studies that count */
+    int32_t num_studies;      /* how many such studies */
+    int32_t stop;             /* enum study_stop */
+    char reason[400];         /* why it stopped, one line */
+    int32_t broke_off;        /* kerf itself could not go on: the disk was full, or there was no memory */
     double elapsed_s;
     int64_t loads;
     const char *measuring; /* the setting that is being measured, and why; "" */
