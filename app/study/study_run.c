@@ -92,18 +92,17 @@ static int32_t keep_entry(struct study_run *run, const struct study_entry *entry
 }
 
 /* Whether the slots differ is known by the anchor: the default, or the first setting that was decided. One that fails
- * before it was measured anywhere is none, unless it was not its failure. */
-static void note_anchor(struct study_run *run, struct slot *slot, const struct kerf_trial_result *result) {
-    const struct kerf_tune_observation *seen = &result->observation;
-    if ((seen->warmup && !result->is_of_no_setting) || seen->disturbed) return;
+ * before it was measured anywhere is none. What says nothing of a setting says nothing of this one, either. */
+static void note_anchor(struct study_run *run, struct slot *slot, const struct kerf_tune_observation *seen) {
+    if (seen->warmup || seen->disturbed) return;
     if (run->anchor < 0 && seen->outcome == KERF_TUNE_VALUE) run->anchor = seen->setting;
     if (seen->setting != run->anchor || slot->anchored) return;
     if (seen->outcome == KERF_TUNE_VALUE)
         run->anchors += slot->anchored = 1;
-    else if (run->anchors > 0)
-        slot->anchored = ++slot->anchor_tries >= ANCHOR_TRIES;
-    else if (!result->is_of_no_setting)
+    else if (run->anchors == 0)
         run->anchor = -1;
+    else
+        slot->anchored = ++slot->anchor_tries >= ANCHOR_TRIES;
 }
 
 static void note_start(struct slot *slot, const struct kerf_trial_result *result) {
@@ -127,7 +126,7 @@ static int32_t learn(struct study_run *run, const struct study_entry *entry, str
     if (code == KERF_OK) code = kerf_tune_study_observe(run->state.study, seen, err);
     run->state.remeasured += was_disturbed(run, seen->slot);
     run->state.num_disturbed += seen->disturbed;
-    if (run->slots) note_anchor(run, &run->slots[seen->slot], &entry->result);
+    if (run->slots) note_anchor(run, &run->slots[seen->slot], seen);
     if (run->slots) note_start(&run->slots[seen->slot], &entry->result);
     if (seen->outcome == KERF_TUNE_FAILED) {
         run->failed += seen->failure != KERF_TUNE_FAILURE_MEMORY;
@@ -229,7 +228,7 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     int32_t code = kerf_tune_study_answer(run->state.study, &answer, err);
     if (code != KERF_OK) return code;
     int64_t most = run->request.max_observations;
-    int is_spent = most > 0 && run->state.num_entries >= most;
+    int is_spent = most > 0 && run->state.num_entries - run->state.num_disturbed >= most;
     int is_sure = answer.best >= 0 && answer.settings[answer.best].probability_within >= run->request.confidence;
     int32_t why = answer.best < 0                                      ? STUDY_NOTHING
                   : decision->stop == KERF_TUNE_CONFIDENT || is_sure   ? STUDY_CONFIDENT
@@ -239,11 +238,11 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     run->decided = 1;
     if (run->state.num_entries == 0) return KERF_OK;
     const struct kerf_trial_result *last = &run->entries[run->state.num_entries - 1].result;
-    if (last->message[0] == 0) return KERF_OK;
+    if (last->observation.outcome != KERF_TUNE_FAILED || last->message[0] == 0) return KERF_OK;
     if (why == STUDY_NOTHING)
         snprintf(run->state.reason, sizeof run->state.reason, "%d trial%s failed, the last one: %s", answer.failed,
                  answer.failed == 1 ? "" : "s", last->message);
-    else if (answer.open == 0 && last->observation.outcome == KERF_TUNE_FAILED)
+    else if (answer.open == 0)
         snprintf(run->state.reason, sizeof run->state.reason, "%.170s; the last trial failed: %s", decision->reason,
                  last->message);
     return KERF_OK;
@@ -357,7 +356,8 @@ static double sleep_s(const struct study_run *run) {
 }
 
 static void show(struct study_run *run) {
-    run->state.elapsed_s = run->elapsed_before_s + run_s(run);
+    run->state.run_s = run_s(run);
+    run->state.elapsed_s = run->elapsed_before_s + run->state.run_s;
     if (run->runner) run->state.loads = run->loads_before + kerf_trial_loads(run->runner);
     if (run->plan->show == NULL) return;
     tell_measuring(run);
@@ -454,6 +454,7 @@ static int32_t count_disturbed(struct study_run *run, const char *policy, const 
         code = kerf_tune_study_observe(run->state.study, &seen, err);
     }
     run->state.disturbed_counts = 1;
+    if (run->state.stop == STUDY_NOTHING) run->state.stop = STUDY_TOO_NOISY; /* there is an answer, then */
     return code;
 }
 

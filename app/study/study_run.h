@@ -34,7 +34,8 @@ struct study_state {
     int32_t stop;             /* enum study_stop */
     char reason[400];         /* why it stopped, one line */
     int32_t broke_off;        /* kerf itself could not go on: the disk was full, or there was no memory */
-    double elapsed_s;
+    double elapsed_s;         /* of all its runs */
+    double run_s;             /* of this one, which is what a budget is for */
     int64_t loads;
     const char *measuring; /* the setting that is being measured, and why; "" */
 };

@@ -31,11 +31,19 @@ void exclude(struct kerf_tune_study *study, int32_t setting, const char *reason)
     if (tally->skipped == NULL) tally->skipped = reason;
 }
 
+/* For its own failure, whatever it was ruled out for before. */
+static void leave_out(struct kerf_tune_study *study, int32_t setting, const char *reason) {
+    struct tally *tally = &study->tallies[setting];
+    if (tally->is_ruled_out) tally->skipped = reason;
+    tally->is_ruled_out = 0;
+    exclude(study, setting, reason);
+}
+
 static void exclude_larger(struct kerf_tune_study *study, int32_t setting) {
     char words[120];
     const char *reason = arena_printf(&study->arena, "needs no less memory than %s, for which there was too little",
                                       tune_words(study, setting, words, sizeof words));
-    exclude(study, setting, "out of memory");
+    leave_out(study, setting, "out of memory");
     for (int32_t i = 0; i < study->space->num_settings; i++)
         if (dominates(study->space, i, setting) && study->tallies[i].values == 0 && tune_is_open(study, i)) {
             exclude(study, i, reason ? reason : "needs too much memory");
@@ -194,8 +202,8 @@ void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune
         if (has_fitted(study, failed->setting)) break;
         exclude_larger(study, failed->setting);
         return;
-    case KERF_TUNE_FAILURE_LOAD: exclude(study, failed->setting, "was not ready in time"); return;
-    case KERF_TUNE_FAILURE_HANG: exclude(study, failed->setting, "gave no answer in time"); return;
+    case KERF_TUNE_FAILURE_LOAD: leave_out(study, failed->setting, "was not ready in time"); return;
+    case KERF_TUNE_FAILURE_HANG: leave_out(study, failed->setting, "gave no answer in time"); return;
     default: break;
     }
     exclude_with_words(study, failed->setting);
@@ -203,5 +211,5 @@ void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune
     if (tally->in_a_row < enough) return;
     const char *word = kerf_tune_failure_word(failed->failure), *times = works ? "three times in a row" : "twice";
     const char *reason = arena_printf(&study->arena, "failed %s (%s)", times, word);
-    exclude(study, failed->setting, reason ? reason : "failed");
+    leave_out(study, failed->setting, reason ? reason : "failed");
 }

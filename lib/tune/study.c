@@ -242,8 +242,8 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
         return KERF_OK;
     }
     if (used >= bound) {
-        tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observations, and no answer with %g %% confidence", (int)used,
-                  100 * study->question.confidence);
+        tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observation%s, and no answer with %g %% confidence", (int)used,
+                  used == 1 ? "" : "s", 100 * study->question.confidence);
         return KERF_OK;
     }
     if (study->num_disturbed >= BUSY_FACTOR * (bound < BOUND_MOST ? bound : BOUND_MOST)) {

@@ -178,6 +178,8 @@ echo "== what cleans up fails"
 "$KERF" tune -p n=1,2 --fresh --no-journal --interference ignore --objective 'regex:took ([0-9.]+)' --max-observations 3 --cleanup 'exit 4' \
     -- sh -c 'echo took {n}' | grep cleanup
 
+"$KERF" tune -p n=1,2 --fresh --no-journal --interference ignore --warmup 1 --max-observations 1 --cleanup 'exit 4' -- true '{n}' | grep Nothing
+
 echo "== another program by the time that it goes on"
 printf '#!/bin/sh\necho took $1\n' >program
 chmod +x program

@@ -493,7 +493,7 @@ static void a_word_that_always_fails_is_left_out(void **state) {
  * else. What was under way meanwhile, and works, takes it back. */
 static void memory_that_lacks_once(void **state) {
     (void)state;
-    enum { MEMORY = KERF_TUNE_FAILURE_MEMORY };
+    enum { MEMORY = KERF_TUNE_FAILURE_MEMORY, HANG = KERF_TUNE_FAILURE_HANG };
     const struct {
         const char *settings[7];
         int32_t failures[7];
@@ -510,6 +510,9 @@ static void memory_that_lacks_once(void **state) {
          {0, MEMORY, MEMORY},
          "64 128 "}, /* of the second one it is believed; 256 was measured */
         {{"batch=64,kv=f16,fa=on", "batch=256,kv=f16,fa=on"}, {MEMORY, 0}, "64 "}, /* 256 was under way */
+        {{"batch=64,kv=f16,fa=on", "batch=128,kv=f16,fa=on", "batch=256,kv=f16,fa=on"},
+         {MEMORY, HANG, 0},
+         "64 128 "}, /* 128, too, and it failed of its own */
     };
     struct kerf_tune_space *space = grid_of_words("batch=16..256:x2");
     for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
