@@ -34,11 +34,22 @@ static const char *memory_fault(struct llama_preset *preset, const struct kerf_l
     return sketch_text(&preset->sketch, &text);
 }
 
+/* What is not known cannot be held to a bound that was asked for. */
+static int32_t check_cap(struct llama_preset *preset, const struct kerf_tune_space *space, struct kerf_error *err) {
+    struct kerf_llama_setting setting = llama_grid_setting(&preset->fixed, space, 0);
+    struct kerf_llama_memory memory;
+    struct kerf_error why;
+    int32_t code = kerf_llama_memory_estimate(preset->gguf, &setting, &memory, &why);
+    return code == KERF_OK ? KERF_OK : kerf_error_set(err, code, "--memory-cap has nothing to go by: %s", why.message);
+}
+
 int32_t llama_preset_skip(struct llama_preset *preset, const struct study_request *request,
                           const struct kerf_tune_space *space, struct kerf_error *err) {
     struct kerf_machine_memory machine;
     if (preset->gguf == NULL || kerf_machine_memory_read(&machine, NULL) != KERF_OK) return KERF_OK;
     int64_t cap = request->memory_cap_bytes;
+    int32_t code = cap > 0 ? check_cap(preset, space, err) : KERF_OK;
+    if (code != KERF_OK) return code;
     int is_capped = cap > 0 && cap < machine.available;
     preset->skipped = sketch_alloc(&preset->sketch, (size_t)space->num_settings, sizeof *preset->skipped);
     if (preset->skipped == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");

@@ -113,12 +113,14 @@ static void factor(const struct joint_draws *draws, const struct gp *gp, double 
 
 /* A run that was stopped rules values out, and the normal distribution that stands for what is left has some of them
  * all the same. Draws that are below a floor are turned over at it, and all others follow as far as they are correlated
- * (conditioning by kriging: Journel and Huijbregts, "Mining Geostatistics", 1978, VII.A). */
+ * (conditioning by kriging: Journel and Huijbregts, "Mining Geostatistics", 1978, VII.A). That is for a tail: a point
+ * that has its mean below takes that run for a spike, and would be turned upside down. */
 static void keep_to_floors(struct joint_draws *draws, const struct gp *gp, int32_t from) {
     const struct surface_model *model = draws->model;
     for (int32_t i = 0; i < draws->num; i++) {
         const double *row = gp->cov + (int64_t)draws->at[i] * model->dims;
         double floor = model->floors[draws->at[i]], own = row[draws->at[i]];
+        if (gp->mean[draws->at[i]] < floor) continue;
         for (int32_t k = from; k < from + PER_POINT; k++) {
             double below = floor - draws->y[(int64_t)i * DRAWS + k];
             if (!(below > 0) || own <= 0) continue;

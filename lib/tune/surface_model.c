@@ -13,8 +13,9 @@
  *
  * Each point of tune/hyper_grid.h is a process of its own; they are mixed by their evidence to the power of TRUST: no
  * surface is a Gaussian process, and a posterior that takes the model at its word is too sure of its lengths
- * (Gruenwald, "The Safe Bayesian", 2012). A point whose weight has fallen below e^-FORGET of the best's after
- * FORGET_AFTER observations is no longer brought up to date.
+ * (Gruenwald, "The Safe Bayesian", 2012). A point that takes a run that was stopped for a spike, where the mixture as a
+ * whole has judged that it was none (floors), has no weight. A point whose weight has fallen below e^-FORGET of the
+ * best's after FORGET_AFTER observations is no longer brought up to date.
  *
  * An observation costs points * dims^2 operations. Spaces of more than ACTIVE_MOST settings are modelled on a part of
  * them (tune/active.h), chosen anew as the study goes on.
@@ -229,13 +230,32 @@ static int write_points(struct surface_model *model, int32_t most_points) {
 
 static double time_of(const struct kerf_tune_observation *o) { return 0.5 * (o->start_s + o->end_s); }
 
+static int denies_floors(const struct surface_model *model, int32_t point) {
+    const double *mean = model->points[point].mean;
+    for (int32_t i = 0; i < model->num_active; i++)
+        if (mean[i] < model->floors[i]) return 1;
+    return 0;
+}
+
+static int all_deny_floors(const struct surface_model *model) {
+    for (int32_t i = 0; i < model->num_points; i++)
+        if (model->points[i].log_evidence > -INFINITY && !denies_floors(model, i)) return 0;
+    return 1;
+}
+
 static void weigh(struct surface_model *model) {
     double most = -INFINITY, sum = 0;
-    for (int32_t i = 0; i < model->num_points; i++) most = fmax(most, model->points[i].log_evidence);
+    int all_deny = all_deny_floors(model);
+    for (int32_t i = 0; i < model->num_points; i++) {
+        model->weights[i] = all_deny || !denies_floors(model, i);
+        if (model->weights[i] > 0) most = fmax(most, model->points[i].log_evidence);
+    }
     for (int32_t i = 0; i < model->num_points; i++) {
         double below = most - model->points[i].log_evidence;
-        model->weights[i] = below < FORGET || model->told < FORGET_AFTER ? exp(-TRUST * below) : 0;
-        if (model->weights[i] == 0) model->points[i].log_evidence = -INFINITY;
+        if (below >= FORGET && model->told >= FORGET_AFTER)
+            model->weights[i] = 0, model->points[i].log_evidence = -INFINITY;
+        else if (model->weights[i] > 0)
+            model->weights[i] = exp(-TRUST * below);
         sum += model->weights[i];
     }
     for (int32_t i = 0; i < model->num_points; i++) model->weights[i] /= sum;
@@ -312,19 +332,22 @@ static void note_last(struct surface_model *model, const struct kerf_tune_observ
         model->last[at] = (struct last_run){model->seen, without_slot(model, o), surface_model_noise(model)};
 }
 
-/* What a run that was stopped rules out, whatever the normal distribution that stands for it has below. */
-static void raise_floor(struct surface_model *model, const struct gp_datum *datum) {
+/* What a run that was stopped rules out, whatever the normal distribution that stands for it has below. 1: that is more
+ * than it was. */
+static int raise_floor(struct surface_model *model, const struct gp_datum *datum) {
     double noise = surface_model_noise(model), floor = datum->y, unsure = noise * noise, spike = 0, mean, sd;
     for (int32_t i = 0; i < model->num_points; i++)
         if (model->weights[i] > 0) spike += model->weights[i] * model->points[i].spike;
-    if (!datum->above || datum->at[0] < 0 || spike > DOUBT) return;
+    if (!datum->above || datum->at[0] < 0 || spike > DOUBT) return 0;
     for (int32_t k = 1; k < datum->num_at; k++) {
         surface_model_moments(model, datum->at[k], &mean, &sd);
         floor -= mean;
         unsure += sd * sd;
     }
     floor -= FLOOR_SDS * sqrt(unsure);
-    model->floors[datum->at[0]] = fmax(model->floors[datum->at[0]], floor);
+    if (!(floor > model->floors[datum->at[0]])) return 0;
+    model->floors[datum->at[0]] = floor;
+    return 1;
 }
 
 static void forget_last(struct surface_model *model) {
@@ -347,7 +370,7 @@ static int learn_until(struct surface_model *model, int32_t num_observations) {
         learn(model, &datum, begins ? ANEW : runs);
         model->told++;
         weigh(model);
-        raise_floor(model, &datum);
+        if (raise_floor(model, &datum)) weigh(model);
         note_last(model, o);
     }
     return 1;

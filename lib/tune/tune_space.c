@@ -204,7 +204,7 @@ int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *
     }
     for (int32_t k = 0; k < space->num_params; k++)
         if (values[k] < 0)
-            return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing", text,
+            return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing, behind a comma", text,
                                   space->params[k].name);
     int32_t setting = kerf_tune_space_find(space, values);
     if (setting < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': the constraints forbid it", text);

@@ -88,7 +88,7 @@ static void settings_have_one_index(void **state) {
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,ubatch=2048,f=on", &found, &err), KERF_EUNKNOWN);
     assert_string_equal(err.message, "'batch=16,ubatch=2048,f=on': the constraints forbid it");
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,ubatch=2", &found, &err), KERF_ESYNTAX);
-    assert_string_equal(err.message, "'batch=16,ubatch=2': a value of 'f' is missing");
+    assert_string_equal(err.message, "'batch=16,ubatch=2': a value of 'f' is missing, behind a comma");
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,batch=16", &found, &err), KERF_ESYNTAX);
     assert_int_equal(kerf_tune_setting_read(space, "batch=17,ubatch=2,f=on", &found, &err), KERF_EUNKNOWN);
     assert_string_equal(err.message, "'batch=17': this is none of the parameter's values");
