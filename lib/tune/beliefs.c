@@ -8,7 +8,7 @@
 #include "tune/order_statistic.h"
 
 enum { NOISE_AFTER = 24 };
-static const double CUT = 2;
+static const double CUT = 2.25;
 static const double SLOWED = 1.3; /* times as long as before: not noise */
 
 int beliefs_none(const struct kerf_tune_study *study) {

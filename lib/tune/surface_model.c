@@ -36,7 +36,7 @@ static const double OWN = 0.15;
 static const double ANEW = 1e9;                      /* runs after which no drift is what it was */
 static const double RARE = 0.1;                      /* noise that is wider than the rest: tune/gaussian_process.h */
 static const double SPIKES = 0.02, SPIKE_OVER = 0.2; /* runs over a fifth longer than expected that say little */
-static const double FREEDOM = 0.75, NOISE = 0.022;
+static const double FREEDOM = 0.75, NOISE = 0.018;
 static const double DOUBT = 0.1;   /* a run that was stopped and is more probably a spike than this makes no floor */
 static const double FLOOR_SDS = 2; /* of the noise and the drift together, that a floor stays below what was seen */
 
