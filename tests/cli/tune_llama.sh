@@ -119,3 +119,6 @@ refuses bub --model model.gguf --context-size 512 --max-trials many
 refuses bub --model model.gguf --context-size 512 --chunks 0
 refuses bub --model model.gguf --context-size 512 --n-gpu-layer 3
 refuses bub --model model.gguf --context-size 512 --verbosity info
+# a bound on memory that is not known
+LC_ALL=C sed 's/attention\.head_count/attention.head_xount/' model.gguf >headless.gguf
+refuses tune llama headless.gguf --context 512 --memory-cap 1GiB
