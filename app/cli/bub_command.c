@@ -12,7 +12,7 @@
 #include "cli/tune_run.h"
 
 struct bub_options {
-    struct kerf_strings outputs;
+    struct string_list outputs;
     const char *model, *max_trials, *chunks, *verbosity, *interference, *format;
     int64_t context, gpu_layers, threads, top_k, seed, repeat_last_n, mirostat;
     double temp, top_p, min_p, repeat_penalty, presence_penalty, frequency_penalty, dynatemp_range, dynatemp_exp,
@@ -28,24 +28,24 @@ struct bub_options {
         .help = what " Without effect, there and here."                                                                \
     }
 #define AT(field) .offset = offsetof(struct bub_options, field)
-static const struct kerf_option options[] = {
-    {.name = "model", .type = KERF_OPTION_STRING, AT(model), .value = "FILE", .help = "The model, a GGUF file."},
+static const struct option options[] = {
+    {.name = "model", .type = OPTION_STRING, AT(model), .value = "FILE", .help = "The model, a GGUF file."},
     {.name = "context-size",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(context),
      .value = "N",
      .minimum = 2,
      .maximum = 1 << 30,
      .help = "Tokens of context; a chunk is one less."},
     {.name = "n-gpu-layers",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(gpu_layers),
      .value = "N",
      .minimum = -1,
      .maximum = 4096,
      .help = "Layers on devices (default: 50)."},
     {.name = "threads",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(threads),
      .value = "N",
      .minimum = 1,
@@ -53,47 +53,47 @@ static const struct kerf_option options[] = {
      .help = "Threads (default: one less than there are processors). There it had no effect on chunks, which always "
              "took all processors; here it has."},
     {.name = "max-trials",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(max_trials),
      .value = "N|auto",
      .help = "Measurements at most are N times the chunks of a trial (default: auto, as many as are needed)."},
     {.name = "chunks",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(chunks),
      .value = "N|auto",
      .help = "Chunks of a trial, which bound the measurements together with --max-trials (default: auto)."},
     {.name = "conform-to-imatrix",
-     .type = KERF_OPTION_FLAG,
+     .type = OPTION_FLAG,
      AT(conform_to_imatrix),
      .help = "Batches that llama-imatrix can use."},
     {.name = "verbosity",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(verbosity),
      .value = "LEVEL",
      .choices = "DEBUG,INFO,WARNING,ERROR,CRITICAL",
      .help = "DEBUG shows what llama.cpp prints; WARNING and above leave out the remarks (default: INFO)."},
-    INERT("temp", temp, KERF_OPTION_NUMBER, "Sampling temperature."),
-    INERT("top-k", top_k, KERF_OPTION_INTEGER, "Sampling."),
-    INERT("top-p", top_p, KERF_OPTION_NUMBER, "Sampling."),
-    INERT("min-p", min_p, KERF_OPTION_NUMBER, "Sampling."),
+    INERT("temp", temp, OPTION_NUMBER, "Sampling temperature."),
+    INERT("top-k", top_k, OPTION_INTEGER, "Sampling."),
+    INERT("top-p", top_p, OPTION_NUMBER, "Sampling."),
+    INERT("min-p", min_p, OPTION_NUMBER, "Sampling."),
     {.name = "seed",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(seed),
      .value = "N",
      .minimum = 0,
      .maximum = 9007199254740991,
      .help = "There the model's, without effect on times; here of the decisions' random numbers (default: 0)."},
-    INERT("repeat-last-n", repeat_last_n, KERF_OPTION_INTEGER, "Sampling."),
-    INERT("repeat-penalty", repeat_penalty, KERF_OPTION_NUMBER, "Sampling."),
-    INERT("presence-penalty", presence_penalty, KERF_OPTION_NUMBER, "Sampling."),
-    INERT("frequency-penalty", frequency_penalty, KERF_OPTION_NUMBER, "Sampling."),
-    INERT("dynatemp-range", dynatemp_range, KERF_OPTION_NUMBER, "Sampling."),
-    INERT("dynatemp-exp", dynatemp_exp, KERF_OPTION_NUMBER, "Sampling."),
-    INERT("mirostat", mirostat, KERF_OPTION_INTEGER, "Sampling."),
-    INERT("mirostat-lr", mirostat_lr, KERF_OPTION_NUMBER, "Sampling."),
-    INERT("mirostat-ent", mirostat_ent, KERF_OPTION_NUMBER, "Sampling."),
+    INERT("repeat-last-n", repeat_last_n, OPTION_INTEGER, "Sampling."),
+    INERT("repeat-penalty", repeat_penalty, OPTION_NUMBER, "Sampling."),
+    INERT("presence-penalty", presence_penalty, OPTION_NUMBER, "Sampling."),
+    INERT("frequency-penalty", frequency_penalty, OPTION_NUMBER, "Sampling."),
+    INERT("dynatemp-range", dynatemp_range, OPTION_NUMBER, "Sampling."),
+    INERT("dynatemp-exp", dynatemp_exp, OPTION_NUMBER, "Sampling."),
+    INERT("mirostat", mirostat, OPTION_INTEGER, "Sampling."),
+    INERT("mirostat-lr", mirostat_lr, OPTION_NUMBER, "Sampling."),
+    INERT("mirostat-ent", mirostat_ent, OPTION_NUMBER, "Sampling."),
     {.name = "interference",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(interference),
      .value = "WHAT",
      .choices = "remeasure,ignore",
@@ -101,14 +101,14 @@ static const struct kerf_option options[] = {
          "When something else kept the machine busy: measure again (default), or do not look. best_bub never looks."},
     {.name = "format",
      .letter = 'f',
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(format),
      .value = "FORM",
      .choices = "table,json,csv,markdown",
      .help = "What is printed (default: table)."},
     {.name = "output",
      .letter = 'o',
-     .type = KERF_OPTION_STRINGS,
+     .type = OPTION_STRINGS,
      AT(outputs),
      .value = "FILE",
      .help = "Write FILE too, in the format of its name, as `kerf tune` does. May be given several times."},
@@ -121,7 +121,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "bub",
     .summary = "batch and ubatch of llama.cpp, with best_bub's options",
     .description =
@@ -141,7 +141,7 @@ static const struct kerf_command table = {
 #define NOT_GIVEN_INTEGER INT64_MIN
 static void tell_inert(const struct bub_options *values) {
     struct kerf_text names = {0};
-    const struct kerf_option *option;
+    const struct option *option;
     for (option = options; option->name; option++) {
         const char *field = (const char *)values + option->offset;
         double real;
@@ -149,7 +149,7 @@ static void tell_inert(const struct bub_options *values) {
         if (option->help == NULL || strstr(option->help, "Without effect") == NULL) continue;
         memcpy(&real, field, sizeof real);
         memcpy(&integer, field, sizeof integer);
-        if (option->type == KERF_OPTION_NUMBER ? isnan(real) : integer == NOT_GIVEN_INTEGER) continue;
+        if (option->type == OPTION_NUMBER ? isnan(real) : integer == NOT_GIVEN_INTEGER) continue;
         kerf_text_printf(&names, "%s--%s", names.length ? ", " : "", option->name);
     }
     if (names.data)
@@ -263,7 +263,7 @@ static int run(int argc, char **argv) {
     if (!is_quiet) tell_inert(&values);
     interrupt_catch();
     int32_t code = answer(&values, &ended, &err);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     return code == KERF_OK ? ended : cli_fail(&err);
 }
 

@@ -7,12 +7,12 @@
 
 struct catalogue_options {
     const char *format;
-    struct kerf_strings names;
+    struct string_list names;
 };
 
-static const struct kerf_option options[] = {
+static const struct option options[] = {
     {.name = "format",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      .offset = offsetof(struct catalogue_options, format),
      .value = "FORMAT",
      .choices = "table,json",
@@ -29,7 +29,7 @@ static const char *const system_examples[] = {
     "kerf systems a100 > mine.json", NULL,
 };
 
-static const struct kerf_command models_table = {
+static const struct command models_table = {
     .name = "models",
     .summary = "the models that come with kerf",
     .arguments = "[NAME]",
@@ -41,7 +41,7 @@ static const struct kerf_command models_table = {
     .arguments_offset = offsetof(struct catalogue_options, names),
 };
 
-static const struct kerf_command systems_table = {
+static const struct command systems_table = {
     .name = "systems",
     .summary = "the systems that come with kerf",
     .arguments = "[NAME]",
@@ -122,7 +122,7 @@ static int show(const struct cli_command *command, int argc, char **argv, const 
     } else {
         list(&out, entries, count);
     }
-    kerf_options_free(command->table, &values);
+    options_free(command->table, &values);
     if (err.code != KERF_OK) return cli_fail(&err);
     return output_print(&out);
 }

@@ -3,6 +3,7 @@
 #ifndef KERF_CLI_COMMAND_H
 #define KERF_CLI_COMMAND_H
 
+#include "base/option.h"
 #include "kerf/kerf.h"
 
 /* How the program ends. */
@@ -15,12 +16,12 @@ enum exit_status {
 };
 
 struct cli_command {
-    const struct kerf_command *table;
+    const struct command *table;
     int (*run)(int argc, char **argv); /* arguments after the command's name; returns an exit_status */
 };
 
 /* Applies all --set assignments together, so that fields which depend on each other can be set in any order. */
-int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct kerf_strings *sets,
+int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,
                 struct kerf_error *err);
 
 extern const struct cli_command plan_cli, estimate_cli, schedule_cli, serve_cli, jobs_cli, token_cli, models_cli,

@@ -8,23 +8,23 @@
 #include "cli/terminal.h"
 
 struct estimate_options {
-    struct kerf_strings models, sets;
+    struct string_list models, sets;
     const char *system, *layout, *strategy, *attention, *cost_model, *format, *output;
     int64_t scale_up_size, gpus, global_batch, seq_length;
     int32_t layers, lines;
 };
 
 #define AT(field) .offset = offsetof(struct estimate_options, field)
-static const struct kerf_option options[] = {
+static const struct option options[] = {
     {.name = "system",
      .letter = 's',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(system),
      .value = "SYSTEM",
      .help = "The hardware: a name from `kerf systems` or a file."},
     {.name = "layout",
      .letter = 'l',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(layout),
      .value = "PARTS",
      .help = "The layout: dp, tp1, tp2, pp, micro_batch, summa_blocks, scale_up.tp1, scale_up.tp2, scale_up.dp and "
@@ -32,7 +32,7 @@ static const struct kerf_option options[] = {
              "each as NAME=N, between commas. What is not named is 1 (summa_blocks: 0)."},
     {.name = "gpus",
      .letter = 'n',
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(gpus),
      .value = "N",
      .minimum = 1,
@@ -40,52 +40,52 @@ static const struct kerf_option options[] = {
      .help = "How many accelerators (default: the product of dp, tp1, tp2 and pp)."},
     {.name = "global-batch",
      .letter = 'b',
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(global_batch),
      .value = "N",
      .minimum = 1,
      .maximum = 1073741824,
      .help = "Samples in a step of the optimizer."},
     {.name = "seq-length",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(seq_length),
      .value = "N",
      .minimum = 1,
      .maximum = 1073741824,
      .help = "Tokens in a sample (default: the model's max_position_embeddings)."},
     {.name = "strategy",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(strategy),
      .value = "NAME",
      .choices = "1d,summa,seqp",
      .help = "How tensors are split (default: 1d)."},
     {.name = "attention",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(attention),
      .value = "KIND",
      .choices = "fused,unfused,recomputed,summa",
      .help = "How attention is computed (default: fused). recomputed is for 1d, summa for summa."},
     {.name = "scale-up-size",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(scale_up_size),
      .value = "N",
      .minimum = 1,
      .maximum = 1048576,
      .help = "Accelerators in a scale-up (NVLink) domain (default: the system's)."},
     {.name = "set",
-     .type = KERF_OPTION_STRINGS,
+     .type = OPTION_STRINGS,
      AT(sets),
      .value = "KEY=VALUE",
      .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between "
              "commas, or by giving it several times."},
     {.name = "cost-model",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(cost_model),
      .value = "NAME",
      .help = "What prices the layout (default: reference, the model of arXiv 2410.00273)."},
-    {.name = "layers", .type = KERF_OPTION_FLAG, AT(layers), .help = "Also say what each operation of a layer costs."},
+    {.name = "layers", .type = OPTION_FLAG, AT(layers), .help = "Also say what each operation of a layer costs."},
     {.name = "format",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
      .choices = "table,json,csv",
@@ -93,12 +93,12 @@ static const struct kerf_option options[] = {
          "How to print the answer (default: by the name of --output, else table). csv holds the table of --layers."},
     {.name = "output",
      .letter = 'o',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(output),
      .value = "FILE",
      .help = "Write to FILE, in the format of its name - .json .csv .txt - instead of standard output."},
     {.name = "lines",
-     .type = KERF_OPTION_FLAG,
+     .type = OPTION_FLAG,
      AT(lines),
      .help = "For programs: read one JSON request a line from standard input and answer each with one line "
              "(docs/json.md)."},
@@ -115,7 +115,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "estimate",
     .summary = "what one layout costs in time and memory, operation by operation",
     .arguments = "MODEL",
@@ -244,7 +244,7 @@ static int run(int argc, char **argv) {
     int status = cli_parse(&estimate_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = values.lines ? answer_lines(&values) : answer(&values);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     return status;
 }
 

@@ -9,16 +9,16 @@
 struct help_options {
     int32_t mdoc;
     const char *completion;
-    struct kerf_strings verbs;
+    struct string_list verbs;
 };
 
-static const struct kerf_option options[] = {
+static const struct option options[] = {
     {.name = "mdoc",
-     .type = KERF_OPTION_FLAG,
+     .type = OPTION_FLAG,
      .offset = offsetof(struct help_options, mdoc),
      .help = "Print the source of the manual page, in mdoc."},
     {.name = "completion",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      .offset = offsetof(struct help_options, completion),
      .value = "SHELL",
      .choices = "bash",
@@ -34,7 +34,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "help",
     .summary = "what the commands do, and their options",
     .arguments = "[VERB]",
@@ -69,19 +69,19 @@ static int run(int argc, char **argv) {
     struct kerf_error err = {.code = KERF_OK};
     if (values.verbs.count > 1)
         kerf_error_set(&err, KERF_EINVALID, "one command at a time, not '%.64s' too", values.verbs.items[1]);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     if (err.code != KERF_OK) return cli_fail(&err);
     if (verb && command == NULL) return cli_unknown(verb);
-    const struct kerf_command *tables[16];
+    const struct command *tables[16];
     for (size_t i = 0; i < num_cli_commands; i++) tables[i] = cli_commands[i]->table;
     if (values.completion) {
-        kerf_commands_bash(&out, tables, num_cli_commands);
+        commands_bash(&out, tables, num_cli_commands);
     } else if (command && values.mdoc) {
-        kerf_command_mdoc(&out, command->table, KERF_VERSION_DATE);
+        command_mdoc(&out, command->table, KERF_VERSION_DATE);
     } else if (values.mdoc) {
-        kerf_commands_mdoc(&out, tables, num_cli_commands, KERF_VERSION_DATE);
+        commands_mdoc(&out, tables, num_cli_commands, KERF_VERSION_DATE);
     } else if (command) {
-        kerf_command_help(&out, command->table, terminal_columns(), terminal_colour());
+        command_help(&out, command->table, terminal_columns(), terminal_colour());
     } else {
         overview(&out, terminal_colour());
     }

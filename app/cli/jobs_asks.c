@@ -118,7 +118,7 @@ static int32_t check_json(const char *path, const struct kerf_text *text, struct
 }
 
 int jobs_add(struct jobs_request *request) {
-    const struct kerf_strings *words = &request->options->words;
+    const struct string_list *words = &request->options->words;
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_text body = {0}, out = {0};
     json_t *job = NULL;

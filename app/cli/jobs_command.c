@@ -8,34 +8,34 @@
 #include "cli/output.h"
 
 #define AT(field) .offset = offsetof(struct jobs_options, field)
-static const struct kerf_option options[] = {
+static const struct option options[] = {
     {.name = "server",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(server),
      .value = "URL",
      .help = "The server (default: $KERF_SERVER, else http://127.0.0.1:8000). https and proxies work as with curl: "
              "$https_proxy, $http_proxy, $no_proxy."},
     {.name = "ca",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(ca),
      .value = "FILE",
      .help = "Over https: trust the certificates in this file, in PEM (default: $KERF_CA, else those that the system "
              "trusts)."},
     {.name = "token",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(token),
      .value = "TOKEN",
      .help = "What lets you in (default: $KERF_TOKEN, else the user part of the URL). Others on this machine see a "
              "command's options, but not its environment."},
     {.name = "timeout",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(timeout_s),
      .value = "SECONDS",
      .minimum = 0.001,
      .maximum = 86400,
      .help = "How long an answer may take (default: 30)."},
     {.name = "format",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
      .choices = "table,json,csv",
@@ -43,7 +43,7 @@ static const struct kerf_option options[] = {
              "json; csv is for `list`, and for the trials of `show`."},
     {.name = "output",
      .letter = 'o',
-     .type = KERF_OPTION_STRINGS,
+     .type = OPTION_STRINGS,
      AT(outputs),
      .value = "FILE",
      .help =
@@ -51,41 +51,41 @@ static const struct kerf_option options[] = {
          "times; - is standard output."},
     {.name = "batch-size",
      .letter = 'b',
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(batch_size),
      .value = "B",
      .help = "`report`: the batch size of the run."},
     {.name = "trial",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(trial),
      .value = "T",
      .help = "`report`: the run's trial number."},
     {.name = "time",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(time_s),
      .value = "SECONDS",
      .help = "`report`: since the run began."},
     {.name = "energy",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(energy_j),
      .value = "JOULES",
      .help = "`report`: since the run began."},
     {.name = "metric",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(metric),
      .value = "M",
      .help = "`report`: what the run has reached, to be compared with the job's target."},
-    {.name = "epoch", .type = KERF_OPTION_INTEGER, AT(epoch), .value = "E", .help = "`report`: epochs that are done."},
-    {.name = "all", .type = KERF_OPTION_FLAG, AT(all), .help = "`export`: all jobs."},
+    {.name = "epoch", .type = OPTION_INTEGER, AT(epoch), .value = "E", .help = "`report`: epochs that are done."},
+    {.name = "all", .type = OPTION_FLAG, AT(all), .help = "`export`: all jobs."},
     {.name = "store",
      .letter = 's',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(store),
      .value = "FILE",
      .help = "`backup`: what to copy (default: kerf.db), as `kerf serve --store` names it."},
-    {.name = "force", .type = KERF_OPTION_FLAG, AT(force), .help = "`backup`: replace FILE if it is there."},
+    {.name = "force", .type = OPTION_FLAG, AT(force), .help = "`backup`: replace FILE if it is there."},
     {.name = "limit",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(limit),
      .value = "N",
      .minimum = 0,
@@ -94,19 +94,19 @@ static const struct kerf_option options[] = {
          "`show`: how many of the latest trials (default: 10). `list`, `export`: how many rows to ask for at a time "
          "(default: 1000)."},
     {.name = "metric-regex",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(metric_regex),
      .value = "REGEX",
      .help = "`run`: what the metric looks like in the script's output, as an extended regular expression whose first "
              "group is the number: 'accuracy: ([0-9.]+)'. Each line that it matches is a report; the last match of a "
              "line counts."},
     {.name = "epoch-regex",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(epoch_regex),
      .value = "REGEX",
      .help = "`run`: the same for the epochs that are done (default: metrics are counted)."},
     {.name = "meter",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(meter),
      .value = "METER",
      .choices = "auto,nvml,rapl",
@@ -114,19 +114,19 @@ static const struct kerf_option options[] = {
          "`run`: what measures energy: nvml, NVIDIA's GPUs; rapl, the processors (default: auto, nvml where there is "
          "a GPU, else rapl)."},
     {.name = "gpus",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(gpus),
      .value = "LIST",
      .help = "`run`: which GPUs, as numbers of nvidia-smi or UUIDs: 0,1 (default: $CUDA_VISIBLE_DEVICES, else all)."},
     {.name = "power",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(power_w),
      .value = "WATTS",
      .minimum = DBL_MIN,
      .maximum = 1e9,
      .help = "`run`: take this power for granted, and measure no energy."},
     {.name = "grace",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(grace_s),
      .value = "SECONDS",
      .minimum = 0,
@@ -155,7 +155,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "jobs",
     .summary = "asks a kerf server: jobs, batch sizes, reports",
     .arguments =
@@ -214,7 +214,7 @@ int jobs_fail(const struct kerf_error *err) {
 }
 
 const char *jobs_name(const struct jobs_request *request, struct kerf_error *err) {
-    const struct kerf_strings *words = &request->options->words;
+    const struct string_list *words = &request->options->words;
     if (words->count > 1 && words->items[1][0]) return words->items[1];
     kerf_error_set(err, KERF_EINVALID, "the job is missing, such as `kerf jobs %s JOB`", words->items[0]);
     return NULL;
@@ -271,7 +271,7 @@ static int run(int argc, char **argv) {
     int status = cli_parse(&jobs_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = act(&values);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     return status;
 }
 

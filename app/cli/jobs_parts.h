@@ -9,7 +9,7 @@
 enum { EXIT_KEEP_TRAINING = 10 };
 
 struct jobs_options {
-    struct kerf_strings words, outputs; /* words: the action and what it acts on */
+    struct string_list words, outputs; /* words: the action and what it acts on */
     const char *server, *ca, *token, *format, *metric_regex, *epoch_regex, *meter, *gpus, *store;
     int64_t batch_size, trial, epoch, limit;
     double timeout_s, time_s, energy_j, metric, power_w, grace_s;

@@ -119,7 +119,7 @@ static void free_words(char **words) {
     free(words);
 }
 
-static char **make_words(const struct kerf_strings *words, const struct service_trial *trial) {
+static char **make_words(const struct string_list *words, const struct service_trial *trial) {
     enum { FIRST = 2 };
     char **made = calloc((size_t)(words->count - FIRST) + 1, sizeof *made);
     for (int32_t i = 0; made && i < words->count - FIRST; i++) {

@@ -15,7 +15,7 @@ struct llama_grid {
     const struct study_request *request; /* what its params and wheres say goes before what is usual here */
     int is_bench;                        /* 1: values in the words of llama-bench, which go onto its command line */
     struct sketch *sketch;               /* what the lists point to */
-    struct kerf_strings params, wheres;
+    struct string_list params, wheres;
 };
 
 /* Processors that this process may run on. */

@@ -21,18 +21,18 @@ const struct cli_command *cli_find(const char *name) {
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *values) {
     struct kerf_error err;
     int32_t help = 0;
-    if (kerf_options_parse(command->table, argc, argv, values, &help, &err) != KERF_OK) {
-        kerf_options_free(command->table, values);
+    if (options_parse(command->table, argc, argv, values, &help, &err) != KERF_OK) {
+        options_free(command->table, values);
         return cli_fail(&err);
     }
     if (!help) return -1;
-    kerf_options_free(command->table, values);
+    options_free(command->table, values);
     struct kerf_text text = {0};
-    kerf_command_help(&text, command->table, terminal_columns(), terminal_colour());
+    command_help(&text, command->table, terminal_columns(), terminal_colour());
     return output_print(&text);
 }
 
-int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct kerf_strings *sets,
+int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,
                 struct kerf_error *err) {
     struct kerf_text all = {0};
     struct kerf_error why;

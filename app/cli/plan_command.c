@@ -14,90 +14,90 @@
 enum { PROBLEMS_MAX = 200000 };
 
 struct plan_options {
-    struct kerf_strings models, sets, outputs;
+    struct string_list models, sets, outputs;
     const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model, *format;
     int64_t global_batch, seq_length, top, threads;
 };
 
 #define AT(field) .offset = offsetof(struct plan_options, field)
-static const struct kerf_option options[] = {
+static const struct option options[] = {
     {.name = "system",
      .letter = 's',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(system),
      .value = "SYSTEM[,...]",
      .help = "The hardware: a name from `kerf systems` or a file. Several multiply into a sweep."},
     {.name = "gpus",
      .letter = 'n',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(gpus),
      .value = "N[,...]",
      .help = "How many accelerators: 1024, a list 256,512, or a range 4..16384:x2 or 64..512:+64."},
     {.name = "global-batch",
      .letter = 'b',
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(global_batch),
      .value = "N",
      .minimum = 1,
      .maximum = 1073741824,
      .help = "Samples in a step of the optimizer."},
     {.name = "seq-length",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(seq_length),
      .value = "N",
      .minimum = 1,
      .maximum = 1073741824,
      .help = "Tokens in a sample (default: the model's max_position_embeddings)."},
     {.name = "strategy",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(strategy),
      .value = "LIST",
      .help = "How tensors are split: 1d, summa, seqp, a list of them, or all (the default)."},
     {.name = "attention",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(attention),
      .value = "KIND",
      .choices = "fused,unfused,recomputed,summa",
      .help = "How attention is computed (default: fused). recomputed is for 1d, summa for summa."},
     {.name = "scale-up-size",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(scale_up_size),
      .value = "N[,...]",
      .help = "Accelerators in a scale-up (NVLink) domain: a number, list or range (default: the system's)."},
     {.name = "set",
-     .type = KERF_OPTION_STRINGS,
+     .type = OPTION_STRINGS,
      AT(sets),
      .value = "KEY=VALUE",
      .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between "
              "commas, or by giving it several times."},
     {.name = "top",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(top),
      .value = "N",
      .minimum = 1,
      .maximum = KERF_TOP_MAX,
      .help = "How many layouts to keep of each search (default: 10)."},
     {.name = "cost-model",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(cost_model),
      .value = "NAME",
      .help = "What prices a layout (default: reference, the model of arXiv 2410.00273)."},
     {.name = "format",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
      .choices = "table,json,csv,markdown,svg,png,pdf,html",
      .help = "What to print on standard output (default: table)."},
     {.name = "output",
      .letter = 'o',
-     .type = KERF_OPTION_STRINGS,
+     .type = OPTION_STRINGS,
      AT(outputs),
      .value = "FILE",
      .help = "Write FILE too, in the format of its name: .svg .png .pdf .html draw the answer; .json .csv .md .txt "
              "hold it, and are then written instead of standard output, unless --format names another form. May be "
              "given several times; - is standard output."},
     {.name = "threads",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(threads),
      .value = "N",
      .minimum = 0,
@@ -118,7 +118,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "plan",
     .summary = "the best layouts of a model over N accelerators, by model",
     .arguments = "MODEL[,MODEL...]",
@@ -309,7 +309,7 @@ static int run(int argc, char **argv) {
     int status = cli_parse(&plan_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = answer(&values);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     return status;
 }
 

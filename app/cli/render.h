@@ -27,7 +27,7 @@ struct render_format {
 struct render {
     const struct render_format *formats; /* ended by an entry without a name */
     const char *format;                  /* what --format says */
-    const struct kerf_strings *outputs;
+    const struct string_list *outputs;
     int32_t (*write)(void *context, struct kerf_text *out, const struct render_format *format,
                      const struct render_style *style, struct kerf_error *err);
     void *context;

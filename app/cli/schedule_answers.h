@@ -20,7 +20,7 @@ struct schedule_question {
     int32_t num_caps;
     struct kerf_schedule_request request;     /* all but rule, micro-batches and times */
     struct kerf_schedule_times_request times; /* all but the cap */
-    const struct kerf_run *run;               /* NULL, or what times and sizes come from that are not said */
+    const struct kerf_trace *run;               /* NULL, or what times and sizes come from that are not said */
 };
 
 /* Whether a name is that of a file: rules have neither a dot nor a slash in theirs. */

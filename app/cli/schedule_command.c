@@ -9,7 +9,7 @@
 #include "cli/schedule_answers.h"
 
 struct schedule_options {
-    struct kerf_strings names, outputs;
+    struct string_list names, outputs;
     int64_t devices, chunks, group, slices;
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, from, to;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
@@ -20,10 +20,10 @@ struct schedule_options {
 
 #define AT(field) .offset = offsetof(struct schedule_options, field)
 #define SECONDS   .value = "SECONDS", .maximum = 1e9
-static const struct kerf_option options[] = {
+static const struct option options[] = {
     {.name = "devices",
      .letter = 'p',
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(devices),
      .value = "P",
      .minimum = 1,
@@ -31,19 +31,19 @@ static const struct kerf_option options[] = {
      .help = "Devices of the pipeline."},
     {.name = "microbatches",
      .letter = 'm',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(microbatches),
      .value = "M",
      .help = "Micro-batches of a step; several, such as 8,12 or 8..64:x2, make a sweep."},
     {.name = "chunks",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(chunks),
      .value = "V",
      .minimum = 1,
      .maximum = 4096,
      .help = "Stages on each device, for the schedules that let you choose (default: the schedule's own)."},
     {.name = "group",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(group),
      .value = "N",
      .minimum = 1,
@@ -51,51 +51,51 @@ static const struct kerf_option options[] = {
      .help = "Interleaved schedules: micro-batches of one chunk before the next chunk's turn (default: the devices, or "
              "more where a short last group would deadlock)."},
     {.name = "slices",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(slices),
      .value = "K",
      .minimum = 1,
      .maximum = 4096,
      .help = "seq1f1b: parts into which the sequence of each micro-batch is cut (default: 4)."},
     {.name = "forward",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(forward),
      SECONDS,
      .help = "A stage's forward pass (default: 1)."},
     {.name = "backward",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(backward),
      SECONDS,
      .help = "A stage's backward pass of input and weights (default: the sum of its two parts)."},
     {.name = "backward-input",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(backward_input),
      SECONDS,
      .help = "The backward pass of the input alone (default: half of --backward where that is given, else 1)."},
     {.name = "backward-weight",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(backward_weight),
      SECONDS,
      .help = "The backward pass of the weights alone (default: as --backward-input)."},
     {.name = "fused",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(fused),
      SECONDS,
      .help = "A forward and a backward that run together (default: their sum)."},
     {.name = "p2p",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(p2p),
      SECONDS,
      .help = "Latency from one device to another (default: 0)."},
     {.name = "times",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(times),
      .value = "FILE",
      .help = "JSON with times by stage: arrays forward, backward, backward_input, backward_weight, fused, and p2p as a "
              "number or a "
              "matrix of device pairs. What it says takes precedence."},
     {.name = "memory-cap",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(memory_cap),
      .value = "CAP",
      .help =
@@ -103,61 +103,61 @@ static const struct kerf_option options[] = {
          "--times says what a micro-batch takes. Several, such as 4..16 or 40GB,60GB, make a sweep. A schedule that "
          "needs more is no answer (status 1)."},
     {.name = "free-at",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(free_at),
      .value = "WHEN",
      .choices = "w,b",
      .help = "When activations are freed: by the weights' backward pass (default: w) or already by the input's."},
     {.name = "send",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(send),
      .value = "HOW",
      .choices = "asynchronous,blocking",
      .help = "Whether a sender waits until its message has arrived (default: asynchronous)."},
     {.name = "link",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(link),
      .value = "HOW",
      .choices = "own,shared",
      .help = "Whether each message has a link of its own (default: own), or those that leave a device go one after the "
              "other over one link."},
     {.name = "overhead",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(overhead),
      SECONDS,
      .help = "What each operation takes besides, such as its launch (default: 0)."},
     {.name = "optimizer",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(optimizer),
      SECONDS,
      .help = "The optimizer's step after the last operation (default: 0)."},
     {.name = "optimizer-step",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(optimizer_step),
      .value = "HOW",
      .choices = "synchronised,unsynchronised",
      .help = "Whether devices wait for each other before the optimizer's step (default: synchronised), so that a step "
              "takes the makespan, or each goes on by itself, so that it takes the span."},
     {.name = "objective",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(objective),
      .value = "WHAT",
      .choices = "makespan,span",
      .help = "What `best` makes short (default: makespan)."},
     {.name = "placement",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(placement),
      .value = "PLACEMENT",
      .choices = "loop,v,both",
      .help = "Where `best` has the stages: one after the other, starting again with each chunk (default: loop); down "
              "and back in two chunks; or in two replicas from both ends."},
     {.name = "search-time",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(search_time),
      .value = "TIME",
      .help = "How long `best` may search, such as 10s (default: 1s); it stops earlier where it has a proof."},
     {.name = "trace",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(trace),
      .value = "DIR",
      .help =
@@ -165,32 +165,32 @@ static const struct kerf_option options[] = {
          "above the simulation, and times, devices and micro-batches that are not said are the run's. Without a "
          "schedule its own order is simulated."},
     {.name = "trace-step",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(trace_step),
      .value = "N",
      .minimum = -1,
      .maximum = 1000000,
      .help = "Which of the run's complete steps, from 0 (default: -1, the one of median length)."},
     {.name = "from",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(from),
      SECONDS,
      .help = "Draw the timeline from here (default: its start)."},
     {.name = "to",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(to),
      SECONDS,
      .help = "Draw the timeline to here (default: its end)."},
     {.name = "no-ops",
-     .type = KERF_OPTION_FLAG,
+     .type = OPTION_FLAG,
      AT(no_ops),
      .help = "Leave the operations out of the JSON, and the timeline out of the table."},
     {.name = "list",
-     .type = KERF_OPTION_FLAG,
+     .type = OPTION_FLAG,
      AT(list),
      .help = "Show the schedules with their constraints, bubble and memory."},
     {.name = "format",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
      .choices = "table,json,csv,torch,torch-comms,text,chrome,svg,png,pdf,html",
@@ -198,7 +198,7 @@ static const struct kerf_option options[] = {
              "compute_comms; text is the form for own schedules, with each operation; chrome a trace for Perfetto or "
              "chrome://tracing."},
     {.name = "recv",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(recv),
      .value = "WHEN",
      .choices = "early,late",
@@ -206,7 +206,7 @@ static const struct kerf_option options[] = {
              "operation that needs them, as since January 2026."},
     {.name = "output",
      .letter = 'o',
-     .type = KERF_OPTION_STRINGS,
+     .type = OPTION_STRINGS,
      AT(outputs),
      .value = "FILE",
      .help =
@@ -235,7 +235,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "schedule",
     .summary = "what a pipeline schedule costs in time and memory, by simulation",
     .arguments = "SCHEDULE|FILE | compare SCHEDULE|FILE... | fit DIR",
@@ -267,24 +267,24 @@ static int32_t missing(const char *what, const char *example, struct kerf_error 
 struct storage {
     struct range microbatches;
     struct memory_cap *caps;
-    struct kerf_run *run;
-    struct kerf_run_fit *fit;
+    struct kerf_trace *run;
+    struct kerf_trace_fit *fit;
     struct kerf_text fitted; /* the fit as a file of times */
 };
 
 static void storage_free(struct storage *storage) {
     range_free(&storage->microbatches);
     free(storage->caps);
-    kerf_run_fit_free(storage->fit);
-    kerf_run_free(storage->run);
+    kerf_trace_fit_free(storage->fit);
+    kerf_trace_free(storage->run);
     kerf_text_free(&storage->fitted);
 }
 
 /* A run, and what it says of times; these stand in for a file of times unless there is one. */
 static int32_t read_run(const struct schedule_options *values, struct schedule_question *question,
                         struct storage *storage, struct kerf_error *err) {
-    int32_t code = kerf_run_load(values->trace, (int32_t)values->trace_step, &storage->run, err);
-    if (code == KERF_OK) code = kerf_run_fit_make(storage->run, &storage->fit, err);
+    int32_t code = kerf_trace_load(values->trace, (int32_t)values->trace_step, &storage->run, err);
+    if (code == KERF_OK) code = kerf_trace_fit_make(storage->run, &storage->fit, err);
     if (code != KERF_OK) return code;
     question->run = storage->run;
     if (values->times) return KERF_OK;
@@ -331,7 +331,7 @@ static int32_t read_search(const struct schedule_options *values, struct kerf_sc
 
 static int32_t read_question(const struct schedule_options *values, struct schedule_question *question,
                              struct storage *storage, struct kerf_error *err) {
-    const struct kerf_strings *names = &values->names;
+    const struct string_list *names = &values->names;
     question->compare = names->count > 0 && is(names->items[0], "compare");
     question->names = names->items + question->compare;
     question->num_names = names->count - question->compare;
@@ -488,8 +488,8 @@ static int fit(const struct schedule_options *values) {
     if (code == KERF_OK && !is(values->format, "table") && !is(values->format, "json"))
         code = kerf_error_set(&err, KERF_EINVALID, "fit prints a table or json, not %s", values->format);
     if (code == KERF_OK) code = render_check(&render, &err);
-    if (code == KERF_OK) code = kerf_run_load(values->names.items[1], (int32_t)values->trace_step, &storage.run, &err);
-    if (code == KERF_OK) code = kerf_run_fit_make(storage.run, &storage.fit, &err);
+    if (code == KERF_OK) code = kerf_trace_load(values->names.items[1], (int32_t)values->trace_step, &storage.run, &err);
+    if (code == KERF_OK) code = kerf_trace_fit_make(storage.run, &storage.fit, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     storage_free(&storage);
     return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
@@ -525,7 +525,7 @@ static int run(int argc, char **argv) {
     if (status >= 0) return status;
     int fits = values.names.count > 0 && is(values.names.items[0], "fit");
     status = values.list ? list() : fits ? fit(&values) : answer(&values);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     return status;
 }
 

@@ -5,7 +5,7 @@
 #include "cli/terminal.h"
 
 /* "12.1 ms (11.9 ms to 12.6 ms)": the median and the quartiles. */
-static void words_spread(struct kerf_text *out, const struct kerf_run_spread *spread) {
+static void words_spread(struct kerf_text *out, const struct kerf_trace_spread *spread) {
     if (spread->count == 0) {
         kerf_text_add(out, "-");
         return;
@@ -19,7 +19,7 @@ static void words_spread(struct kerf_text *out, const struct kerf_run_spread *sp
     kerf_text_add(out, ")");
 }
 
-static void print_stages(struct kerf_text *out, const struct kerf_run_fit *fit, const struct render_style *style) {
+static void print_stages(struct kerf_text *out, const struct kerf_trace_fit *fit, const struct render_style *style) {
     static const char *const names[KERF_OP_KINDS] = {"forward", "backward", "input", "weights", "fused"};
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
     struct kerf_text cells = {0};
@@ -44,7 +44,7 @@ static void print_stages(struct kerf_text *out, const struct kerf_run_fit *fit, 
     kerf_text_free(&cells);
 }
 
-void print_fit_table(struct kerf_text *out, const struct kerf_run *run, const struct kerf_run_fit *fit,
+void print_fit_table(struct kerf_text *out, const struct kerf_trace *run, const struct kerf_trace_fit *fit,
                      const struct render_style *style) {
     kerf_text_printf(out, "%s: %d micro-batches through %d stages on %d devices, step %d of %d\n\n", run->source,
                      run->schedule->microbatches, fit->stages, fit->devices, run->step + 1, run->steps);
@@ -67,7 +67,7 @@ void print_fit_table(struct kerf_text *out, const struct kerf_run *run, const st
     if (run->notes[0]) kerf_text_printf(out, "\n%s", run->notes);
 }
 
-void print_fit_json(struct kerf_text *out, const struct kerf_run_fit *fit) {
+void print_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit) {
     struct kerf_json json;
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');

@@ -195,7 +195,7 @@ static struct schedule_answer measured_answer(const struct schedule_answers *ans
 
 /* "Measured (PyTorch profiler): 1.2 s, 12.0 % idle" */
 static const char *measured_title(struct sketch *sketch, const struct schedule_answer *measured,
-                                  const struct kerf_run *run) {
+                                  const struct kerf_trace *run) {
     struct kerf_text title = {0};
     kerf_text_printf(&title, "Measured (%s): ", run->source);
     words_figures(&title, measured);

@@ -27,8 +27,8 @@ struct schedule_answer {
 struct schedule_answers {
     struct schedule_answer *items;
     int32_t count;
-    const struct kerf_run *run;         /* drawn above the simulation, or NULL */
-    const struct kerf_run_fit *run_fit; /* what it says of times */
+    const struct kerf_trace *run;         /* drawn above the simulation, or NULL */
+    const struct kerf_trace_fit *run_fit; /* what it says of times */
     int32_t several;                    /* 1: a comparison or a sweep, 0: one schedule that was asked for */
     double from, to;                    /* the time that pictures show; both 0: all */
     int32_t late_receives;              /* in torch-comms */
@@ -43,9 +43,9 @@ double answer_peak(const struct schedule_answer *answer);                    /* 
 void words_cap(struct kerf_text *out, const struct schedule_answer *answer); /* "8 micro-batches", "40 GB" */
 
 /* schedule_fit.c: what a run says of times. */
-void print_fit_table(struct kerf_text *out, const struct kerf_run *run, const struct kerf_run_fit *fit,
+void print_fit_table(struct kerf_text *out, const struct kerf_trace *run, const struct kerf_trace_fit *fit,
                      const struct render_style *style);
-void print_fit_json(struct kerf_text *out, const struct kerf_run_fit *fit); /* the file that --times reads */
+void print_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit); /* the file that --times reads */
 
 /* schedule_flat.c */
 void print_schedule_json(struct kerf_text *out, const struct schedule_answers *answers);

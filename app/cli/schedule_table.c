@@ -71,7 +71,7 @@ static void print_memory(struct kerf_text *out, const struct schedule_answer *an
         kerf_text_printf(out, "  parameters      %d copies on every device\n", schedule->replicas);
 }
 
-static void print_times(struct kerf_text *out, const struct schedule_answer *answer, const struct kerf_run *measured) {
+static void print_times(struct kerf_text *out, const struct schedule_answer *answer, const struct kerf_trace *measured) {
     const struct kerf_timeline *timeline = answer->timeline;
     struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
     if (measured)

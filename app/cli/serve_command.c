@@ -17,80 +17,80 @@ struct serve_options {
 };
 
 #define AT(field) .offset = offsetof(struct serve_options, field)
-static const struct kerf_option options[] = {
+static const struct option options[] = {
     {.name = "listen",
      .letter = 'l',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(listen),
      .value = "HOST:PORT",
      .help = "Where to listen (default: 127.0.0.1:8000); port 0 takes any that is free."},
     {.name = "store",
      .letter = 's',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(store),
      .value = "STORE",
      .help = "What the server knows (default: kerf.db): a SQLite file, made where there is none, or "
              "postgresql://USER@HOST/DATABASE, which several servers may share."},
     {.name = "tls-cert",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(tls_cert),
      .value = "FILE",
      .help = "Speak HTTPS, with this certificate in PEM, followed by those that sign it. It is read at the start: "
              "restart the server when it was renewed."},
     {.name = "tls-key",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(tls_key),
      .value = "FILE",
      .help = "The certificate's private key in PEM, without a password (default: it stands in --tls-cert's file)."},
     {.name = "import-zeus",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(import_zeus),
      .value = "DATABASE",
      .help = "Take over the jobs of Zeus's server first: a SQLite file, postgresql://... or mysql://..., which is only "
              "read. Jobs that are there already are left as they are."},
     {.name = "tokens",
-     .type = KERF_OPTION_FLAG,
+     .type = OPTION_FLAG,
      AT(tokens),
      .help =
          "Ask for tokens on loopback too, as behind a proxy; elsewhere they are always asked for. `kerf token` makes "
          "them."},
     {.name = "compat",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(compat),
      .value = "SERVER",
      .choices = "none,zeus",
      .help = "zeus: every answer equals that of Zeus's server, its faults included (default: none)."},
     {.name = "keep-trials",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(keep_trials),
      .value = "TIME",
      .help =
          "Remove trials that ended longer ago than this, such as 90d, an hour at least (default: none). No decision "
          "changes by it: what one may still need stays."},
     {.name = "log",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(log),
      .value = "FORM",
      .choices = "text,json",
      .help = "How events are written to standard error (default: text)."},
-    {.name = "log-requests", .type = KERF_OPTION_FLAG, AT(log_requests), .help = "Write a line for each request."},
+    {.name = "log-requests", .type = OPTION_FLAG, AT(log_requests), .help = "Write a line for each request."},
     {.name = "threads",
      .letter = 'j',
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(threads),
      .value = "N",
      .minimum = 1,
      .maximum = 64,
      .help = "Threads that answer (default: one a processor, 8 at most)."},
     {.name = "connections",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(connections),
      .value = "N",
      .minimum = 1,
      .maximum = 1000000,
      .help = "Connections at a time (default: 16384)."},
     {.name = "connections-per-address",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(an_address),
      .value = "N",
      .minimum = 0,
@@ -98,7 +98,7 @@ static const struct kerf_option options[] = {
      .help =
          "Of one address at a time; 0: any number (default: any on loopback, elsewhere a quarter of --connections)."},
     {.name = "rate",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(rate),
      .value = "N",
      .minimum = 0,
@@ -106,21 +106,21 @@ static const struct kerf_option options[] = {
      .help = "Requests a second that one address may send, and twice as many at once; more are answered 429. A wrong "
              "token counts as ten. 0: any number (default: any on loopback, elsewhere 1000)."},
     {.name = "cache",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(cache),
      .value = "MIB",
      .minimum = 1,
      .maximum = 1048576,
      .help = "Memory for jobs (default: 64); those that nobody asked about for long are read again when needed."},
     {.name = "idle-timeout",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(idle),
      .value = "SECONDS",
      .minimum = 1,
      .maximum = 86400,
      .help = "When a connection without a request is closed (default: 75; 5 with --compat zeus)."},
     {.name = "request-timeout",
-     .type = KERF_OPTION_NUMBER,
+     .type = OPTION_NUMBER,
      AT(request),
      .value = "SECONDS",
      .minimum = 1,
@@ -139,7 +139,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "serve",
     .summary = "which batch size each run of a recurring job uses",
     .description =
@@ -246,7 +246,7 @@ static int run(int argc, char **argv) {
     int status = cli_parse(&serve_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = serve(&values);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     return status;
 }
 

@@ -11,28 +11,28 @@
 #include "cli/terminal.h"
 
 struct studies_options {
-    struct kerf_strings words, outputs;
+    struct string_list words, outputs;
     const char *format, *policy;
 };
 
 #define AT(field) .offset = offsetof(struct studies_options, field)
-static const struct kerf_option options[] = {
+static const struct option options[] = {
     {.name = "policy",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(policy),
      .value = "NAME",
      .choices = "kerf,race,exhaustive,random,halving,best_bub,null",
      .help = "`replay`: what decides (default: what decided then)."},
     {.name = "format",
      .letter = 'f',
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(format),
      .value = "FORM",
      .choices = "table,json,csv,markdown",
      .help = "What is printed (default: table); of `export` csv, or json, which is its default."},
     {.name = "output",
      .letter = 'o',
-     .type = KERF_OPTION_STRINGS,
+     .type = OPTION_STRINGS,
      AT(outputs),
      .value = "FILE",
      .help =
@@ -52,7 +52,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "studies",
     .summary = "what kerf tune measured, and what it found",
     .arguments = "[list] | show STUDY | export STUDY | replay STUDY",
@@ -72,7 +72,7 @@ static const struct kerf_command table = {
 
 static int32_t list(const struct render *asked, struct kerf_error *err) {
     struct studies_list found = {0};
-    struct kerf_strings ids;
+    struct string_list ids;
     struct render render = *asked;
     int32_t code = study_ids(&ids, err);
     if (code != KERF_OK) return code;
@@ -146,7 +146,7 @@ static int32_t replay(const struct render *asked, const struct study_record *rec
 }
 
 static int32_t answer(const struct studies_options *values, struct kerf_error *err) {
-    const struct kerf_strings *words = &values->words;
+    const struct string_list *words = &values->words;
     struct render render = {.format = values->format, .outputs = &values->outputs};
     const char *verb = words->count ? words->items[0] : "list";
     struct study_record *record = NULL;
@@ -179,7 +179,7 @@ static int run(int argc, char **argv) {
     int status = cli_parse(&studies_cli, argc, argv, &values);
     if (status >= 0) return status;
     int32_t code = answer(&values, &err);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
 }
 

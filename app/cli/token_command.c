@@ -15,20 +15,20 @@
 #include "store/store.h"
 
 struct token_options {
-    struct kerf_strings words; /* the action and the token's name */
+    struct string_list words; /* the action and the token's name */
     const char *store, *role, *expires, *format;
 };
 
 #define AT(field) .offset = offsetof(struct token_options, field)
-static const struct kerf_option options[] = {
+static const struct option options[] = {
     {.name = "store",
      .letter = 's',
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(store),
      .value = "FILE",
      .help = "The server's store (default: kerf.db), as `kerf serve --store` names it."},
     {.name = "role",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(role),
      .value = "ROLE",
      .choices = "read,write,admin",
@@ -36,12 +36,12 @@ static const struct kerf_option options[] = {
          "`add`: what the token is good for. read: looking at jobs and metrics; write: also registering jobs, asking "
          "for batch sizes and reporting; admin: also deleting jobs."},
     {.name = "expires",
-     .type = KERF_OPTION_STRING,
+     .type = OPTION_STRING,
      AT(expires),
      .value = "TIME",
      .help = "`add`: for how long, such as 12h, 30d or 52w (default: until it is revoked)."},
     {.name = "format",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
      .choices = "table,json",
@@ -59,7 +59,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "token",
     .summary = "who may ask a kerf server",
     .arguments = "add NAME | list | revoke NAME",
@@ -209,7 +209,7 @@ enum action { ADD, LIST, REVOKE, NUM_ACTIONS };
 
 static int32_t read_action(const struct token_options *values, enum action *ret_action, struct kerf_error *err) {
     static const char *const names[NUM_ACTIONS] = {"add", "list", "revoke"};
-    const struct kerf_strings *words = &values->words;
+    const struct string_list *words = &values->words;
     if (words->count == 0) return kerf_error_set(err, KERF_EINVALID, "what to do is missing: add, list or revoke");
     for (int i = 0; i < NUM_ACTIONS; i++) {
         if (strcmp(words->items[0], names[i]) != 0) continue;
@@ -257,7 +257,7 @@ static int run(int argc, char **argv) {
     int status = cli_parse(&token_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = act(&values);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     return status;
 }
 

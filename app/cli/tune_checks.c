@@ -20,11 +20,11 @@ int32_t tune_check_name(const struct tune_options *values, struct kerf_error *er
     return KERF_OK;
 }
 
-static int is_given(const struct kerf_option *option, const struct tune_options *values) {
+static int is_given(const struct option *option, const struct tune_options *values) {
     const char *at = (const char *)values + option->offset, *was = (const char *)&tune_options_unset + option->offset;
-    size_t size = option->type == KERF_OPTION_FLAG      ? sizeof(int32_t)
-                  : option->type == KERF_OPTION_INTEGER ? sizeof(int64_t)
-                  : option->type == KERF_OPTION_STRINGS ? sizeof(struct kerf_strings)
+    size_t size = option->type == OPTION_FLAG      ? sizeof(int32_t)
+                  : option->type == OPTION_INTEGER ? sizeof(int64_t)
+                  : option->type == OPTION_STRINGS ? sizeof(struct string_list)
                                                         : sizeof(const char *);
     return memcmp(at, was, size) != 0;
 }
@@ -36,7 +36,7 @@ int32_t tune_check_resumed(const struct tune_options *values, struct kerf_error 
     if (values->params.count || values->words.count)
         return kerf_error_set(err, KERF_EINVALID,
                               "--resume goes on with what the study was asked: leave out --param and COMMAND");
-    for (const struct kerf_option *option = tune_option_table; option->name; option++) {
+    for (const struct option *option = tune_option_table; option->name; option++) {
         int32_t k = 0;
         while (may[k] && strcmp(may[k], option->name) != 0) k++;
         if (may[k] || !is_given(option, values)) continue;

@@ -26,7 +26,7 @@ static const char *const examples[] = {
     NULL,
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "tune",
     .summary = "the fastest setting of a program, found in few runs",
     .arguments = "-- COMMAND... | llama MODEL.gguf",
@@ -54,7 +54,7 @@ static const struct kerf_command table = {
 /* The study to go on with: the one that was named, or the newest. */
 static int32_t read_resumed(const struct tune_options *values, struct study_record **ret_record,
                             struct kerf_error *err) {
-    struct kerf_strings ids = {0};
+    struct string_list ids = {0};
     struct study_record *record = NULL;
     int32_t code = tune_check_resumed(values, err);
     if (code == KERF_OK && values->study == NULL) {
@@ -150,7 +150,7 @@ static int run(int argc, char **argv) {
     if (status >= 0) return status;
     interrupt_catch();
     int32_t code = answer(&values, &ended, &err);
-    kerf_options_free(&table, &values);
+    options_free(&table, &values);
     if (code == KERF_EINFEASIBLE) err.code = KERF_EINVALID; /* a grid without settings: the question is at fault */
     return code == KERF_OK ? ended : cli_fail(&err);
 }

@@ -6,7 +6,7 @@
 #include "study/study_request.h"
 
 struct tune_options {
-    struct kerf_strings params, wheres, words, outputs;
+    struct string_list params, wheres, words, outputs;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
     const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference, *patience;
     const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;
@@ -20,7 +20,7 @@ enum { TUNE_NOT_GIVEN = INT32_MIN }; /* where 0 is a number that may be asked fo
 extern const struct tune_options tune_options_unset;
 
 /* Of struct tune_options; ends with one that has no name. */
-extern const struct kerf_option tune_option_table[];
+extern const struct option tune_option_table[];
 
 /* Fills in the whole request, which points into the values. */
 int32_t tune_options_request(const struct tune_options *values, struct study_request *request, struct kerf_error *err);

@@ -9,7 +9,7 @@ struct tune_run {
     struct study_plan plan;
     const struct llama_preset *llama; /* NULL: another program */
     const char *format;
-    const struct kerf_strings *outputs;
+    const struct string_list *outputs;
 };
 
 /* After interrupt_catch. An error is one that leaves no report. */

@@ -5,8 +5,8 @@
  * The time is that of decoding until llama.cpp has synchronized: neither of loading the model nor of making the
  * context.
  */
-#ifndef KERF_LLAMA_CHUNK_H
-#define KERF_LLAMA_CHUNK_H
+#ifndef KERF_LLAMA_LLAMA_CHUNK_H
+#define KERF_LLAMA_LLAMA_CHUNK_H
 
 #include "llama/llama_setting.h"
 

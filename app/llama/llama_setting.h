@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What llama.cpp is run with, as options of the worker and as the setting of a request name it. */
-#ifndef KERF_LLAMA_SETTING_H
-#define KERF_LLAMA_SETTING_H
+#ifndef KERF_LLAMA_LLAMA_SETTING_H
+#define KERF_LLAMA_LLAMA_SETTING_H
 
 #include <jansson.h>
 #include "kerf/error.h"

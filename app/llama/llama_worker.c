@@ -20,11 +20,11 @@
 
 #include <llama.h>
 #include "kerf/json.h"
-#include "kerf/option.h"
+#include "base/option.h"
 #include "llama/llama_chunk.h"
 
 struct worker_options {
-    struct kerf_strings words;
+    struct string_list words;
     const char *model, *logits, *flash_attention, *kv_type;
     int64_t context, threads, threads_batch, gpu_layers, seed, chunks, batch, ubatch;
     int32_t use_mmap, no_mmap, no_warmup;
@@ -33,11 +33,11 @@ struct worker_options {
 #define AT(field) .offset = offsetof(struct worker_options, field)
 #define NUMBER(option, field, least, most, what)                                                                       \
     {                                                                                                                  \
-        .name = option, .type = KERF_OPTION_INTEGER, AT(field), .value = "N", .minimum = least, .maximum = most,       \
+        .name = option, .type = OPTION_INTEGER, AT(field), .value = "N", .minimum = least, .maximum = most,       \
         .help = what                                                                                                   \
     }
-static const struct kerf_option options[] = {
-    {.name = "model", .type = KERF_OPTION_STRING, AT(model), .value = "FILE", .help = "The model, a GGUF file."},
+static const struct option options[] = {
+    {.name = "model", .type = OPTION_STRING, AT(model), .value = "FILE", .help = "The model, a GGUF file."},
     NUMBER("context", context, 2, 1 << 30, "Tokens of context (default: 512); a chunk is one less."),
     NUMBER("batch", batch, 1, 1 << 30, "n_batch where a request names none (default: 2048)."),
     NUMBER("ubatch", ubatch, 1, 1 << 30, "n_ubatch where a request names none (default: 512)."),
@@ -47,29 +47,29 @@ static const struct kerf_option options[] = {
     NUMBER("seed", seed, 0, 0x1p53, "Of the random tokens (default: 0)."),
     NUMBER("chunks", chunks, 1, 1000000, "Chunks in a measurement, whose mean is the value (default: 1)."),
     {.name = "logits",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(logits),
      .value = "WHICH",
      .choices = "all,last",
      .help = "all, as perplexity and imatrix need them, or last, as generation does (default: all)."},
     {.name = "flash-attention",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(flash_attention),
      .value = "WHEN",
      .choices = "auto,on,off",
      .help = "Flash attention (default: auto)."},
-    {.name = "kv-type", .type = KERF_OPTION_STRING, AT(kv_type), .value = "TYPE", .help = "KV cache (default: f16)."},
-    {.name = "mmap", .type = KERF_OPTION_FLAG, AT(use_mmap), .help = "Map the file (default: llama.cpp decides)."},
-    {.name = "no-mmap", .type = KERF_OPTION_FLAG, AT(no_mmap), .help = "Read the file into memory."},
+    {.name = "kv-type", .type = OPTION_STRING, AT(kv_type), .value = "TYPE", .help = "KV cache (default: f16)."},
+    {.name = "mmap", .type = OPTION_FLAG, AT(use_mmap), .help = "Map the file (default: llama.cpp decides)."},
+    {.name = "no-mmap", .type = OPTION_FLAG, AT(no_mmap), .help = "Read the file into memory."},
     {.name = "no-warmup",
-     .type = KERF_OPTION_FLAG,
+     .type = OPTION_FLAG,
      AT(no_warmup),
      .help = "Decode no few tokens once the model is loaded: the first answer is slower by what it takes to fault the "
              "weights in."},
     {.name = NULL},
 };
 
-static const struct kerf_command table = {
+static const struct command table = {
     .name = "llama-worker",
     .summary = "measures llama.cpp for kerf tune",
     .description = "Loads a model and answers requests on its standard input, a JSON object a line; `kerf tune llama` "
@@ -235,7 +235,7 @@ static int run(const struct worker_options *given) {
 /* The table's words are those of a command of kerf's, and this is a program. */
 static void print_help(void) {
     struct kerf_text text = {0};
-    kerf_command_help(&text, &table, 0, 0);
+    command_help(&text, &table, 0, 0);
     char *name = text.data ? strstr(text.data, "kerf llama-worker") : NULL;
     for (; name; name = strstr(name, "kerf llama-worker")) name[4] = '-';
     if (text.data) fputs(text.data, stdout);
@@ -253,7 +253,7 @@ int main(int argc, char **argv) {
                                    .chunks = 1};
     struct kerf_error err = {0};
     int32_t help = 0;
-    if (kerf_options_parse(&table, argc - 1, argv + 1, &given, &help, &err) != KERF_OK) return refuse(2, err.message);
+    if (options_parse(&table, argc - 1, argv + 1, &given, &help, &err) != KERF_OK) return refuse(2, err.message);
     int status = 0;
     if (help)
         print_help();
@@ -261,6 +261,6 @@ int main(int argc, char **argv) {
         status = refuse(2, "it takes options alone");
     else
         status = run(&given);
-    kerf_options_free(&table, &given);
+    options_free(&table, &given);
     return status;
 }

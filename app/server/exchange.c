@@ -4,7 +4,7 @@
 
 #include <microhttpd.h>
 #include <stdlib.h>
-#include "server/python_text.h"
+#include "zeus/python_text.h"
 #include "server/server_parts.h"
 
 enum { KEPT_BYTES = 16384 }; /* buffers that are larger are not kept for the connection's next request */

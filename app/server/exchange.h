@@ -13,7 +13,7 @@
 #include "server/job_cache.h"
 #include "server/pool.h"
 #include "server/rate.h"
-#include "server/request.h"
+#include "zeus/request.h"
 #include "server/token.h"
 #include "store/store.h"
 

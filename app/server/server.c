@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "server/listen.h"
-#include "store/import.h"
+#include "zeus/import.h"
 
 enum {
     CONNECTION_BYTES = 16384, /* headers, and what is read and written at once */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PostgreSQL, as a store and as what is imported, in a build without libpq. */
-#include "store/import_sources.h"
+#include "zeus/import_sources.h"
 #include "store/stores.h"
 
 static int32_t cannot_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a completion script for bash from the option tables. The script needs nothing but bash, 3.2 (the
  * one of macOS) included: two functions, and no list of words that bash would expand once more. */
-#include "kerf/option.h"
+#include "base/option.h"
 
 #include <string.h>
 
@@ -54,7 +54,7 @@ static void shell_word(struct kerf_text *out, const char *text, size_t length) {
     kerf_text_add(out, "'");
 }
 
-static void command_names(struct kerf_text *out, const struct kerf_command *const *commands, size_t count) {
+static void command_names(struct kerf_text *out, const struct command *const *commands, size_t count) {
     int has_help = 0;
     for (size_t i = 0; i < count; i++) {
         shell_word(out, commands[i]->name, strlen(commands[i]->name));
@@ -63,7 +63,7 @@ static void command_names(struct kerf_text *out, const struct kerf_command *cons
     if (!has_help) kerf_text_add(out, " help");
 }
 
-static void choices(struct kerf_text *out, const struct kerf_option *option) {
+static void choices(struct kerf_text *out, const struct option *option) {
     kerf_text_add(out, "_kerf_words");
     for (const char *choice = option->choices; *choice;) {
         size_t length = strcspn(choice, ",");
@@ -75,27 +75,27 @@ static void choices(struct kerf_text *out, const struct kerf_option *option) {
 
 /* A branch that matches "command option" where the option takes a value: offers its choices, files where it
  * is text, nothing where it is a number. */
-static void value_branch(struct kerf_text *out, const struct kerf_command *command, const struct kerf_option *option) {
-    if (option->type == KERF_OPTION_FLAG) return;
+static void value_branch(struct kerf_text *out, const struct command *command, const struct option *option) {
+    if (option->type == OPTION_FLAG) return;
     kerf_text_printf(out, "    '%s --%s'", command->name, option->name);
     if (option->letter) kerf_text_printf(out, " | '%s -%c'", command->name, option->letter);
     kerf_text_add(out, ") ");
-    if (option->type == KERF_OPTION_CHOICE)
+    if (option->type == OPTION_CHOICE)
         choices(out, option);
-    else if (option->type == KERF_OPTION_INTEGER || option->type == KERF_OPTION_NUMBER)
+    else if (option->type == OPTION_INTEGER || option->type == OPTION_NUMBER)
         kerf_text_add(out, "_kerf_words ;;\n");
     else
         kerf_text_add(out, ";;\n");
 }
 
-static void option_names(struct kerf_text *out, const struct kerf_command *command) {
+static void option_names(struct kerf_text *out, const struct command *command) {
     kerf_text_printf(out, "    '%s -'*) _kerf_words", command->name);
-    for (const struct kerf_option *option = command->options; option && option->name; option++)
+    for (const struct option *option = command->options; option && option->name; option++)
         kerf_text_printf(out, " --%s", option->name);
     kerf_text_add(out, " --help ;;\n");
 }
 
-void kerf_commands_bash(struct kerf_text *out, const struct kerf_command *const *commands, size_t count) {
+void commands_bash(struct kerf_text *out, const struct command *const *commands, size_t count) {
     kerf_text_add(out, script_begin);
     kerf_text_add(out, "    # the name of a command\n"
                        "    if ((COMP_CWORD == 1)) && [[ $current == -* ]]; then\n"
@@ -117,7 +117,7 @@ void kerf_commands_bash(struct kerf_text *out, const struct kerf_command *const 
                        "    # the value of an option\n"
                        "    case \"${COMP_WORDS[1]} $previous\" in\n");
     for (size_t i = 0; i < count; i++)
-        for (const struct kerf_option *option = commands[i]->options; option && option->name; option++)
+        for (const struct option *option = commands[i]->options; option && option->name; option++)
             value_branch(out, commands[i], option);
     kerf_text_add(out, "    *)\n"
                        "        # the name of an option\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints --help from an option table: usage, description, options in two columns, examples. A terminal too
  * narrow for two columns gets the text of an option below its name. */
-#include "kerf/option.h"
+#include "base/option.h"
 
 #include <string.h>
 
@@ -85,18 +85,18 @@ static void description(const struct page *page, const char *text) {
     }
 }
 
-static const char *value_of(const struct kerf_option *option) {
-    if (option->type == KERF_OPTION_FLAG) return "";
+static const char *value_of(const struct option *option) {
+    if (option->type == OPTION_FLAG) return "";
     return option->value ? option->value : "VALUE";
 }
 
 /* Columns of "-o, --output FILE", the letter's place included where there is no letter. */
-static int32_t label_columns(const struct kerf_option *option) {
+static int32_t label_columns(const struct option *option) {
     const char *value = value_of(option);
     return 6 + kerf_text_columns(option->name) + (*value != 0) + kerf_text_columns(value);
 }
 
-static void label(const struct page *page, const struct kerf_option *option) {
+static void label(const struct page *page, const struct option *option) {
     const char *value = value_of(option);
     if (option->letter)
         kerf_text_printf(page->out, "  %s-%c, --%s%s", page->bold, option->letter, option->name, page->plain);
@@ -117,26 +117,26 @@ static struct fill to_text(const struct page *page, int32_t label_width, int32_t
     return fill;
 }
 
-static void option_text(struct fill *fill, const struct kerf_option *option) {
+static void option_text(struct fill *fill, const struct option *option) {
     fill_words(fill, option->help, strlen(option->help));
-    if (option->type != KERF_OPTION_CHOICE) return;
+    if (option->type != OPTION_CHOICE) return;
     struct kerf_text choices = {0};
     kerf_text_add(&choices, "[");
-    kerf_option_rule(&choices, option);
+    option_rule(&choices, option);
     kerf_text_add(&choices, "]");
     if (choices.data) fill_words(fill, choices.data, choices.length);
     fill->page->out->failed |= choices.failed;
     kerf_text_free(&choices);
 }
 
-static void options(const struct page *page, const struct kerf_option *table) {
+static void options(const struct page *page, const struct option *table) {
     int32_t widest = (int32_t)sizeof help_label - 1;
-    for (const struct kerf_option *option = table; option && option->name; option++) {
+    for (const struct option *option = table; option && option->name; option++) {
         int32_t columns = label_columns(option);
         if (columns > widest && columns <= LONGEST_LABEL) widest = columns;
     }
     int32_t text_column = page->width < TWO_COLUMNS ? 8 : 2 + widest + 2;
-    for (const struct kerf_option *option = table; option && option->name; option++) {
+    for (const struct option *option = table; option && option->name; option++) {
         label(page, option);
         struct fill fill = to_text(page, label_columns(option), text_column);
         option_text(&fill, option);
@@ -186,7 +186,7 @@ static void command_line(const struct page *page, int32_t indent, const char *li
     kerf_text_add(page->out, "\n");
 }
 
-void kerf_command_help(struct kerf_text *out, const struct kerf_command *command, int32_t columns, int32_t bold) {
+void command_help(struct kerf_text *out, const struct command *command, int32_t columns, int32_t bold) {
     int32_t width = columns <= 0 ? DEFAULT_WIDTH : columns > WIDEST ? WIDEST : columns;
     if (width < NARROWEST) width = NARROWEST;
     struct page page = {out, width, bold ? "\033[1m" : "", bold ? "\033[0m" : ""};

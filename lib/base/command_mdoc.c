@@ -2,7 +2,7 @@
 /* Writes a command's manual page in mdoc(7) from its option table. Text goes out filled to LINE columns,
  * each sentence on a line of its own, as mdoc wants it; everything that roff would take for its own is
  * escaped, and what is not ASCII is written as \[uXXXX], so that a page reads the same in every locale. */
-#include "kerf/option.h"
+#include "base/option.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -107,23 +107,23 @@ static void macro_arguments(struct kerf_text *out, const char *text) {
 }
 
 /* "Fl o , Fl Fl output Ar FILE" */
-static void option_macros(struct kerf_text *out, const struct kerf_option *option, const char *between) {
+static void option_macros(struct kerf_text *out, const struct option *option, const char *between) {
     if (option->letter) kerf_text_printf(out, " Fl %c%s", option->letter, between);
     kerf_text_add(out, " Fl Fl");
     macro_arguments(out, option->name);
-    if (option->type == KERF_OPTION_FLAG) return;
+    if (option->type == OPTION_FLAG) return;
     kerf_text_add(out, " Ar");
     macro_arguments(out, option->value ? option->value : "VALUE");
 }
 
-static void synopsis(struct kerf_text *out, const struct kerf_command *command) {
+static void synopsis(struct kerf_text *out, const struct command *command) {
     kerf_text_add(out, ".Sh SYNOPSIS\n.Nm kerf");
     macro_arguments(out, command->name);
     if (command->arguments) {
         kerf_text_add(out, "\n.Ar");
         macro_arguments(out, command->arguments);
     }
-    for (const struct kerf_option *option = command->options; option && option->name; option++) {
+    for (const struct option *option = command->options; option && option->name; option++) {
         kerf_text_add(out, "\n.Op");
         option_macros(out, option, " |");
     }
@@ -131,13 +131,13 @@ static void synopsis(struct kerf_text *out, const struct kerf_command *command) 
 }
 
 /* The help of the option and, as one more sentence, what its value must be. */
-static void option_text(struct kerf_text *out, const struct kerf_option *option) {
+static void option_text(struct kerf_text *out, const struct option *option) {
     struct kerf_text text = {0};
     kerf_text_add(&text, option->help);
     if (text.length > 0 && text.data[text.length - 1] != '.') kerf_text_add(&text, ".");
     kerf_text_add(&text, " ");
     size_t begin = text.length;
-    kerf_option_rule(&text, option);
+    option_rule(&text, option);
     if (text.length > begin) {
         text.data[begin] = (char)toupper((unsigned char)text.data[begin]);
         kerf_text_add(&text, ".");
@@ -147,9 +147,9 @@ static void option_text(struct kerf_text *out, const struct kerf_option *option)
     kerf_text_free(&text);
 }
 
-static void options(struct kerf_text *out, const struct kerf_option *table) {
+static void options(struct kerf_text *out, const struct option *table) {
     kerf_text_add(out, ".Sh OPTIONS\n.Bl -tag -width Ds\n");
-    for (const struct kerf_option *option = table; option && option->name; option++) {
+    for (const struct option *option = table; option && option->name; option++) {
         kerf_text_add(out, ".It");
         option_macros(out, option, " ,");
         kerf_text_add(out, "\n");
@@ -171,7 +171,7 @@ static void examples(struct kerf_text *out, const char *const *pairs) {
     }
 }
 
-void kerf_command_mdoc(struct kerf_text *out, const struct kerf_command *command, const char *date) {
+void command_mdoc(struct kerf_text *out, const struct command *command, const char *date) {
     kerf_text_printf(out, ".Dd %s\n.Dt KERF-", date);
     for (const char *c = command->name; *c; c++) kerf_text_printf(out, "%c", toupper((unsigned char)*c));
     kerf_text_printf(out, " 1\n.Os kerf " KERF_VERSION_TEXT "\n.Sh NAME\n.Nm kerf-%s\n.Nd", command->name);
@@ -193,7 +193,7 @@ void kerf_command_mdoc(struct kerf_text *out, const struct kerf_command *command
     kerf_text_add(out, ".Sh SEE ALSO\n.Xr kerf 1\n");
 }
 
-void kerf_commands_mdoc(struct kerf_text *out, const struct kerf_command *const *commands, size_t count,
+void commands_mdoc(struct kerf_text *out, const struct command *const *commands, size_t count,
                         const char *date) {
     kerf_text_printf(out, ".Dd %s\n.Dt KERF 1\n.Os kerf " KERF_VERSION_TEXT "\n", date);
     kerf_text_add(out, ".Sh NAME\n.Nm kerf\n.Nd find how to cut a large-model job so that the least is wasted\n"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a command line by its option table. One pass from left to right; errors quote at most the first 60
  * bytes of what they complain about, so that the part which says what would be right is never cut off. */
-#include "kerf/option.h"
+#include "base/option.h"
 
 #include "base/number.h"
 
@@ -15,7 +15,7 @@
 #pragma GCC diagnostic ignored "-Wanalyzer-malloc-leak"
 #endif
 
-static const struct kerf_option help_option = {.name = "help", .letter = 'h', .type = KERF_OPTION_FLAG};
+static const struct option help_option = {.name = "help", .letter = 'h', .type = OPTION_FLAG};
 
 struct quote {
     char text[68];
@@ -35,36 +35,36 @@ static struct quote quote(const char *text, size_t length) {
     return quote;
 }
 
-static const struct kerf_option *find_name(const struct kerf_command *command, const char *name, size_t length) {
-    for (const struct kerf_option *option = command->options; option && option->name; option++)
+static const struct option *find_name(const struct command *command, const char *name, size_t length) {
+    for (const struct option *option = command->options; option && option->name; option++)
         if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) return option;
     return length == 4 && memcmp(name, help_option.name, 4) == 0 ? &help_option : NULL;
 }
 
-static const struct kerf_option *find_letter(const struct kerf_command *command, char letter) {
-    for (const struct kerf_option *option = command->options; option && option->name; option++)
+static const struct option *find_letter(const struct command *command, char letter) {
+    for (const struct option *option = command->options; option && option->name; option++)
         if (option->letter == letter) return option;
     return letter == help_option.letter ? &help_option : NULL;
 }
 
 /* An argument that cannot be meant as the value of the option before it: "--" or the long name of an option
  * of this command. */
-static int is_option(const struct kerf_command *command, const char *argument) {
+static int is_option(const struct command *command, const char *argument) {
     if (argument[0] != '-' || argument[1] != '-') return 0;
     return argument[2] == 0 || find_name(command, argument + 2, strcspn(argument + 2, "=")) != NULL;
 }
 
 /* kerf_text_nearest over the names of the table, two at a time, which needs no memory for a list. */
-static const char *nearest_option(const struct kerf_command *command, const char *word) {
+static const char *nearest_option(const struct command *command, const char *word) {
     const char *nearest = kerf_text_nearest(word, &help_option.name, 1);
-    for (const struct kerf_option *option = command->options; option && option->name; option++) {
+    for (const struct option *option = command->options; option && option->name; option++) {
         const char *const pair[] = {option->name, nearest};
         nearest = kerf_text_nearest(word, pair, nearest ? 2 : 1);
     }
     return nearest;
 }
 
-static int32_t unknown_option(const struct kerf_command *command, const char *argument, struct kerf_error *err) {
+static int32_t unknown_option(const struct command *command, const char *argument, struct kerf_error *err) {
     const char *word = argument + strspn(argument, "-");
     size_t length = strcspn(word, "=");
     const char *nearest = nearest_option(command, quote(word, length).text);
@@ -79,7 +79,7 @@ static int32_t no_memory(struct kerf_error *err) {
     return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the command line");
 }
 
-static int32_t append(struct kerf_strings *list, const char *string, struct kerf_error *err) {
+static int32_t append(struct string_list *list, const char *string, struct kerf_error *err) {
     if ((list->count & (list->count - 1)) == 0) { /* 0, 1, 2, 4, ...: as many as there is room for */
         size_t room = list->count ? (size_t)list->count * 2 : 1;
         const char **items = realloc(list->items, room * sizeof *items);
@@ -94,10 +94,10 @@ struct bounds {
     double least, most; /* infinite: none */
 };
 
-static struct bounds bounds_of(const struct kerf_option *option) {
+static struct bounds bounds_of(const struct option *option) {
     struct bounds bounds = {option->minimum, option->maximum};
     if (bounds.least == 0 && bounds.most == 0) bounds = (struct bounds){-INFINITY, INFINITY};
-    if (option->type == KERF_OPTION_INTEGER) { /* what every int64_t satisfies is no bound */
+    if (option->type == OPTION_INTEGER) { /* what every int64_t satisfies is no bound */
         if (bounds.least <= -0x1p63) bounds.least = -INFINITY;
         if (bounds.most >= 0x1p63) bounds.most = INFINITY;
     }
@@ -109,11 +109,11 @@ static void bound(struct kerf_text *out, const char *words, double value) {
     kerf_text_number(out, value);
 }
 
-static void rule_of_number(struct kerf_text *out, const struct kerf_option *option) {
+static void rule_of_number(struct kerf_text *out, const struct option *option) {
     struct bounds bounds = bounds_of(option);
     int has_least = isfinite(bounds.least), has_most = isfinite(bounds.most);
     int above_0 = bounds.least > 0 && bounds.least <= DBL_MIN;
-    kerf_text_add(out, option->type == KERF_OPTION_INTEGER ? "a whole number" : "a number");
+    kerf_text_add(out, option->type == OPTION_INTEGER ? "a whole number" : "a number");
     if (above_0)
         kerf_text_add(out, " above 0");
     else if (has_least)
@@ -121,9 +121,9 @@ static void rule_of_number(struct kerf_text *out, const struct kerf_option *opti
     if (has_most) bound(out, above_0 ? " and at most " : has_least ? " and " : " of at most ", bounds.most);
 }
 
-void kerf_option_rule(struct kerf_text *out, const struct kerf_option *option) {
-    if (option->type == KERF_OPTION_INTEGER || option->type == KERF_OPTION_NUMBER) rule_of_number(out, option);
-    if (option->type != KERF_OPTION_CHOICE) return;
+void option_rule(struct kerf_text *out, const struct option *option) {
+    if (option->type == OPTION_INTEGER || option->type == OPTION_NUMBER) rule_of_number(out, option);
+    if (option->type != OPTION_CHOICE) return;
     kerf_text_add(out, "one of ");
     for (const char *choice = option->choices; *choice;) {
         size_t length = strcspn(choice, ",");
@@ -135,10 +135,10 @@ void kerf_option_rule(struct kerf_text *out, const struct kerf_option *option) {
 }
 
 /* given: the option as it was typed, "--top" or "-n"; value: NULL where there is none. */
-static int32_t against_rule(const struct kerf_option *option, struct quote given, const char *value, int32_t code,
+static int32_t against_rule(const struct option *option, struct quote given, const char *value, int32_t code,
                             struct kerf_error *err) {
     struct kerf_text rule = {0};
-    kerf_option_rule(&rule, option);
+    option_rule(&rule, option);
     if (rule.failed)
         code = no_memory(err);
     else if (value)
@@ -185,7 +185,7 @@ static int read_number(const char *text, double *ret_value) {
     return 1;
 }
 
-static int32_t store_integer(const struct kerf_option *option, struct quote given, const char *value, int64_t *place,
+static int32_t store_integer(const struct option *option, struct quote given, const char *value, int64_t *place,
                              struct kerf_error *err) {
     struct bounds bounds = bounds_of(option);
     int64_t integer = 0;
@@ -200,7 +200,7 @@ static int32_t store_integer(const struct kerf_option *option, struct quote give
     return KERF_OK;
 }
 
-static int32_t store_number(const struct kerf_option *option, struct quote given, const char *value, double *place,
+static int32_t store_number(const struct option *option, struct quote given, const char *value, double *place,
                             struct kerf_error *err) {
     struct bounds bounds = bounds_of(option);
     double number;
@@ -210,16 +210,16 @@ static int32_t store_number(const struct kerf_option *option, struct quote given
     return KERF_OK;
 }
 
-static int32_t store(const struct kerf_option *option, struct quote given, const char *value, void *values,
+static int32_t store(const struct option *option, struct quote given, const char *value, void *values,
                      struct kerf_error *err) {
     void *place = (char *)values + option->offset;
     switch (option->type) {
-    case KERF_OPTION_FLAG: *(int32_t *)place = 1; return KERF_OK;
-    case KERF_OPTION_INTEGER: return store_integer(option, given, value, place, err);
-    case KERF_OPTION_NUMBER: return store_number(option, given, value, place, err);
-    case KERF_OPTION_STRINGS: return append(place, value, err);
-    case KERF_OPTION_STRING: break;
-    case KERF_OPTION_CHOICE:
+    case OPTION_FLAG: *(int32_t *)place = 1; return KERF_OK;
+    case OPTION_INTEGER: return store_integer(option, given, value, place, err);
+    case OPTION_NUMBER: return store_number(option, given, value, place, err);
+    case OPTION_STRINGS: return append(place, value, err);
+    case OPTION_STRING: break;
+    case OPTION_CHOICE:
         if (!has_choice(option->choices, value)) return against_rule(option, given, value, KERF_EUNKNOWN, err);
     }
     *(const char **)place = value;
@@ -227,7 +227,7 @@ static int32_t store(const struct kerf_option *option, struct quote given, const
 }
 
 /* Reads the option at argv[*index] and moves *index to the last argument that it used. */
-static int32_t read_option(const struct kerf_command *command, int argc, char **argv, int *index, void *values,
+static int32_t read_option(const struct command *command, int argc, char **argv, int *index, void *values,
                            int32_t *help, struct kerf_error *err) {
     const char *argument = argv[*index];
     int is_long = argument[1] == '-';
@@ -235,17 +235,17 @@ static int32_t read_option(const struct kerf_command *command, int argc, char **
     const char *value = argument[length] ? argument + length + (argument[length] == '=') : NULL;
     struct quote given = quote(argument, length);
 
-    const struct kerf_option *option =
+    const struct option *option =
         is_long ? find_name(command, argument + 2, length - 2) : find_letter(command, argument[1]);
     if (option == NULL) return unknown_option(command, argument, err);
-    if (option->type == KERF_OPTION_FLAG && value) {
+    if (option->type == OPTION_FLAG && value) {
         if (!is_long && nearest_option(command, argument + 1)) /* "-verbose" */
             return unknown_option(command, argument, err);
         return kerf_error_set(err, KERF_EINVALID, "%s takes no value, but was given '%s'", given.text,
                               quote(value, strlen(value)).text);
     }
     if (option == &help_option) return *help = 1, KERF_OK;
-    if (option->type != KERF_OPTION_FLAG && value == NULL) {
+    if (option->type != OPTION_FLAG && value == NULL) {
         if (*index + 1 == argc || is_option(command, argv[*index + 1]))
             return against_rule(option, given, NULL, KERF_EINVALID, err);
         value = argv[++*index];
@@ -253,7 +253,7 @@ static int32_t read_option(const struct kerf_command *command, int argc, char **
     return store(option, given, value, values, err);
 }
 
-static int32_t read_argument(const struct kerf_command *command, const char *argument, void *values,
+static int32_t read_argument(const struct command *command, const char *argument, void *values,
                              struct kerf_error *err) {
     void *place = (char *)values + command->arguments_offset;
     if (command->arguments) return append(place, argument, err);
@@ -261,7 +261,7 @@ static int32_t read_argument(const struct kerf_command *command, const char *arg
                           quote(argument, strlen(argument)).text);
 }
 
-int32_t kerf_options_parse(const struct kerf_command *command, int argc, char **argv, void *values, int32_t *ret_help,
+int32_t options_parse(const struct command *command, int argc, char **argv, void *values, int32_t *ret_help,
                            struct kerf_error *err) {
     assert(command && values && ret_help && argc >= 0);
     int32_t help = 0, code = KERF_OK;
@@ -277,18 +277,18 @@ int32_t kerf_options_parse(const struct kerf_command *command, int argc, char **
     if (code == KERF_OK)
         *ret_help = help;
     else
-        kerf_options_free(command, values);
+        options_free(command, values);
     return code;
 }
 
 static void free_list(void *place) {
-    struct kerf_strings *list = place;
+    struct string_list *list = place;
     free(list->items);
-    *list = (struct kerf_strings){0};
+    *list = (struct string_list){0};
 }
 
-void kerf_options_free(const struct kerf_command *command, void *values) {
-    for (const struct kerf_option *option = command->options; option && option->name; option++)
-        if (option->type == KERF_OPTION_STRINGS) free_list((char *)values + option->offset);
+void options_free(const struct command *command, void *values) {
+    for (const struct option *option = command->options; option && option->name; option++)
+        if (option->type == OPTION_STRINGS) free_list((char *)values + option->offset);
     if (command->arguments) free_list((char *)values + command->arguments_offset);
 }

@@ -7,7 +7,7 @@
 #ifndef KERF_COST_COST_MODEL_H
 #define KERF_COST_COST_MODEL_H
 
-#include "cost/block.h"
+#include "cost/reference/block.h"
 
 /* A message's time is affine in its size: latency + bytes * seconds per byte. */
 struct cost_link {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One layout, in full: every operation priced, every part summed. This is the plain way; lib/plan/search.c does
  * the same for millions of layouts and is held to it. */
-#include "cost/step.h"
+#include "cost/reference/step.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #ifndef KERF_PLAN_SHAPES_H
 #define KERF_PLAN_SHAPES_H
 
-#include "cost/step.h"
+#include "cost/reference/step.h"
 #include "plan/space.h"
 
 enum { NEIGHBOURS_MAX = 240 }; /* divisors of a scale-up domain of at most 2^20 */

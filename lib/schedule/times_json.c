@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times as the file that --times reads (times.c). */
-#include "kerf/run.h"
+#include "kerf/trace.h"
 
 static void array(struct kerf_json *json, const char *key, const double *values, int32_t count, double more_s) {
     if (values == NULL) return;

@@ -7,8 +7,8 @@
 #include <math.h>
 #include <string.h>
 #include "kerf/jobs.h"
-#include "server/python_text.h"
-#include "server/request.h"
+#include "zeus/python_text.h"
+#include "zeus/request.h"
 
 static const char *const types[] = {NULL, "application/json", "application/x+json; a", "text/plain"};
 

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "server/python_json.h"
+#include "zeus/python_json.h"
 
 static void write_value(const struct python_value *value, struct kerf_text *out);
 

@@ -6,11 +6,11 @@
 #include <string.h>
 #include "invariants.h"
 #include "kerf/tune.h"
-#include "tune/run/failure_words.h"
-#include "tune/run/json_path.h"
-#include "tune/run/llama_bench_line.h"
-#include "tune/run/output_lines.h"
-#include "tune/run/worker_answer.h"
+#include "trial/failure_words.h"
+#include "trial/json_path.h"
+#include "trial/llama_bench_line.h"
+#include "trial/output_lines.h"
+#include "trial/worker_answer.h"
 
 struct taker {
     const char *path; /* of llama-bench; NULL: a worker's */

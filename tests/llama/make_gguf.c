@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "kerf/option.h"
+#include "base/option.h"
 
 enum { ALIGNMENT = 32, BLOCK = 32, LEVELS = 1024, NAME_MAX_BYTES = 64 };
 enum gguf_value { VALUE_U32 = 4, VALUE_I32 = 5, VALUE_F32 = 6, VALUE_STRING = 8, VALUE_ARRAY = 9 };
@@ -29,7 +29,7 @@ static const struct architecture {
 } architectures[] = {{"llama", 0, 0, 0}, {"qwen2", 0, 0, 0}, {"qwen3", 1, 0, 0}, {"gemma2", 0, 1, 1}};
 
 struct options {
-    struct kerf_strings words;
+    struct string_list words;
     const char *architecture, *type, *tokenizer;
     int64_t layers, embd, heads, kv_heads, ff, experts, vocab, context, window, seed;
 };
@@ -37,24 +37,24 @@ struct options {
 #define AT(field) .offset = offsetof(struct options, field)
 #define SIZE(option, field, most, what)                                                                                \
     {                                                                                                                  \
-        .name = option, .type = KERF_OPTION_INTEGER, AT(field), .value = "N", .minimum = 1, .maximum = most,           \
+        .name = option, .type = OPTION_INTEGER, AT(field), .value = "N", .minimum = 1, .maximum = most,           \
         .help = what                                                                                                   \
     }
-static const struct kerf_option table_options[] = {
+static const struct option table_options[] = {
     {.name = "architecture",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(architecture),
      .value = "NAME",
      .choices = "llama,qwen2,qwen3,gemma2",
      .help = "The architecture (default: llama)."},
     {.name = "type",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(type),
      .value = "TYPE",
      .choices = "f32,f16,q8_0,q4_0",
      .help = "Of the matrices (default: f16); norms are F32."},
     {.name = "tokenizer",
-     .type = KERF_OPTION_CHOICE,
+     .type = OPTION_CHOICE,
      AT(tokenizer),
      .value = "NAME",
      .choices = "none,spm",
@@ -65,7 +65,7 @@ static const struct kerf_option table_options[] = {
     SIZE("kv-heads", kv_heads, 1024, "Heads of keys and values (default: as many as heads)."),
     SIZE("ff", ff, 1 << 20, "Feed-forward width, a multiple of 32 (default: 128)."),
     {.name = "experts",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(experts),
      .value = "N",
      .minimum = 0,
@@ -75,7 +75,7 @@ static const struct kerf_option table_options[] = {
     SIZE("context", context, 1 << 24, "Context that the model says it was trained with (default: 4096)."),
     SIZE("window", window, 1 << 24, "Sliding window of gemma2 (default: 512)."),
     {.name = "seed",
-     .type = KERF_OPTION_INTEGER,
+     .type = OPTION_INTEGER,
      AT(seed),
      .value = "N",
      .minimum = 0,
@@ -83,7 +83,7 @@ static const struct kerf_option table_options[] = {
      .help = "Of the weights (default: 0)."},
     {.name = NULL},
 };
-static const struct kerf_command table = {.name = "make_gguf",
+static const struct command table = {.name = "make_gguf",
                                           .summary = "a GGUF file with random weights",
                                           .arguments = "FILE",
                                           .options = table_options,
@@ -388,10 +388,10 @@ int main(int argc, char **argv) {
                               .window = 512};
     struct kerf_error err = {0};
     int32_t help = 0;
-    if (kerf_options_parse(&table, argc - 1, argv + 1, &options, &help, &err) != KERF_OK) return refuse(err.message);
+    if (options_parse(&table, argc - 1, argv + 1, &options, &help, &err) != KERF_OK) return refuse(err.message);
     if (help) {
         struct kerf_text text = {0};
-        kerf_command_help(&text, &table, 0, 0);
+        command_help(&text, &table, 0, 0);
         fputs(text.data, stdout);
         kerf_text_free(&text);
         return 0;
@@ -413,6 +413,6 @@ int main(int argc, char **argv) {
     int failed = ferror(maker.file);
     failed |= fclose(maker.file) != 0;
     free(maker.tensors);
-    kerf_options_free(&table, &options);
+    options_free(&table, &options);
     return failed ? refuse("the file could not be written to its end") : 0;
 }

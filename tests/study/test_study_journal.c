@@ -26,9 +26,9 @@ static const char *params[] = {"batch=16..128:x2", "kv=f16,q8_0"}, *wheres[] = {
 static struct study_request usual(void) {
     struct study_request request;
     study_request_defaults(&request);
-    request.params = (struct kerf_strings){params, 2};
-    request.wheres = (struct kerf_strings){wheres, 1};
-    request.words = (struct kerf_strings){words, 4};
+    request.params = (struct string_list){params, 2};
+    request.wheres = (struct string_list){wheres, 1};
+    request.words = (struct string_list){words, 4};
     request.defaults = "batch=64,kv=f16";
     request.within = 0.025;
     request.seed = INT64_C(9007199254740991);
@@ -244,7 +244,7 @@ static void a_rebuilt_program_is_another_one(void **state) {
     path_of("program", path);
     struct study_request request = usual();
     const char *own[] = {path, "{batch}", "{kv}"};
-    request.words = (struct kerf_strings){own, 3};
+    request.words = (struct string_list){own, 3};
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fclose(file);
@@ -267,7 +267,7 @@ static void a_rebuilt_program_is_another_one(void **state) {
     request = usual();
     study_request_key(&request, key);
     own[0] = "./bench-b", own[1] = "{batch}";
-    request.words = (struct kerf_strings){own, 2};
+    request.words = (struct string_list){own, 2};
     study_request_key(&request, again);
     assert_string_not_equal(key, again);
 }
@@ -289,7 +289,7 @@ static void earlier_measurements_are_found(void **state) {
     assert_int_equal(kerf_tune_space_create(wider, 2, NULL, 0, NULL, &other, NULL), KERF_OK);
     const char *ids[] = {"earlier", "gone"};
     struct study_earlier earlier;
-    assert_int_equal(study_earlier_load(&(struct kerf_strings){ids, 2}, other, &earlier, NULL), KERF_OK);
+    assert_int_equal(study_earlier_load(&(struct string_list){ids, 2}, other, &earlier, NULL), KERF_OK);
     assert_int_equal(earlier.count, 1);
     assert_int_equal(earlier.studies, 1);
     assert_true(earlier.items[0].value == 0.2);
@@ -301,7 +301,7 @@ static void earlier_measurements_are_found(void **state) {
     kerf_tune_space_free(other);
 
     struct study_request request = usual();
-    struct kerf_strings found;
+    struct string_list found;
     assert_int_equal(study_earlier_ids(&request, &found, NULL), KERF_OK);
     int32_t times = 0;
     for (int32_t i = 0; i < found.count; i++) times += strcmp(found.items[i], "earlier") == 0;

@@ -15,15 +15,15 @@ enum { SETTINGS = 6 }; /* batch 64, 128, 256 with ubatch 64 and 128, the last on
 
 static char folder[64];
 static int32_t starts_left; /* then no trial can be started */
+int32_t __real_kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
+                                double limit, struct kerf_error *err);
+int32_t __wrap_kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
+                                double limit, struct kerf_error *err);
 
-#undef kerf_trial_start
-int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting, double limit,
-                         struct kerf_error *err);
-
-/* What the study calls for it. */
-int32_t start_or_fail(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting, double limit,
-                      struct kerf_error *err) {
-    if (starts_left-- > 0) return kerf_trial_start(runner, slot, id, setting, limit, err);
+/* What the study calls for kerf_trial_start (the linker's --wrap). */
+int32_t __wrap_kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting,
+                                double limit, struct kerf_error *err) {
+    if (starts_left-- > 0) return __real_kerf_trial_start(runner, slot, id, setting, limit, err);
     return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a trial");
 }
 
@@ -32,8 +32,8 @@ static struct study_request usual(void) {
                       *words[] = {KERF_PROGRAMS "/simulated_worker"};
     struct study_request request;
     study_request_defaults(&request);
-    request.params = (struct kerf_strings){params, 2};
-    request.words = (struct kerf_strings){words, 1};
+    request.params = (struct string_list){params, 2};
+    request.words = (struct string_list){words, 1};
     request.protocol = "worker";
     request.ignore_interference = 1;
     return request;

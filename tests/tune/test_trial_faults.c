@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "trial_runs.h"
-#include "tune/run/trial_slot.h"
+#include "trial/trial_slot.h"
 
 enum { GUARD = 1 }; /* the one process that a runner has while no program runs */
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "trial_runs.h"
-#include "tune/run/trial_slot.h"
+#include "trial/trial_slot.h"
 
 enum { WORDS_MOST = 12 };
 

@@ -8,7 +8,7 @@
 
 #include <math.h>
 #include "escaped_lines.h"
-#include "server/request.h"
+#include "zeus/request.h"
 
 static struct pool pool;
 static struct request_refusal refusal;

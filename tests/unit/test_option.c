@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Option tables: what the parser takes and refuses, in which words, and what help, the manual page and the
  * completion script make of the same table. */
-#include "kerf/option.h"
+#include "base/option.h"
 
 #include <float.h>
 #include <math.h>
@@ -16,7 +16,7 @@ struct values {
     int64_t top, seed, stages, level;
     double share, rate, shift;
     const char *output, *format;
-    struct kerf_strings sets, arguments;
+    struct string_list sets, arguments;
     int32_t verbose;
 };
 
@@ -24,24 +24,24 @@ struct values {
     "Many words, so that no line of the help is wide enough for all of them, and the widest of its lines "             \
     "is as wide as a line may be."
 #define AT(field) offsetof(struct values, field)
-static const struct kerf_option table[] = {
-    {"top", 'n', KERF_OPTION_INTEGER, AT(top), "N", NULL, 1, 1000, "How many to print; default 10."},
-    {"seed", 0, KERF_OPTION_INTEGER, AT(seed), "N", NULL, 0, 0, "Where random numbers begin."},
-    {"stages", 0, KERF_OPTION_INTEGER, AT(stages), "N", NULL, 1, INFINITY, "Pipeline stages."},
-    {"level", 0, KERF_OPTION_INTEGER, AT(level), "N", NULL, -INFINITY, 0x1p53, LONG},
-    {"share", 0, KERF_OPTION_NUMBER, AT(share), "X", NULL, 0, 1, "A share, default 0.5"},
-    {"rate", 0, KERF_OPTION_NUMBER, AT(rate), "GB/s", NULL, DBL_MIN, INFINITY, "A rate."},
-    {"shift", 0, KERF_OPTION_NUMBER, AT(shift), "X", NULL, 0, 0, "A shift."},
-    {"output", 'o', KERF_OPTION_STRING, AT(output), "FILE", NULL, 0, 0, "Where to write; - is the terminal."},
-    {"format", 'f', KERF_OPTION_CHOICE, AT(format), "FORMAT", "table,json,csv", 0, 0, "How to print it."},
-    {"set", 0, KERF_OPTION_STRINGS, AT(sets), "FIELD=VALUE", NULL, 0, 0, "Replaces a field."},
-    {"verbose", 'v', KERF_OPTION_FLAG, AT(verbose), NULL, NULL, 0, 0, "Says more."},
+static const struct option table[] = {
+    {"top", 'n', OPTION_INTEGER, AT(top), "N", NULL, 1, 1000, "How many to print; default 10."},
+    {"seed", 0, OPTION_INTEGER, AT(seed), "N", NULL, 0, 0, "Where random numbers begin."},
+    {"stages", 0, OPTION_INTEGER, AT(stages), "N", NULL, 1, INFINITY, "Pipeline stages."},
+    {"level", 0, OPTION_INTEGER, AT(level), "N", NULL, -INFINITY, 0x1p53, LONG},
+    {"share", 0, OPTION_NUMBER, AT(share), "X", NULL, 0, 1, "A share, default 0.5"},
+    {"rate", 0, OPTION_NUMBER, AT(rate), "GB/s", NULL, DBL_MIN, INFINITY, "A rate."},
+    {"shift", 0, OPTION_NUMBER, AT(shift), "X", NULL, 0, 0, "A shift."},
+    {"output", 'o', OPTION_STRING, AT(output), "FILE", NULL, 0, 0, "Where to write; - is the terminal."},
+    {"format", 'f', OPTION_CHOICE, AT(format), "FORMAT", "table,json,csv", 0, 0, "How to print it."},
+    {"set", 0, OPTION_STRINGS, AT(sets), "FIELD=VALUE", NULL, 0, 0, "Replaces a field."},
+    {"verbose", 'v', OPTION_FLAG, AT(verbose), NULL, NULL, 0, 0, "Says more."},
     {0},
 };
 static const char *const questions[] = {"Which is best?",
                                         "kerf plan llama3-70b --top 3 --set 'name=a b' --set \"note=c d\" -v",
                                         "And all of them?", "kerf plan llama3-70b --format csv", NULL};
-static const struct kerf_command plan = {
+static const struct command plan = {
     "plan",
     "the best layouts of a model",
     "MODEL[,MODEL...]",
@@ -49,16 +49,16 @@ static const struct kerf_command plan = {
     table,
     questions,
     AT(arguments)};
-static const struct kerf_option few[] = {
-    {"port", 'p', KERF_OPTION_INTEGER, AT(top), NULL, NULL, 1, 65535, "Where to listen."}, {0}};
-static const struct kerf_command serve = {"serve", "answers over HTTP", NULL, NULL, few, NULL, 0};
+static const struct option few[] = {
+    {"port", 'p', OPTION_INTEGER, AT(top), NULL, NULL, 1, 65535, "Where to listen."}, {0}};
+static const struct command serve = {"serve", "answers over HTTP", NULL, NULL, few, NULL, 0};
 static const char *const no_questions[] = {NULL};
-static const struct kerf_command bare = {"bare", "has no options", NULL, NULL, NULL, no_questions, 0};
+static const struct command bare = {"bare", "has no options", NULL, NULL, NULL, no_questions, 0};
 
 #define MOST_WORDS 16
 
 /* Reads the words, up to a NULL, into values. */
-static int32_t parse(const struct kerf_command *command, struct values *values, int32_t *ret_help,
+static int32_t parse(const struct command *command, struct values *values, int32_t *ret_help,
                      struct kerf_error *err, const char *const *words) {
     int argc = 0;
     char *argv[MOST_WORDS + 1] = {0};
@@ -66,14 +66,14 @@ static int32_t parse(const struct kerf_command *command, struct values *values, 
         assert_in_range(argc, 0, MOST_WORDS - 1);
         argv[argc] = (char *)(uintptr_t)words[argc];
     }
-    return kerf_options_parse(command, argc, argv, values, ret_help, err);
+    return options_parse(command, argc, argv, values, ret_help, err);
 }
 
 #define WORDS(...)         ((const char *const[]){__VA_ARGS__, NULL})
 #define PARSE(values, ...) parse(&plan, values, &(int32_t){0}, NULL, WORDS(__VA_ARGS__))
 
 /* The words are refused with this code and message, and leave the lists empty and *ret_help alone. */
-static void refused(const struct kerf_command *command, int32_t code, const char *message, const char *const *words) {
+static void refused(const struct command *command, int32_t code, const char *message, const char *const *words) {
     struct values values = {0};
     struct kerf_error err = {0};
     int32_t help = 77;
@@ -138,11 +138,11 @@ static void test_lists_add_up_and_point_into_argv(void **state) {
     assert_string_equal(values.arguments.items[1], "-");
     assert_string_equal(values.arguments.items[2], "--top");
     assert_string_equal(values.arguments.items[3], "--");
-    kerf_options_free(&plan, &values);
+    options_free(&plan, &values);
     assert_null(values.sets.items);
     assert_null(values.arguments.items);
     assert_int_equal(values.sets.count + values.arguments.count, 0);
-    kerf_options_free(&plan, &values);
+    options_free(&plan, &values);
 }
 
 static void test_help_ends_the_reading(void **state) {
@@ -153,14 +153,14 @@ static void test_help_ends_the_reading(void **state) {
         int32_t help = 77;
         assert_int_equal(parse(&plan, &values, &help, NULL, lines[i]), KERF_OK);
         assert_int_equal(help, 1);
-        kerf_options_free(&plan, &values);
+        options_free(&plan, &values);
     }
     struct values values = {0};
     int32_t help = 77;
     assert_int_equal(parse(&plan, &values, &help, NULL, WORDS("--", "--help", "-h")), KERF_OK);
     assert_int_equal(help, 0);
     assert_int_equal(values.arguments.count, 2);
-    kerf_options_free(&plan, &values);
+    options_free(&plan, &values);
     REFUSED(KERF_EINVALID, "--help takes no value, but was given 'top'", "--help=top");
     REFUSED(KERF_EUNKNOWN, "unknown option -help; did you mean --help?", "-help");
 }
@@ -184,8 +184,8 @@ static void test_missing_values(void **state) {
     REFUSED(KERF_EINVALID, "--format needs a value: one of table, json or csv", "--format", "--top=3");
     REFUSED(KERF_EINVALID, "-o needs a value: FILE", "-o", "--help");
     REFUSED(KERF_EINVALID, "--set needs a value: FIELD=VALUE", "--set", "--", "x");
-    static const struct kerf_option nameless[] = {{"x", 0, KERF_OPTION_STRING, 0, NULL, NULL, 0, 0, ""}, {0}};
-    static const struct kerf_command command = {"y", "z", NULL, NULL, nameless, NULL, 0};
+    static const struct option nameless[] = {{"x", 0, OPTION_STRING, 0, NULL, NULL, 0, 0, ""}, {0}};
+    static const struct command command = {"y", "z", NULL, NULL, nameless, NULL, 0};
     refused(&command, KERF_EINVALID, "--x needs a value", WORDS("--x"));
     /* what only looks like an option is a value, and so is what follows "=" */
     struct values values = {0};
@@ -193,7 +193,7 @@ static void test_missing_values(void **state) {
     assert_string_equal(values.output, "--other");
     assert_true(values.shift == -5);
     assert_string_equal(values.sets.items[0], "--top");
-    kerf_options_free(&plan, &values);
+    options_free(&plan, &values);
 }
 
 static void test_values_where_none_belong(void **state) {
@@ -206,10 +206,10 @@ static void test_values_where_none_belong(void **state) {
     int32_t help = 77;
     struct values values = {0};
     assert_int_equal(parse(&serve, &values, &help, NULL, WORDS("-p80")), KERF_OK);
-    kerf_options_free(&serve, &values); /* has no list */
+    options_free(&serve, &values); /* has no list */
     assert_int_equal(values.top, 80);
-    assert_int_equal(kerf_options_parse(&bare, 0, NULL, &values, &help, NULL), KERF_OK);
-    kerf_options_free(&bare, &values);
+    assert_int_equal(options_parse(&bare, 0, NULL, &values, &help, NULL), KERF_OK);
+    options_free(&bare, &values);
 }
 
 static void test_integers(void **state) {
@@ -311,34 +311,34 @@ static void test_errors_quote_the_beginning_of_long_input(void **state) {
     assert_string_equal(err.message, expected);
 }
 
-static void rule_is(const char *words, struct kerf_option option) {
+static void rule_is(const char *words, struct option option) {
     struct kerf_text text = {0};
-    kerf_option_rule(&text, &option);
+    option_rule(&text, &option);
     assert_string_equal(text.data ? text.data : "", words);
     kerf_text_free(&text);
 }
 
 static void test_rules_in_words(void **state) {
     (void)state;
-    struct kerf_option o = {.type = KERF_OPTION_INTEGER};
+    struct option o = {.type = OPTION_INTEGER};
     rule_is("a whole number", o);
     o.minimum = -5, rule_is("a whole number between -5 and 0", o);
     o.minimum = -0x1p63, o.maximum = 0x1p63, rule_is("a whole number", o);
     o.maximum = 1048576, rule_is("a whole number of at most 1048576", o);
-    o = (struct kerf_option){.type = KERF_OPTION_NUMBER, .minimum = 0, .maximum = INFINITY};
+    o = (struct option){.type = OPTION_NUMBER, .minimum = 0, .maximum = INFINITY};
     rule_is("a number of at least 0", o);
     o.minimum = DBL_MIN, o.maximum = 0.1, rule_is("a number above 0 and at most 0.1", o);
-    o = (struct kerf_option){.type = KERF_OPTION_CHOICE, .choices = "a"};
+    o = (struct option){.type = OPTION_CHOICE, .choices = "a"};
     rule_is("one of a", o);
     o.choices = "a,b", rule_is("one of a or b", o);
     o.choices = "a,b,c,d", rule_is("one of a, b, c or d", o);
-    rule_is("", (struct kerf_option){.type = KERF_OPTION_STRING, .value = "FILE"});
-    rule_is("", (struct kerf_option){.type = KERF_OPTION_FLAG});
+    rule_is("", (struct option){.type = OPTION_STRING, .value = "FILE"});
+    rule_is("", (struct option){.type = OPTION_FLAG});
 }
 
-static struct kerf_text help_of(const struct kerf_command *command, int32_t columns, int32_t bold) {
+static struct kerf_text help_of(const struct command *command, int32_t columns, int32_t bold) {
     struct kerf_text text = {0};
-    kerf_command_help(&text, command, columns, bold);
+    command_help(&text, command, columns, bold);
     assert_int_equal(text.failed, 0);
     return text;
 }
@@ -367,9 +367,9 @@ static void test_help_beside_and_below(void **state) {
                                       "    kerf plan llama3-70b --top 3 --set 'name=a b' \\\n"
                                       "        --set \"note=c d\" -v\n\n  And all of them?\n"));
     kerf_text_free(&help);
-    static const struct kerf_option wide[] = {
-        {"a-name-that-is-longer-than-the-others", 0, KERF_OPTION_FLAG, 0, NULL, NULL, 0, 0, "Long."}, {0}};
-    static const struct kerf_command command = {"x", "y", NULL, E5 E5 E5 E5 "\303\251", wide, no_questions, 0};
+    static const struct option wide[] = {
+        {"a-name-that-is-longer-than-the-others", 0, OPTION_FLAG, 0, NULL, NULL, 0, 0, "Long."}, {0}};
+    static const struct command command = {"x", "y", NULL, E5 E5 E5 E5 "\303\251", wide, no_questions, 0};
     help = help_of(&command, 40, 0);
     assert_non_null(strstr(help.data, "\n\n" E5 E5 E5 "\303\251 \303\251 \303\251 \303\251 \303\251\n\303\251\n"));
     assert_null(strstr(help.data, "Examples"));
@@ -424,7 +424,7 @@ static void test_help_says_the_same_at_every_width(void **state) {
 static void test_manual_page(void **state) {
     (void)state;
     struct kerf_text page = {0};
-    kerf_command_mdoc(&page, &plan, "November 1, 2026");
+    command_mdoc(&page, &plan, "November 1, 2026");
     assert_int_equal(page.failed, 0);
     static const char *const parts[] = {
         ".Dd November 1, 2026\n.Dt KERF-PLAN 1\n.Os kerf " KERF_VERSION_TEXT "\n.Sh NAME\n.Nm kerf-plan\n"
@@ -457,21 +457,21 @@ static void test_manual_page(void **state) {
 
 static void test_manual_page_keeps_roff_out(void **state) {
     (void)state;
-    static const struct kerf_option odd[] = {
-        {"scale-up", 0, KERF_OPTION_STRING, 0, "Ar , \"N\"", NULL, 0, 0,
+    static const struct option odd[] = {
+        {"scale-up", 0, OPTION_STRING, 0, "Ar , \"N\"", NULL, 0, 0,
          "'quoted words come first and are as many as one line of the source holds .br follows."},
         {0}};
     static const char *const examples[] = {".Sh?", ".hidden `x` ^", NULL};
-    static const struct kerf_command command = {"x", "Nm . \"y\" \377 \200 \303", NULL, NULL, odd, examples, 0};
+    static const struct command command = {"x", "Nm . \"y\" \377 \200 \303", NULL, NULL, odd, examples, 0};
     struct kerf_text page = {0};
-    kerf_command_mdoc(&page, &command, "November 1, 2026");
+    command_mdoc(&page, &command, "November 1, 2026");
     assert_non_null(strstr(page.data, "\n.Nd \\&Nm \\&. \\(dqy\\(dq \\[uFFFD] \\[uFFFD] \\[uFFFD]\n"));
     assert_non_null(strstr(page.data, "\n.It Fl Fl scale\\-up Ar \\&Ar \\&, \\(dqN\\(dq\n\\(aqquoted words"));
     assert_non_null(strstr(page.data, "\n\\&.br follows.\n"));
     assert_non_null(strstr(page.data, "\n\\&.Sh?\n.Bd -literal -offset indent\n\\&.hidden \\(gax\\(ga \\(ha\n.Ed\n"));
     for (const char *c = page.data; *c; c++) assert_in_range((unsigned char)*c, '\n', '~');
     kerf_text_free(&page);
-    kerf_command_mdoc(&page, &bare, "November 1, 2026");
+    command_mdoc(&page, &bare, "November 1, 2026");
     assert_non_null(strstr(page.data, ".Nm kerf bare\n.Sh DESCRIPTION\nhas no options\n.Sh OPTIONS\n"));
     assert_null(strstr(page.data, "EXAMPLES"));
     kerf_text_free(&page);
@@ -479,12 +479,12 @@ static void test_manual_page_keeps_roff_out(void **state) {
 
 static void test_bash_completion(void **state) {
     (void)state;
-    static const struct kerf_option odd[] = {{"mode", 'm', KERF_OPTION_CHOICE, 0, "MODE", "it's,$(x)", 0, 0, "Mode."},
+    static const struct option odd[] = {{"mode", 'm', OPTION_CHOICE, 0, "MODE", "it's,$(x)", 0, 0, "Mode."},
                                              {0}};
-    static const struct kerf_command help = {"help", "explains", NULL, NULL, odd, NULL, 0};
-    const struct kerf_command *const commands[] = {&plan, &serve, &bare, &help};
+    static const struct command help = {"help", "explains", NULL, NULL, odd, NULL, 0};
+    const struct command *const commands[] = {&plan, &serve, &bare, &help};
     struct kerf_text script = {0};
-    kerf_commands_bash(&script, commands, 3);
+    commands_bash(&script, commands, 3);
     assert_non_null(strstr(script.data, "\n        _kerf_words plan serve bare help\n"));
     assert_non_null(strstr(script.data, "\n    'plan --format' | 'plan -f') _kerf_words table json csv ;;\n"));
     assert_non_null(strstr(script.data, "\n    'plan --top' | 'plan -n') _kerf_words ;;\n"));
@@ -497,7 +497,7 @@ static void test_bash_completion(void **state) {
     assert_non_null(strstr(script.data, "\n        'bare -'*) _kerf_words --help ;;\n"));
     assert_non_null(strstr(script.data, "\ncomplete -o bashdefault -o default -F _kerf kerf\n"));
     kerf_text_clear(&script);
-    kerf_commands_bash(&script, commands, 4);
+    commands_bash(&script, commands, 4);
     assert_non_null(strstr(script.data, "\n        _kerf_words plan serve bare help\n"));
     assert_non_null(strstr(script.data, "[[ ${COMP_WORDS[1]} == help && $current != -* ]]"));
     assert_non_null(strstr(script.data, "\n        'help -'*) _kerf_words --mode --help ;;\n"));

@@ -8,8 +8,8 @@
 
 #include "escaped_lines.h"
 #include "kerf/json.h"
-#include "server/python_number.h"
-#include "server/request.h"
+#include "zeus/python_number.h"
+#include "zeus/request.h"
 
 static const char *const others[][2] = {
     {"job_id_prefix", "\"t\""}, {"batch_sizes", "[8,16,32]"}, {"default_batch_size", "16"},

@@ -12,16 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "tune/run/failure_words.h"
-#include "tune/run/json_path.h"
-#include "tune/run/llama_bench_line.h"
-#include "tune/run/machine_load.h"
-#include "tune/run/memory_cap.h"
-#include "tune/run/output_lines.h"
-#include "tune/run/placeholders.h"
-#include "tune/run/processor_share.h"
-#include "tune/run/worker_answer.h"
-#include "tune/run/worker_clock.h"
+#include "trial/failure_words.h"
+#include "trial/json_path.h"
+#include "trial/llama_bench_line.h"
+#include "trial/machine_load.h"
+#include "trial/memory_cap.h"
+#include "trial/output_lines.h"
+#include "trial/placeholders.h"
+#include "trial/processor_share.h"
+#include "trial/worker_answer.h"
+#include "trial/worker_clock.h"
 
 /* ---- Commands ------------------------------------------------------------------------------------------------ */
 

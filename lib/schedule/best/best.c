@@ -16,7 +16,7 @@
 #include <string.h>
 #include <time.h>
 #include "schedule/best/best.h"
-#include "schedule/rule.h"
+#include "schedule/rules/rule.h"
 
 /* ---- The clock -------------------------------------------------------------------------------------------- */
 

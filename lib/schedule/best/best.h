@@ -6,8 +6,8 @@
  * (exchange any two that overtake each other). A lane is one kind of a stream's operations: F, I or W. An order is
  * then, for each device, a merge of its lanes: order[k] is a lane, whose next unit runs.
  */
-#ifndef KERF_SCHEDULE_BEST_H
-#define KERF_SCHEDULE_BEST_H
+#ifndef KERF_SCHEDULE_BEST_BEST_H
+#define KERF_SCHEDULE_BEST_BEST_H
 
 #include "base/arena.h"
 #include "kerf/schedule.h"

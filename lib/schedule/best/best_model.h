@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search for the best order as integers and precedences (best_model.c, best_ticks.c), which lazy_clauses.h solves.
  */
-#ifndef KERF_SCHEDULE_BEST_MODEL_H
-#define KERF_SCHEDULE_BEST_MODEL_H
+#ifndef KERF_SCHEDULE_BEST_BEST_MODEL_H
+#define KERF_SCHEDULE_BEST_BEST_MODEL_H
 
 #include "schedule/best/best.h"
 #include "schedule/best/lazy_clauses.h"

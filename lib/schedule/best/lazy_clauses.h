@@ -7,8 +7,8 @@
  * of x is minus the bound of 2x + 1, and all that is ever known is "code >= value". The opposite of code >= value is
  * code ^ 1 >= 1 - value. A variable of 0 and 1 is a truth value.
  */
-#ifndef KERF_SCHEDULE_LAZY_CLAUSES_H
-#define KERF_SCHEDULE_LAZY_CLAUSES_H
+#ifndef KERF_SCHEDULE_BEST_LAZY_CLAUSES_H
+#define KERF_SCHEDULE_BEST_LAZY_CLAUSES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of a solver, which lazy_clauses.c tells about, and what its parts share. */
-#ifndef KERF_SCHEDULE_LAZY_STATE_H
-#define KERF_SCHEDULE_LAZY_STATE_H
+#ifndef KERF_SCHEDULE_BEST_LAZY_STATE_H
+#define KERF_SCHEDULE_BEST_LAZY_STATE_H
 
 #include "schedule/best/lazy_clauses.h"
 

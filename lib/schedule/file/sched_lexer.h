@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words of the text form of schedules. */
-#ifndef KERF_SCHEDULE_SCHED_LEXER_H
-#define KERF_SCHEDULE_SCHED_LEXER_H
+#ifndef KERF_SCHEDULE_FILE_SCHED_LEXER_H
+#define KERF_SCHEDULE_FILE_SCHED_LEXER_H
 
 #include "schedule/file/sched_program.h"
 

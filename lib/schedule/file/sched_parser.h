@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two halves of the parser of schedules as text: expressions (sched_expr.c), and the rest (sched_parse.c). */
-#ifndef KERF_SCHEDULE_SCHED_PARSER_H
-#define KERF_SCHEDULE_SCHED_PARSER_H
+#ifndef KERF_SCHEDULE_FILE_SCHED_PARSER_H
+#define KERF_SCHEDULE_FILE_SCHED_PARSER_H
 
 #include "schedule/file/sched_lexer.h"
 

@@ -3,8 +3,8 @@
  * The text form of schedules as a tree, between its reader (sched_parse.c) and its evaluation (sched_run.c). The
  * language is described in docs/schedule-files.md.
  */
-#ifndef KERF_SCHEDULE_SCHED_PROGRAM_H
-#define KERF_SCHEDULE_SCHED_PROGRAM_H
+#ifndef KERF_SCHEDULE_FILE_SCHED_PROGRAM_H
+#define KERF_SCHEDULE_FILE_SCHED_PROGRAM_H
 
 #include "base/arena.h"
 #include "kerf/schedule.h"

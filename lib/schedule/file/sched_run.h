@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What evaluates the text form of schedules: its state, between expressions (sched_eval.c) and operations. */
-#ifndef KERF_SCHEDULE_SCHED_RUN_H
-#define KERF_SCHEDULE_SCHED_RUN_H
+#ifndef KERF_SCHEDULE_FILE_SCHED_RUN_H
+#define KERF_SCHEDULE_FILE_SCHED_RUN_H
 
 #include "schedule/file/sched_program.h"
 

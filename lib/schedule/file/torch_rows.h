@@ -2,8 +2,8 @@
 /*
  * PyTorch's schedule CSV in memory: a row for each rank, its actions in order. What the reader and the writer share.
  */
-#ifndef KERF_SCHEDULE_TORCH_ROWS_H
-#define KERF_SCHEDULE_TORCH_ROWS_H
+#ifndef KERF_SCHEDULE_FILE_TORCH_ROWS_H
+#define KERF_SCHEDULE_FILE_TORCH_ROWS_H
 
 #include "kerf/schedule.h"
 

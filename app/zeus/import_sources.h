@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A database that is read: one small interface over SQLite, PostgreSQL and MySQL. */
+#ifndef KERF_ZEUS_IMPORT_SOURCES_H
+#define KERF_ZEUS_IMPORT_SOURCES_H
+
+#include "store/store.h"
+
+struct import_source;
+
+struct import_value {
+    int is_null;
+    const char *text; /* NULL for a number of SQLite's */
+    double real;
+    int64_t integer; /* 0 or 1 for a boolean */
+};
+
+/* A row, valid during the call. Not KERF_OK ends the reading with this code. */
+typedef int32_t (*import_visit)(void *context, const struct import_value *values, struct kerf_error *err);
+
+enum { IMPORT_COLUMNS = 24 };
+
+struct import_methods {
+    const char *scheme; /* "postgresql"; NULL: a file */
+    int32_t (*open)(const char *where, struct import_source **ret_source, struct kerf_error *err);
+    /* sql has names in double quotes, and at most one ?, for job_id. */
+    int32_t (*read)(struct import_source *source, const char *sql, const char *job_id, int num_columns,
+                    import_visit visit, void *context, struct kerf_error *err);
+    void (*close)(struct import_source *source);
+};
+
+struct import_source { /* the first member of every source */
+    const struct import_methods *methods;
+};
+
+extern const struct import_methods import_sqlite, import_postgresql, import_mysql;
+
+/* The value of a column that came as text. */
+void import_value_of_text(const char *text, struct import_value *ret_value);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Sizes of the model and of each of its layers, from the key-value pairs. */
+#ifndef KERF_LLAMA_GGUF_LAYERS_H
+#define KERF_LLAMA_GGUF_LAYERS_H
+
+#include "kerf/gguf.h"
+#include "llama/gguf_pairs.h"
+
+enum { GGUF_LAYERS_MOST = 4096 };
+
+/* Fills the model's sizes and ret_layers[gguf->block_count], which the arena gets. */
+void gguf_sizes_read(struct gguf_cursor *cursor, struct arena *arena, const struct gguf_pairs *pairs,
+                     struct kerf_gguf *gguf, struct kerf_gguf_layer **ret_layers);
+
+#endif

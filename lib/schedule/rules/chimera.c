@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Chimera (Li and Hoefler, arXiv 2107.06925): two replicas in opposite directions, each with half of the micro-batches,
+ * in units of p. Micro-batch k of a unit's downward half has F on its stage d in slot 2k + d and B in slot 2k + 2p - 1
+ * - d, the upward half is the mirror; parity keeps the halves apart. Units follow each other after 2p slots (the
+ * paper's direct concatenation).
+ */
+#include "schedule/rules/rule.h"
+
+enum { HALVES = 2 };
+
+/* The micro-batch of a unit's half whose pass is in a slot, counted from the unit's first one; -1: none. */
+static int32_t in_slot(int32_t slot, int32_t offset, int32_t per_unit) {
+    int32_t twice = slot - offset;
+    return twice >= 0 && twice % 2 == 0 && twice / 2 < per_unit ? twice / 2 : -1;
+}
+
+static void add_slot(struct builder *b, int32_t i, int32_t unit, int32_t slot) {
+    const int32_t down = b->m / 2, counts[HALVES] = {down, b->m - down}, first[HALVES] = {0, down};
+    const int32_t per_unit = (b->p + 1) / 2;
+    for (int half = 0; half < HALVES; half++) {
+        int32_t stage = half == 0 ? i : b->p - 1 - i;
+        int32_t forward = in_slot(slot, stage, per_unit), backward = in_slot(slot, 2 * b->p - 1 - stage, per_unit);
+        int32_t begin = unit * per_unit;
+        if (forward >= 0 && begin + forward < counts[half]) add(b, i, KERF_OP_F, stage, first[half] + begin + forward);
+        if (backward >= 0 && begin + backward < counts[half])
+            add(b, i, KERF_OP_B, stage, first[half] + begin + backward);
+    }
+}
+
+static void device(struct builder *b, int32_t i) {
+    int32_t per_unit = (b->p + 1) / 2, most = b->m - b->m / 2, units = (most + per_unit - 1) / per_unit;
+    for (int32_t unit = 0; unit <= units; unit++)
+        for (int32_t slot = 0; slot < 2 * b->p; slot++) {
+            if (unit > 0) add_slot(b, i, unit - 1, slot + 2 * b->p); /* what the unit before still has to do */
+            if (unit < units) add_slot(b, i, unit, slot);
+        }
+}
+
+const struct rule rule_chimera = {
+    .shown =
+        {
+            .name = "chimera",
+            .summary = "1f1b from both ends at once",
+            .constraint = "made for p even, m a multiple of p",
+            .bubble = "2 (p-2) F at m = p and B_full = 2F",
+            .memory = "up to p",
+            .source = "Chimera, arXiv 2107.06925",
+        },
+    .placement = KERF_PLACE_BOTH,
+    .default_chunks = 1,
+    .fixed_chunks = 1,
+    .device = device,
+};

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The list of rules, and making a schedule by one of them. */
+#include <stdlib.h>
+#include <string.h>
+#include "schedule/limits.h"
+#include "schedule/owned.h"
+#include "schedule/rules/rule.h"
+
+static const struct rule *const rules[] = {
+    &rule_gpipe,
+    &rule_1f1b,
+    &rule_eager_1f1b,
+    &rule_1f1b_overlap,
+    &rule_interleaved_1f1b,
+    &rule_interleaved_1f1b_overlap,
+    &rule_interleaved_zb,
+    &rule_looped_bfs,
+    &rule_zb_h1,
+    &rule_zb1p,
+    &rule_zb_h2,
+    &rule_zb_v,
+    &rule_dualpipe,
+    &rule_dualpipe_v,
+    &rule_chimera,
+    &rule_seq1f1b,
+    &rule_zb_1p,
+    &rule_zb_2p,
+    &rule_zb_v_searched,
+    &rule_v_half,
+    &rule_v_min,
+    &rule_best,
+};
+enum {
+    RULES = sizeof rules / sizeof *rules,
+};
+
+const struct kerf_schedule_rule *kerf_schedule_rule_at(size_t index) {
+    return index < RULES ? &rules[index]->shown : NULL;
+}
+
+static const struct rule *known(const char *name) {
+    for (size_t i = 0; i < RULES; i++)
+        if (strcmp(rules[i]->shown.name, name) == 0) return rules[i];
+    return NULL;
+}
+
+static const struct rule *find(const char *name, struct kerf_error *err) {
+    const char *names[RULES];
+    const struct rule *rule = known(name);
+    if (rule) return rule;
+    for (size_t i = 0; i < RULES; i++) names[i] = rules[i]->shown.name;
+    const char *nearest = kerf_text_nearest(name, names, RULES);
+    kerf_error_set(err, KERF_EUNKNOWN, "no schedule '%.64s'%s%s%s", name,
+                   nearest ? "; did you mean " : "; `kerf schedule --list` shows them", nearest ? nearest : "",
+                   nearest ? "?" : "");
+    return NULL;
+}
+
+/* ---- What is asked for ------------------------------------------------------------------------------------ */
+
+/* A request with the rule's own values where it names none. */
+struct shape {
+    enum kerf_placement placement;
+    int32_t p, m, chunks, group, slices;
+};
+
+static struct shape shape_of(const struct rule *rule, const struct kerf_schedule_request *request) {
+    return (struct shape){.placement = rule->any_placement ? request->placement : rule->placement,
+                          .p = request->devices,
+                          .m = request->microbatches,
+                          .chunks = request->chunks                                             ? request->chunks
+                                    : rule->any_placement && request->placement == KERF_PLACE_V ? 2
+                                                                                                : rule->default_chunks,
+                          .group = request->group ? request->group : request->devices,
+                          .slices = request->slices        ? request->slices
+                                    : rule->default_slices ? rule->default_slices
+                                                           : 1};
+}
+
+static int32_t check_size(const struct rule *rule, const struct kerf_schedule_request *request,
+                          const struct shape *shape, struct kerf_error *err) {
+    const char *name = rule->shown.name;
+    if (shape->p < 1 || shape->p > DEVICES_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "devices must lie between 1 and %d, not %d", DEVICES_MAX, shape->p);
+    if (shape->m < 1 || shape->m > MICROBATCHES_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "microbatches must lie between 1 and %d, not %d", MICROBATCHES_MAX,
+                              shape->m);
+    if (rule->fixed_chunks && shape->chunks != rule->default_chunks)
+        return kerf_error_set(err, KERF_EINVALID, "%s has %d chunk%s a device, not %d", name, rule->default_chunks,
+                              rule->default_chunks == 1 ? "" : "s", shape->chunks);
+    int32_t fixed = shape->placement == KERF_PLACE_V ? 2 : shape->placement == KERF_PLACE_BOTH ? 1 : shape->chunks;
+    if (shape->chunks != fixed)
+        return kerf_error_set(err, KERF_EINVALID, "this placement has %d chunk%s a device, not %d", fixed,
+                              fixed == 1 ? "" : "s", shape->chunks);
+    if (shape->chunks < 1 || (int64_t)shape->chunks * shape->p > STAGES_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "%d chunks on %d devices: there may be 1 to %d stages", shape->chunks,
+                              shape->p, STAGES_MAX);
+    if (request->group < 0)
+        return kerf_error_set(err, KERF_EINVALID, "group must be 1 or more, not %d", request->group);
+    if (request->slices && !rule->default_slices)
+        return kerf_error_set(err, KERF_EINVALID, "%s does not cut micro-batches into slices; seq1f1b does", name);
+    if (shape->slices < 1 || shape->slices > SLICES_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "slices must lie between 1 and %d, not %d", SLICES_MAX,
+                              shape->slices);
+    if ((int64_t)shape->chunks * shape->p * shape->m * shape->slices > OPS_MAX)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "%d devices x %d chunks x %d micro-batches x %d slices are more than %d operations of a "
+                              "kind",
+                              shape->p, shape->chunks, shape->m, shape->slices, OPS_MAX);
+    return rule->check ? rule->check(request, err) : KERF_OK;
+}
+
+int32_t kerf_schedule_stages(const struct kerf_schedule_request *request, int32_t *ret_stages, struct kerf_error *err) {
+    const struct rule *rule = find(request->rule, err);
+    if (rule == NULL) return KERF_EUNKNOWN;
+    const struct shape shape = shape_of(rule, request);
+    int32_t code = check_size(rule, request, &shape, err);
+    if (code == KERF_OK) *ret_stages = shape.p * shape.chunks;
+    return code;
+}
+
+int32_t kerf_schedule_takes_chunks(const char *name) {
+    const struct rule *rule = known(name);
+    return rule && !rule->fixed_chunks;
+}
+
+int32_t kerf_schedule_takes_slices(const char *name) {
+    const struct rule *rule = known(name);
+    return rule && rule->default_slices > 0;
+}
+
+const char *kerf_schedule_warning(const struct kerf_schedule_request *request) {
+    const struct rule *rule = known(request->rule);
+    return rule && rule->refused_elsewhere && rule->refused_elsewhere(request) ? rule->shown.elsewhere : NULL;
+}
+
+/* ---- Making it -------------------------------------------------------------------------------------------- */
+
+struct kerf_schedule *kerf_schedule_free(struct kerf_schedule *schedule) {
+    if (schedule == NULL) return NULL;
+    struct owned_schedule *owned = (struct owned_schedule *)(void *)schedule;
+    arena_free(&owned->arena);
+    free(owned);
+    return NULL;
+}
+
+static void place(const struct shape *shape, int32_t *device_of) {
+    int32_t p = shape->p, stages = p * shape->chunks;
+    for (int32_t k = 0; k < stages; k++) {
+        device_of[k] = shape->placement == KERF_PLACE_V && k >= p ? 2 * p - 1 - k : k % p;
+        if (shape->placement == KERF_PLACE_BOTH) device_of[stages + k] = p - 1 - k;
+    }
+}
+
+/* A search with times; the caller's, or those of nothing said. */
+static int32_t search(const struct rule *rule, struct builder *builder, const struct kerf_schedule_request *request,
+                      struct kerf_error *err) {
+    struct kerf_schedule_request asked = *request;
+    struct kerf_schedule_times *own = NULL;
+    struct kerf_schedule_times_request nothing;
+    int32_t code = KERF_OK;
+    kerf_schedule_times_unsaid(&nothing);
+    if (asked.times == NULL) code = kerf_schedule_times_make(builder->p, builder->p * builder->v, &nothing, &own, err);
+    if (asked.times == NULL) asked.times = own;
+    if (code == KERF_OK) code = rule->search(builder, &asked, err);
+    if (code == KERF_OK)
+        builder->proved_for = kerf_schedule_times_fingerprint(asked.times, builder->p, builder->p * builder->v);
+    kerf_schedule_times_free(own);
+    return code;
+}
+
+static int32_t make(const struct rule *rule, const struct kerf_schedule_request *request, const struct shape *shape,
+                    struct owned_schedule *owned, struct kerf_error *err) {
+    int32_t p = shape->p, stages = p * shape->chunks, replicas = shape->placement == KERF_PLACE_BOTH ? 2 : 1;
+    struct arena *arena = &owned->arena;
+    struct builder builder = {
+        .p = p, .m = shape->m, .v = shape->chunks, .group = shape->group, .slices = shape->slices};
+    size_t passes = (size_t)shape->m * (size_t)shape->chunks * (size_t)shape->slices; /* of a kind on a device */
+    int32_t *device_of = arena_alloc(arena, (size_t)stages * (size_t)replicas, sizeof *device_of);
+    builder.ops = arena_alloc(arena, (size_t)p, sizeof *builder.ops);
+    builder.num_ops = arena_alloc(arena, (size_t)p, sizeof *builder.num_ops);
+    builder.scratch = malloc(2 * (size_t)shape->m * sizeof *builder.scratch);
+    int32_t code = KERF_OK;
+    int good = device_of && builder.ops && builder.num_ops && builder.scratch;
+    if (good) place(shape, device_of);
+    for (int32_t i = 0; i < p && good; i++) {
+        builder.ops[i] = arena_take(arena, 3 * passes + 4, sizeof **builder.ops); /* F, I, W at most; see order_row */
+        good = builder.ops[i] != NULL;
+        if (good && rule->device) rule->device(&builder, i);
+    }
+    if (good && rule->search) code = search(rule, &builder, request, err);
+    free(builder.scratch);
+    if (!good) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the schedule");
+    owned->schedule = (struct kerf_schedule){
+        .name = rule->shown.name,
+        .devices = p,
+        .stages = stages,
+        .microbatches = shape->m,
+        .chunks = shape->chunks,
+        .replicas = replicas,
+        .slices = shape->slices,
+        .proved_s = builder.proved_s,
+        .proved_for = builder.proved_for,
+        .device_of = device_of,
+        .ops = (const struct kerf_op *const *)builder.ops,
+        .num_ops = builder.num_ops,
+    };
+    return code;
+}
+
+/* The least group from here on that has an order for any number of chunks: Megatron-LM's condition. */
+static int32_t sure_group(const struct shape *shape) {
+    int32_t m = shape->m, p = shape->p, group = shape->group > p ? shape->group : p;
+    while (group < m && m % group != 0 && m % group < p) group++;
+    return group;
+}
+
+/* Odd groups are not refused beforehand, as Megatron and PyTorch do: the validator has the last word. */
+static int32_t check_group(const struct owned_schedule *owned, const struct shape *shape, struct kerf_error *err) {
+    struct kerf_error why;
+    if (shape->group >= shape->p && shape->m % shape->group == 0) return KERF_OK;
+    if (kerf_schedule_check(&owned->schedule, &why) == KERF_OK) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s with groups of %d on %d devices: %s; a group of %d works",
+                          owned->schedule.name, shape->group, shape->p, why.message, sure_group(shape));
+}
+
+static int32_t make_checked(const struct rule *rule, const struct kerf_schedule_request *request,
+                            const struct shape *shape, struct owned_schedule **ret_owned, struct kerf_error *err) {
+    struct owned_schedule *owned = calloc(1, sizeof *owned);
+    if (owned == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the schedule");
+    int32_t code = make(rule, request, shape, owned, err);
+    if (code == KERF_OK && rule->grouped) code = check_group(owned, shape, err);
+    if (code != KERF_OK)
+        kerf_schedule_free(&owned->schedule);
+    else
+        *ret_owned = owned;
+    return code;
+}
+
+int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule,
+                           struct kerf_error *err) {
+    const struct rule *rule = find(request->rule, err);
+    if (rule == NULL) return KERF_EUNKNOWN;
+    struct shape shape = shape_of(rule, request);
+    struct owned_schedule *owned = NULL;
+    int32_t code = check_size(rule, request, &shape, err);
+    if (code != KERF_OK) return code;
+    code = make_checked(rule, request, &shape, &owned, err);
+    if (code == KERF_EINVALID && rule->grouped && request->group == 0) { /* a short last group is in the way */
+        shape.group = sure_group(&shape);
+        code = make_checked(rule, request, &shape, &owned, err);
+    }
+    if (code != KERF_OK) return code;
+    *ret_schedule = &owned->schedule;
+    return KERF_OK;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#ifndef KERF_SCHEDULE_RULES_ZERO_BUBBLE_SEARCH_H
+#define KERF_SCHEDULE_RULES_ZERO_BUBBLE_SEARCH_H
+
+#include "schedule/rules/rule.h"
+
+/* The order of all devices with one stage each, in a cap of default_cap micro-batches where the times have none. */
+int32_t zero_bubble_search(struct builder *builder, const struct kerf_schedule_request *request, int32_t default_cap,
+                           struct kerf_error *err);
+
+#endif

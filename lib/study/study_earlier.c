@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "study/study_earlier.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { STUDIES_MAX = 8, OBSERVATIONS_MAX = 200 }; /* the newest: more of them only cost time */
+
+void study_earlier_free(struct study_earlier *earlier) {
+    free(earlier->items);
+    *earlier = (struct study_earlier){0};
+}
+
+/* The same values of the same parameters, whatever else the other grid holds; -1: not in this one. */
+static int32_t same_setting(const struct kerf_tune_space *from, int32_t setting, const struct kerf_tune_space *to) {
+    struct kerf_text text = {0};
+    struct kerf_error ignored;
+    int32_t found = -1;
+    if (from->num_params != to->num_params) return -1;
+    kerf_tune_setting_write(from, setting, &text);
+    if (text.failed || kerf_tune_setting_read(to, text.data, &found, &ignored) != KERF_OK) found = -1;
+    kerf_text_free(&text);
+    return found;
+}
+
+static int32_t add(struct study_earlier *earlier, const struct study_record *record,
+                   const struct kerf_tune_space *space) {
+    int32_t before = earlier->count;
+    for (int32_t i = 0; i < record->num_entries && earlier->count < OBSERVATIONS_MAX; i++) {
+        struct kerf_tune_observation seen = record->entries[i].result.observation;
+        if (seen.warmup || seen.disturbed || seen.outcome == KERF_TUNE_FAILED) continue; /* failures may be mended */
+        seen.setting = same_setting(record->space, seen.setting, space);
+        if (seen.setting < 0) continue;
+        seen.slot = earlier->studies;
+        struct kerf_tune_observation *more = realloc(earlier->items, ((size_t)earlier->count + 1) * sizeof *more);
+        if (more == NULL) return KERF_ENOMEM;
+        earlier->items = more;
+        earlier->items[earlier->count++] = seen;
+    }
+    earlier->studies += earlier->count > before;
+    return KERF_OK;
+}
+
+int32_t study_earlier_load(const struct string_list *ids, const struct kerf_tune_space *space,
+                           struct study_earlier *ret_earlier, struct kerf_error *err) {
+    struct study_earlier earlier = {0};
+    int32_t code = KERF_OK;
+    for (int32_t i = 0; i < ids->count && code == KERF_OK; i++) {
+        struct study_record *record = NULL;
+        if (study_record_read(ids->items[i], &record, NULL) == KERF_OK) code = add(&earlier, record, space);
+        study_record_free(record);
+    }
+    if (code != KERF_OK) {
+        study_earlier_free(&earlier);
+        return kerf_error_set(err, code, "not enough memory for earlier studies");
+    }
+    *ret_earlier = earlier;
+    return KERF_OK;
+}
+
+int32_t study_earlier_ids(const struct study_request *request, struct string_list *ret_ids, struct kerf_error *err) {
+    struct string_list ids;
+    char key[STUDY_KEY_SIZE];
+    int32_t code = study_ids(&ids, err), kept = 0;
+    if (code != KERF_OK) return code;
+    study_request_key(request, key);
+    for (int32_t i = 0; i < ids.count; i++) {
+        struct study_record *head = NULL;
+        int is_same = kept < STUDIES_MAX && study_record_peek(ids.items[i], &head, NULL) == KERF_OK &&
+                      strcmp(head->key, key) == 0;
+        study_record_free(head);
+        if (is_same)
+            ids.items[kept++] = ids.items[i];
+        else
+            free((char *)(uintptr_t)ids.items[i]);
+    }
+    ids.count = kept;
+    *ret_ids = ids;
+    return KERF_OK;
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "study/study_request.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+void study_request_defaults(struct study_request *ret_request) {
+    struct kerf_tune_question question;
+    kerf_tune_question_defaults(&question);
+    *ret_request = (struct study_request){.objective = "wall",
+                                          .protocol = "exit",
+                                          .policy = kerf_tune_policy_at(0)->name,
+                                          .within = question.within,
+                                          .margin = question.margin,
+                                          .confidence = question.confidence,
+                                          .slots = 1};
+}
+
+/* ---- As JSON ------------------------------------------------------------------------------------------------ */
+
+/* What a request is made of, once for writing and reading. X(field) */
+#define LISTS(X)   X(params) X(wheres) X(words) X(earlier)
+#define STRINGS(X) X(preset) X(defaults) X(prefer) X(policy) X(objective) X(protocol) X(prepare) X(cleanup) X(launcher)
+#define REALS(X)   X(within) X(margin) X(confidence) X(load_timeout_s) X(trial_timeout_s)
+#define INTEGERS(X)                                                                                                    \
+    X(memory_cap_bytes)                                                                                                \
+    X(max_observations) X(seed) X(maximize) X(slots) X(warmups) X(ignore_interference) X(show_output)
+
+static void write_list(struct kerf_json *json, const char *key, const struct string_list *list) {
+    kerf_json_open(json, key, '[');
+    for (int32_t i = 0; i < list->count; i++) kerf_json_string(json, NULL, list->items[i]);
+    kerf_json_close(json, ']');
+}
+
+void study_request_write(const struct study_request *request, struct kerf_json *json) {
+#define WRITE(field) write_list(json, #field, &request->field);
+    LISTS(WRITE)
+#undef WRITE
+#define WRITE(field) kerf_json_string(json, #field, request->field);
+    STRINGS(WRITE)
+#undef WRITE
+#define WRITE(field) kerf_json_number(json, #field, request->field);
+    REALS(WRITE)
+#undef WRITE
+#define WRITE(field) kerf_json_integer(json, #field, request->field);
+    INTEGERS(WRITE)
+#undef WRITE
+}
+
+static int read_list(const json_t *array, struct string_list *ret_list) {
+    size_t count = json_array_size(array);
+    const char **items = calloc(count + 1, sizeof *items);
+    if (items == NULL) return 0;
+    for (size_t i = 0; i < count; i++)
+        if ((items[i] = json_string_value(json_array_get(array, i))) == NULL) {
+            free(items);
+            return 0;
+        }
+    *ret_list = (struct string_list){items, (int32_t)count};
+    return 1;
+}
+
+static int read_real(const json_t *json, double *ret_value) {
+    if (!json_is_number(json)) return 0;
+    *ret_value = json_number_value(json);
+    return 1;
+}
+
+int32_t study_request_read(const json_t *document, struct study_request *ret_request, struct kerf_error *err) {
+    struct study_request request;
+    const char *at_fault = NULL;
+    study_request_defaults(&request);
+#define READ(field)                                                                                                    \
+    if (!read_list(json_object_get(document, #field), &request.field)) at_fault = #field;
+    LISTS(READ)
+#undef READ
+#define READ(field) request.field = json_string_value(json_object_get(document, #field));
+    STRINGS(READ)
+#undef READ
+#define READ(field)                                                                                                    \
+    if (!read_real(json_object_get(document, #field), &request.field)) at_fault = #field;
+    REALS(READ)
+#undef READ
+#define READ(field) request.field = (__typeof__(request.field))json_integer_value(json_object_get(document, #field));
+    INTEGERS(READ)
+#undef READ
+    if (request.slots < 1 || request.slots > STUDY_SLOTS_MAX) at_fault = "slots";
+    if (request.objective == NULL) at_fault = "objective";
+    if (request.protocol == NULL) at_fault = "protocol";
+    if (at_fault) {
+        study_request_free(&request);
+        return kerf_error_set(err, KERF_ESYNTAX, "\"%s\" of its first line is missing or of another kind", at_fault);
+    }
+    *ret_request = request;
+    return KERF_OK;
+}
+
+void study_request_free(struct study_request *request) {
+#define GIVE_BACK(field)                                                                                               \
+    free(request->field.items);                                                                                        \
+    request->field = (struct string_list){0};
+    LISTS(GIVE_BACK)
+#undef GIVE_BACK
+}
+
+/* ---- As the library takes it -------------------------------------------------------------------------------- */
+
+int32_t study_request_space(const struct study_request *request, struct kerf_tune_space **ret_space,
+                            struct kerf_error *err) {
+    return kerf_tune_space_create(request->params.items, request->params.count, request->wheres.items,
+                                  request->wheres.count, request->defaults, ret_space, err);
+}
+
+struct objective {
+    const char *name; /* ends with ':' where a pattern follows */
+    int32_t code;
+    const char *unit;
+};
+static const struct objective objectives[] = {{"wall", KERF_TRIAL_WALL, "s"},     {"cpu", KERF_TRIAL_CPU, "s"},
+                                              {"memory", KERF_TRIAL_MEMORY, "B"}, {"value", KERF_TRIAL_VALUE, ""},
+                                              {"regex:", KERF_TRIAL_REGEX, ""},   {"json:", KERF_TRIAL_JSON, ""}};
+
+static const struct objective *objective_of(const char *text, const char **ret_pattern) {
+    for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++) {
+        const struct objective *objective = &objectives[i];
+        size_t length = strlen(objective->name);
+        int has_pattern = objective->name[length - 1] == ':';
+        if (strncmp(text, objective->name, length) != 0 || (!has_pattern && text[length])) continue;
+        *ret_pattern = has_pattern ? text + length : NULL;
+        return objective;
+    }
+    return NULL;
+}
+
+/* A worker that is asked for more tells no time, nor does a program whose lines are to be more: "wall" is then what
+ * they say, in a unit of their own. */
+static const struct objective *objective_told(const struct study_request *request, const char **ret_pattern) {
+    const struct objective *objective = objective_of(request->objective, ret_pattern);
+    int tells = strcmp(request->protocol, "worker") == 0 || strcmp(request->protocol, "lines") == 0;
+    if (objective && objective->code == KERF_TRIAL_WALL && request->maximize && tells)
+        return objective_of("value", ret_pattern);
+    return objective;
+}
+
+int32_t study_request_command(const struct study_request *request, struct kerf_trial_command *ret_command,
+                              struct kerf_error *err) {
+    const char *pattern = NULL;
+    const struct objective *objective = objective_told(request, &pattern);
+    if (objective == NULL || (pattern && *pattern == 0))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--objective '%.64s' must be wall, cpu, memory, value, regex:EXPRESSION or json:PATH",
+                              request->objective);
+    int is_of_estimate = request->preset != NULL; /* the cap left settings out by it, and weights are beside it */
+    *ret_command =
+        (struct kerf_trial_command){.words = request->words.items,
+                                    .num_words = request->words.count,
+                                    .protocol = request->protocol,
+                                    .fresh_worker = request->policy && strcmp(request->policy, "best_bub") == 0,
+                                    .objective = objective->code,
+                                    .pattern = pattern,
+                                    .prepare = request->prepare,
+                                    .cleanup = request->cleanup,
+                                    .launcher = request->launcher,
+                                    .slots = request->slots,
+                                    .load_timeout_s = request->load_timeout_s,
+                                    .trial_timeout_s = request->trial_timeout_s,
+                                    .memory_cap_bytes = is_of_estimate ? 0 : request->memory_cap_bytes,
+                                    .show_output = request->show_output,
+                                    .watch_machine = !request->ignore_interference && request->launcher == NULL,
+                                    .root = getenv("KERF_FSROOT")};
+    return KERF_OK;
+}
+
+void study_request_question(const struct study_request *request, const struct kerf_tune_space *space,
+                            struct kerf_tune_question *ret_question) {
+    kerf_tune_question_defaults(ret_question);
+    ret_question->space = space;
+    ret_question->policy = request->policy;
+    ret_question->prefer = request->prefer;
+    ret_question->within = request->within;
+    ret_question->margin = request->margin;
+    ret_question->confidence = request->confidence;
+    ret_question->maximize = request->maximize;
+    ret_question->is_time = study_request_is_time(request);
+    ret_question->max_observations = (int32_t)request->max_observations;
+    ret_question->seed = request->seed;
+}
+
+int study_request_is_time(const struct study_request *request) {
+    return !request->maximize && strcmp(study_request_unit(request), "s") == 0;
+}
+
+const char *study_request_unit(const struct study_request *request) {
+    const char *pattern;
+    const struct objective *objective = objective_told(request, &pattern);
+    return objective ? objective->unit : "";
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One rank's trace from torch.profiler (Kineto's Chrome format): complete events ("ph": "X") of the categories
+ * user_annotation (CPU) and gpu_user_annotation, "ts" and "dur" in microseconds, "ts" counted from
+ * baseTimeNanoseconds where the trace has one. The rank is that of "distributedInfo", else of the file's name, else
+ * files count; a file with several processes has a rank in each.
+ */
+#include "trace/trace_torch.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/input.h"
+#include "trace/trace_json.h"
+
+static const double LARGEST_US = 1e18;
+
+struct torch_file {
+    struct trace_reading *reading;
+    const char *path;
+    size_t first_event, first_rank;
+    int32_t number; /* of the rank; -1: not said */
+    int64_t base_ns;
+    int32_t last_rank; /* index, of the event before */
+};
+
+static int recognises(const char *name) {
+    size_t length = strlen(name);
+    return length > 5 && strcmp(name + length - 5, ".json") == 0;
+}
+
+static int32_t select_all(struct trace_file *files, size_t count, const char *folder, struct kerf_error *err) {
+    (void)folder, (void)err;
+    for (size_t i = 0; i < count; i++) files[i].selected = recognises(files[i].name);
+    return KERF_OK;
+}
+
+static int32_t out_of_memory(struct kerf_error *err) {
+    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the run");
+}
+
+/* ---- Events ----------------------------------------------------------------------------------------------- */
+
+/* A number, also in quotes, as some writers put it. */
+static int32_t read_time(const json_t *event, const char *key, const char *name, double least, double *ret,
+                         const struct trace_place *place, struct kerf_error *err) {
+    const json_t *json = json_object_get(event, key);
+    const char *string = json_string_value(json);
+    char *end = NULL;
+    double value = string ? strtod(string, &end) : json_number_value(json);
+    if (json == NULL)
+        return trace_fail(place, KERF_EINVALID, err, "%.64s has no \"%s\", a number of microseconds", name, key);
+    if (!(string ? *string && *end == 0 : json_is_number(json)) || !(fabs(value) <= LARGEST_US))
+        return trace_fail(place, KERF_EINVALID, err, "\"%s\" of %.64s must be a number of microseconds up to %g", key,
+                          name, LARGEST_US);
+    if (value < least)
+        return trace_fail(place, KERF_EINVALID, err, "%.64s ends before it starts: its \"dur\" is %g", name, value);
+    *ret = value;
+    return KERF_OK;
+}
+
+/* A process of the file; -1 when memory runs out. */
+static int32_t find_rank(struct torch_file *file, double process) {
+    struct trace_reading *reading = file->reading;
+    if (file->last_rank >= 0 && reading->ranks[file->last_rank].process == process) return file->last_rank;
+    for (size_t i = file->first_rank; i < reading->num_ranks; i++)
+        if (reading->ranks[i].process == process) return file->last_rank = (int32_t)i;
+    return file->last_rank = trace_add_rank(
+               reading,
+               &(struct trace_rank){
+                   .file = file->path, .number = -1, .device = -1, .process = process, .file_index = reading->files});
+}
+
+/* A process or thread is a number, or a string that the profiler's own tracks have. */
+static double track(const json_t *event, const char *key) {
+    double value = json_number_value(json_object_get(event, key));
+    return fabs(value) < 1e9 ? value : 0;
+}
+
+static int32_t read_event(void *context, const json_t *event, const struct trace_place *place, struct kerf_error *err) {
+    struct torch_file *file = context;
+    struct trace_reading *reading = file->reading;
+    const char *name = json_string_value(json_object_get(event, "name"));
+    const char *phase = json_string_value(json_object_get(event, "ph"));
+    const char *category = json_string_value(json_object_get(event, "cat"));
+    struct trace_event read = {.on_gpu = category && strcmp(category, "gpu_user_annotation") == 0};
+    int32_t next_stage;
+    double ts = 0, dur = 0;
+    if (name == NULL || phase == NULL || strcmp(phase, "X") != 0) return KERF_OK;
+    if (category && !read.on_gpu && strcmp(category, "user_annotation") != 0) return KERF_OK;
+    if (!torch_parse_name(name, &read.op, &next_stage)) return KERF_OK;
+    if (next_stage > reading->next_stage) reading->next_stage = next_stage;
+    if (read.op.kind == TRACE_NOTHING) return KERF_OK;
+    int32_t code = read_time(event, "ts", name, -INFINITY, &ts, place, err);
+    if (code == KERF_OK) code = read_time(event, "dur", name, 0, &dur, place, err);
+    if (code != KERF_OK) return code;
+    if (!reading->has_first) reading->first_us = ts, reading->has_first = 1;
+    read.start_s = (ts - reading->first_us) * 1e-6;
+    read.end_s = read.start_s + dur * 1e-6;
+    read.lane = (int32_t)track(event, "tid");
+    read.rank = find_rank(file, track(event, "pid"));
+    return read.rank >= 0 && trace_add_event(reading, &read) ? KERF_OK : out_of_memory(err);
+}
+
+/* ---- The rest of the file --------------------------------------------------------------------------------- */
+
+static int is_key(const char *key, size_t length, const char *wanted) {
+    return length == strlen(wanted) && memcmp(key, wanted, length) == 0;
+}
+
+static int32_t read_distributed(struct torch_file *file, const char *value, size_t length) {
+    json_t *info = json_loadb(value, length, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
+    const json_t *rank = json_object_get(info, "rank");
+    double number = json_number_value(rank);
+    if (json_is_number(rank) && number >= 0 && number < 1e9) file->number = (int32_t)number;
+    json_decref(info);
+    return KERF_OK;
+}
+
+static int32_t read_base_time(struct torch_file *file, const char *value, size_t length,
+                              const struct trace_place *place, struct kerf_error *err) {
+    char digits[24];
+    char *end = digits;
+    if (length < sizeof digits) {
+        memcpy(digits, value, length);
+        digits[length] = 0;
+        errno = 0;
+        file->base_ns = strtoll(digits, &end, 10);
+    }
+    if (end == digits || *end || errno || file->base_ns < 0)
+        return trace_fail(place, KERF_EINVALID, err, "\"baseTimeNanoseconds\" must be a whole number of nanoseconds");
+    return KERF_OK;
+}
+
+static int32_t read_member(void *context, const char *key, size_t key_length, const char *value, size_t length,
+                           const struct trace_place *place, struct kerf_error *err) {
+    if (is_key(key, key_length, "distributedInfo")) return read_distributed(context, value, length);
+    if (is_key(key, key_length, "baseTimeNanoseconds")) return read_base_time(context, value, length, place, err);
+    return KERF_OK;
+}
+
+/* The number behind the last "rank" of a file's name: rank0_trace.json, trace-rank_3.json. */
+static int32_t rank_of_name(const char *name) {
+    int32_t rank = -1;
+    for (const char *at = strstr(name, "rank"); at; at = strstr(at + 1, "rank")) {
+        const char *c = at + 4;
+        if (*c == '_' || *c == '-' || *c == '.') c++;
+        if (*c >= '0' && *c <= '9' && strspn(c, "0123456789") <= 9) rank = (int32_t)strtol(c, NULL, 10);
+    }
+    return rank;
+}
+
+/* Times of this file from the first file's base, where bases differ. */
+static void rebase(struct torch_file *file) {
+    struct trace_reading *reading = file->reading;
+    if (reading->traces == 1) reading->first_ns = file->base_ns;
+    double later_s = (double)(file->base_ns - reading->first_ns) * 1e-9;
+    for (size_t i = file->first_event; i < reading->num_events && later_s != 0; i++) {
+        reading->events[i].start_s += later_s;
+        reading->events[i].end_s += later_s;
+    }
+}
+
+static int32_t read_torch(struct trace_reading *reading, const struct trace_file *trace_file, const char *text, size_t length,
+                          struct kerf_error *err) {
+    static const char *const words[] = {"PP:", "ProfilerStep#"};
+    struct torch_file file = {.reading = reading,
+                              .path = trace_file->path,
+                              .first_event = reading->num_events,
+                              .first_rank = reading->num_ranks,
+                              .number = -1,
+                              .last_rank = -1};
+    const struct trace_visitor visitor = {
+        .context = &file, .words = words, .num_words = 2, .event = read_event, .member = read_member};
+    int found = 0;
+    int32_t code = trace_visit(text, length, trace_file->path, &visitor, &found, err);
+    if (code != KERF_OK || !found) return code;
+    reading->traces++;
+    rebase(&file);
+    if (file.number < 0) file.number = rank_of_name(trace_file->name);
+    for (size_t i = file.first_rank; i < reading->num_ranks; i++) reading->ranks[i].number = file.number;
+    return KERF_OK;
+}
+
+const struct trace_format trace_torch = {
+    .source = "PyTorch profiler",
+    .expected = "*.json with \"traceEvents\" for each rank",
+    .recognises = recognises,
+    .select = select_all,
+    .read = read_torch,
+    .finish = torch_finish,
+};

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the number of a trial comes from: a clock, the system's account of the program, or what the program printed. */
+#include <math.h>
+#include <string.h>
+#include "trial/failure_words.h"
+#include "trial/json_path.h"
+#include "trial/trial_slot.h"
+
+enum { CAPTURED_MOST = 32 << 20 }; /* bytes of output in which a JSON value is looked for: the last ones */
+
+static const char *const objective_names[] = {"wall time", "CPU time", "memory", "regex", "JSON", "value"};
+
+int objective_is_time(const struct slot *slot) {
+    int32_t objective = slot->runner->command.objective;
+    return objective == KERF_TRIAL_WALL || objective == KERF_TRIAL_CPU;
+}
+
+/* ---- Checking ------------------------------------------------------------------------------------------------ */
+
+static int32_t check_regex(struct kerf_trial_runner *runner, struct kerf_error *err) {
+    char why[200];
+    int number = regcomp(&runner->regex, runner->command.pattern, REG_EXTENDED);
+    if (number != 0) {
+        regerror(number, &runner->regex, why, sizeof why);
+        return kerf_error_set(err, KERF_EINVALID, "the expression \"%.100s\" cannot be read: %s",
+                              runner->command.pattern, why);
+    }
+    runner->has_regex = 1;
+    if (runner->regex.re_nsub > 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "the expression \"%.100s\" has no group; put the number in ( )",
+                          runner->command.pattern);
+}
+
+int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial_runner *runner,
+                        struct kerf_error *err) {
+    int32_t objective = runner->command.objective;
+    int has_pattern = runner->command.pattern && *runner->command.pattern;
+    if (objective < KERF_TRIAL_WALL || objective > KERF_TRIAL_VALUE)
+        return kerf_error_set(err, KERF_EINVALID, "%d is no objective", (int)objective);
+    if (!(protocol->objectives & OBJECTIVE_BIT(objective))) {
+        struct kerf_text known = {0};
+        for (int32_t i = 0; i <= KERF_TRIAL_VALUE; i++)
+            if (protocol->objectives & OBJECTIVE_BIT(i))
+                kerf_text_printf(&known, "%s%s", known.length ? ", " : "", objective_names[i]);
+        kerf_error_set(err, KERF_EINVALID, "the protocol %s has no %s to measure; it has %s", protocol->about.name,
+                       objective_names[objective], known.failed ? "others" : known.data);
+        kerf_text_free(&known);
+        return KERF_EINVALID;
+    }
+    if (objective != KERF_TRIAL_REGEX && objective != KERF_TRIAL_JSON) return KERF_OK;
+    if (!has_pattern)
+        return kerf_error_set(err, KERF_EINVALID, "the objective %s needs %s", objective_names[objective],
+                              objective == KERF_TRIAL_REGEX ? "an expression" : "a path");
+    if (objective == KERF_TRIAL_REGEX) return check_regex(runner, err);
+    if (json_path_is_valid(runner->command.pattern)) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "\"%.100s\" is no path; such is results.0.seconds",
+                          runner->command.pattern);
+}
+
+/* ---- Lines --------------------------------------------------------------------------------------------------- */
+
+/* 1 when the text is a finite number and nothing else but blanks. */
+static int whole_number(const char *text, double *ret_value) {
+    char *end;
+    *ret_value = kerf_number_parse(text, &end);
+    while (*end == ' ' || *end == '\t') end++;
+    return end != text && *end == 0 && isfinite(*ret_value);
+}
+
+/* 0: the line does not match; 1: *ret_value; -1: what matches is no number, and odd quotes it. */
+static int match(const struct kerf_trial_runner *runner, const char *line, double *ret_value, char *odd, size_t size) {
+    regmatch_t groups[2];
+    char text[128];
+    if (regexec(&runner->regex, line, 2, groups, 0) != 0 || groups[1].rm_so < 0) return 0;
+    size_t length = (size_t)(groups[1].rm_eo - groups[1].rm_so);
+    if (length >= sizeof text) length = sizeof text - 1;
+    memcpy(text, line + groups[1].rm_so, length);
+    text[length] = 0;
+    if (whole_number(text, ret_value)) return 1;
+    quote_line(text, odd, size);
+    return -1;
+}
+
+void objective_line(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s) {
+    (void)now_s;
+    struct trial *trial = &slot->trial;
+    struct kerf_text *captured = &trial->captured;
+    double value = 0;
+    switch (slot->runner->command.objective) {
+    case KERF_TRIAL_REGEX: {
+        int found = match(slot->runner, line, &value, trial->odd, sizeof trial->odd);
+        if (found != 0) trial->has_found = found > 0;
+        if (found > 0) trial->found = value;
+        break;
+    }
+    case KERF_TRIAL_JSON:
+        if (stream != STREAM_OUT) break;
+        if (captured->length + length > CAPTURED_MOST) {
+            size_t kept = captured->length / 2;
+            memmove(captured->data, captured->data + captured->length - kept, kept);
+            captured->length = kept;
+        }
+        kerf_text_write(captured, line, length);
+        kerf_text_write(captured, "\n", 1);
+        break;
+    default: break;
+    }
+}
+
+int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value) {
+    const struct kerf_trial_runner *runner = slot->runner;
+    char why[160];
+    int found = 0;
+    switch (runner->command.objective) {
+    case KERF_TRIAL_REGEX: return match(runner, line, ret_value, why, sizeof why) > 0;
+    case KERF_TRIAL_JSON: {
+        json_t *value = json_loadb(line, length, JSON_DECODE_INT_AS_REAL, NULL);
+        if (value) found = json_path_number(value, runner->command.pattern, ret_value, why, sizeof why);
+        json_decref(value);
+        return found;
+    }
+    default: return whole_number(line, ret_value);
+    }
+}
+
+/* ---- The end ------------------------------------------------------------------------------------------------- */
+
+static void find_json(struct slot *slot) {
+    struct trial *trial = &slot->trial;
+    json_t *value = trial->captured.data ? json_last_value(trial->captured.data, trial->captured.length) : NULL;
+    char why[160];
+    double number;
+    if (value == NULL)
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no JSON object or array begins a line of its output");
+    else if (json_path_number(value, slot->runner->command.pattern, &number, why, sizeof why))
+        slot_value(slot, number);
+    else
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%s", why);
+    json_decref(value);
+}
+
+void objective_over(struct slot *slot) {
+    struct trial *trial = &slot->trial;
+    const struct kerf_trial_result *result = &trial->result;
+    switch (slot->runner->command.objective) {
+    case KERF_TRIAL_CPU: slot_value(slot, result->cpu_s); break;
+    case KERF_TRIAL_MEMORY:
+        if (result->peak_bytes > 0)
+            slot_value(slot, (double)result->peak_bytes);
+        else
+            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not tell its memory");
+        break;
+    case KERF_TRIAL_REGEX:
+        if (trial->has_found)
+            slot_value(slot, trial->found);
+        else if (trial->odd[0])
+            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "\"%s\", which the expression finds, is no number", trial->odd);
+        else
+            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no line of its output matches the expression");
+        break;
+    case KERF_TRIAL_JSON: find_json(slot); break;
+    default: slot_value(slot, result->wall_s); break;
+    }
+}

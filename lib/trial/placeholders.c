@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial/placeholders.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SETTING = -1, UNKNOWN = -2 };
+
+/* ---- Reading a word ------------------------------------------------------------------------------------------ */
+
+/* A piece of a word: text, or a placeholder. */
+struct piece {
+    const char *text; /* of a placeholder its name */
+    size_t length;
+    int is_placeholder;
+};
+
+/* The next piece at *word, which moves behind it. 0 at the end. A { without a } is text. */
+static int next_piece(const char **word, struct piece *ret_piece) {
+    const char *c = *word, *close;
+    if (*c == 0) return 0;
+    if (c[0] == '{' && c[1] == '{') {
+        *ret_piece = (struct piece){c, 1, 0};
+        *word = c + 2;
+    } else if (c[0] == '{' && (close = strchr(c, '}'))) {
+        *ret_piece = (struct piece){c + 1, (size_t)(close - c - 1), 1};
+        *word = close + 1;
+    } else {
+        size_t length = 1 + strcspn(c + 1, "{");
+        *ret_piece = (struct piece){c, length, 0};
+        *word = c + length;
+    }
+    return 1;
+}
+
+/* The parameter that a placeholder names, SETTING or UNKNOWN. */
+static int32_t find_param(const struct kerf_tune_space *space, const struct piece *piece) {
+    for (int32_t i = 0; i < space->num_params; i++)
+        if (strlen(space->params[i].name) == piece->length &&
+            memcmp(space->params[i].name, piece->text, piece->length) == 0)
+            return i;
+    return piece->length == 7 && memcmp(piece->text, "setting", 7) == 0 ? SETTING : UNKNOWN;
+}
+
+/* ---- Checking ------------------------------------------------------------------------------------------------ */
+
+static int32_t unknown_placeholder(const struct kerf_tune_space *space, const struct piece *piece,
+                                   struct kerf_error *err) {
+    const char **names = malloc((size_t)(space->num_params + 1) * sizeof *names);
+    char *word = strndup(piece->text, piece->length);
+    const char *nearest = NULL;
+    for (int32_t i = 0; names && i < space->num_params; i++) names[i] = space->params[i].name;
+    if (names && word) nearest = kerf_text_nearest(word, names, (size_t)space->num_params);
+    if (nearest)
+        kerf_error_set(err, KERF_EINVALID, "{%.64s} in the command is no parameter; did you mean {%s}?", word, nearest);
+    else
+        kerf_error_set(err, KERF_EINVALID, "{%.64s} in the command is no parameter; a literal brace is written {{",
+                       word ? word : "");
+    free(names);
+    free(word);
+    return KERF_EINVALID;
+}
+
+int32_t placeholders_check(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
+                           int may_leave_out, struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    char *used = calloc((size_t)space->num_params + 1, 1);
+    if (used == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the command");
+    for (int32_t i = 0; i < command->num_words && code == KERF_OK; i++) {
+        const char *word = command->words[i];
+        for (struct piece piece; code == KERF_OK && next_piece(&word, &piece);) {
+            int32_t param = piece.is_placeholder ? find_param(space, &piece) : UNKNOWN;
+            if (param >= 0) used[param] = 1;
+            if (param == SETTING) memset(used, 1, (size_t)space->num_params);
+            if (param == UNKNOWN && piece.is_placeholder) code = unknown_placeholder(space, &piece, err);
+        }
+    }
+    for (int32_t i = 0; i < space->num_params && code == KERF_OK && !may_leave_out; i++)
+        if (!used[i])
+            code = kerf_error_set(err, KERF_EINVALID,
+                                  "the command does not use the parameter %.64s; write {%.64s} where its value goes",
+                                  space->params[i].name, space->params[i].name);
+    free(used);
+    return code;
+}
+
+int placeholders_any(const struct kerf_trial_command *command) {
+    struct piece piece;
+    for (int32_t i = 0; i < command->num_words; i++)
+        for (const char *word = command->words[i]; next_piece(&word, &piece);)
+            if (piece.is_placeholder) return 1;
+    return 0;
+}
+
+/* ---- Filling ------------------------------------------------------------------------------------------------- */
+
+struct words {
+    char **list; /* ended by NULL */
+    size_t count, capacity;
+    struct arena *arena;
+    int failed;
+};
+
+static void add_word(struct words *words, const char *text) {
+    if (words->count + 1 >= words->capacity) {
+        size_t capacity = words->capacity ? 2 * words->capacity : 32;
+        char **list = arena_alloc(words->arena, capacity, sizeof *list);
+        if (list && words->count > 0) memcpy(list, words->list, words->count * sizeof *list);
+        words->list = list;
+        words->capacity = list ? capacity : 0;
+        if (list == NULL) words->count = 0;
+    }
+    char *copy = words->list ? arena_strdup(words->arena, text) : NULL;
+    if (copy)
+        words->list[words->count++] = copy;
+    else
+        words->failed = 1;
+}
+
+/* Splits at blanks; quotes and backslashes keep what they hold together, as a shell's. */
+static void add_split(struct words *words, const char *text) {
+    struct kerf_text word = {0};
+    for (const char *c = text; *c;) {
+        char quote = 0;
+        while (*c == ' ' || *c == '\t' || *c == '\n') c++;
+        if (*c == 0) break;
+        kerf_text_clear(&word);
+        for (; *c && (quote || !strchr(" \t\n", *c)); c++) {
+            if (quote ? *c == quote : *c == '\'' || *c == '"') {
+                quote = quote ? 0 : *c;
+            } else {
+                if (*c == '\\' && c[1] && quote != '\'') c++;
+                kerf_text_write(&word, c, 1);
+            }
+        }
+        add_word(words, word.length > 0 ? word.data : "");
+    }
+    if (word.failed) words->failed = 1;
+    kerf_text_free(&word);
+}
+
+static const char *text_of(const struct kerf_tune_space *space, int32_t setting, int32_t param) {
+    int32_t value = space->values[(size_t)setting * (size_t)space->num_params + (size_t)param];
+    return space->params[param].texts[value];
+}
+
+static void add_filled(struct words *words, const struct kerf_tune_space *space, int32_t setting, const char *word) {
+    struct kerf_text text = {0};
+    struct piece piece;
+    const char *rest = word;
+    if (next_piece(&rest, &piece) && piece.is_placeholder && *rest == 0) {
+        int32_t param = find_param(space, &piece);
+        if (param >= 0 && space->params[param].kind == KERF_TUNE_FLAG) {
+            add_split(words, text_of(space, setting, param));
+            return;
+        }
+    }
+    for (rest = word; next_piece(&rest, &piece);) {
+        int32_t param = piece.is_placeholder ? find_param(space, &piece) : UNKNOWN;
+        struct kerf_json json;
+        kerf_json_begin(&json, &text);
+        if (param >= 0)
+            kerf_text_add(&text, text_of(space, setting, param));
+        else if (param == SETTING)
+            kerf_tune_setting_json(&json, NULL, space, setting);
+        else
+            kerf_text_write(&text, piece.text, piece.length);
+    }
+    add_word(words, text.length > 0 ? text.data : "");
+    if (text.failed) words->failed = 1;
+    kerf_text_free(&text);
+}
+
+char **placeholders_fill(const struct kerf_tune_space *space, const struct kerf_trial_command *command, int32_t setting,
+                         struct arena *arena) {
+    struct words words = {.arena = arena};
+    if (command->launcher) add_split(&words, command->launcher);
+    for (int32_t i = 0; i < command->num_words; i++) add_filled(&words, space, setting, command->words[i]);
+    return words.failed || words.count == 0 ? NULL : words.list;
+}
+
+/* ---- For people ---------------------------------------------------------------------------------------------- */
+
+static void write_quoted(const char *word, struct kerf_text *out) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";
+    if (*word && strspn(word, plain) == strlen(word)) {
+        kerf_text_add(out, word);
+        return;
+    }
+    kerf_text_add(out, "'");
+    for (const char *c = word; *c; c++) {
+        if (*c == '\'')
+            kerf_text_add(out, "'\\''");
+        else
+            kerf_text_write(out, c, 1);
+    }
+    kerf_text_add(out, "'");
+}
+
+void kerf_trial_command_write(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
+                              int32_t setting, struct kerf_text *out) {
+    struct arena arena = {0};
+    char **words = placeholders_fill(space, command, setting, &arena);
+    if (words == NULL && command->num_words > 0) out->failed = 1;
+    for (size_t i = 0; words && words[i]; i++) {
+        if (i > 0) kerf_text_add(out, " ");
+        write_quoted(words[i], out);
+    }
+    arena_free(&arena);
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runners: made of a command, waited for in one poll(2), and given back without a process left. */
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#include "trial/failure_words.h"
+#include "trial/placeholders.h"
+#include "trial/processor_share.h"
+#include "trial/trial_slot.h"
+
+enum { SLOTS_MOST = 1024, WORDS_MOST = 100000 };
+static const double LOAD_TIMEOUT_S = 600, GRACE_S = 2;
+static const double LAUNCHER_GRACE_S = 10; /* it has to end what runs elsewhere */
+
+/* ---- What programs write ------------------------------------------------------------------------------------ */
+
+static void remember(struct trial *trial, enum program_stream stream, const char *line) {
+    quote_line(line, trial->said[stream], sizeof trial->said[stream]);
+    if (says_out_of_memory(line)) quote_line(line, trial->memory, sizeof trial->memory);
+}
+
+void slot_stray_line(const struct slot *slot, const char *line, size_t length) {
+    if (slot->runner->command.show_output) return; /* it is there already */
+    program_pass_on(line, length);
+    program_pass_on("\n", 1);
+}
+
+static void program_line(void *context, enum program_stream stream, char *line, size_t length) {
+    struct slot *slot = context;
+    struct trial *trial = &slot->trial;
+    int is_answer = stream == STREAM_OUT && slot->runner->protocol->is_persistent && *line == '{';
+    int is_heard = (trial->phase == PHASE_LOAD || trial->phase == PHASE_RUN) && !trial->is_decided;
+    if (!is_heard && stream == STREAM_OUT && slot->runner->protocol->is_persistent) slot_stray_line(slot, line, length);
+    if (trial->phase != PHASE_LOAD && trial->phase != PHASE_RUN) return;
+    if (!is_answer) remember(trial, stream, line);
+    if (!trial->is_decided) slot->runner->protocol->line(slot, stream, line, length, trial_clock());
+}
+
+static void shell_line(void *context, enum program_stream stream, char *line, size_t length) {
+    struct slot *slot = context;
+    (void)stream;
+    (void)length;
+    if (slot->trial.phase == PHASE_PREPARE) quote_line(line, slot->trial.said[STREAM_ERR], sizeof slot->trial.said[0]);
+}
+
+/* ---- Making one ---------------------------------------------------------------------------------------------- */
+
+static int32_t check_number(double value, const char *name, struct kerf_error *err) {
+    if (isfinite(value) && value >= 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s must be a number of seconds, 0 or more, not %g", name, value);
+}
+
+static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error *err) {
+    const struct kerf_trial_command *command = &runner->command;
+    int32_t code = KERF_OK;
+    if (command->num_words < 1 || command->num_words > WORDS_MOST || command->words == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "there is no command to run");
+    if (runner->protocol == NULL) {
+        const char *names[8];
+        size_t count = 0;
+        for (const struct kerf_trial_protocol *known; count < 8 && (known = kerf_trial_protocol_at(count));)
+            names[count++] = known->name;
+        const char *nearest = kerf_text_nearest(command->protocol, names, count);
+        return kerf_error_set(err, KERF_EUNKNOWN, "there is no protocol \"%.64s\"%s%s%s", command->protocol,
+                              nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
+    }
+    if (command->slots < 1 || command->slots > SLOTS_MOST)
+        return kerf_error_set(err, KERF_EINVALID, "slots must lie between 1 and %d, not %d", SLOTS_MOST,
+                              command->slots);
+    if (command->memory_cap_bytes < 0) return kerf_error_set(err, KERF_EINVALID, "the memory cap must not be below 0");
+    code = check_number(command->load_timeout_s, "the load time-out", err);
+    if (code == KERF_OK) code = check_number(command->trial_timeout_s, "the trial time-out", err);
+    if (code == KERF_OK) code = check_number(command->grace_s, "the grace", err);
+    if (code == KERF_OK) code = objective_check(runner->protocol, runner, err);
+    if (code == KERF_OK) code = placeholders_check(runner->space, command, runner->protocol->is_persistent, err);
+    return code;
+}
+
+/* The program is looked for at once, unless its name depends on the setting. */
+static int32_t check_program(const struct kerf_trial_runner *runner, struct kerf_error *err) {
+    struct arena arena = {0};
+    const struct kerf_trial_command *command = &runner->command;
+    char **words = placeholders_fill(runner->space, command, 0, &arena);
+    int32_t code = words ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the command");
+    if (words && (command->launcher || !strchr(command->words[0], '{'))) {
+        char *path = child_find_program(words[0]);
+        if (path == NULL)
+            code = kerf_error_set(err, KERF_EIO, "%.200s cannot be run: %s", words[0],
+                                  errno == ENOENT ? "there is no such program" : strerror(errno));
+        free(path);
+    }
+    arena_free(&arena);
+    return code;
+}
+
+static int32_t watch_processes(struct kerf_trial_runner *runner, struct kerf_error *err) {
+    struct program_family *family = &runner->family;
+    int32_t slots = runner->command.slots;
+    int pidfd = (int)syscall(SYS_pidfd_open, getpid(), 0U);
+    if (pidfd < 0)
+        return kerf_error_set(err, KERF_EUNSUPPORTED, "trials need Linux 5.3 (pidfd_open): %s", strerror(errno));
+    close(pidfd);
+    int number = trial_guard_start(&runner->guard, 2 * slots, runner->command.launcher ? runner->command.grace_s : 0);
+    if (number != 0) return kerf_error_set(err, KERF_EIO, "a process cannot be started: %s", strerror(number));
+    prctl(PR_GET_CHILD_SUBREAPER, &runner->subreaper_before);
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    family->slots = slots;
+    family->grace_s = runner->command.grace_s;
+    family->show_output = runner->command.show_output;
+    family->since = descendants_now();
+    family->guard = runner->guard.pid;
+    family->roots = runner->guard.sessions;
+    return KERF_OK;
+}
+
+static int32_t make_slots(struct kerf_trial_runner *runner, struct kerf_error *err) {
+    size_t count = (size_t)runner->command.slots;
+    cpu_set_t allowed, share;
+    processors_allowed(&allowed);
+    runner->slots = calloc(count, sizeof *runner->slots);
+    runner->fds = calloc(1 + 2 * count * PROGRAM_FDS, sizeof *runner->fds);
+    runner->family.cpu_s = calloc(2 * count, sizeof *runner->family.cpu_s);
+    runner->family.peak_bytes = calloc(2 * count, sizeof *runner->family.peak_bytes);
+    if (!runner->slots || !runner->fds || !runner->family.cpu_s || !runner->family.peak_bytes)
+        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for %zu slots", count);
+    for (int32_t i = 0; i < runner->command.slots; i++) {
+        struct slot *slot = &runner->slots[i];
+        slot->runner = runner;
+        slot->index = i;
+        slot->processors = allowed;
+        if (runner->command.slots > 1 && !runner->command.launcher)
+            runner->share = processor_share(runner->root, &allowed, runner->command.slots, i, &share);
+        if (runner->share > 0) slot->processors = share;
+        slot->program = (struct program){
+            .family = &runner->family, .index = 2 * i, .rest_fd = -1, .line = program_line, .context = slot};
+        slot->shell = (struct program){.family = &runner->family,
+                                       .index = 2 * i + 1,
+                                       .leaves_rest = 1,
+                                       .rest_fd = -1,
+                                       .line = shell_line,
+                                       .context = slot};
+    }
+    return KERF_OK;
+}
+
+int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
+                                 struct kerf_trial_runner **ret_runner, struct kerf_error *err) {
+    struct kerf_trial_runner *runner = calloc(1, sizeof *runner);
+    if (runner == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for trials");
+    runner->space = space;
+    runner->command = *command;
+    runner->root = command->root ? command->root : "";
+    runner->guard.pipe = -1;
+    runner->created_s = trial_clock();
+    runner->protocol = trial_protocol_find(command->protocol);
+    if (runner->command.slots == 0) runner->command.slots = 1;
+    if (runner->command.load_timeout_s == 0) runner->command.load_timeout_s = LOAD_TIMEOUT_S;
+    if (runner->command.grace_s == 0) runner->command.grace_s = command->launcher ? LAUNCHER_GRACE_S : GRACE_S;
+    int32_t code = check_command(runner, err);
+    if (code == KERF_OK) runner->knows_setting = command->prepare || placeholders_any(command);
+    if (code == KERF_OK) code = check_program(runner, err);
+    if (code == KERF_OK) code = make_slots(runner, err);
+    if (code == KERF_OK) code = watch_processes(runner, err);
+    if (code == KERF_OK)
+        *ret_runner = runner;
+    else
+        kerf_trial_runner_free(runner);
+    return code;
+}
+
+/* ---- Waiting ------------------------------------------------------------------------------------------------- */
+
+/* Sleeps until something happens, until_s at the latest. 1 when wake_fd became readable. */
+static int sleep_until(struct kerf_trial_runner *runner, double until_s, int wake_fd) {
+    struct pollfd *fds = runner->fds;
+    nfds_t count = 0;
+    if (wake_fd >= 0) fds[count++] = (struct pollfd){wake_fd, POLLIN, 0};
+    for (int32_t i = 0; i < runner->command.slots; i++) {
+        until_s = fmin(until_s, slot_until(&runner->slots[i]));
+        count += (nfds_t)program_poll(&runner->slots[i].program, fds + count, &until_s);
+        count += (nfds_t)program_poll(&runner->slots[i].shell, fds + count, &until_s);
+    }
+    double left_s = fmax(0, until_s - trial_clock());
+    const struct timespec left = {(time_t)fmin(left_s, 1e6), (long)(1e9 * (left_s - floor(left_s)))};
+    ppoll(fds, count, isfinite(until_s) ? &left : NULL, NULL);
+    return wake_fd >= 0 && fds[0].revents != 0;
+}
+
+static void step_all(struct kerf_trial_runner *runner) {
+    for (int32_t i = 0; i < runner->command.slots; i++) slot_step(&runner->slots[i], trial_clock());
+}
+
+static struct slot *find_phase(struct kerf_trial_runner *runner, int is_done) {
+    for (int32_t i = 0; i < runner->command.slots; i++) {
+        enum trial_phase phase = runner->slots[i].trial.phase;
+        if (is_done ? phase == PHASE_DONE : phase != PHASE_NONE) return &runner->slots[i];
+    }
+    return NULL;
+}
+
+/* Of several slots kerf's clock counts, since those of their workers are not one. */
+static void place_in_time(struct slot *slot) {
+    const struct kerf_trial_runner *runner = slot->runner;
+    struct kerf_tune_observation *seen = &slot->trial.result.observation;
+    struct time_span kerfs = {seen->start_s, seen->end_s};
+    if (!runner->protocol->is_persistent || runner->command.slots > 1) return;
+    struct time_span span = slot->trial.has_told
+                                ? worker_clock_answer(&slot->clock, runner->loads, slot->trial.told, kerfs)
+                                : worker_clock_silence(&slot->clock, kerfs);
+    seen->start_s = span.start_s;
+    seen->end_s = span.end_s;
+}
+
+int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int32_t wake_fd,
+                        struct kerf_trial_result *ret_result, int32_t *ret_ended, struct kerf_error *err) {
+    double until_s = timeout_s < 0 ? (double)INFINITY : trial_clock() + timeout_s;
+    if (find_phase(runner, 0) == NULL) return kerf_error_set(err, KERF_EINVALID, "no trial runs that could end");
+    for (;;) {
+        step_all(runner);
+        struct slot *done = find_phase(runner, 1);
+        if (done) {
+            place_in_time(done);
+            *ret_result = done->trial.result;
+            *ret_ended = 1;
+            done->trial.phase = PHASE_NONE;
+            return KERF_OK;
+        }
+        if (trial_clock() >= until_s) {
+            *ret_ended = 0;
+            return KERF_OK;
+        }
+        if (sleep_until(runner, until_s, wake_fd))
+            return kerf_error_set(err, KERF_EINTERRUPTED, "interrupted while a trial ran");
+    }
+}
+
+int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t id, int32_t setting, double limit,
+                         struct kerf_error *err) {
+    if (slot < 0 || slot >= runner->command.slots)
+        return kerf_error_set(err, KERF_EINVALID, "slots are 0 to %d, not %d", runner->command.slots - 1, slot);
+    if (setting < 0 || setting >= runner->space->num_settings)
+        return kerf_error_set(err, KERF_EINVALID, "there is no setting %d", setting);
+    if (runner->slots[slot].trial.phase != PHASE_NONE)
+        return kerf_error_set(err, KERF_EINVALID, "a trial runs on slot %d", slot);
+    double now_s = trial_clock();
+    slot_step(&runner->slots[slot], now_s); /* a worker may have died since */
+    slot_begin(&runner->slots[slot], id, setting, limit, now_s);
+    slot_step(&runner->slots[slot], now_s);
+    return KERF_OK;
+}
+
+void kerf_trial_timeout(struct kerf_trial_runner *runner, double trial_timeout_s) {
+    runner->command.trial_timeout_s = trial_timeout_s > 0 && isfinite(trial_timeout_s) ? trial_timeout_s : 0;
+}
+
+const char *kerf_trial_memory_cap(const struct kerf_trial_runner *runner) {
+    struct memory_cap cap;
+    if (runner->command.memory_cap_bytes == 0) return "";
+    int is_group = memory_cap_open(&cap, runner->root, -1, runner->command.memory_cap_bytes);
+    memory_cap_close(&cap);
+    return is_group ? "cgroup" : "RLIMIT_AS";
+}
+
+int32_t kerf_trial_processors(const struct kerf_trial_runner *runner) { return runner->share; }
+
+int64_t kerf_trial_loads(const struct kerf_trial_runner *runner) { return runner->loads; }
+
+/* ---- The end ------------------------------------------------------------------------------------------------- */
+
+static int is_quiet(const struct kerf_trial_runner *runner) {
+    for (int32_t i = 0; i < runner->command.slots; i++) {
+        const struct slot *slot = &runner->slots[i];
+        if (slot->program.pid > 0 || slot->shell.pid > 0) return 0;
+        if (slot->trial.phase != PHASE_NONE && slot->trial.phase != PHASE_DONE) return 0;
+    }
+    return 1;
+}
+
+static void end_all(struct kerf_trial_runner *runner) {
+    runner->is_ending = 1;
+    step_all(runner);
+    for (int32_t i = 0; i < runner->command.slots; i++) slot_interrupt(&runner->slots[i], trial_clock());
+    for (step_all(runner); !is_quiet(runner); step_all(runner)) sleep_until(runner, (double)INFINITY, -1);
+    program_family_end(&runner->family);
+    prctl(PR_SET_CHILD_SUBREAPER, runner->subreaper_before);
+}
+
+struct kerf_trial_runner *kerf_trial_runner_free(struct kerf_trial_runner *runner) {
+    if (runner == NULL) return NULL;
+    if (runner->family.roots) end_all(runner);
+    trial_guard_stop(&runner->guard);
+    for (int32_t i = 0; runner->slots && i < runner->command.slots; i++) {
+        struct slot *slot = &runner->slots[i];
+        program_free(&slot->program);
+        program_free(&slot->shell);
+        kerf_text_free(&slot->words);
+        kerf_text_free(&slot->trial.captured);
+        arena_free(&slot->arena);
+    }
+    if (runner->has_regex) regfree(&runner->regex);
+    descendants_free(&runner->family.all);
+    free(runner->family.cpu_s);
+    free(runner->family.peak_bytes);
+    free(runner->slots);
+    free(runner->fds);
+    free(runner);
+    return NULL;
+}

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial/trial_slot.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+#include "trial/failure_words.h"
+#include "trial/placeholders.h"
+
+static const double CLOSED_S = 1;   /* between a worker's closing of its output and its end */
+static const double CLEANUP_S = 10; /* of cleanup, when everything ends */
+
+double trial_clock(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* ---- Deciding ------------------------------------------------------------------------------------------------ */
+
+static int decide(struct slot *slot, int32_t outcome, double value) {
+    struct trial *trial = &slot->trial;
+    if (trial->is_decided) return 0; /* what happened first counts */
+    trial->is_decided = 1;
+    trial->result.observation.outcome = outcome;
+    trial->result.observation.value = value;
+    return 1;
+}
+
+/* A worker that is started alike for every setting, and was not told one yet. */
+static int is_of_no_setting(const struct slot *slot) {
+    const struct kerf_trial_runner *runner = slot->runner;
+    return runner->protocol->is_persistent && !runner->knows_setting && slot->trial.request == 0;
+}
+
+void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) {
+    struct kerf_trial_result *result = &slot->trial.result;
+    char message[sizeof result->message];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(message, sizeof message, format, args);
+    va_end(args);
+    if (!decide(slot, KERF_TUNE_FAILED, (double)NAN)) return;
+    result->observation.failure = failure;
+    result->is_of_no_setting = is_of_no_setting(slot);
+    quote_line(message, result->message, sizeof result->message);
+}
+
+void slot_value(struct slot *slot, double value) {
+    if (!isfinite(value) || (objective_is_time(slot) && !(value > 0)))
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%g is no %s", value, objective_is_time(slot) ? "time" : "number");
+    else
+        decide(slot, KERF_TUNE_VALUE, value);
+}
+
+void slot_censored(struct slot *slot, double value) { decide(slot, KERF_TUNE_CENSORED, value); }
+
+/* Whether memory ran out: by what the program said, or because the kernel says that it ended processes for that. */
+static int ran_out_of_memory(const struct slot *slot) {
+    const struct program *program = &slot->program;
+    int status = program->wait_status;
+    if (slot->trial.memory[0] || program->cap_kills > 0) return 1;
+    if (status == -1 || !WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL || program->is_killed) return 0;
+    return machine_memory_kills(slot->runner->root) > slot->trial.memory_kills;
+}
+
+static void program_died(struct slot *slot) {
+    const struct trial *trial = &slot->trial;
+    const struct program *program = &slot->program;
+    const char *last = trial->said[STREAM_ERR][0] ? trial->said[STREAM_ERR] : trial->said[STREAM_OUT];
+    int status = program->wait_status;
+    char words[64];
+    if (status == -1) {
+        slot_failed(slot, KERF_TUNE_FAILURE_CRASH, "it ended, and somebody else took its status");
+        return;
+    }
+    status_words(status, words, sizeof words);
+    if (ran_out_of_memory(slot))
+        slot_failed(slot, KERF_TUNE_FAILURE_MEMORY, "%s: %s", words,
+                    trial->memory[0]         ? trial->memory
+                    : program->cap_kills > 0 ? "its memory reached the cap"
+                                             : "the kernel had no memory left");
+    else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
+        slot_failed(slot, KERF_TUNE_FAILURE_CRASH, "%s, from outside", words);
+    else
+        slot_failed(slot, KERF_TUNE_FAILURE_CRASH, "%s%s%s%s", words,
+                    !slot->runner->protocol->is_persistent ? ""
+                    : trial->request > 0                   ? " before it answered"
+                                                           : " before it was ready",
+                    last[0] ? ": " : "", last);
+}
+
+/* A program that ended with success, and is gone. */
+static void program_was_good(struct slot *slot) {
+    struct trial *trial = &slot->trial;
+    struct kerf_trial_result *result = &trial->result;
+    slot->runner->protocol->over(slot);
+    if (result->observation.failure == KERF_TUNE_FAILURE_OUTPUT && trial->memory[0]) {
+        result->observation.failure = KERF_TUNE_FAILURE_MEMORY;
+        quote_line(trial->memory, result->message, sizeof result->message);
+    }
+}
+
+/* ---- Starting programs --------------------------------------------------------------------------------------- */
+
+static int is_ours(const char *variable) {
+    static const char *const names[] = {"KERF_SLOT=", "KERF_SETTING=", TRIAL_MARK "="};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(variable, names[i], strlen(names[i])) == 0) return 1;
+    return 0;
+}
+
+/* This process's environment and KERF_SLOT; of a shell KERF_SETTING, too, of a program its mark. A program's is the
+ * same for all settings, since its size alone can change how fast a program is. */
+static char **make_environment(struct slot *slot, int is_shell) {
+    size_t count = 0, kept = 0;
+    while (environ[count]) count++;
+    char **list = arena_alloc(&slot->arena, count + 3, sizeof *list);
+    if (list == NULL) return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (!is_ours(environ[i])) list[kept++] = environ[i];
+    list[kept] = arena_printf(&slot->arena, "KERF_SLOT=%d", (int)slot->index);
+    if (list[kept++] == NULL) return NULL;
+    if (is_shell) {
+        struct kerf_text text = {0};
+        struct kerf_json json;
+        kerf_json_begin(&json, &text);
+        kerf_tune_setting_json(&json, NULL, slot->runner->space, slot->trial.result.observation.setting);
+        list[kept] = text.data ? arena_printf(&slot->arena, "KERF_SETTING=%s", text.data) : NULL;
+        kerf_text_free(&text);
+    } else {
+        list[kept] = arena_printf(&slot->arena, TRIAL_MARK "=%d", (int)slot->index);
+    }
+    return list[kept] ? list : NULL;
+}
+
+static int start_shell(struct slot *slot, const char *text, double now_s) {
+    char sh[] = "sh", dash_c[] = "-c", *words[] = {sh, dash_c, arena_strdup(&slot->arena, text), NULL};
+    struct program_launch start = {.words = words,
+                                   .environment = make_environment(slot, 1),
+                                   .root = slot->runner->root,
+                                   .processors = slot->runner->share ? &slot->processors : NULL};
+    if (words[2] == NULL || start.environment == NULL) return ENOMEM;
+    slot->trial.until_s = now_s + (slot->runner->is_ending ? CLEANUP_S : slot->runner->command.load_timeout_s);
+    return program_launch(&slot->shell, &start, now_s);
+}
+
+static void joined(char **words, struct kerf_text *out) {
+    kerf_text_clear(out);
+    for (size_t i = 0; words[i]; i++) kerf_text_write(out, words[i], strlen(words[i]) + 1);
+}
+
+static int was_started_with(const struct slot *slot, char **words) {
+    struct kerf_text text = {0};
+    joined(words, &text);
+    int same =
+        !text.failed && text.length == slot->words.length && memcmp(text.data, slot->words.data, text.length) == 0;
+    kerf_text_free(&text);
+    return same;
+}
+
+static void run(struct slot *slot, double now_s) {
+    struct kerf_trial_runner *runner = slot->runner;
+    struct trial *trial = &slot->trial;
+    double timeout_s = runner->command.trial_timeout_s;
+    trial->phase = PHASE_RUN;
+    trial->until_s = timeout_s > 0 ? now_s + timeout_s : (double)INFINITY;
+    if (!runner->protocol->is_persistent && runner->protocol->has_load)
+        trial->until_s = now_s + runner->command.load_timeout_s;
+    runner->protocol->begin(slot, now_s);
+}
+
+static void start_program(struct slot *slot, char **words, double now_s) {
+    struct kerf_trial_runner *runner = slot->runner;
+    const struct trial_protocol *protocol = runner->protocol;
+    struct trial *trial = &slot->trial;
+    const struct program_launch start = {.words = words,
+                                         .environment = make_environment(slot, 0),
+                                         .has_input = protocol->is_persistent,
+                                         .wants_group = runner->command.objective == KERF_TRIAL_MEMORY,
+                                         .cap_bytes = runner->command.memory_cap_bytes,
+                                         .root = runner->root,
+                                         .death_signal = runner->command.launcher ? SIGTERM : SIGKILL,
+                                         .processors = runner->share ? &slot->processors : NULL};
+    int number = ENOMEM;
+    joined(words, &slot->words);
+    slot->setting = trial->result.observation.setting;
+    measure_begin(slot, now_s);
+    if (start.environment && !slot->words.failed) number = program_launch(&slot->program, &start, trial->start_s);
+    if (number != 0) {
+        slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "%.100s cannot be started: %s", words[0], strerror(number));
+        return;
+    }
+    runner->loads++;
+    if (protocol->is_persistent) {
+        trial->phase = PHASE_LOAD;
+        trial->until_s = now_s + runner->command.load_timeout_s;
+    } else {
+        run(slot, now_s);
+    }
+}
+
+void slot_loaded(struct slot *slot, double load_s, double now_s) {
+    struct kerf_trial_runner *runner = slot->runner;
+    struct trial *trial = &slot->trial;
+    double timeout_s = runner->command.trial_timeout_s;
+    if (trial->was_loaded) return;
+    trial->was_loaded = 1;
+    trial->result.load_s = load_s;
+    trial->until_s = timeout_s > 0 ? now_s + timeout_s : (double)INFINITY;
+}
+
+/* ---- Phases: each returns 1 when the next one can begin at once ----------------------------------------------- */
+
+static int begin_cleanup(struct slot *slot, double now_s) {
+    const char *cleanup = slot->runner->command.cleanup;
+    slot->trial.phase = cleanup && start_shell(slot, cleanup, now_s) == 0 ? PHASE_CLEANUP : PHASE_DONE;
+    return 1;
+}
+
+/* The trial is decided, or its program has ended. */
+static int begin_ending(struct slot *slot, double now_s) {
+    struct trial *trial = &slot->trial;
+    measure_end(slot, now_s);
+    if (slot->program.pid > 0 && (trial->must_end || !slot->runner->protocol->is_persistent))
+        program_end(&slot->program, STAGE_TERMINATED, now_s);
+    else if (slot->program.pid > 0 && !slot->program.is_over)
+        return begin_cleanup(slot, now_s);
+    trial->phase = PHASE_ENDING;
+    return 1;
+}
+
+/* Ends a shell that is late. 1: it is gone. */
+static int shell_is_gone(struct slot *slot, double now_s) {
+    if (slot->shell.pid > 0 && now_s >= slot->trial.until_s) {
+        slot->shell.leaves_rest = 0;
+        program_end(&slot->shell, STAGE_TERMINATED, now_s);
+    }
+    return slot->shell.pid == 0;
+}
+
+static int prepare_step(struct slot *slot, double now_s) {
+    int status = slot->shell.wait_status;
+    char words[64];
+    if (!shell_is_gone(slot, now_s)) return 0;
+    if (status == 0) {
+        slot->trial.said[STREAM_ERR][0] = 0;
+        slot->trial.phase = PHASE_REPLACE;
+        return 1;
+    }
+    status_words(status, words, sizeof words);
+    if (slot->shell.stage != STAGE_LIVE)
+        slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "prepare did not end within %g s",
+                    slot->runner->command.load_timeout_s);
+    else
+        slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "prepare %s%s%s", words, slot->trial.said[STREAM_ERR][0] ? ": " : "",
+                    slot->trial.said[STREAM_ERR]);
+    return begin_cleanup(slot, now_s);
+}
+
+static int is_used_up(const struct slot *slot) {
+    return slot->runner->command.fresh_worker && slot->setting != slot->trial.result.observation.setting;
+}
+
+static int replace_step(struct slot *slot, double now_s) {
+    struct program *program = &slot->program;
+    struct kerf_trial_runner *runner = slot->runner;
+    int32_t setting = slot->trial.result.observation.setting;
+    int is_live = program->pid > 0 && program->stage == STAGE_LIVE && !program->is_over;
+    if (program->pid > 0 && !is_live) return 0;
+    char **words = placeholders_fill(runner->space, &runner->command, setting, &slot->arena);
+    if (words == NULL) {
+        slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "kerf has not enough memory for the command");
+    } else if (is_live && (!was_started_with(slot, words) || is_used_up(slot))) {
+        program_end(program, STAGE_ASKED, now_s);
+        return 0;
+    } else if (is_live) {
+        measure_begin(slot, now_s);
+        run(slot, slot->trial.start_s);
+    } else {
+        start_program(slot, words, now_s);
+    }
+    return slot->trial.is_decided ? begin_cleanup(slot, now_s) : 1;
+}
+
+static void time_out(struct slot *slot) {
+    const struct kerf_trial_command *command = &slot->runner->command;
+    struct trial *trial = &slot->trial;
+    int is_worker = slot->runner->protocol->is_persistent;
+    trial->must_end = 1;
+    if (trial->is_closed)
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker closed its output and lives on");
+    else if (trial->phase == PHASE_LOAD || (slot->runner->protocol->has_load && !is_worker && !trial->was_loaded))
+        slot_failed(slot, KERF_TUNE_FAILURE_LOAD,
+                    is_worker ? "not ready within %g s: a worker says {\"ready\":true} once it has loaded"
+                              : "no sample within %g s",
+                    command->load_timeout_s);
+    else
+        slot_failed(slot, KERF_TUNE_FAILURE_HANG, is_worker ? "no answer within %g s" : "no end within %g s",
+                    command->trial_timeout_s);
+}
+
+static int run_step(struct slot *slot, double now_s) {
+    const struct trial_protocol *protocol = slot->runner->protocol;
+    struct trial *trial = &slot->trial;
+    struct program *program = &slot->program;
+    if (trial->is_decided) return begin_ending(slot, now_s);
+    if (program->is_over || program->pid == 0) return begin_ending(slot, now_s);
+    if (trial->phase == PHASE_LOAD && trial->was_loaded) {
+        measure_begin(slot, now_s);
+        run(slot, trial->start_s);
+        return 1;
+    }
+    if (protocol->is_persistent && program->out[STREAM_OUT] < 0 && !trial->is_closed) {
+        trial->is_closed = 1;
+        trial->until_s = fmin(trial->until_s, now_s + CLOSED_S);
+    }
+    if (now_s >= trial->until_s)
+        time_out(slot);
+    else if (now_s >= trial->cut_s)
+        protocol->cut(slot, now_s);
+    return trial->is_decided;
+}
+
+/* A worker that ended before it heard the question says nothing about the setting: another one is asked, once. */
+static int ask_again(struct slot *slot) {
+    struct trial *trial = &slot->trial;
+    if (trial->is_decided || trial->is_asked_again || trial->asked_bytes == 0) return 0;
+    if (slot->program.unheard < trial->asked_bytes) return 0;
+    trial->is_asked_again = 1;
+    trial->was_loaded = trial->is_closed = 0;
+    trial->asked_bytes = 0;
+    trial->request = 0;
+    trial->until_s = (double)INFINITY;
+    trial->phase = PHASE_REPLACE;
+    return 1;
+}
+
+static int ending_step(struct slot *slot, double now_s) {
+    struct trial *trial = &slot->trial;
+    if (slot->program.pid > 0 || slot->shell.pid > 0) return 0;
+    if (ask_again(slot)) return 1;
+    if (!slot->runner->protocol->is_persistent || slot->program.is_over) {
+        measure_gone(slot);
+        trial->result.status = slot->program.wait_status;
+    }
+    if (!trial->is_decided) {
+        if (slot->program.wait_status == 0 && !slot->runner->protocol->is_persistent)
+            program_was_good(slot);
+        else
+            program_died(slot);
+    }
+    return begin_cleanup(slot, now_s);
+}
+
+static int cleanup_step(struct slot *slot, double now_s) {
+    struct kerf_trial_result *result = &slot->trial.result;
+    char words[64];
+    if (!shell_is_gone(slot, now_s)) return 0;
+    slot->trial.phase = PHASE_DONE;
+    if (slot->shell.wait_status != 0 && result->message[0] == 0) {
+        status_words(slot->shell.wait_status, words, sizeof words);
+        snprintf(result->message, sizeof result->message, "cleanup %s", words);
+    }
+    return 1;
+}
+
+void slot_step(struct slot *slot, double now_s) {
+    int again = 1;
+    program_step(&slot->program, now_s);
+    program_step(&slot->shell, now_s);
+    while (again) {
+        switch (slot->trial.phase) {
+        case PHASE_PREPARE: again = prepare_step(slot, now_s); break;
+        case PHASE_REPLACE: again = replace_step(slot, now_s); break;
+        case PHASE_LOAD:
+        case PHASE_RUN: again = run_step(slot, now_s); break;
+        case PHASE_ENDING: again = ending_step(slot, now_s); break;
+        case PHASE_CLEANUP: again = cleanup_step(slot, now_s); break;
+        default: again = 0; break;
+        }
+    }
+}
+
+double slot_until(const struct slot *slot) {
+    const struct trial *trial = &slot->trial;
+    switch (trial->phase) {
+    case PHASE_LOAD: return trial->until_s;
+    case PHASE_PREPARE:
+    case PHASE_CLEANUP: return slot->shell.stage == STAGE_LIVE ? trial->until_s : (double)INFINITY;
+    case PHASE_RUN: return fmin(trial->until_s, trial->cut_s);
+    default: return (double)INFINITY;
+    }
+}
+
+/* ---- The beginning and an early end --------------------------------------------------------------------------- */
+
+void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, double now_s) {
+    const char *prepare = slot->runner->command.prepare;
+    struct kerf_text captured = slot->trial.captured;
+    kerf_text_clear(&captured);
+    arena_reset(&slot->arena);
+    slot->trial = (struct trial){.phase = PHASE_REPLACE,
+                                 .limit = limit,
+                                 .until_s = (double)INFINITY,
+                                 .cut_s = (double)INFINITY,
+                                 .start_s = now_s,
+                                 .captured = captured};
+    slot->trial.result =
+        (struct kerf_trial_result){.observation = {.setting = setting, .slot = slot->index, .value = (double)NAN},
+                                   .cpu_s = (double)NAN,
+                                   .id = id,
+                                   .status = -1,
+                                   .machine = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, 0}};
+    slot->trial.result.observation.start_s = slot->trial.result.observation.end_s = now_s - slot->runner->created_s;
+    if (prepare == NULL) return;
+    int number = start_shell(slot, prepare, now_s);
+    slot->trial.phase = PHASE_PREPARE;
+    if (number == 0) return;
+    slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "prepare cannot be started: %s", strerror(number));
+    begin_cleanup(slot, now_s);
+}
+
+void slot_interrupt(struct slot *slot, double now_s) {
+    enum trial_phase phase = slot->trial.phase;
+    int is_idle = phase == PHASE_NONE || phase >= PHASE_CLEANUP;
+    slot->trial.must_end = 1;
+    program_end(&slot->program, is_idle ? STAGE_ASKED : STAGE_TERMINATED, now_s);
+    if (phase == PHASE_PREPARE || phase == PHASE_REPLACE) {
+        slot->shell.leaves_rest = 0;
+        program_end(&slot->shell, STAGE_TERMINATED, now_s);
+    }
+    if (is_idle) return;
+    slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "interrupted");
+    slot->trial.phase = PHASE_ENDING;
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A slot: one trial at a time from prepare to cleanup, and the program that runs it. What differs between the ways in
+ * which a program and kerf talk is behind `struct trial_protocol`, one file each, registered in trial_protocols.c.
+ *
+ *     NONE -> PREPARE -> REPLACE -> LOAD -> RUN -> ENDING -> CLEANUP -> DONE -> NONE
+ *
+ * A phase that has nothing to do is passed through. A trial is decided once, by what happens first; the rest of its way
+ * only tidies up.
+ */
+#ifndef KERF_TRIAL_TRIAL_SLOT_H
+#define KERF_TRIAL_TRIAL_SLOT_H
+
+#include <regex.h>
+#include <sched.h>
+#include "base/arena.h"
+#include "kerf/trial.h"
+#include "trial/machine_load.h"
+#include "trial/program.h"
+#include "trial/trial_guard.h"
+#include "trial/worker_clock.h"
+
+struct slot;
+
+struct trial_protocol {
+    struct kerf_trial_protocol about;
+    uint32_t objectives; /* 1 << enum kerf_trial_objective, those that it can serve */
+    int is_persistent;   /* one program runs many trials */
+    int has_load;        /* the load time-out runs until slot_loaded */
+
+    /* The program is there, and the trial begins: arms trial->cut_s or asks. */
+    void (*begin)(struct slot *slot, double now_s);
+    /* A line that the program wrote while the trial is not decided. */
+    void (*line)(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s);
+    /* trial->cut_s has come. */
+    void (*cut)(struct slot *slot, double now_s);
+    /* The program has ended with success and is gone: the value. */
+    void (*over)(struct slot *slot);
+};
+const struct trial_protocol *trial_protocol_find(const char *name); /* NULL: there is none; of NULL the default */
+extern const struct trial_protocol exit_protocol, lines_protocol, worker_protocol, llama_bench_protocol;
+
+#define OBJECTIVE_BIT(objective) (1U << (objective))
+
+enum trial_phase {
+    PHASE_NONE,
+    PHASE_PREPARE,
+    PHASE_REPLACE, /* an earlier program is still ending */
+    PHASE_LOAD,
+    PHASE_RUN,
+    PHASE_ENDING, /* decided, or the program is over: waits until it is gone */
+    PHASE_CLEANUP,
+    PHASE_DONE
+};
+
+struct trial {
+    enum trial_phase phase;
+    int is_decided, must_end; /* must_end: the program is of no further use */
+    double limit;
+    double until_s; /* the time-out of the phase; INFINITY */
+    double cut_s;   /* when `limit` is reached; INFINITY */
+    double start_s;
+    int64_t request;    /* id of the question to a worker */
+    size_t asked_bytes; /* its length */
+    int is_asked_again;
+    int was_loaded; /* the load time is told */
+    int is_closed;  /* the worker closed its output, and should end soon */
+    int is_measured;
+    int has_told;          /* a worker told when it measured */
+    struct time_span told; /* by its own clock */
+    /* samples, of lines and llama-bench */
+    double sum, last_s, pause_s;
+    int64_t samples;
+    /* what objectives look for in the output */
+    int has_found;
+    double found;
+    char odd[100];                        /* what was found instead of a number; "" */
+    struct kerf_text captured;            /* the output, of KERF_TRIAL_JSON */
+    char said[STREAMS][120], memory[120]; /* last lines, and one that says that memory ran out; "" */
+    /* as it was at the start */
+    struct machine_load before;
+    double own_before_s, cpu_before_s;
+    int64_t memory_kills;
+    struct kerf_trial_result result;
+};
+
+struct slot {
+    struct kerf_trial_runner *runner;
+    int32_t index;
+    cpu_set_t processors; /* that it may use */
+    struct program program, shell;
+    struct trial trial;
+    struct worker_clock clock;
+    struct kerf_text words; /* what the program was started with, each ended by a NUL */
+    int32_t setting;        /* that it was started for */
+    struct arena arena;     /* of one start */
+};
+
+struct kerf_trial_runner {
+    const struct kerf_tune_space *space;
+    struct kerf_trial_command command; /* with its defaults */
+    const struct trial_protocol *protocol;
+    const char *root; /* as in machine_load.h */
+    regex_t regex;
+    int has_regex;
+    int knows_setting;  /* the command's words depend on it, or what prepares it may */
+    struct slot *slots; /* [command.slots] */
+    int32_t share;      /* processors of a slot's own; 0: it has all that kerf may use */
+    struct pollfd *fds;
+    struct program_family family;
+    struct trial_guard guard;
+    int subreaper_before;
+    int is_ending;
+    double created_s;
+    int64_t loads, requests;
+};
+
+double trial_clock(void);
+
+/* A line on a worker's standard output that is no answer to the question at hand: it goes on to standard error. */
+void slot_stray_line(const struct slot *slot, const char *line, size_t length);
+
+/* ---- The way of a trial (trial_slot.c) ---------------------------------------------------------------------- */
+
+void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, double now_s);
+void slot_step(struct slot *slot, double now_s);
+double slot_until(const struct slot *slot);
+
+/* Ends the slot's program, and its trial with what cleanup there is. */
+void slot_interrupt(struct slot *slot, double now_s);
+
+/* The load time-out is over, the trial's own begins. */
+void slot_loaded(struct slot *slot, double load_s, double now_s);
+
+/* Deciding: the first one counts. */
+void slot_value(struct slot *slot, double value);
+void slot_censored(struct slot *slot, double value);
+void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* ---- The measure of a trial (trial_measure.c) --------------------------------------------------------------- */
+
+void measure_begin(struct slot *slot, double now_s);
+void measure_end(struct slot *slot, double now_s); /* once; the program may live on */
+void measure_gone(struct slot *slot);              /* it is gone, and all of its time is known */
+double measure_cpu_s(struct slot *slot);           /* of the trial until now */
+
+/* ---- What objectives find in output (objective.c) ----------------------------------------------------------- */
+
+int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial_runner *runner,
+                        struct kerf_error *err);
+int objective_is_time(const struct slot *slot);
+/* Looks for the number in a line of either stream. */
+void objective_line(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s);
+/* The line's own number, for protocols with a sample a line: 1 and *ret_value, or 0. */
+int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value);
+/* Decides the trial of a program that ended with success by its objective. */
+void objective_over(struct slot *slot);
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial/worker_answer.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "kerf/tune.h"
+#include "trial/failure_words.h"
+
+static void bad(struct worker_answer *answer, const char *why) {
+    answer->says = WORKER_BAD;
+    snprintf(answer->text, sizeof answer->text, "%s", why);
+}
+
+/* What is null is not told. */
+static int tells(const json_t *root, const char *key) {
+    const json_t *value = json_object_get(root, key);
+    return value && !json_is_null(value);
+}
+
+/* The finite number under key; NAN where it is none. */
+static double number_of(const json_t *root, const char *key) {
+    const json_t *value = json_object_get(root, key);
+    double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    return isfinite(number) ? number : (double)NAN;
+}
+
+static int32_t failure_of(const json_t *root, const char *error) {
+    const char *kind = json_string_value(json_object_get(root, "kind"));
+    if (kind == NULL) return says_out_of_memory(error) ? KERF_TUNE_FAILURE_MEMORY : KERF_TUNE_FAILURE_OTHER;
+    if (strcmp(kind, "memory") == 0) return KERF_TUNE_FAILURE_MEMORY;
+    if (strcmp(kind, "crash") == 0) return KERF_TUNE_FAILURE_CRASH;
+    return KERF_TUNE_FAILURE_OTHER;
+}
+
+static void read_clock(const json_t *root, struct worker_answer *answer) {
+    if (!tells(root, "start_s") && !tells(root, "end_s")) return;
+    answer->start_s = number_of(root, "start_s");
+    answer->end_s = number_of(root, "end_s");
+    if (answer->end_s >= answer->start_s) return;
+    answer->start_s = answer->end_s = (double)NAN;
+    bad(answer, "the worker's start_s and end_s are no times, one and then the other");
+}
+
+static void read_answer(const json_t *root, struct worker_answer *answer) {
+    const json_t *error = json_object_get(root, "error");
+    int has_result = tells(root, "value") || tells(root, "censored");
+    const char *key = tells(root, "censored") ? "censored" : "value";
+    if (error && (!json_is_null(error) || !has_result)) { /* a value beside an error is none */
+        const char *text = json_is_string(error) ? json_string_value(error) : "";
+        answer->says = WORKER_ERROR;
+        quote_line(*text ? text : "the worker tells no reason", answer->text, sizeof answer->text);
+        answer->failure = failure_of(root, text);
+        return;
+    }
+    if (json_object_get(root, key) == NULL) {
+        bad(answer, "the worker's answer has neither value, censored nor error");
+        return;
+    }
+    answer->value = number_of(root, key);
+    answer->says = strcmp(key, "value") == 0 ? WORKER_VALUE : WORKER_CENSORED;
+    if (isnan(answer->value))
+        bad(answer,
+            answer->says == WORKER_VALUE ? "the worker's value is no number" : "the worker's censored is no number");
+    else
+        read_clock(root, answer);
+}
+
+/* Whether a line that is no JSON was meant to be the answer: {"id":7,"value":NaN}, as some libraries write it. */
+static int is_meant_as_answer(const char *line, size_t length, int64_t id) {
+    static const char key[] = "\"id\"";
+    const char *end = line + length, *place = memmem(line, length, key, sizeof key - 1);
+    size_t blank = strspn(line, " \t");
+    while (end > line && (end[-1] == ' ' || end[-1] == '\t')) end--;
+    if (id <= 0 || blank >= length || line[blank] != '{' || end[-1] != '}' || place == NULL) return 0; /* or cut off */
+    for (place += sizeof key - 1; place < end && (*place == ' ' || *place == ':'); place++) {
+    }
+    return place < end && strtod(place, NULL) == (double)id;
+}
+
+void worker_answer_read(const char *line, size_t length, int64_t id, struct worker_answer *ret_answer) {
+    json_t *root = memchr(line, '{', length) ? json_loadb(line, length, JSON_DECODE_INT_AS_REAL, NULL) : NULL;
+    const json_t *id_of = json_object_get(root, "id");
+    *ret_answer = (struct worker_answer){.says = WORKER_OTHER, .start_s = (double)NAN, .end_s = (double)NAN};
+    if (root == NULL && is_meant_as_answer(line, length, id))
+        bad(ret_answer, "the worker's answer is no JSON: NaN and infinities, for one, are none");
+    else if (id > 0 && json_is_number(id_of) && json_number_value(id_of) == (double)id)
+        read_answer(root, ret_answer);
+    else if (id == 0 && json_is_true(json_object_get(root, "ready")))
+        ret_answer->says = WORKER_READY;
+    json_decref(root);
+}
