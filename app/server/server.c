@@ -26,18 +26,6 @@ enum {
     SPARE_FILES = 96 /* for the store, its workers and the threads */
 };
 
-double clock_now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-double clock_ticks_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 /* ---- Connections -------------------------------------------------------------------------------------------- */
 
 static struct exchange *exchange_of(struct MHD_Connection *connection) {

@@ -4,6 +4,7 @@
 #define KERF_SERVER_SERVER_PARTS_H
 
 #include <pthread.h>
+#include "base/clock.h"
 #include "server/access.h"
 #include "server/exchange.h"
 #include "server/log.h"
@@ -56,8 +57,6 @@ static inline int32_t server_request_flags(const struct server *server) {
 
 void server_abandon(struct server *server); /* one whose start failed, or was not finished */
 
-double clock_now_s(void);   /* since 1970 */
-double clock_ticks_s(void); /* only goes up */
 
 /* ---- watch.c: slow and idle connections -------------------------------------------------------------------- */
 

@@ -54,11 +54,15 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) {
     return memory ? memset(memory, 0, count * size) : NULL;
 }
 
-char *arena_strdup(struct arena *arena, const char *string) {
-    size_t size = strlen(string) + 1;
-    char *copy = arena_alloc(arena, size, 1);
-    return copy ? memcpy(copy, string, size) : NULL;
+char *arena_copy(struct arena *arena, const char *bytes, size_t length) {
+    char *copy = length < SIZE_MAX ? arena_take(arena, length + 1, 1) : NULL;
+    if (copy == NULL) return NULL;
+    if (length) memcpy(copy, bytes, length);
+    copy[length] = 0;
+    return copy;
 }
+
+char *arena_strdup(struct arena *arena, const char *string) { return arena_copy(arena, string, strlen(string)); }
 
 char *arena_printf(struct arena *arena, const char *format, ...) {
     va_list args, again;
@@ -81,6 +85,11 @@ void arena_reset(struct arena *arena) {
     }
     keep->next = NULL;
     keep->used = 0;
+}
+
+void arena_trim(struct arena *arena, size_t most) {
+    arena_reset(arena);
+    if (arena->blocks && arena->blocks->size > most) arena_free(arena);
 }
 
 void arena_free(struct arena *arena) {

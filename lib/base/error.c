@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kerf/error.h"
+#include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -18,6 +18,18 @@ int32_t kerf_error_set(struct kerf_error *err, int32_t code, const char *format,
     utf8_clean(fresh.message); /* one line of text, whatever of somebody's input is quoted in it */
     *err = fresh;
     return code;
+}
+
+int32_t error_no_memory(struct kerf_error *err, const char *what) {
+    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for %s", what);
+}
+
+void error_set_file(struct kerf_error *err, const char *name) {
+    if (err == NULL) return;
+    size_t length = strlen(name);
+    const char *end = length < sizeof err->file ? name : name + length - sizeof err->file + 1;
+    snprintf(err->file, sizeof err->file, "%s", end);
+    utf8_clean(err->file);
 }
 
 const char *kerf_error_name(int32_t code) {

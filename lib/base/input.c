@@ -7,15 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/error.h"
 #include "base/utf8.h"
-
-void error_set_file(struct kerf_error *err, const char *name) {
-    if (err == NULL) return;
-    size_t length = strlen(name);
-    const char *end = length < sizeof err->file ? name : name + length - sizeof err->file + 1;
-    snprintf(err->file, sizeof err->file, "%s", end);
-    utf8_clean(err->file);
-}
 
 static int32_t fail(const char *path, const char *what, struct kerf_error *err) {
     kerf_error_set(err, KERF_EIO, "%s", what);

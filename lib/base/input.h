@@ -9,7 +9,4 @@
  * read to its end. Errors name the file. */
 int32_t input_read(const char *path, size_t limit, struct kerf_text *text, struct kerf_error *err);
 
-/* Writes name into err->file; of a long one the end is kept. */
-void error_set_file(struct kerf_error *err, const char *name);
-
 #endif

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/input.h"
+#include "base/error.h"
 
 /* ---- Places: where in a text, which jansson accepted, a value stands ---------------------------------- */
 

@@ -2,6 +2,7 @@
 /* Loading a run: which format its files have, and reading them one after the other. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/input.h"
 #include "trace/trace_events.h"
 #include "trace/trace_owned.h"

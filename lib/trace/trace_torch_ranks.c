@@ -5,6 +5,7 @@
  * ProfilerStep#N says so or an operation comes again.
  */
 #include <stdlib.h>
+#include "base/error.h"
 #include "base/input.h"
 #include "trace/trace_torch.h"
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include "base/error.h"
 #include "base/input.h"
 #include "base/utf8.h"
 #include "schedule/limits.h"
