@@ -41,11 +41,17 @@ static int add_bytes(const char *bytes, size_t length, void *out) {
     return 0;
 }
 
-/* As the server wrote them: the shortest digits that are the number. */
+/* The shortest digits that are the number, and a point or an exponent, so that it stays no integer: 200.0. */
+static void put_number(struct kerf_text *out, double value) {
+    size_t begin = out->length;
+    kerf_text_number(out, value);
+    if (!out->failed && strpbrk(out->data + begin, ".e") == NULL) kerf_text_add(out, ".0");
+}
+
 static void put_value(struct kerf_text *out, const json_t *value) {
     const int flags = JSON_COMPACT | JSON_ENCODE_ANY;
     if (json_is_real(value))
-        kerf_text_python_float(out, json_real_value(value));
+        put_number(out, json_real_value(value));
     else if (json_dump_callback(value, add_bytes, out, flags) != 0)
         out->failed = 1;
 }

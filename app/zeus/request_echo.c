@@ -2,6 +2,7 @@
 /* The answer of POST /jobs: the job as it was understood, its keys in the order of Zeus's model, numbers as Python's
  * json.dumps has them. */
 #include <math.h>
+#include "zeus/python_repr.h"
 #include "zeus/python_text.h"
 #include "zeus/request.h"
 
@@ -19,7 +20,7 @@ static void string(struct kerf_text *out, const char *key, const char *value) {
 
 static void number(struct kerf_text *out, const char *key, double value) {
     begin(out, key);
-    kerf_text_python_float(out, value);
+    python_float_repr(value, out);
 }
 
 static void integer(struct kerf_text *out, const char *key, int64_t value) {
