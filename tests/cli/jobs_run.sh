@@ -26,7 +26,7 @@ chmod +x train.sh progress.sh
 accuracy='accuracy: ([0-9.]+)'
 run() { asks jobs run "$@"; }
 # the latest trial, without its times
-latest() { "$KERF" jobs show "$1" --limit 1 --format csv | sed -n '2s/,[^,]*,\([^,]*\),[^,]*,[^,]*$/,TIME,\1/p'; }
+latest() { "$KERF" jobs show "$1" --limit 1 --format csv | sed -n '2s/^\(\([^,]*,\)\{5\}\)[^,]*,\([^,]*\),.*/\1TIME,\3/p'; }
 
 echo "== it stops when the service says so"
 job a ',"beta_knob":null' 64
