@@ -4,12 +4,12 @@
  * Objects/unicodeobject.c, unicode_repr). The digits of a float are the shortest that read back, which kerf_text_number
  * finds too; only where the point goes and when there is an exponent differ.
  */
-#include "kerf/text.h"
+#include "zeus/python_repr.h"
 
 #include <math.h>
 #include <string.h>
-#include "base/python_printable.h"
 #include "base/utf8.h"
+#include "zeus/python_printable.h"
 
 enum {
     PLAIN_LEAST = -4, /* 0.0001 is plain, 1e-05 is not */
@@ -49,44 +49,44 @@ static struct digits digits_of(const char *number) {
     return all;
 }
 
-static void write_plain(struct kerf_text *text, const struct digits *all) {
+static void write_plain(struct kerf_text *out, const struct digits *all) {
     if (all->point <= 0) {
-        kerf_text_add(text, "0.");
-        kerf_text_repeat(text, "0", -all->point);
-        kerf_text_write(text, all->digit, (size_t)all->count);
+        kerf_text_add(out, "0.");
+        kerf_text_repeat(out, "0", -all->point);
+        kerf_text_write(out, all->digit, (size_t)all->count);
         return;
     }
     int before = all->count < all->point ? all->count : all->point;
-    kerf_text_write(text, all->digit, (size_t)before);
-    kerf_text_repeat(text, "0", all->point - before);
-    kerf_text_add(text, ".");
-    kerf_text_write(text, all->digit + before, (size_t)(all->count - before));
-    if (all->count == before) kerf_text_add(text, "0");
+    kerf_text_write(out, all->digit, (size_t)before);
+    kerf_text_repeat(out, "0", all->point - before);
+    kerf_text_add(out, ".");
+    kerf_text_write(out, all->digit + before, (size_t)(all->count - before));
+    if (all->count == before) kerf_text_add(out, "0");
 }
 
-void kerf_text_python_float(struct kerf_text *text, double value) {
+void python_float_repr(double value, struct kerf_text *out) {
     if (!isfinite(value) || value == 0) {
-        kerf_text_add(text, isnan(value)     ? "nan"
-                            : signbit(value) ? (value == 0 ? "-0.0" : "-inf")
-                            : value == 0     ? "0.0"
-                                             : "inf");
+        kerf_text_add(out, isnan(value)     ? "nan"
+                           : signbit(value) ? (value == 0 ? "-0.0" : "-inf")
+                           : value == 0     ? "0.0"
+                                            : "inf");
         return;
     }
     struct kerf_text number = {0};
     kerf_text_number(&number, fabs(value));
     if (number.failed) {
-        text->failed = 1;
+        out->failed = 1;
     } else {
         struct digits all = digits_of(number.data);
         int exponent = all.point - 1;
-        if (value < 0) kerf_text_add(text, "-");
+        if (value < 0) kerf_text_add(out, "-");
         if (PLAIN_LEAST <= exponent && exponent < PLAIN_MOST) {
-            write_plain(text, &all);
+            write_plain(out, &all);
         } else {
-            kerf_text_write(text, all.digit, 1);
-            if (all.count > 1) kerf_text_add(text, ".");
-            kerf_text_write(text, all.digit + 1, (size_t)(all.count - 1));
-            kerf_text_printf(text, "e%+03d", exponent);
+            kerf_text_write(out, all.digit, 1);
+            if (all.count > 1) kerf_text_add(out, ".");
+            kerf_text_write(out, all.digit + 1, (size_t)(all.count - 1));
+            kerf_text_printf(out, "e%+03d", exponent);
         }
     }
     kerf_text_free(&number);
@@ -112,31 +112,31 @@ static uint32_t decode(const char *at, size_t length) {
     return code;
 }
 
-static void write_escaped(struct kerf_text *text, uint32_t code) {
+static void write_escaped(struct kerf_text *out, uint32_t code) {
     const char *known = code == '\t' ? "\\t" : code == '\n' ? "\\n" : code == '\r' ? "\\r" : NULL;
     if (known)
-        kerf_text_add(text, known);
+        kerf_text_add(out, known);
     else if (code < 0x100)
-        kerf_text_printf(text, "\\x%02x", (unsigned)code);
+        kerf_text_printf(out, "\\x%02x", (unsigned)code);
     else if (code < 0x10000)
-        kerf_text_printf(text, "\\u%04x", (unsigned)code);
+        kerf_text_printf(out, "\\u%04x", (unsigned)code);
     else
-        kerf_text_printf(text, "\\U%08x", (unsigned)code);
+        kerf_text_printf(out, "\\U%08x", (unsigned)code);
 }
 
-void kerf_text_python_string(struct kerf_text *text, const char *utf8) {
+void python_string_repr(const char *utf8, struct kerf_text *out) {
     char quote = strchr(utf8, '\'') && !strchr(utf8, '"') ? '"' : '\'';
-    kerf_text_write(text, &quote, 1);
+    kerf_text_write(out, &quote, 1);
     while (*utf8) {
         size_t length = memcmp(utf8, "\xC0\x80", 2) == 0 ? 2 : utf8_code_point(utf8); /* NUL, see text.h */
         uint32_t code = length ? decode(utf8, length) : (unsigned char)*utf8;
         if (length == 0) length = 1, code = 0xFFFD; /* no text: Python would not have it */
-        if (code == (unsigned char)quote || code == '\\') kerf_text_add(text, "\\");
+        if (code == (unsigned char)quote || code == '\\') kerf_text_add(out, "\\");
         if (is_printable(code))
-            kerf_text_write(text, utf8, length);
+            kerf_text_write(out, utf8, length);
         else
-            write_escaped(text, code);
+            write_escaped(out, code);
         utf8 += length;
     }
-    kerf_text_write(text, &quote, 1);
+    kerf_text_write(out, &quote, 1);
 }

@@ -5,8 +5,8 @@
  *
  *     edges = [c for c in range(0x110000) if chr(c).isprintable() != (c > 0 and chr(c - 1).isprintable())]
  */
-#ifndef KERF_BASE_PYTHON_PRINTABLE_H
-#define KERF_BASE_PYTHON_PRINTABLE_H
+#ifndef KERF_ZEUS_PYTHON_PRINTABLE_H
+#define KERF_ZEUS_PYTHON_PRINTABLE_H
 
 #include <stdint.h>
 
