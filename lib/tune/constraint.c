@@ -6,13 +6,13 @@
  *
  * A word may be compared with == and != to a choice or to another word, and nothing else.
  */
-#include "tune/where.h"
+#include "tune/constraint.h"
 
 #include <stdio.h>
 #include <string.h>
-#include "tune/param_read.h"
+#include "tune/param.h"
 
-enum { DEPTH_MOST = 100 };
+enum { DEPTH_MAX = 100 };
 
 enum kind {
     NUMBER,
@@ -35,12 +35,12 @@ enum kind {
     OR
 };
 
-struct where {
+struct constraint {
     enum kind kind;
     int is_word;
     int64_t number; /* of NUMBER; the index of PARAMETER */
     const char *word;
-    struct where *left, *right;
+    struct constraint *left, *right;
 };
 
 struct reader {
@@ -64,13 +64,13 @@ static void fail(struct reader *reader, const char *at, int32_t code, const char
     if (reader->err) reader->err->column = (int32_t)(at - reader->text) + 1;
 }
 
-static struct where *make(struct reader *reader, enum kind kind) {
-    struct where *where = reader->code == KERF_OK ? arena_alloc(reader->arena, 1, sizeof *where) : NULL;
-    if (where)
-        where->kind = kind;
+static struct constraint *make(struct reader *reader, enum kind kind) {
+    struct constraint *constraint = reader->code == KERF_OK ? arena_alloc(reader->arena, 1, sizeof *constraint) : NULL;
+    if (constraint)
+        constraint->kind = kind;
     else
         fail(reader, reader->at, KERF_ENOMEM, "not enough memory");
-    return where;
+    return constraint;
 }
 
 static void skip_blanks(struct reader *reader) {
@@ -85,29 +85,29 @@ static int takes(struct reader *reader, const char *symbol) {
     return 1;
 }
 
-static struct where *read_level(struct reader *reader, int level);
+static struct constraint *read_level(struct reader *reader, int level);
 
-static struct where *read_number(struct reader *reader) {
+static struct constraint *read_number(struct reader *reader) {
     const char *start = reader->at;
-    struct where *where = make(reader, NUMBER);
+    struct constraint *constraint = make(reader, NUMBER);
     while (*reader->at >= '0' && *reader->at <= '9') reader->at++;
-    if (where && !param_read_integer(start, (size_t)(reader->at - start), &where->number))
+    if (constraint && !param_read_integer(start, (size_t)(reader->at - start), &constraint->number))
         fail(reader, start, KERF_EINVALID, "an integer of more than 64 bits");
-    return where;
+    return constraint;
 }
 
-static struct where *read_word(struct reader *reader) {
+static struct constraint *read_word(struct reader *reader) {
     const char *start = reader->at + 1, *end = strchr(start, *reader->at);
-    struct where *where = make(reader, WORD);
+    struct constraint *constraint = make(reader, WORD);
     if (end == NULL) {
         fail(reader, reader->at, KERF_ESYNTAX, "a word in quotes does not end");
         return NULL;
     }
-    if (where == NULL) return NULL;
-    where->is_word = 1;
-    where->word = arena_printf(reader->arena, "%.*s", (int)(end - start), start);
+    if (constraint == NULL) return NULL;
+    constraint->is_word = 1;
+    constraint->word = arena_printf(reader->arena, "%.*s", (int)(end - start), start);
     reader->at = end + 1;
-    return where;
+    return constraint;
 }
 
 static void unknown(struct reader *reader, const char *name, size_t length) {
@@ -124,7 +124,7 @@ static void unknown(struct reader *reader, const char *name, size_t length) {
 
 /* A name goes on with letters, digits, _ and '.', and with a - only where the whole is a parameter, as "a-b" may be
  * one. */
-static struct where *read_name(struct reader *reader) {
+static struct constraint *read_name(struct reader *reader) {
     const char *start = reader->at;
     size_t length = 0, shortest = 0;
     while (param_is_name(start, length + 1)) {
@@ -136,29 +136,29 @@ static struct where *read_name(struct reader *reader) {
             const struct kerf_tune_param *param = &reader->params[k];
             if (strlen(param->name) != take || memcmp(param->name, start, take) != 0) continue;
             if (take < length && start[take] != '-') continue;
-            struct where *where = make(reader, PARAMETER);
-            if (where == NULL) return NULL;
-            where->number = k;
-            where->is_word = param->kind == KERF_TUNE_CHOICE;
+            struct constraint *constraint = make(reader, PARAMETER);
+            if (constraint == NULL) return NULL;
+            constraint->number = k;
+            constraint->is_word = param->kind == KERF_TUNE_CHOICE;
             reader->at = start + take;
-            return where;
+            return constraint;
         }
     unknown(reader, start, shortest ? shortest : length);
     return NULL;
 }
 
-static struct where *read_inner(struct reader *reader) {
-    struct where *where = NULL;
-    if (++reader->depth > DEPTH_MOST)
+static struct constraint *read_inner(struct reader *reader) {
+    struct constraint *constraint = NULL;
+    if (++reader->depth > DEPTH_MAX)
         fail(reader, reader->at, KERF_ESYNTAX, "parentheses too deep");
     else
-        where = read_level(reader, 0);
-    if (where && !takes(reader, ")")) fail(reader, reader->at, KERF_ESYNTAX, "')' is missing");
+        constraint = read_level(reader, 0);
+    if (constraint && !takes(reader, ")")) fail(reader, reader->at, KERF_ESYNTAX, "')' is missing");
     reader->depth--;
-    return where;
+    return constraint;
 }
 
-static struct where *read_atom(struct reader *reader) {
+static struct constraint *read_atom(struct reader *reader) {
     skip_blanks(reader);
     char c = *reader->at;
     if (c >= '0' && c <= '9') return read_number(reader);
@@ -170,21 +170,22 @@ static struct where *read_atom(struct reader *reader) {
     return NULL;
 }
 
-static struct where *need_integer(struct reader *reader, struct where *where, const char *at) {
-    if (where && where->is_word) fail(reader, at, KERF_EINVALID, "a word has no value; compare it with == or !=");
-    return reader->code == KERF_OK ? where : NULL;
+static struct constraint *need_integer(struct reader *reader, struct constraint *constraint, const char *at) {
+    if (constraint && constraint->is_word)
+        fail(reader, at, KERF_EINVALID, "a word has no value; compare it with == or !=");
+    return reader->code == KERF_OK ? constraint : NULL;
 }
 
-static struct where *read_unary(struct reader *reader) {
+static struct constraint *read_unary(struct reader *reader) {
     skip_blanks(reader);
     int negate = *reader->at == '-', not = *reader->at == '!' && reader->at[1] != '=';
     if (!negate && !not ) return read_atom(reader);
     const char *at = ++reader->at;
-    struct where *where = make(reader, negate ? NEGATE : NOT);
-    if (++reader->depth > DEPTH_MOST) fail(reader, at, KERF_ESYNTAX, "too many signs");
-    if (where && reader->code == KERF_OK) where->left = need_integer(reader, read_unary(reader), at);
+    struct constraint *constraint = make(reader, negate ? NEGATE : NOT);
+    if (++reader->depth > DEPTH_MAX) fail(reader, at, KERF_ESYNTAX, "too many signs");
+    if (constraint && reader->code == KERF_OK) constraint->left = need_integer(reader, read_unary(reader), at);
     reader->depth--;
-    return where;
+    return constraint;
 }
 
 enum { LEVELS = 5 };
@@ -206,41 +207,41 @@ static int take_operator(struct reader *reader, int level, enum kind *ret_kind) 
     return 0;
 }
 
-static struct where *join(struct reader *reader, enum kind kind, struct where *left, struct where *right,
-                          const char *at) {
-    struct where *where = make(reader, kind);
-    if (where == NULL || right == NULL) return NULL;
+static struct constraint *join(struct reader *reader, enum kind kind, struct constraint *left, struct constraint *right,
+                               const char *at) {
+    struct constraint *constraint = make(reader, kind);
+    if (constraint == NULL || right == NULL) return NULL;
     int words = left->is_word + right->is_word;
     if (words == 2 && kind != EQUAL && kind != UNEQUAL)
         fail(reader, at, KERF_EINVALID, "words are compared with == or != alone");
     if (words == 1) fail(reader, at, KERF_EINVALID, "a word and an integer cannot be compared");
-    where->left = left;
-    where->right = right;
-    return where;
+    constraint->left = left;
+    constraint->right = right;
+    return constraint;
 }
 
-static struct where *read_level(struct reader *reader, int level) {
+static struct constraint *read_level(struct reader *reader, int level) {
     enum kind kind;
     if (level == LEVELS) return read_unary(reader);
-    struct where *where = read_level(reader, level + 1);
+    struct constraint *constraint = read_level(reader, level + 1);
     const char *at = reader->at;
     int count = 0;
-    while (where && reader->code == KERF_OK && take_operator(reader, level, &kind)) {
+    while (constraint && reader->code == KERF_OK && take_operator(reader, level, &kind)) {
         if (level == 2 && count++ > 0) fail(reader, at, KERF_ESYNTAX, "comparisons are joined by &&");
-        if (++reader->depth > DEPTH_MOST * DEPTH_MOST) fail(reader, at, KERF_ESYNTAX, "it is too long");
-        where = join(reader, kind, where, read_level(reader, level + 1), at);
+        if (++reader->depth > DEPTH_MAX * DEPTH_MAX) fail(reader, at, KERF_ESYNTAX, "it is too long");
+        constraint = join(reader, kind, constraint, read_level(reader, level + 1), at);
         at = reader->at;
     }
-    return where;
+    return constraint;
 }
 
-int32_t where_read(const char *text, const struct kerf_tune_param *params, int32_t num_params, struct arena *arena,
-                   struct where **ret_where, struct kerf_error *err) {
+int32_t constraint_read(const char *text, const struct kerf_tune_param *params, int32_t num_params, struct arena *arena,
+                        struct constraint **ret_constraint, struct kerf_error *err) {
     struct reader reader = {text, text, params, num_params, arena, err, KERF_OK, 0};
-    struct where *where = need_integer(&reader, read_level(&reader, 0), text);
+    struct constraint *constraint = need_integer(&reader, read_level(&reader, 0), text);
     skip_blanks(&reader);
     if (reader.code == KERF_OK && *reader.at) fail(&reader, reader.at, KERF_ESYNTAX, "an operator is needed here");
-    if (reader.code == KERF_OK) *ret_where = where;
+    if (reader.code == KERF_OK) *ret_constraint = constraint;
     return reader.code;
 }
 
@@ -252,14 +253,14 @@ struct values {
     const char *fault; /* what the constraint does that cannot be computed; NULL */
 };
 
-static const char *word_of(const struct where *where, const struct values *values) {
-    if (where->kind == WORD) return where->word;
-    return values->params[where->number].texts[values->indexes[where->number]];
+static const char *word_of(const struct constraint *constraint, const struct values *values) {
+    if (constraint->kind == WORD) return constraint->word;
+    return values->params[constraint->number].texts[values->indexes[constraint->number]];
 }
 
-static int64_t parameter_of(const struct where *where, const struct values *values) {
-    const struct kerf_tune_param *param = &values->params[where->number];
-    int32_t index = values->indexes[where->number];
+static int64_t parameter_of(const struct constraint *constraint, const struct values *values) {
+    const struct kerf_tune_param *param = &values->params[constraint->number];
+    int32_t index = values->indexes[constraint->number];
     return param->kind == KERF_TUNE_INTEGER ? param->integers[index] : index;
 }
 
@@ -297,26 +298,27 @@ static int compares(enum kind kind, int order) {
     }
 }
 
-static int64_t value_of(const struct where *where, struct values *values) {
-    if (where->kind == NUMBER) return where->number;
-    if (where->kind == PARAMETER) return parameter_of(where, values);
-    if (where->left->is_word)
-        return compares(where->kind, strcmp(word_of(where->left, values), word_of(where->right, values)));
-    int64_t left = value_of(where->left, values);
-    if (where->kind == NOT) return !left;
-    if (where->kind == NEGATE) return arithmetic(SUBTRACT, 0, left, values);
-    if (where->kind == AND && !left) return 0;
-    if (where->kind == OR && left) return 1;
-    int64_t right = value_of(where->right, values);
-    if (where->kind == AND || where->kind == OR) return right != 0;
-    if (where->kind >= EQUAL) return compares(where->kind, (left > right) - (left < right));
-    return arithmetic(where->kind, left, right, values);
+static int64_t value_of(const struct constraint *constraint, struct values *values) {
+    if (constraint->kind == NUMBER) return constraint->number;
+    if (constraint->kind == PARAMETER) return parameter_of(constraint, values);
+    if (constraint->left->is_word)
+        return compares(constraint->kind,
+                        strcmp(word_of(constraint->left, values), word_of(constraint->right, values)));
+    int64_t left = value_of(constraint->left, values);
+    if (constraint->kind == NOT) return !left;
+    if (constraint->kind == NEGATE) return arithmetic(SUBTRACT, 0, left, values);
+    if (constraint->kind == AND && !left) return 0;
+    if (constraint->kind == OR && left) return 1;
+    int64_t right = value_of(constraint->right, values);
+    if (constraint->kind == AND || constraint->kind == OR) return right != 0;
+    if (constraint->kind >= EQUAL) return compares(constraint->kind, (left > right) - (left < right));
+    return arithmetic(constraint->kind, left, right, values);
 }
 
-int where_holds(const struct where *where, const struct kerf_tune_param *params, const int32_t *values,
-                const char **ret_fault) {
+int constraint_holds(const struct constraint *constraint, const struct kerf_tune_param *params, const int32_t *values,
+                     const char **ret_fault) {
     struct values all = {params, values, NULL};
-    int64_t value = value_of(where, &all);
+    int64_t value = value_of(constraint, &all);
     *ret_fault = all.fault;
     return value != 0 && all.fault == NULL;
 }

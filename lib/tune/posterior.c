@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Beliefs kept up to date, and the answer that they give. */
-#include "tune/beliefs.h"
+/* The posterior kept up to date: its leader, where a run is stopped, what is equivalent, and the answer. */
+#include "tune/posterior.h"
 
 #include <math.h>
-#include "tune/equivalence.h"
-#include "tune/normal.h"
-#include "tune/order_statistic.h"
+#include "tune/statistics.h"
+#include "tune/surface_update.h"
 
-enum { NOISE_AFTER = 24 };
+enum { NOISE_AFTER = 24, RUNS_MAX = 12 };
+static const double DROP = 0.05;
 static const double CUT = 2.25;
 static const double SLOWED = 1.3; /* times as long as before: not noise */
 
-int beliefs_none(const struct kerf_tune_study *study) {
-    return study->num_values + study->num_censored + study->question.num_earlier == 0;
+int posterior_is_empty(const struct kerf_tune_study *study) {
+    return history_informative(study) + study->num_earlier == 0;
 }
 
-void beliefs_free(struct beliefs *beliefs) {
-    if (beliefs == NULL) return;
-    beliefs->draws = joint_draws_free(beliefs->draws);
-    beliefs->model = surface_model_free(beliefs->model);
+void posterior_free(struct posterior *posterior) {
+    if (posterior == NULL) return;
+    posterior->draws = posterior_draws_free(posterior->draws);
+    posterior->model = surface_model_free(posterior->model);
 }
 
 /* Of the settings that were measured the one that the model has fastest, an active index; -1: none was. */
@@ -33,28 +33,29 @@ static int32_t fastest_measured(const struct surface_model *model) {
     return fastest;
 }
 
-static int32_t draw(const struct surface_model *model, struct joint_draws **ret_draws, struct kerf_error *err) {
+static int32_t draw(const struct surface_model *model, struct posterior_draws **ret_draws, struct kerf_error *err) {
     int32_t first = model->study->space->default_setting;
     int32_t also[2] = {first >= 0 ? surface_model_find(model, first) : -1, fastest_measured(model)};
-    return joint_draws_make(model, also, 2, ret_draws, err);
+    return posterior_draws_make(model, also, 2, ret_draws, err);
 }
 
-int32_t beliefs_update(struct beliefs *beliefs, const struct kerf_tune_study *study, int32_t kind,
-                       struct kerf_error *err) {
-    int32_t told = study->num_values + study->num_censored;
-    if (beliefs->draws && beliefs->drawn == told && beliefs->drawn_open == study->num_open) return KERF_OK;
-    beliefs->draws = joint_draws_free(beliefs->draws);
-    int32_t code = surface_model_update(study, kind, &beliefs->model, err);
-    if (code == KERF_OK) code = draw(beliefs->model, &beliefs->draws, err);
-    beliefs->drawn = told;
-    beliefs->drawn_open = study->num_open;
+int32_t posterior_update(struct posterior *posterior, const struct kerf_tune_study *study, int32_t kind,
+                         struct kerf_error *err) {
+    int32_t told = history_informative(study);
+    if (posterior->draws && posterior->drawn == told && posterior->drawn_open == study->num_open) return KERF_OK;
+    posterior->draws = posterior_draws_free(posterior->draws);
+    int32_t code = surface_update(study, kind, &posterior->model, err);
+    if (code == KERF_OK) code = draw(posterior->model, &posterior->draws, err);
+    posterior->drawn = told;
+    posterior->drawn_open = study->num_open;
     return code;
 }
 
-int32_t beliefs_pretend(const struct beliefs *beliefs, const int32_t *pending, int32_t num_pending,
-                        struct surface_model **ret_model, struct joint_draws **ret_draws, struct kerf_error *err) {
+int32_t posterior_fantasize(const struct posterior *posterior, const int32_t *pending, int32_t num_pending,
+                            struct surface_model **ret_model, struct posterior_draws **ret_draws,
+                            struct kerf_error *err) {
     struct surface_model *model = NULL;
-    int32_t code = surface_model_pretend(beliefs->model, pending, num_pending, &model, err);
+    int32_t code = surface_fantasize(posterior->model, pending, num_pending, &model, err);
     if (code == KERF_OK) code = draw(model, ret_draws, err);
     if (code == KERF_OK)
         *ret_model = model;
@@ -63,21 +64,19 @@ int32_t beliefs_pretend(const struct beliefs *beliefs, const int32_t *pending, i
     return code;
 }
 
-int32_t beliefs_setting(const struct joint_draws *draws, int32_t i) { return draws->model->active[draws->at[i]]; }
-
-static double mean_of(const struct joint_draws *draws, int32_t i) {
+static double mean_of(const struct posterior_draws *draws, int32_t i) {
     double mean, sd;
     surface_model_moments(draws->model, draws->at[i], &mean, &sd);
     return mean;
 }
 
-static int leads(const struct joint_draws *draws, int32_t i, int32_t before) {
+static int leads(const struct posterior_draws *draws, int32_t i, int32_t before) {
     if (before < 0 || draws->within[i] != draws->within[before])
         return before < 0 || draws->within[i] > draws->within[before];
     return mean_of(draws, i) < mean_of(draws, before);
 }
 
-int32_t beliefs_leader(const struct joint_draws *draws) {
+int32_t posterior_leader(const struct posterior_draws *draws) {
     int32_t leader = 0;
     for (int32_t i = 1; i < draws->num; i++)
         if (leads(draws, i, leader)) leader = i;
@@ -86,11 +85,11 @@ int32_t beliefs_leader(const struct joint_draws *draws) {
 
 /* An answer is a setting that was measured, however much better another is thought to be; where all runs were stopped,
  * or were earlier studies', any that did not fail. */
-static int32_t measured_leader(const struct joint_draws *draws) {
+static int32_t measured_leader(const struct posterior_draws *draws) {
     const struct kerf_tune_study *study = draws->model->study;
     int32_t leader = -1, any = -1;
     for (int32_t i = 0; i < draws->num; i++) {
-        const struct tally *tally = &study->tallies[beliefs_setting(draws, i)];
+        const struct tally *tally = &study->tallies[posterior_draws_setting(draws, i)];
         if (tally->values > 0 && leads(draws, i, leader)) leader = i;
         if (tally->failed == 0 && leads(draws, i, any)) any = i;
     }
@@ -99,11 +98,11 @@ static int32_t measured_leader(const struct joint_draws *draws) {
 
 /* How much longer than the model has it runs take now, on its scale: by what it thinks of the drift, or by the last
  * run that ended, as a machine may slow down at once. 0 where that is no more than noise could be. */
-static double slowness_now(const struct joint_draws *draws) {
+static double slowness_now(const struct posterior_draws *draws) {
     const struct surface_model *model = draws->model;
     const struct kerf_tune_study *study = model->study;
     double drift = 0, mean, sd;
-    for (int32_t k = 0; k < DRAWS; k++) drift += draws->drift[k] / DRAWS;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) drift += draws->drift[k] / SURFACE_DRAWS;
     for (int32_t i = study->num_observations - 1; i >= 0; i--) {
         const struct kerf_tune_observation *last = &study->observations[i];
         int32_t active = surface_model_find(model, last->setting);
@@ -115,22 +114,22 @@ static double slowness_now(const struct joint_draws *draws) {
     return drift > log(SLOWED) ? drift : 0;
 }
 
-double beliefs_cut(const struct joint_draws *draws) {
+double posterior_cut(const struct posterior_draws *draws) {
     const struct kerf_tune_study *study = draws->model->study;
     double least = INFINITY;
     if (!study->question.is_time || study->num_values == 0) return INFINITY;
     for (int32_t i = 0; i < draws->num; i++)
-        if (study->tallies[beliefs_setting(draws, i)].values > 0) least = fmin(least, mean_of(draws, i));
+        if (study->tallies[posterior_draws_setting(draws, i)].values > 0) least = fmin(least, mean_of(draws, i));
     return least + log(CUT) + slowness_now(draws);
 }
 
-double beliefs_limit(const struct joint_draws *draws) {
-    double cut = beliefs_cut(draws);
+double posterior_limit(const struct posterior_draws *draws) {
+    double cut = posterior_cut(draws);
     return isfinite(cut) ? scale_from(&draws->model->scale, cut) : 0;
 }
 
 /* To tell two settings so far apart takes about (2 s / share)^2 runs of each. */
-int beliefs_hopeless(const struct joint_draws *draws, double share, int32_t bound, double *ret_noise) {
+int posterior_hopeless(const struct posterior_draws *draws, double share, int32_t bound, double *ret_noise) {
     const struct kerf_tune_study *study = draws->model->study;
     *ret_noise = surface_model_noise(draws->model);
     if (study->num_observations < NOISE_AFTER || !draws->model->scale.logarithmic) return 0;
@@ -138,37 +137,78 @@ int beliefs_hopeless(const struct joint_draws *draws, double share, int32_t boun
     return runs * runs > 2 * (double)bound;
 }
 
+/* ---- What is preferred -------------------------------------------------------------------------------------- */
+
+/*
+ * Whoever looks for the fastest setting has no reason to measure the slower ones well, so that what is known at the end
+ * of that does not tell which preferred setting would do as well. That is asked afterwards: the candidates are those that
+ * are preferred to the leader, in the order of the preference; candidate and leader are measured in turn until the
+ * candidate is within the margin of the best with the confidence asked, or is dropped: when that has become less
+ * probable than DROP, or after RUNS_MAX runs of the candidate which have not decided it.
+ */
+static int is_accepted(const struct posterior_draws *draws, int32_t i) {
+    const struct kerf_tune_study *study = draws->model->study;
+    return draws->within_margin[i] >= study->question.confidence &&
+           study->tallies[posterior_draws_setting(draws, i)].values > 0;
+}
+
+static int is_dropped(const struct posterior_draws *draws, int32_t i) {
+    const struct tally *tally = &draws->model->study->tallies[posterior_draws_setting(draws, i)];
+    return !is_accepted(draws, i) && (draws->within_margin[i] < DROP || tally->values + tally->censored >= RUNS_MAX);
+}
+
+static int is_before(const struct posterior_draws *draws, int32_t i, int32_t j) {
+    const struct kerf_tune_study *study = draws->model->study;
+    return preference_compare(&study->preference, study->space, posterior_draws_setting(draws, i),
+                              posterior_draws_setting(draws, j)) < 0;
+}
+
+int32_t posterior_candidate(const struct posterior_draws *draws, int32_t leader) {
+    int32_t candidate = -1;
+    for (int32_t i = 0; i < draws->num; i++)
+        if (is_before(draws, i, leader) && !is_dropped(draws, i) && (candidate < 0 || is_before(draws, i, candidate)))
+            candidate = i;
+    return candidate;
+}
+
+int32_t posterior_accepted(const struct posterior_draws *draws, int32_t leader) {
+    int32_t best = leader;
+    for (int32_t i = 0; i < draws->num; i++)
+        if (is_accepted(draws, i) && is_before(draws, i, best)) best = i;
+    return best;
+}
+
 /* ---- The answer -------------------------------------------------------------------------------------------- */
 
 /* The interval that holds the draws but for a tail on either side of (1 - confidence) / 2. Changes their order. */
-static void interval_of(const struct joint_draws *draws, double *of, double *ret_low, double *ret_high) {
+static void interval_of(const struct posterior_draws *draws, double *of, double *ret_low, double *ret_high) {
     double tail = 0.5 * (1 - draws->model->study->question.confidence);
-    *ret_low = order_statistic(of, DRAWS, (int32_t)(tail * (DRAWS - 1)));
-    *ret_high = order_statistic(of, DRAWS, (int32_t)((1 - tail) * (DRAWS - 1)));
+    *ret_low = order_statistic(of, SURFACE_DRAWS, (int32_t)(tail * (SURFACE_DRAWS - 1)));
+    *ret_high = order_statistic(of, SURFACE_DRAWS, (int32_t)((1 - tail) * (SURFACE_DRAWS - 1)));
 }
 
-static void write_gain(const struct joint_draws *draws, int32_t leader, struct kerf_tune_answer *answer) {
+static void write_gain(const struct posterior_draws *draws, int32_t leader, struct kerf_tune_answer *answer) {
     const struct kerf_tune_study *study = draws->model->study;
     int32_t first = study->space->default_setting;
     int32_t active = first >= 0 ? surface_model_find(draws->model, first) : -1;
-    int32_t at = active >= 0 ? joint_draws_find(draws, active) : -1;
+    int32_t at = active >= 0 ? posterior_draws_find(draws, active) : -1;
     if (at < 0 || !draws->model->scale.logarithmic) return;
-    double gains[DRAWS], sum = 0, low, high;
-    for (int32_t k = 0; k < DRAWS; k++) {
-        gains[k] = draws->y[(int64_t)at * DRAWS + k] - draws->y[(int64_t)leader * DRAWS + k];
+    double gains[SURFACE_DRAWS], sum = 0, low, high;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) {
+        gains[k] = draws->y[(int64_t)at * SURFACE_DRAWS + k] - draws->y[(int64_t)leader * SURFACE_DRAWS + k];
         sum += gains[k];
     }
     interval_of(draws, gains, &low, &high);
-    answer->default_gain = exp(sum / DRAWS);
+    answer->default_gain = exp(sum / SURFACE_DRAWS);
     answer->gain_interval[0] = exp(low);
     answer->gain_interval[1] = exp(high);
 }
 
 /* What a run would take now: drift shifts all alike. */
-static double drift_now(const struct joint_draws *draws) {
+static double drift_now(const struct posterior_draws *draws) {
     double sum = 0;
-    for (int32_t k = 0; k < DRAWS; k++) sum += draws->drift[k];
-    return sum / DRAWS;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) sum += draws->drift[k];
+    return sum / SURFACE_DRAWS;
 }
 
 static void write_estimate(const struct surface_model *model, int32_t i, double reach, double drift,
@@ -185,16 +225,16 @@ static void write_estimate(const struct surface_model *model, int32_t i, double 
 
 /* Of a setting that was drawn together with the drift: what the two share, as the level of a machine that drifts, is
  * better known than each alone. */
-static void write_drawn(const struct joint_draws *draws, int32_t i, struct kerf_tune_estimate *of) {
+static void write_drawn(const struct posterior_draws *draws, int32_t i, struct kerf_tune_estimate *of) {
     const struct scale *scale = &draws->model->scale;
-    double now[DRAWS], sum = 0, low, high;
-    for (int32_t k = 0; k < DRAWS; k++) {
-        now[k] = draws->y[(int64_t)i * DRAWS + k] + draws->drift[k];
+    double now[SURFACE_DRAWS], sum = 0, low, high;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) {
+        now[k] = draws->y[(int64_t)i * SURFACE_DRAWS + k] + draws->drift[k];
         sum += now[k];
     }
     interval_of(draws, now, &low, &high);
     double a = scale_from(scale, low), b = scale_from(scale, high);
-    of->mean = scale_from(scale, sum / DRAWS);
+    of->mean = scale_from(scale, sum / SURFACE_DRAWS);
     of->interval[0] = fmin(a, b);
     of->interval[1] = fmax(a, b);
     of->probability_within = draws->within[i];
@@ -213,23 +253,25 @@ static void forget_failed(struct kerf_tune_estimate *of) {
     if (of->status == KERF_TUNE_ALL_FAILED) of->mean = of->interval[0] = of->interval[1] = NAN;
 }
 
-int32_t beliefs_answer(struct beliefs *beliefs, struct kerf_tune_study *study, int32_t kind,
-                       struct kerf_tune_answer *answer, struct kerf_error *err) {
-    if (study->num_open == 0 || beliefs_none(study)) return KERF_OK;
-    int32_t code = beliefs_update(beliefs, study, kind, err);
+int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
+                         struct kerf_tune_answer *answer, struct kerf_error *err) {
+    if (study->num_open == 0 || posterior_is_empty(study)) return KERF_OK;
+    int32_t code = posterior_update(posterior, study, kind, err);
     if (code != KERF_OK) return code;
-    const struct joint_draws *draws = beliefs->draws;
-    const struct surface_model *model = beliefs->model;
+    const struct posterior_draws *draws = posterior->draws;
+    const struct surface_model *model = posterior->model;
     double reach = reach_of(model), drift = drift_now(draws);
     for (int32_t i = 0; i < model->num_active; i++)
         write_estimate(model, i, reach, drift, &study->estimates[model->active[i]]);
-    for (int32_t i = 0; i < draws->num; i++) write_drawn(draws, i, &study->estimates[beliefs_setting(draws, i)]);
+    for (int32_t i = 0; i < draws->num; i++)
+        write_drawn(draws, i, &study->estimates[posterior_draws_setting(draws, i)]);
     for (int32_t i = 0; i < model->num_active; i++) forget_failed(&study->estimates[model->active[i]]);
     int32_t leader = measured_leader(draws);
     if (leader < 0) return KERF_OK;
     answer->looked_at = model->num_active;
-    answer->best = beliefs_setting(draws, leader);
-    answer->recommended = beliefs_setting(draws, study->num_preferred ? equivalence_accepted(draws, leader) : leader);
+    answer->best = posterior_draws_setting(draws, leader);
+    answer->recommended =
+        posterior_draws_setting(draws, study->preference.num ? posterior_accepted(draws, leader) : leader);
     if (isfinite(answer->noise)) answer->noise = surface_model_noise(model); /* of no repetition nothing is known */
     answer->drift = surface_model_drift(model);
     answer->default_gain = answer->gain_interval[0] = answer->gain_interval[1] = NAN;

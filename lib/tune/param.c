@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a parameter and its values. */
-#include "tune/param_read.h"
+#include "tune/param.h"
 
 #include <inttypes.h>
 #include <string.h>
+#include "base/error.h"
 
-enum { NAME_MOST = 64 };
+enum { NAME_MAX = 64 };
 
 static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 static int is_digit(char c) { return c >= '0' && c <= '9'; }
 
 int param_is_name(const char *text, size_t length) {
-    if (length == 0 || length > NAME_MOST || !is_letter(text[0])) return 0;
+    if (length == 0 || length > NAME_MAX || !is_letter(text[0])) return 0;
     for (size_t i = 1; i < length; i++)
         if (!is_letter(text[i]) && !is_digit(text[i]) && text[i] != '.' && text[i] != '-') return 0;
     return 1;
@@ -87,11 +88,11 @@ static int32_t fill_range(const char *text, const struct range *range, struct ar
     int64_t value = range->first, count = 1;
     int32_t code = check_range(text, range, err);
     if (code != KERF_OK) return code;
-    for (int64_t at = value; count <= TUNE_SETTINGS_MOST && next_value(range, at, &at);) count++;
-    if (count > TUNE_SETTINGS_MOST)
-        return kerf_error_set(err, KERF_EINVALID, "'%s': more than %d values", text, TUNE_SETTINGS_MOST);
+    for (int64_t at = value; count <= TUNE_SETTINGS_MAX && next_value(range, at, &at);) count++;
+    if (count > TUNE_SETTINGS_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "'%s': more than %d values", text, TUNE_SETTINGS_MAX);
     int64_t *integers = arena_take(arena, (size_t)count, sizeof *integers);
-    if (integers == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
+    if (integers == NULL) return error_no_memory(err, "a space");
     for (int64_t i = 0; i < count; i++) {
         integers[i] = value;
         next_value(range, value, &value);
@@ -108,11 +109,10 @@ static int32_t split(const char *text, const char *values, struct arena *arena, 
                      int32_t *ret_count, struct kerf_error *err) {
     int64_t count = 1;
     for (const char *at = values; *at; at++) count += *at == ',';
-    if (count > TUNE_SETTINGS_MOST)
-        return kerf_error_set(err, KERF_EINVALID, "more than %d values", TUNE_SETTINGS_MOST);
+    if (count > TUNE_SETTINGS_MAX) return kerf_error_set(err, KERF_EINVALID, "more than %d values", TUNE_SETTINGS_MAX);
     const char **words = arena_take(arena, (size_t)count, sizeof *words);
     char *copy = arena_strdup(arena, values);
-    if (words == NULL || copy == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
+    if (words == NULL || copy == NULL) return error_no_memory(err, "a space");
     for (int64_t i = 0; i < count; i++) {
         char *comma = strchr(copy, ',');
         if (comma) *comma = 0;
@@ -135,9 +135,8 @@ static int32_t check_integers(const char *text, const int64_t *integers, int32_t
 }
 
 static int32_t check_words(const char *text, const char *const *words, int32_t count, struct kerf_error *err) {
-    enum { WORDS_MOST = 1000 };
-    if (count > WORDS_MOST)
-        return kerf_error_set(err, KERF_EINVALID, "'%.200s': more than %d choices", text, WORDS_MOST);
+    enum { WORDS_MAX = 1000 };
+    if (count > WORDS_MAX) return kerf_error_set(err, KERF_EINVALID, "'%.200s': more than %d choices", text, WORDS_MAX);
     for (int32_t i = 0; i < count; i++)
         for (int32_t j = 0; j < i; j++)
             if (strcmp(words[i], words[j]) == 0)
@@ -151,7 +150,7 @@ static int32_t fill_list(const char *text, const char *values, struct arena *are
     int32_t code = split(text, values, arena, &words, &param->num_values, err), all = 1;
     if (code != KERF_OK) return code;
     int64_t *integers = arena_take(arena, (size_t)param->num_values, sizeof *integers);
-    if (integers == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
+    if (integers == NULL) return error_no_memory(err, "a space");
     for (int32_t i = 0; i < param->num_values; i++)
         if (is_like_range(words[i]))
             return kerf_error_set(err, KERF_ESYNTAX,
@@ -175,7 +174,7 @@ static int32_t write_texts(struct kerf_tune_param *param, struct arena *arena, s
     const char **texts = arena_take(arena, (size_t)param->num_values, sizeof *texts);
     for (int32_t i = 0; texts && i < param->num_values; i++)
         if ((texts[i] = arena_printf(arena, "%" PRId64, param->integers[i])) == NULL) texts = NULL;
-    if (texts == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
+    if (texts == NULL) return error_no_memory(err, "a space");
     param->texts = texts;
     return KERF_OK;
 }
@@ -186,7 +185,7 @@ static int32_t fill_flag(const char *text, const char *word, struct arena *arena
         return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a flag needs its words, as in map?=--no-mmap", text);
     const char **texts = arena_take(arena, 2, sizeof *texts);
     char *copy = arena_strdup(arena, word);
-    if (texts == NULL || copy == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
+    if (texts == NULL || copy == NULL) return error_no_memory(err, "a space");
     texts[0] = "";
     texts[1] = copy;
     *param = (struct kerf_tune_param){param->name, KERF_TUNE_FLAG, 2, NULL, texts};
@@ -211,7 +210,7 @@ int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param
         return kerf_error_set(err, KERF_EINVALID,
                               "no parameter can be called 'setting', as {setting} in a command is all of them");
     param.name = arena_printf(arena, "%.*s", (int)length, text);
-    if (param.name == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
+    if (param.name == NULL) return error_no_memory(err, "a space");
     int32_t code = KERF_OK;
     if (is_flag)
         code = fill_flag(text, equals + 1, arena, &param, err);

@@ -2,10 +2,12 @@
 /*
  * The normal distribution by the C library's erfc; its quantile by Newton's steps on that, in logarithms so that the
  * tails converge as the middle does. Student's t by the continued fraction of the incomplete beta function (Abramowitz
- * and Stegun, 26.5.8, evaluated from the front by Lentz's method); its quantile by bisection between growing bounds.
+ * and Stegun, 26.5.8, evaluated from the front by Lentz's method); its quantile by bisection between growing bounds. The
+ * order statistic by Hoare's "Algorithm 65: Find" (1961), with the median of three as the pivot.
  */
-#include "tune/normal.h"
+#include "tune/statistics.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 
@@ -104,7 +106,42 @@ static double upper_student(double tail, double freedom) {
 }
 
 double student_quantile(double p, double freedom) {
+    assert(freedom > 0);
     if (!(p > 0 && p < 1)) return normal_quantile(p);
     if (p == 0.5) return 0;
     return p < 0.5 ? -upper_student(p, freedom) : upper_student(1 - p, freedom);
+}
+
+/* ---- Order statistics -------------------------------------------------------------------------------------- */
+
+static void swap(double *a, double *b) {
+    double keep = *a;
+    *a = *b;
+    *b = keep;
+}
+
+static double median(double a, double b, double c) {
+    if (a > b) swap(&a, &b);
+    return c < a ? a : c > b ? b : c;
+}
+
+double order_statistic(double *values, int32_t n, int32_t k) {
+    assert(0 <= k && k < n);
+    int32_t low = 0, high = n - 1;
+    while (low < high) {
+        double pivot = median(values[low], values[low + (high - low) / 2], values[high]);
+        int32_t i = low, j = high;
+        while (i <= j) {
+            while (values[i] < pivot) i++;
+            while (values[j] > pivot) j--;
+            if (i <= j) swap(&values[i++], &values[j--]);
+        }
+        if (k <= j)
+            high = j;
+        else if (k >= i)
+            low = i;
+        else
+            break;
+    }
+    return values[k];
 }

@@ -3,67 +3,21 @@
  * A study in memory: made, told observations, asked what to do. What it decides depends on the question and on the
  * observations in their order, and on nothing else; so a study is restored by telling a new one all of them.
  */
-#include "tune/study.h"
-
+#include <assert.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tune/active.h"
+#include "base/error.h"
+#include "tune/active_set.h"
 #include "tune/exclusion.h"
-#include "tune/preference.h"
+#include "tune/tune_policy.h"
 
-/* So many times the bound (a bound that there is no end to counts as BOUND_MOST) may be disturbed before the machine is
+/* So many times the bound on observations, which counts as BOUND_MAX at the most, may be disturbed before the machine is
  * called too noisy. */
-enum { BUSY_FACTOR = 3, BOUND_MOST = 1000 };
+enum { BUSY_FACTOR = 3, BOUND_MAX = 1000 };
 
 void kerf_tune_question_defaults(struct kerf_tune_question *ret_question) {
     *ret_question = (struct kerf_tune_question){.within = 0.03, .margin = 0.05, .confidence = 0.95};
-}
-
-int32_t tune_no_memory(struct kerf_error *err) {
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a study");
-}
-
-int tune_is_open(const struct kerf_tune_study *study, int32_t setting) {
-    return study->tallies[setting].skipped == NULL;
-}
-
-struct pcg64 tune_random(const struct kerf_tune_study *study) {
-    return random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->num_observations);
-}
-
-const char *tune_words(const struct kerf_tune_study *study, int32_t setting, char *buffer, size_t size) {
-    struct kerf_text text = {0};
-    kerf_tune_setting_write(study->space, setting, &text);
-    size_t length = text.failed || text.data == NULL ? 0 : text.length;
-    if (length >= size) length = size - 1;
-    if (length) memcpy(buffer, text.data, length);
-    buffer[length] = 0;
-    kerf_text_free(&text);
-    return buffer;
-}
-
-const char *tune_chance(double probability, char buffer[CHANCE_SIZE]) {
-    snprintf(buffer, CHANCE_SIZE, "%s%.1f %%", probability > 0.999 ? ">" : "", 100 * fmin(probability, 0.999));
-    return buffer;
-}
-
-void tune_measure(struct kerf_tune_decision *ret_decision, int32_t setting, double limit, const char *format, ...) {
-    va_list arguments;
-    *ret_decision = (struct kerf_tune_decision){.action = KERF_TUNE_MEASURE, .setting = setting, .limit = limit};
-    va_start(arguments, format);
-    vsnprintf(ret_decision->reason, sizeof ret_decision->reason, format, arguments);
-    va_end(arguments);
-}
-
-void tune_stop(struct kerf_tune_decision *ret_decision, int32_t stop, const char *format, ...) {
-    va_list arguments;
-    *ret_decision = (struct kerf_tune_decision){.action = KERF_TUNE_STOP, .setting = -1, .stop = stop};
-    va_start(arguments, format);
-    vsnprintf(ret_decision->reason, sizeof ret_decision->reason, format, arguments);
-    va_end(arguments);
 }
 
 /* ---- Making one -------------------------------------------------------------------------------------------- */
@@ -127,7 +81,8 @@ static int copy_question(struct kerf_tune_study *study, const struct kerf_tune_q
     if (earlier > 0) {
         struct kerf_tune_observation *copy = arena_take(arena, earlier, sizeof *copy);
         if (copy == NULL) return 0;
-        own->earlier = memcpy(copy, question->earlier, earlier * sizeof *copy);
+        own->earlier = study->earlier = memcpy(copy, question->earlier, earlier * sizeof *copy);
+        study->num_earlier = question->num_earlier;
     }
     return 1;
 }
@@ -149,10 +104,12 @@ int32_t kerf_tune_study_create(const struct kerf_tune_question *question, struct
     int32_t code = check_question(question, err);
     if (code != KERF_OK) return code;
     struct kerf_tune_study *study = calloc(1, sizeof *study);
-    if (study == NULL) return tune_no_memory(err);
+    if (study == NULL) return error_no_memory(err, "a study");
     study->policy = policy;
-    code = copy_question(study, question) ? preference_read(study, err) : tune_no_memory(err);
-    if (code == KERF_OK && !active_update(study)) code = tune_no_memory(err);
+    code = copy_question(study, question) ? KERF_OK : error_no_memory(err, "a study");
+    if (code == KERF_OK)
+        code = preference_read(study->question.prefer, study->space, &study->arena, &study->preference, err);
+    if (code == KERF_OK && !active_set_update(study)) code = error_no_memory(err, "a study");
     if (code == KERF_OK && policy->begin) code = policy->begin(study, err);
     if (code == KERF_OK)
         *ret_study = study;
@@ -172,84 +129,50 @@ struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
 
 /* ---- Observations ------------------------------------------------------------------------------------------ */
 
-static int32_t reserve(struct kerf_tune_study *study, struct kerf_error *err) {
-    if (study->num_observations < study->capacity) return KERF_OK;
-    int32_t capacity = study->capacity ? study->capacity + study->capacity / 2 : 64;
-    struct kerf_tune_observation *grown = NULL;
-    if (study->capacity < INT32_MAX / 2)
-        grown = realloc(study->observations, (size_t)capacity * sizeof *study->observations);
-    if (grown == NULL) return tune_no_memory(err);
-    study->observations = grown;
-    study->capacity = capacity;
-    return KERF_OK;
-}
-
-static void tally(struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
-    struct tally *tally = &study->tallies[o->setting];
-    tally->tries++;
-    tally->in_a_row = o->outcome == KERF_TUNE_FAILED ? tally->in_a_row + 1 : 0;
-    if (o->outcome == KERF_TUNE_VALUE) {
-        double off = o->value - tally->mean;
-        tally->mean += off / ++tally->values;
-        tally->squares += off * (o->value - tally->mean);
-        study->num_values++;
-        readmit_what_fits(study, o->setting);
-    } else if (o->outcome == KERF_TUNE_CENSORED) {
-        tally->most = tally->censored++ ? fmax(tally->most, o->value) : o->value;
-        study->num_censored++;
-    } else {
-        tally->failed++;
-        tally->failure = o->failure;
-        exclude_after_failure(study, o);
-    }
-}
-
 int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
                                 struct kerf_error *err) {
     int32_t code = check_observation(&study->question, observation, err);
-    if (code == KERF_OK) code = reserve(study, err);
     if (code != KERF_OK) return code;
-    study->observations[study->num_observations++] = *observation;
-    study->num_failed += observation->outcome == KERF_TUNE_FAILED;
-    if (observation->disturbed)
-        study->num_disturbed++;
-    else if (!observation->warmup)
-        tally(study, observation);
-    return active_update(study) ? KERF_OK : tune_no_memory(err);
+    if (!history_add(study, observation)) return error_no_memory(err, "a study");
+    if (!observation->disturbed && !observation->warmup) exclusion_update(study);
+    if (!active_set_update(study)) return error_no_memory(err, "a study");
+    return study->policy->observed ? study->policy->observed(study, err) : KERF_OK;
 }
 
 void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason) {
     if (setting < 0 || setting >= study->space->num_settings) return;
     char *copy = arena_strdup(&study->arena, reason ? reason : "");
-    exclude(study, setting, copy ? copy : "skipped");
+    history_exclude(study, setting, copy ? copy : "skipped");
 }
 
 /* ---- What to do -------------------------------------------------------------------------------------------- */
 
-int32_t kerf_tune_study_most(const struct kerf_tune_study *study) {
-    return study->question.max_observations ? study->question.max_observations : study->policy->most(study);
+int32_t kerf_tune_study_max_observations(const struct kerf_tune_study *study) {
+    return study->question.max_observations ? study->question.max_observations : study->policy->max_observations(study);
 }
 
 int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
                              struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
-    int32_t bound = kerf_tune_study_most(study), used = study->num_observations - study->num_disturbed;
+    int32_t bound = kerf_tune_study_max_observations(study), used = study->num_observations - study->num_disturbed;
     for (int32_t i = 0; i < num_pending; i++)
         if (pending[i] < 0 || pending[i] >= study->space->num_settings)
             return kerf_error_set(err, KERF_EINVALID, "setting %d is pending, of %d", (int)pending[i],
                                   (int)study->space->num_settings);
     if (study->num_open == 0) {
-        tune_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "every setting failed or was skipped");
+        policy_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "every setting failed or was skipped");
         return KERF_OK;
     }
     if (used >= bound) {
-        tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observation%s, and no answer with %g %% confidence", (int)used,
-                  used == 1 ? "" : "s", 100 * study->question.confidence);
+        policy_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observation%s, and no answer with %g %% confidence",
+                    (int)used, used == 1 ? "" : "s", 100 * study->question.confidence);
         return KERF_OK;
     }
-    if (study->num_disturbed >= BUSY_FACTOR * (bound < BOUND_MOST ? bound : BOUND_MOST)) {
-        tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observations were disturbed by other work on the machine",
-                  (int)study->num_disturbed);
+    if (study->num_disturbed >= BUSY_FACTOR * (bound < BOUND_MAX ? bound : BOUND_MAX)) {
+        policy_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observations were disturbed by other work on the machine",
+                    (int)study->num_disturbed);
         return KERF_OK;
     }
-    return study->policy->next(study, pending, num_pending, slot, ret_decision, err);
+    int32_t code = study->policy->next(study, pending, num_pending, slot, ret_decision, err);
+    assert(code != KERF_OK || ret_decision->action == KERF_TUNE_STOP || history_is_open(study, ret_decision->setting));
+    return code;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A parameter as it is written: "batch=16..2048:x2", "kv=f16,q8_0", "map?=--no-mmap". */
-#ifndef KERF_TUNE_PARAM_READ_H
-#define KERF_TUNE_PARAM_READ_H
+#ifndef KERF_TUNE_PARAM_H
+#define KERF_TUNE_PARAM_H
 
 #include "base/arena.h"
 #include "kerf/tune.h"
 
-enum { TUNE_SETTINGS_MOST = 1000000 };
+enum { TUNE_SETTINGS_MAX = 1000000 };
 
 int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param *ret_param, struct kerf_error *err);
 

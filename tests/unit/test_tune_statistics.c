@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The normal distribution and Student's t against published values and closed forms. */
+/* The normal distribution and Student's t against published values and closed forms; order statistics against sorting. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,8 +7,11 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-#include "tune/normal.h"
+#include "base/random.h"
+#include "tune/statistics.h"
 
 #define assert_near(a, b, relative)                                                                                    \
     do {                                                                                                               \
@@ -69,6 +72,52 @@ static void student_quantiles_are_as_published(void **state) {
     assert_true(student_quantile(0.5, 4) == 0);
 }
 
+/* ---- Order statistics: with and without ties, sorted, reversed and by chance ------------------------------------ */
+
+enum { NUMBERS = 70 };
+
+static int by_value(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void each_is_as_sorted(const double *of, int32_t n) {
+    double sorted[NUMBERS], work[NUMBERS];
+    memcpy(sorted, of, (size_t)n * sizeof *of);
+    qsort(sorted, (size_t)n, sizeof *sorted, by_value);
+    for (int32_t k = 0; k < n; k++) {
+        memcpy(work, of, (size_t)n * sizeof *of);
+        assert_true(order_statistic(work, n, k) == sorted[k]);
+        for (int32_t i = 0; i < n; i++) assert_true(i < k ? work[i] <= sorted[k] : work[i] >= sorted[k]);
+        qsort(work, (size_t)n, sizeof *work, by_value);
+        assert_memory_equal(work, sorted, (size_t)n * sizeof *work);
+    }
+}
+
+static void order_statistics_are_as_sorted(void **state) {
+    (void)state;
+    double up[NUMBERS], down[NUMBERS], random[NUMBERS], tied[NUMBERS], same[NUMBERS], peak[NUMBERS];
+    struct pcg64 rng = random_seed(1);
+    for (int32_t n = 1; n <= NUMBERS; n++) {
+        for (int32_t i = 0; i < n; i++) {
+            up[i] = i;
+            down[i] = -i;
+            random[i] = random_normal(&rng, 0, 1);
+            tied[i] = random_to(&rng, 2);
+            same[i] = 4;
+            peak[i] = i < n / 2 ? i : n - i;
+        }
+        each_is_as_sorted(up, n);
+        each_is_as_sorted(down, n);
+        each_is_as_sorted(random, n);
+        each_is_as_sorted(tied, n);
+        each_is_as_sorted(same, n);
+        each_is_as_sorted(peak, n);
+    }
+    double far[] = {INFINITY, 1, -INFINITY, INFINITY, 0};
+    each_is_as_sorted(far, 5);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(normal_is_as_published),
@@ -76,6 +125,7 @@ int main(void) {
         cmocka_unit_test(hazard_is_smooth),
         cmocka_unit_test(student_has_its_closed_forms),
         cmocka_unit_test(student_quantiles_are_as_published),
+        cmocka_unit_test(order_statistics_are_as_sorted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
