@@ -64,6 +64,9 @@ struct kerf_trial_command {
                                  kerf_trial_wait also looks at the gap behind it, for twice the trial's time and 0.5 s at
                                  most */
     const char *root;         /* a folder that stands for / where the system tells of that, for tests; NULL: / */
+    void (*warn)(void *context, const char *line); /* what the person should know while trials run; NULL: nothing */
+    void *warn_context;
+    double silence_s; /* a worker that is not ready by then is warned of, once; 0: 10 */
 };
 
 struct kerf_trial_runner;

@@ -202,6 +202,7 @@ static void start_program(struct slot *slot, char **words, double now_s) {
     if (protocol->is_persistent) {
         trial->phase = PHASE_LOAD;
         trial->until_s = now_s + runner->command.load_timeout_s;
+        trial->silent_s = runner->command.warn ? now_s + runner->command.silence_s : (double)INFINITY;
     } else {
         run(slot, now_s);
     }
@@ -337,6 +338,20 @@ static void time_out(struct slot *slot) {
                     command->trial_timeout_s);
 }
 
+/* Whoever wrote the worker may not know that kerf waits for a word, and would see nothing until the time-out. */
+static void tell_silence(struct slot *slot) {
+    struct kerf_trial_runner *runner = slot->runner;
+    char line[240];
+    slot->trial.silent_s = (double)INFINITY;
+    if (runner->is_silence_told) return;
+    runner->is_silence_told = 1;
+    snprintf(line, sizeof line,
+             "the worker is not ready after %g s: kerf waits for the line {\"ready\":true} on its standard output, for "
+             "%g s in all (--load-timeout)",
+             runner->command.silence_s, runner->command.load_timeout_s);
+    runner->command.warn(runner->command.warn_context, line);
+}
+
 static int run_step(struct slot *slot, double now_s) {
     const struct trial_protocol *protocol = slot->runner->protocol;
     struct trial *trial = &slot->trial;
@@ -352,10 +367,12 @@ static int run_step(struct slot *slot, double now_s) {
         trial->is_closed = 1;
         trial->until_s = fmin(trial->until_s, now_s + CLOSED_S);
     }
-    if (now_s >= trial->until_s)
-        time_out(slot);
-    else if (now_s >= trial->cut_s)
+    if (trial->phase == PHASE_LOAD && now_s >= trial->silent_s) tell_silence(slot);
+    int is_cut = now_s >= trial->cut_s && trial->cut_s <= trial->until_s; /* what was due first, when both are by now */
+    if (is_cut)
         protocol->cut(slot, now_s);
+    else if (now_s >= trial->until_s)
+        time_out(slot);
     return trial->is_decided;
 }
 
@@ -422,7 +439,7 @@ void slot_step(struct slot *slot, double now_s) {
 double slot_until(const struct slot *slot) {
     const struct trial *trial = &slot->trial;
     switch (trial->phase) {
-    case PHASE_LOAD:
+    case PHASE_LOAD: return fmin(trial->until_s, trial->silent_s);
     case PHASE_LISTEN: return trial->until_s;
     case PHASE_PREPARE:
     case PHASE_CLEANUP: return slot->shell.stage == STAGE_LIVE ? trial->until_s : (double)INFINITY;
@@ -441,6 +458,7 @@ void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, do
     slot->trial = (struct trial){.phase = PHASE_REPLACE,
                                  .limit = limit,
                                  .until_s = (double)INFINITY,
+                                 .silent_s = (double)INFINITY,
                                  .cut_s = (double)INFINITY,
                                  .start_s = now_s,
                                  .captured = captured};

@@ -65,8 +65,9 @@ struct trial {
     enum trial_phase phase;
     int is_decided, must_end; /* must_end: the program is of no further use */
     double limit;
-    double until_s; /* the time-out of the phase; INFINITY */
-    double cut_s;   /* when `limit` is reached; INFINITY */
+    double until_s;  /* the time-out of the phase; INFINITY */
+    double silent_s; /* until when a worker that loads may be silent without a warning; INFINITY */
+    double cut_s;    /* when `limit` is reached; INFINITY */
     double start_s;
     int64_t request;    /* id of the question to a worker */
     size_t asked_bytes; /* its length */
@@ -122,6 +123,7 @@ struct kerf_trial_runner {
     struct trial_guard guard;
     int subreaper_before;
     int is_ending;
+    int is_silence_told; /* once is enough */
     double created_s;
     int64_t loads, requests;
 };
