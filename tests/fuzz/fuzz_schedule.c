@@ -29,7 +29,9 @@ static void check_timeline(const struct kerf_schedule *schedule, const struct ke
 static void run(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times) {
     struct kerf_timeline *timeline;
     CHECK(kerf_schedule_simulate(schedule, times, &timeline, NULL) == KERF_OK);
-    check_timeline(schedule, timeline, kerf_schedule_lower_bound(schedule, times, timeline));
+    const struct kerf_schedule_bound bound = kerf_schedule_lower_bound(schedule, times, timeline);
+    check_timeline(schedule, timeline, bound.makespan_s);
+    CHECK(bound.span_s <= timeline->span_s * (1 + 1e-9));
     kerf_timeline_free(timeline);
 }
 

@@ -82,7 +82,8 @@ static void compare(const struct kerf_schedule *schedule, const struct own_times
         assert_true(fabs(y[steps - 1]) < 1e-6); /* nothing is held in the end */
         for (int32_t k = 1; k < steps; k++) assert_true(x[k] >= x[k - 1]);
     }
-    assert_true(kerf_schedule_lower_bound(schedule, &own->times, timeline) <= timeline->makespan_s);
+    const struct kerf_schedule_bound bound = kerf_schedule_lower_bound(schedule, &own->times, timeline);
+    assert_true(bound.makespan_s <= timeline->makespan_s && bound.span_s <= timeline->span_s);
     kerf_timeline_free(timeline);
 }
 

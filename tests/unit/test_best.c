@@ -12,6 +12,7 @@
 #include "kerf/schedule.h"
 
 enum { STAGES = 16, DEVICES = 16, LONGEST = 64 };
+static const int64_t TO_THE_END = 20000000000; /* steps: a proof needs far fewer */
 static const double NEAR = 1e-9;
 
 /* Numbers that are the same in every run. */
@@ -30,7 +31,8 @@ struct question {
 };
 
 struct answer {
-    double value, makespan, proved;
+    double value, makespan, proved, span_bound;
+    double held; /* micro-batches on the fullest device */
 };
 
 static int32_t stages_of(const struct question *q) {
@@ -39,14 +41,14 @@ static int32_t stages_of(const struct question *q) {
 }
 
 static void ask_for(struct question *q, int32_t p, int32_t m, enum kerf_placement placement,
-                    enum kerf_objective objective, double search_time_s) {
+                    enum kerf_objective objective, int64_t search_steps) {
     memset(q, 0, sizeof *q);
     q->request = (struct kerf_schedule_request){.rule = "best",
                                                 .devices = p,
                                                 .microbatches = m,
                                                 .objective = objective,
                                                 .placement = placement,
-                                                .search_time_s = search_time_s};
+                                                .search_steps = search_steps};
 }
 
 /* Points at the arrays, once the question is where it stays. */
@@ -93,11 +95,17 @@ static struct answer make(const struct question *q) {
     if (kerf_schedule_check(schedule, &err) != KERF_OK) fail_msg("%s", err.message);
     assert_int_equal(kerf_schedule_simulate(schedule, &q->times, &timeline, &err), KERF_OK);
     assert_int_equal(timeline->over_cap, -1);
-    double bound = kerf_schedule_lower_bound(schedule, &q->times, timeline);
-    assert_true(bound <= timeline->makespan_s * (1 + NEAR));
-    assert_true(schedule->proved_s <= timeline->makespan_s * (1 + NEAR));
-    struct answer answer = {q->request.objective == KERF_OBJECTIVE_SPAN ? timeline->span_s : timeline->makespan_s,
-                            timeline->makespan_s, schedule->proved_s};
+    const struct kerf_schedule_bound bound = kerf_schedule_lower_bound(schedule, &q->times, timeline);
+    assert_true(bound.makespan_s <= timeline->makespan_s * (1 + NEAR));
+    assert_true(bound.span_s <= timeline->span_s * (1 + NEAR));
+    assert_true(schedule->proof.makespan_s <= timeline->makespan_s * (1 + NEAR));
+    assert_true(schedule->proof.span_s <= timeline->span_s * (1 + NEAR));
+    struct answer answer = {.value =
+                                q->request.objective == KERF_OBJECTIVE_SPAN ? timeline->span_s : timeline->makespan_s,
+                            .makespan = timeline->makespan_s,
+                            .proved = schedule->proof.makespan_s,
+                            .span_bound = bound.span_s};
+    for (int32_t d = 0; d < schedule->devices; d++) answer.held = fmax(answer.held, timeline->peak_activations[d]);
     kerf_timeline_free(timeline);
     kerf_schedule_free(schedule);
     return answer;
@@ -255,7 +263,7 @@ static void test_every_order(void **unused) {
             char what[64];
             snprintf(what, sizeof what, "shape %zu, times %d", k, time);
             ask_for(&q, shapes[k].p, shapes[k].m, shapes[k].placement,
-                    time % 3 == 2 ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 60);
+                    time % 3 == 2 ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, TO_THE_END);
             q.request.chunks = shapes[k].chunks;
             draw_times(&q, time % 4 == 3);
             compare(&q, what);
@@ -280,7 +288,7 @@ static void test_proved_optima(void **unused) {
         int span = strcmp(objective, "span") == 0;
         rows++;
         ask_for(&q, p, m, strcmp(placement, "v") == 0 ? KERF_PLACE_V : KERF_PLACE_LOOP,
-                span ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, span ? 0.02 : 0.2);
+                span ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, span ? 2000000 : 20000000);
         set_times(&q, forward, input, weight, p2p, cap);
         struct answer answer = make(&q);
         if (answer.value < optimum * (1 - NEAR)) fail_msg("%s: %g is below a proved optimum", line, answer.value);
@@ -289,10 +297,10 @@ static void test_proved_optima(void **unused) {
     }
     fclose(file);
     assert_int_equal(rows, 238);
-    assert_true(met > 100); /* all of them where the machine is not busy */
+    if (met < 200) fail_msg("%d of 238 optima are met", met);
 }
 
-/* Small ones to their end, whatever the machine does. */
+/* Small ones to their end. */
 static void test_proofs(void **unused) {
     (void)unused;
     static const struct {
@@ -310,7 +318,7 @@ static void test_proofs(void **unused) {
     static struct question q;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (double scale = 1; scale > 0.1; scale -= 0.77) { /* 0.23 of it has rounding errors */
-            ask_for(&q, cases[k].p, cases[k].m, cases[k].placement, KERF_OBJECTIVE_MAKESPAN, 100);
+            ask_for(&q, cases[k].p, cases[k].m, cases[k].placement, KERF_OBJECTIVE_MAKESPAN, TO_THE_END);
             set_times(&q, scale * cases[k].times[0], scale * cases[k].times[1], scale * cases[k].times[2],
                       scale * cases[k].p2p, cases[k].cap);
             struct answer answer = make(&q);
@@ -318,7 +326,7 @@ static void test_proofs(void **unused) {
                 fail_msg("%dx%d: %.12g, proved %.12g, not %g", cases[k].p, cases[k].m, answer.value, answer.proved,
                          scale * cases[k].optimum);
         }
-    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 100); /* unequal stages */
+    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, TO_THE_END); /* unequal stages */
     set_times(&q, 2, 2, 1, 1, 4);
     for (int32_t s = 0; s < 4; s++) {
         static const double sizes[] = {2, 3, 4, 3}, weights[] = {1, 2, 3, 2};
@@ -337,7 +345,7 @@ static void test_never_worse_than_a_rule(void **unused) {
     for (int32_t time = 0; time < 60; time++) {
         enum kerf_placement placement = (enum kerf_placement)(time % 3);
         int32_t p = 2 + (int32_t)draw(4), m = 1 + (int32_t)draw(10);
-        ask_for(&q, p, m, placement, time % 2 ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 0.02);
+        ask_for(&q, p, m, placement, time % 2 ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 2000000);
         if (placement == KERF_PLACE_LOOP && p <= 3) q.request.chunks = 1 + (int32_t)draw(3);
         draw_times(&q, time % 5 == 0);
         for (int32_t s = 0; s < STAGES && time % 4 == 0; s++) q.whole[s] *= 0.5; /* whole and fused ones may win */
@@ -386,13 +394,13 @@ static void test_caps(void **unused) {
     static struct question q;
     static const enum kerf_placement placements[] = {KERF_PLACE_LOOP, KERF_PLACE_V, KERF_PLACE_BOTH};
     for (int k = 0; k < 3; k++) {
-        ask_for(&q, 3, 4, placements[k], KERF_OBJECTIVE_MAKESPAN, 0.1);
+        ask_for(&q, 3, 4, placements[k], KERF_OBJECTIVE_MAKESPAN, 10000000);
         set_times(&q, 1, 1, 1, 0.5, 1);
         make(&q); /* one micro-batch after the other */
         q.cap[2] = 0.75;
         refuse(&q, "device 2 within its cap of 0.75 micro-batches; the least cap that works is 1");
     }
-    ask_for(&q, 2, 6, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 0.1);
+    ask_for(&q, 2, 6, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 10000000);
     set_times(&q, 1, 1, 1, 0.5, 1000);
     q.bytes[0] = 300, q.bytes[1] = 1100;
     q.times.activation_bytes = q.bytes;
@@ -414,7 +422,7 @@ static void test_progress_ends_it(void **unused) {
     (void)unused;
     static struct question q;
     int32_t calls = 0;
-    ask_for(&q, 16, 64, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 100);
+    ask_for(&q, 16, 64, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, TO_THE_END);
     set_times(&q, 10, 11, 8, 2, 16);
     q.request.progress = end_at_once;
     q.request.progress_context = &calls;
@@ -427,13 +435,13 @@ static void test_odd_questions(void **unused) {
     (void)unused;
     static struct question q;
     struct kerf_schedule *schedule;
-    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 1);
+    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, TO_THE_END);
     assert_int_equal(kerf_schedule_make(&q.request, &schedule, NULL), KERF_OK);
-    assert_true(schedule->proved_s == 27);
+    assert_true(schedule->proof.makespan_s == 27);
     kerf_schedule_free(schedule);
     set_times(&q, 1, 2, 1, 2, 4);
     q.times.shared_link = 1;
-    q.request.search_time_s = 0.2;
+    q.request.search_steps = 20000000;
     double shared = make(&q).value;
     q.times.shared_link = 0;
     assert_true(make(&q).value <= shared);
@@ -455,7 +463,7 @@ static void test_wild_times(void **unused) {
     state = 3;
     for (int32_t time = 0; time < 80; time++) {
         ask_for(&q, 1 + (int32_t)draw(5), 1 + (int32_t)draw(7), (enum kerf_placement)(time % 3),
-                draw(2) ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 0.02);
+                draw(2) ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 2000000);
         if (time % 3 == KERF_PLACE_LOOP) q.request.chunks = 1 + (int32_t)draw(3);
         draw_times(&q, 0);
         q.times.shared_link = draw(4) == 0;

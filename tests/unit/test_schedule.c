@@ -35,7 +35,7 @@ static struct answer simulate_request(const struct kerf_schedule_request *reques
     assert_int_equal(kerf_schedule_times_make(p, schedule->stages, &durations, &times, &err), KERF_OK);
     assert_int_equal(kerf_schedule_simulate(schedule, times, &timeline, &err), KERF_OK);
     struct answer answer = {timeline->makespan_s, timeline->span_s, 0,
-                            kerf_schedule_lower_bound(schedule, times, timeline)};
+                            kerf_schedule_lower_bound(schedule, times, timeline).makespan_s};
     for (int32_t i = 0; i < p; i++) answer.peak = fmax(answer.peak, timeline->peak_activations[i]);
     if (!(answer.bound <= answer.makespan * (1 + 1e-12)))
         fail_msg("%s %dx%d: bound %g above %g", rule, p, m, answer.bound, answer.makespan);
