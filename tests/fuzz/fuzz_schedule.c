@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct kerf_schedule_request request = {.rule = kerf_schedule_rule_at(data[0] % num_rules)->name,
                                             .devices = DEVICES,
                                             .microbatches = MICROBATCHES,
-                                            .search_time_s = 0.01};
+                                            .search_steps = 200000};
     struct kerf_schedule *schedule;
     struct kerf_schedule_times *times;
     struct kerf_error err;

@@ -97,7 +97,7 @@ static void test_every_rule(void **state) {
                 for (int variant = 0; variant < 16; variant++) {
                     struct kerf_schedule *schedule;
                     const struct kerf_schedule_request request = {
-                        .rule = rule->name, .devices = p, .microbatches = m, .search_time_s = 1e-3};
+                        .rule = rule->name, .devices = p, .microbatches = m, .search_steps = 20000};
                     if (kerf_schedule_make(&request, &schedule, NULL) != KERF_OK) continue;
                     seed = (uint32_t)(variant * 1000 + p * 10 + m);
                     draw_times(&own, variant);

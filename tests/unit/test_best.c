@@ -126,7 +126,7 @@ struct oracle {
     struct part *parts[3]; /* every order of a device that keeps its cap */
     size_t num_parts[3];
     int32_t length[3];
-    double best, best_makespan;
+    double best, best_makespan, best_span;
 };
 
 static double time_of(const struct oracle *o, int32_t stream, int kind) {
@@ -189,6 +189,7 @@ static void evaluate(struct oracle *o, const struct part *const *chosen) {
     }
     makespan -= begin;
     o->best_makespan = fmin(o->best_makespan, makespan);
+    o->best_span = fmin(o->best_span, span);
     o->best = fmin(o->best, o->q->request.objective == KERF_OBJECTIVE_SPAN ? span : makespan);
 }
 
@@ -197,7 +198,8 @@ static void try_all(struct oracle *o, const struct question *q) {
     const struct part *chosen[3];
     int32_t p = q->request.devices, m = q->request.microbatches,
             replicas = q->request.placement == KERF_PLACE_BOTH ? 2 : 1;
-    *o = (struct oracle){.q = q, .p = p, .stages = stages_of(q), .best = INFINITY, .best_makespan = INFINITY};
+    *o = (struct oracle){
+        .q = q, .p = p, .stages = stages_of(q), .best = INFINITY, .best_makespan = INFINITY, .best_span = INFINITY};
     o->streams = replicas * o->stages;
     for (int32_t s = 0; s < o->streams; s++) {
         int32_t k = s % o->stages;
@@ -238,6 +240,9 @@ static void compare(const struct question *q, const char *what) {
                  answer.value, oracle.best);
     if (answer.proved > oracle.best_makespan * (1 + NEAR))
         fail_msg("%s: proved %.12g, but an order takes %.12g", what, answer.proved, oracle.best_makespan);
+    if (split && answer.span_bound > oracle.best_span * (1 + NEAR))
+        fail_msg("%s: a span of %.12g is said to be the least, but an order has %.12g", what, answer.span_bound,
+                 oracle.best_span);
     if (split && makespan && !is_near(answer.proved, oracle.best))
         fail_msg("%s %dx%d: proved %.12g, not the optimum %.12g", what, asked->devices, asked->microbatches,
                  answer.proved, oracle.best);
@@ -476,12 +481,200 @@ static void test_wild_times(void **unused) {
     }
 }
 
+/* ---- What the step follows -------------------------------------------------------------------------------- */
+
+/* With unsynchronised steps the span counts: within a cap of 8 zb_1p takes 24 s, where the shortest makespan has a span
+ * of 27 s. */
+static void test_the_step_is_followed(void **unused) {
+    (void)unused;
+    static struct question q;
+    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_STEP, TO_THE_END);
+    set_times(&q, 1, 1, 1, 0, 8);
+    struct answer answer = make(&q);
+    assert_true(answer.value == 27 && answer.proved == 27);
+    q.times.unsynchronised = 1;
+    q.request.objective = KERF_OBJECTIVE_STEP;
+    struct kerf_schedule *schedule;
+    struct kerf_timeline *timeline;
+    assert_int_equal(kerf_schedule_make(&q.request, &schedule, NULL), KERF_OK);
+    assert_int_equal(kerf_schedule_simulate(schedule, &q.times, &timeline, NULL), KERF_OK);
+    const struct kerf_schedule_bound bound = kerf_schedule_lower_bound(schedule, &q.times, timeline);
+    assert_true(timeline->step_s == 24 && timeline->span_s == 24);
+    assert_true(bound.span_s == 24 && bound.step_s == 24);
+    assert_true(schedule->proof.span_s == 24);
+    kerf_timeline_free(timeline);
+    kerf_schedule_free(schedule);
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------------------- */
+
+/* Of equally short orders the one that holds least; each cap below was searched to its end and has no such order. */
+static void test_equally_short_orders_hold_the_least(void **unused) {
+    (void)unused;
+    static const struct {
+        int32_t p, m;
+        enum kerf_placement placement;
+        double times[3], p2p, makespan, held;
+    } cases[] = {
+        {8, 32, KERF_PLACE_LOOP, {1, 2, 1}, 1, 142, 22},    {2, 32, KERF_PLACE_LOOP, {1, 1, 1}, 3, 100, 5},
+        {4, 64, KERF_PLACE_LOOP, {1, 1, 1}, 0.5, 196.5, 6}, {4, 20, KERF_PLACE_BOTH, {1, 1, 1}, 0.2, 61.2, 10},
+        {4, 8, KERF_PLACE_V, {1, 1, 1}, 0, 51, 4},
+    };
+    static struct question q;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ask_for(&q, cases[k].p, cases[k].m, cases[k].placement, KERF_OBJECTIVE_MAKESPAN, 500000000);
+        set_times(&q, cases[k].times[0], cases[k].times[1], cases[k].times[2], cases[k].p2p, 0);
+        const struct answer answer = make(&q);
+        if (!is_near(answer.value, cases[k].makespan) || answer.held > cases[k].held)
+            fail_msg("%dx%d: %.12g s with %g held, not %.12g s with %g", cases[k].p, cases[k].m, answer.value,
+                     answer.held, cases[k].makespan, cases[k].held);
+    }
+}
+
+/* ---- Steps and clocks ------------------------------------------------------------------------------------- */
+
+static int same_order(const struct kerf_schedule *a, const struct kerf_schedule *b) {
+    for (int32_t d = 0; d < a->devices; d++)
+        if (a->num_ops[d] != b->num_ops[d] ||
+            memcmp(a->ops[d], b->ops[d], (size_t)a->num_ops[d] * sizeof **a->ops) != 0)
+            return 0;
+    return 1;
+}
+
+/* A clock that goes on by a second each time it is read. */
+static double count_reads(void *context) { return ++*(int32_t *)context; }
+
+/* A search that has no proof within its steps has the same answer each time, whatever a clock with room to spare says;
+ * and one whose time is up ends, with an answer. */
+static void test_steps_and_clocks(void **unused) {
+    (void)unused;
+    static struct question q;
+    struct kerf_schedule *first, *second, *timed, *hurried;
+    int32_t reads = 0;
+    ask_for(&q, 8, 40, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 3000000);
+    set_times(&q, 1.03, 1.9, 0.8, 0.35, 9);
+    assert_int_equal(kerf_schedule_make(&q.request, &first, NULL), KERF_OK);
+    assert_int_equal(kerf_schedule_make(&q.request, &second, NULL), KERF_OK);
+    assert_true(same_order(first, second));
+    assert_true(first->proof.makespan_s == second->proof.makespan_s);
+    q.request.clock = count_reads;
+    q.request.clock_context = &reads;
+    q.request.search_time_s = 1e12;
+    assert_int_equal(kerf_schedule_make(&q.request, &timed, NULL), KERF_OK);
+    assert_true(same_order(first, timed) && reads > 100);
+    q.request.search_steps = 0;
+    q.request.search_time_s = 5;
+    reads = 0;
+    assert_int_equal(kerf_schedule_make(&q.request, &hurried, NULL), KERF_OK);
+    assert_true(reads < 200);
+    kerf_schedule_free(first), kerf_schedule_free(second), kerf_schedule_free(timed), kerf_schedule_free(hurried);
+}
+
+/* ---- Comparisons ------------------------------------------------------------------------------------------ */
+
+static void simulate(struct kerf_schedule_run *run, const struct kerf_schedule_request *request,
+                     const struct kerf_schedule_times_request *said) {
+    struct kerf_schedule *schedule;
+    struct kerf_schedule_times *times;
+    struct kerf_timeline *timeline;
+    struct kerf_error err;
+    if (kerf_schedule_make_timed(request, said, &schedule, &times, &err) != KERF_OK)
+        fail_msg("%s: %s", request->rule, err.message);
+    assert_int_equal(kerf_schedule_simulate(schedule, times, &timeline, &err), KERF_OK);
+    *run = (struct kerf_schedule_run){schedule, times, timeline};
+}
+
+static void forget(const struct kerf_schedule_run *run) {
+    kerf_timeline_free((struct kerf_timeline *)(void *)run->timeline);
+    kerf_schedule_times_free((struct kerf_schedule_times *)(void *)run->times);
+    kerf_schedule_free((struct kerf_schedule *)(void *)run->schedule);
+}
+
+/* Both are split operations in a V within the same cap: what bounds one bounds the other. */
+static void test_one_problem_has_one_bound(void **unused) {
+    (void)unused;
+    struct kerf_schedule_times_request said;
+    struct kerf_schedule_run runs[3];
+    struct kerf_schedule_bound bounds[3];
+    struct kerf_schedule_request request = {
+        .rule = "v_min", .devices = 16, .microbatches = 64, .placement = KERF_PLACE_V, .search_steps = 5000000};
+    kerf_schedule_times_unsaid(&said);
+    said.forward_s = 1, said.backward_input_s = 1.9, said.backward_weight_s = 0.8, said.p2p_s = 0.05;
+    said.cap = 6, said.per_device = 1;
+    simulate(&runs[0], &request, &said);
+    request.rule = "best";
+    simulate(&runs[1], &request, &said);
+    request.rule = "1f1b"; /* another problem */
+    simulate(&runs[2], &request, &said);
+    kerf_schedule_lower_bounds(runs, 3, bounds);
+    assert_true(bounds[0].makespan_s == bounds[1].makespan_s && bounds[0].span_s == bounds[1].span_s);
+    assert_true(bounds[0].makespan_s > 1.45 * 16 * 3.7); /* residence: load and chain alone say far less */
+    assert_true(bounds[2].makespan_s != bounds[0].makespan_s);
+    const struct kerf_schedule_bound own = kerf_schedule_lower_bound(runs[0].schedule, runs[0].times, runs[0].timeline);
+    assert_true(own.makespan_s <= bounds[0].makespan_s && own.makespan_s > bounds[0].makespan_s * 0.99);
+    for (int k = 0; k < 3; k++) forget(&runs[k]);
+}
+
+/* With any placement best is as short as every rule that keeps the cap. */
+static void test_any_placement(void **unused) {
+    (void)unused;
+    const struct kerf_schedule_rule *rule;
+    state = 5;
+    for (int32_t time = 0; time < 12; time++) {
+        struct kerf_schedule_times_request said;
+        struct kerf_schedule_run best;
+        struct kerf_error err;
+        struct kerf_schedule_request request = {.rule = "best",
+                                                .devices = 2 + (int32_t)draw(4),
+                                                .microbatches = 2 + (int32_t)draw(8),
+                                                .placement = KERF_PLACE_ANY,
+                                                .search_steps = 4000000};
+        kerf_schedule_times_unsaid(&said);
+        said.forward_s = 1 + draw(3), said.backward_input_s = 1 + draw(3), said.backward_weight_s = 1 + draw(3);
+        said.p2p_s = draw(3) / 4., said.unsynchronised = (int32_t)draw(2), said.per_device = 1;
+        if (draw(2)) said.cap = 2 + draw(4);
+        simulate(&best, &request, &said);
+        assert_int_equal(best.timeline->over_cap, -1);
+        for (size_t k = 0; (rule = kerf_schedule_rule_at(k)); k++) {
+            struct kerf_schedule_request other = request;
+            struct kerf_schedule *schedule;
+            struct kerf_schedule_times *times;
+            struct kerf_timeline *timeline;
+            other.rule = rule->name;
+            if (strcmp(rule->name, "best") == 0 || strcmp(rule->name, "seq1f1b") == 0) continue;
+            if (kerf_schedule_make_timed(&other, &said, &schedule, &times, &err) != KERF_OK) continue;
+            assert_int_equal(kerf_schedule_simulate(schedule, times, &timeline, &err), KERF_OK);
+            if (timeline->over_cap < 0 && timeline->step_s < best.timeline->step_s * (1 - NEAR))
+                fail_msg("%dx%d: a step of %.12g s, but %s has %.12g s", request.devices, request.microbatches,
+                         best.timeline->step_s, rule->name, timeline->step_s);
+            kerf_timeline_free(timeline);
+            kerf_schedule_times_free(times);
+            kerf_schedule_free(schedule);
+        }
+        forget(&best);
+        struct kerf_schedule *schedule; /* times by stage do not fit placements with other stages */
+        struct kerf_schedule_times *times;
+        assert_int_equal(kerf_schedule_make(&request, &schedule, &err), KERF_EINVALID);
+        said.per_device = 0;
+        assert_int_equal(kerf_schedule_make_timed(&request, &said, &schedule, &times, &err), KERF_EINVALID);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_order),   cmocka_unit_test(test_proved_optima),
-        cmocka_unit_test(test_proofs),        cmocka_unit_test(test_never_worse_than_a_rule),
-        cmocka_unit_test(test_caps),          cmocka_unit_test(test_progress_ends_it),
-        cmocka_unit_test(test_odd_questions), cmocka_unit_test(test_wild_times),
+        cmocka_unit_test(test_every_order),
+        cmocka_unit_test(test_proved_optima),
+        cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_never_worse_than_a_rule),
+        cmocka_unit_test(test_caps),
+        cmocka_unit_test(test_progress_ends_it),
+        cmocka_unit_test(test_odd_questions),
+        cmocka_unit_test(test_wild_times),
+        cmocka_unit_test(test_the_step_is_followed),
+        cmocka_unit_test(test_equally_short_orders_hold_the_least),
+        cmocka_unit_test(test_steps_and_clocks),
+        cmocka_unit_test(test_one_problem_has_one_bound),
+        cmocka_unit_test(test_any_placement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

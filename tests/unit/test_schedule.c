@@ -160,8 +160,12 @@ static void test_every_size_has_an_order(void **state) {
             for (int32_t m = 1; m <= 14; m++)
                 for (int32_t group = 0; group <= 9; group += 3)
                     for (int32_t v = 0; v <= 3; v++) {
-                        const struct kerf_schedule_request request = {
-                            .rule = rule->name, .devices = p, .microbatches = m, .chunks = v, .group = group};
+                        const struct kerf_schedule_request request = {.rule = rule->name,
+                                                                      .devices = p,
+                                                                      .microbatches = m,
+                                                                      .chunks = v,
+                                                                      .group = group,
+                                                                      .search_steps = 20000};
                         struct kerf_schedule *schedule;
                         struct kerf_error err;
                         if (kerf_schedule_make(&request, &schedule, &err) !=

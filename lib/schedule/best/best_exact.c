@@ -125,22 +125,6 @@ static void descend(struct best_search *search, enum kerf_objective objective, i
     model_free(&descent.model);
 }
 
-void best_exact(struct best_search *search) { descend(search, search->problem.objective, INT64_MAX / 2); }
-
-void best_exact_reach(struct best_search *search, double value, int64_t conflicts) {
-    struct model model;
-    if (model_make(&model, &search->problem, search->problem.objective, value)) {
-        const double ticks = value / model.ticks.tick_s;
-        const int64_t goal = (int64_t)floor(model.ticks.exact ? ticks + 0.5 : ticks);
-        int asks = model_build(&model, search->order, NULL, NULL, goal);
-        if (asks) best_spend(search->budget, model.variables);
-        while (asks && !best_is_done(search)) {
-            if (lazy_solve(model.solver, conflicts, stop, search->budget) != LAZY_SOLVED) break;
-            model_read(&model);
-            if (model_refine(&model) > 0) continue;
-            best_offer(search, model.order);
-            break;
-        }
-    }
-    model_free(&model);
+void best_exact(struct best_search *search, int64_t conflicts) {
+    descend(search, search->problem.objective, conflicts);
 }

@@ -34,8 +34,19 @@ void best_budget_allow(struct best_budget *budget, double share, double times_us
     if (isfinite(times_used)) steps = fmin(left, fmax((double)budget->steps * times_used, (double)least));
     budget->until_steps = steps > 0x1p62 ? INT64_MAX : budget->steps + (int64_t)fmax(steps, 0);
     budget->until_s = gone + fmax(budget->limit_s - gone, 0) * share;
-    if (isfinite(times_used)) budget->until_s = fmin(budget->until_s, gone * (1 + times_used) + 0.05);
+    if (isfinite(times_used)) budget->until_s = fmin(budget->until_s, gone * (1 + times_used) + 0.5);
     budget->used_up = budget->ended;
+}
+
+int32_t best_budget_divide(struct best_budget *budget, const struct best_budget *whole, double share) {
+    const double gone = gone_s(budget);
+    const int64_t left = whole->until_steps - budget->steps;
+    assert(share > 0 && share <= 1);
+    if (budget->ended || left <= 0 || gone >= whole->until_s) return 1;
+    budget->until_steps = budget->steps + (int64_t)((double)left * share);
+    budget->until_s = gone + (whole->until_s - gone) * share;
+    budget->used_up = 0;
+    return 0;
 }
 
 int32_t best_spend(struct best_budget *budget, int64_t steps) {

@@ -32,6 +32,9 @@ void best_budget_start(struct best_budget *budget, const struct kerf_schedule_re
  * steps. */
 void best_budget_allow(struct best_budget *budget, double share, double times_used, int64_t least);
 
+/* Lets what follows use a share of what is left of what `whole` was allowed. 1: nothing is left. */
+int32_t best_budget_divide(struct best_budget *budget, const struct best_budget *whole, double share);
+
 /* Counts steps; 1: no more. Reports progress now and then. */
 int32_t best_spend(struct best_budget *budget, int64_t steps);
 
@@ -57,20 +60,32 @@ int32_t best_search_make(struct best_search *search);
  * better. */
 int32_t best_offer(struct best_search *search, const int32_t *order);
 
-static inline int32_t best_less(double a, double b) { return a < b - 1e-9 * (b > 1e-300 ? b : 0); }
+/* Less by more than rounding; b may be INFINITY. */
+static inline int32_t best_less(double a, double b) { return a < (b > 1e-300 ? b * (1 - 1e-9) : b); }
 int32_t best_is_optimal(const struct best_search *search);
 /* Nothing better can be found, or all is spent. */
 int32_t best_is_done(struct best_search *search);
 
 /* ---- Phases, each in the file of its name ----------------------------------------------------------------- */
 
+/* The best of the other rules' schedules as it is: its backwards may be whole or fused. */
+struct best_rule {
+    struct kerf_schedule *schedule; /* NULL: none */
+    double value, held;             /* its objective; what the fullest device holds, in amounts */
+};
+/* Offers every order that another rule has for the request; best may be NULL, and is given back by the caller. */
+void best_rules(struct best_search *search, const struct kerf_schedule *frame,
+                const struct kerf_schedule_request *request, struct best_rule *best);
+/* Offers one micro-batch after the other, which fits whenever anything does. */
+void best_one_by_one(struct best_search *search);
+
 void best_patterns(struct best_search *search);
 void best_starts(struct best_search *search);
 void best_improve(struct best_search *search);
-void best_exact(struct best_search *search);
-/* Whether the exact search, or `conflicts` of it, finds an order with a value of at most so much. */
-void best_exact_reach(struct best_search *search, double value, int64_t conflicts);
+/* Ends after so many conflicts, INT64_MAX: of any number. */
+void best_exact(struct best_search *search, int64_t conflicts);
 /* An order of the same value that holds less. */
-void best_thin(struct best_search *search, const struct kerf_schedule *frame, const struct kerf_schedule_times *times);
+void best_thin(struct best_search *search, const struct kerf_schedule *frame,
+               const struct kerf_schedule_request *request);
 
 #endif

@@ -4,8 +4,9 @@
  * which the bounds allow the value at all, and within each limit an order of that value is looked for:
  *
  *   1. the order known, each F put off until there is room, what needs it behind it
- *   2. list scheduling and patterns within the limit
- *   3. the exact search, within a number of conflicts
+ *   2. the other rules, with the limit as a cap
+ *   3. patterns and list scheduling within the limit
+ *   4. where there are not too many operations, the exact search, within a number of conflicts
  *
  * A limit for which none is found is not proved to be impossible; the answer is the least that was found.
  */
@@ -61,19 +62,35 @@ static void try_put_off(struct best_search *within, const int32_t *order, double
     best_offer(within, put_off->order);
 }
 
+/* The rules' orders, for the caps of the problem. */
+static void offer_rules(struct best_search *within, const struct kerf_schedule *frame,
+                        const struct kerf_schedule_request *request) {
+    struct kerf_schedule_request asked = *request;
+    struct kerf_schedule_times times = *request->times;
+    struct arena arena = {NULL};
+    double *cap = arena_alloc(&arena, (size_t)frame->devices, sizeof *cap);
+    for (int32_t d = 0; cap && d < frame->devices; d++)
+        cap[d] = within->problem.cap[d] / (times.cap_in_bytes ? 1 : frame->chunks);
+    times.cap = cap;
+    asked.times = &times;
+    if (cap) best_rules(within, frame, &asked, NULL);
+    arena_free(&arena);
+}
+
 /* Looks for an order of the search's value within a limit, and takes it over. */
-static void try_limit(struct best_search *search, double limit, double *cap, struct put_off *put_off) {
-    enum { CONFLICTS = 2000, EXACT_OPS = 1600 };
+static void try_limit(struct best_search *search, const struct kerf_schedule *frame,
+                      const struct kerf_schedule_request *request, double limit, double *cap, struct put_off *put_off) {
+    enum { CONFLICTS = 20000, EXACT_OPS = 1600 };
     struct best_search within = {.problem = search->problem, .budget = search->budget, .bound = search->value};
     within.problem.arena = (struct arena){NULL}; /* its arrays are the search's */
     within.problem.cap = cap;
     for (int32_t d = 0; d < within.problem.devices; d++) cap[d] = fmin(search->problem.cap[d], limit * (1 + 1e-12));
     if (best_search_make(&within) == KERF_OK) {
         try_put_off(&within, search->order, limit * (1 + 1e-12), put_off);
+        if (!best_is_done(&within)) offer_rules(&within, frame, request);
         if (!best_is_done(&within)) best_patterns(&within);
         if (!best_is_done(&within)) best_starts(&within);
-        if (!best_is_done(&within) && within.problem.ops <= EXACT_OPS && within.value < INFINITY)
-            best_exact_reach(&within, search->value, CONFLICTS);
+        if (!best_is_done(&within) && within.problem.ops <= EXACT_OPS) best_exact(&within, CONFLICTS);
         if (within.value <= search->value * (1 + 1e-12)) {
             assert(within.held <= limit * (1 + 1e-11));
             search->held = within.held;
@@ -94,7 +111,9 @@ static int is_possible(const struct best_search *search, const struct kerf_sched
     return least * (1 - 1e-12) <= search->value;
 }
 
-void best_thin(struct best_search *search, const struct kerf_schedule *frame, const struct kerf_schedule_times *times) {
+void best_thin(struct best_search *search, const struct kerf_schedule *frame,
+               const struct kerf_schedule_request *request) {
+    const struct kerf_schedule_times *times = request->times;
     const struct best_problem *problem = &search->problem;
     struct arena arena = {NULL};
     const size_t ops = (size_t)problem->ops;
@@ -108,12 +127,14 @@ void best_thin(struct best_search *search, const struct kerf_schedule *frame, co
     double *cap = arena_alloc(&arena, (size_t)problem->devices, sizeof *cap);
     const double whole = times->cap_in_bytes ? 0 : 1; /* amounts are numbers of micro-batches, or bytes */
     double low = 0;                                   /* nothing is found at this or below */
+    const struct best_budget whole_budget = *search->budget;
     int good = put_off.order && put_off.done && put_off.late && cap;
     while (good && search->held > 0) {
         const double high = search->held, slack = whole > 0 ? whole : 0.005 * high;
-        if (high - low <= slack * (1 + 1e-9) || best_spend(search->budget, 0)) break;
+        if (high - low <= slack * (1 + 1e-9) || best_budget_divide(search->budget, &whole_budget, 1)) break;
         const double middle = whole > 0 ? floor((low + high) / 2) : (low + high) / 2;
-        if (is_possible(search, frame, times, middle)) try_limit(search, middle, cap, &put_off);
+        best_budget_divide(search->budget, &whole_budget, 1. / 3); /* so that one limit does not use up all */
+        if (is_possible(search, frame, times, middle)) try_limit(search, frame, request, middle, cap, &put_off);
         if (search->held > middle * (1 + 1e-11)) low = middle;
     }
     arena_free(&arena);
