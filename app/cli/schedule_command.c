@@ -4,13 +4,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/schedule_answers.h"
+#include "cli/schedule_print.h"
 
 struct schedule_options {
     struct string_list names, outputs;
-    int64_t devices, chunks, group, slices;
+    int64_t devices, chunks, group, slices, search_steps;
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, from, to;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
         *search_time, *recv, *trace, *format;
@@ -41,7 +43,9 @@ static const struct option options[] = {
      .value = "V",
      .minimum = 1,
      .maximum = 4096,
-     .help = "Stages on each device, for the schedules that let you choose (default: the schedule's own)."},
+     .help =
+         "Stages on each device, for the schedules that let you choose (default: the schedule's own; in a comparison "
+         "2)."},
     {.name = "group",
      .type = OPTION_INTEGER,
      AT(group),
@@ -57,11 +61,7 @@ static const struct option options[] = {
      .minimum = 1,
      .maximum = 4096,
      .help = "seq1f1b: parts into which the sequence of each micro-batch is cut (default: 4)."},
-    {.name = "forward",
-     .type = OPTION_NUMBER,
-     AT(forward),
-     SECONDS,
-     .help = "A stage's forward pass (default: 1)."},
+    {.name = "forward", .type = OPTION_NUMBER, AT(forward), SECONDS, .help = "A stage's forward pass (default: 1)."},
     {.name = "backward",
      .type = OPTION_NUMBER,
      AT(backward),
@@ -71,12 +71,16 @@ static const struct option options[] = {
      .type = OPTION_NUMBER,
      AT(backward_input),
      SECONDS,
-     .help = "The backward pass of the input alone (default: half of --backward where that is given, else 1)."},
+     .help =
+         "The backward pass of the input alone (default: what --backward leaves of --backward-weight, or half of it "
+         "where that is not given; 1 without --backward)."},
     {.name = "backward-weight",
      .type = OPTION_NUMBER,
      AT(backward_weight),
      SECONDS,
-     .help = "The backward pass of the weights alone (default: as --backward-input)."},
+     .help =
+         "The backward pass of the weights alone (default: what --backward leaves of --backward-input, or half of it "
+         "where that is not given; 1 without --backward)."},
     {.name = "fused",
      .type = OPTION_NUMBER,
      AT(fused),
@@ -142,20 +146,33 @@ static const struct option options[] = {
      .type = OPTION_CHOICE,
      AT(objective),
      .value = "WHAT",
-     .choices = "makespan,span",
-     .help = "What `best` makes short (default: makespan)."},
+     .choices = "step,makespan,span",
+     .help =
+         "What `best` makes short (default: step, which is the makespan, or with --optimizer-step unsynchronised the "
+         "span)."},
     {.name = "placement",
      .type = OPTION_CHOICE,
      AT(placement),
      .value = "PLACEMENT",
-     .choices = "loop,v,both",
-     .help = "Where `best` has the stages: one after the other, starting again with each chunk (default: loop); down "
-             "and back in two chunks; or in two replicas from both ends."},
+     .choices = "any,loop,v,both",
+     .help =
+         "Where `best` has the stages: loop, one after the other, starting again with each chunk (default); v, down "
+         "and back in two chunks; both, in two replicas from both ends, each with its copy of the parameters; or "
+         "any, whichever of these has the shortest step (default in a comparison). With any, times are of all "
+         "stages of a device together."},
     {.name = "search-time",
      .type = OPTION_STRING,
      AT(search_time),
      .value = "TIME",
      .help = "How long `best` may search, such as 10s (default: 1s); it stops earlier where it has a proof."},
+    {.name = "search-steps",
+     .type = OPTION_INTEGER,
+     AT(search_steps),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1000000000000,
+     .help = "How much `best` may search, in steps of work instead of time: the answer is then the same on every "
+             "machine. A second is about a hundred million steps."},
     {.name = "trace",
      .type = OPTION_STRING,
      AT(trace),
@@ -176,11 +193,7 @@ static const struct option options[] = {
      AT(from),
      SECONDS,
      .help = "Draw the timeline from here (default: its start)."},
-    {.name = "to",
-     .type = OPTION_NUMBER,
-     AT(to),
-     SECONDS,
-     .help = "Draw the timeline to here (default: its end)."},
+    {.name = "to", .type = OPTION_NUMBER, AT(to), SECONDS, .help = "Draw the timeline to here (default: its end)."},
     {.name = "no-ops",
      .type = OPTION_FLAG,
      AT(no_ops),
@@ -267,7 +280,7 @@ static int32_t missing(const char *what, const char *example, struct kerf_error 
 struct storage {
     struct range microbatches;
     struct memory_cap *caps;
-    struct kerf_trace *run;
+    struct kerf_trace *trace;
     struct kerf_trace_fit *fit;
     struct kerf_text fitted; /* the fit as a file of times */
 };
@@ -276,20 +289,20 @@ static void storage_free(struct storage *storage) {
     range_free(&storage->microbatches);
     free(storage->caps);
     kerf_trace_fit_free(storage->fit);
-    kerf_trace_free(storage->run);
+    kerf_trace_free(storage->trace);
     kerf_text_free(&storage->fitted);
 }
 
-/* A run, and what it says of times; these stand in for a file of times unless there is one. */
-static int32_t read_run(const struct schedule_options *values, struct schedule_question *question,
-                        struct storage *storage, struct kerf_error *err) {
-    int32_t code = kerf_trace_load(values->trace, (int32_t)values->trace_step, &storage->run, err);
-    if (code == KERF_OK) code = kerf_trace_fit_make(storage->run, &storage->fit, err);
+/* A trace, and what it says of times; these stand in for a file of times unless there is one. */
+static int32_t read_trace(const struct schedule_options *values, struct schedule_question *question,
+                          struct storage *storage, struct kerf_error *err) {
+    int32_t code = kerf_trace_load(values->trace, (int32_t)values->trace_step, &storage->trace, err);
+    if (code == KERF_OK) code = kerf_trace_fit_make(storage->trace, &storage->fit, err);
     if (code != KERF_OK) return code;
-    question->run = storage->run;
+    question->trace = storage->trace;
     if (values->times) return KERF_OK;
     print_fit_json(&storage->fitted, storage->fit);
-    if (storage->fitted.failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the run's times");
+    if (storage->fitted.failed) return error_no_memory(err, "the times of the trace");
     question->times.file = values->trace;
     question->times.file_text = storage->fitted.data;
     return KERF_OK;
@@ -313,13 +326,19 @@ static void read_times(const struct schedule_options *values, struct kerf_schedu
                                                   .unsynchronised = is(values->optimizer_step, "unsynchronised")};
 }
 
-static int32_t read_search(const struct schedule_options *values, struct kerf_schedule_request *request,
+static double search_clock(void *unused) {
+    (void)unused;
+    return clock_ticks_s();
+}
+
+/* The search's limit: steps where they are said, time else, and both where both are. */
+static int32_t read_limits(const struct schedule_options *values, struct kerf_schedule_request *request,
                            struct kerf_error *err) {
     struct kerf_error why;
-    request->objective = is(values->objective, "span") ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN;
-    request->placement = is(values->placement, "v")      ? KERF_PLACE_V
-                         : is(values->placement, "both") ? KERF_PLACE_BOTH
-                                                         : KERF_PLACE_LOOP;
+    request->search_steps = values->search_steps;
+    if (values->search_steps && values->search_time == NULL) return KERF_OK;
+    request->clock = search_clock;
+    request->search_time_s = 1;
     if (values->search_time == NULL) return KERF_OK;
     if ((kerf_quantity_parse(values->search_time, "s", &request->search_time_s, &why) != KERF_OK &&
          kerf_quantity_parse(values->search_time, "", &request->search_time_s, &why) != KERF_OK) ||
@@ -329,6 +348,19 @@ static int32_t read_search(const struct schedule_options *values, struct kerf_sc
     return KERF_OK;
 }
 
+static int32_t read_search(const struct schedule_options *values, int compare, struct kerf_schedule_request *request,
+                           struct kerf_error *err) {
+    const char *placement = values->placement ? values->placement : compare ? "any" : "loop";
+    request->objective = is(values->objective, "span")       ? KERF_OBJECTIVE_SPAN
+                         : is(values->objective, "makespan") ? KERF_OBJECTIVE_MAKESPAN
+                                                             : KERF_OBJECTIVE_STEP;
+    request->placement = is(placement, "any")    ? KERF_PLACE_ANY
+                         : is(placement, "v")    ? KERF_PLACE_V
+                         : is(placement, "both") ? KERF_PLACE_BOTH
+                                                 : KERF_PLACE_LOOP;
+    return read_limits(values, request, err);
+}
+
 static int32_t read_question(const struct schedule_options *values, struct schedule_question *question,
                              struct storage *storage, struct kerf_error *err) {
     const struct string_list *names = &values->names;
@@ -336,7 +368,7 @@ static int32_t read_question(const struct schedule_options *values, struct sched
     question->names = names->items + question->compare;
     question->num_names = names->count - question->compare;
     read_times(values, &question->times);
-    int32_t code = values->trace ? read_run(values, question, storage, err) : KERF_OK;
+    int32_t code = values->trace ? read_trace(values, question, storage, err) : KERF_OK;
     if (code != KERF_OK) return code;
     if (question->num_names < 1 && (values->trace == NULL || question->compare))
         return missing("a schedule", "1f1b", err);
@@ -346,18 +378,23 @@ static int32_t read_question(const struct schedule_options *values, struct sched
                               "takes several",
                               question->names[1]);
     int32_t rules = 0; /* files have devices and micro-batches of their own */
-    for (int32_t i = 0; i < question->num_names; i++) rules += !schedule_is_file(question->names[i]);
-    if (question->run) rules = 0; /* and so has a run */
+    for (int32_t i = 0; i < question->num_names && code == KERF_OK; i++) {
+        int32_t is_file = 0;
+        code = schedule_name_check(question->names[i], &is_file, err);
+        rules += !is_file;
+    }
+    if (code != KERF_OK) return code;
+    if (question->trace) rules = 0; /* and so has a trace */
     if (values->devices == 0 && rules) return missing("--devices", "--devices 8", err);
     if (values->microbatches == NULL && rules) return missing("--microbatches", "--microbatches 32", err);
     if (!isnan(values->from) && !isnan(values->to) && !(values->from < values->to))
         return kerf_error_set(err, KERF_EINVALID, "--from %g must lie before --to %g", values->from, values->to);
     question->request = (struct kerf_schedule_request){
-        .devices = values->devices || !question->run ? (int32_t)values->devices : question->run->schedule->devices,
+        .devices = values->devices || !question->trace ? (int32_t)values->devices : question->trace->schedule->devices,
         .chunks = (int32_t)values->chunks,
         .group = (int32_t)values->group,
         .slices = (int32_t)values->slices};
-    code = read_search(values, &question->request, err);
+    code = read_search(values, question->compare, &question->request, err);
     if (code == KERF_OK)
         code = values->microbatches
                    ? range_parse(values->microbatches, "--microbatches", 1, 1048576, &storage->microbatches, err)
@@ -430,8 +467,8 @@ static int within_cap(const struct schedule_answers *answers) {
         kerf_text_add(&held, ", more than its cap of ");
         kerf_text_bytes(&held, nearest->times->cap[device]);
     } else {
-        kerf_text_printf(&held, "%.6g micro-batches, more than its cap of %.6g",
-                         nearest->timeline->peak_activations[device], nearest->times->cap[device]);
+        words_microbatches(&held, nearest->timeline->peak_activations[device], 6);
+        kerf_text_printf(&held, ", more than its cap of %.6g", nearest->times->cap[device]);
     }
     fprintf(stderr, "kerf: %s holds %s on device %d\n", nearest->schedule->name, held.data ? held.data : "?", device);
     kerf_text_free(&held);
@@ -450,8 +487,8 @@ static int answer(const struct schedule_options *values) {
     int32_t complete = 1;
     int32_t code = read_question(values, &question, &storage, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
-    answers.run = storage.run;
-    answers.run_fit = storage.fit;
+    answers.trace = storage.trace;
+    answers.trace_fit = storage.fit;
     if (code == KERF_OK) code = schedule_answers_make(&question, &answers, &complete, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     int status = code != KERF_OK        ? cli_fail(&err)
@@ -475,7 +512,7 @@ static int32_t write_fit(void *context, struct kerf_text *out, const struct rend
     if (is(format->name, "json"))
         print_fit_json(out, storage->fit);
     else
-        print_fit_table(out, storage->run, storage->fit, style);
+        print_fit_table(out, storage->trace, storage->fit, style);
     return KERF_OK;
 }
 
@@ -488,8 +525,9 @@ static int fit(const struct schedule_options *values) {
     if (code == KERF_OK && !is(values->format, "table") && !is(values->format, "json"))
         code = kerf_error_set(&err, KERF_EINVALID, "fit prints a table or json, not %s", values->format);
     if (code == KERF_OK) code = render_check(&render, &err);
-    if (code == KERF_OK) code = kerf_trace_load(values->names.items[1], (int32_t)values->trace_step, &storage.run, &err);
-    if (code == KERF_OK) code = kerf_trace_fit_make(storage.run, &storage.fit, &err);
+    if (code == KERF_OK)
+        code = kerf_trace_load(values->names.items[1], (int32_t)values->trace_step, &storage.trace, &err);
+    if (code == KERF_OK) code = kerf_trace_fit_make(storage.trace, &storage.fit, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     storage_free(&storage);
     return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
@@ -516,8 +554,7 @@ static int run(int argc, char **argv) {
                                       .send = "asynchronous",
                                       .link = "own",
                                       .optimizer_step = "synchronised",
-                                      .objective = "makespan",
-                                      .placement = "loop",
+                                      .objective = "step",
                                       .recv = "early",
                                       .trace_step = -1,
                                       .format = "table"};

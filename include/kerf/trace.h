@@ -99,16 +99,9 @@ struct kerf_trace_fit {
 };
 
 /** The fit is given back with kerf_trace_fit_free. KERF_ENOMEM alone. */
-KERF_API int32_t kerf_trace_fit_make(const struct kerf_trace *run, struct kerf_trace_fit **ret_fit, struct kerf_error *err);
+KERF_API int32_t kerf_trace_fit_make(const struct kerf_trace *run, struct kerf_trace_fit **ret_fit,
+                                     struct kerf_error *err);
 KERF_API struct kerf_trace_fit *kerf_trace_fit_free(struct kerf_trace_fit *fit); /* always NULL */
-
-/**
- * Writes the members of the object that kerf_schedule_times_make reads from a file: "forward", "backward", ...; the
- * caller opens and closes it. Such a file has no word for overhead_s, which is added to every duration, nor for
- * optimizer_s, blocking, shared_link, free_at_input and unsynchronised, which are left out.
- */
-KERF_API void kerf_schedule_times_json(struct kerf_json *json, const struct kerf_schedule_times *times, int32_t devices,
-                                       int32_t stages);
 
 #ifdef __cplusplus
 }

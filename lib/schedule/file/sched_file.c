@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules that people write: read, evaluated, checked. */
-#include "schedule/limits.h"
+#include "schedule/build.h"
 #include "schedule/file/schedule_file.h"
 #include "schedule/file/sched_program.h"
 

@@ -4,7 +4,7 @@
 #include "schedule/file/sched_lexer.h"
 
 #include <string.h>
-#include "schedule/limits.h"
+#include "schedule/build.h"
 #include "schedule/file/schedule_file.h"
 
 void lexer_begin(struct lexer *lexer, const char *text, size_t length, const char *file, struct kerf_error *err) {

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "schedule/limits.h"
+#include "schedule/build.h"
 #include "schedule/file/schedule_file.h"
 #include "schedule/file/sched_parser.h"
 

@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "schedule/limits.h"
+#include "schedule/build.h"
 #include "schedule/file/schedule_file.h"
 
 void run_fail(struct run *run, struct place place, const char *format, ...) {
@@ -125,17 +125,15 @@ static int32_t place_list(struct run *run) {
 
 static int32_t place_stages(struct run *run) {
     const struct program *program = run->program;
+    static const enum kerf_placement placements[] = {
+        [SCHED_LOOP] = KERF_PLACE_LOOP, [SCHED_V] = KERF_PLACE_V, [SCHED_BOTH] = KERF_PLACE_BOTH};
     int32_t p = run->devices;
     run->replicas = program->placement == SCHED_BOTH ? 2 : 1;
     if (program->placement == SCHED_LIST) return place_list(run);
     run->stages = p * run->chunks;
     run->device_of = arena_alloc(program->arena, (size_t)run->stages * (size_t)run->replicas, sizeof *run->device_of);
     if (run->device_of == NULL) return KERF_ENOMEM;
-    for (int32_t k = 0; k < run->stages; k++) {
-        int back = program->placement == SCHED_V && k / p % 2 == 1;
-        run->device_of[k] = back ? p - 1 - k % p : k % p;
-        if (run->replicas == 2) run->device_of[run->stages + k] = p - 1 - k;
-    }
+    placement_fill(placements[program->placement], p, run->chunks, run->device_of);
     return KERF_OK;
 }
 

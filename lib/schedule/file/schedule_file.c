@@ -10,8 +10,7 @@
 #include "base/error.h"
 #include "base/input.h"
 #include "base/utf8.h"
-#include "schedule/limits.h"
-#include "schedule/owned.h"
+#include "schedule/build.h"
 
 int32_t file_fail(struct kerf_error *err, int32_t code, const char *file, int32_t line, int32_t column,
                   const char *format, ...) {

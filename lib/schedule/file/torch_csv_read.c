@@ -13,7 +13,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "schedule/limits.h"
+#include "schedule/build.h"
 #include "schedule/file/schedule_file.h"
 #include "schedule/file/torch_rows.h"
 

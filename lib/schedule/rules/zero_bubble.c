@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The heuristic that zb_1p and zb_2p share: an order of F, I and W for stages of any times within a memory cap. The
+ * What the zero-bubble rules with one stage a device share.
+ *
+ * zb_h1 and zb_h2 are made by hand: some forwards, then I, W of a micro-batch some before, F.
+ *
+ * zb_1p and zb_2p are searched: an order of F, I and W for stages of any times within a memory cap. The
  * rules are those of sail-sg/zero-bubble-pipeline-parallelism,
  * megatron/core/pipeline_parallel/zerobubble/scheduler/zb.py.
  *
@@ -22,12 +26,84 @@
  * and what W has not freed of a device can be freed before its next F. Each F and W is looked at once a round, so that
  * the cost is 9 * p * m steps; the only large memory is the ends of all F.
  */
-#include "schedule/rules/zero_bubble_search.h"
+#include "schedule/rules/zero_bubble.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
+#include "base/error.h"
 #include "schedule/memory.h"
-#include "schedule/ticks.h"
+
+/* ---- By hand ---------------------------------------------------------------------------------------------- */
+
+void zero_bubble_device(struct builder *b, int32_t i, int32_t warm_up, int32_t lag) {
+    int32_t next = smaller(warm_up, b->m);
+    for (int32_t j = 0; j < next; j++) add(b, i, KERF_OP_F, i, j);
+    for (int32_t j = 0; j < b->m; j++) {
+        add(b, i, KERF_OP_I, i, j);
+        if (j >= lag) add(b, i, KERF_OP_W, i, j - lag);
+        if (next < b->m) add(b, i, KERF_OP_F, i, next++);
+    }
+    for (int32_t j = b->m > lag ? b->m - lag : 0; j < b->m; j++) add(b, i, KERF_OP_W, i, j);
+}
+
+/* ---- Times as whole numbers ------------------------------------------------------------------------------- */
+
+/*
+ * The search asks what ends before something else begins. Sums of doubles that are equal
+ * on paper differ in their last bits, and an order would depend on that. A tick is a power of ten of the caller's unit
+ * and the longest time has ten digits of it, so that decimal times keep their values in any unit, and no sum over the
+ * operations of the largest schedule overflows.
+ */
+struct ticks {
+    int64_t *forward, *input, *weight; /* [stages] what F, I and W take */
+    int64_t *from_before;              /* [devices] latency from device i - 1 to i; */
+    int64_t *from_behind;              /* [devices] and from device i + 1 to i; 0 where there is none */
+};
+
+static inline int64_t later(int64_t a, int64_t b) { return a > b ? a : b; }
+
+enum { LONGEST_DIGITS = 10 };
+
+static double latency(const struct kerf_schedule_times *times, int32_t devices, int32_t from, int32_t to) {
+    if (from < 0 || from >= devices) return 0;
+    return times->p2p_of_s ? times->p2p_of_s[from * devices + to] : times->p2p_s;
+}
+
+static double longest(const struct kerf_schedule_times *times, int32_t devices, int32_t stages) {
+    double most = 0;
+    for (int32_t k = 0; k < stages; k++)
+        most = fmax(most, fmax(times->forward_s[k], fmax(times->backward_input_s[k], times->backward_weight_s[k])));
+    most += times->overhead_s;
+    for (int32_t i = 0; i < devices; i++)
+        most = fmax(most, fmax(latency(times, devices, i - 1, i), latency(times, devices, i + 1, i)));
+    return most;
+}
+
+/* The times of a schedule in ticks, from the arena; 0 when there is not enough memory. */
+static int ticks_make(struct ticks *ret_ticks, struct arena *arena, const struct kerf_schedule_times *times, int32_t devices,
+               int32_t stages) {
+    int64_t **const arrays[] = {&ret_ticks->forward, &ret_ticks->input, &ret_ticks->weight};
+    const double *const seconds[] = {times->forward_s, times->backward_input_s, times->backward_weight_s};
+    double most = longest(times, devices, stages);
+    double scale = most > 0 ? pow(10, fmin(LONGEST_DIGITS - 1 - floor(log10(most)), DBL_MAX_10_EXP)) : 1;
+    for (int kind = 0; kind < 3; kind++) {
+        int64_t *ticks = arena_alloc(arena, (size_t)stages, sizeof *ticks);
+        if (ticks == NULL) return 0;
+        for (int32_t k = 0; k < stages; k++) ticks[k] = llround((seconds[kind][k] + times->overhead_s) * scale);
+        *arrays[kind] = ticks;
+    }
+    ret_ticks->from_before = arena_alloc(arena, (size_t)devices, sizeof(int64_t));
+    ret_ticks->from_behind = arena_alloc(arena, (size_t)devices, sizeof(int64_t));
+    if (ret_ticks->from_before == NULL || ret_ticks->from_behind == NULL) return 0;
+    for (int32_t i = 0; i < devices; i++) {
+        ret_ticks->from_before[i] = llround(latency(times, devices, i - 1, i) * scale);
+        ret_ticks->from_behind[i] = llround(latency(times, devices, i + 1, i) * scale);
+    }
+    return 1;
+}
+
+/* ---- The search ------------------------------------------------------------------------------------------- */
 
 struct choice {
     int first_input_on_time; /* no F of the warm-up delays the first I */
@@ -243,7 +319,7 @@ int32_t zero_bubble_search(struct builder *builder, const struct kerf_schedule_r
     int32_t code = KERF_OK;
     if (!search.lanes || !search.forward_end || !takes ||
         !ticks_make(&search.ticks, &arena, request->times, builder->p, builder->p))
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
+        code = error_no_memory(err, "the search");
     if (code == KERF_OK) code = set_places(&search, request, default_cap, err);
     if (code == KERF_OK) run_best(&search, takes);
     arena_free(&arena);
