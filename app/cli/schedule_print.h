@@ -37,6 +37,7 @@ struct schedule_answers {
 
 /* schedule_table.c */
 void print_schedule_list(struct kerf_text *out);
+void print_schedule_list_json(struct kerf_text *out);
 void print_schedule_table(struct kerf_text *out, const struct schedule_answers *answers,
                           const struct render_style *style);
 double answer_peak(const struct schedule_answer *answer);                    /* micro-batches on the fullest device */

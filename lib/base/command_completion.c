@@ -82,7 +82,7 @@ static void value_branch(struct kerf_text *out, const struct command *command, c
     kerf_text_add(out, ") ");
     if (option->type == OPTION_CHOICE)
         choices(out, option);
-    else if (option->type == OPTION_INTEGER || option->type == OPTION_NUMBER)
+    else if (option->type == OPTION_INTEGER || option->type == OPTION_NUMBER || option->type == OPTION_DURATION)
         kerf_text_add(out, "_kerf_words ;;\n");
     else
         kerf_text_add(out, ";;\n");
