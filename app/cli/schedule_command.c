@@ -180,7 +180,7 @@ static const struct option options[] = {
      AT(search_time),
      .value = "TIME",
      .minimum = DBL_MIN,
-     .maximum = 1e6,
+     .maximum = 1e9,
      .uses = "best",
      .help = "How long it may search (default: 1s); it stops earlier where it has a proof."},
     {.name = "trace",

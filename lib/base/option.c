@@ -116,7 +116,9 @@ static void bound(struct kerf_text *out, const struct option *option, const char
 
 static void rule_of_number(struct kerf_text *out, const struct option *option) {
     struct bounds bounds = bounds_of(option);
-    int has_least = isfinite(bounds.least), has_most = isfinite(bounds.most);
+    enum { FOR_EVER_S = 1000000000 }; /* a longest time that nobody means needs no word */
+    int has_least = isfinite(bounds.least);
+    int has_most = isfinite(bounds.most) && !(option->type == OPTION_DURATION && bounds.most >= FOR_EVER_S);
     int above_0 = bounds.least > 0 && bounds.least <= DBL_MIN;
     kerf_text_add(out, option->type == OPTION_INTEGER    ? "a whole number"
                        : option->type == OPTION_DURATION ? "a time"

@@ -19,7 +19,7 @@ report 64 1 10 100 0.1 1
 report 64 1 20 200 0.6 2
 report 64 1 20 200 0.6 2
 report 64 2 1e4 1e5 0.1 1
-asks jobs report "resnet/night 1" --format json -b 64 --trial 2 --time 20 --energy 200 --metric 0.6 --epoch 2
+asks jobs report "resnet/night 1" --format json --batch-size 64 --trial 2 --time 20 --energy 200 --metric 0.6 --epoch 2
 asks jobs next "resnet/night 1"
 report 32 3 10 50 0.1 1
 report 32 3 10 50 0.1 3
@@ -73,7 +73,7 @@ asks jobs list --format csv | wc -l
 echo "== refused by the server"
 asks jobs show nothing
 asks jobs next nothing
-asks jobs report nothing -b 64 --trial 1 --time 1 --energy 1 --metric 1 --epoch 1
+asks jobs report nothing --batch-size 64 --trial 1 --time 1 --energy 1 --metric 1 --epoch 1
 report 64 99 1 1 1 1
 echo '{"job_id":"x","max_power":-1}' >bad.json
 asks jobs add bad.json
@@ -89,8 +89,8 @@ refused jobs next
 refused jobs next a b
 refused jobs next a --format csv
 refused jobs next a -o a.json
-refused jobs report a -b 64
-refused jobs report a -b 64 --trial 1 --time nan --energy 1 --metric 1 --epoch 1
+refused jobs report a --batch-size 64
+refused jobs report a --batch-size 64 --trial 1 --time nan --energy 1 --metric 1 --epoch 1
 refused jobs export
 refused jobs export a --all
 refused jobs add

@@ -342,7 +342,7 @@ static void test_durations(void **state) {
 
 /* ---- Options of some uses alone ---------------------------------------------------------------------------- */
 
-static const struct option parts[] = {
+static const struct option job_options[] = {
     {"limit", 0, OPTION_INTEGER, AT(top), "N", NULL, 1, 9, "How many rows.", "list,show"},
     {"format", 0, OPTION_STRING, AT(format), "FORMAT", NULL, 0, 0, "How to print.", NULL},
     {"seed", 0, OPTION_INTEGER, AT(seed), "N", NULL, 0, 0, "Where it begins.", "PROGRAM"},
@@ -350,9 +350,10 @@ static const struct option parts[] = {
     {0}};
 static const struct command_use uses[] = {
     {"list", "[list]"}, {"show", "show JOB"}, {"add", "add FILE"}, {"PROGRAM", "-- PROGRAM..."}, {NULL, NULL}};
-static const struct command jobs = {"jobs", "keeps jobs", NULL, NULL, parts, NULL, AT(arguments), uses, NULL, NULL};
+static const struct command jobs = {"jobs", "keeps jobs",  NULL, NULL, job_options,
+                                    NULL,   AT(arguments), uses, NULL, NULL};
 static const struct command_use closed_uses[] = {{"list", "[list]"}, {"show", "show JOB"}, {NULL, NULL}};
-static const struct command closed = {"jobs", "keeps jobs",  NULL,        NULL, parts,
+static const struct command closed = {"jobs", "keeps jobs",  NULL,        NULL, job_options,
                                       NULL,   AT(arguments), closed_uses, NULL, NULL};
 
 static void accepted(const struct command *command, const char *const *words) {
@@ -588,15 +589,24 @@ static void test_bash_completion(void **state) {
     assert_non_null(strstr(script.data, "\n    'plan --output' | 'plan -o') ;;\n    'plan --format'"));
     assert_non_null(strstr(script.data, "\n    'plan --set') ;;\n    'serve --port' | 'serve -p') "));
     assert_null(strstr(script.data, "'plan --verbose'"));
-    assert_non_null(strstr(script.data, "\n        'plan -'*) _kerf_words --top --seed --stages --level --share --rate "
-                                        "--shift --output --format --set --verbose --help ;;\n"));
-    assert_non_null(strstr(script.data, "\n        'bare -'*) _kerf_words --help ;;\n"));
+    assert_non_null(strstr(script.data,
+                           "\n        'plan  -'*) _kerf_words --top --seed --stages --level --share --rate "
+                           "--shift --output --format --set --verbose --help ;;\n"));
+    assert_non_null(strstr(script.data, "\n        'bare  -'*) _kerf_words --help ;;\n"));
     assert_non_null(strstr(script.data, "\ncomplete -o bashdefault -o default -F _kerf kerf\n"));
+    kerf_text_clear(&script);
+    const struct command *const with_uses[] = {&jobs};
+    commands_bash(&script, with_uses, 1);
+    assert_non_null(strstr(script.data, "\n    jobs) uses=(list show add) ;;\n"));
+    assert_non_null(
+        strstr(script.data, "\n        'jobs show -'*) _kerf_words --limit --format --verbose --help ;;\n"));
+    assert_non_null(strstr(script.data, "\n        'jobs add -'*) _kerf_words --format --help ;;\n"));
+    assert_non_null(strstr(script.data, "\n        'jobs  -'*) _kerf_words --format --seed --help ;;\n"));
     kerf_text_clear(&script);
     commands_bash(&script, commands, 4);
     assert_non_null(strstr(script.data, "\n        _kerf_words plan serve bare help\n"));
     assert_non_null(strstr(script.data, "[[ ${COMP_WORDS[1]} == help && $current != -* ]]"));
-    assert_non_null(strstr(script.data, "\n        'help -'*) _kerf_words --mode --help ;;\n"));
+    assert_non_null(strstr(script.data, "\n        'help  -'*) _kerf_words --mode --help ;;\n"));
     assert_non_null(strstr(script.data, "'help --mode' | 'help -m') _kerf_words 'it'\\''s' '$(x)' ;;\n"));
     kerf_text_free(&script);
 }
