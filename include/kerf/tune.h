@@ -197,7 +197,8 @@ KERF_API const char *kerf_tune_status_word(int32_t status); /* "measured", "cens
 struct kerf_tune_estimate {
     int32_t status; /* enum kerf_tune_status */
     int32_t observations, censored, failed;
-    double mean;               /* of the objective; NAN where nothing can be said */
+    double mean;               /* of the objective as the policy estimates it; NAN where nothing can be said */
+    double observed_mean;      /* plain mean of the runs that ended by themselves; NAN: none did */
     double interval[2];        /* holds the mean with `confidence` */
     double bound;              /* the most that a run of it was stopped at, as the machine was then; NAN: none was */
     double probability_within; /* that it is within `within` of the best of all settings; NAN: the policy tells none */
@@ -209,8 +210,10 @@ struct kerf_tune_answer {
     int32_t best;        /* setting, -1 while nothing was measured */
     int32_t recommended; /* the preferred one of those that are within the margin; else best */
     int32_t observations, censored, failed, disturbed;
-    int32_t open; /* settings that may still be measured: neither skipped nor left out after failures */
-    double noise; /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated */
+    int32_t open;      /* settings that may still be measured: neither skipped nor left out after failures */
+    int32_t looked_at; /* settings among which `best` was sought: all, or a part of a large space */
+    double noise; /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated;
+                     0: repeated runs agreed exactly, and means are those observed */
     double drift; /* by what the objective of one setting changed from the first run to the last, as a factor; 1: not */
     double default_gain;     /* default's mean over best's (for maximize best's over default's): 1.04; NAN: unknown */
     double gain_interval[2]; /* with `confidence` */

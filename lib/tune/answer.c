@@ -8,6 +8,8 @@
 #include "tune/normal.h"
 #include "tune/study.h"
 
+enum { REPEATS_THAT_AGREE = 2 }; /* so many, all without a difference: the program has no noise */
+
 static int32_t status_of(const struct tally *tally) {
     if (tally->values > 0) return KERF_TUNE_MEASURED;
     if (tally->censored > 0) return KERF_TUNE_ALL_CENSORED;
@@ -23,6 +25,7 @@ static void plain_estimate(const struct kerf_tune_study *study, const struct tal
                                       .censored = tally->censored,
                                       .failed = tally->failed,
                                       .mean = NAN,
+                                      .observed_mean = NAN,
                                       .interval = {NAN, NAN},
                                       .bound = tally->censored ? tally->most : NAN,
                                       .probability_within = NAN,
@@ -30,7 +33,7 @@ static void plain_estimate(const struct kerf_tune_study *study, const struct tal
                                       .reason = tally->skipped ? tally->skipped : ""};
     if (tally->skipped == NULL && tally->failed > 0) of->reason = kerf_tune_failure_word(tally->failure);
     if (tally->values == 0) return;
-    of->mean = tally->mean;
+    of->mean = of->observed_mean = tally->mean;
     if (tally->values < 2) return;
     double error = sqrt(tally->squares / (tally->values - 1.0) / tally->values);
     double reach = error * student_quantile(0.5 + 0.5 * study->question.confidence, tally->values - 1.0);
@@ -53,15 +56,17 @@ static int32_t best_mean(const struct kerf_tune_study *study) {
     return best;
 }
 
-/* Pooled over settings, relative to their means. */
-static double plain_noise(const struct kerf_tune_study *study) {
-    double sum = 0, freedom = 0;
+/* Pooled over settings, relative to their means. *ret_repeats: runs beyond the first of a setting. */
+static double plain_noise(const struct kerf_tune_study *study, int32_t *ret_repeats) {
+    double sum = 0;
+    int32_t freedom = 0;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
         const struct tally *tally = &study->tallies[i];
         if (tally->values < 2 || tally->mean == 0) continue;
         sum += tally->squares / (tally->mean * tally->mean);
         freedom += tally->values - 1;
     }
+    *ret_repeats = freedom;
     return freedom > 0 ? sqrt(sum / freedom) : NAN;
 }
 
@@ -105,15 +110,35 @@ static void keep_to_what_is_known(struct kerf_tune_estimate *of) {
     }
 }
 
+/* Repeated runs that agree to the last bit have no noise: what was observed is what there is, without an interval and
+ * without drift. */
+static void keep_to_what_was_observed(struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
+    int32_t first = study->space->default_setting;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        struct kerf_tune_estimate *of = &study->estimates[i];
+        if (of->status == KERF_TUNE_MEASURED) of->mean = of->interval[0] = of->interval[1] = of->observed_mean;
+    }
+    answer->noise = 0;
+    answer->drift = 1;
+    if (first < 0 || answer->best < 0 || study->estimates[first].status != KERF_TUNE_MEASURED ||
+        study->estimates[answer->best].status != KERF_TUNE_MEASURED)
+        return;
+    plain_gain(study, answer);
+    answer->gain_interval[0] = answer->gain_interval[1] = answer->default_gain;
+}
+
 int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
                                struct kerf_error *err) {
+    int32_t repeats = 0;
+    double noise = plain_noise(study, &repeats);
     struct kerf_tune_answer answer = {.best = best_mean(study),
                                       .observations = study->num_observations,
                                       .censored = study->num_censored,
                                       .failed = study->num_failed,
                                       .disturbed = study->num_disturbed,
                                       .open = study->num_open,
-                                      .noise = plain_noise(study),
+                                      .looked_at = study->space->num_settings,
+                                      .noise = noise,
                                       .drift = 1,
                                       .default_gain = NAN,
                                       .gain_interval = {NAN, NAN},
@@ -124,6 +149,7 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
     plain_gain(study, &answer);
     int32_t code = study->policy->estimate ? study->policy->estimate(study, &answer, err) : KERF_OK;
     if (code != KERF_OK) return code;
+    if (noise == 0 && repeats >= REPEATS_THAT_AGREE) keep_to_what_was_observed(study, &answer);
     for (int32_t i = 0; i < study->space->num_settings; i++) keep_to_what_is_known(&study->estimates[i]);
     write_reason(study, &answer);
     *ret_answer = answer;

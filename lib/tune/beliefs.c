@@ -227,6 +227,7 @@ int32_t beliefs_answer(struct beliefs *beliefs, struct kerf_tune_study *study, i
     for (int32_t i = 0; i < model->num_active; i++) forget_failed(&study->estimates[model->active[i]]);
     int32_t leader = measured_leader(draws);
     if (leader < 0) return KERF_OK;
+    answer->looked_at = model->num_active;
     answer->best = beliefs_setting(draws, leader);
     answer->recommended = beliefs_setting(draws, study->num_preferred ? equivalence_accepted(draws, leader) : leader);
     if (isfinite(answer->noise)) answer->noise = surface_model_noise(model); /* of no repetition nothing is known */

@@ -171,7 +171,7 @@ fi
 echo "took $1"
 END_OF_TIRES
 chmod +x tires
-"$KERF" tune --param n=1..4 --fresh --no-journal --interference ignore --policy exhaustive --objective 'regex:took ([0-9.]+)' -- ./tires '{n}' |
+COLUMNS=140 "$KERF" tune --param n=1..4 --fresh --no-journal --interference ignore --policy exhaustive --objective 'regex:took ([0-9.]+)' -- ./tires '{n}' |
     grep -oE '[0-9] failed: failed three times in a row.*'
 
 echo "== what cleans up fails"

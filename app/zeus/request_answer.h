@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole answers to requests that cannot be taken. Each function fills the refusal and returns the code for it, which is
- * KERF_EINVALID but for refuse_no_memory's. */
-#ifndef KERF_ZEUS_REQUEST_REFUSAL_H
-#define KERF_ZEUS_REQUEST_REFUSAL_H
+/* Refusals: each function fills one and returns its code, KERF_EINVALID, or KERF_ENOMEM from refuse_no_memory. */
+#ifndef KERF_ZEUS_REQUEST_ANSWER_H
+#define KERF_ZEUS_REQUEST_ANSWER_H
 
 #include "zeus/request.h"
 

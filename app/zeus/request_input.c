@@ -3,11 +3,15 @@
  * What FastAPI does with a body before its fields count: no Content-Type, application/json and application/...+json are
  * read as JSON, others stay bytes, which are no dictionary. Of a list dict() makes a dictionary when all of its items
  * are pairs: [["job_id","x"]], but also ["ab"], which is {"a":"b"}.
+ *
+ * And what Starlette makes of a query: urllib.parse.parse_qsl on Latin-1; of a name that is there twice the last. What
+ * a run of ASCII spells in %XX is UTF-8, with U+FFFD for what is not.
  */
-#include "zeus/request_body.h"
+#include "zeus/request_input.h"
 
 #include <string.h>
 #include <strings.h>
+#include "base/hex.h"
 
 #define BODY_ERROR(message, type) "{\"detail\":[{\"loc\":[\"body\"],\"msg\":\"" message "\",\"type\":\"" type "\"}]}"
 
@@ -91,10 +95,10 @@ static int pair_of(const struct python_value *item, struct pair *ret_pair) {
     }
 }
 
-static int32_t dict_of_list(const struct python_value *list, struct pool *pool, const struct python_value **ret_object,
-                            struct request_refusal *refusal) {
-    struct python_value *object = pool_take(pool, 1, sizeof *object);
-    struct pair *pairs = pool_take(pool, list->length, sizeof *pairs);
+static int32_t dict_of_list(const struct python_value *list, struct arena *arena,
+                            const struct python_value **ret_object, struct request_refusal *refusal) {
+    struct python_value *object = arena_take(arena, 1, sizeof *object);
+    struct pair *pairs = arena_take(arena, list->length, sizeof *pairs);
     if (object == NULL || pairs == NULL) return refuse_no_memory(refusal);
     const struct python_value **last = &object->first;
     int strings = 1;
@@ -111,10 +115,10 @@ static int32_t dict_of_list(const struct python_value *list, struct pool *pool, 
     return strings ? KERF_OK : refuse_with(refusal, 422, no_keywords);
 }
 
-static int32_t dict_of(const struct python_value *value, struct pool *pool, const struct python_value **ret_object,
+static int32_t dict_of(const struct python_value *value, struct arena *arena, const struct python_value **ret_object,
                        struct request_refusal *refusal) {
     static const struct python_value empty = {.kind = PYTHON_OBJECT};
-    if (value->kind == PYTHON_LIST) return dict_of_list(value, pool, ret_object, refusal);
+    if (value->kind == PYTHON_LIST) return dict_of_list(value, arena, ret_object, refusal);
     int is_empty_string = value->kind == PYTHON_STRING && value->length == 0;
     if (value->kind == PYTHON_NULL) return refuse_with(refusal, 422, missing);
     if (value->kind != PYTHON_OBJECT && !is_empty_string) return refuse_with(refusal, 422, no_dict);
@@ -135,16 +139,103 @@ static int32_t refuse_syntax(struct request_refusal *refusal, const struct pytho
     return refusal->document.failed ? refuse_no_memory(refusal) : KERF_EINVALID;
 }
 
-int32_t request_read_body(const struct request_body *body, struct pool *pool, const struct python_value **ret_object,
+int32_t request_read_body(const struct request_body *body, struct arena *arena, const struct python_value **ret_object,
                           struct request_refusal *refusal) {
     const struct python_value *value;
     struct python_json_error error;
     if (body->length == 0) return refuse_with(refusal, 422, missing);
     if (!is_json(body->content_type)) return refuse_with(refusal, 422, no_dict);
-    switch (python_json_read(body->bytes, body->length, pool, &value, &error)) {
-    case KERF_OK: return dict_of(value, pool, ret_object, refusal);
+    switch (python_json_read(body->bytes, body->length, arena, &value, &error)) {
+    case KERF_OK: return dict_of(value, arena, ret_object, refusal);
     case KERF_ESYNTAX: return refuse_syntax(refusal, &error);
     case KERF_EINVALID: return refuse_with(refusal, 400, no_text);
     default: return refuse_no_memory(refusal);
     }
+}
+
+/* ---- job_id of a query --------------------------------------------------------------------------------------- */
+
+static const char no_job_id[] =
+    "{\"detail\":[{\"loc\":[\"query\",\"job_id\"],\"msg\":\"field required\",\"type\":\"value_error.missing\"}]}";
+
+/* %XX and + of the ASCII from query to end; at most as many bytes. */
+static size_t unescape(const char *query, const char *end, unsigned char *to) {
+    unsigned char *start = to;
+    for (const char *c = query; c < end; c++) {
+        int high = *c == '%' && end - c > 2 ? hex_value(c[1]) : -1, low = high >= 0 ? hex_value(c[2]) : -1;
+        *to++ = low >= 0 ? (unsigned char)(high << 4 | low) : *c == '+' ? ' ' : (unsigned char)*c;
+        if (low >= 0) c += 2;
+    }
+    return (size_t)(to - start);
+}
+
+/* Bytes of the code point at c, or of what one U+FFFD stands for, which is then in *ret_bad. */
+static size_t utf8_piece(const unsigned char *c, size_t left, int *ret_bad) {
+    size_t length = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
+    unsigned char least = c[0] == 0xE0 ? 0xA0 : c[0] == 0xF0 ? 0x90 : 0x80;
+    unsigned char most = c[0] == 0xED ? 0x9F : c[0] == 0xF4 ? 0x8F : 0xBF;
+    size_t good = 1;
+    for (; good < length && good < left && c[good] >= least && c[good] <= most; good++) least = 0x80, most = 0xBF;
+    *ret_bad = good != length;
+    return good;
+}
+
+static size_t decode(const unsigned char *bytes, size_t length, char *to) {
+    char *start = to;
+    for (size_t at = 0, size; at < length; at += size) {
+        int bad;
+        size = utf8_piece(bytes + at, length - at, &bad);
+        if (bad) {
+            to += python_text_put(to, 0xFFFD);
+        } else {
+            memcpy(to, bytes + at, size);
+            to += size;
+        }
+    }
+    return (size_t)(to - start);
+}
+
+static int is_ascii(char c) { return (unsigned char)c < 0x80; }
+
+/* A byte takes three bytes at most, when it is replaced. */
+static int32_t unquote(const char *query, const char *end, struct arena *arena, struct python_text *ret_text) {
+    size_t length = (size_t)(end - query), used = 0;
+    unsigned char *bytes = arena_take(arena, length + 1, 1);
+    char *text = arena_take(arena, length + 1, 3);
+    if (bytes == NULL || text == NULL) return KERF_ENOMEM;
+    while (query < end) {
+        const char *run = query;
+        while (query < end && is_ascii(*query)) query++;
+        used += decode(bytes, unescape(run, query, bytes), text + used);
+        for (; query < end && !is_ascii(*query); query++) used += python_text_put(text + used, (unsigned char)*query);
+    }
+    *ret_text = (struct python_text){text, used};
+    return KERF_OK;
+}
+
+static const char *find_byte(const char *at, const char *end, char c) {
+    const char *found = at < end ? memchr(at, c, (size_t)(end - at)) : NULL;
+    return found ? found : end;
+}
+
+int32_t request_parse_query(const char *query, size_t length, struct arena *arena, const char **ret_job_id,
+                            struct request_refusal *refusal) {
+    const char *end = query ? query + length : NULL, *next;
+    struct python_text name, value;
+    int found = 0;
+    for (const char *at = query; at < end; at = next + 1) {
+        next = find_byte(at, end, '&');
+        const char *equals = find_byte(at, next, '=');
+        if (at == next) continue;
+        if (unquote(at, equals, arena, &name) != KERF_OK) return refuse_no_memory(refusal);
+        if (name.length != 6 || memcmp(name.bytes, "job_id", 6) != 0) continue;
+        if (unquote(equals < next ? equals + 1 : next, next, arena, &value) != KERF_OK)
+            return refuse_no_memory(refusal);
+        found = 1;
+    }
+    if (!found) return refuse_with(refusal, 422, no_job_id);
+    const char *job_id = python_text_string(&value, arena);
+    if (job_id == NULL) return refuse_no_memory(refusal);
+    *ret_job_id = job_id;
+    return KERF_OK;
 }
