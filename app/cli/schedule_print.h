@@ -8,6 +8,7 @@
 
 /* schedule_table.c */
 void print_schedule_list(struct kerf_text *out);
+void print_schedule_list_json(struct kerf_text *out);
 void print_schedule_table(struct kerf_text *out, const struct schedule_answers *answers,
                           const struct render_style *style);
 

@@ -22,6 +22,31 @@ void print_schedule_list(struct kerf_text *out) {
                        "Memory: micro-batches through all chunks of the fullest device.\n");
 }
 
+void print_schedule_list_json(struct kerf_text *out) {
+    const struct kerf_schedule_rule *rule;
+    struct kerf_json json;
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_json_open(&json, "schedules", '[');
+    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++) {
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "schedule", rule->name);
+        kerf_json_string(&json, "summary", rule->summary);
+        kerf_json_string(&json, "needs", rule->constraint);
+        kerf_json_string(&json, "refused_elsewhere", rule->elsewhere);
+        kerf_json_string(&json, "bubble", rule->bubble);
+        kerf_json_string(&json, "memory", rule->memory);
+        kerf_json_string(&json, "source", rule->source);
+        kerf_json_boolean(&json, "takes_chunks", kerf_schedule_takes_chunks(rule->name));
+        kerf_json_boolean(&json, "takes_slices", kerf_schedule_takes_slices(rule->name));
+        kerf_json_close(&json, '}');
+    }
+    kerf_json_close(&json, ']');
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+}
+
 /* ---- One schedule ----------------------------------------------------------------------------------------- */
 
 /* How far above what any order could do. */
