@@ -31,19 +31,19 @@ echo "== one setting is one"
 told --param n=7 --objective 'regex:([0-9]+)' -- echo {n} | grep -o 'It is the only setting'
 
 echo "== less than an even chance is no answer"
-told -p n=1..40 --objective 'regex:([0-9]+)' --max-observations 1 -d n=20 -- echo {n}
+told --param n=1..40 --objective 'regex:([0-9]+)' --max-observations 1 -d n=20 -- echo {n}
 # shellcheck disable=SC2086
-"$KERF" tune $quiet -p n=1..40 --objective 'regex:([0-9]+)' --max-observations 1 -d n=20 --format json -- echo {n} | grep -o '"answered":[a-z]*'
+"$KERF" tune $quiet --param n=1..40 --objective 'regex:([0-9]+)' --max-observations 1 -d n=20 --format json -- echo {n} | grep -o '"answered":[a-z]*'
 
 echo "== of a large space a part is looked at"
-told -p a=1..100 -p b=1..100 --objective 'regex:([0-9]+)' --max-observations 3 -d a=50,b=50 -- echo 7 {a} {b} | grep -o 'best of [^.]* with'
+told --param a=1..100 --param b=1..100 --objective 'regex:([0-9]+)' --max-observations 3 -d a=50,b=50 -- echo 7 {a} {b} | grep -o 'best of [^.]* with'
 # shellcheck disable=SC2086
-"$KERF" tune $quiet -p a=1..100 -p b=1..100 --objective 'regex:([0-9]+)' --max-observations 3 --format json -- echo 7 {a} {b} | grep -o '"looked_at":[0-9]*'
+"$KERF" tune $quiet --param a=1..100 --param b=1..100 --objective 'regex:([0-9]+)' --max-observations 3 --format json -- echo 7 {a} {b} | grep -o '"looked_at":[0-9]*'
 
 echo "== what does not vary has no noise, and its estimate is what was seen"
 # shellcheck disable=SC2086
-"$KERF" tune $quiet -p n=1..3 -d n=1 --objective 'regex:([0-9]+)' --format csv -- sh -c 'echo 10{n}' | cut -d, -f1,2,6-8,12
-told -p n=1..3 -d n=1 --objective 'regex:([0-9]+)' -- sh -c 'echo 10{n}'
+"$KERF" tune $quiet --param n=1..3 -d n=1 --objective 'regex:([0-9]+)' --format csv -- sh -c 'echo 10{n}' | cut -d, -f1,2,6-8,12
+told --param n=1..3 -d n=1 --objective 'regex:([0-9]+)' -- sh -c 'echo 10{n}'
 
 echo "== nothing measured is no table"
 told --param n=1..3 --policy null -- true {n}
