@@ -47,7 +47,7 @@ job valley ',"beta_knob":null,"policy":"kerf","eta_knob":1,"mab_seed":3' 32,64
 asks jobs show valley
 asks jobs report valley --batch-size 64 --trial 1 --time 1 --energy 1000 --metric 0.1 --epoch 1
 asks jobs show valley | sed -n '$p'
-finish() { "$KERF" jobs report valley -b "$1" --trial "$2" --time 1 --energy "$3" --metric 0.9 --epoch 1 >/dev/null; }
+finish() { "$KERF" jobs report valley --batch-size "$1" --trial "$2" --time 1 --energy "$3" --metric 0.9 --epoch 1 >/dev/null; }
 finish 64 1 1000
 "$KERF" jobs next valley
 finish 32 2 1100
