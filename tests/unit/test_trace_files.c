@@ -183,7 +183,7 @@ static void test_torch_refusals(void **state) {
          EVENT("PP:0SEND_F0", "3", "1") "]}",
          "stage 1 is in none", "a folder with one for each rank"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:1F0", "1", "2") ", " EVENT("PP:1B0", "4", "2") "]}",
-         "stage 0 is in none", "1 traces"},
+         "stage 0 is in none", "1 files"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") "]}", "no micro-batch went through", "0B0"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:32766F1048575", "1", "2") "]}", "most are missing", "32766"},
     };
