@@ -205,8 +205,9 @@ static const struct option options[] = {
      .value = "DIR",
      SIMULATES,
      .help =
-         "A measured run: the folder of Megatron's timers or of PyTorch's profiler, a file for each rank. It is drawn "
-         "above the simulation, and times, devices and micro-batches that are not said are the run's. Without a "
+         "A measured run: the folder of Megatron's timers or of PyTorch's profiler, a file for each rank (.json or "
+         ".json.gz). It is drawn above the simulation, and times, devices and micro-batches that are not said are the "
+         "trace's. Without a "
          "schedule its own order is simulated."},
     {.name = "trace-step",
      .type = OPTION_INTEGER,
@@ -215,7 +216,7 @@ static const struct option options[] = {
      .minimum = -1,
      .maximum = 1000000,
      .uses = "SCHEDULE,compare,fit",
-     .help = "Which of the run's complete steps, from 0 (default: -1, the one of median length)."},
+     .help = "Which of the trace's complete steps, from 0 (default: -1, the one of median length)."},
     {.name = "from",
      .type = OPTION_DURATION,
      AT(from),
@@ -587,7 +588,7 @@ static int fit(const struct schedule_options *values) {
     struct storage storage = {.caps = NULL};
     const struct render render = {plain_formats, values->format, &values->outputs, write_fit, &storage};
     int32_t code = KERF_OK;
-    if (values->names.count != 2) code = missing("the folder of one run", "kerf schedule fit traces/", &err);
+    if (values->names.count != 2) code = missing("the folder of a trace", "kerf schedule fit traces/", &err);
     if (code == KERF_OK && !is(values->format, "table") && !is(values->format, "json"))
         code = kerf_error_set(&err, KERF_EINVALID, "fit prints a table or json, not %s", values->format);
     if (code == KERF_OK) code = render_check(&render, &err);

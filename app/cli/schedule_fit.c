@@ -62,7 +62,7 @@ void print_fit_table(struct kerf_text *out, const struct kerf_trace *trace, cons
     if (!isnan(fit->simulated_s)) {
         kerf_text_add(out, "\n  simulated       ");
         kerf_text_seconds(out, fit->simulated_s);
-        kerf_text_add(out, ", the run's own order with these times: ");
+        kerf_text_add(out, ", the trace's own order with these times: ");
         words_percent(out, fit->residual, 1, 1);
     }
     kerf_text_add(out, "\n");

@@ -7,11 +7,8 @@ void placement_fill(enum kerf_placement placement, int32_t devices, int32_t chun
     const int32_t stages = devices * chunks;
     assert(placement != KERF_PLACE_ANY && devices >= 1 && chunks >= 1 && stages <= STAGES_MAX);
     assert(placement != KERF_PLACE_BOTH || chunks == 1);
-    for (int32_t k = 0; k < stages; k++) {
-        const int back = placement == KERF_PLACE_V && k / devices % 2 == 1;
-        device_of[k] = back ? devices - 1 - k % devices : k % devices;
-        if (placement == KERF_PLACE_BOTH) device_of[stages + k] = devices - 1 - k;
-    }
+    for (int32_t k = 0; k < placement_replicas(placement) * stages; k++)
+        device_of[k] = placement_device(placement, devices, k / stages, k % stages);
 }
 
 struct kerf_schedule *kerf_schedule_free(struct kerf_schedule *schedule) {

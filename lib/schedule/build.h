@@ -24,7 +24,13 @@ enum {
 /* 2 where the second replica runs from the last device to the first, else 1. */
 static inline int32_t placement_replicas(enum kerf_placement placement) { return placement == KERF_PLACE_BOTH ? 2 : 1; }
 
-/* The device of each stage: device_of[replicas * devices * chunks]. Odd chunks of a V go back. */
+/* The device of a replica's stage; odd chunks of a V go back. */
+static inline int32_t placement_device(enum kerf_placement placement, int32_t devices, int32_t replica, int32_t stage) {
+    const int32_t back = replica || (placement == KERF_PLACE_V && stage / devices % 2 == 1);
+    return back ? devices - 1 - stage % devices : stage % devices;
+}
+
+/* The device of each stage: device_of[replicas * devices * chunks]. */
 void placement_fill(enum kerf_placement placement, int32_t devices, int32_t chunks, int32_t *device_of);
 
 /* ---- What stands behind the public structures ------------------------------------------------------------- */

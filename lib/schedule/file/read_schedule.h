@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the readers of schedules share: places in a file, and turning lists of operations into a schedule. */
-#ifndef KERF_SCHEDULE_FILE_SCHEDULE_FILE_H
-#define KERF_SCHEDULE_FILE_SCHEDULE_FILE_H
+#ifndef KERF_SCHEDULE_FILE_READ_SCHEDULE_H
+#define KERF_SCHEDULE_FILE_READ_SCHEDULE_H
 
 #include "kerf/schedule.h"
 
