@@ -136,6 +136,8 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
                                       .censored = study->num_censored,
                                       .failed = study->num_failed,
                                       .disturbed = study->num_disturbed,
+                                      .earlier = study->num_earlier,
+                                      .earlier_dropped = study->num_dropped,
                                       .open = study->num_open,
                                       .looked_at = study->space->num_settings,
                                       .noise = noise,

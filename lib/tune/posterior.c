@@ -3,6 +3,7 @@
 #include "tune/posterior.h"
 
 #include <math.h>
+#include "tune/earlier.h"
 #include "tune/statistics.h"
 #include "tune/surface_update.h"
 
@@ -42,13 +43,23 @@ static int32_t draw(const struct surface_model *model, struct posterior_draws **
 int32_t posterior_update(struct posterior *posterior, const struct kerf_tune_study *study, int32_t kind,
                          struct kerf_error *err) {
     int32_t told = history_informative(study);
-    if (posterior->draws && posterior->drawn == told && posterior->drawn_open == study->num_open) return KERF_OK;
+    if (posterior->draws && posterior->drawn == told && posterior->drawn_open == study->num_open &&
+        posterior->drawn_earlier == study->num_earlier)
+        return KERF_OK;
     posterior->draws = posterior_draws_free(posterior->draws);
     int32_t code = surface_update(study, kind, &posterior->model, err);
     if (code == KERF_OK) code = draw(posterior->model, &posterior->draws, err);
     posterior->drawn = told;
     posterior->drawn_open = study->num_open;
+    posterior->drawn_earlier = study->num_earlier;
     return code;
+}
+
+int32_t posterior_observed(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
+                           struct kerf_error *err) {
+    if (study->num_earlier == 0 || history_informative(study) == 0) return KERF_OK;
+    int32_t code = surface_update(study, kind, &posterior->model, err);
+    return code == KERF_OK ? earlier_check(study, kind, &posterior->model->changepoints, err) : code;
 }
 
 int32_t posterior_fantasize(const struct posterior *posterior, const int32_t *pending, int32_t num_pending,

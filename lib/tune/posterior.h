@@ -7,8 +7,9 @@
 
 struct posterior { /* all zeros: nothing yet */
     struct surface_model *model;
-    struct posterior_draws *draws; /* after `drawn` observations that tell something, with `drawn_open` settings open */
-    int32_t drawn, drawn_open;
+    struct posterior_draws *
+        draws; /* after `drawn` observations that tell something, with `drawn_open` settings open and so many earlier ones */
+    int32_t drawn, drawn_open, drawn_earlier;
 };
 
 /* 1 while no run has given a number, so that nothing is known of any setting. */
@@ -17,6 +18,10 @@ int posterior_is_empty(const struct kerf_tune_study *study);
 /* Brings them up to date. */
 int32_t posterior_update(struct posterior *posterior, const struct kerf_tune_study *study, int32_t kind,
                          struct kerf_error *err);
+
+/* After each observation: drops earlier studies that it contradicts. */
+int32_t posterior_observed(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
+                           struct kerf_error *err);
 
 /* Draws as if the settings in `pending` had come out as expected. */
 int32_t posterior_fantasize(const struct posterior *posterior, const int32_t *pending, int32_t num_pending,

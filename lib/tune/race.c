@@ -92,6 +92,10 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     return KERF_OK;
 }
 
+static int32_t observed(struct kerf_tune_study *study, struct kerf_error *err) {
+    return posterior_observed(study->state, study, SURFACE_UNRELATED, err);
+}
+
 static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *answer, struct kerf_error *err) {
     return posterior_answer(study->state, study, SURFACE_UNRELATED, answer, err);
 }
@@ -102,6 +106,7 @@ const struct tune_policy tune_policy_race = {
     .max_observations = max_observations,
     .begin = begin,
     .end = end,
+    .observed = observed,
     .next = next,
     .estimate = estimate,
 };

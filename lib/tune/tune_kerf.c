@@ -12,6 +12,7 @@
  */
 #include "base/error.h"
 #include "tune/acquisition.h"
+#include "tune/earlier.h"
 #include "tune/posterior.h"
 #include "tune/surface_update.h"
 #include "tune/tune_policy.h"
@@ -30,7 +31,7 @@ static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
 
 static void end(struct kerf_tune_study *study) { posterior_free(study->state); }
 
-/* Nothing worked yet: the model has nothing to go by, and any setting that failed least is as good as another. */
+/* Nothing worked yet, so that there is no model: any of the settings that failed least. */
 static void try_anything(const struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
                          struct kerf_tune_decision *ret_decision) {
     struct pcg64 rng = history_random(study);
@@ -41,7 +42,10 @@ static void try_anything(const struct kerf_tune_study *study, const int32_t *pen
         if (tries < best_tries) best_tries = tries, ties = 0;
         if (tries == best_tries && random_to(&rng, (uint32_t)ties++) == 0) best = i;
     }
-    policy_measure(ret_decision, best, 0, "nothing has worked yet");
+    if (study->num_observations == 0)
+        policy_measure(ret_decision, best, 0, "the first one: nothing is known yet");
+    else
+        policy_measure(ret_decision, best, 0, "nothing has worked yet");
 }
 
 /* Where something is preferred, `margin` is what it has to keep to, and it is enough for the leader too. */
@@ -231,6 +235,12 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
         policy_measure(ret_decision, suspect, 0, "that was odd: a hitch, or is the machine another one by now?");
         return KERF_OK;
     }
+    int32_t test = earlier_test_setting(study);
+    if (test >= 0 && !policy_is_pending(test, pending, num_pending)) {
+        policy_measure(ret_decision, test, posterior_limit(posterior->draws),
+                       "far from the first: do earlier studies still hold?");
+        return KERF_OK;
+    }
     if (num_pending == 0) {
         decide(posterior->draws, ret_decision);
         return KERF_OK;
@@ -242,6 +252,10 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     posterior_draws_free(draws);
     surface_model_free(model);
     return code;
+}
+
+static int32_t observed(struct kerf_tune_study *study, struct kerf_error *err) {
+    return posterior_observed(study->state, study, SURFACE_CORRELATED, err);
 }
 
 static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *answer, struct kerf_error *err) {
@@ -257,6 +271,7 @@ const struct tune_policy tune_policy_kerf = {
     .max_observations = max_observations,
     .begin = begin,
     .end = end,
+    .observed = observed,
     .next = next,
     .estimate = estimate,
 };
