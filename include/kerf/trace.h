@@ -99,7 +99,8 @@ struct kerf_trace_fit {
 };
 
 /** The fit is given back with kerf_trace_fit_free. KERF_ENOMEM alone. */
-KERF_API int32_t kerf_trace_fit_make(const struct kerf_trace *run, struct kerf_trace_fit **ret_fit, struct kerf_error *err);
+KERF_API int32_t kerf_trace_fit_make(const struct kerf_trace *run, struct kerf_trace_fit **ret_fit,
+                                     struct kerf_error *err);
 KERF_API struct kerf_trace_fit *kerf_trace_fit_free(struct kerf_trace_fit *fit); /* always NULL */
 
 /**

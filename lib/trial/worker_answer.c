@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "kerf/tune.h"
+#include "kerf/setting.h"
 #include "trial/failure_words.h"
 
 static void bad(struct worker_answer *answer, const char *why) {

@@ -19,15 +19,6 @@ const struct kerf_tune_policy *kerf_tune_policy_at(size_t index) {
     return index < POLICIES ? &policies[index]->about : NULL;
 }
 
-const char *kerf_tune_failure_word(int32_t failure) {
-    static const char *const words[] = {
-#define FAILURE_WORD(name, word, meaning) word,
-        KERF_TUNE_FAILURES(FAILURE_WORD)
-#undef FAILURE_WORD
-    };
-    return failure >= 0 && failure < KERF_TUNE_FAILURE_COUNT ? words[failure] : "?";
-}
-
 const char *kerf_tune_status_word(int32_t status) {
     static const char *const words[] = {"not_measured", "measured", "censored", "failed", "skipped"};
     return status >= 0 && status <= KERF_TUNE_SKIPPED ? words[status] : "?";
