@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One line of `llama-bench -o jsonl`: an object a test, with samples_ns, avg_ns, avg_ts and what it ran. */
-#ifndef KERF_TRIAL_LLAMA_BENCH_LINE_H
-#define KERF_TRIAL_LLAMA_BENCH_LINE_H
+#ifndef KERF_TRIAL_LLAMA_BENCH_PROTOCOL_H
+#define KERF_TRIAL_LLAMA_BENCH_PROTOCOL_H
 
 #include <stddef.h>
 

@@ -6,8 +6,8 @@
  * What a process is a trial's by: being below the trial's first process, being in its session or group, or, once it is
  * an orphan in a session of its own, having TRIAL_MARK=slot in its environment.
  */
-#ifndef KERF_TRIAL_DESCENDANTS_H
-#define KERF_TRIAL_DESCENDANTS_H
+#ifndef KERF_TRIAL_PROCESS_FAMILY_H
+#define KERF_TRIAL_PROCESS_FAMILY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -45,5 +45,30 @@ uint64_t descendants_now(void);
 /* Most memory that the process had resident since the last reset, in bytes; 0: not known. */
 int64_t process_peak(pid_t pid);
 void process_peak_reset(pid_t pid);
+
+/* What the programs of a runner share: each slot has two, the trial's (2 * slot) and a shell (2 * slot + 1). */
+struct program_family {
+    int32_t slots;
+    double grace_s;
+    int show_output;
+    uint64_t since;         /* descendants_now() at its beginning */
+    pid_t guard;            /* the one child that is nobody's program */
+    volatile pid_t *roots;  /* [2 * slots] first processes, which the guard knows, too; 0: none */
+    double *cpu_s;          /* [2 * slots] of those that were reaped, of all programs that were there */
+    int64_t *peak_bytes;    /* [2 * slots] of those that were reaped, of the last program there */
+    struct descendants all; /* as last read */
+};
+
+/* Reads family->all, says whose each process is, and takes the zombies of orphans. 1 when the list is whole for sure:
+ * while a process ends its children move up the tree, past what was read, and its environment is gone. Then it is read
+ * again. */
+int program_family_read(struct program_family *family);
+
+/* What wait4 told of a process of the program at index. */
+struct rusage;
+void program_reaped(struct program_family *family, int32_t index, const struct rusage *usage);
+
+/* Kills what is left of anybody's: for the end. */
+void program_family_end(struct program_family *family);
 
 #endif
