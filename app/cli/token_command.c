@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf token: who may ask a server, written into its store. */
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
-#include "cli/amounts.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -16,14 +17,14 @@
 
 struct token_options {
     struct string_list words; /* the action and the token's name */
-    const char *store, *role, *expires, *format;
+    const char *store, *role, *format;
+    double expires_s; /* NAN: not said */
     int32_t create;
 };
 
 #define AT(field) .offset = offsetof(struct token_options, field)
 static const struct option options[] = {
     {.name = "store",
-     .letter = 's',
      .type = OPTION_STRING,
      AT(store),
      .value = "FILE",
@@ -31,25 +32,30 @@ static const struct option options[] = {
     {.name = "create",
      .type = OPTION_FLAG,
      AT(create),
-     .help = "`add`: make the store if it is not there yet. A file is made readable and writable by its owner alone."},
+     .uses = "add",
+     .help = "Make the store if it is not there yet. A file is made readable and writable by its owner alone."},
     {.name = "role",
      .type = OPTION_CHOICE,
      AT(role),
      .value = "ROLE",
      .choices = "read,write,admin",
-     .help =
-         "`add`: what the token is good for. read: looking at jobs and metrics; write: also registering jobs, asking "
-         "for batch sizes and reporting; admin: also deleting jobs."},
+     .uses = "add",
+     .help = "What the token is good for. read: looking at jobs and metrics; write: also registering jobs, asking "
+             "for batch sizes and reporting; admin: also deleting jobs."},
     {.name = "expires",
-     .type = OPTION_STRING,
-     AT(expires),
+     .type = OPTION_DURATION,
+     AT(expires_s),
      .value = "TIME",
-     .help = "`add`: for how long, such as 12h, 30d or 52w (default: until it is revoked)."},
+     .minimum = DBL_MIN,
+     .maximum = 1e9,
+     .uses = "add",
+     .help = "For how long, such as 12h, 30d or 52w (default: until it is revoked)."},
     {.name = "format",
      .type = OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
      .choices = "table,json",
+     .uses = "add,list",
      .help = "What to print (default: table)."},
     {.name = NULL},
 };
@@ -64,10 +70,17 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const struct command_use uses[] = {
+    {"add", "add NAME"}, {"list", "list"}, {"revoke", "revoke NAME"}, {NULL, NULL}};
+
+static const struct command_exit exits[] = {{"0", "done"},
+                                            {"2", "bad usage, or there is no such token"},
+                                            {"3", "the store cannot be read or written"},
+                                            {NULL, NULL}};
+
 static const struct command table = {
     .name = "token",
     .summary = "who may ask a kerf server",
-    .arguments = "add NAME | list | revoke NAME",
     .description =
         "A server that listens beyond loopback, or runs with --tokens, answers those alone who send a token: as "
         "`Authorization: Bearer TOKEN`, or as the user part of the URL, http://TOKEN:@host:8000.\n\n"
@@ -76,6 +89,8 @@ static const struct command table = {
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct token_options, words),
+    .uses = uses,
+    .exits = exits,
 };
 
 static int is_json(const struct token_options *values) { return strcmp(values->format, "json") == 0; }
@@ -116,13 +131,11 @@ static int print_token(const struct token_options *values, const struct store_to
 
 static int32_t make(const struct token_options *values, struct store_token *token, char secret[TOKEN_BYTES],
                     struct kerf_error *err) {
-    double span_s = 0;
     *token = (struct store_token){.name = values->words.items[1], .role = values->role, .created_s = clock_now_s()};
     int32_t code = check_name(token->name, err);
     if (code == KERF_OK && values->role == NULL)
         code = kerf_error_set(err, KERF_EINVALID, "--role is missing: read, write or admin");
-    if (code == KERF_OK && values->expires) code = amount_of_time("--expires", values->expires, &span_s, err);
-    if (code == KERF_OK && values->expires) token->expires_s = token->created_s + span_s;
+    if (code == KERF_OK && !isnan(values->expires_s)) token->expires_s = token->created_s + values->expires_s;
     if (code == KERF_OK) code = token_make(secret, err);
     if (code == KERF_OK && token_hash(secret, token->hash) != KERF_OK)
         code = kerf_error_set(err, KERF_EUNSUPPORTED, "there is no SHA-256 on this machine");
@@ -244,7 +257,7 @@ static int act(const struct token_options *values) {
 }
 
 static int run(int argc, char **argv) {
-    struct token_options values = {.store = "kerf.db", .format = "table"};
+    struct token_options values = {.expires_s = NAN, .store = "kerf.db", .format = "table"};
     int status = cli_parse(&token_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = act(&values);

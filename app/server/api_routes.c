@@ -204,7 +204,7 @@ static int32_t visit_job(void *context, const struct store_job *job) {
     kerf_json_open(&list->json, NULL, '{');
     put_job(&list->json, job->spec, job->row, job->created_s);
     kerf_json_close(&list->json, '}');
-    list->last_job_id = pool_copy(&list->exchange->pool, job->spec->job_id, strlen(job->spec->job_id));
+    list->last_job_id = arena_copy(&list->exchange->arena, job->spec->job_id, strlen(job->spec->job_id));
     return KERF_OK;
 }
 

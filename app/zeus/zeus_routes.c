@@ -37,7 +37,7 @@ static void answer_null(struct exchange *exchange) {
 
 static int choose_job_id(struct exchange *exchange) {
     unsigned char random[4];
-    char *job_id = pool_take(&exchange->pool, strlen(exchange->spec.job_id_prefix) + 10, 1);
+    char *job_id = arena_take(&exchange->arena, strlen(exchange->spec.job_id_prefix) + 10, 1);
     if (job_id == NULL || getrandom(random, sizeof random, 0) != sizeof random) return 0;
     sprintf(job_id, "%s-%02x%02x%02x%02x", exchange->spec.job_id_prefix, random[0], random[1], random[2], random[3]);
     exchange->spec.job_id = job_id;
@@ -109,7 +109,7 @@ void zeus_register(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
     int32_t code =
-        request_parse_job(&body, server_request_flags(exchange->server), &exchange->pool, &exchange->spec, &refusal);
+        request_parse_job(&body, server_request_flags(exchange->server), &exchange->arena, &exchange->spec, &refusal);
     if (code != KERF_OK) {
         exchange_refuse(exchange, &refusal);
         return;
@@ -128,7 +128,7 @@ void zeus_register(struct exchange *exchange) {
 
 static void parse_query_and(struct exchange *exchange, exchange_step step) {
     struct request_refusal refusal = {0};
-    int32_t code = request_parse_query(exchange->query.bytes, exchange->query.length, &exchange->pool,
+    int32_t code = request_parse_query(exchange->query.bytes, exchange->query.length, &exchange->arena,
                                        &exchange->report.job_id, &refusal);
     if (code != KERF_OK)
         exchange_refuse(exchange, &refusal);
@@ -313,7 +313,7 @@ static void report_in_turn(struct exchange *exchange) {
 void zeus_report(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
-    int32_t code = request_parse_report(&body, server_request_flags(exchange->server), &exchange->pool,
+    int32_t code = request_parse_report(&body, server_request_flags(exchange->server), &exchange->arena,
                                         &exchange->report, &refusal);
     exchange->late = refusal.late;
     if (code != KERF_OK)
@@ -354,8 +354,8 @@ static void end_in_turn(struct exchange *exchange) {
 void zeus_end(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
-    int32_t code =
-        request_parse_trial(&body, server_request_flags(exchange->server), &exchange->pool, &exchange->ended, &refusal);
+    int32_t code = request_parse_trial(&body, server_request_flags(exchange->server), &exchange->arena,
+                                       &exchange->ended, &refusal);
     if (code != KERF_OK)
         exchange_refuse(exchange, &refusal);
     else if (say_not_positive(exchange, exchange->ended.batch_size, exchange->ended.trial_number))
