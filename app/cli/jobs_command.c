@@ -180,7 +180,7 @@ static const struct command_use uses[] = {
     {"add", "add FILE"},       {"next", "next JOB"},
     {"report", "report JOB"},  {"run", "run JOB -- SCRIPT..."},
     {"delete", "delete JOB"},  {"export", "export JOB...|--all"},
-    {"backup", "backup FILE"}, {NULL, NULL},
+    {"backup", "backup FILE"}, {"import", "import FILE"}, {NULL, NULL},
 };
 
 static const struct command_exit exits[] = {
@@ -229,7 +229,7 @@ struct action {
 static const struct action actions[] = {
     {"list", jobs_list, 1, 0},     {"show", jobs_show, 2, 0},     {"add", jobs_add, 2, 0},
     {"next", jobs_next, 2, 0},     {"report", jobs_report, 2, 0}, {"run", jobs_run, 0, 0},
-    {"delete", jobs_delete, 2, 0}, {"export", jobs_export, 0, 0}, {"backup", jobs_backup, 2, 1},
+    {"delete", jobs_delete, 2, 0}, {"export", jobs_export, 0, 0}, {"backup", jobs_backup, 2, 1}, {"import", jobs_import, 2, 1},
 };
 enum { NUM_ACTIONS = sizeof actions / sizeof *actions };
 
