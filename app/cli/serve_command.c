@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf serve: the batch-size service for recurring jobs, until SIGTERM or SIGINT. */
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
-#include <pthread.h>
 #include "cli/amounts.h"
 #include "cli/command.h"
 #include "server/server.h"
+#ifdef KERF_ZEUS
+#include "zeus/zeus_api.h"
+#endif
+
+enum { HOUR_S = 3600, LONGEST_S = 10 * 365 * 24 * HOUR_S };
 
 struct serve_options {
-    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log, *keep_trials;
+    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log, *keep_trials, *idle, *request, *write;
+    struct string_list hosts;
     int64_t threads, connections, an_address, rate, cache;
-    double idle, request;
     int32_t log_requests, tokens;
 };
 
@@ -23,37 +31,43 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(listen),
      .value = "HOST:PORT",
-     .help = "Where to listen (default: 127.0.0.1:8000); port 0 takes any that is free."},
+     .help = "The address to listen on (default: 127.0.0.1:8000); port 0 takes any free port."},
     {.name = "store",
      .letter = 's',
      .type = OPTION_STRING,
      AT(store),
      .value = "STORE",
-     .help = "What the server knows (default: kerf.db): a SQLite file, made where there is none, or "
+     .help = "What the server knows (default: kerf.db): a SQLite file, which is created if it does not exist, or "
              "postgresql://USER@HOST/DATABASE, which several servers may share."},
+    {.name = "allow-host",
+     .type = OPTION_STRINGS,
+     AT(hosts),
+     .value = "HOST",
+     .help = "Answer requests for this host name too, such as the name that a proxy serves; may be repeated. On "
+             "loopback only 127.0.0.1, [::1] and localhost are answered otherwise, so that no page on the web can "
+             "reach the server under a name of its own."},
     {.name = "tls-cert",
      .type = OPTION_STRING,
      AT(tls_cert),
      .value = "FILE",
-     .help = "Speak HTTPS, with this certificate in PEM, followed by those that sign it. It is read at the start: "
-             "restart the server when it was renewed."},
+     .help = "Speak HTTPS with this certificate in PEM, followed by those that sign it. SIGHUP makes the server read "
+             "it again."},
     {.name = "tls-key",
      .type = OPTION_STRING,
      AT(tls_key),
      .value = "FILE",
-     .help = "The certificate's private key in PEM, without a password (default: it stands in --tls-cert's file)."},
+     .help = "The certificate's private key in PEM, without a password (default: it is in --tls-cert's file)."},
     {.name = "import-zeus",
      .type = OPTION_STRING,
      AT(import_zeus),
      .value = "DATABASE",
      .help = "Take over the jobs of Zeus's server first: a SQLite file, postgresql://... or mysql://..., which is only "
-             "read. Jobs that are there already are left as they are."},
+             "read. Jobs that exist already stay as they are."},
     {.name = "tokens",
      .type = OPTION_FLAG,
      AT(tokens),
-     .help =
-         "Ask for tokens on loopback too, as behind a proxy; elsewhere they are always asked for. `kerf token` makes "
-         "them."},
+     .help = "Ask for tokens on loopback too, as behind a proxy; elsewhere they are always asked for. `kerf token` "
+             "makes them."},
     {.name = "compat",
      .type = OPTION_CHOICE,
      AT(compat),
@@ -64,16 +78,15 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(keep_trials),
      .value = "TIME",
-     .help =
-         "Remove trials that ended longer ago than this, such as 90d, an hour at least (default: none). No decision "
-         "changes by it: what one may still need stays."},
+     .help = "Remove trials that ended longer ago than this, such as 90d; at least 1h (default: none are removed). "
+             "What a decision may still need stays, so that no decision changes."},
     {.name = "log",
      .type = OPTION_CHOICE,
      AT(log),
      .value = "FORM",
      .choices = "text,json",
      .help = "How events are written to standard error (default: text)."},
-    {.name = "log-requests", .type = OPTION_FLAG, AT(log_requests), .help = "Write a line for each request."},
+    {.name = "log-requests", .type = OPTION_FLAG, AT(log_requests), .help = "Log every request."},
     {.name = "threads",
      .letter = 'j',
      .type = OPTION_INTEGER,
@@ -81,58 +94,60 @@ static const struct option options[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 64,
-     .help = "Threads that answer (default: one a processor, 8 at most)."},
+     .help = "Threads that answer (default: one per processor, at most 8)."},
     {.name = "connections",
      .type = OPTION_INTEGER,
      AT(connections),
      .value = "N",
      .minimum = 1,
      .maximum = 1000000,
-     .help = "Connections at a time (default: 16384)."},
+     .help = "Connections at a time (default: 16384); more wait."},
     {.name = "connections-per-address",
      .type = OPTION_INTEGER,
      AT(an_address),
      .value = "N",
      .minimum = 0,
      .maximum = 1000000,
-     .help =
-         "Of one address at a time; 0: any number (default: any on loopback, elsewhere a quarter of --connections)."},
+     .help = "Connections of one address at a time, where an IPv6 network of 64 bits counts as one address; 0: any "
+             "number (default: any number on loopback, elsewhere a quarter of --connections)."},
     {.name = "rate",
      .type = OPTION_INTEGER,
      AT(rate),
      .value = "N",
      .minimum = 0,
      .maximum = 1000000,
-     .help = "Requests a second that one address may send, and twice as many at once; more are answered 429. A wrong "
-             "token counts as ten. 0: any number (default: any on loopback, elsewhere 1000)."},
+     .help = "Requests per second that one address may send, and twice as many at once; more are answered 429. A wrong "
+             "token counts as ten. 0: any number (default: any number on loopback, elsewhere 1000)."},
     {.name = "cache",
      .type = OPTION_INTEGER,
      AT(cache),
      .value = "MIB",
      .minimum = 1,
      .maximum = 1048576,
-     .help = "Memory for jobs (default: 64); those that nobody asked about for long are read again when needed."},
+     .help = "Memory for jobs (default: 64). Jobs that nobody asked about for the longest time are dropped from it and "
+             "read again when needed."},
     {.name = "idle-timeout",
-     .type = OPTION_NUMBER,
+     .type = OPTION_STRING,
      AT(idle),
-     .value = "SECONDS",
-     .minimum = 1,
-     .maximum = 86400,
-     .help = "When a connection without a request is closed (default: 75; 5 with --compat zeus)."},
+     .value = "TIME",
+     .help = "Close a connection after this time without a request (default: 75s; 5s with --compat zeus)."},
     {.name = "request-timeout",
-     .type = OPTION_NUMBER,
+     .type = OPTION_STRING,
      AT(request),
-     .value = "SECONDS",
-     .minimum = 1,
-     .maximum = 86400,
-     .help = "Within which a request must have come in (default: 30)."},
+     .value = "TIME",
+     .help = "The time within which a request must have come in (default: 30s)."},
+    {.name = "write-timeout",
+     .type = OPTION_STRING,
+     AT(write),
+     .value = "TIME",
+     .help = "Reset a connection whose client takes nothing of its answer for this time (default: 20s)."},
     {.name = NULL},
 };
 
 static const char *const examples[] = {
-    "on this machine, with what it learns in jobs.db",
+    "on this machine; what it learns is stored in jobs.db",
     "kerf serve --store jobs.db",
-    "on all addresses, over TLS, for those who have a token",
+    "on all addresses, over TLS, for clients that have a token",
     "kerf serve --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --store jobs.db",
     "in the place of Zeus's server",
     "kerf serve --compat zeus --listen 127.0.0.1:8000 --store zeus.db",
@@ -144,91 +159,124 @@ static const struct command table = {
     .summary = "which batch size each run of a recurring job uses",
     .description =
         "Serves over HTTP which batch size the next run of a recurring training job is to use, and learns from what "
-        "the "
-        "runs report: time, energy and whether the target was reached. It takes over the clients of Zeus's batch-size "
-        "server unchanged, and stores what it knows in one file: what was answered survives a crash.\n\n"
-        "Beside Zeus's routes there is /api/v1, which /docs and /api/v1/openapi.json describe, /metrics for "
-        "Prometheus, "
-        "/healthz "
-        "and /readyz, and a list of the jobs at /.\n\n"
-        "SIGTERM ends it: it takes no more connections, answers what it was asked, and exits with status 0.",
+        "the runs report: time, energy and whether the target was reached. Clients of Zeus's batch-size server work "
+        "with it unchanged. It stores what it knows in one file: what was answered survives a crash.\n\n"
+        "Beside Zeus's routes it serves /api/v1, which /docs and /api/v1/openapi.json describe, /metrics for "
+        "Prometheus, /healthz and /readyz, and a list of the jobs at /.\n\n"
+        "Requests that a web page of another site makes in somebody's browser are refused (403).\n\n"
+        "SIGTERM ends it: it accepts no more connections, answers the requests that it has, and exits with status 0 "
+        "within 5 seconds. SIGHUP makes it read the certificate again.",
     .options = options,
     .examples = examples,
 };
 
-struct end {
-    sigset_t signals;
+/* ---- The service manager ------------------------------------------------------------------------------------- */
+
+/* Tells systemd, where it started us as Type=notify (sd_notify(3)). */
+static void notify(const char *state) {
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    const char *path = getenv("NOTIFY_SOCKET");
+    size_t length = path ? strlen(path) : 0;
+    if (length < 2 || length >= sizeof to.sun_path || (path[0] != '/' && path[0] != '@')) return;
+    memcpy(to.sun_path, path, length);
+    if (path[0] == '@') to.sun_path[0] = 0; /* an abstract socket */
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return;
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+    if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&to, size) < 0) { /* nobody to tell */
+    }
+    close(fd);
+}
+
+/* ---- Signals ------------------------------------------------------------------------------------------------- */
+
+struct signals {
+    sigset_t set;
     pthread_t thread;
-    _Atomic int is_started;
+    struct server *_Atomic server; /* NULL until it has started */
 };
 
-/* SIGTERM and SIGINT, which no other thread takes. Until the server has started nobody was answered, and what an import
- * stored by then it finds the next time: there is nothing to wait for. */
+/* SIGTERM, SIGINT and SIGHUP, which no other thread takes. Until the server has started nobody was answered, and an
+ * import finds what it stored the next time: the process may end at once. */
 static void *wait_for_end(void *context) {
-    struct end *end = context;
+    struct signals *signals = context;
     int number;
-    while (sigwait(&end->signals, &number) != 0) {
-    }
-    if (!end->is_started) _exit(EXIT_ANSWERED);
+    while (sigwait(&signals->set, &number) != 0 || number == SIGHUP)
+        if (signals->server) server_reload(signals->server);
+    if (signals->server == NULL) _exit(EXIT_ANSWERED);
     return NULL;
 }
 
-static int32_t watch_for_end(struct end *end, struct kerf_error *err) {
-    sigemptyset(&end->signals);
-    sigaddset(&end->signals, SIGTERM);
-    sigaddset(&end->signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &end->signals, NULL);
-    if (pthread_create(&end->thread, NULL, wait_for_end, end) == 0) return KERF_OK;
-    return kerf_error_set(err, KERF_ENOMEM, "no thread can be had");
+static int32_t take_signals(struct signals *signals, struct kerf_error *err) {
+    sigemptyset(&signals->set);
+    sigaddset(&signals->set, SIGTERM);
+    sigaddset(&signals->set, SIGINT);
+    sigaddset(&signals->set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals->set, NULL);
+    if (pthread_create(&signals->thread, NULL, wait_for_end, signals) == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_ENOMEM, "no thread can be started");
 }
 
-/* A run repeats its last report for some minutes, and is to be told that it is known. */
-static int32_t read_keep(const char *text, double *ret_keep_s, struct kerf_error *err) {
-    enum { LEAST_S = 3600 };
-    *ret_keep_s = 0;
-    int32_t code = text ? amount_of_time("--keep-trials", text, ret_keep_s, err) : KERF_OK;
-    if (code == KERF_OK && text && *ret_keep_s < LEAST_S)
-        code =
-            kerf_error_set(err, KERF_EINVALID, "--keep-trials '%.64s' is too short: an hour, 1h, is the least", text);
+/* ---- The options --------------------------------------------------------------------------------------------- */
+
+/* A plain number is seconds. text NULL: it was not given, and *ret_seconds stays as it is. */
+static int32_t read_time(const char *option, const char *text, double least_s, double *ret_seconds,
+                         struct kerf_error *err) {
+    char *end = NULL;
+    double seconds = text ? kerf_number_parse(text, &end) : *ret_seconds;
+    int32_t code = text == NULL || (end != text && *end == 0) ? KERF_OK : amount_of_time(option, text, &seconds, err);
+    if (code == KERF_OK && text && !(seconds >= least_s && seconds <= LONGEST_S))
+        code = kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be between %s and 10 years", option, text,
+                              least_s >= HOUR_S ? "1h" : "1s");
+    if (code == KERF_OK) *ret_seconds = seconds;
     return code;
 }
 
-static int serve(const struct serve_options *values) {
-    struct kerf_error err;
-    double keep_s;
-    if (read_keep(values->keep_trials, &keep_s, &err) != KERF_OK) return cli_fail(&err);
-    struct server *server;
-    static struct end end; /* its thread may outlive a start that failed */
-    int compat = strcmp(values->compat, "zeus") == 0;
-    const struct server_options how = {
-        .listen = values->listen,
-        .store = values->store,
-        .tls_cert = values->tls_cert,
-        .tls_key = values->tls_key,
-        .import_zeus = values->import_zeus,
-        .compat = compat,
-        .log_json = strcmp(values->log, "json") == 0,
-        .log_requests = values->log_requests,
-        .tokens = values->tokens,
-        .threads = (int32_t)values->threads,
-        .connections = (int32_t)values->connections,
-        .connections_an_address = (int32_t)values->an_address,
-        .rate = (int32_t)values->rate,
-        .cache_mib = (int32_t)values->cache,
-        .keep_trials_s = keep_s,
-        .idle_s = values->idle > 0 ? values->idle
-                  : compat         ? 5
-                                   : 75,
-        .request_s = values->request,
-    };
-    if (values->tls_key && values->tls_cert == NULL) {
-        kerf_error_set(&err, KERF_EINVALID, "--tls-key is of no use without --tls-cert");
-        return cli_fail(&err);
+static int32_t read_times(const struct serve_options *values, struct server_options *how, struct kerf_error *err) {
+    int32_t code = read_time("--idle-timeout", values->idle, 1, &how->idle_s, err);
+    if (code == KERF_OK) code = read_time("--request-timeout", values->request, 1, &how->request_s, err);
+    if (code == KERF_OK) code = read_time("--write-timeout", values->write, 1, &how->write_s, err);
+    /* a run repeats its last report for some minutes, and must be told that it is known */
+    if (code == KERF_OK) code = read_time("--keep-trials", values->keep_trials, HOUR_S, &how->keep_trials_s, err);
+    return code;
+}
+
+static int32_t check_hosts(const struct string_list *hosts, struct kerf_error *err) {
+    for (int32_t i = 0; i < hosts->count; i++) {
+        const char *host = hosts->items[i];
+        int is_address = host[0] == '[' && host[strlen(host) - 1] == ']';
+        if (host[0] == 0 || strpbrk(host, "/ ") || (strchr(host, ':') && !is_address))
+            return kerf_error_set(
+                err, KERF_EINVALID,
+                "--allow-host '%.100s' must be a name without scheme and port, such as kerf.example.com", host);
     }
-    if (watch_for_end(&end, &err) != KERF_OK) return cli_fail(&err);
-    if (server_start(&how, &server, &err) != KERF_OK) return cli_fail(&err) == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
-    end.is_started = 1;
-    pthread_join(end.thread, NULL);
+    return KERF_OK;
+}
+
+static int32_t check(const struct serve_options *values, struct kerf_error *err) {
+#ifndef KERF_ZEUS
+    if (strcmp(values->compat, "none") != 0 || values->import_zeus)
+        return kerf_error_set(
+            err, KERF_EUNSUPPORTED,
+            "this kerf was built without Zeus's API (KERF_ZEUS): --compat zeus and --import-zeus need it");
+#endif
+    if (values->tls_key && values->tls_cert == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "--tls-key needs --tls-cert");
+    return check_hosts(&values->hosts, err);
+}
+
+/* ---- The server ---------------------------------------------------------------------------------------------- */
+
+static int serve(const struct server_options *how) {
+    static struct signals signals; /* its thread may outlive a start that failed */
+    struct kerf_error err;
+    struct server *server;
+    if (take_signals(&signals, &err) != KERF_OK) return cli_fail(&err);
+    if (server_start(how, &server, &err) != KERF_OK) return cli_fail(&err) == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    signals.server = server;
+    notify("READY=1");
+    pthread_join(signals.thread, NULL);
+    notify("STOPPING=1");
     server_stop(server);
     return EXIT_ANSWERED;
 }
@@ -241,11 +289,37 @@ static int run(int argc, char **argv) {
                                    .connections = 16384,
                                    .an_address = -1,
                                    .rate = -1,
-                                   .cache = 64,
-                                   .request = 30};
+                                   .cache = 64};
+    struct kerf_error err;
     int status = cli_parse(&serve_cli, argc, argv, &values);
     if (status >= 0) return status;
-    status = serve(&values);
+    int compat = strcmp(values.compat, "zeus") == 0;
+    struct server_options how = {
+#ifdef KERF_ZEUS
+        .addition = &zeus_api,
+#endif
+        .listen = values.listen,
+        .store = values.store,
+        .tls_cert = values.tls_cert,
+        .tls_key = values.tls_key,
+        .import_zeus = values.import_zeus,
+        .allow_hosts = values.hosts.items,
+        .num_allow_hosts = values.hosts.count,
+        .compat = compat,
+        .log_json = strcmp(values.log, "json") == 0,
+        .log_requests = values.log_requests,
+        .tokens = values.tokens,
+        .threads = (int32_t)values.threads,
+        .connections = (int32_t)values.connections,
+        .connections_an_address = (int32_t)values.an_address,
+        .rate = (int32_t)values.rate,
+        .cache_mib = (int32_t)values.cache,
+        .idle_s = compat ? 5 : 75,
+        .request_s = 30,
+        .write_s = 20};
+    int32_t code = check(&values, &err);
+    if (code == KERF_OK) code = read_times(&values, &how, &err);
+    status = code == KERF_OK ? serve(&how) : cli_fail(&err);
     options_free(&table, &values);
     return status;
 }

@@ -30,8 +30,6 @@
 
 enum request_flags { REQUEST_MENDED = 1 };
 
-enum { REQUEST_BODY_MOST = 1 << 20 }; /* bytes; the server answers 413 to more */
-
 struct request_body {
     const char *bytes; /* any */
     size_t length;

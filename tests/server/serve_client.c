@@ -20,6 +20,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "zeus/zeus_api.h"
 
 enum { ROOM = 1 << 20, PATIENCE_S = 30 };
 
@@ -149,14 +150,16 @@ void place_make(struct place *place) {
 }
 
 struct server_options place_options(const struct place *place, int compat) {
-    return (struct server_options){.listen = "127.0.0.1:0",
+    return (struct server_options){.addition = &zeus_api,
+                                   .listen = "127.0.0.1:0",
                                    .store = place->store,
                                    .compat = compat,
                                    .threads = 2,
                                    .connections = 1024,
                                    .cache_mib = 16,
                                    .idle_s = 30,
-                                   .request_s = 30};
+                                   .request_s = 30,
+                                   .write_s = 20};
 }
 
 void place_start(struct place *place, int compat) {

@@ -33,7 +33,10 @@ static int32_t start_with(const char *with_certificate, const char *with_key, st
     struct server_options options = place_options(&place, 0);
     options.tls_cert = with_certificate;
     options.tls_key = with_key;
+    static const char *const hosts[] = {"kerf.example"};
     options.request_s = options.idle_s = 1.5;
+    options.allow_hosts = hosts;
+    options.num_allow_hosts = 1;
     int32_t code = server_start(&options, &place.server, err);
     if (code == KERF_OK) place.port = server_port(place.server);
     return code;
@@ -110,13 +113,13 @@ static void test_requests(void **state) {
     struct tls_client client;
     char request[1024];
     assert_true(tls_open(&client, place.port, certificate));
-    snprintf(request, sizeof request, "POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", strlen(job),
+    snprintf(request, sizeof request, "POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s", strlen(job),
              job);
     ask(&client, request, "}");
     assert_int_equal(strncmp(bytes, "HTTP/1.1 201", 12), 0);
     for (int i = 1; i < 4; i++) { /* one connection, answers after a commit */
         char want[64];
-        ask(&client, "GET /jobs/batch_size?job_id=a HTTP/1.1\r\nHost: x\r\n\r\n", "}");
+        ask(&client, "GET /jobs/batch_size?job_id=a HTTP/1.1\r\nHost: localhost\r\n\r\n", "}");
         snprintf(want, sizeof want, "\"trial_number\":%d}", i);
         assert_non_null(strstr(bytes, want));
     }
@@ -134,7 +137,7 @@ static void test_requests(void **state) {
 static void test_a_slow_request_ends_without_plain_bytes(void **state) {
     (void)state;
     static const char *const begun[] = {"", "GET / HT",
-                                        "POST /report HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"};
+                                        "POST /report HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"};
     for (size_t i = 0; i < sizeof begun / sizeof *begun; i++) {
         struct tls_client client;
         assert_true(tls_open(&client, place.port, certificate));
