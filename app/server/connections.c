@@ -10,7 +10,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-enum { CROWD_BUCKETS = 1024 };
+enum {
+    CROWD_BUCKETS = 1024,
+    CLOSE_WAIT = 8 /* TCP_CLOSE_WAIT of netinet/tcp.h, which cannot be included beside linux/tcp.h */
+};
 
 struct crowd { /* the connections of one network */
     struct crowd *next;
@@ -31,16 +34,11 @@ struct connections {
 
 /* ---- What the kernel knows ----------------------------------------------------------------------------------- */
 
-static uint64_t bytes_received(int fd) {
+static struct tcp_info ask_kernel(int fd) {
     struct tcp_info info = {0};
     socklen_t length = sizeof info;
-    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_bytes_received : 0;
-}
-
-static uint64_t bytes_taken(int fd) {
-    struct tcp_info info = {0};
-    socklen_t length = sizeof info;
-    return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 ? info.tcpi_bytes_acked : 0;
+    getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length);
+    return info;
 }
 
 /* ---- The thread ---------------------------------------------------------------------------------------------- */
@@ -73,10 +71,12 @@ static void give_up_stuck(struct connections *connections, struct connection *co
 }
 
 static void look_at_idle(struct connections *connections, struct connection *connection, double now_s) {
-    uint64_t before = connection->received, received = bytes_received(connection->fd);
-    int is_new = before == 0, has_begun = received > before;
+    const struct tcp_info info = ask_kernel(connection->fd);
+    int is_new = connection->received == 0, has_begun = info.tcpi_bytes_received > connection->received;
     double quiet_s = now_s - connection->since_s;
-    if (has_begun && !connection->has_partial) { /* its time counts from when it was first seen */
+    if (info.tcpi_state == CLOSE_WAIT) { /* the client sends nothing more */
+        give_up(connection, CONNECTION_IDLE);
+    } else if (has_begun && !connection->has_partial) { /* its time counts from when it was first seen */
         connection->has_partial = 1;
         if (!is_new) connection->since_s = now_s;
     } else if (has_begun || is_new) {
@@ -88,7 +88,7 @@ static void look_at_idle(struct connections *connections, struct connection *con
 }
 
 static void look_at_writing(struct connections *connections, struct connection *connection, double now_s) {
-    uint64_t taken = bytes_taken(connection->fd);
+    uint64_t taken = ask_kernel(connection->fd).tcpi_bytes_acked;
     if (taken != connection->taken) {
         connection->taken = taken;
         connection->since_s = now_s;
@@ -261,7 +261,7 @@ int connection_write(struct connection *connection) {
 void connection_rest(struct connection *connection) {
     connection->has_partial = 0;
     connection->since_s = clock_ticks_s();
-    connection->received = bytes_received(connection->fd);
+    connection->received = ask_kernel(connection->fd).tcpi_bytes_received;
     int state = connection->state;
     if (state != CONNECTION_GIVEN_UP) pass(connection, state, CONNECTION_IDLE);
 }

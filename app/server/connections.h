@@ -7,6 +7,7 @@
  *     a request that is not whole `request_s` after its first byte      the same
  *     an answer of which the client took nothing for `write_s`          the connection is reset
  *     no request within `idle_s` after the last answer                  the connection ends
+ *     no request, and the client said that it sends none                 the same
  *
  * libmicrohttpd reads and writes the bytes, and tells of a request when its first line is whole. What came in before
  * that, and what the client has taken of an answer, the kernel knows (TCP_INFO). The 408 is written past the library,

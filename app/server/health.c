@@ -14,7 +14,7 @@
 
 static const double bounds[HEALTH_BUCKETS] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
                                               0.01,   0.025,   0.05,   0.1,   0.5,    2.5};
-static const double CHECKED_EACH_S = 1; /* asking more often writes no more */
+static const double CHECKED_EACH_S = 1; /* who asks more often makes no more writes */
 
 struct health *health_new(void) {
     struct health *health = calloc(1, sizeof *health);
@@ -49,35 +49,28 @@ static void answer_status(struct exchange *exchange, const char *status) {
 static void page_healthz(struct exchange *exchange) { answer_status(exchange, "ok"); }
 
 /* A full disk reads well: only a write shows that decisions can be stored. */
-static int32_t check_store(struct store *store, struct kerf_error *err) {
+static int32_t check_writes(struct health *health, struct store *store, struct kerf_error *err) {
     char now[32];
-    snprintf(now, sizeof now, "%.0f", clock_now_s());
-    int32_t code = store->methods->ping(store, err);
-    return code == KERF_OK ? store->methods->set_meta(store, "checked_s", now, err) : code;
-}
-
-static int32_t check(struct service *service, char ret_why[HEALTH_WHY_BYTES]) {
-    struct health *health = service->health;
-    struct kerf_error err = {.code = KERF_OK};
     pthread_mutex_lock(&health->lock);
     if (health->checked_s == 0 || clock_ticks_s() - health->checked_s >= CHECKED_EACH_S) {
-        health->code = check_store(service->store, &err);
-        snprintf(health->why, sizeof health->why, "%s", health->code == KERF_OK ? "" : err.message);
+        snprintf(now, sizeof now, "%.0f", clock_now_s());
+        health->err = (struct kerf_error){.code = KERF_OK};
+        health->err.code = store->methods->set_meta(store, "checked_s", now, &health->err);
         health->checked_s = clock_ticks_s();
     }
-    int32_t code = health->code;
-    memcpy(ret_why, health->why, HEALTH_WHY_BYTES);
+    *err = health->err;
     pthread_mutex_unlock(&health->lock);
-    return code;
+    return err->code;
 }
 
 static void page_readyz(struct exchange *exchange) {
     struct service *service = exchange->service;
-    char why[HEALTH_WHY_BYTES];
+    struct store *store = service->store;
+    struct kerf_error err = {.code = KERF_OK};
     if (service->is_stopping)
         exchange_message(exchange, 503, "the server stops");
-    else if (check(service, why) != KERF_OK)
-        exchange_message(exchange, 503, why);
+    else if (store->methods->ping(store, &err) != KERF_OK || check_writes(service->health, store, &err) != KERF_OK)
+        exchange_message(exchange, 503, err.message);
     else
         answer_status(exchange, "ready");
 }

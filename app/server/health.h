@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include "server/router.h"
 
-enum { HEALTH_CLASSES = 5, HEALTH_BUCKETS = 12, HEALTH_WHY_BYTES = 512 };
+enum { HEALTH_CLASSES = 5, HEALTH_BUCKETS = 12 };
 
 struct health {
     _Atomic uint64_t requests[ROUTER_ROUTES_MAX + 1][HEALTH_CLASSES]; /* by route, and by status / 100 - 1 */
@@ -16,10 +16,9 @@ struct health {
     _Atomic uint64_t removed;                                         /* old trials */
     _Atomic uint64_t limited;                                         /* requests that were answered 429 */
 
-    pthread_mutex_t lock; /* of the last check whether the store can be written */
+    pthread_mutex_t lock; /* of the last check whether the store takes writes */
     double checked_s;     /* clock_ticks_s; 0: never */
-    int32_t code;
-    char why[HEALTH_WHY_BYTES];
+    struct kerf_error err;
 };
 
 struct health *health_new(void); /* NULL: not enough memory */

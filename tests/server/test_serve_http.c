@@ -181,7 +181,8 @@ static void test_bodies(void **state) {
     assert_true(client_send(&client, expects, sizeof expects - 1));
     assert_true(client_send(&client, "{}", 2) && client_read(&client, 0, &reply));
     assert_int_equal(reply.status, 422);
-    static const char two[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    static const char two[] =
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     assert_true(client_send(&client, two, sizeof two - 1));
     assert_true(client_read(&client, 0, &reply));
     says("ok");

@@ -70,7 +70,8 @@ static void test_zero_is_no_limit(void **state) {
 /* Five a second, ten at once: one wrong token is as much as all of them. */
 static void test_wrong_tokens_count_more(void **state) {
     (void)state;
-    static const char wrong[] = "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer kerf_wrong\r\n\r\n";
+    static const char wrong[] =
+        "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer kerf_wrong\r\n\r\n";
     static const char none[] = "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n";
     struct server_options options = place_options(&place, 0);
     int unknown = 0, limited = 0;

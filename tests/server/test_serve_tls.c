@@ -113,8 +113,8 @@ static void test_requests(void **state) {
     struct tls_client client;
     char request[1024];
     assert_true(tls_open(&client, place.port, certificate));
-    snprintf(request, sizeof request, "POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s", strlen(job),
-             job);
+    snprintf(request, sizeof request, "POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
+             strlen(job), job);
     ask(&client, request, "}");
     assert_int_equal(strncmp(bytes, "HTTP/1.1 201", 12), 0);
     for (int i = 1; i < 4; i++) { /* one connection, answers after a commit */
