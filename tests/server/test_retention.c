@@ -458,7 +458,11 @@ static void test_a_report_about_a_removed_trial(void **state) {
     assert_non_null(strstr(reply.body, "\"num_observations\":1"));
     assert_int_equal(predict(&client, "a", &size, &next), 200);
     assert_int_equal(next, 4);
-    assert_int_equal(client_ask(&client, &reply, "GET", "/metrics", NULL), 200);
+    for (int i = 0; i < 600; i++) { /* it is counted when the pass is over, which is after it was removed */
+        assert_int_equal(client_ask(&client, &reply, "GET", "/metrics", NULL), 200);
+        if (strstr(reply.body, "kerf_trials_removed_total 1\n")) break;
+        nanosleep(&pause, NULL);
+    }
     assert_non_null(strstr(reply.body, "kerf_trials_removed_total 1\n"));
     assert_int_equal(client_ask(&client, &reply, "DELETE", "/jobs?job_id=a", NULL), 200);
     client_close(&client);
