@@ -269,7 +269,7 @@ static int32_t parts_columns(struct sketch *sketch, const struct kerf_plan *plan
 
 static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const struct kerf_plan *plan,
                             enum kerf_picture_format format, const struct print_style *style, struct kerf_error *err) {
-    const struct kerf_search *series[SERIES_MAX], *best = kerf_plan_best(plan, plan->searches[0].problem.model.name);
+    const struct kerf_search *series[SERIES_MAX], *best = kerf_plan_best(plan, &plan->searches[0].problem.model);
     struct kerf_chart_row curves[SERIES_MAX], *columns = calloc(plan->num_searches, sizeof *columns);
     double *sizes = keep_numbers(sketch, plan->num_searches + 1);
     if (columns == NULL || sketch->failed) {

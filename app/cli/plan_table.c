@@ -414,7 +414,7 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
     size_t rows = 0;
     for (size_t i = 0; i < plan->num_searches; i++) {
         if (!plan->searches[i].complete && plan->searches[i].candidates == 0) continue; /* not begun */
-        if (begins_model(plan, i)) best = kerf_plan_best(plan, plan->searches[i].problem.model.name);
+        if (begins_model(plan, i)) best = kerf_plan_best(plan, &plan->searches[i].problem.model);
         sweep_row(&cells, plan, i, &varies, &plan->searches[i] == best);
         rows++;
         if (&plan->searches[i] == best) best_row = varies.model ? -1 : (int32_t)rows;
@@ -436,7 +436,7 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
     }
     int told = 0;
     for (size_t i = 0; i < plan->num_searches; i++) { /* the best of each model in full */
-        best = begins_model(plan, i) ? kerf_plan_best(plan, plan->searches[i].problem.model.name) : NULL;
+        best = begins_model(plan, i) ? kerf_plan_best(plan, &plan->searches[i].problem.model) : NULL;
         if (best == NULL) continue;
         kerf_text_add(out, told++ ? "\n" : "");
         search_table(out, best, style);

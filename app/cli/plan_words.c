@@ -8,16 +8,11 @@ const char *const time_part_names[TIME_PARTS] = {"compute",          "exposed me
 const char *const memory_part_names[MEMORY_PARTS] = {"weights", "gradients", "optimizer", "activations"};
 
 void time_parts(const struct kerf_estimate *estimate, double ret_seconds[TIME_PARTS]) {
-    const struct kerf_time_parts *time = &estimate->time_s;
-    const double parts[TIME_PARTS] = {time->compute, time->memory,  time->tp_comm,
-                                      time->dp_comm, time->pp_comm, time->bubble};
-    for (int i = 0; i < TIME_PARTS; i++) ret_seconds[i] = parts[i];
+    for (int i = 0; i < TIME_PARTS; i++) ret_seconds[i] = estimate->time_s.of[i].value;
 }
 
 void memory_parts(const struct kerf_estimate *estimate, double ret_bytes[MEMORY_PARTS]) {
-    const struct kerf_memory_parts *memory = &estimate->memory;
-    const double parts[MEMORY_PARTS] = {memory->weights, memory->gradients, memory->optimizer, memory->activations};
-    for (int i = 0; i < MEMORY_PARTS; i++) ret_bytes[i] = parts[i];
+    for (int i = 0; i < MEMORY_PARTS; i++) ret_bytes[i] = estimate->memory.of[i].value;
 }
 
 void words_problem(struct kerf_text *out, const struct kerf_problem *problem) {
