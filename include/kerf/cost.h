@@ -26,8 +26,8 @@ KERF_API int32_t kerf_strategy_parse(const char *name, enum kerf_strategy *ret, 
 KERF_API int32_t kerf_layout_check(const struct kerf_problem *problem, const struct kerf_layout *layout,
                                    struct kerf_error *err);
 
-/** Appends the text that kerf_layout_parse reads as this layout: "dp=2,tp1=8,pp=64,micro_batch=1,scale_up.tp1=4". The
- * placement is left out where there is only one. */
+/** Appends the text that kerf_layout_parse reads as this layout: "dp=2,tp1=8,pp=64,micro_batch=2,scale_up.tp1=4". What
+ * would be so without being named is left out. */
 KERF_API void kerf_layout_text(struct kerf_text *out, const struct kerf_problem *problem,
                                const struct kerf_layout *layout);
 

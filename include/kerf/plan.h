@@ -77,9 +77,13 @@ KERF_API void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *pla
 KERF_API int32_t kerf_model_equal(const struct kerf_model *a, const struct kerf_model *b);
 KERF_API int32_t kerf_system_equal(const struct kerf_system *a, const struct kerf_system *b);
 
+/** 1 where the layout of this search is one of summa or seqp that cuts nothing which 1d would not cut as well (summa over
+ * 1 x 1), and the plan has an answer of 1d to the same problem: then that is the one to show. */
+KERF_API int32_t kerf_plan_has_twin(const struct kerf_plan *plan, const struct kerf_search *search,
+                                    const struct kerf_estimate *estimate);
+
 /** The search of this model with the highest throughput, or NULL when none found anything; model NULL: of any model
- * (samples of different models do not compare). Where the best layout of summa or seqp cuts nothing that 1d would not cut
- * as well (summa over 1 x 1), and 1d was searched too, that search does not count. */
+ * (samples of different models do not compare). Searches whose best layout has a twin do not count. */
 KERF_API const struct kerf_search *kerf_plan_best(const struct kerf_plan *plan, const struct kerf_model *model);
 
 #ifdef __cplusplus

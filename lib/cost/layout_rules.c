@@ -115,7 +115,8 @@ void kerf_layout_text(struct kerf_text *out, const struct kerf_problem *problem,
     int64_t placed = l->scale_up.tp1 * l->scale_up.tp2 * l->scale_up.dp * l->scale_up.pp;
     kerf_text_printf(out, "dp=%lld,tp1=%lld", (ll)l->dp, (ll)l->tp1);
     if (l->tp2 > 1) kerf_text_printf(out, ",tp2=%lld", (ll)l->tp2);
-    kerf_text_printf(out, ",pp=%lld,micro_batch=%lld", (ll)l->pp, (ll)l->micro_batch);
+    kerf_text_printf(out, ",pp=%lld", (ll)l->pp);
+    if (l->micro_batch > 1) kerf_text_printf(out, ",micro_batch=%lld", (ll)l->micro_batch);
     if (l->summa_blocks) kerf_text_printf(out, ",summa_blocks=%lld", (ll)l->summa_blocks);
     if (placed == problem->gpus) return; /* all in one domain */
     int all = placed != problem->system.scale_up.size; /* else the product says what is not named */

@@ -170,28 +170,37 @@ struct kerf_layout *tensor_variants(const struct space *space, const struct tens
 
 void tensor_explain(const struct space *space, int32_t level, struct kerf_text *out) {
     const struct kerf_problem *problem = space->problem;
-    const long long gpus = problem->gpus;
     switch ((enum tensor_level)level) {
     case TENSOR_LEVEL_SHARDS:
-        kerf_text_printf(out, "No shard is wide enough: each needs %d features of hidden_size %lld",
-                         (int)TENSOR_LEAST_WIDTH, (long long)problem->model.hidden_size);
+        kerf_text_printf(out, "No shard is wide enough: each needs %d features or tokens, and there are ",
+                         (int)TENSOR_LEAST_WIDTH);
+        kerf_text_count(out, problem->model.hidden_size);
+        kerf_text_add(out, " features and ");
+        kerf_text_count(out, problem->seq_length);
+        kerf_text_add(out, " tokens");
         return;
     case TENSOR_LEVEL_STAGES:
-        kerf_text_printf(out,
-                         "%lld accelerators leave no number of replicas that divides the global batch of %lld: tensor "
-                         "parallelism must divide %lld heads, and pipeline stages %lld layers",
-                         gpus, (long long)problem->global_batch, (long long)problem->model.num_attention_heads,
-                         (long long)problem->model.num_hidden_layers);
+        kerf_text_count(out, problem->gpus);
+        kerf_text_add(out, " accelerators leave no number of replicas that divides the global batch of ");
+        kerf_text_count(out, problem->global_batch);
+        kerf_text_add(out, ": tensor parallelism must divide ");
+        kerf_text_count(out, problem->model.num_attention_heads);
+        kerf_text_add(out, " heads, and pipeline stages ");
+        kerf_text_count(out, problem->model.num_hidden_layers);
+        kerf_text_add(out, " layers");
         return;
     case TENSOR_LEVEL_MICRO_BATCH:
-        kerf_text_printf(out, "No micro-batch has tokens, of %lld a sample, that divide by the shards of the sequence",
-                         (long long)problem->seq_length);
+        kerf_text_add(out, "No micro-batch has a number of tokens, ");
+        kerf_text_count(out, problem->seq_length);
+        kerf_text_add(out, " a sample, that divides by the shards of the sequence");
         return;
     case TENSOR_LEVELS:
-        kerf_text_printf(out,
-                         "No placement fills a scale-up domain of %lld: of the parts that %lld accelerators divide "
-                         "into, none has %lld neighbours",
-                         (long long)problem->system.scale_up.size, gpus, (long long)problem->system.scale_up.size);
+        kerf_text_add(out, "No placement fills a scale-up domain of ");
+        kerf_text_count(out, problem->system.scale_up.size);
+        kerf_text_add(out, ": the parts into which ");
+        kerf_text_count(out, problem->gpus);
+        kerf_text_printf(out, " accelerators divide have no product of %lld",
+                         (long long)problem->system.scale_up.size);
         return;
     }
     assert(!"a level of the space");

@@ -29,9 +29,9 @@ static int differ_in_strategy_alone(const struct kerf_problem *a, const struct k
            a->global_batch == b->global_batch && a->seq_length == b->seq_length && a->strategy != b->strategy;
 }
 
-/* Whether the search's best layout is one that 1d, which was searched too, has as well. */
-static int is_better_called_1d(const struct kerf_plan *plan, const struct kerf_search *search) {
-    if (!strategy_of(search->problem.strategy)->is_plain(&search->plans[0].layout)) return 0;
+int32_t kerf_plan_has_twin(const struct kerf_plan *plan, const struct kerf_search *search,
+                           const struct kerf_estimate *estimate) {
+    if (!strategy_of(search->problem.strategy)->is_plain(&estimate->layout)) return 0;
     for (size_t i = 0; i < plan->num_searches; i++) {
         const struct kerf_search *other = &plan->searches[i];
         if (other->num_plans && other->problem.strategy == KERF_STRATEGY_1D &&
@@ -47,7 +47,7 @@ const struct kerf_search *kerf_plan_best(const struct kerf_plan *plan, const str
         const struct kerf_search *search = &plan->searches[i];
         if (search->num_plans == 0 || (model && !kerf_model_equal(&search->problem.model, model))) continue;
         if (best && search->plans[0].throughput <= best->plans[0].throughput) continue;
-        if (!is_better_called_1d(plan, search)) best = search;
+        if (!kerf_plan_has_twin(plan, search, &search->plans[0])) best = search;
     }
     return best;
 }
