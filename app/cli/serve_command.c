@@ -8,26 +8,23 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include "cli/amounts.h"
 #include "cli/command.h"
 #include "server/server.h"
 #ifdef KERF_ZEUS
 #include "zeus/zeus_api.h"
 #endif
 
-enum { HOUR_S = 3600, LONGEST_S = 10 * 365 * 24 * HOUR_S };
-
 struct serve_options {
-    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log, *keep_trials, *idle, *request, *write;
+    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log;
     struct string_list hosts;
     int64_t threads, connections, an_address, rate, cache;
+    double idle_s, request_s, write_s, keep_trials_s;
     int32_t log_requests, tokens;
 };
 
 #define AT(field) .offset = offsetof(struct serve_options, field)
 static const struct option options[] = {
     {.name = "listen",
-     .letter = 'l',
      .type = OPTION_STRING,
      AT(listen),
      .value = "HOST:PORT",
@@ -74,9 +71,11 @@ static const struct option options[] = {
      .choices = "none,zeus",
      .help = "zeus: every answer equals that of Zeus's server, its faults included (default: none)."},
     {.name = "keep-trials",
-     .type = OPTION_STRING,
-     AT(keep_trials),
+     .type = OPTION_DURATION,
+     AT(keep_trials_s),
      .value = "TIME",
+     .minimum = 3600, /* a run repeats its last report for some minutes, and must be told that it is known */
+     .maximum = 1e9,
      .help = "Remove trials that ended longer ago than this, such as 90d; at least 1h (default: none are removed). "
              "What a decision may still need stays, so that no decision changes."},
     {.name = "log",
@@ -126,19 +125,25 @@ static const struct option options[] = {
      .help = "Memory for jobs (default: 64). Jobs that nobody asked about for the longest time are dropped from it and "
              "read again when needed."},
     {.name = "idle-timeout",
-     .type = OPTION_STRING,
-     AT(idle),
+     .type = OPTION_DURATION,
+     AT(idle_s),
      .value = "TIME",
+     .minimum = 1,
+     .maximum = 86400,
      .help = "Close a connection after this time without a request (default: 75s; 5s with --compat zeus)."},
     {.name = "request-timeout",
-     .type = OPTION_STRING,
-     AT(request),
+     .type = OPTION_DURATION,
+     AT(request_s),
      .value = "TIME",
+     .minimum = 1,
+     .maximum = 86400,
      .help = "The time within which a request must have come in (default: 30s)."},
     {.name = "write-timeout",
-     .type = OPTION_STRING,
-     AT(write),
+     .type = OPTION_DURATION,
+     AT(write_s),
      .value = "TIME",
+     .minimum = 1,
+     .maximum = 86400,
      .help = "Reset a connection whose client takes nothing of its answer for this time (default: 20s)."},
     {.name = NULL},
 };
@@ -152,6 +157,11 @@ static const char *const examples[] = {
     "kerf serve --compat zeus --listen 127.0.0.1:8000 --store zeus.db",
     NULL,
 };
+
+static const struct command_exit exits[] = {{"0", "ended by SIGTERM or Ctrl-C"},
+                                            {"2", "bad usage, or it cannot listen or open its store as it was told to"},
+                                            {"3", "failed while starting"},
+                                            {NULL, NULL}};
 
 static const struct command table = {
     .name = "serve",
@@ -167,6 +177,7 @@ static const struct command table = {
         "within 5 seconds. SIGHUP makes it read the certificate again.",
     .options = options,
     .examples = examples,
+    .exits = exits,
 };
 
 /* ---- The service manager ------------------------------------------------------------------------------------- */
@@ -199,9 +210,9 @@ struct signals {
  * import finds what it stored the next time: the process may end at once. */
 static void *wait_for_end(void *context) {
     struct signals *signals = context;
-    int number;
-    while (sigwait(&signals->set, &number) != 0 || number == SIGHUP)
-        if (signals->server) server_reload(signals->server);
+    int number = SIGHUP;
+    while (number == SIGHUP)
+        if (sigwait(&signals->set, &number) == 0 && number == SIGHUP && signals->server) server_reload(signals->server);
     if (signals->server == NULL) _exit(EXIT_ANSWERED);
     return NULL;
 }
@@ -217,28 +228,6 @@ static int32_t take_signals(struct signals *signals, struct kerf_error *err) {
 }
 
 /* ---- The options --------------------------------------------------------------------------------------------- */
-
-/* A plain number is seconds. text NULL: it was not given, and *ret_seconds stays as it is. */
-static int32_t read_time(const char *option, const char *text, double least_s, double *ret_seconds,
-                         struct kerf_error *err) {
-    char *end = NULL;
-    double seconds = text ? kerf_number_parse(text, &end) : *ret_seconds;
-    int32_t code = text == NULL || (end != text && *end == 0) ? KERF_OK : amount_of_time(option, text, &seconds, err);
-    if (code == KERF_OK && text && !(seconds >= least_s && seconds <= LONGEST_S))
-        code = kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be between %s and 10 years", option, text,
-                              least_s >= HOUR_S ? "1h" : "1s");
-    if (code == KERF_OK) *ret_seconds = seconds;
-    return code;
-}
-
-static int32_t read_times(const struct serve_options *values, struct server_options *how, struct kerf_error *err) {
-    int32_t code = read_time("--idle-timeout", values->idle, 1, &how->idle_s, err);
-    if (code == KERF_OK) code = read_time("--request-timeout", values->request, 1, &how->request_s, err);
-    if (code == KERF_OK) code = read_time("--write-timeout", values->write, 1, &how->write_s, err);
-    /* a run repeats its last report for some minutes, and must be told that it is known */
-    if (code == KERF_OK) code = read_time("--keep-trials", values->keep_trials, HOUR_S, &how->keep_trials_s, err);
-    return code;
-}
 
 static int32_t check_hosts(const struct string_list *hosts, struct kerf_error *err) {
     for (int32_t i = 0; i < hosts->count; i++) {
@@ -288,12 +277,14 @@ static int run(int argc, char **argv) {
                                    .connections = 16384,
                                    .an_address = -1,
                                    .rate = -1,
-                                   .cache = 64};
+                                   .cache = 64,
+                                   .request_s = 30,
+                                   .write_s = 20};
     struct kerf_error err;
     int status = cli_parse(&serve_cli, argc, argv, &values);
     if (status >= 0) return status;
     int compat = strcmp(values.compat, "zeus") == 0;
-    struct server_options how = {
+    const struct server_options how = {
 #ifdef KERF_ZEUS
         .addition = &zeus_api,
 #endif
@@ -313,11 +304,13 @@ static int run(int argc, char **argv) {
         .connections_an_address = (int32_t)values.an_address,
         .rate = (int32_t)values.rate,
         .cache_mib = (int32_t)values.cache,
-        .idle_s = compat ? 5 : 75,
-        .request_s = 30,
-        .write_s = 20};
+        .keep_trials_s = values.keep_trials_s,
+        .idle_s = values.idle_s > 0 ? values.idle_s
+                  : compat          ? 5
+                                    : 75,
+        .request_s = values.request_s,
+        .write_s = values.write_s};
     int32_t code = check(&values, &err);
-    if (code == KERF_OK) code = read_times(&values, &how, &err);
     status = code == KERF_OK ? serve(&how) : cli_fail(&err);
     options_free(&table, &values);
     return status;

@@ -14,6 +14,7 @@
 #include "zeus/python_text.h"
 #include "zeus/request.h"
 #include "zeus/zeus_api.h"
+#include "zeus/zeus_words.h"
 
 /* How old what is stored of a trial's last sign of life may be, as a part of its lease, and at most. */
 static const double SEEN_PART = 1.0 / 8, SEEN_MAX_S = 60;
@@ -243,6 +244,12 @@ static void hand_out(struct zeus *zeus) {
     answer_trial(decision->exchange, &decision->trial);
 }
 
+static void refuse_prediction(struct zeus *zeus) {
+    struct decision *decision = &zeus->decision;
+    zeus_say_decision(decision->turn.entry->job, &zeus->predicted, &decision->message);
+    answer_message(zeus, 500);
+}
+
 static void predict_in_turn(struct exchange *exchange) {
     struct zeus *zeus = exchange->own;
     struct decision *decision = &zeus->decision;
@@ -250,12 +257,12 @@ static void predict_in_turn(struct exchange *exchange) {
     struct kerf_error err = {.code = KERF_OK};
     if (!decision_open(decision, exchange->job_id)) return;
     if (decision->held.job == 0) {
-        kerf_job_text_unknown_predict(exchange->job_id, &decision->message);
+        zeus_say_no_job_to_predict(exchange->job_id, &decision->message);
         answer_message(zeus, 400);
         decision_finish(decision);
         return;
     }
-    int32_t code = kerf_job_predict(decision->turn.entry->job, clock_now_s(), predicted, &decision->message, &err);
+    int32_t code = kerf_job_predict(decision->turn.entry->job, clock_now_s(), predicted, &err);
     if (code != KERF_OK) {
         decision_fail(decision, code, &err);
         return;
@@ -268,7 +275,7 @@ static void predict_in_turn(struct exchange *exchange) {
     if (predicted->status == KERF_JOB_ANSWERED)
         hand_out(zeus);
     else
-        answer_message(zeus, 500);
+        refuse_prediction(zeus);
     if (predicted->changes || predicted->num_expired)
         decision_submit(decision);
     else
@@ -345,7 +352,7 @@ static void report_in_turn(struct exchange *exchange) {
     struct kerf_error err = {.code = KERF_OK};
     if (!decision_open(decision, exchange->job_id)) return;
     if (decision->held.job == 0) {
-        kerf_job_text_unknown_report(exchange->job_id, &decision->message);
+        zeus_say_no_job_to_report(exchange->job_id, &decision->message);
         answer_message(zeus, 400);
         decision_finish(decision);
         return;
@@ -368,11 +375,12 @@ static void report_in_turn(struct exchange *exchange) {
         return;
     }
     int32_t code = kerf_job_report(decision->turn.entry->job, there ? &decision->trial : NULL, report, clock_now_s(),
-                                   &result, &decision->message, &err);
+                                   &result, &err);
     if (code != KERF_OK) {
         decision_fail(decision, code, &err);
         return;
     }
+    zeus_say_answer(decision->turn.entry->job, report, &result, &decision->message);
     answer_report(zeus, &result);
     finish_with(decision, result.changes);
 }
@@ -398,11 +406,9 @@ static void end_in_turn(struct exchange *exchange) {
     struct zeus *zeus = exchange->own;
     struct decision *decision = &zeus->decision;
     const struct request_trial *asked = &zeus->ended;
-    struct kerf_answer result = {.status = KERF_JOB_UNKNOWN_TRIAL};
-    struct kerf_error err;
     if (!decision_open(decision, asked->job_id)) return;
     if (decision->held.job == 0) {
-        kerf_job_text_unknown_trial(asked->job_id, asked->batch_size, asked->trial_number, &decision->message);
+        zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &decision->message);
         answer_message(zeus, 404);
         decision_finish(decision);
         return;
@@ -414,13 +420,9 @@ static void end_in_turn(struct exchange *exchange) {
         decision_finish(decision);
         return;
     }
-    int32_t code = kerf_job_end(decision->turn.entry->job, there ? &decision->trial : NULL, asked->batch_size,
-                                asked->trial_number, clock_now_s(), &result, &decision->message);
-    if (code != KERF_OK) {
-        kerf_error_set(&err, code, "the trial could not be ended");
-        decision_fail(decision, code, &err);
-        return;
-    }
+    const struct kerf_answer result =
+        kerf_job_end(decision->turn.entry->job, there ? &decision->trial : NULL, clock_now_s());
+    if (!there) zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &decision->message);
     if (result.status == KERF_JOB_ANSWERED)
         answer_null(exchange);
     else
