@@ -41,8 +41,8 @@ struct import {
     FILE *from;
     const char *path;
     int64_t line;
-    json_t *job; /* at hand, whose trials are read; NULL: none */
-    json_t *reasons; /* the texts that `why` points at */
+    json_t *job;                    /* at hand, whose trials are read; NULL: none */
+    json_t *reasons;                /* the texts that `why` points at */
     struct list trials, why, costs; /* struct kerf_trial, const char *, struct store_cost */
     struct kerf_text out;
 };
@@ -51,6 +51,7 @@ static int32_t wrong(const struct import *import, struct kerf_error *err, const 
     kerf_error_set(err, KERF_EINVALID, "%s", what);
     error_set_file(err, import->path);
     err->line = (int32_t)import->line;
+    err->column = 1;
     return KERF_EINVALID;
 }
 
@@ -237,17 +238,17 @@ static int32_t take_line(struct import *import, const char *line, size_t length,
     json_t *json = json_loadb(line, length, JSON_REJECT_DUPLICATES, &why);
     if (json == NULL) {
         wrong(import, err, why.text);
-        err->column = why.column;
+        if (why.column > 0) err->column = why.column;
         return err->code;
     }
     json_t *job = json_object_get(json, "job"), *trial = json_object_get(json, "trial"),
            *cost = json_object_get(json, "cost");
     int is_of_job = import->job && strcmp(jobs_text(json, "job_id"), jobs_text(import->job, "job_id")) == 0;
-    int32_t code = job                ? take_job(import, job, err)
-                   : !trial && !cost  ? wrong(import, err, "a line holds a job, a trial or a cost")
-                   : !is_of_job       ? wrong(import, err, "this job_id must be the one of the job before it")
-                   : trial            ? take_trial(import, trial, err)
-                                      : take_cost(import, cost, err);
+    int32_t code = job               ? take_job(import, job, err)
+                   : !trial && !cost ? wrong(import, err, "a line holds a job, a trial or a cost")
+                   : !is_of_job      ? wrong(import, err, "this job_id must be the one of the job before it")
+                   : trial           ? take_trial(import, trial, err)
+                                     : take_cost(import, cost, err);
     json_decref(json);
     return code;
 }

@@ -168,6 +168,15 @@ static struct kerf_job *load_job(struct exchange *exchange, struct store_turn *r
     return code == KERF_OK ? job : NULL;
 }
 
+/* The state of the job's generator, for an import that goes on with the same draws. */
+static void put_random(struct kerf_json *json, const struct kerf_job_row *row) {
+    struct kerf_text random = {0};
+    if (row->has_random) kerf_job_random_write(&row->random, &random);
+    if (random.failed) json->out->failed = 1;
+    kerf_json_string(json, "random", random.data);
+    kerf_text_free(&random);
+}
+
 static void api_job(struct exchange *exchange) {
     struct store_turn found;
     double created_s;
@@ -177,6 +186,8 @@ static void api_job(struct exchange *exchange) {
     begin_object(exchange, &json);
     put_job(&json, kerf_job_spec_of(job), kerf_job_row_of(job), created_s);
     put_optional(&json, "current_lease_s", isfinite(kerf_job_lease_s(job)), kerf_job_lease_s(job));
+    put_real(&json, "longest_gap_s", kerf_job_row_of(job)->longest_gap_s);
+    put_random(&json, kerf_job_row_of(job));
     put_arms(&json, job);
     end_object(exchange, &json);
     kerf_job_free(job);
@@ -299,6 +310,47 @@ static void api_trials(struct exchange *exchange) {
     kerf_job_free(list.job);
 }
 
+static int32_t visit_cost(void *context, const struct store_cost *cost) {
+    struct list *list = context;
+    if (is_one_more(list)) return KERF_OK;
+    kerf_json_open(&list->json, NULL, '{');
+    kerf_json_integer(&list->json, "trial_number", cost->number);
+    kerf_json_integer(&list->json, "batch_size", cost->batch_size);
+    put_real(&list->json, "time_s", cost->time_s);
+    put_real(&list->json, "energy_j", cost->energy_j);
+    kerf_json_close(&list->json, '}');
+    list->last_number = cost->number;
+    return KERF_OK;
+}
+
+static void api_costs(struct exchange *exchange) {
+    struct store *store = exchange->service->store;
+    struct list list = {.exchange = exchange};
+    struct kerf_error err = {.code = KERF_OK};
+    struct store_turn found;
+    struct store_page page = {0};
+    if (!ask_number(exchange, "limit", 1, LIMIT_MAX, LIMIT, &list.left)) return;
+    if (!ask_number(exchange, "after", 0, INT64_MAX, 0, &page.after_number)) return;
+    page.limit = (int32_t)list.left + 1;
+    int32_t code = store_find_job(store, exchange->parameters[0], &found, NULL, &err);
+    if (code == KERF_EUNKNOWN) {
+        exchange_detail(exchange, 404, "There is no such job");
+        return;
+    }
+    begin_object(exchange, &list.json);
+    kerf_json_open(&list.json, "costs", '[');
+    if (code == KERF_OK) code = store_list_costs(store, found.job, &page, visit_cost, &list, &err);
+    kerf_json_close(&list.json, ']');
+    if (list.more)
+        kerf_json_integer(&list.json, "next", list.last_number);
+    else
+        kerf_json_null(&list.json, "next");
+    if (code == KERF_OK)
+        end_object(exchange, &list.json);
+    else
+        exchange_fail(exchange, code, &err);
+}
+
 static void api_trial(struct exchange *exchange) {
     struct store *store = exchange->service->store;
     struct list list = {.exchange = exchange, .now_s = clock_now_s(), .left = 1};
@@ -388,6 +440,8 @@ static const struct schema_field whole_job[] = {{"job_id", "string", SCHEMA_REQU
                                                 {"trials_ended", "integer", SCHEMA_REQUIRED, NULL},
                                                 {"spec", "Spec", SCHEMA_REQUIRED, NULL},
                                                 {"current_lease_s", "real", SCHEMA_NULLABLE, NULL},
+                                                {"longest_gap_s", "real", SCHEMA_REQUIRED, NULL},
+                                                {"random", "string", SCHEMA_NULLABLE, NULL},
                                                 {"arms", "[Arm]", SCHEMA_REQUIRED, NULL},
                                                 {0}};
 static const struct schema_field state[] = {{"stage", "string", SCHEMA_REQUIRED, STAGES},
@@ -412,6 +466,13 @@ static const struct schema_field jobs[] = {
     {"jobs", "[StoredJob]", SCHEMA_REQUIRED, NULL}, {"next", "string", SCHEMA_NULLABLE, NULL}, {0}};
 static const struct schema_field trials[] = {
     {"trials", "[Trial]", SCHEMA_REQUIRED, NULL}, {"next", "integer", SCHEMA_NULLABLE, NULL}, {0}};
+static const struct schema_field cost[] = {{"trial_number", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"batch_size", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"time_s", "real", SCHEMA_REQUIRED, NULL},
+                                           {"energy_j", "real", SCHEMA_REQUIRED, NULL},
+                                           {0}};
+static const struct schema_field costs[] = {
+    {"costs", "[Cost]", SCHEMA_REQUIRED, NULL}, {"next", "integer", SCHEMA_NULLABLE, NULL}, {0}};
 static const struct schema_field policy[] = {{"name", "string", SCHEMA_REQUIRED, NULL},
                                              {"summary", "string", SCHEMA_REQUIRED, NULL},
                                              {"source", "string", SCHEMA_REQUIRED, NULL},
@@ -419,13 +480,15 @@ static const struct schema_field policy[] = {{"name", "string", SCHEMA_REQUIRED,
 static const struct schema_field policies[] = {{"policies", "[Policy]", SCHEMA_REQUIRED, NULL}, {0}};
 
 static const struct schema schemas[] = {
-    {"Arm", arm},          {"Spec", spec},     {"StoredJob", stored_job}, {"WholeJob", whole_job},
-    {"State", state},      {"Arms", arms},     {"Trial", trial},          {"JobList", jobs},
-    {"TrialList", trials}, {"Policy", policy}, {"Policies", policies}};
+    {"Arm", arm},           {"Spec", spec},   {"StoredJob", stored_job}, {"WholeJob", whole_job}, {"State", state},
+    {"Arms", arms},         {"Trial", trial}, {"JobList", jobs},         {"TrialList", trials},   {"Policy", policy},
+    {"Policies", policies}, {"Cost", cost},   {"CostList", costs}};
 
 static const struct schema_field ask_jobs[] = {{"limit", "integer", 0, NULL}, {"after", "string", 0, NULL}, {0}};
 static const struct schema_field ask_trials[] = {
     {"limit", "integer", 0, NULL}, {"after", "integer", 0, NULL}, {"order", "string", 0, "asc,desc"}, {0}};
+
+static const struct schema_field ask_costs[] = {{"limit", "integer", 0, NULL}, {"after", "integer", 0, NULL}, {0}};
 
 #define ROUTE(path, make, more_flags, what, asks, gives, others)                                                       \
     {                                                                                                                  \
@@ -443,6 +506,8 @@ static const struct route routes[] = {
           "404 Detail"),
     ROUTE("/api/v1/jobs/{job_id}/trials", api_trials, 0, "Trials by number, each with the reason for its batch size",
           ask_trials, "TrialList", "400 Detail,404 Detail"),
+    ROUTE("/api/v1/jobs/{job_id}/costs", api_costs, 0, "Time and energy of trials that were removed, by number",
+          ask_costs, "CostList", "400 Detail,404 Detail"),
     ROUTE("/api/v1/jobs/{job_id}/trials/{trial_number}", api_trial, 0, "One trial", NULL, "Trial", "404 Detail"),
 };
 
