@@ -217,6 +217,7 @@ static int answer(const struct estimate_options *values) {
         print_layers_csv(&out, layers, num_layers);
     } else {
         print_estimate_table(&out, &problem, &estimate, layers, values->layers ? num_layers : 0, &style);
+        terminal_plain(&out);
     }
     code = output_file(values->output ? values->output : "-", &out, &err);
     kerf_text_free(&out);
