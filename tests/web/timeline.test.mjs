@@ -11,11 +11,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const chromiumPath = process.env.KERF_CHROMIUM || '/usr/bin/chromium';
-const { chromium } = await import('playwright-core').catch(() => ({}));
-if (!chromium || !existsSync(chromiumPath)) {
-  console.log(`skipped: no ${chromium ? chromiumPath : 'playwright-core (npm ci in tests/web)'}`);
+function skip(why) {
+  console.log(`skipped: ${why}`);
   process.exit(0);
 }
+const { chromium } = await import('playwright-core').catch((error) =>
+  skip(error.code === 'ERR_MODULE_NOT_FOUND' ? 'no playwright-core (npm ci in tests/web)' : `${error}`.split('\n')[0]));
+if (!existsSync(chromiumPath)) skip(`no ${chromiumPath}; KERF_CHROMIUM names another`);
 
 const folder = mkdtempSync(join(tmpdir(), 'kerf-web-'));
 const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
