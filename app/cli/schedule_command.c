@@ -5,15 +5,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/input.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/schedule_answers.h"
+#include "cli/schedule_print.h"
 
 struct schedule_options {
     struct string_list names, outputs;
-    int64_t devices, chunks, group, slices;
+    int64_t devices, chunks, group, slices, search_steps;
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, from, to, search_time;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
         *recv, *trace, *format;
@@ -48,7 +49,8 @@ static const struct option options[] = {
      .minimum = 1,
      .maximum = 4096,
      SIMULATES,
-     .help = "Stages on each device, for the schedules that let you choose (default: the schedule's own)."},
+     .help = "Stages on each device, for the schedules that let you choose (default: the schedule's own; in a comparison "
+             "2)."},
     {.name = "group",
      .type = OPTION_INTEGER,
      AT(group),
@@ -83,13 +85,15 @@ static const struct option options[] = {
      AT(backward_input),
      SECONDS,
      SIMULATES,
-     .help = "The backward pass of the input alone (default: half of --backward where that is given, else 1s)."},
+     .help = "The backward pass of the input alone (default: what --backward leaves of --backward-weight, or half of it "
+             "where that is not given; 1s without --backward)."},
     {.name = "backward-weight",
      .type = OPTION_DURATION,
      AT(backward_weight),
      SECONDS,
      SIMULATES,
-     .help = "The backward pass of the weights alone (default: as --backward-input)."},
+     .help = "The backward pass of the weights alone (default: what --backward leaves of --backward-input, or half of it "
+             "where that is not given; 1s without --backward)."},
     {.name = "fused",
      .type = OPTION_DURATION,
      AT(fused),
@@ -164,17 +168,20 @@ static const struct option options[] = {
      .type = OPTION_CHOICE,
      AT(objective),
      .value = "WHAT",
-     .choices = "makespan,span",
+     .choices = "step,makespan,span",
      .uses = "best",
-     .help = "What it makes short (default: makespan)."},
+     .help = "What it makes short (default: step, which is the makespan, or with --optimizer-step unsynchronised the "
+             "span)."},
     {.name = "placement",
      .type = OPTION_CHOICE,
      AT(placement),
      .value = "PLACEMENT",
-     .choices = "loop,v,both",
+     .choices = "any,loop,v,both",
      .uses = "best",
-     .help = "Where it has the stages: one after the other, starting again with each chunk (default: loop); down "
-             "and back in two chunks; or in two replicas from both ends."},
+     .help = "Where it has the stages: loop, one after the other, starting again with each chunk (default); v, down "
+             "and back in two chunks; both, in two replicas from both ends, each with its copy of the parameters; or "
+             "any, whichever of these has the shortest step (default in a comparison). With any, times are of all "
+             "stages of a device together."},
     {.name = "search-time",
      .type = OPTION_DURATION,
      AT(search_time),
@@ -183,14 +190,24 @@ static const struct option options[] = {
      .maximum = 1e9,
      .uses = "best",
      .help = "How long it may search (default: 1s); it stops earlier where it has a proof."},
+    {.name = "search-steps",
+     .type = OPTION_INTEGER,
+     AT(search_steps),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1000000000000,
+     .uses = "best",
+     .help = "How much it may search, in steps of work instead of time: the answer is then the same on every machine. "
+             "A second is about a hundred million steps."},
     {.name = "trace",
      .type = OPTION_STRING,
      AT(trace),
      .value = "DIR",
      SIMULATES,
      .help =
-         "A measured run: the folder of Megatron's timers or of PyTorch's profiler, a file for each rank. It is drawn "
-         "above the simulation, and times, devices and micro-batches that are not said are the run's. Without a "
+         "A measured run: the folder of Megatron's timers or of PyTorch's profiler, a file for each rank (.json or "
+         ".json.gz). It is drawn above the simulation, and times, devices and micro-batches that are not said are the "
+         "trace's. Without a "
          "schedule its own order is simulated."},
     {.name = "trace-step",
      .type = OPTION_INTEGER,
@@ -199,7 +216,7 @@ static const struct option options[] = {
      .minimum = -1,
      .maximum = 1000000,
      .uses = "SCHEDULE,compare,fit",
-     .help = "Which of the run's complete steps, from 0 (default: -1, the one of median length)."},
+     .help = "Which of the trace's complete steps, from 0 (default: -1, the one of median length)."},
     {.name = "from",
      .type = OPTION_DURATION,
      AT(from),
@@ -331,7 +348,7 @@ static int is(const char *value, const char *choice) { return strcmp(value, choi
 struct storage {
     struct range microbatches;
     struct memory_cap *caps;
-    struct kerf_trace *run;
+    struct kerf_trace *trace;
     struct kerf_trace_fit *fit;
     struct kerf_text times; /* the file of times, or the run's as such a file */
 };
@@ -340,7 +357,7 @@ static void storage_free(struct storage *storage) {
     range_free(&storage->microbatches);
     free(storage->caps);
     kerf_trace_fit_free(storage->fit);
-    kerf_trace_free(storage->run);
+    kerf_trace_free(storage->trace);
     kerf_text_free(&storage->times);
 }
 
@@ -355,16 +372,16 @@ static int32_t read_times_file(const char *path, struct schedule_question *quest
     return KERF_OK;
 }
 
-/* A run, and what it says of times; these stand in for a file of times unless there is one. */
-static int32_t read_run(const struct schedule_options *values, struct schedule_question *question,
-                        struct storage *storage, struct kerf_error *err) {
-    int32_t code = kerf_trace_load(values->trace, (int32_t)values->trace_step, &storage->run, err);
-    if (code == KERF_OK) code = kerf_trace_fit_make(storage->run, &storage->fit, err);
+/* A trace, and what it says of times; these stand in for a file of times unless there is one. */
+static int32_t read_trace(const struct schedule_options *values, struct schedule_question *question,
+                          struct storage *storage, struct kerf_error *err) {
+    int32_t code = kerf_trace_load(values->trace, (int32_t)values->trace_step, &storage->trace, err);
+    if (code == KERF_OK) code = kerf_trace_fit_make(storage->trace, &storage->fit, err);
     if (code != KERF_OK) return code;
-    question->run = storage->run;
+    question->trace = storage->trace;
     if (values->times) return KERF_OK;
     print_fit_json(&storage->times, storage->fit);
-    if (storage->times.failed) return error_no_memory(err, "the run's times");
+    if (storage->times.failed) return error_no_memory(err, "the times of the trace");
     question->times.file = values->trace;
     question->times.file_text = storage->times.data;
     return KERF_OK;
@@ -386,14 +403,30 @@ static void read_times(const struct schedule_options *values, struct kerf_schedu
                                                   .unsynchronised = is(values->optimizer_step, "unsynchronised")};
 }
 
-static void read_search(const struct schedule_options *values, struct kerf_schedule_request *request) {
-    request->objective = is(values->objective, "span") ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN;
-    request->placement = is(values->placement, "v")      ? KERF_PLACE_V
-                         : is(values->placement, "both") ? KERF_PLACE_BOTH
-                                                         : KERF_PLACE_LOOP;
-    request->search_time_s = values->search_time;
+static double search_clock(void *unused) {
+    (void)unused;
+    return clock_ticks_s();
 }
 
+/* The search's limit: steps where they are given, else time, and both where both are. */
+static void read_limits(const struct schedule_options *values, struct kerf_schedule_request *request) {
+    request->search_steps = values->search_steps;
+    if (values->search_steps && values->search_time == 0) return;
+    request->clock = search_clock;
+    request->search_time_s = values->search_time > 0 ? values->search_time : 1;
+}
+
+static void read_search(const struct schedule_options *values, int compare, struct kerf_schedule_request *request) {
+    const char *placement = values->placement ? values->placement : compare ? "any" : "loop";
+    request->objective = is(values->objective, "span")       ? KERF_OBJECTIVE_SPAN
+                         : is(values->objective, "makespan") ? KERF_OBJECTIVE_MAKESPAN
+                                                             : KERF_OBJECTIVE_STEP;
+    request->placement = is(placement, "any")    ? KERF_PLACE_ANY
+                         : is(placement, "v")    ? KERF_PLACE_V
+                         : is(placement, "both") ? KERF_PLACE_BOTH
+                                                 : KERF_PLACE_LOOP;
+    read_limits(values, request);
+}
 static int32_t read_question(const struct schedule_options *values, struct schedule_question *question,
                              struct storage *storage, struct kerf_error *err) {
     const struct string_list *names = &values->names;
@@ -401,7 +434,7 @@ static int32_t read_question(const struct schedule_options *values, struct sched
     question->names = names->items + question->compare;
     question->num_names = names->count - question->compare;
     read_times(values, &question->times);
-    int32_t code = values->trace ? read_run(values, question, storage, err) : KERF_OK;
+    int32_t code = values->trace ? read_trace(values, question, storage, err) : KERF_OK;
     if (code != KERF_OK) return code;
     if (question->num_names < 1 && (values->trace == NULL || question->compare))
         return missing("a schedule", "1f1b", err);
@@ -411,18 +444,23 @@ static int32_t read_question(const struct schedule_options *values, struct sched
                               "takes several",
                               question->names[1]);
     int32_t rules = 0; /* files have devices and micro-batches of their own */
-    for (int32_t i = 0; i < question->num_names; i++) rules += !schedule_is_file(question->names[i]);
-    if (question->run) rules = 0; /* and so has a run */
+    for (int32_t i = 0; i < question->num_names && code == KERF_OK; i++) {
+        int32_t is_file = 0;
+        code = schedule_name_check(question->names[i], &is_file, err);
+        rules += !is_file;
+    }
+    if (code != KERF_OK) return code;
+    if (question->trace) rules = 0; /* and so has a trace */
     if (values->devices == 0 && rules) return missing("--devices", "--devices 8", err);
     if (values->microbatches == NULL && rules) return missing("--microbatches", "--microbatches 32", err);
     if (!isnan(values->from) && !isnan(values->to) && !(values->from < values->to))
         return kerf_error_set(err, KERF_EINVALID, "--from %g must lie before --to %g", values->from, values->to);
     question->request = (struct kerf_schedule_request){
-        .devices = values->devices || !question->run ? (int32_t)values->devices : question->run->schedule->devices,
+        .devices = values->devices || !question->trace ? (int32_t)values->devices : question->trace->schedule->devices,
         .chunks = (int32_t)values->chunks,
         .group = (int32_t)values->group,
         .slices = (int32_t)values->slices};
-    read_search(values, &question->request);
+    read_search(values, question->compare, &question->request);
     if (values->times) code = read_times_file(values->times, question, storage, err);
     if (code != KERF_OK) return code;
     code = values->microbatches
@@ -496,8 +534,8 @@ static int within_cap(const struct schedule_answers *answers) {
         kerf_text_add(&held, ", more than its cap of ");
         kerf_text_bytes(&held, nearest->times->cap[device]);
     } else {
-        kerf_text_printf(&held, "%.6g micro-batches, more than its cap of %.6g",
-                         nearest->timeline->peak_activations[device], nearest->times->cap[device]);
+        words_microbatches(&held, nearest->timeline->peak_activations[device], 6);
+        kerf_text_printf(&held, ", more than its cap of %.6g", nearest->times->cap[device]);
     }
     fprintf(stderr, "kerf: %s holds %s on device %d\n", nearest->schedule->name, held.data ? held.data : "?", device);
     kerf_text_free(&held);
@@ -516,8 +554,8 @@ static int answer(const struct schedule_options *values) {
     int32_t complete = 1;
     int32_t code = read_question(values, &question, &storage, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
-    answers.run = storage.run;
-    answers.run_fit = storage.fit;
+    answers.trace = storage.trace;
+    answers.trace_fit = storage.fit;
     if (code == KERF_OK) code = schedule_answers_make(&question, &answers, &complete, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     int status = code != KERF_OK        ? cli_fail(&err)
@@ -541,7 +579,7 @@ static int32_t write_fit(void *context, struct kerf_text *out, const struct rend
     if (is(format->name, "json"))
         print_fit_json(out, storage->fit);
     else
-        print_fit_table(out, storage->run, storage->fit, style);
+        print_fit_table(out, storage->trace, storage->fit, style);
     return KERF_OK;
 }
 
@@ -550,13 +588,13 @@ static int fit(const struct schedule_options *values) {
     struct storage storage = {.caps = NULL};
     const struct render render = {plain_formats, values->format, &values->outputs, write_fit, &storage};
     int32_t code = KERF_OK;
-    if (values->names.count != 2) code = missing("the folder of one run", "kerf schedule fit traces/", &err);
+    if (values->names.count != 2) code = missing("the folder of a trace", "kerf schedule fit traces/", &err);
     if (code == KERF_OK && !is(values->format, "table") && !is(values->format, "json"))
         code = kerf_error_set(&err, KERF_EINVALID, "fit prints a table or json, not %s", values->format);
     if (code == KERF_OK) code = render_check(&render, &err);
     if (code == KERF_OK)
-        code = kerf_trace_load(values->names.items[1], (int32_t)values->trace_step, &storage.run, &err);
-    if (code == KERF_OK) code = kerf_trace_fit_make(storage.run, &storage.fit, &err);
+        code = kerf_trace_load(values->names.items[1], (int32_t)values->trace_step, &storage.trace, &err);
+    if (code == KERF_OK) code = kerf_trace_fit_make(storage.trace, &storage.fit, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     storage_free(&storage);
     return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
@@ -600,8 +638,7 @@ static int run(int argc, char **argv) {
                                       .send = "asynchronous",
                                       .link = "own",
                                       .optimizer_step = "synchronised",
-                                      .objective = "makespan",
-                                      .placement = "loop",
+                                      .objective = "step",
                                       .recv = "early",
                                       .trace_step = -1,
                                       .format = "table"};
