@@ -3,12 +3,12 @@
  * Figures: a white card with a title, panels below each other, and small print. It is laid out twice, the
  * first time on a blank canvas to find out how high it is. The kinds of panels are registered here.
  */
-#include "draw/html.h"
 #include "draw/lanes.h"
 #include "draw/matrix.h"
 
 #include <assert.h>
 #include <math.h>
+#include "base/error.h"
 
 static const double page_width = 960, margin = 40;
 
@@ -51,6 +51,15 @@ static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struc
                                       i + 1, k + 1, curves ? ", or NAN" : " and not negative");
         }
     return KERF_OK;
+}
+
+int32_t figure_check(const struct kerf_figure *figure, struct kerf_error *err) {
+    if (figure->num_panels < 0 || (figure->num_panels > 0 && figure->panels == NULL))
+        return kerf_error_set(err, KERF_EINVALID, "the panels of the figure are not there");
+    int32_t code = KERF_OK;
+    for (int32_t p = 0; p < figure->num_panels && code == KERF_OK; p++)
+        code = check_panel(&figure->panels[p], p + 1, err);
+    return code;
 }
 
 static int32_t count_of(const struct kerf_panel *panel) {
@@ -146,8 +155,31 @@ static double draw(struct sheet *sheet, const struct kerf_figure *figure) {
     return ceil(y) + margin - 10;
 }
 
-/* palette: NULL: the figure's own. */
-static int32_t prepare(struct sheet *sheet, const struct kerf_figure *figure, const struct palette *palette,
+/* ---- On which canvas ---------------------------------------------------------------------------------------- */
+
+static void blank_rect(struct canvas *canvas, double x, double y, double width, double height, double radius,
+                       uint32_t fill, const char *tip) {
+    (void)canvas, (void)x, (void)y, (void)width, (void)height, (void)radius, (void)fill, (void)tip;
+}
+
+static void blank_path(struct canvas *canvas, const struct canvas_point *points, int32_t num_points,
+                       const struct canvas_pen *pen, const char *tip) {
+    (void)canvas, (void)points, (void)num_points, (void)pen, (void)tip;
+}
+
+static void blank_text(struct canvas *canvas, double x, double y, const struct canvas_font *font,
+                       enum canvas_anchor anchor, const char *string, const char *tip) {
+    (void)canvas, (void)x, (void)y, (void)font, (void)anchor, (void)string, (void)tip;
+}
+
+/* A canvas on which nothing is seen: to find out how high a picture will be. */
+static struct canvas *canvas_blank(void) {
+    static const struct canvas_driver driver = {.rect = blank_rect, .path = blank_path, .text = blank_text};
+    static struct canvas canvas = {&driver}; /* never written to */
+    return &canvas;
+}
+
+int32_t figure_prepare(struct sheet *sheet, const struct kerf_figure *figure, const struct palette *palette,
                        struct kerf_error *err) {
     *sheet = (struct sheet){.canvas = canvas_blank(),
                             .left = margin,
@@ -158,7 +190,7 @@ static int32_t prepare(struct sheet *sheet, const struct kerf_figure *figure, co
     if (palette)
         sheet->palette = *palette;
     else if (palette_make(&sheet->arena, figure, &sheet->palette) != KERF_OK)
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+        return error_no_memory(err, "the picture");
     for (int32_t p = 0; p < figure->num_panels; p++)
         if (figure->panels[p].kind == KERF_PANEL_BARS)
             sheet->bar_label_width = fmax(sheet->bar_label_width, panel_bars_label_width(&figure->panels[p], 280));
@@ -166,22 +198,24 @@ static int32_t prepare(struct sheet *sheet, const struct kerf_figure *figure, co
     return KERF_OK;
 }
 
-static int32_t draw_page(struct sheet *sheet, const struct kerf_figure *figure, enum kerf_picture_format format,
+int32_t figure_draw_page(struct sheet *sheet, const struct kerf_figure *figure, const struct canvas_driver *driver,
                          struct kerf_text *out, struct kerf_error *err) {
     double height = draw(sheet, figure);
     struct kerf_text description = {0};
     figure_describe(figure, &description);
     const char *title = figure->title ? figure->title : figure->num_panels > 0 ? words(figure->panels[0].title) : "";
     const struct canvas_page page = {page_width, height, title, description.data};
-    int32_t code = canvas_begin(format, &page, out, &sheet->canvas, err);
+    int32_t code = driver->begin(&page, out, &sheet->canvas, err);
     if (code == KERF_OK) {
         canvas_rect(sheet->canvas, 0, 0, page_width, height, 12, INK_GRID, NULL); /* the card's rim */
         canvas_rect(sheet->canvas, 1, 1, page_width - 2, height - 2, 11, PAPER, NULL);
         sheet->measuring = 0;
-        draw(sheet, figure);
+        double end = draw(sheet, figure);
+        assert(end == height || sheet->failed); /* both times decide from the data alone */
         int32_t failed = sheet->failed || description.failed;
         code = canvas_finish(sheet->canvas, !failed, err);
-        if (code == KERF_OK && failed) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+        if (code == KERF_OK && failed) code = error_no_memory(err, "the picture");
+        (void)end;
     }
     kerf_text_free(&description);
     return code;
@@ -191,29 +225,8 @@ int32_t figure_draw_alone(const struct palette *palette, const struct kerf_panel
                           struct kerf_error *err) {
     const struct kerf_figure figure = {.panels = panel, .num_panels = 1};
     struct sheet sheet;
-    int32_t code = prepare(&sheet, &figure, palette, err);
-    if (code == KERF_OK) code = draw_page(&sheet, &figure, KERF_PICTURE_SVG, out, err);
-    arena_free(&sheet.arena);
-    return code;
-}
-
-int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_format format, struct kerf_text *out,
-                         struct kerf_error *err) {
-    assert(figure && out);
-    if (figure->num_panels < 0 || (figure->num_panels > 0 && figure->panels == NULL))
-        return kerf_error_set(err, KERF_EINVALID, "the panels of the figure are not there");
-    for (int32_t p = 0; p < figure->num_panels; p++) {
-        int32_t code = check_panel(&figure->panels[p], p + 1, err);
-        if (code != KERF_OK) return code;
-    }
-    struct sheet sheet;
-    int timeline = 0;
-    for (int32_t p = 0; p < figure->num_panels; p++) timeline |= figure->panels[p].kind == KERF_PANEL_LANES;
-    int32_t code = prepare(&sheet, figure, NULL, err);
-    if (code == KERF_OK && timeline && format == KERF_PICTURE_HTML)
-        code = html_timeline(&sheet, figure, out, err);
-    else if (code == KERF_OK)
-        code = draw_page(&sheet, figure, format, out, err);
+    int32_t code = figure_prepare(&sheet, &figure, palette, err);
+    if (code == KERF_OK) code = figure_draw_page(&sheet, &figure, &canvas_svg, out, err);
     arena_free(&sheet.arena);
     return code;
 }
