@@ -62,6 +62,8 @@ const char *sheet_printf(struct sheet *sheet, const char *format, ...) __attribu
 const char *sheet_fit(struct sheet *sheet, const char *string, const struct canvas_font *font, double width);
 
 typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel, double top); /* returns the bottom */
+/* Two panels of bars in the same rows, with their titles. */
+double panel_bars_pair(struct sheet *sheet, const struct kerf_panel pair[2], double top);
 panel_draw panel_bars, panel_columns, panel_curves, panel_lanes, panel_steps, panel_matrix;
 
 /* The words behind bar or above column number i, not wider than width; and what the mouse is told of a part.
