@@ -198,7 +198,7 @@ static const struct option options[] = {
      .maximum = 1000000000000,
      .uses = "best",
      .help = "How much it may search, in steps of work instead of time: the answer is then the same on every machine. "
-             "A second is about a hundred million steps."},
+             "A second is a few hundred million steps."},
     {.name = "trace",
      .type = OPTION_STRING,
      AT(trace),
