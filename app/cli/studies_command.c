@@ -104,19 +104,19 @@ static int32_t list(const struct render *asked, struct kerf_error *err) {
 static int32_t show(const struct render *asked, const struct study_record *record, struct kerf_error *err) {
     struct tune_report report = {0};
     struct llama_preset llama = {0};
-    struct study_run *run = NULL;
+    struct study_state *state = NULL;
     struct render render = *asked;
     render.formats = tune_formats;
     render.write = print_tune;
     render.context = &report;
     int32_t code = render_check(&render, err);
-    if (code == KERF_OK) code = study_replay(record, NULL, &run, err);
+    if (code == KERF_OK) code = study_replay(record, NULL, &state, err);
     if (code == KERF_OK && record->stopped[0] == 0)
-        snprintf(study_run_state(run)->reason, sizeof study_run_state(run)->reason, "it was killed, or runs still");
-    if (code == KERF_OK) code = tune_report_make(study_run_state(run), &report, err);
+        snprintf(state->reason, sizeof state->reason, "it was killed, or runs still");
+    if (code == KERF_OK) code = tune_report_make(state, &report, err);
     if (record->request.preset && llama_preset_recall(&record->request, &llama, NULL) == KERF_OK) report.llama = &llama;
     if (code == KERF_OK) code = render_all(&render, err);
-    study_run_free(run);
+    study_state_free(state);
     llama_preset_free(&llama);
     return code;
 }

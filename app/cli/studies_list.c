@@ -5,7 +5,6 @@
 #include "cli/flat_cells.h"
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
-#include "study/study_words.h"
 
 const struct render_format studies_list_formats[] = {{.name = "table", .ending = "txt"},
                                                      {.name = "json", .ending = "json"},

@@ -225,6 +225,13 @@ const struct option tune_option_table[] = {
      .type = OPTION_FLAG,
      AT(fresh),
      .help = "Use nothing of earlier studies of the same command, files and machine."},
+    {.name = "key-env",
+     .type = OPTION_STRINGS,
+     AT(key_env),
+     .value = "NAME[,NAME]",
+     .help =
+         "Environment variables that change what is measured: earlier studies count only where these were the same. "
+         "CUDA_VISIBLE_DEVICES, LD_LIBRARY_PATH and OMP_* are always looked at."},
     {.name = "no-journal", .type = OPTION_FLAG, AT(no_journal), .help = "Keep nothing of this study."},
     {.name = "show-output",
      .type = OPTION_FLAG,
@@ -287,6 +294,7 @@ int32_t tune_options_request(const struct tune_options *values, struct study_req
     request->params = values->params;
     request->wheres = values->wheres;
     request->words = values->words;
+    request->key_env = values->key_env;
     request->defaults = values->defaults;
     request->prefer = values->prefer;
     if (values->policy) request->policy = values->policy;

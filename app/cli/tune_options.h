@@ -6,7 +6,7 @@
 #include "study/study_request.h"
 
 struct tune_options {
-    struct string_list params, wheres, words, outputs;
+    struct string_list params, wheres, words, outputs, key_env;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
     const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference, *patience;
     const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;

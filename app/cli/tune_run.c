@@ -20,7 +20,7 @@ static void warn(const char *line) { fprintf(stderr, "kerf: %s\n", line); }
 
 int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_error *err) {
     struct tune_report report = {0};
-    struct study_run *run = NULL;
+    struct study_state *state = NULL;
     struct study_plan plan = asked->plan;
     struct tune_live live = {.budget_s = plan.budget_s};
     const struct render render = {tune_formats, asked->format, asked->outputs, print_tune, &report};
@@ -32,15 +32,15 @@ int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_erro
         plan.show_context = &live;
     }
     int32_t code = render_check(&render, err);
-    if (code == KERF_OK) code = study_run(&plan, &run, err);
+    if (code == KERF_OK) code = study_run(&plan, &state, err);
     tune_live_end(&live);
-    if (code == KERF_OK) code = tune_report_make(study_run_state(run), &report, err);
+    if (code == KERF_OK) code = tune_report_make(state, &report, err);
     report.llama = asked->llama;
     if (code == KERF_OK) code = render_all(&render, err);
     if (code == KERF_OK) {
         *ret_status = status_of(report.state);
         if (report.state->broke_off) fprintf(stderr, "kerf: %s\n", report.state->reason);
     }
-    study_run_free(run);
+    study_state_free(state);
     return code;
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 
 enum { STUDIES_MAX = 8, OBSERVATIONS_MAX = 200 }; /* the newest: more of them only cost time */
 
@@ -52,7 +53,7 @@ int32_t study_earlier_load(const struct string_list *ids, const struct kerf_tune
     }
     if (code != KERF_OK) {
         study_earlier_free(&earlier);
-        return kerf_error_set(err, code, "not enough memory for earlier studies");
+        return error_no_memory(err, "earlier studies");
     }
     *ret_earlier = earlier;
     return KERF_OK;
@@ -60,10 +61,15 @@ int32_t study_earlier_load(const struct string_list *ids, const struct kerf_tune
 
 int32_t study_earlier_ids(const struct study_request *request, struct string_list *ret_ids, struct kerf_error *err) {
     struct string_list ids;
-    char key[STUDY_KEY_SIZE];
-    int32_t code = study_ids(&ids, err), kept = 0;
+    char key[STUDY_KEY_SIZE], folder[STUDY_PATH_SIZE];
+    int32_t kept = 0;
+    if (study_folder(folder, NULL) != KERF_OK) { /* nowhere to keep studies, and so there are none */
+        *ret_ids = (struct string_list){0};
+        return KERF_OK;
+    }
+    int32_t code = study_ids(&ids, err);
     if (code != KERF_OK) return code;
-    study_request_key(request, key);
+    study_key(request, key);
     for (int32_t i = 0; i < ids.count; i++) {
         struct study_record *head = NULL;
         int is_same = kept < STUDIES_MAX && study_record_peek(ids.items[i], &head, NULL) == KERF_OK &&

@@ -5,7 +5,8 @@
 
 #include "study/study_journal.h"
 
-/* The newest of them, a few; to be given back with study_ids_free. Journals that cannot be read are passed over. */
+/* The newest of them, a few; to be given back with study_ids_free. None where there is no folder of studies. Journals
+ * that cannot be read are passed over. */
 int32_t study_earlier_ids(const struct study_request *request, struct string_list *ret_ids, struct kerf_error *err);
 
 struct study_earlier {

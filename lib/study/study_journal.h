@@ -18,9 +18,9 @@
 #ifndef KERF_STUDY_STUDY_JOURNAL_H
 #define KERF_STUDY_STUDY_JOURNAL_H
 
-#include "study/study_request.h"
+#include "study/study_key.h"
 
-enum { STUDY_ID_SIZE = 64, STUDY_PATH_SIZE = 4096 };
+enum { STUDY_ID_SIZE = 64, STUDY_PATH_SIZE = 4096, STUDY_TIME_SIZE = 32 };
 
 /* One line of an observation. */
 struct study_entry {
@@ -47,9 +47,20 @@ struct study_record {
     int64_t whole_bytes; /* up to the end of the last whole line */
 };
 
+/* ---- Words --------------------------------------------------------------------------------------------------- */
+
+/* "2026-11-21T21:30:02Z" and back; 0 where it is not such a text. */
+void study_time_write(int64_t seconds, char text[STUDY_TIME_SIZE]);
+int64_t study_time_read(const char *text);
+
+const char *study_outcome_word(int32_t outcome); /* "value", "censored", "failed" */
+int32_t study_outcome_of(const char *word);      /* -1: none of them */
+int32_t study_failure_of(const char *word);
+
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-/* study is an id in the folder of journals, or the path of a file (with a slash or ending in .jsonl). */
+/* study is an id in the folder of journals, or the path of a file (with a slash or ending in .jsonl). Measurements that
+ * are missing or there twice are errors, with the file and the line. */
 int32_t study_record_read(const char *study, struct study_record **ret_record, struct kerf_error *err);
 
 /* The first line of it alone: no entries. */

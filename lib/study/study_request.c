@@ -20,7 +20,7 @@ void study_request_defaults(struct study_request *ret_request) {
 /* ---- As JSON ------------------------------------------------------------------------------------------------ */
 
 /* What a request is made of, once for writing and reading. X(field) */
-#define LISTS(X)   X(params) X(wheres) X(words) X(earlier)
+#define LISTS(X)   X(params) X(wheres) X(words) X(earlier) X(key_env)
 #define STRINGS(X) X(preset) X(defaults) X(prefer) X(policy) X(objective) X(protocol) X(prepare) X(cleanup) X(launcher)
 #define REALS(X)   X(within) X(margin) X(confidence) X(load_timeout_s) X(trial_timeout_s)
 #define INTEGERS(X)                                                                                                    \
@@ -48,6 +48,7 @@ void study_request_write(const struct study_request *request, struct kerf_json *
 #undef WRITE
 }
 
+/* An older journal may lack it: then it is empty. */
 static int read_list(const json_t *array, struct string_list *ret_list) {
     size_t count = json_array_size(array);
     const char **items = calloc(count + 1, sizeof *items);
@@ -90,7 +91,7 @@ int32_t study_request_read(const json_t *document, struct study_request *ret_req
     if (request.protocol == NULL) at_fault = "protocol";
     if (at_fault) {
         study_request_free(&request);
-        return kerf_error_set(err, KERF_ESYNTAX, "\"%s\" of its first line is missing or of another kind", at_fault);
+        return kerf_error_set(err, KERF_ESYNTAX, "\"%s\" in the first line is missing or of the wrong type", at_fault);
     }
     *ret_request = request;
     return KERF_OK;

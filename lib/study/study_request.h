@@ -13,9 +13,10 @@ enum { STUDY_SLOTS_MAX = 256 };
 struct study_request {
     struct string_list params, wheres, words; /* words: the command */
     struct string_list earlier;               /* ids of earlier studies whose observations count */
-    const char *preset;                        /* "llama", NULL: none */
-    const char *defaults, *prefer, *policy;    /* NULL: none; policy: kerf */
-    const char *objective;                     /* wall, cpu, memory, value, regex:EXPRESSION, json:PATH */
+    struct string_list key_env; /* names of environment variables that are part of the study's key, commas between */
+    const char *preset;         /* "llama", NULL: none */
+    const char *defaults, *prefer, *policy; /* NULL: none; policy: kerf */
+    const char *objective;                  /* wall, cpu, memory, value, regex:EXPRESSION, json:PATH */
     const char *protocol, *prepare, *cleanup, *launcher;
     double within, margin, confidence;
     double load_timeout_s, trial_timeout_s; /* 0: the runner's own */
@@ -46,10 +47,5 @@ int study_request_is_time(const struct study_request *request);
 
 /* "s", "B", or "" where the unit is the program's own. */
 const char *study_request_unit(const struct study_request *request);
-
-/* Sixteen hexadecimal digits and a NUL that are equal for studies whose observations can be compared: the same command
- * with the same files in it, the same objective, on the same machine. */
-enum { STUDY_KEY_SIZE = 17 };
-void study_request_key(const struct study_request *request, char key[STUDY_KEY_SIZE]);
 
 #endif

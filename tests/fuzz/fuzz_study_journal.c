@@ -23,16 +23,16 @@ static struct study_record *read_bytes(const uint8_t *data, size_t size, int32_t
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int32_t code;
     struct study_record *record = read_bytes(data, size, &code);
-    struct study_run *run = NULL;
+    struct study_state *state = NULL;
     if (record == NULL) return 0;
     CHECK(record->num_entries >= 0 && record->whole_bytes <= (int64_t)size && record->space->num_settings > 0);
     for (int32_t i = 0; i < record->num_entries; i++) {
         int32_t setting = record->entries[i].result.observation.setting;
         CHECK(setting >= 0 && setting < record->space->num_settings);
     }
-    if (record->space->num_settings <= 64 && study_replay(record, NULL, &run, NULL) == KERF_OK)
-        CHECK(study_run_state(run)->num_entries == record->num_entries);
-    study_run_free(run);
+    if (record->space->num_settings <= 64 && study_replay(record, NULL, &state, NULL) == KERF_OK)
+        CHECK(state->num_entries == record->num_entries);
+    study_state_free(state);
     study_record_free(record);
     return 0;
 }

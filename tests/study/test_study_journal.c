@@ -233,9 +233,82 @@ static void what_is_no_journal_is_refused(void **state) {
     refused("", "no first line");
     refused("{\"journal\":1", "no first line");
     refused("[1]\n", "a JSON object");
-    refused("{\"a\":1}\n", "no journal");
-    refused("{\"journal\":2}\n", "no journal");
-    refused("{\"journal\":1,\"request\":{\"params\":[1],\"protocol\":\"exit\",\"objective\":\"wall\"}}\n", "of another kind");
+    refused("{\"a\":1}\n", "of version 1");
+    refused("{\"journal\":2}\n", "of version 1");
+    refused("{\"journal\":1,\"request\":{\"params\":[1],\"protocol\":\"exit\",\"objective\":\"wall\"}}\n",
+            "of the wrong type");
+}
+
+/* Writes the lines of a journal anew, by their indexes, and reads that. */
+static void refused_in_order(const char *id, const int *order, int count, int line, const char *message) {
+    char path[256], lines[8][1024];
+    struct study_record *record = NULL;
+    struct kerf_error err;
+    path_of(id, path);
+    FILE *file = fopen(path, "r");
+    int num = 0;
+    assert_non_null(file);
+    while (num < 8 && fgets(lines[num], sizeof lines[num], file)) num++;
+    fclose(file);
+    path_of("reordered", path);
+    file = fopen(path, "w");
+    for (int i = 0; i < count; i++) {
+        assert_true(order[i] < num);
+        fputs(lines[order[i]], file);
+    }
+    fclose(file);
+    assert_int_equal(study_record_read("reordered", &record, &err), KERF_EINVALID);
+    assert_string_equal(err.message, message);
+    assert_int_equal(err.line, line);
+    assert_string_equal(err.file, path);
+}
+
+/* A journal that lost lines, or was joined from two, is no basis for an answer. */
+static void gaps_and_doubles_are_refused(void **state) {
+    (void)state;
+    char id[STUDY_ID_SIZE] = "ordered";
+    const struct kerf_tune_space *space;
+    struct study_journal *journal = begin(id, &space);
+    for (int32_t i = 0; i < 3; i++) add(journal, space, i, 0.1);
+    study_journal_close(journal);
+    refused_in_order(id, (int[]){0, 1, 3}, 3, 3, "measurement 3 follows measurement 1: lines are missing");
+    refused_in_order(id, (int[]){0, 1, 2, 2, 3}, 5, 4, "measurement 2 is there twice");
+    refused_in_order(id, (int[]){0, 1, 0, 2}, 4, 3, "a second first line: two journals were joined");
+}
+
+/* What the environment is, and in which order, as far as it is looked at. */
+static void the_environment_is_in_the_key(void **state) {
+    (void)state;
+    static const char *const always[] = {"CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OMP_PLACES"};
+    static const char *names[] = {"KERF_TEST_MODE,KERF_TEST_HOME", "KERF_TEST_OTHER"}, *bad[] = {"A,,B"};
+    char key[STUDY_KEY_SIZE], again[STUDY_KEY_SIZE];
+    struct study_request request = usual();
+    struct kerf_error err;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) unsetenv(always[i]);
+    study_key(&request, key);
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+        setenv(always[i], "7", 1);
+        study_key(&request, again);
+        assert_string_not_equal(key, again);
+        unsetenv(always[i]);
+    }
+    setenv("KERF_TEST_HOME", "/a", 1);
+    study_key(&request, again);
+    assert_string_equal(key, again); /* nobody named it */
+    request.key_env = (struct string_list){names, 2};
+    study_key(&request, again);
+    assert_string_not_equal(key, again);
+    setenv("KERF_TEST_OTHER", "b", 1);
+    study_key(&request, key);
+    unsetenv("KERF_TEST_HOME");
+    setenv("KERF_TEST_HOME", "/a", 1); /* by now behind the other one */
+    study_key(&request, again);
+    assert_string_equal(key, again);
+    assert_int_equal(study_key_check(&request, &err), KERF_OK);
+    request.key_env = (struct string_list){bad, 1};
+    assert_int_equal(study_key_check(&request, &err), KERF_EINVALID);
+    unsetenv("KERF_TEST_HOME");
+    unsetenv("KERF_TEST_OTHER");
 }
 
 static void a_rebuilt_program_is_another_one(void **state) {
@@ -248,27 +321,27 @@ static void a_rebuilt_program_is_another_one(void **state) {
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fclose(file);
-    study_request_key(&request, key);
-    study_request_key(&request, again);
+    study_key(&request, key);
+    study_key(&request, again);
     assert_string_equal(key, again);
     request.seed = 5;
     request.within = 0.01;
-    study_request_key(&request, again); /* how exact an answer is asked for makes no other measurements */
+    study_key(&request, again); /* how exact an answer is asked for makes no other measurements */
     assert_string_equal(key, again);
     file = fopen(path, "w");
     fputs("new", file);
     fclose(file);
-    study_request_key(&request, again);
+    study_key(&request, again);
     assert_string_not_equal(key, again);
-    study_request_key(&request, key);
+    study_key(&request, key);
     request.objective = "cpu";
-    study_request_key(&request, again);
+    study_key(&request, again);
     assert_string_not_equal(key, again);
     request = usual();
-    study_request_key(&request, key);
+    study_key(&request, key);
     own[0] = "./bench-b", own[1] = "{batch}";
     request.words = (struct string_list){own, 2};
-    study_request_key(&request, again);
+    study_key(&request, again);
     assert_string_not_equal(key, again);
 }
 
@@ -334,6 +407,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(names_are_names, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_full_disk_leaves_whole_lines, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(what_is_no_journal_is_refused, make_folder, empty_folder),
+        cmocka_unit_test_setup_teardown(gaps_and_doubles_are_refused, make_folder, empty_folder),
+        cmocka_unit_test(the_environment_is_in_the_key),
         cmocka_unit_test_setup_teardown(a_rebuilt_program_is_another_one, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(earlier_measurements_are_found, make_folder, empty_folder),
     };
