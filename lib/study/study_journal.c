@@ -291,6 +291,7 @@ void study_entry_members(struct kerf_json *json, const struct study_entry *entry
     if (!isnan(result->cpu_s)) kerf_json_number(json, "cpu_s", result->cpu_s);
     if (result->peak_bytes) kerf_json_integer(json, "peak_bytes", result->peak_bytes);
     if (!isnan(result->machine.others)) kerf_json_number(json, "others", result->machine.others);
+    if (!isnan(result->machine.between)) kerf_json_number(json, "others_between", result->machine.between);
     if (!isnan(result->machine.steal)) kerf_json_number(json, "steal", result->machine.steal);
     if (!isnan(result->machine.pressure)) kerf_json_number(json, "pressure", result->machine.pressure);
     if (!isnan(result->machine.frequency)) kerf_json_number(json, "frequency", result->machine.frequency);
@@ -445,6 +446,7 @@ static int32_t read_entry(struct study_record *record, const json_t *line, struc
     result->cpu_s = real_or(line, "cpu_s", NAN);
     result->peak_bytes = json_integer_value(json_object_get(line, "peak_bytes"));
     result->machine.others = real_or(line, "others", NAN);
+    result->machine.between = real_or(line, "others_between", NAN);
     result->machine.steal = real_or(line, "steal", NAN);
     result->machine.pressure = real_or(line, "pressure", NAN);
     result->machine.frequency = real_or(line, "frequency", NAN);

@@ -259,21 +259,22 @@ static void warn(const struct study_run *run) {
     if (run->plan->warn == NULL) return;
     study_key(request, key);
     if (resumed && strcmp(key, resumed->key) != 0)
-        run->plan->warn("the program, a file that it is given, its environment or the machine has changed since the "
+        run->plan->warn(run->plan->show_context,
+                        "the program, a file that it is given, its environment or the machine has changed since the "
                         "study began: what was measured then counts as if measured now. Without --resume a study "
                         "begins anew");
     if (request->launcher && is_local) {
         snprintf(line, sizeof line,
                  "--objective %s with --launcher is that of the launcher's processes on this machine",
                  request->objective);
-        run->plan->warn(line);
+        run->plan->warn(run->plan->show_context, line);
     }
     if (request->slots > 1 && request->launcher == NULL && kerf_trial_processors(run->runner) == 0) {
         snprintf(line, sizeof line,
                  "%d slots share this machine's processors and disturb each other; fewer slots, or a --launcher, "
                  "measure better",
                  request->slots);
-        run->plan->warn(line);
+        run->plan->warn(run->plan->show_context, line);
     }
 }
 
@@ -318,6 +319,8 @@ static int32_t prepare(struct study_run *run, struct kerf_error *err) {
     if (code != KERF_OK) return code;
     run->request = run->state->request;
     code = study_request_command(run->request, &run->command, err);
+    run->command.warn = plan->warn;
+    run->command.warn_context = plan->show_context;
     if (code == KERF_OK) code = study_slots_create(run->request->slots, run->request->warmups, &run->slots, err);
     if (code != KERF_OK) return code;
     if (plan->resumed) take_up(run);

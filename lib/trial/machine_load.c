@@ -57,10 +57,19 @@ struct machine_load machine_load_read(const char *root, const cpu_set_t *set, do
     return load;
 }
 
+struct kerf_trial_machine machine_unknown(void) {
+    return (struct kerf_trial_machine){.others = (double)NAN,
+                                       .between = (double)NAN,
+                                       .steal = (double)NAN,
+                                       .pressure = (double)NAN,
+                                       .frequency = (double)NAN};
+}
+
 void machine_load_compare(const struct machine_load *before, const struct machine_load *after, double own_s,
                           struct kerf_trial_machine *ret_machine) {
     double wall_s = after->at_s - before->at_s;
-    *ret_machine = (struct kerf_trial_machine){(double)NAN, (double)NAN, (double)NAN, (double)NAN, after->processors};
+    *ret_machine = machine_unknown();
+    ret_machine->processors = after->processors;
     if (!(wall_s > 0)) return;
     /* the kernel counts the machine's time in ticks and the processes' exactly, so that the difference can be < 0 */
     ret_machine->others = (after->busy_s - before->busy_s - own_s) / wall_s;

@@ -17,6 +17,9 @@ struct machine_load {
 
 struct machine_load machine_load_read(const char *root, const cpu_set_t *set, double now_s);
 
+/* Nothing was looked at. */
+struct kerf_trial_machine machine_unknown(void);
+
 /* own_s: processor time that was the trials' or kerf's. */
 void machine_load_compare(const struct machine_load *before, const struct machine_load *after, double own_s,
                           struct kerf_trial_machine *ret_machine);

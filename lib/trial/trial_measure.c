@@ -5,6 +5,11 @@
 #include <sys/resource.h>
 #include "trial/trial_slot.h"
 
+/* A gap that is as long as the trial tells as much of others as the trial does; but others that only just disturb use
+ * five ticks of the kernel's clock in GAP_MOST_S, and more is not needed. It is looked at for longer than the trial
+ * took, since it is the gap before the next trial, too, which may take longer. */
+static const double GAP_MOST_S = 0.5, GAP_SPARE = 2;
+
 static double kerf_cpu_s(void) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
@@ -79,4 +84,38 @@ void measure_gone(struct slot *slot) {
     int32_t index = slot->program.index;
     trial->result.cpu_s = family->cpu_s[index] - trial->cpu_before_s;
     if (family->peak_bytes[index] > 0) trial->result.peak_bytes = family->peak_bytes[index];
+}
+
+/* ---- The gaps between trials --------------------------------------------------------------------------------- */
+
+double measure_gap_s(const struct slot *slot) { return fmin(GAP_SPARE * slot->trial.result.wall_s, GAP_MOST_S); }
+
+void measure_gap_begin(struct slot *slot, double now_s) {
+    program_family_read(&slot->runner->family);
+    slot->gap.since = machine_load_read(slot->runner->root, &slot->processors, now_s);
+    slot->gap.own_before_s = own_s(slot);
+    slot->gap.is_open = 1;
+}
+
+/* Others in the gap until now, in processors. */
+static double gap_others(struct slot *slot, double now_s) {
+    struct kerf_trial_machine machine;
+    program_family_read(&slot->runner->family);
+    const struct machine_load now = machine_load_read(slot->runner->root, &slot->processors, now_s);
+    machine_load_compare(&slot->gap.since, &now, own_s(slot) - slot->gap.own_before_s, &machine);
+    return machine.others;
+}
+
+void measure_gap_before(struct slot *slot, double now_s) {
+    if (!slot->gap.is_open) return;
+    slot->trial.gap_s = now_s - slot->gap.since.at_s;
+    slot->trial.gap_others = gap_others(slot, now_s);
+    slot->gap.is_open = 0;
+}
+
+void measure_gap_after(struct slot *slot, double now_s) {
+    struct trial *trial = &slot->trial;
+    double least_s = fmin(trial->result.wall_s, GAP_MOST_S);
+    if (trial->gap_s < least_s || now_s - slot->gap.since.at_s < least_s) return;
+    trial->result.machine.between = fmax(trial->gap_others, gap_others(slot, now_s));
 }

@@ -15,7 +15,7 @@
 #include "trial/trial_slot.h"
 
 enum { SLOTS_MOST = 1024, WORDS_MOST = 100000 };
-static const double LOAD_TIMEOUT_S = 600, GRACE_S = 2;
+static const double LOAD_TIMEOUT_S = 600, GRACE_S = 2, SILENCE_S = 10;
 static const double LAUNCHER_GRACE_S = 10; /* it has to end what runs elsewhere */
 
 /* ---- What programs write ------------------------------------------------------------------------------------ */
@@ -77,6 +77,7 @@ static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error
     code = check_number(command->load_timeout_s, "the load time-out", err);
     if (code == KERF_OK) code = check_number(command->trial_timeout_s, "the trial time-out", err);
     if (code == KERF_OK) code = check_number(command->grace_s, "the grace", err);
+    if (code == KERF_OK) code = check_number(command->silence_s, "the silence of a worker", err);
     if (code == KERF_OK) code = objective_check(runner->protocol, runner, err);
     if (code == KERF_OK) code = placeholders_check(runner->space, command, runner->protocol->is_persistent, err);
     return code;
@@ -161,6 +162,7 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
     runner->protocol = trial_protocol_find(command->protocol);
     if (runner->command.slots == 0) runner->command.slots = 1;
     if (runner->command.load_timeout_s == 0) runner->command.load_timeout_s = LOAD_TIMEOUT_S;
+    if (runner->command.silence_s == 0) runner->command.silence_s = SILENCE_S;
     if (runner->command.grace_s == 0) runner->command.grace_s = command->launcher ? LAUNCHER_GRACE_S : GRACE_S;
     int32_t code = check_command(runner, err);
     if (code == KERF_OK) runner->knows_setting = command->prepare || placeholders_any(command);

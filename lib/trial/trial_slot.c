@@ -202,6 +202,7 @@ static void start_program(struct slot *slot, char **words, double now_s) {
     if (protocol->is_persistent) {
         trial->phase = PHASE_LOAD;
         trial->until_s = now_s + runner->command.load_timeout_s;
+        trial->silent_s = runner->command.warn ? now_s + runner->command.silence_s : (double)INFINITY;
     } else {
         run(slot, now_s);
     }
@@ -219,9 +220,39 @@ void slot_loaded(struct slot *slot, double load_s, double now_s) {
 
 /* ---- Phases: each returns 1 when the next one can begin at once ----------------------------------------------- */
 
+/* The machine was busy with others, as far as the trial alone tells. */
+static int is_disturbed(const struct slot *slot) {
+    char reason[100];
+    return kerf_trial_disturbed(&slot->trial.result, reason, sizeof reason);
+}
+
+/* The slot is idle from here on. Whether it was others or the trial's own server that kept the machine busy shows now
+ * that nothing is measured. */
+static int begin_listening(struct slot *slot, double now_s) {
+    struct trial *trial = &slot->trial;
+    trial->phase = PHASE_DONE;
+    if (trial->result.observation.outcome == KERF_TUNE_FAILED || slot->runner->is_ending) return 1;
+    if (!slot->runner->command.watch_machine || !(slot->has_server || is_disturbed(slot))) return 1;
+    measure_gap_begin(slot, now_s);
+    trial->until_s = now_s + measure_gap_s(slot);
+    trial->phase = PHASE_LISTEN;
+    return 1;
+}
+
+static int listen_step(struct slot *slot, double now_s) {
+    struct trial *trial = &slot->trial;
+    int was_disturbed = is_disturbed(slot);
+    if (now_s < trial->until_s && !slot->runner->is_ending) return 0;
+    measure_gap_after(slot, now_s);
+    if (was_disturbed && !is_disturbed(slot)) slot->has_server = 1;
+    trial->phase = PHASE_DONE;
+    return 1;
+}
+
 static int begin_cleanup(struct slot *slot, double now_s) {
     const char *cleanup = slot->runner->command.cleanup;
-    slot->trial.phase = cleanup && start_shell(slot, cleanup, now_s) == 0 ? PHASE_CLEANUP : PHASE_DONE;
+    if (cleanup == NULL || start_shell(slot, cleanup, now_s) != 0) return begin_listening(slot, now_s);
+    slot->trial.phase = PHASE_CLEANUP;
     return 1;
 }
 
@@ -307,6 +338,20 @@ static void time_out(struct slot *slot) {
                     command->trial_timeout_s);
 }
 
+/* Whoever wrote the worker may not know that kerf waits for a word, and would see nothing until the time-out. */
+static void tell_silence(struct slot *slot) {
+    struct kerf_trial_runner *runner = slot->runner;
+    char line[240];
+    slot->trial.silent_s = (double)INFINITY;
+    if (runner->is_silence_told) return;
+    runner->is_silence_told = 1;
+    snprintf(line, sizeof line,
+             "the worker is not ready after %g s: kerf waits for the line {\"ready\":true} on its standard output, for "
+             "%g s in all (--load-timeout)",
+             runner->command.silence_s, runner->command.load_timeout_s);
+    runner->command.warn(runner->command.warn_context, line);
+}
+
 static int run_step(struct slot *slot, double now_s) {
     const struct trial_protocol *protocol = slot->runner->protocol;
     struct trial *trial = &slot->trial;
@@ -322,10 +367,12 @@ static int run_step(struct slot *slot, double now_s) {
         trial->is_closed = 1;
         trial->until_s = fmin(trial->until_s, now_s + CLOSED_S);
     }
-    if (now_s >= trial->until_s)
-        time_out(slot);
-    else if (now_s >= trial->cut_s)
+    if (trial->phase == PHASE_LOAD && now_s >= trial->silent_s) tell_silence(slot);
+    int is_cut = now_s >= trial->cut_s && trial->cut_s <= trial->until_s; /* what was due first, when both are by now */
+    if (is_cut)
         protocol->cut(slot, now_s);
+    else if (now_s >= trial->until_s)
+        time_out(slot);
     return trial->is_decided;
 }
 
@@ -364,12 +411,11 @@ static int cleanup_step(struct slot *slot, double now_s) {
     struct kerf_trial_result *result = &slot->trial.result;
     char words[64];
     if (!shell_is_gone(slot, now_s)) return 0;
-    slot->trial.phase = PHASE_DONE;
     if (slot->shell.wait_status != 0 && result->message[0] == 0) {
         status_words(slot->shell.wait_status, words, sizeof words);
         snprintf(result->message, sizeof result->message, "cleanup %s", words);
     }
-    return 1;
+    return begin_listening(slot, now_s);
 }
 
 void slot_step(struct slot *slot, double now_s) {
@@ -384,6 +430,7 @@ void slot_step(struct slot *slot, double now_s) {
         case PHASE_RUN: again = run_step(slot, now_s); break;
         case PHASE_ENDING: again = ending_step(slot, now_s); break;
         case PHASE_CLEANUP: again = cleanup_step(slot, now_s); break;
+        case PHASE_LISTEN: again = listen_step(slot, now_s); break;
         default: again = 0; break;
         }
     }
@@ -392,7 +439,8 @@ void slot_step(struct slot *slot, double now_s) {
 double slot_until(const struct slot *slot) {
     const struct trial *trial = &slot->trial;
     switch (trial->phase) {
-    case PHASE_LOAD: return trial->until_s;
+    case PHASE_LOAD: return fmin(trial->until_s, trial->silent_s);
+    case PHASE_LISTEN: return trial->until_s;
     case PHASE_PREPARE:
     case PHASE_CLEANUP: return slot->shell.stage == STAGE_LIVE ? trial->until_s : (double)INFINITY;
     case PHASE_RUN: return fmin(trial->until_s, trial->cut_s);
@@ -410,6 +458,7 @@ void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, do
     slot->trial = (struct trial){.phase = PHASE_REPLACE,
                                  .limit = limit,
                                  .until_s = (double)INFINITY,
+                                 .silent_s = (double)INFINITY,
                                  .cut_s = (double)INFINITY,
                                  .start_s = now_s,
                                  .captured = captured};
@@ -418,8 +467,9 @@ void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, do
                                    .cpu_s = (double)NAN,
                                    .id = id,
                                    .status = -1,
-                                   .machine = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, 0}};
+                                   .machine = machine_unknown()};
     slot->trial.result.observation.start_s = slot->trial.result.observation.end_s = now_s - slot->runner->created_s;
+    measure_gap_before(slot, now_s);
     if (prepare == NULL) return;
     int number = start_shell(slot, prepare, now_s);
     slot->trial.phase = PHASE_PREPARE;

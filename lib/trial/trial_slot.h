@@ -3,7 +3,7 @@
  * A slot: one trial at a time from prepare to cleanup, and the program that runs it. What differs between the ways in
  * which a program and kerf talk is behind `struct trial_protocol`, one file each, registered in trial_protocols.c.
  *
- *     NONE -> PREPARE -> REPLACE -> LOAD -> RUN -> ENDING -> CLEANUP -> DONE -> NONE
+ *     NONE -> PREPARE -> REPLACE -> LOAD -> RUN -> ENDING -> CLEANUP -> LISTEN -> DONE -> NONE
  *
  * A phase that has nothing to do is passed through. A trial is decided once, by what happens first; the rest of its way
  * only tidies up.
@@ -50,15 +50,24 @@ enum trial_phase {
     PHASE_RUN,
     PHASE_ENDING, /* decided, or the program is over: waits until it is gone */
     PHASE_CLEANUP,
+    PHASE_LISTEN, /* to the gap behind it: are others as busy where nothing is measured? */
     PHASE_DONE
+};
+
+/* A time in which a slot measures nothing; others' share of it tells neighbours from the trial's own server. */
+struct gap {
+    int is_open;
+    struct machine_load since;
+    double own_before_s;
 };
 
 struct trial {
     enum trial_phase phase;
     int is_decided, must_end; /* must_end: the program is of no further use */
     double limit;
-    double until_s; /* the time-out of the phase; INFINITY */
-    double cut_s;   /* when `limit` is reached; INFINITY */
+    double until_s;  /* the time-out of the phase; INFINITY */
+    double silent_s; /* until when a worker that loads may be silent without a warning; INFINITY */
+    double cut_s;    /* when `limit` is reached; INFINITY */
     double start_s;
     int64_t request;    /* id of the question to a worker */
     size_t asked_bytes; /* its length */
@@ -80,6 +89,7 @@ struct trial {
     /* as it was at the start */
     struct machine_load before;
     double own_before_s, cpu_before_s;
+    double gap_s, gap_others; /* of the gap before it; 0: none was looked at */
     int64_t memory_kills;
     struct kerf_trial_result result;
 };
@@ -91,6 +101,8 @@ struct slot {
     struct program program, shell;
     struct trial trial;
     struct worker_clock clock;
+    struct gap gap;
+    int has_server;         /* a trial's server was found: each gap is looked at */
     struct kerf_text words; /* what the program was started with, each ended by a NUL */
     int32_t setting;        /* that it was started for */
     struct arena arena;     /* of one start */
@@ -111,6 +123,7 @@ struct kerf_trial_runner {
     struct trial_guard guard;
     int subreaper_before;
     int is_ending;
+    int is_silence_told; /* once is enough */
     double created_s;
     int64_t loads, requests;
 };
@@ -143,6 +156,13 @@ void measure_begin(struct slot *slot, double now_s);
 void measure_end(struct slot *slot, double now_s); /* once; the program may live on */
 void measure_gone(struct slot *slot);              /* it is gone, and all of its time is known */
 double measure_cpu_s(struct slot *slot);           /* of the trial until now */
+
+/* The gap between two trials begins; the next trial takes it as the one before it; its own is over. */
+void measure_gap_begin(struct slot *slot, double now_s);
+void measure_gap_before(struct slot *slot, double now_s);
+void measure_gap_after(struct slot *slot, double now_s);
+
+double measure_gap_s(const struct slot *slot); /* for how long the gap behind the trial is looked at */
 
 /* ---- What objectives find in output (objective.c) ----------------------------------------------------------- */
 
