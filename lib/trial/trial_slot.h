@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A slot: one trial at a time from prepare to cleanup, and the program that runs it. What differs between the ways in
- * which a program and kerf talk is behind `struct trial_protocol`, one file each, registered in trial_protocols.c.
+ * which a program and kerf talk is behind `struct trial_protocol`, one file each, registered in trial_runner.c.
  *
  *     NONE -> PREPARE -> REPLACE -> LOAD -> RUN -> ENDING -> CLEANUP -> LISTEN -> DONE -> NONE
  *
@@ -15,10 +15,9 @@
 #include <sched.h>
 #include "base/arena.h"
 #include "kerf/trial.h"
-#include "trial/machine_load.h"
+#include "trial/interference.h"
 #include "trial/program.h"
-#include "trial/trial_guard.h"
-#include "trial/worker_clock.h"
+#include "trial/worker_answer.h"
 
 struct slot;
 
@@ -37,10 +36,7 @@ struct trial_protocol {
     /* The program has ended with success and is gone: the value. */
     void (*over)(struct slot *slot);
 };
-const struct trial_protocol *trial_protocol_find(const char *name); /* NULL: there is none; of NULL the default */
 extern const struct trial_protocol exit_protocol, lines_protocol, worker_protocol, llama_bench_protocol;
-
-#define OBJECTIVE_BIT(objective) (1U << (objective))
 
 enum trial_phase {
     PHASE_NONE,
@@ -112,7 +108,7 @@ struct kerf_trial_runner {
     const struct kerf_tune_space *space;
     struct kerf_trial_command command; /* with its defaults */
     const struct trial_protocol *protocol;
-    const char *root; /* as in machine_load.h */
+    const char *root; /* as in interference.h */
     regex_t regex;
     int has_regex;
     int knows_setting;  /* the command's words depend on it, or what prepares it may */
@@ -128,8 +124,6 @@ struct kerf_trial_runner {
     int64_t loads, requests;
 };
 
-double trial_clock(void);
-
 /* A line on a worker's standard output that is no answer to the question at hand: it goes on to standard error. */
 void slot_stray_line(const struct slot *slot, const char *line, size_t length);
 
@@ -144,6 +138,9 @@ void slot_interrupt(struct slot *slot, double now_s);
 
 /* The load time-out is over, the trial's own begins. */
 void slot_loaded(struct slot *slot, double load_s, double now_s);
+
+/* Its objective is a time: less is better, and 0 or below is no answer. */
+int slot_measures_time(const struct slot *slot);
 
 /* Deciding: the first one counts. */
 void slot_value(struct slot *slot, double value);
@@ -163,17 +160,5 @@ void measure_gap_before(struct slot *slot, double now_s);
 void measure_gap_after(struct slot *slot, double now_s);
 
 double measure_gap_s(const struct slot *slot); /* for how long the gap behind the trial is looked at */
-
-/* ---- What objectives find in output (objective.c) ----------------------------------------------------------- */
-
-int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial_runner *runner,
-                        struct kerf_error *err);
-int objective_is_time(const struct slot *slot);
-/* Looks for the number in a line of either stream. */
-void objective_line(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s);
-/* The line's own number, for protocols with a sample a line: 1 and *ret_value, or 0. */
-int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value);
-/* Decides the trial of a program that ended with success by its objective. */
-void objective_over(struct slot *slot);
 
 #endif

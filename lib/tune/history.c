@@ -75,15 +75,6 @@ int history_add(struct kerf_tune_study *study, const struct kerf_tune_observatio
 
 /* ---- Words --------------------------------------------------------------------------------------------------- */
 
-const char *kerf_tune_failure_word(int32_t failure) {
-    static const char *const words[] = {
-#define FAILURE_WORD(name, word, meaning) word,
-        KERF_TUNE_FAILURES(FAILURE_WORD)
-#undef FAILURE_WORD
-    };
-    return failure >= 0 && failure < KERF_TUNE_FAILURE_COUNT ? words[failure] : "?";
-}
-
 const char *kerf_tune_status_word(int32_t status) {
     static const char *const words[] = {"not_measured", "measured", "censored", "failed", "skipped"};
     return status >= 0 && status <= KERF_TUNE_SKIPPED ? words[status] : "?";

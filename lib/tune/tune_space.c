@@ -54,7 +54,8 @@ static int step(const struct kerf_tune_space *space, int32_t *values) {
 
 static int32_t cannot_tell(const struct kerf_tune_space *space, const int32_t *point, const char *where,
                            const char *fault, struct kerf_error *err) {
-    const struct kerf_tune_space alone = {.params = space->params, .num_params = space->num_params, .values = point};
+    const struct kerf_tune_space alone = {
+        .params = space->params, .num_params = space->num_params, .values = point, .num_settings = 1};
     struct kerf_text setting = {0};
     kerf_tune_setting_write(&alone, 0, &setting);
     kerf_error_set(err, KERF_EINVALID, "'%.100s' %s for %.200s; a condition before it, and &&, keep settings from it",
@@ -154,7 +155,7 @@ static int32_t find_param(const struct kerf_tune_space *space, const char *name,
     return -1;
 }
 
-/* What a flag may be called, off and on in turn; the first two are how kerf writes it. */
+/* What a flag may be called, off and on in turn; kerf_tune_value_word writes the first two. */
 static const char *const flag_words[] = {"off", "on", "0", "1", "false", "true", "no", "yes"};
 enum { FLAG_WORDS = sizeof flag_words / sizeof *flag_words };
 
@@ -207,32 +208,4 @@ int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *
     if (setting < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': the constraints forbid it", text);
     *ret_setting = setting;
     return KERF_OK;
-}
-
-const char *kerf_tune_value_word(const struct kerf_tune_param *param, int32_t value) {
-    return param->kind == KERF_TUNE_FLAG ? flag_words[value] : param->texts[value];
-}
-
-void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t setting, struct kerf_text *out) {
-    const int32_t *values = space->values + (int64_t)setting * space->num_params;
-    for (int32_t k = 0; k < space->num_params; k++) {
-        const struct kerf_tune_param *param = &space->params[k];
-        kerf_text_printf(out, "%s%s=%s", k ? "," : "", param->name, kerf_tune_value_word(param, values[k]));
-    }
-}
-
-void kerf_tune_setting_json(struct kerf_json *json, const char *key, const struct kerf_tune_space *space,
-                            int32_t setting) {
-    const int32_t *values = space->values + (int64_t)setting * space->num_params;
-    kerf_json_open(json, key, '{');
-    for (int32_t k = 0; k < space->num_params; k++) {
-        const struct kerf_tune_param *param = &space->params[k];
-        if (param->kind == KERF_TUNE_INTEGER)
-            kerf_json_integer(json, param->name, param->integers[values[k]]);
-        else if (param->kind == KERF_TUNE_FLAG)
-            kerf_json_boolean(json, param->name, values[k]);
-        else
-            kerf_json_string(json, param->name, param->texts[values[k]]);
-    }
-    kerf_json_close(json, '}');
 }

@@ -12,16 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "trial/failure_words.h"
-#include "trial/json_path.h"
-#include "trial/llama_bench_line.h"
-#include "trial/machine_load.h"
+#include "trial/program_output.h"
+#include "trial/llama_bench_protocol.h"
+#include "trial/interference.h"
 #include "trial/memory_cap.h"
-#include "trial/output_lines.h"
 #include "trial/placeholders.h"
-#include "trial/processor_share.h"
 #include "trial/worker_answer.h"
-#include "trial/worker_clock.h"
 
 /* ---- Commands ------------------------------------------------------------------------------------------------ */
 
