@@ -87,7 +87,7 @@ static int is_name(const char *name, size_t length) {
     return length > 0;
 }
 
-int32_t study_key_check(const struct study_request *request, struct kerf_error *err) {
+int32_t study_key_check(const struct kerf_study_request *request, struct kerf_error *err) {
     for (int32_t i = 0; i < request->key_env.count; i++)
         for (const char *at = request->key_env.items[i];; at++) {
             size_t length = strcspn(at, ",");
@@ -106,7 +106,7 @@ static int is_variable(const char *entry, const char *name, size_t length) {
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
 
-static int is_in_list(const struct string_list *list, const char *entry) {
+static int is_in_list(const struct kerf_study_strings *list, const char *entry) {
     for (int32_t i = 0; i < list->count; i++)
         for (const char *at = list->items[i];; at++) {
             size_t length = strcspn(at, ",");
@@ -117,7 +117,7 @@ static int is_in_list(const struct string_list *list, const char *entry) {
     return 0;
 }
 
-static int is_of_key(const char *entry, const struct string_list *key_env) {
+static int is_of_key(const char *entry, const struct kerf_study_strings *key_env) {
     static const char *const always[] = {"CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH"};
     for (size_t i = 0; i < sizeof always / sizeof *always; i++)
         if (is_variable(entry, always[i], strlen(always[i]))) return 1;
@@ -125,7 +125,7 @@ static int is_of_key(const char *entry, const struct string_list *key_env) {
 }
 
 /* In whatever order they are: the sum of the hashes of each. Of an environment without any nothing is added. */
-static void add_environment(struct key *key, const struct string_list *key_env) {
+static void add_environment(struct key *key, const struct kerf_study_strings *key_env) {
     uint64_t sum = 0;
     int32_t count = 0;
     char text[32];
@@ -141,7 +141,7 @@ static void add_environment(struct key *key, const struct string_list *key_env) 
     add(key, text);
 }
 
-void study_key(const struct study_request *request, char key[STUDY_KEY_SIZE]) {
+void study_key(const struct kerf_study_request *request, char key[KERF_STUDY_KEY_SIZE]) {
     struct key sum = {FNV_BASIS};
     for (int32_t i = 0; i < request->words.count; i++) {
         add(&sum, request->words.items[i]);
@@ -149,11 +149,11 @@ void study_key(const struct study_request *request, char key[STUDY_KEY_SIZE]) {
     }
     if (request->words.count > 0) add_program(&sum, request->words.items[0]);
     add(&sum, request->objective);
-    if (request->maximize && study_request_unit(request)[0] == 0) add(&sum, "more"); /* a score is no time */
+    if (request->maximize && kerf_study_request_unit(request)[0] == 0) add(&sum, "more"); /* a score is no time */
     add(&sum, request->protocol);
     add(&sum, request->launcher);
     add(&sum, request->prepare);
     add_environment(&sum, &request->key_env);
     add_machine(&sum);
-    snprintf(key, STUDY_KEY_SIZE, "%016" PRIx64, sum.hash);
+    snprintf(key, KERF_STUDY_KEY_SIZE, "%016" PRIx64, sum.hash);
 }

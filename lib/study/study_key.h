@@ -3,15 +3,14 @@
 #ifndef KERF_STUDY_STUDY_KEY_H
 #define KERF_STUDY_STUDY_KEY_H
 
-#include "study/study_request.h"
+#include "kerf/study.h"
 
 /* Sixteen hexadecimal digits and a NUL, equal for the same command with the same files in it, the same objective and the
  * same environment (CUDA_VISIBLE_DEVICES, LD_LIBRARY_PATH, OMP_* and what the request's key_env names) on the same
  * machine. */
-enum { STUDY_KEY_SIZE = 17 };
-void study_key(const struct study_request *request, char key[STUDY_KEY_SIZE]);
+void study_key(const struct kerf_study_request *request, char key[KERF_STUDY_KEY_SIZE]);
 
 /* KERF_EINVALID: a word of key_env is no list of names of variables. */
-int32_t study_key_check(const struct study_request *request, struct kerf_error *err);
+int32_t study_key_check(const struct kerf_study_request *request, struct kerf_error *err);
 
 #endif

@@ -3,8 +3,6 @@
  * The loop of a study. One thread: it plans a trial for each free slot, sleeps until one has ended, and writes what it
  * was into the journal before anything else begins. Nothing that is known is lost by an error, a signal or a full disk.
  */
-#include "study/study_run.h"
-
 #include <math.h>
 #include <poll.h>
 #include <stdio.h>
@@ -12,12 +10,15 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/error.h"
+#include "study/study_journal.h"
+#include "study/study_key.h"
+#include "study/study_request.h"
 #include "study/study_slots.h"
 
 struct study_run {
-    const struct study_plan *plan;
-    struct study_state *state;
-    const struct study_request *request;
+    const struct kerf_study_plan *plan;
+    struct kerf_study_state *state;
+    const struct kerf_study_request *request;
     struct study_slots slots;
     struct kerf_trial_command command; /* as long as the runner */
     struct kerf_trial_runner *runner;
@@ -44,10 +45,10 @@ static int64_t loads(const struct study_run *run) {
 /* ---- A result -------------------------------------------------------------------------------------------------- */
 
 /* Without its journal a study ends, and still tells what it knows. */
-static void keep_in_journal(struct study_run *run, const struct study_entry *entry) {
+static void keep_in_journal(struct study_run *run, const struct kerf_study_entry *entry) {
     struct kerf_error why;
     if (run->journal == NULL || study_journal_add(run->journal, run->state->space, entry, &why) == KERF_OK) return;
-    study_state_stop(run->state, STUDY_INTERRUPTED, "%s", why.message);
+    study_state_stop(run->state, KERF_STUDY_INTERRUPTED, "%s", why.message);
     run->journal_failed = run->state->broke_off = run->decided = 1;
 }
 
@@ -59,11 +60,11 @@ static void begin_clock(struct study_run *run, const struct kerf_tune_observatio
         run->clock_offset_s = 0;
 }
 
-static void judge_disturbance(struct study_run *run, struct slot *slot, struct study_entry *entry) {
+static void judge_disturbance(struct study_run *run, struct slot *slot, struct kerf_study_entry *entry) {
     slot->planned = 0;
     if (run->request->ignore_interference) return;
     if (!study_slots_judge(slot, entry, run_s(run), run->plan->patience_s)) return;
-    study_state_stop(run->state, STUDY_TOO_NOISY,
+    study_state_stop(run->state, KERF_STUDY_TOO_NOISY,
                      "%d measurements in a row were disturbed: %s. --interference ignore counts them all the same",
                      slot->disturbed, entry->result.message);
     run->decided = 1;
@@ -71,17 +72,17 @@ static void judge_disturbance(struct study_run *run, struct slot *slot, struct s
 
 static void give_up(struct study_run *run, const struct kerf_trial_result *last) {
     if (run->slots.measured)
-        study_state_stop(run->state, STUDY_BUDGET, "the last %d trials%s failed: %s", SLOT_START_FAILURES,
+        study_state_stop(run->state, KERF_STUDY_BUDGET, "the last %d trials%s failed: %s", SLOT_START_FAILURES,
                          run->slots.count > 1 ? " of every slot" : "", last->message);
     else
-        study_state_stop(run->state, STUDY_NOTHING, "the last %d trials failed: %s", run->state->num_entries,
+        study_state_stop(run->state, KERF_STUDY_NOTHING, "the last %d trials failed: %s", run->state->num_entries,
                          last->message);
     run->decided = 1;
 }
 
 static int32_t take_result(struct study_run *run, const struct kerf_trial_result *result, struct kerf_error *err) {
     struct slot *slot = &run->slots.items[result->observation.slot];
-    struct study_entry entry = {.result = *result, .loads = loads(run)};
+    struct kerf_study_entry entry = {.result = *result, .loads = loads(run)};
     struct kerf_tune_observation *seen = &entry.result.observation;
     slot->busy = 0;
     snprintf(entry.why, sizeof entry.why, "%s", slot->why);
@@ -107,22 +108,22 @@ static int is_spent(const struct study_run *run, int32_t num_pending) {
 
 /* The decision has come to its end. */
 static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *decision, struct kerf_error *err) {
-    struct study_state *state = run->state;
+    struct kerf_study_state *state = run->state;
     struct kerf_tune_answer answer;
     int32_t code = kerf_tune_study_answer(state->study, &answer, err);
     if (code != KERF_OK) return code;
     int is_sure = answer.best >= 0 && answer.settings[answer.best].probability_within >= run->request->confidence;
     int is_confident = decision->stop == KERF_TUNE_CONFIDENT;
-    int32_t why = answer.best < 0                                              ? STUDY_NOTHING
-                  : is_confident || is_sure                                    ? STUDY_CONFIDENT
-                  : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent(run, 0) ? STUDY_TOO_NOISY
-                                                                               : STUDY_BUDGET;
-    study_state_stop(state, why, "%s", why == STUDY_CONFIDENT && !is_confident ? answer.reason : decision->reason);
+    int32_t why = answer.best < 0                                              ? KERF_STUDY_NOTHING
+                  : is_confident || is_sure                                    ? KERF_STUDY_CONFIDENT
+                  : decision->stop == KERF_TUNE_TOO_NOISY && !is_spent(run, 0) ? KERF_STUDY_TOO_NOISY
+                                                                               : KERF_STUDY_BUDGET;
+    study_state_stop(state, why, "%s", why == KERF_STUDY_CONFIDENT && !is_confident ? answer.reason : decision->reason);
     run->decided = 1;
     if (state->num_entries == 0) return KERF_OK;
     const struct kerf_trial_result *last = &state->entries[state->num_entries - 1].result;
     if (last->observation.outcome != KERF_TUNE_FAILED || last->message[0] == 0) return KERF_OK;
-    if (why == STUDY_NOTHING)
+    if (why == KERF_STUDY_NOTHING)
         study_state_stop(state, why, "%d trial%s failed, the last one: %s", answer.failed,
                          answer.failed == 1 ? "" : "s", last->message);
     else if (answer.open == 0)
@@ -194,7 +195,7 @@ static void tell_measuring(struct study_run *run) {
 }
 
 static void show(struct study_run *run) {
-    struct study_state *state = run->state;
+    struct kerf_study_state *state = run->state;
     state->run_s = run_s(run);
     state->elapsed_s = elapsed_before_s(run) + state->run_s;
     state->loads = loads(run);
@@ -216,11 +217,11 @@ static double sleep_s(const struct study_run *run) {
 
 static int is_over(struct study_run *run) {
     if (run->plan->interrupted && run->plan->interrupted())
-        study_state_stop(run->state, STUDY_INTERRUPTED, "it was interrupted");
+        study_state_stop(run->state, KERF_STUDY_INTERRUPTED, "it was interrupted");
     else if (run->decided)
         return 1;
     else if (run->plan->budget_s > 0 && run_s(run) >= run->plan->budget_s)
-        study_state_stop(run->state, STUDY_BUDGET, "its time is spent");
+        study_state_stop(run->state, KERF_STUDY_BUDGET, "its time is spent");
     else
         return 0;
     return 1;
@@ -252,10 +253,10 @@ static int32_t work(struct study_run *run, struct kerf_error *err) {
 /* ---- From the beginning to the end ------------------------------------------------------------------------------ */
 
 static void warn(const struct study_run *run) {
-    const struct study_request *request = run->request;
+    const struct kerf_study_request *request = run->request;
     int is_local = strcmp(request->objective, "cpu") == 0 || strcmp(request->objective, "memory") == 0;
-    const struct study_record *resumed = run->plan->resumed;
-    char line[200], key[STUDY_KEY_SIZE];
+    const struct kerf_study_record *resumed = run->plan->resumed;
+    char line[200], key[KERF_STUDY_KEY_SIZE];
     if (run->plan->warn == NULL) return;
     study_key(request, key);
     if (resumed && strcmp(key, resumed->key) != 0)
@@ -280,7 +281,7 @@ static void warn(const struct study_run *run) {
 
 /* A study that goes on: what its slots did, and its clock. */
 static void take_up(struct study_run *run) {
-    const struct study_record *record = run->plan->resumed;
+    const struct kerf_study_record *record = run->plan->resumed;
     for (int32_t i = 0; i < record->num_entries; i++) {
         const struct kerf_tune_observation *seen = &record->entries[i].result.observation;
         study_slots_note(&run->slots, &record->entries[i]);
@@ -293,8 +294,8 @@ static void take_up(struct study_run *run) {
 }
 
 static int32_t open_journal(struct study_run *run, struct kerf_error *err) {
-    const struct study_plan *plan = run->plan;
-    struct study_state *state = run->state;
+    const struct kerf_study_plan *plan = run->plan;
+    struct kerf_study_state *state = run->state;
     const char *const *skipped = study_state_skipped(state);
     memcpy(state->id, plan->resumed ? plan->resumed->id : plan->id, sizeof state->id);
     int32_t code = KERF_OK;
@@ -309,7 +310,7 @@ static int32_t open_journal(struct study_run *run, struct kerf_error *err) {
 }
 
 static int32_t prepare(struct study_run *run, struct kerf_error *err) {
-    const struct study_plan *plan = run->plan;
+    const struct kerf_study_plan *plan = run->plan;
     const struct study_origin origin = {.request = plan->request,
                                         .record = plan->resumed,
                                         .prior_log = plan->prior_log,
@@ -330,24 +331,25 @@ static int32_t prepare(struct study_run *run, struct kerf_error *err) {
 }
 
 static int32_t finish(struct study_run *run, int32_t code, struct kerf_error *err) {
-    struct study_state *state = run->state;
+    struct kerf_study_state *state = run->state;
     struct kerf_error why;
     if (code != KERF_OK && state->num_entries > 0) { /* what is known is not lost */
-        study_state_stop(state, STUDY_INTERRUPTED, "%s", err ? err->message : "");
+        study_state_stop(state, KERF_STUDY_INTERRUPTED, "%s", err ? err->message : "");
         state->broke_off = 1;
         code = KERF_OK;
     }
     run->runner = kerf_trial_runner_free(run->runner); /* what still runs is ended */
     if (code == KERF_OK) code = study_state_count_disturbed(state, err);
     if (code == KERF_OK && run->journal && !run->journal_failed &&
-        study_journal_stop(run->journal, study_stop_word(state->stop), state->reason, state->elapsed_s, state->loads,
-                           &why) != KERF_OK)
+        study_journal_stop(run->journal, kerf_study_stop_word(state->stop), state->reason, state->elapsed_s,
+                           state->loads, &why) != KERF_OK)
         state->broke_off = 1;
     state->measuring = "";
     return code;
 }
 
-int32_t study_run(const struct study_plan *plan, struct study_state **ret_state, struct kerf_error *err) {
+int32_t kerf_study_run(const struct kerf_study_plan *plan, struct kerf_study_state **ret_state,
+                       struct kerf_error *err) {
     struct study_run run = {.plan = plan, .began_s = clock_ticks_s()};
     int32_t code = prepare(&run, err);
     if (code == KERF_OK) code = finish(&run, work(&run, err), err);
@@ -356,7 +358,7 @@ int32_t study_run(const struct study_plan *plan, struct study_state **ret_state,
     study_slots_free(&run.slots);
     kerf_text_free(&run.measuring);
     if (code != KERF_OK)
-        study_state_free(run.state);
+        kerf_study_state_free(run.state);
     else
         *ret_state = run.state;
     return code;

@@ -53,7 +53,7 @@ static void note_start(struct slot *slot, const struct kerf_trial_result *result
     slot->start_failures = is_failed && is_start ? slot->start_failures + 1 : 0;
 }
 
-void study_slots_note(struct study_slots *slots, const struct study_entry *entry) {
+void study_slots_note(struct study_slots *slots, const struct kerf_study_entry *entry) {
     const struct kerf_tune_observation *seen = &entry->result.observation;
     assert(seen->slot < slots->count);
     note_anchor(slots, &slots->items[seen->slot], seen);
@@ -93,7 +93,7 @@ static double wait_s(double patience_s, int32_t times) {
     return all_s * ldexp(1, times - 1) / (ldexp(1, SLOT_DISTURBED_MAX - 1) - 1);
 }
 
-int study_slots_judge(struct slot *slot, struct study_entry *entry, double now_s, double patience_s) {
+int study_slots_judge(struct slot *slot, struct kerf_study_entry *entry, double now_s, double patience_s) {
     char reason[sizeof entry->result.message];
     struct kerf_tune_observation *seen = &entry->result.observation;
     slot->planned = 0;
@@ -112,7 +112,7 @@ int study_slots_judge(struct slot *slot, struct study_entry *entry, double now_s
 /* ---- What is next --------------------------------------------------------------------------------------------- */
 
 /* Of several slots each measures the anchor before what was decided. */
-static void put_anchor_first(struct study_slots *slots, const struct study_state *state, int32_t index,
+static void put_anchor_first(struct study_slots *slots, const struct kerf_study_state *state, int32_t index,
                              struct kerf_tune_decision *decision) {
     if (slots->count == 1 || slots->items[index].anchored) return;
     int32_t first = state->space->default_setting;
@@ -121,10 +121,10 @@ static void put_anchor_first(struct study_slots *slots, const struct study_state
     if (slots->anchor < 0) slots->anchor = is_first ? first : decision->setting;
     decision->setting = slots->anchor;
     decision->limit = 0;
-    snprintf(decision->reason, sizeof decision->reason, STUDY_ANCHOR_REASON "%d", index);
+    snprintf(decision->reason, sizeof decision->reason, KERF_STUDY_ANCHOR_REASON "%d", index);
 }
 
-void study_slots_plan(struct study_slots *slots, const struct study_state *state, int32_t index,
+void study_slots_plan(struct study_slots *slots, const struct kerf_study_state *state, int32_t index,
                       const struct kerf_tune_decision *decided) {
     struct slot *slot = &slots->items[index];
     struct kerf_tune_decision decision = *decided;

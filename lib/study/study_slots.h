@@ -36,15 +36,15 @@ int32_t study_slots_create(int32_t count, int32_t warmups, struct study_slots *r
 void study_slots_free(struct study_slots *slots);
 
 /* Takes note of a measurement, new or of a journal. */
-void study_slots_note(struct study_slots *slots, const struct study_entry *entry);
+void study_slots_note(struct study_slots *slots, const struct kerf_study_entry *entry);
 
 /* Plans what was decided for a free slot: a warm-up or, where slots have to be compared, the anchor comes before it. */
-void study_slots_plan(struct study_slots *slots, const struct study_state *state, int32_t index,
+void study_slots_plan(struct study_slots *slots, const struct kerf_study_state *state, int32_t index,
                       const struct kerf_tune_decision *decision);
 
 /* Marks a measurement that was disturbed, and plans it again after a wait; all waits together are patience_s (0: 31).
  * 1: it was disturbed too often, and entry's message says by what. */
-int study_slots_judge(struct slot *slot, struct study_entry *entry, double now_s, double patience_s);
+int study_slots_judge(struct slot *slot, struct kerf_study_entry *entry, double now_s, double patience_s);
 
 /* What is being measured or planned, into pending [count]; returns how many. */
 int32_t study_slots_pending(const struct study_slots *slots, int32_t *pending);
