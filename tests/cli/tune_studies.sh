@@ -71,8 +71,8 @@ tunes --key-env 'MODE=slow' -- "$worker"
 echo "== no folder for studies is needed where none is kept"
 (
     unset KERF_STUDIES HOME XDG_STATE_HOME
-    "$KERF" tune -p n=1..2 --interference ignore --policy null -d n=1 --no-journal -- true {n} | head -1 | sed 's/: .*/: TIME/'
-    "$KERF" tune -p n=1..2 --interference ignore --policy null -d n=1 -- true {n}
+    "$KERF" tune --param n=1..2 --interference ignore --policy null --default n=1 --no-journal -- true {n} | head -1 | sed 's/: .*/: TIME/'
+    "$KERF" tune --param n=1..2 --interference ignore --policy null --default n=1 -- true {n}
     echo "status $?"
 ) 2>&1
 
@@ -82,7 +82,7 @@ sed 3d studies/whole.jsonl >studies/gap.jsonl
 rm studies/gap.jsonl studies/threads.jsonl studies/mode.jsonl
 
 echo "== the first measurement has its reason"
-"$KERF" tune -p n=1..2 --interference ignore --fresh --study first --max-observations 1 -- true {n} >/dev/null
+"$KERF" tune --param n=1..2 --interference ignore --fresh --study first --max-observations 1 -- true {n} >/dev/null
 "$KERF" studies export first | grep -o '"why":"[^"]*"'
 rm studies/first.jsonl
 
