@@ -48,8 +48,7 @@ struct canvas {
     const struct canvas_driver *driver; /* each driver's own struct begins with this one */
 };
 
-/* One output format. begin begins a page, which canvas_finish ends: it is appended to out, which nobody else may write to
- * in between. `tip`, NULL for none, is shown when the mouse rests on the thing, where a format can. */
+/* One output format. `tip`, NULL for none, is shown when the mouse rests on the thing, where a format can. */
 struct canvas_driver {
     const char *extension;
     int32_t (*begin)(const struct canvas_page *page, struct kerf_text *out, struct canvas **ret_canvas,
@@ -65,7 +64,15 @@ struct canvas_driver {
 
 extern const struct canvas_driver canvas_svg, canvas_png, canvas_pdf, canvas_html;
 
-/* Ends and frees the canvas. When keep is 0, or on an error, out is as long as it was at the driver's begin. */
+/* Begins a page, which canvas_finish ends. The picture is appended to out, which nobody else may write to in
+ * between. */
+int32_t canvas_begin(enum kerf_picture_format format, const struct canvas_page *page, struct kerf_text *out,
+                     struct canvas **ret_canvas, struct kerf_error *err);
+
+/* A canvas on which nothing is seen: to find out how high a picture will be. Not to be finished. */
+struct canvas *canvas_blank(void);
+
+/* Ends and frees the canvas. When keep is 0, or on an error, out is as long as it was at canvas_begin. */
 static inline int32_t canvas_finish(struct canvas *canvas, int32_t keep, struct kerf_error *err) {
     return canvas->driver->finish(canvas, keep, err);
 }

@@ -61,18 +61,6 @@ void *sheet_alloc(struct sheet *sheet, int32_t count, size_t size); /* NULL only
 const char *sheet_printf(struct sheet *sheet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *sheet_fit(struct sheet *sheet, const char *string, const struct canvas_font *font, double width);
 
-/* figure.c: a figure is checked, its sheet prepared (palette NULL: the figure's own colours; the caller gives back its
- * arena, after an error too), and drawn on a page or told in words; and one panel as SVG, with colours that other panels
- * have too. */
-int32_t figure_check(const struct kerf_figure *figure, struct kerf_error *err);
-int32_t figure_prepare(struct sheet *sheet, const struct kerf_figure *figure, const struct palette *palette,
-                       struct kerf_error *err);
-int32_t figure_draw_page(struct sheet *sheet, const struct kerf_figure *figure, const struct canvas_driver *driver,
-                         struct kerf_text *out, struct kerf_error *err);
-void figure_describe(const struct kerf_figure *figure, struct kerf_text *out);
-int32_t figure_draw_alone(const struct palette *palette, const struct kerf_panel *panel, struct kerf_text *out,
-                          struct kerf_error *err);
-
 typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel, double top); /* returns the bottom */
 /* Two panels of bars in the same rows, with their titles. */
 double panel_bars_pair(struct sheet *sheet, const struct kerf_panel pair[2], double top);

@@ -361,7 +361,7 @@ static void svg_is_compact(void **state) {
     for (int keep = 0; keep < 2; keep++) {
         kerf_text_clear(&out);
         kerf_text_add(&out, "before");
-        assert_int_equal(canvas_svg.begin(&page, &out, &canvas, NULL), KERF_OK);
+        assert_int_equal(canvas_begin(KERF_PICTURE_SVG, &page, &out, &canvas, NULL), KERF_OK);
         canvas_rect(canvas, 1, 2, 3.456, 4, 0, 0x00FF80, NULL);
         canvas_rect(canvas, -0.004, -1.5, 1e3, 0.1, 0, 0x00FF80, NULL);
         canvas_rect(canvas, 1, 1, 0, 1, 0, 0x00FF80, NULL);
@@ -380,7 +380,7 @@ static void svg_is_compact(void **state) {
                         "<text x=\"5\" y=\"6\" font-size=\"9\" fill=\"#000000\" text-anchor=\"end\" "
                         "transform=\"rotate(-45 5 6)\"><title>tip</title>&amp;</text>\n</svg>\n");
     kerf_text_clear(&out);
-    assert_int_equal(canvas_svg.begin(&page, &out, &canvas, NULL), KERF_OK);
+    assert_int_equal(canvas_begin(KERF_PICTURE_SVG, &page, &out, &canvas, NULL), KERF_OK);
     assert_int_equal(canvas_finish(canvas, 0, NULL), KERF_OK);
     assert_int_equal(out.length, 0);
     assert_string_equal(out.data, "");

@@ -1,8 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Why a batch size was picked, as one line for people. */
+/* The names of stages, types and statuses, and why a batch size was picked, as one line for people. */
 #include <inttypes.h>
 #include <math.h>
 #include "kerf/jobs.h"
+
+/* ---- Names --------------------------------------------------------------------------------------------------- */
+
+static const char *name_at(const char *const *names, int32_t count, int32_t index) {
+    return index >= 0 && index < count ? names[index] : "?";
+}
+
+const char *kerf_job_stage_name(int32_t stage) {
+    static const char *const names[] = {"Pruning", "MAB"};
+    return name_at(names, KERF_JOB_STAGES, stage);
+}
+
+const char *kerf_trial_type_name(int32_t type) {
+    static const char *const names[] = {"Exploration", "Concurrent", "MAB"};
+    return name_at(names, KERF_TRIAL_TYPES, type);
+}
+
+const char *kerf_trial_status_name(int32_t status) {
+    static const char *const names[] = {"Dispatched", "Succeeded", "Failed"};
+    return name_at(names, KERF_TRIAL_STATUSES, status);
+}
+
+/* ---- Reasons ------------------------------------------------------------------------------------------------- */
 
 static void say_round(const struct kerf_job_reason *reason, struct kerf_text *out) {
     kerf_text_printf(out, "exploring %" PRId64 ": ", reason->batch_size);

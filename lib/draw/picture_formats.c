@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures: the one place where the output formats are registered, and what draws a figure in one of them. */
-#include "draw/html.h"
-#include "draw/panel.h"
+/* The one place where the output formats are registered, and the canvas on which nothing is seen. */
+#include "draw/canvas.h"
 
 #include <assert.h>
 #include <string.h>
@@ -31,26 +30,30 @@ int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_f
                           path, known);
 }
 
-/* A page with timelines has a script of its own, which draws them. */
-static int has_timeline(const struct kerf_figure *figure) {
-    for (int32_t p = 0; p < figure->num_panels; p++)
-        if (figure->panels[p].kind == KERF_PANEL_LANES) return 1;
-    return 0;
-}
-
-int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_format format, struct kerf_text *out,
-                         struct kerf_error *err) {
-    assert(figure && out);
-    int32_t code = figure_check(figure, err);
-    if (code != KERF_OK) return code;
+int32_t canvas_begin(enum kerf_picture_format format, const struct canvas_page *page, struct kerf_text *out,
+                     struct canvas **ret_canvas, struct kerf_error *err) {
     if ((uint32_t)format >= NUM_DRIVERS)
         return kerf_error_set(err, KERF_EUNSUPPORTED, "%d is not a picture format", (int)format);
-    struct sheet sheet;
-    code = figure_prepare(&sheet, figure, NULL, err);
-    if (code == KERF_OK)
-        code = format == KERF_PICTURE_HTML && has_timeline(figure)
-                   ? html_timeline(&sheet, figure, out, err)
-                   : figure_draw_page(&sheet, figure, drivers[format], out, err);
-    arena_free(&sheet.arena);
-    return code;
+    return drivers[format]->begin(page, out, ret_canvas, err);
+}
+
+static void blank_rect(struct canvas *canvas, double x, double y, double width, double height, double radius,
+                       uint32_t fill, const char *tip) {
+    (void)canvas, (void)x, (void)y, (void)width, (void)height, (void)radius, (void)fill, (void)tip;
+}
+
+static void blank_path(struct canvas *canvas, const struct canvas_point *points, int32_t num_points,
+                       const struct canvas_pen *pen, const char *tip) {
+    (void)canvas, (void)points, (void)num_points, (void)pen, (void)tip;
+}
+
+static void blank_text(struct canvas *canvas, double x, double y, const struct canvas_font *font,
+                       enum canvas_anchor anchor, const char *string, const char *tip) {
+    (void)canvas, (void)x, (void)y, (void)font, (void)anchor, (void)string, (void)tip;
+}
+
+struct canvas *canvas_blank(void) {
+    static const struct canvas_driver driver = {.rect = blank_rect, .path = blank_path, .text = blank_text};
+    static struct canvas canvas = {&driver}; /* never written to */
+    return &canvas;
 }

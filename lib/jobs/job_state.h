@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A job in memory, and what the files of this folder tell each other of it. */
-#ifndef KERF_JOBS_JOB_H
-#define KERF_JOBS_JOB_H
+/*
+ * A job in memory, and the table of functions that a policy is. All files of this room share it.
+ */
+#ifndef KERF_JOBS_JOB_STATE_H
+#define KERF_JOBS_JOB_STATE_H
 
 #include "base/arena.h"
 #include "base/random.h"
 #include "jobs/costs.h"
 #include "kerf/jobs.h"
-
-struct policy;
 
 struct exploration { /* a trial of type Exploration that did not fail */
     int64_t trial;
@@ -25,6 +25,8 @@ struct size {
     int32_t arm;        /* index among the arms, -1: none */
     struct costs costs; /* of the ended trials of this size */
 };
+
+struct policy;
 
 struct kerf_job {
     struct arena arena; /* the spec's text, and all arrays by size */
@@ -44,6 +46,41 @@ struct kerf_job {
     double *window; /* for a fit of the newest costs */
     int64_t room_window;
 };
+
+/* ---- Policies ----------------------------------------------------------------------------------------------- */
+
+/* What exploring says next: a size to run, a status other than ANSWERED, or neither: then the arms are job->good. */
+struct next {
+    int32_t status; /* enum kerf_job_status */
+    int32_t fault;  /* enum kerf_job_fault */
+    int32_t size;   /* index; -1: exploration is over */
+    int32_t num_arms;
+};
+
+/* A file of functions behind this table, registered in policies.c. */
+struct policy {
+    struct kerf_job_policy about;
+
+    /* Which size is explored next, and why. Where one runs already, ret_reason->why is CONCURRENT. */
+    struct next (*explore)(struct kerf_job *job, struct kerf_job_reason *ret_reason);
+
+    /* Fills the arms from the explorations; they are there, with no observations. */
+    void (*fit)(struct kerf_job *job);
+
+    /* Which arm runs next. Returns its index; the generator may move. */
+    int32_t (*pick)(struct kerf_job *job, double now_s, struct kerf_job_reason *ret_reason);
+
+    /* How many of a size's newest costs `learn` looks at. */
+    int64_t (*costs_wanted)(const struct kerf_job *job);
+
+    /* One more result for an arm: cost, not yet among the size's costs, which has room for one more behind them. */
+    void (*learn)(struct kerf_job *job, struct kerf_arm *arm, const struct costs *costs, double cost,
+                  int32_t converged);
+};
+
+extern const struct policy policy_zeus, policy_kerf; /* policies.c lists them */
+
+/* ---- What a job has ------------------------------------------------------------------------------------------ */
 
 /* The place of a size; -1: the job does not have it. */
 int32_t job_find_size(const struct kerf_job *job, int64_t batch_size);
@@ -67,10 +104,5 @@ void job_drop_arms(struct kerf_job *job); /* back to the stage Pruning */
 
 /* With compat: whether the reference could not store this arm, as its columns take no NaN. enum kerf_job_fault. */
 int32_t job_fault_of_arm(const struct kerf_job *job, const struct kerf_arm *arm);
-
-/* leases.c */
-int32_t lease_is_over(const struct kerf_job *job, double seen_s, double now_s);
-void lease_note_sign_of_life(struct kerf_job *job, struct kerf_trial *trial, double now_s);
-int32_t lease_end_explorations(struct kerf_job *job, double now_s, struct kerf_error *err);
 
 #endif
