@@ -30,6 +30,21 @@ static void best_cells(struct kerf_text *cells, const struct kerf_search *search
     }
 }
 
+/* Columns of the table without what can be left out. */
+static int32_t least_width(const struct kerf_search *search) {
+    struct kerf_text cells = {0};
+    for (int32_t i = 0; i < search->num_plans; i++) {
+        kerf_text_add(&cells, "rank\t");
+        kerf_text_seconds(&cells, search->plans[i].step_time_s);
+        kerf_text_add(&cells, "\t");
+        kerf_layout_text(&cells, &search->problem, &search->plans[i].layout);
+        kerf_text_add(&cells, "\n");
+    }
+    int32_t width = terminal_table_width(&cells);
+    kerf_text_free(&cells);
+    return width;
+}
+
 static void best_layouts(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
     static const struct table_column with_trades[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 1}, {1, 2}, {0, 3}, {0, 0}};
     static const struct table_column without[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 1}, {1, 2}, {0, 0}};
@@ -38,7 +53,9 @@ static void best_layouts(struct kerf_text *out, const struct kerf_search *search
     do best_cells(&cells, search, --trades);
     while (trades > 0 && terminal_table_width(&cells) > style->columns);
     kerf_text_add(out, "\n");
-    terminal_table(out, &cells, trades ? with_trades : without, style->columns, style->colour, -1);
+    int32_t least = least_width(search); /* a layout is there to be pasted: it is not cut */
+    terminal_table(out, &cells, trades ? with_trades : without, least > style->columns ? least : style->columns,
+                   style->colour, -1);
     kerf_text_free(&cells);
 }
 
@@ -65,8 +82,11 @@ static void no_answer(struct kerf_text *out, const struct kerf_search *search, c
     }
 }
 
-static void search_table(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
+/* told: 1 where what stands above has told the dimensions. */
+static void search_table(struct kerf_text *out, const struct kerf_search *search, int told,
+                         const struct print_style *style) {
     table_problem(out, &search->problem, style);
+    if (!told) table_dimensions(out, &search->problem, style);
     if (search->candidates) considered(out, search, style);
     kerf_text_add(out, "\n");
     if (search->num_plans == 0) {
@@ -166,8 +186,16 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
         kerf_text_add(cells, "not known yet");
     } else {
         kerf_text_add(cells, estimate ? "nothing fits" : "no layout");
-        if (search->reason) kerf_text_printf(cells, ": %s", search->reason);
-        if (search->least_gpus) {
+        if (search->gpus_that_work[0] || search->gpus_that_work[1]) {
+            kerf_text_add(cells, "; on ");
+            kerf_text_count(cells, search->gpus_that_work[search->gpus_that_work[0] ? 0 : 1]);
+            if (search->gpus_that_work[0] && search->gpus_that_work[1]) {
+                kerf_text_add(cells, " or ");
+                kerf_text_count(cells, search->gpus_that_work[1]);
+            }
+            kerf_text_add(cells, " there is one");
+        }
+        if (estimate && search->least_gpus) {
             kerf_text_add(cells, "; on ");
             kerf_text_count(cells, search->least_gpus);
             kerf_text_add(cells, " it would");
@@ -238,7 +266,7 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
         best = begins_model(plan, i) ? kerf_plan_best(plan, &plan->searches[i].problem.model) : NULL;
         if (best == NULL) continue;
         kerf_text_add(out, told++ ? "\n" : "");
-        search_table(out, best, style);
+        search_table(out, best, !varies.model && !varies.system, style);
     }
     if (!told) {
         kerf_text_add(&cells,
@@ -252,7 +280,7 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
 
 void print_plan_table(struct kerf_text *out, const struct kerf_plan *plan, const struct print_style *style) {
     if (plan->num_searches == 1)
-        search_table(out, &plan->searches[0], style);
+        search_table(out, &plan->searches[0], 0, style);
     else
         sweep_table(out, plan, style);
 }
