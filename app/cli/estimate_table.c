@@ -26,7 +26,7 @@ static int32_t columns_of(const char *text, size_t length) {
 
 /* Words broken between columns `indent` and the right edge, one that is wider than a line within; ends the line. */
 void table_words(struct kerf_text *out, const struct kerf_text *words, int32_t indent,
-                    const struct print_style *style) {
+                 const struct print_style *style) {
     int32_t width = style->columns < 110 ? style->columns : 110, at = indent;
     if (words->failed) out->failed = 1;
     kerf_text_repeat(out, " ", indent);
@@ -167,8 +167,7 @@ void table_dimensions(struct kerf_text *out, const struct kerf_problem *problem,
     kerf_text_free(&words);
 }
 
-void table_rate(struct kerf_text *out, const struct kerf_problem *problem,
-                       const struct kerf_estimate *estimate) {
+void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate) {
     kerf_text_seconds(out, estimate->step_time_s);
     kerf_text_add(out, " a step, ");
     words_rate(out, estimate->throughput);

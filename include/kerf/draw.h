@@ -112,8 +112,7 @@ struct kerf_panel {
 
     const struct kerf_chart_row *rows; /* [num_rows] bars, columns, curves and matrices */
     int32_t num_rows;
-    const char *const
-        *parts; /* [num_parts] legend of the parts, the same colours in every panel of the figure
+    const char *const *parts; /* [num_parts] legend of the parts, the same colours in every panel of the figure
                    that names the same part; NULL for curves, steps and matrices. In lanes "forward", "backward",
                    "... input ..." and "... weight ..." have colours of their own; at most
                    200 parts */

@@ -160,7 +160,6 @@ struct kerf_catalogue_entry {
 KERF_API const struct kerf_catalogue_entry *kerf_catalogue_models(size_t *ret_count);
 KERF_API const struct kerf_catalogue_entry *kerf_catalogue_systems(size_t *ret_count);
 
-
 #ifdef __cplusplus
 }
 #endif
