@@ -118,6 +118,12 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const struct command_exit exits[] = {{"0", "the layout fits"},
+                                            {"1", "the layout does not fit: what it needs was printed"},
+                                            {"2", "bad usage or input"},
+                                            {"3", "failed while running"},
+                                            {NULL, NULL}};
+
 static const struct command table = {
     .name = "estimate",
     .summary = "what one layout costs in time and memory, operation by operation",
@@ -129,6 +135,7 @@ static const struct command table = {
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct estimate_options, models),
+    .exits = exits,
 };
 
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
@@ -215,6 +222,7 @@ static int answer(const struct estimate_options *values) {
     } else {
         print_estimate_table(&out, &problem, &estimate, was_placed, layers, values->layers ? num_layers : 0,
                              values->cost_model, &style);
+        terminal_plain(&out);
     }
     code = output_file(values->output ? values->output : "-", &out, &err);
     kerf_text_free(&out);

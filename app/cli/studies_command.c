@@ -22,7 +22,8 @@ static const struct option options[] = {
      AT(policy),
      .value = "NAME",
      .choices = "kerf,race,exhaustive,random,halving,best_bub,null",
-     .help = "`replay`: what decides (default: what decided then)."},
+     .uses = "replay",
+     .help = "What decides (default: what decided then)."},
     {.name = "format",
      .letter = 'f',
      .type = OPTION_CHOICE,
@@ -52,10 +53,15 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const struct command_use uses[] = {
+    {"list", "[list]"}, {"show", "show STUDY"}, {"export", "export STUDY"}, {"replay", "replay STUDY"}, {NULL, NULL}};
+
+static const struct command_exit exits[] = {
+    {"0", "answered"}, {"2", "bad usage, or there is no such study"}, {"3", "failed while running"}, {NULL, NULL}};
+
 static const struct command table = {
     .name = "studies",
     .summary = "what kerf tune measured, and what it found",
-    .arguments = "[list] | show STUDY | export STUDY | replay STUDY",
     .description =
         "`kerf tune` keeps each study as a file of JSON lines in $KERF_STUDIES, else in $XDG_STATE_HOME/kerf/studies, "
         "else in ~/.local/state/kerf/studies; a study is deleted by deleting its file. STUDY is its name, or the path "
@@ -66,22 +72,24 @@ static const struct command table = {
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct studies_options, words),
+    .uses = uses,
+    .exits = exits,
 };
 
 /* ---- list ---------------------------------------------------------------------------------------------------- */
 
 static int32_t list(const struct render *asked, struct kerf_error *err) {
     struct studies_list found = {0};
-    struct string_list ids;
+    struct kerf_study_strings ids;
     struct render render = *asked;
-    int32_t code = study_ids(&ids, err);
+    int32_t code = kerf_study_ids(&ids, err);
     if (code != KERF_OK) return code;
     found.records = calloc((size_t)ids.count + 1, sizeof(void *));
     if (found.records == NULL) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     for (int32_t i = 0; i < ids.count && code == KERF_OK; i++) {
         struct kerf_error why;
         char line[sizeof why.file + sizeof why.message + 32];
-        if (study_record_read(ids.items[i], &found.records[found.count], &why) == KERF_OK) {
+        if (kerf_study_record_read(ids.items[i], &found.records[found.count], &why) == KERF_OK) {
             found.count++;
             continue;
         }
@@ -93,35 +101,35 @@ static int32_t list(const struct render *asked, struct kerf_error *err) {
     render.context = &found;
     if (code == KERF_OK) code = render_check(&render, err);
     if (code == KERF_OK) code = render_all(&render, err);
-    for (int32_t i = 0; i < found.count; i++) study_record_free(found.records[i]);
+    for (int32_t i = 0; i < found.count; i++) kerf_study_record_free(found.records[i]);
     free(found.records);
-    study_ids_free(&ids);
+    kerf_study_ids_free(&ids);
     return code;
 }
 
 /* ---- One study ------------------------------------------------------------------------------------------------ */
 
-static int32_t show(const struct render *asked, const struct study_record *record, struct kerf_error *err) {
+static int32_t show(const struct render *asked, const struct kerf_study_record *record, struct kerf_error *err) {
     struct tune_report report = {0};
     struct llama_preset llama = {0};
-    struct study_run *run = NULL;
+    struct kerf_study_state *state = NULL;
     struct render render = *asked;
     render.formats = tune_formats;
     render.write = print_tune;
     render.context = &report;
     int32_t code = render_check(&render, err);
-    if (code == KERF_OK) code = study_replay(record, NULL, &run, err);
+    if (code == KERF_OK) code = kerf_study_replay(record, NULL, &state, err);
     if (code == KERF_OK && record->stopped[0] == 0)
-        snprintf(study_run_state(run)->reason, sizeof study_run_state(run)->reason, "it was killed, or runs still");
-    if (code == KERF_OK) code = tune_report_make(study_run_state(run), &report, err);
+        snprintf(state->reason, sizeof state->reason, "it was killed, or runs still");
+    if (code == KERF_OK) code = tune_report_make(state, &report, err);
     if (record->request.preset && llama_preset_recall(&record->request, &llama, NULL) == KERF_OK) report.llama = &llama;
     if (code == KERF_OK) code = render_all(&render, err);
-    study_run_free(run);
+    kerf_study_state_free(state);
     llama_preset_free(&llama);
     return code;
 }
 
-static int32_t export(const struct render *asked, const struct study_record *record, struct kerf_error *err) {
+static int32_t export(const struct render *asked, const struct kerf_study_record *record, struct kerf_error *err) {
     struct render render = *asked;
     render.formats = studies_export_formats;
     render.write = print_study_export;
@@ -131,7 +139,7 @@ static int32_t export(const struct render *asked, const struct study_record *rec
     return code == KERF_OK ? render_all(&render, err) : code;
 }
 
-static int32_t replay(const struct render *asked, const struct study_record *record, const char *policy,
+static int32_t replay(const struct render *asked, const struct kerf_study_record *record, const char *policy,
                       struct kerf_error *err) {
     struct studies_replay steps = {.record = record, .policy = policy ? policy : record->request.policy};
     struct render render = *asked;
@@ -149,7 +157,7 @@ static int32_t answer(const struct studies_options *values, struct kerf_error *e
     const struct string_list *words = &values->words;
     struct render render = {.format = values->format, .outputs = &values->outputs};
     const char *verb = words->count ? words->items[0] : "list";
-    struct study_record *record = NULL;
+    struct kerf_study_record *record = NULL;
     int is_show = strcmp(verb, "show") == 0, is_export = strcmp(verb, "export") == 0;
     if (!is_export && render.format == NULL) render.format = "table";
     if (strcmp(verb, "list") == 0) {
@@ -164,12 +172,12 @@ static int32_t answer(const struct studies_options *values, struct kerf_error *e
     if (words->count != 2)
         return kerf_error_set(err, KERF_EINVALID, "name one study: kerf studies %s STUDY; `kerf studies` lists them",
                               verb);
-    int32_t code = study_record_read(words->items[1], &record, err);
+    int32_t code = kerf_study_record_read(words->items[1], &record, err);
     if (code == KERF_OK)
         code = is_show     ? show(&render, record, err)
                : is_export ? export(&render, record, err)
                            : replay(&render, record, values->policy, err);
-    study_record_free(record);
+    kerf_study_record_free(record);
     return code;
 }
 

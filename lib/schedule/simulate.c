@@ -14,19 +14,12 @@
  * Each operation is looked at once when it runs and at most once for each input that it waits for, so that the work is
  * linear in the operations.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include "schedule/build.h"
 #include "schedule/memory.h"
 #include "schedule/order.h"
-#include "schedule/owned.h"
-
-struct kerf_timeline *kerf_timeline_free(struct kerf_timeline *timeline) {
-    if (timeline == NULL) return NULL;
-    struct owned_timeline *owned = (struct owned_timeline *)(void *)timeline;
-    arena_free(&owned->arena);
-    free(owned);
-    return NULL;
-}
 
 enum { CACHE_LINE = 8 }; /* doubles */
 
@@ -178,6 +171,7 @@ static void sum_up_times(const struct simulation *sim, struct kerf_timeline *tim
         int32_t count = schedule->num_ops[i];
         if (count == 0) continue;
         double begin = sim->start[i][0], end = sim->end[i][count - 1], busy = sim->devices[i].busy_s;
+        assert(begin >= 0 && end >= begin && sim->devices[i].stand.next == count);
         busy_sum += busy;
         timeline->messages += sim->devices[i].messages;
         timeline->busy_max_s = fmax(timeline->busy_max_s, busy);
@@ -187,6 +181,8 @@ static void sum_up_times(const struct simulation *sim, struct kerf_timeline *tim
     }
     timeline->busy_mean_s = busy_sum / schedule->devices;
     timeline->makespan_s = last > first ? last - first : 0;
+    assert(timeline->busy_max_s <= timeline->span_s * (1 + 1e-9));
+    assert(timeline->span_s <= timeline->makespan_s * (1 + 1e-9));
     timeline->step_s = (times->unsynchronised ? timeline->span_s : timeline->makespan_s) + times->optimizer_s;
 }
 

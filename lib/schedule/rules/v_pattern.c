@@ -9,9 +9,10 @@
  * whatever slot is free. In the steady state no slot is; at both ends there are gaps, which are closed in three steps:
  *
  *   pull      With W as operations like others: in the order of their slots, those before the first I up on device 0
- * and those after the last F go to the earliest free slot behind what they need, if no device then ever holds more than
- * the fullest did before. pull      The same for the end alone, where W do not keep their slots but flow into those
- * that are free. squeeze   After each, all run in that order as soon as they can, an operation a slot.
+ *             and those after the last F go to the earliest free slot behind what they need, if no device then ever
+ *             holds more than the fullest did before.
+ *   pull      The same for the end alone, where W do not keep their slots but flow into those that are free.
+ *   squeeze   After each, all run in that order as soon as they can, an operation a slot.
  *
  * Then W fill the free slots once more, those of I down first, and the order of slots is the answer, whatever
  * operations take.
@@ -25,6 +26,7 @@
 
 #include <assert.h>
 #include "base/arena.h"
+#include "base/error.h"
 
 enum { PASSES = 4, W = PASSES, PERIOD = 6, FREE = -1 };
 enum pass { F_DOWN, F_UP, I_DOWN, I_UP };
@@ -255,5 +257,5 @@ int32_t v_pattern_search(struct builder *builder, v_pattern pattern, struct kerf
     int good = plan.at && plan.content && plan.pulled && plan.stock && next_free;
     if (good) run(&plan, builder, pattern, next_free);
     arena_free(&arena);
-    return good ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
+    return good ? KERF_OK : error_no_memory(err, "the search");
 }
