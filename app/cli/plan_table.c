@@ -9,53 +9,46 @@
 
 /* ---- One search ------------------------------------------------------------------------------------------- */
 
-/* The rows of the best layouts with `trades` parts of the time in which they differ from the first. */
+/* The rows of the best layouts. trades: so many parts of the time in which they differ from the first; below 0: nothing
+ * but what a layout needs to be pasted. */
+enum { BARE = -1 };
 static void best_cells(struct kerf_text *cells, const struct kerf_search *search, int32_t trades) {
     kerf_text_clear(cells);
-    kerf_text_printf(cells, "rank\tstep\tslower\tmemory%s\tlayout\n", trades ? "\tagainst the best" : "");
+    kerf_text_add(cells, "rank\tstep\t");
+    if (trades != BARE) kerf_text_add(cells, "slower\tmemory\t");
+    kerf_text_add(cells, trades > 0 ? "against the best\tlayout\n" : "layout\n");
     for (int32_t i = 0; i < search->num_plans; i++) {
         const struct kerf_estimate *estimate = &search->plans[i];
+        double slower = estimate->step_time_s / search->plans[0].step_time_s - 1;
         kerf_text_printf(cells, "%d\t", i + 1);
         kerf_text_seconds(cells, estimate->step_time_s);
         kerf_text_add(cells, "\t");
-        if (i > 0)
-            kerf_text_printf(cells, "+%.1f %%", 100 * (estimate->step_time_s / search->plans[0].step_time_s - 1));
-        kerf_text_add(cells, "\t");
-        kerf_text_bytes(cells, estimate->memory_bytes);
-        kerf_text_add(cells, "\t");
-        if (trades && i > 0) words_trade(cells, &search->plans[0], estimate, trades);
-        if (trades) kerf_text_add(cells, "\t");
+        if (trades != BARE && i > 0) kerf_text_printf(cells, "+%.1f %%", 100 * slower);
+        if (trades != BARE) kerf_text_add(cells, "\t"), kerf_text_bytes(cells, estimate->memory_bytes);
+        if (trades != BARE) kerf_text_add(cells, "\t");
+        if (trades > 0 && i > 0) words_trade(cells, &search->plans[0], estimate, trades);
+        if (trades > 0) kerf_text_add(cells, "\t");
         kerf_layout_text(cells, &search->problem, &estimate->layout);
         kerf_text_add(cells, "\n");
     }
 }
 
-/* Columns of the table without what can be left out. */
-static int32_t least_width(const struct kerf_search *search) {
-    struct kerf_text cells = {0};
-    for (int32_t i = 0; i < search->num_plans; i++) {
-        kerf_text_add(&cells, "rank\t");
-        kerf_text_seconds(&cells, search->plans[i].step_time_s);
-        kerf_text_add(&cells, "\t");
-        kerf_layout_text(&cells, &search->problem, &search->plans[i].layout);
-        kerf_text_add(&cells, "\n");
-    }
-    int32_t width = terminal_table_width(&cells);
-    kerf_text_free(&cells);
-    return width;
-}
-
+/* A layout is there to be pasted: it is never cut, even where it is wider than the terminal. */
 static void best_layouts(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
-    static const struct table_column with_trades[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 1}, {1, 2}, {0, 3}, {0, 0}};
-    static const struct table_column without[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 1}, {1, 2}, {0, 0}};
+    static const struct table_column with_trades[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {0, 0}, {0, 0}};
+    static const struct table_column without[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {0, 0}};
+    static const struct table_column bare[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {0, 0}};
     struct kerf_text cells = {0};
-    int32_t trades = 3;
+    int32_t trades = 3, width;
     do best_cells(&cells, search, --trades);
-    while (trades > 0 && terminal_table_width(&cells) > style->columns);
+    while ((width = terminal_table_width(&cells)) > style->columns && trades != BARE);
     kerf_text_add(out, "\n");
-    int32_t least = least_width(search); /* a layout is there to be pasted: it is not cut */
-    terminal_table(out, &cells, trades ? with_trades : without, least > style->columns ? least : style->columns,
-                   style->colour, -1);
+    terminal_table(out, &cells, trades > 0 ? with_trades : trades == 0 ? without : bare, width, style->colour, -1);
+    kerf_text_clear(&cells);
+    if (trades == BARE) {
+        kerf_text_add(&cells, "not shown, for lack of room: slower, memory");
+        table_words(out, &cells, 0, style);
+    }
     kerf_text_free(&cells);
 }
 
