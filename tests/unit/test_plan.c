@@ -409,8 +409,7 @@ static void refuses_questions_without_sense(void **state) {
         {8, 16, 1024, 1001, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "top must lie between 1 and 1000, not 1001"},
         {8, 16, 1024, 1, KERF_STRATEGY_SEQP, KERF_ATTENTION_RECOMPUTED,
          "recomputed attention is not for seqp; use fused or unfused"},
-        {8, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_SUMMA,
-         "summa attention is not for 1d; use fused or unfused"},
+        {8, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_SUMMA, "summa attention is not for 1d; use fused or unfused"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kerf_problem problems[2] = {small_problem(KERF_STRATEGY_1D, 8, 80e9),
