@@ -1,16 +1,41 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf models, kerf systems: what comes with kerf, and the text of one to start an own file from. */
+/* kerf models, kerf systems: what comes with kerf, what kerf understands of a model, and the text of a file to start an own
+ * one from. */
 #include <string.h>
 #include "cli/command.h"
+#include "cli/model_table.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 
 struct catalogue_options {
     const char *format;
+    int64_t seq_length;
+    int32_t source;
     struct string_list names;
 };
 
-static const struct option options[] = {
+static const struct option model_options[] = {
+    {.name = "format",
+     .type = OPTION_CHOICE,
+     .offset = offsetof(struct catalogue_options, format),
+     .value = "FORMAT",
+     .choices = "table,json",
+     .help = "How to print the list or the model (default: table)."},
+    {.name = "seq-length",
+     .type = OPTION_INTEGER,
+     .offset = offsetof(struct catalogue_options, seq_length),
+     .value = "TOKENS",
+     .minimum = 1,
+     .maximum = KERF_COUNT_MAX,
+     .help = "Tokens in a sample, for the FLOP of a token (default: the model's max_position_embeddings)."},
+    {.name = "source",
+     .type = OPTION_FLAG,
+     .offset = offsetof(struct catalogue_options, source),
+     .help = "Print the catalogue's file of NAME."},
+    {.name = NULL},
+};
+
+static const struct option system_options[] = {
     {.name = "format",
      .type = OPTION_CHOICE,
      .offset = offsetof(struct catalogue_options, format),
@@ -21,7 +46,13 @@ static const struct option options[] = {
 };
 
 static const char *const model_examples[] = {
-    "Which models come with kerf", "kerf models", "Start an own model from one", "kerf models gpt3 > mine.json", NULL,
+    "Which models come with kerf",
+    "kerf models",
+    "What kerf understands of a published model",
+    "kerf models DeepSeek-V3/config.json",
+    "Start an own model from one",
+    "kerf models gpt3 --source > mine.json",
+    NULL,
 };
 
 static const char *const system_examples[] = {
@@ -31,12 +62,13 @@ static const char *const system_examples[] = {
 
 static const struct command models_table = {
     .name = "models",
-    .summary = "the models that come with kerf",
-    .arguments = "[NAME]",
+    .summary = "what kerf understands of a model",
+    .arguments = "[NAME|FILE]",
     .description =
-        "Without a name, lists the catalogue. With a name, prints that model's file: a subset of a Hugging Face "
-        "config.json, which any command takes in the place of a name.",
-    .options = options,
+        "Without a name, lists the models that come with kerf. With the name of one, or a Hugging Face config.json, "
+        "prints what kerf understands of it: parameters, kinds of layers, FLOP a token. Keys that kerf does not know are "
+        "named on standard error.",
+    .options = model_options,
     .examples = model_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
 };
@@ -48,25 +80,26 @@ static const struct command systems_table = {
     .description =
         "Without a name, lists the catalogue. With a name, prints that system's file, which any command takes in the "
         "place of a name. Quantities are plain numbers in SI units or text such as \"312 TFLOP/s\".",
-    .options = options,
+    .options = system_options,
     .examples = system_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
 };
 
 static void models_list(struct kerf_text *out, const struct kerf_catalogue_entry *entries, size_t count) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 3}, {1, 0},
-                                                                   {1, 1}, {1, 4}, {1, 2}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {1, 2}, {1, 0},
+                                                                   {1, 4}, {1, 3}, {1, 5}};
     struct kerf_text cells = {0};
-    kerf_text_add(&cells, "model\thidden_size\tintermediate_size\tlayers\theads\tsequence_length\tweights\n");
+    kerf_text_add(&cells, "model\tparameters\tactive\thidden_size\tlayers\theads\tvocabulary\tsequence_length\n");
     for (size_t i = 0; i < count; i++) {
         struct kerf_model model;
+        struct kerf_model_counts counts;
         if (kerf_model_parse(entries[i].json, entries[i].length, entries[i].name, &model, NULL) != KERF_OK) continue;
-        double e = (double)model.hidden_size, f = (double)model.intermediate_size;
-        double weights = (double)model.num_hidden_layers * (4 * e * e + 2 * e * f); /* the products' alone */
-        kerf_text_printf(&cells, "%s\t%lld\t%lld\t%lld\t%lld\t%lld\t%.0f billion\n", entries[i].name,
-                         (long long)model.hidden_size, (long long)model.intermediate_size,
-                         (long long)model.num_hidden_layers, (long long)model.num_attention_heads,
-                         (long long)model.max_position_embeddings, weights / 1e9);
+        kerf_model_count(&model, &counts);
+        kerf_text_printf(&cells, "%s\t%.4g B\t%.4g B\t%lld\t%lld\t%lld\t%lld\t%lld\n", entries[i].name,
+                         (double)counts.parameters / 1e9, (double)counts.active_parameters / 1e9,
+                         (long long)model.hidden_size, (long long)model.num_hidden_layers,
+                         (long long)model.num_attention_heads, (long long)model.vocab_size,
+                         (long long)model.max_position_embeddings);
     }
     terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
     kerf_text_free(&cells);
@@ -97,46 +130,89 @@ static void json_list(struct kerf_text *out, const char *key, const struct kerf_
     kerf_text_add(out, "]}\n");
 }
 
-static int show(const struct cli_command *command, int argc, char **argv, const struct kerf_catalogue_entry *entries,
-                size_t count, void (*list)(struct kerf_text *, const struct kerf_catalogue_entry *, size_t)) {
-    struct catalogue_options values = {.format = "table"};
-    int status = cli_parse(command, argc, argv, &values);
-    if (status >= 0) return status;
-    struct kerf_text out = {0};
-    struct kerf_error err = {.code = KERF_OK};
-    if (values.names.count > 1) {
-        kerf_error_set(&err, KERF_EINVALID, "one name at a time, not '%.64s' too", values.names.items[1]);
-    } else if (values.names.count > 0) {
-        const char *name = values.names.items[0], *names[256];
-        for (size_t i = 0; i < count && i < 256; i++) {
-            names[i] = entries[i].name;
-            if (strcmp(entries[i].name, name) == 0) kerf_text_write(&out, entries[i].json, entries[i].length);
-        }
-        const char *nearest = kerf_text_nearest(name, names, count < 256 ? count : 256);
-        if (out.length == 0)
-            kerf_error_set(&err, KERF_EUNKNOWN, "no '%.64s' comes with kerf; %s%s%s`kerf %s` lists what does", name,
-                           nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "",
-                           command->table->name);
-    } else if (strcmp(values.format, "json") == 0) {
-        json_list(&out, command->table->name, entries, count);
-    } else {
-        list(&out, entries, count);
+/* The file of this name in the catalogue. */
+static int32_t print_source(struct kerf_text *out, const struct command *table,
+                            const struct kerf_catalogue_entry *entries, size_t count, const char *name,
+                            struct kerf_error *err) {
+    const char *names[256];
+    for (size_t i = 0; i < count && i < 256; i++) {
+        names[i] = entries[i].name;
+        if (strcmp(entries[i].name, name) != 0) continue;
+        kerf_text_write(out, entries[i].json, entries[i].length);
+        return KERF_OK;
     }
-    options_free(command->table, &values);
-    if (err.code != KERF_OK) return cli_fail(&err);
-    return output_print(&out);
+    const char *nearest = kerf_text_nearest(name, names, count < 256 ? count : 256);
+    return kerf_error_set(err, KERF_EUNKNOWN, "no '%.64s' comes with kerf; %s%s%s`kerf %s` lists what does", name,
+                          nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", table->name);
+}
+
+/* What kerf understands of the model. */
+static int32_t print_model(struct kerf_text *out, const char *name, const struct catalogue_options *options,
+                           struct kerf_error *err) {
+    struct kerf_model model;
+    int32_t code = kerf_model_load(name, &model, err);
+    if (code != KERF_OK) return code;
+    int64_t seq_length = options->seq_length ? options->seq_length : model.max_position_embeddings;
+    model_notes(&model);
+    if (strcmp(options->format, "json") != 0) {
+        model_table(out, &model, seq_length);
+        return KERF_OK;
+    }
+    struct kerf_json json;
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_model_json(&json, "model", &model, seq_length);
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+    return KERF_OK;
 }
 
 static int run_models(int argc, char **argv) {
+    struct catalogue_options values = {.format = "table"};
     size_t count;
     const struct kerf_catalogue_entry *entries = kerf_catalogue_models(&count);
-    return show(&models_cli, argc, argv, entries, count, models_list);
+    int status = cli_parse(&models_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    struct kerf_text out = {0};
+    struct kerf_error err = {.code = KERF_OK};
+    if (values.names.count > 1)
+        kerf_error_set(&err, KERF_EINVALID, "one name at a time, not '%.64s' too", values.names.items[1]);
+    else if (values.names.count > 0 && values.source)
+        print_source(&out, &models_table, entries, count, values.names.items[0], &err);
+    else if (values.names.count > 0)
+        print_model(&out, values.names.items[0], &values, &err);
+    else if (strcmp(values.format, "json") == 0)
+        json_list(&out, "models", entries, count);
+    else
+        models_list(&out, entries, count);
+    options_free(&models_table, &values);
+    if (err.code != KERF_OK) {
+        kerf_text_free(&out);
+        return cli_fail(&err);
+    }
+    return output_print(&out);
 }
 
 static int run_systems(int argc, char **argv) {
+    struct catalogue_options values = {.format = "table"};
     size_t count;
     const struct kerf_catalogue_entry *entries = kerf_catalogue_systems(&count);
-    return show(&systems_cli, argc, argv, entries, count, systems_list);
+    int status = cli_parse(&systems_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    struct kerf_text out = {0};
+    struct kerf_error err = {.code = KERF_OK};
+    if (values.names.count > 1)
+        kerf_error_set(&err, KERF_EINVALID, "one name at a time, not '%.64s' too", values.names.items[1]);
+    else if (values.names.count > 0)
+        print_source(&out, &systems_table, entries, count, values.names.items[0], &err);
+    else if (strcmp(values.format, "json") == 0)
+        json_list(&out, "systems", entries, count);
+    else
+        systems_list(&out, entries, count);
+    options_free(&systems_table, &values);
+    if (err.code != KERF_OK) return cli_fail(&err);
+    return output_print(&out);
 }
 
 const struct cli_command models_cli = {&models_table, run_models};
