@@ -66,7 +66,8 @@ static const struct command models_table = {
     .arguments = "[NAME|FILE]",
     .description =
         "Without a name, lists the models that come with kerf. With the name of one, or a Hugging Face config.json, "
-        "prints what kerf understands of it: parameters, kinds of layers, FLOP a token. Keys that kerf does not know are "
+        "prints what kerf understands of it: parameters, kinds of layers, FLOP a token. Keys that kerf does not know "
+        "are "
         "named on standard error.",
     .options = model_options,
     .examples = model_examples,
@@ -86,8 +87,8 @@ static const struct command systems_table = {
 };
 
 static void models_list(struct kerf_text *out, const struct kerf_catalogue_entry *entries, size_t count) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {1, 2}, {1, 0},
-                                                                   {1, 4}, {1, 3}, {1, 5}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {1, 2},
+                                                                   {1, 0}, {1, 4}, {1, 3}, {1, 5}};
     struct kerf_text cells = {0};
     kerf_text_add(&cells, "model\tparameters\tactive\thidden_size\tlayers\theads\tvocabulary\tsequence_length\n");
     for (size_t i = 0; i < count; i++) {

@@ -12,7 +12,8 @@ static void amount(struct kerf_text *out, double value) {
     } units[] = {{1e15, "quadrillion"}, {1e12, "trillion"}, {1e9, "billion"}, {1e6, "million"}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++)
         if (value >= units[i].one) {
-            kerf_text_printf(out, value < 100 * units[i].one ? "%.3g %s" : "%.0f %s", value / units[i].one, units[i].name);
+            kerf_text_printf(out, value < 100 * units[i].one ? "%.3g %s" : "%.0f %s", value / units[i].one,
+                             units[i].name);
             return;
         }
     kerf_text_count(out, (int64_t)value);
@@ -38,7 +39,8 @@ static void kinds(struct kerf_text *out, const struct kerf_model *model) {
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {0, 0}, {1, 0}, {1, 1}, {1, 2}, {1, 4},
                                                                    {0, 0}, {1, 0}, {1, 0}, {1, 1}, {1, 3}};
     struct kerf_text cells = {0};
-    kerf_text_add(&cells, "layers\tattention\theads\tkv_heads\thead_size\twindow\tmlp\twidth\texperts\tper_token\tshared\n");
+    kerf_text_add(&cells,
+                  "layers\tattention\theads\tkv_heads\thead_size\twindow\tmlp\twidth\texperts\tper_token\tshared\n");
     for (int32_t k = 0; k < model->num_kinds; k++) {
         const struct kerf_layer_kind *kind = &model->kinds[k];
         int64_t layers = 0;
@@ -50,7 +52,8 @@ static void kinds(struct kerf_text *out, const struct kerf_model *model) {
         cell_count(&cells, kind->attention.kv_heads);
         cell_count(&cells, kind->attention.qk_size);
         cell_count(&cells, kind->attention.window);
-        kerf_text_printf(&cells, "\t%s%s", kind->mlp.experts > 0 ? "moe" : "dense", kind->mlp.is_gated ? ", gated" : "");
+        kerf_text_printf(&cells, "\t%s%s", kind->mlp.experts > 0 ? "moe" : "dense",
+                         kind->mlp.is_gated ? ", gated" : "");
         cell_count(&cells, kind->mlp.experts > 0 ? kind->mlp.expert_width : kind->mlp.width);
         cell_count(&cells, kind->mlp.experts);
         cell_count(&cells, kind->mlp.top_k);

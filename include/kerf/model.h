@@ -13,10 +13,10 @@ extern "C" {
 #endif
 
 #define KERF_COUNT_MAX    1073741824 /* accelerators, samples, tokens: at most 2^30 of each */
-#define KERF_NAME_SIZE    64   /* bytes of a name with its final NUL; longer names are cut */
-#define KERF_KINDS_MAX    8    /* kinds of layers in a model */
-#define KERF_RUNS_MAX     256  /* runs of equal layers in a model */
-#define KERF_IGNORED_SIZE 1024 /* bytes of the list of ignored keys */
+#define KERF_NAME_SIZE    64         /* bytes of a name with its final NUL; longer names are cut */
+#define KERF_KINDS_MAX    8          /* kinds of layers in a model */
+#define KERF_RUNS_MAX     256        /* runs of equal layers in a model */
+#define KERF_IGNORED_SIZE 1024       /* bytes of the list of ignored keys */
 
 /** How the input of a block is normalised. */
 enum kerf_norm {

@@ -51,10 +51,11 @@ static int32_t refuse(const struct json_object *object, const struct identity *i
     const char *name = identity->type ? identity->type : identity->architecture;
     const char *lacks = family_lacking(identity->type, identity->architecture), *nearest = family_nearest(name);
     const char *key = identity->type ? "model_type" : "architectures";
-    if (lacks) return json_fail(object, key, KERF_EUNKNOWN, err, "'%.64s' has %s, which kerf cannot price", name, lacks);
+    if (lacks)
+        return json_fail(object, key, KERF_EUNKNOWN, err, "'%.64s' has %s, which kerf cannot price", name, lacks);
     return json_fail(object, key, KERF_EUNKNOWN, err,
-                     "unknown architecture '%.64s'%s%.64s%s%s%s%s; docs/models.md lists those that kerf can price", name,
-                     identity->type && identity->architecture ? " (" : "",
+                     "unknown architecture '%.64s'%s%.64s%s%s%s%s; docs/models.md lists those that kerf can price",
+                     name, identity->type && identity->architecture ? " (" : "",
                      identity->type && identity->architecture ? identity->architecture : "",
                      identity->type && identity->architecture ? ")" : "", nearest ? "; did you mean " : "",
                      nearest ? nearest : "", nearest ? "?" : "");
@@ -71,8 +72,8 @@ static void refuse_parts(struct config *config) {
 /* The keys around a text_config: what says which model it is, and towers that are not counted. */
 static void note_outer(const struct json_object *root, struct kerf_model *model) {
     struct config outer = {.object = root, .root = root};
-    static const char *const known[] = {"model_type", "architectures", "text_config", "llm_config", "language_config",
-                                        "tie_word_embeddings"};
+    static const char *const known[] = {"model_type", "architectures",   "text_config",
+                                        "llm_config", "language_config", "tie_word_embeddings"};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) config_has(&outer, known[i]);
     config_note_ignored(&outer, model);
 }
@@ -130,9 +131,12 @@ static const struct model_field {
 } fields[] = {
 #define FIELD(field, least, most)                                                                                      \
     { #field, offsetof(struct kerf_model, field), least, most }
-    FIELD(hidden_size, 1, HIDDEN_MAX),          FIELD(intermediate_size, 1, WIDTH_MAX),
-    FIELD(num_hidden_layers, 1, LAYERS_MAX),    FIELD(num_attention_heads, 1, HEADS_MAX),
-    FIELD(max_position_embeddings, 0, KERF_COUNT_MAX), FIELD(vocab_size, 0, KERF_COUNT_MAX),
+    FIELD(hidden_size, 1, HIDDEN_MAX),
+    FIELD(intermediate_size, 1, WIDTH_MAX),
+    FIELD(num_hidden_layers, 1, LAYERS_MAX),
+    FIELD(num_attention_heads, 1, HEADS_MAX),
+    FIELD(max_position_embeddings, 0, KERF_COUNT_MAX),
+    FIELD(vocab_size, 0, KERF_COUNT_MAX),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 
@@ -212,17 +216,17 @@ static int kind_is_sound(const struct kerf_layer_kind *kind) {
     int64_t heads = kind->attention.heads, kv_heads = kind->attention.kv_heads;
     int is_latent = kind->attention.kv_rank > 0, is_mixture = kind->mlp.experts > 0;
     return within(heads, 1, HEADS_MAX) && within(kv_heads, 1, heads) && heads % kv_heads == 0 &&
-           within(kind->attention.qk_size, 1, 2 * (int64_t)WIDTH_MAX) &&
-           within(kind->attention.v_size, 1, WIDTH_MAX) && within(kind->attention.q_rank, 0, WIDTH_MAX) &&
-           within(kind->attention.kv_rank, 0, WIDTH_MAX) && within(kind->attention.rope_size, 0, WIDTH_MAX) &&
+           within(kind->attention.qk_size, 1, 2 * (int64_t)WIDTH_MAX) && within(kind->attention.v_size, 1, WIDTH_MAX) &&
+           within(kind->attention.q_rank, 0, WIDTH_MAX) && within(kind->attention.kv_rank, 0, WIDTH_MAX) &&
+           within(kind->attention.rope_size, 0, WIDTH_MAX) &&
            (!is_latent || kind->attention.qk_size > kind->attention.rope_size) &&
            within(kind->attention.window, 0, KERF_COUNT_MAX) &&
            within(kind->attention.qk_norm, 0, KERF_QK_NORM_COUNT - 1) &&
            within(kind->mlp.width, is_mixture ? 0 : 1, WIDTH_MAX) && within(kind->mlp.experts, 0, EXPERTS_MAX) &&
            within(kind->mlp.top_k, is_mixture, kind->mlp.experts) &&
            within(kind->mlp.expert_width, is_mixture, WIDTH_MAX) &&
-           within(kind->mlp.shared_width, 0, (int64_t)WIDTH_MAX * EXPERTS_MAX) &&
-           within(kind->mlp.router_bias, 0, 2) && within(kind->norms, 0, 8);
+           within(kind->mlp.shared_width, 0, (int64_t)WIDTH_MAX * EXPERTS_MAX) && within(kind->mlp.router_bias, 0, 2) &&
+           within(kind->norms, 0, 8);
 }
 
 static int32_t check_layers(const struct kerf_model *model, struct kerf_error *err) {

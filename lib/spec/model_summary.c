@@ -110,8 +110,7 @@ void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text
     int32_t told = 0;
     for (const char *list = model->ignored; next_ignored(&list, name); told++)
         kerf_text_printf(ret_text, told == 0 ? "%s: unknown keys are ignored: %s" : "%.0s, %s", model->name, name);
-    if (told < model->num_ignored)
-        kerf_text_printf(ret_text, " and %lld more", (long long)(model->num_ignored - told));
+    if (told < model->num_ignored) kerf_text_printf(ret_text, " and %lld more", (long long)(model->num_ignored - told));
     if (told > 0) kerf_text_add(ret_text, "\n");
     if (model->assumed == 0) return;
     kerf_text_printf(ret_text, "%s: assumed:", model->name);
@@ -128,7 +127,8 @@ void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text
         if (model->vocab_size > 0)
             kerf_text_printf(ret_text, "%sa vocabulary of %lld", gap, (long long)model->vocab_size);
         else
-            kerf_text_printf(ret_text, "%sno vocabulary (vocab_size is missing), neither embedding nor head is priced", gap);
+            kerf_text_printf(ret_text, "%sno vocabulary (vocab_size is missing), neither embedding nor head is priced",
+                             gap);
     }
     kerf_text_add(ret_text, "\n");
 }

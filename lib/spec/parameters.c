@@ -82,19 +82,18 @@ static struct parameters attention_parameters(const struct kerf_layer_kind *kind
     return p;
 }
 
-/* Down to the ranks on every device, a norm each, and up again head by head. */
+/* Down to the ranks, a norm each, and up again head by head. All of it is divided by tp, as Megatron-LM counts it. */
 static struct parameters latent_parameters(const struct kerf_layer_kind *kind, int64_t hidden) {
     int64_t heads = kind->attention.heads, qk = kind->attention.qk_size, rope = kind->attention.rope_size;
     int64_t q_rank = kind->attention.q_rank, kv_rank = kind->attention.kv_rank, v = kind->attention.v_size;
-    int64_t bias = kind->attention.qkv_bias;
-    struct parameters p = {
-        .sharded = plus(times(kv_rank, times(heads, qk - rope + v)), times(hidden, times(heads, v))),
-        .replicated = plus(times(hidden + bias, kv_rank + rope), kv_rank),
+    int64_t inputs = hidden + kind->attention.qkv_bias;
+    int64_t queries = times(q_rank ? q_rank : hidden, times(heads, qk));
+    int64_t keys_values = times(kv_rank, times(heads, qk - rope + v));
+    int64_t down = plus(plus(times(inputs, kv_rank + rope), kv_rank), plus(times(inputs, q_rank), q_rank));
+    return (struct parameters){
+        .sharded = plus(plus(queries, keys_values), plus(down, times(hidden, times(heads, v)))),
+        .replicated = kind->attention.output_bias ? hidden : 0,
     };
-    p.sharded = plus(p.sharded, times(q_rank ? q_rank : hidden, times(heads, qk)));
-    if (q_rank) p.replicated = plus(p.replicated, plus(times(hidden + bias, q_rank), q_rank));
-    if (kind->attention.output_bias) p.replicated = plus(p.replicated, hidden);
-    return p;
 }
 
 void layer_parameters(const struct kerf_model *model, const struct kerf_layer_kind *kind,
@@ -113,7 +112,8 @@ void layer_parameters(const struct kerf_model *model, const struct kerf_layer_ki
     }
 
     struct parameters *routed = &ret[KERF_COMPONENT_EXPERTS];
-    routed->experts = times(experts, times(products * hidden + (kind->mlp.expert_bias ? ups : 0), kind->mlp.expert_width));
+    routed->experts =
+        times(experts, times(products * hidden + (kind->mlp.expert_bias ? ups : 0), kind->mlp.expert_width));
     routed->experts_replicated = kind->mlp.expert_bias ? times(experts, hidden) : 0;
 
     ret[KERF_COMPONENT_ROUTER].replicated =
@@ -134,8 +134,7 @@ void head_parameters(const struct kerf_model *model, int is_copy, struct paramet
     memset(ret, 0, KERF_COMPONENT_COUNT * sizeof *ret);
     if (model->final_norm) ret[KERF_COMPONENT_NORMS].replicated = norm_parameters(model, model->hidden_size);
     if (!model->is_tied || is_copy) ret[KERF_COMPONENT_HEAD].sharded = times(model->vocab_size, model->embedding_size);
-    if (model->head_bias)
-        ret[KERF_COMPONENT_HEAD].sharded = plus(ret[KERF_COMPONENT_HEAD].sharded, model->vocab_size);
+    if (model->head_bias) ret[KERF_COMPONENT_HEAD].sharded = plus(ret[KERF_COMPONENT_HEAD].sharded, model->vocab_size);
 }
 
 void mtp_parameters(const struct kerf_model *model, struct parameters ret[KERF_COMPONENT_COUNT]) {
@@ -158,8 +157,7 @@ const char *kerf_component_name(enum kerf_component component) {
 
 static void add_components(int64_t sums[KERF_COMPONENT_COUNT], const struct parameters parts[KERF_COMPONENT_COUNT],
                            int64_t count) {
-    for (int i = 0; i < KERF_COMPONENT_COUNT; i++)
-        sums[i] = plus(sums[i], times(count, parameters_total(&parts[i])));
+    for (int i = 0; i < KERF_COMPONENT_COUNT; i++) sums[i] = plus(sums[i], times(count, parameters_total(&parts[i])));
 }
 
 /* The experts of one layer that a token does not visit. */

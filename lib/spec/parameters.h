@@ -38,7 +38,8 @@ int64_t parameters_total(const struct parameters *parameters);
 struct parameters parameters_sum(const struct parameters components[KERF_COMPONENT_COUNT]);
 
 /* What one device holds, rounded up; kv_heads are the layer's (1 where there are none). */
-int64_t parameters_on_device(const struct parameters *parameters, int64_t kv_heads, int64_t tp, int64_t ep, int64_t etp);
+int64_t parameters_on_device(const struct parameters *parameters, int64_t kv_heads, int64_t tp, int64_t ep,
+                             int64_t etp);
 
 /* Whether the model has more than 2^62 parameters; counts of any other model do not overflow. */
 int parameters_are_too_many(const struct kerf_model *model);

@@ -180,7 +180,7 @@ static void full_key(const struct system_field *field, char key[64]) {
 static int32_t unknown_key(const char *key, struct kerf_error *err) {
     enum { MODEL_KEYS = 6 };
     char keys[FIELDS][64];
-    const char *names[FIELDS + MODEL_KEYS] = {"hidden_size", "intermediate_size", "num_hidden_layers",
+    const char *names[FIELDS + MODEL_KEYS] = {"hidden_size",         "intermediate_size",       "num_hidden_layers",
                                               "num_attention_heads", "max_position_embeddings", "vocab_size"};
     for (size_t i = 0; i < FIELDS; i++) {
         full_key(&fields[i], keys[i]);

@@ -105,6 +105,7 @@ void config_note_ignored(const struct config *config, struct kerf_model *model) 
     const char *key;
     json_t *value;
     json_object_foreach(config->object->json, key, value) {
-        if (!is_asked(config, key) && !config_is_harmless(key)) add_ignored(model, config->object->key, key);
+        if (!is_asked(config, key) && !json_is_null(value) && !config_is_harmless(key))
+            add_ignored(model, config->object->key, key);
     }
 }

@@ -21,7 +21,8 @@ const struct family *family_find(const char *type, const char *architecture) {
     if (type && strcmp(type, plain_family.types[0]) == 0) return &plain_family;
     for (size_t t = 0; architecture && t < TABLES; t++)
         for (const struct family *family = tables[t]; family->types[0]; family++)
-            if (holds(family->architectures, sizeof family->architectures / sizeof *family->architectures, architecture))
+            if (holds(family->architectures, sizeof family->architectures / sizeof *family->architectures,
+                      architecture))
                 return family;
     return type || architecture ? NULL : &plain_family;
 }

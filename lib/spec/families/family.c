@@ -124,12 +124,12 @@ static void read_experts(struct reading *reading) {
     const char *key;
     layer->mlp.experts = config_named(config, expert_names, 0, EXPERTS_MAX, 0, NULL);
     layer->mlp.top_k = config_named(config, top_k_names, 1, EXPERTS_MAX, 0, &key);
-    layer->mlp.expert_width = experts->width ? config_integer(config, experts->width, 1, WIDTH_MAX, 0) : layer->mlp.width;
+    layer->mlp.expert_width =
+        experts->width ? config_integer(config, experts->width, 1, WIDTH_MAX, 0) : layer->mlp.width;
     if (experts->shared_count)
         layer->mlp.shared_width =
             layer->mlp.expert_width * config_integer(config, experts->shared_count, 0, EXPERTS_MAX, 0);
-    if (experts->shared_width)
-        layer->mlp.shared_width = config_integer(config, experts->shared_width, 0, WIDTH_MAX, 0);
+    if (experts->shared_width) layer->mlp.shared_width = config_integer(config, experts->shared_width, 0, WIDTH_MAX, 0);
     layer->mlp.shared_gate = experts->shared_gate && layer->mlp.shared_width > 0;
     layer->mlp.router_bias = read_flag(config, experts->score_bias) + experts->output_bias;
     layer->mlp.expert_bias = experts->bias;
@@ -141,10 +141,11 @@ static void read_experts(struct reading *reading) {
     if (layer->mlp.expert_width == 0)
         config_fail(config, NULL, KERF_EINVALID, "\"%s\" is missing: how wide is an expert?", experts->width);
     if (layer->mlp.top_k == 0)
-        config_fail(config, NULL, KERF_EINVALID, "\"num_experts_per_tok\" is missing: how many experts does a token visit?");
+        config_fail(config, NULL, KERF_EINVALID,
+                    "\"num_experts_per_tok\" is missing: how many experts does a token visit?");
     if (layer->mlp.top_k > layer->mlp.experts)
-        config_fail(config, key, KERF_EINVALID, "a token cannot visit %lld of %lld experts", (long long)layer->mlp.top_k,
-                    (long long)layer->mlp.experts);
+        config_fail(config, key, KERF_EINVALID, "a token cannot visit %lld of %lld experts",
+                    (long long)layer->mlp.top_k, (long long)layer->mlp.experts);
 }
 
 static void read_layer(struct reading *reading) {
@@ -168,8 +169,8 @@ static void read_windows(struct reading *reading) {
     int says_null = json_is_null(json_object_get(config->object->json, "sliding_window"));
     reading->window = config_integer(config, "sliding_window", 1, KERF_COUNT_MAX, says_null ? 0 : family->window);
     if (family->windows == WINDOW_PATTERN) {
-        const char *key = config_has(config, "_sliding_window_pattern") ? "_sliding_window_pattern"
-                                                                        : "sliding_window_pattern";
+        const char *key =
+            config_has(config, "_sliding_window_pattern") ? "_sliding_window_pattern" : "sliding_window_pattern";
         if (config_has(config, key) && json_is_string(json_object_get(config->object->json, key)))
             reading->period = (int64_t)strlen(config_string(config, key, "")); /* "LLLG": three local, one global */
         else

@@ -33,13 +33,13 @@ enum family_window {
 
 /* How a mixture of experts is described, beside num_experts and num_experts_per_tok. */
 struct family_experts {
-    int32_t count;            /* the family has experts; 0: the file may not speak of them */
-    const char *width;        /* of one expert; NULL: intermediate_size */
-    const char *shared_count; /* shared experts, each as wide as a routed one */
-    const char *shared_width; /* or their width altogether */
-    const char *dense_first;  /* layers before the first mixture */
-    const char *every;        /* one layer in so many is a mixture */
-    int32_t is_last;          /* it is the last of them, not the first */
+    int32_t count;                 /* the family has experts; 0: the file may not speak of them */
+    const char *width;             /* of one expert; NULL: intermediate_size */
+    const char *shared_count;      /* shared experts, each as wide as a routed one */
+    const char *shared_width;      /* or their width altogether */
+    const char *dense_first;       /* layers before the first mixture */
+    const char *every;             /* one layer in so many is a mixture */
+    int32_t is_last;               /* it is the last of them, not the first */
     struct family_flag score_bias; /* a correction of the router's scores */
     int32_t output_bias;           /* the router is a linear layer with bias */
     int32_t bias;                  /* so are the experts */

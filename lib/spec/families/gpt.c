@@ -25,7 +25,7 @@ static void opt_embedding(struct reading *reading) {
     int32_t biases = config_boolean(config, "enable_bias", 1);
     int32_t before = config_boolean(config, "do_layer_norm_before", 1);
     model->position_rows += 2;
-    model->embedding_size = config_integer(config, "word_embed_proj_dim", 1, 1 << 24, model->hidden_size);
+    model->embedding_size = config_integer(config, "word_embed_proj_dim", 1, HIDDEN_MAX, model->hidden_size);
     model->final_norm = before && !config_boolean(config, "_remove_final_layer_norm", 0);
     if (!learned) model->norm = KERF_NORM_FIXED;
     reading->layer.attention.qkv_bias = reading->layer.attention.output_bias = reading->layer.mlp.bias = biases;
@@ -60,7 +60,7 @@ static void mpt_attention(struct reading *reading) {
         const char *type = config_string(&inner, "attn_type", "multihead_attention");
         alibi = config_boolean(&inner, "alibi", 0);
         layer->attention.qk_norm = config_boolean(&inner, "qk_ln", 0) ? KERF_QK_NORM_WHOLE : KERF_QK_NORM_NONE;
-        int64_t groups = config_integer(&inner, "kv_n_heads", 1, 1 << 20, layer->attention.heads);
+        int64_t groups = config_integer(&inner, "kv_n_heads", 1, HEADS_MAX, layer->attention.heads);
         if (strcmp(type, "grouped_query_attention") == 0) layer->attention.kv_heads = groups;
         if (strcmp(type, "multiquery_attention") == 0) layer->attention.kv_heads = 1;
         if (inner.code == KERF_OK) config_note_ignored(&inner, reading->model);

@@ -7,75 +7,65 @@
 
 #include <string.h>
 
-/* Sorted by what they are about. */
 static const char *const keys[] = {
+    /* clang-format off */
     /* of the file itself */
-    "name", "source", "_name_or_path", "model_name", "auto_map", "transformers_version", "_from_model_config",
-    "tokenizer_class", "_commit_hash", "license", "version", "revision", "task_specific_params", "custom_pipelines",
-    "finetuning_task", "problem_type", "id2label", "label2id", "unsloth_version", "unsloth_fixed", "language",
+    "name", "source", "_name_or_path", "auto_map", "transformers_version", "_from_model_config", "tokenizer_class",
+    "license", "task_specific_params", "finetuning_task", "problem_type", "id2label", "label2id", "unsloth_version",
+    "is_llama_config", "transformers.js_config",
     /* how weights are stored and computed with */
-    "torch_dtype", "dtype", "quantization_config", "compression_config", "params_dtype", "bf16", "fp16", "fp32",
-    "use_flash_attn", "use_flash_attention", "use_flash_attention_2", "_flash_attn_2_enabled", "flash_attn",
+    "torch_dtype", "dtype", "quantization_config", "compression_config", "bf16", "use_flash_attn", "flash_attn",
     "flash_rotary", "fused_dense", "attn_implementation", "_attn_implementation", "_attn_implementation_autoset",
-    "attn_impl", "init_device", "init_config", "fc_type", "ffn_type", "use_cache_quantization",
-    "use_cache_kernel", "softmax_in_fp32", "attention_softmax_in_fp32", "scale_attention_softmax_in_fp32",
-    "masked_softmax_fusion", "bias_dropout_fusion", "skip_bias_add", "skip_bias_add_qkv", "slow_but_exact",
-    "pretraining_tp", "ep_size", "use_bfloat16", "fused_bias_gelu", "use_fused_rms_norm",
-    "use_fused_cross_entropy", "use_fused_rope", "recompute", "fp32_residual_connection", "fuse_attention_qkv",
-    "fuse_attention_ffn", "fuse_linear", "fused_cross_entropy", "fused_dropout_add_ln", "residual_in_fp32",
-    "keys_to_ignore_at_inference", "torchscript", "onnx_safe", "mamba_ssm_dtype", "is_encoder_decoder", "is_decoder",
-    "interleaved_kv", "runner_max_sequence_length", "pre_allocate_kv_cache",
-    "inference_runner", "validate_runner_input", "attention_softmax_in_float32", "kv_cache_dtype",
-    "cache_implementation", "use_cache", "cache_dir", "chunk_size_feed_forward", "low_cpu_mem_usage",
-    "quantize_config", "use_kv_cache", "swap_layers", "prune_heads", "pruned_heads", "tf_legacy_loss",
+    "attn_impl", "init_device", "init_config", "fc_type", "attention_softmax_in_fp32",
+    "scale_attention_softmax_in_fp32", "masked_softmax_fusion", "bias_dropout_fusion", "skip_bias_add",
+    "skip_bias_add_qkv", "slow_but_exact", "pretraining_tp", "ep_size", "use_bfloat16", "fp32_residual_connection",
+    "residual_in_fp32", "keys_to_ignore_at_inference", "torchscript", "mamba_ssm_dtype", "is_decoder",
+    "runner_max_sequence_length", "cache_implementation", "use_cache", "chunk_size_feed_forward", "pruned_heads",
+    "tf_legacy_loss",
     /* positions */
-    "rotary", "rotary_dim", "rotary_pct", "rotary_emb_base", "rotary_scaling_factor", "rotary_base",
-    "partial_rotary_factor", "original_rope", "original_max_position_embeddings", "initial_context_length",
-    "max_sequence_length", "max_seq_len", "model_max_length", "max_length", "seq_length", "n_ctx", "sinusoidal_pos_embds",
-    "alibi", "alibi_bias_max", "use_alibi", "offset_alibi", "position_embedding_type", "no_rope_layers",
-    "no_rope_layer_interval", "use_dynamic_ntk", "use_logn_attn", "attn_temperature_tuning", "attn_scale",
-    "floor_scale", "mrope_section", "yarn_config", "use_mrope", "use_rotary_embeddings", "long_factor", "short_factor",
-    "attn_uses_sequence_id", "prefix_lm", "pos_emb", "rotary_embedding_base", "use_2d_rope", "max_2d_position_embeddings",
+    "rotary", "rotary_dim", "rotary_pct", "rotary_emb_base", "rotary_scaling_factor", "partial_rotary_factor",
+    "original_rope", "original_max_position_embeddings", "initial_context_length", "max_sequence_length",
+    "max_seq_len", "model_max_length", "max_length", "seq_length", "n_ctx", "alibi", "alibi_bias_max", "offset_alibi",
+    "position_embedding_type", "no_rope_layers", "no_rope_layer_interval", "use_dynamic_ntk", "use_logn_attn",
+    "attn_temperature_tuning", "attn_scale", "floor_scale", "use_mrope", "attn_uses_sequence_id", "prefix_lm",
+    "interpolate_factor",
     /* activations, and numbers that scale something */
-    "hidden_act", "hidden_activation", "activation_function", "afn", "activation", "swiglu_limit", "swiglu_alpha",
-    "attention_multiplier", "embedding_multiplier", "residual_multiplier", "logits_scaling", "logit_scale",
-    "embedding_multiplier_scale", "output_multiplier_scale", "attn_output_multiplier", "max_attn_value",
-    "attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar", "clip_qkv", "softmax_scale",
-    "scale_attn_weights", "scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "scale_emb", "scale_depth",
-    "dim_model_base", "apply_query_key_layer_scaling", "attention_scaling", "embedding_fraction",
-    "apply_residual_connection_post_layernorm", "normalization_type", "norm_type", "layernorm_compute_dtype",
-    "attention_softcap", "router_logit_softcapping", "mup_width_multiplier", "mup_attn_multiplier", "normalize_embeddings",
-    "use_post_norm", "layer_norm_scale",
+    "hidden_act", "hidden_activation", "activation_function", "swiglu_limit", "swiglu_alpha", "attention_multiplier",
+    "embedding_multiplier", "residual_multiplier", "logits_scaling", "logit_scale", "embedding_multiplier_scale",
+    "output_multiplier_scale", "attn_output_multiplier", "max_attn_value", "attn_logit_softcapping",
+    "final_logit_softcapping", "query_pre_attn_scalar", "clip_qkv", "softmax_scale", "scale_attn_weights",
+    "scale_attn_by_inverse_layer_idx", "reorder_and_upcast_attn", "scale_emb", "scale_depth", "dim_model_base",
+    "apply_query_key_layer_scaling", "embedding_fraction", "apply_residual_connection_post_layernorm", "norm_type",
     /* how a token is routed */
     "norm_topk_prob", "routed_scaling_factor", "scoring_func", "topk_group", "n_group", "topk_method", "seq_aux",
-    "aux_loss_alpha", "aux_loss_coef", "router_aux_loss_coef", "router_z_loss_coef", "output_router_logits",
-    "router_jitter_noise", "input_jitter_noise", "moe_jitter_eps", "moe_loss_weight", "moe_normalize_expert_weights",
-    "uniform_expert_assignment", "moe_router_scaling_factor", "moe_aux_loss_coef", "moe_use_aux_free",
-    "moe_capacity", "moe_gate", "router_bias_update_speed", "norm_topk", "moe_norm_topk_prob", "qk_norm_type",
+    "aux_loss_alpha", "router_aux_loss_coef", "output_router_logits", "router_jitter_noise", "input_jitter_noise",
+    "moe_jitter_eps", "moe_loss_weight", "moe_normalize_expert_weights", "uniform_expert_assignment",
+    "moe_router_scaling_factor", "qk_norm_type",
     /* drawing at random, starting, regularising */
-    "initializer_range", "initializer_factor", "init_std", "init_method_std", "attention_dropout", "attn_dropout",
-    "hidden_dropout", "hidden_dropout_prob", "activation_dropout", "classifier_dropout", "residual_dropout",
-    "embedding_dropout", "emb_dropout_prob", "attn_dropout_prob", "dropout", "layerdrop", "ffn_dropout", "embd_dropout",
-    "dropout_rate", "rescale_prenorm_residual", "verbose", "embedding_initializer_range", "resid_dropout",
-    "use_parallel_embedding", "z_loss_weight", "param_init_fn", "weight_decay", "use_cut_off",
+    "initializer_range", "initializer_factor", "init_std", "attention_dropout", "hidden_dropout",
+    "hidden_dropout_prob", "activation_dropout", "classifier_dropout", "residual_dropout", "embedding_dropout",
+    "emb_dropout_prob", "attn_dropout_prob", "dropout", "layerdrop", "rescale_prenorm_residual", "verbose",
+    "resid_dropout", "param_init_fn",
     /* generating */
     "prefix", "forced_eos_token_id", "num_logits_to_keep", "do_sample", "temperature", "top_p", "top_k", "typical_p",
-    "repetition_penalty", "length_penalty", "num_beams", "num_return_sequences", "max_new_tokens", "min_length",
-    "early_stopping", "output_attentions", "output_hidden_states", "return_dict", "return_dict_in_generate",
-    "bad_words_ids", "suppress_tokens", "begin_suppress_tokens", "generation_config", "no_repeat_ngram_size",
-    "summary_activation", "summary_first_dropout", "summary_proj_to_labels", "summary_type", "summary_use_proj",
-    "gradient_checkpointing", "classifier_activation", "pre_seq_len", "prefix_projection", "quantization_bit",
-    "add_cross_attention", "cross_attention_hidden_size", "tie_encoder_decoder", "decoder_start_token_id",
+    "repetition_penalty", "length_penalty", "num_beams", "num_return_sequences", "min_length", "early_stopping",
+    "output_attentions", "output_hidden_states", "return_dict", "return_dict_in_generate", "bad_words_ids",
+    "suppress_tokens", "begin_suppress_tokens", "no_repeat_ngram_size", "summary_activation", "summary_first_dropout",
+    "summary_proj_to_labels", "summary_type", "summary_use_proj", "gradient_checkpointing", "classifier_activation",
+    "pre_seq_len", "prefix_projection", "quantization_bit", "cross_attention_hidden_size", "tie_encoder_decoder",
+    "decoder_start_token_id", "diversity_penalty", "encoder_no_repeat_ngram_size", "exponential_decay_length_penalty",
+    "num_beam_groups", "output_scores", "remove_invalid_values", "predict_special_tokens", "n_special",
     /* towers beside the text decoder, which are not counted */
     "vision_config", "audio_config", "visual", "vision_feature_layer", "vision_feature_select_strategy",
-    "vision_use_head", "mm_tokens_per_image", "image_size", "projector_hidden_act", "multimodal_projector_bias",
-    "spatial_merge_size", "img_processor", "image_seq_length", "image_grid_pinpoints", "embd_layer",
-    "mm_projector_type", "mm_hidden_size", "media_placeholder_token_id", "projector_config", "video_config",
-    "vision_aspect_ratio", "ignore_index", "use_image_id", "deepstack_visual_indexes", "use_unified_vision",
+    "mm_tokens_per_image", "projector_hidden_act", "multimodal_projector_bias", "spatial_merge_size", "img_processor",
+    "image_seq_length", "image_grid_pinpoints", "embd_layer", "media_placeholder_token_id", "video_config",
+    "ignore_index", "use_unified_vision_chunk", "video_placeholder",
+    /* clang-format on */
 };
 
 /* Endings of keys that are harmless, whatever begins them: epsilons, tokens, dropout. */
-static const char *const endings[] = {"_eps", "_epsilon", "_token_id", "_token_ids", "_token_index", "_pdrop", "_jitter_noise"};
+static const char *const endings[] = {"_eps",         "_epsilon", "_token_id",    "_token_ids",
+                                      "_token_index", "_pdrop",   "_jitter_noise"};
 
 /* Beginnings: how rotary positions turn. */
 static const char *const beginnings[] = {"rope_", "_rope", "summary_"};

@@ -12,6 +12,9 @@ static void stablelm_parallel(struct reading *reading) {
     reading->layer.norms = 1;
 }
 
+/* Phi-4-mini says that every layer attends to all tokens: to each first of one. */
+static void phi3_attention(struct reading *reading) { config_integer(reading->config, "full_attn_mod", 1, 1, 1); }
+
 /* Qwen's first generation: intermediate_size is the gate's and the up projection's together. */
 static void qwen_halves(struct reading *reading) {
     int32_t has_bias = !config_boolean(reading->config, "no_bias", 1);
@@ -22,7 +25,7 @@ static void qwen_halves(struct reading *reading) {
 /* ChatGLM says the key-value heads in words of its own. */
 static void chatglm_groups(struct reading *reading) {
     struct config *config = reading->config;
-    int64_t groups = config_integer(config, "multi_query_group_num", 1, 1 << 20, 1);
+    int64_t groups = config_integer(config, "multi_query_group_num", 1, HEADS_MAX, 1);
     if (config_boolean(config, "multi_query_attention", 0)) reading->layer.attention.kv_heads = groups;
     reading->layer.mlp.bias |= config_boolean(config, "add_bias_linear", 0);
     reading->layer.attention.output_bias = reading->layer.mlp.bias;
@@ -119,7 +122,7 @@ const struct family llama_families[] = {
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
      .mlp_bias = SAID_BY("mlp_bias", 0)},
-    {.types = {"minicpm"}, .architectures = {"MiniCPMForCausalLM"}, .is_tied = 1},
+    {.types = {"minicpm"}, .architectures = {"MiniCPMForCausalLM"}, .is_tied = 1, .experts = {.count = 1}},
     {.types = {"smollm3"},
      .architectures = {"SmolLM3ForCausalLM"},
      .qkv_bias = SAID_BY("attention_bias", 0),
@@ -143,7 +146,11 @@ const struct family llama_families[] = {
 
     {.types = {"phi3", "phi3_v"},
      .architectures = {"Phi3ForCausalLM", "Phi3VForCausalLM"},
-     .windows = WINDOW_ALL},
+     .qkv_bias = SAID_BY("attention_bias", 0),
+     .mlp_bias = SAID_BY("mlp_bias", 0),
+     .head_bias = SAID_BY("lm_head_bias", 0),
+     .windows = WINDOW_ALL,
+     .adjust = phi3_attention},
 
     {.types = {"glm"},
      .architectures = {"GlmForCausalLM"},

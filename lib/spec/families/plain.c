@@ -43,7 +43,8 @@ void kerf_model_complete(struct kerf_model *model) {
     model->num_kinds = model->num_runs = 1;
     model->runs[0] = (struct kerf_layer_run){.count = model->num_hidden_layers};
     model->kinds[0] = (struct kerf_layer_kind){
-        .attention = {.heads = heads, .kv_heads = heads, .qk_size = size, .v_size = size, .qkv_bias = 1, .output_bias = 1},
+        .attention =
+            {.heads = heads, .kv_heads = heads, .qk_size = size, .v_size = size, .qkv_bias = 1, .output_bias = 1},
         .mlp = {.width = model->intermediate_size, .bias = 1},
         .norms = 2,
     };
