@@ -17,7 +17,7 @@ static config_names kv_names = {"num_key_value_heads", "num_kv_heads", "n_head_k
 static config_names head_size_names = {"head_dim", "kv_channels"};
 static config_names vocabulary_names = {"vocab_size", "padded_vocab_size"};
 static config_names position_names = {"max_position_embeddings", "n_positions", "n_ctx"};
-static config_names length_names = {"seq_length", "max_seq_len", "max_sequence_length", "model_max_length"};
+static config_names length_names = {"seq_length", "max_seq_len", "max_sequence_length"};
 static config_names expert_names = {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"};
 static config_names top_k_names = {"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_top_k",
                                    "moe_k"};
@@ -301,6 +301,7 @@ void family_read(const struct family *family, struct config *config, struct kerf
     ret_model->final_norm = 1;
     ret_model->embedding_norm = family->embedding_norm;
     read_sizes(&reading);
+    if (config->code != KERF_OK) return;
     read_layer(&reading);
     read_windows(&reading);
     ret_model->embedding_size = ret_model->hidden_size;
