@@ -27,41 +27,59 @@ static void flops(struct kerf_text *out, double value) {
     kerf_text_printf(out, value < 100 ? "%.3g %s" : "%.0f %s", value, units[i]);
 }
 
-static void cell_count(struct kerf_text *cells, int64_t value) {
-    kerf_text_add(cells, "\t");
-    if (value > 0)
-        kerf_text_count(cells, value);
-    else
-        kerf_text_add(cells, "-");
+/* A number of a kind of layers; the column is left out where it is 0 in all kinds. */
+struct kind_column {
+    const char *title;
+    int64_t values[KERF_KINDS_MAX];
+};
+
+static void add_column(struct kerf_text cells[KERF_KINDS_MAX + 1], const struct kerf_model *model,
+                       const struct kind_column *column) {
+    int64_t most = 0;
+    for (int32_t k = 0; k < model->num_kinds; k++) most |= column->values[k];
+    if (most == 0) return;
+    kerf_text_printf(&cells[0], "\t%s", column->title);
+    for (int32_t k = 0; k < model->num_kinds; k++) {
+        kerf_text_add(&cells[k + 1], "\t");
+        if (column->values[k] > 0)
+            kerf_text_count(&cells[k + 1], column->values[k]);
+        else
+            kerf_text_add(&cells[k + 1], "-");
+    }
 }
 
+/* A line for each kind of layer. */
 static void kinds(struct kerf_text *out, const struct kerf_model *model) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {0, 0}, {1, 0}, {1, 1}, {1, 2}, {1, 4},
-                                                                   {0, 0}, {1, 0}, {1, 0}, {1, 1}, {1, 3}};
-    struct kerf_text cells = {0};
-    kerf_text_add(&cells,
-                  "layers\tattention\theads\tkv_heads\thead_size\twindow\tmlp\twidth\texperts\tper_token\tshared\n");
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {0, 0}, {0, 0}, {1, 0}, {1, 0}, {1, 0},
+                                                                   {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
+    enum { HEADS, KV_HEADS, HEAD_SIZE, WINDOW, WIDTH, EXPERTS, PER_TOKEN, SHARED, COLUMNS };
+    struct kind_column column[COLUMNS] = {{"heads", {0}}, {"kv_heads", {0}}, {"head_size", {0}}, {"window", {0}},
+                                          {"width", {0}}, {"experts", {0}},  {"per_token", {0}}, {"shared", {0}}};
+    struct kerf_text cells[KERF_KINDS_MAX + 1] = {{0}}, all = {0};
+    kerf_text_add(&cells[0], "layers\tattention\tmlp");
     for (int32_t k = 0; k < model->num_kinds; k++) {
         const struct kerf_layer_kind *kind = &model->kinds[k];
         int64_t layers = 0;
         for (int32_t i = 0; i < model->num_runs; i++) layers += model->runs[i].kind == k ? model->runs[i].count : 0;
-        if (layers == 0) continue;
-        kerf_text_count(&cells, layers);
-        kerf_text_printf(&cells, "\t%s", kerf_attention_kind(kind));
-        cell_count(&cells, kind->attention.heads);
-        cell_count(&cells, kind->attention.kv_heads);
-        cell_count(&cells, kind->attention.qk_size);
-        cell_count(&cells, kind->attention.window);
-        kerf_text_printf(&cells, "\t%s%s", kind->mlp.experts > 0 ? "moe" : "dense",
-                         kind->mlp.is_gated ? ", gated" : "");
-        cell_count(&cells, kind->mlp.experts > 0 ? kind->mlp.expert_width : kind->mlp.width);
-        cell_count(&cells, kind->mlp.experts);
-        cell_count(&cells, kind->mlp.top_k);
-        cell_count(&cells, kind->mlp.shared_width);
-        kerf_text_add(&cells, "\n");
+        kerf_text_count(&cells[k + 1], layers);
+        kerf_text_printf(&cells[k + 1], "\t%s\t%s%s", kerf_attention_kind(kind),
+                         kind->mlp.experts > 0 ? "moe" : "dense", kind->mlp.is_gated ? ", gated" : "");
+        column[HEADS].values[k] = kind->attention.heads;
+        column[KV_HEADS].values[k] = kind->attention.kv_heads;
+        column[HEAD_SIZE].values[k] = kind->attention.qk_size;
+        column[WINDOW].values[k] = kind->attention.window;
+        column[WIDTH].values[k] = kind->mlp.experts > 0 ? kind->mlp.expert_width : kind->mlp.width;
+        column[EXPERTS].values[k] = kind->mlp.experts;
+        column[PER_TOKEN].values[k] = kind->mlp.top_k;
+        column[SHARED].values[k] = kind->mlp.shared_width;
     }
-    terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
-    kerf_text_free(&cells);
+    for (int i = 0; i < COLUMNS; i++) add_column(cells, model, &column[i]);
+    for (int32_t k = 0; k <= model->num_kinds; k++) {
+        kerf_text_printf(&all, "%s\n", cells[k].data ? cells[k].data : "");
+        kerf_text_free(&cells[k]);
+    }
+    terminal_table(out, &all, columns, terminal_columns(), terminal_colour(), -1);
+    kerf_text_free(&all);
     if (model->num_runs > model->num_kinds)
         kerf_text_printf(out, "The kinds alternate in %d runs of equal layers; --format json lists them.\n",
                          model->num_runs);
@@ -86,9 +104,12 @@ void model_table(struct kerf_text *out, const struct kerf_model *model, int64_t 
     kerf_model_count(model, &counts);
     kerf_text_printf(out, "%s: %s\n", model->name, model->architecture);
     kerf_text_count(out, counts.parameters);
-    kerf_text_add(out, " parameters (");
-    amount(out, (double)counts.parameters);
-    kerf_text_add(out, ")");
+    kerf_text_add(out, " parameters");
+    if (counts.parameters >= 1000000) {
+        kerf_text_add(out, " (");
+        amount(out, (double)counts.parameters);
+        kerf_text_add(out, ")");
+    }
     if (counts.active_parameters < counts.parameters) {
         kerf_text_add(out, ", of which a token uses ");
         amount(out, (double)counts.active_parameters);
@@ -108,9 +129,10 @@ void model_table(struct kerf_text *out, const struct kerf_model *model, int64_t 
         kerf_text_add(out, " tokens\n");
     }
     if (model->mtp_layers > 0) {
-        kerf_text_printf(out, "%lld layers of multi-token prediction, ", (long long)model->mtp_layers);
+        kerf_text_printf(out, "multi-token prediction: %lld layer%s, ", (long long)model->mtp_layers,
+                         model->mtp_layers == 1 ? "" : "s");
         amount(out, (double)counts.mtp_parameters);
-        kerf_text_add(out, " parameters, are not counted above\n");
+        kerf_text_add(out, " parameters, not counted above\n");
     }
     kerf_text_add(out, "\n");
     kinds(out, model);
