@@ -29,12 +29,14 @@ static void put_best(struct kerf_json *json, const struct tune_report *report) {
     kerf_json_open(json, "best", '{');
     kerf_tune_setting_json(json, "setting", report->state->space, answer->best);
     kerf_json_number(json, "mean", best->mean);
+    kerf_json_number(json, "observed_mean", best->observed_mean);
     put_interval(json, "interval", best->interval);
     kerf_json_number(json, "probability_within", best->probability_within);
     kerf_json_close(json, '}');
     kerf_json_open(json, "recommended", '{');
     kerf_tune_setting_json(json, "setting", report->state->space, answer->recommended);
     kerf_json_number(json, "mean", recommended->mean);
+    kerf_json_number(json, "observed_mean", recommended->observed_mean);
     put_interval(json, "interval", recommended->interval);
     kerf_json_number(json, "probability_within_margin", recommended->probability_within_margin);
     kerf_json_string(json, "reason", answer->reason);
@@ -87,6 +89,7 @@ static void put_settings(struct kerf_json *json, const struct tune_report *repor
         kerf_json_integer(json, "censored", estimate->censored);
         kerf_json_integer(json, "failed", estimate->failed);
         kerf_json_number(json, "mean", estimate->mean);
+        kerf_json_number(json, "observed_mean", estimate->observed_mean);
         put_interval(json, "interval", estimate->interval);
         kerf_json_number(json, "bound", estimate->bound);
         kerf_json_number(json, "probability_within", estimate->probability_within);
@@ -118,11 +121,14 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
     kerf_json_integer(&json, "censored", report->answer.censored);
     kerf_json_integer(&json, "failed", report->answer.failed);
     kerf_json_integer(&json, "remeasured", state->remeasured);
-    kerf_json_integer(&json, "earlier", state->num_earlier);
+    kerf_json_integer(&json, "earlier", report->answer.earlier);
+    kerf_json_integer(&json, "earlier_dropped", report->answer.earlier_dropped);
     kerf_json_integer(&json, "loads", state->loads);
     kerf_json_number(&json, "elapsed_s", state->elapsed_s);
     kerf_json_number(&json, "noise", report->answer.noise);
     kerf_json_number(&json, "drift", report->answer.drift);
+    kerf_json_integer(&json, "looked_at", report->answer.looked_at);
+    kerf_json_boolean(&json, "answered", tune_is_answered(report));
     put_best(&json, report);
     put_default(&json, report);
     put_equivalent(&json, report);
@@ -137,7 +143,7 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
 void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
     static const char titles[] = "status,observations,censored,failed,mean,interval_low,interval_high,bound,"
-                                 "probability_within,probability_within_margin,reason";
+                                 "probability_within,probability_within_margin,observed_mean,reason";
     for (int32_t p = 0; p < space->num_params; p++) {
         csv_param(out, space->params[p].name, titles);
         kerf_text_add(out, ",");
@@ -159,6 +165,7 @@ void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
         csv_number(out, estimate->bound);
         csv_number(out, estimate->probability_within);
         csv_number(out, estimate->probability_within_margin);
+        csv_number(out, estimate->observed_mean);
         kerf_text_add(out, ",");
         csv_text(out, estimate->reason);
         kerf_text_add(out, "\n");

@@ -35,6 +35,10 @@ int32_t *tune_order(const struct tune_report *report);
 /* Policies that tell no interval, and settings of which too little is known, have none. */
 int tune_is_interval(const double interval[2]);
 
+/* Whether the answer is more probably right than not: with a stated probability below one half there is no answer yet.
+ * Policies that state none are taken at their word. */
+int tune_is_answered(const struct tune_report *report);
+
 /* Whether how many times as good as the default the best is can be said: both are known, and above 0. */
 int tune_has_gain(const struct tune_report *report);
 

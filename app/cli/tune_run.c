@@ -16,7 +16,11 @@ static int status_of(const struct study_state *state) {
     }
 }
 
-static void warn(const char *line) { fprintf(stderr, "kerf: %s\n", line); }
+/* The table that stands on the terminal is drawn anew below the line. */
+static void warn(void *live, const char *line) {
+    tune_live_end(live);
+    fprintf(stderr, "kerf: %s\n", line);
+}
 
 int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_error *err) {
     struct tune_report report = {0};
@@ -25,12 +29,10 @@ int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_erro
     struct tune_live live = {.budget_s = plan.budget_s};
     const struct render render = {tune_formats, asked->format, asked->outputs, print_tune, &report};
     plan.warn = warn;
+    plan.show_context = &live;
     plan.interrupted = interrupted;
     plan.wake_fd = interrupt_fd();
-    if (isatty(STDERR_FILENO)) {
-        plan.show = tune_live_show;
-        plan.show_context = &live;
-    }
+    if (isatty(STDERR_FILENO)) plan.show = tune_live_show;
     int32_t code = render_check(&render, err);
     if (code == KERF_OK) code = study_run(&plan, &run, err);
     tune_live_end(&live);

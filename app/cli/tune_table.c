@@ -54,7 +54,7 @@ static const char *mark(const struct tune_report *report, int32_t index) {
     return index == answer->best ? "best" : index == report->state->space->default_setting ? "default" : "";
 }
 
-/* One line: values of the parameters, mean, interval, runs, probabilities, what there is to say. Of a setting whose
+/* One line: values of the parameters, what was measured, the estimate, its interval, runs, probabilities, what there is to say. Of a setting whose
  * runs were all stopped the longest: what the model expects beyond that is no measurement. */
 static void row(struct kerf_text *cells, const struct tune_report *report, int32_t index) {
     const struct kerf_tune_space *space = report->state->space;
@@ -64,6 +64,8 @@ static void row(struct kerf_text *cells, const struct tune_report *report, int32
         int32_t value = space->values[index * space->num_params + p];
         kerf_text_printf(cells, "%s%s", p ? "\t" : "", kerf_tune_value_word(&space->params[p], value));
     }
+    kerf_text_add(cells, "\t");
+    words_objective(cells, request, estimate->observed_mean);
     kerf_text_add(cells, "\t");
     int is_stopped = estimate->status == KERF_TUNE_ALL_CENSORED;
     if (is_stopped) kerf_text_add(cells, "> ");
@@ -87,7 +89,7 @@ static void titles(struct kerf_text *cells, const struct tune_report *report) {
     const struct study_request *request = report->state->request;
     for (int32_t p = 0; p < space->num_params; p++)
         kerf_text_printf(cells, "%s%s", p ? "\t" : "", space->params[p].name);
-    kerf_text_add(cells, "\tmean\t");
+    kerf_text_add(cells, "\tmeasured\testimate\t");
     words_share(cells, request->confidence);
     kerf_text_add(cells, " interval\truns\twithin ");
     words_share(cells, request->within);
@@ -141,10 +143,11 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     words_study(out, report, style->colour);
     if (report->llama) words_llama(out, report);
     put_surface(out, report, style);
-    if (num_params > TABLE_COLUMNS_MAX - 6) return; /* no table is that wide */
+    if (num_params > TABLE_COLUMNS_MAX - 7) return; /* no table is that wide */
     for (int32_t p = 0; p < num_params; p++)
         columns[p].right = report->state->space->params[p].kind == KERF_TUNE_INTEGER;
-    columns[k++] = (struct table_column){1, 0};         /* mean */
+    columns[k++] = (struct table_column){1, 6};         /* measured */
+    columns[k++] = (struct table_column){1, 0};         /* estimate */
     columns[k++] = (struct table_column){0, 3};         /* interval */
     columns[k++] = (struct table_column){1, 4};         /* runs */
     columns[k++] = (struct table_column){1, 2};         /* within */

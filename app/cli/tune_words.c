@@ -79,13 +79,34 @@ static void setting(struct kerf_text *out, const struct tune_report *report, int
 
 /* ---- Sentences ---------------------------------------------------------------------------------------------- */
 
-/* "batch=512: 470 ms (95 %: 461 ms to 480 ms)" */
+/* What the report calls the answer: the preferred setting, or the best one. */
+static double stated_probability(const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    const struct kerf_tune_estimate *of = &answer->settings[answer->recommended];
+    int is_of_margin = answer->recommended != answer->best || report->state->request->prefer != NULL;
+    return is_of_margin ? of->probability_within_margin : of->probability_within;
+}
+
+int tune_is_answered(const struct tune_report *report) {
+    if (report->answer.best < 0) return 0;
+    double probability = stated_probability(report);
+    return isnan(probability) || probability >= 0.5;
+}
+
+/* "batch=512: 470 ms (95 %: 461 ms to 480 ms)"; of a setting without a whole run what was seen of it, if anything. */
 static void words_measured(struct kerf_text *out, const struct tune_report *report, int32_t index, int32_t bold) {
     const struct kerf_tune_estimate *estimate = &report->answer.settings[index];
     setting(out, report, index, bold);
     kerf_text_add(out, ": ");
+    if (estimate->status == KERF_TUNE_ALL_CENSORED) {
+        kerf_text_add(out, "stopped after ");
+        words_objective(out, report->state->request, estimate->bound);
+        return;
+    }
     words_objective(out, report->state->request, estimate->mean);
-    if (!tune_is_interval(estimate->interval)) return;
+    if (estimate->status != KERF_TUNE_MEASURED) kerf_text_add(out, " expected, not measured");
+    int is_exact = estimate->interval[0] == estimate->interval[1];
+    if (estimate->status != KERF_TUNE_MEASURED || is_exact || !tune_is_interval(estimate->interval)) return;
     kerf_text_add(out, " (");
     words_share(out, report->state->request->confidence);
     kerf_text_add(out, ": ");
@@ -93,14 +114,17 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
     kerf_text_add(out, ")");
 }
 
-/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped is none to choose from. */
+/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped cannot be chosen. Of a large space
+ * "the 200 settings looked at, of 1000000,". */
 static void words_choice(struct kerf_text *out, const struct tune_report *report) {
     int32_t all = report->state->space->num_settings, ran = 0;
     for (int32_t i = 0; i < all; i++) {
         int32_t status = report->answer.settings[i].status;
         ran += status != KERF_TUNE_SKIPPED && status != KERF_TUNE_ALL_FAILED;
     }
-    if (ran == all)
+    if (report->answer.looked_at < all)
+        kerf_text_printf(out, "the %d settings looked at, of %d,", report->answer.looked_at, all);
+    else if (ran == all)
         kerf_text_printf(out, "%d settings", all);
     else if (ran == 1)
         kerf_text_printf(out, "the one setting that could run, of %d,", all);
@@ -139,32 +163,38 @@ static void words_certainty(struct kerf_text *out, const struct tune_report *rep
 
 static void words_best(struct kerf_text *out, const struct tune_report *report, int32_t bold) {
     const struct kerf_tune_answer *answer = &report->answer;
+    const char *head = tune_is_answered(report) ? "Use " : "No answer yet. The best so far is ";
     if (answer->recommended != answer->best) {
-        kerf_text_add(out, "Use ");
+        kerf_text_add(out, head);
         words_measured(out, report, answer->recommended, bold);
         kerf_text_printf(out, "%s%s.\nThe best is ", answer->reason[0] ? ": " : "", answer->reason);
         words_measured(out, report, answer->best, 0);
     } else {
-        kerf_text_add(out, "Use ");
+        kerf_text_add(out, head);
         words_measured(out, report, answer->best, bold);
     }
     words_certainty(out, report);
 }
 
-/* Of a program's own unit, which may be 0 or below, the difference. */
+/* "takes 323 ms, 1.310 times as long as the best (95 %: 1.196 to 1.370)". Numbers that may be 0 or below have no ratio,
+ * and the difference is told. */
 static void words_gain(struct kerf_text *out, const struct tune_report *report,
                        const struct kerf_tune_estimate *known) {
     const struct study_request *request = report->state->request;
     const struct kerf_tune_answer *answer = &report->answer;
     double of_best = answer->settings[answer->best].mean;
     if (!tune_has_gain(report)) {
-        kerf_text_add(out, "the best is ");
+        kerf_text_add(out, ": the best is ");
         words_objective(out, request, fabs(of_best - known->mean));
         kerf_text_printf(out, " %s.\n", of_best > known->mean ? "above it" : "below it");
         return;
     }
-    kerf_text_printf(out, "the best is %.3f times as good", answer->default_gain);
-    if (tune_is_interval(answer->gain_interval)) {
+    if (request->maximize)
+        kerf_text_printf(out, "; the best gives %.3f times as much", answer->default_gain);
+    else
+        kerf_text_printf(out, ", %.3f times as %s as the best", answer->default_gain,
+                         strcmp(study_request_unit(request), "s") == 0 ? "long" : "much");
+    if (tune_is_interval(answer->gain_interval) && answer->gain_interval[0] < answer->gain_interval[1]) {
         kerf_text_add(out, " (");
         words_share(out, request->confidence);
         kerf_text_printf(out, ": %.3f to %.3f)", answer->gain_interval[0], answer->gain_interval[1]);
@@ -189,7 +219,6 @@ static void words_default(struct kerf_text *out, const struct tune_report *repor
     }
     kerf_text_add(out, study_request_unit(report->state->request)[0] ? ", takes " : ", gives ");
     words_objective(out, report->state->request, known->mean);
-    kerf_text_add(out, ": ");
     words_gain(out, report, known);
 }
 
@@ -231,6 +260,20 @@ static void words_cleanup(struct kerf_text *out, const struct study_state *state
                          message);
 }
 
+/* What earlier studies were worth. */
+static void words_earlier(struct kerf_text *out, const struct tune_report *report) {
+    int32_t count = report->answer.earlier, dropped = report->answer.earlier_dropped;
+    int32_t studies = report->state->num_studies - dropped;
+    if (count)
+        kerf_text_printf(out, "%d measurement%s of %d earlier stud%s of this program helped; --fresh ignores them.\n",
+                         count, count == 1 ? "" : "s", studies, studies == 1 ? "y" : "ies");
+    if (dropped)
+        kerf_text_printf(out,
+                         "%d earlier stud%s of this program disagree%s with what was measured now and %s ignored: "
+                         "something that kerf does not see has changed (--key-env names variables to look at).\n",
+                         dropped, dropped == 1 ? "y" : "ies", dropped == 1 ? "s" : "", dropped == 1 ? "was" : "were");
+}
+
 static void words_effort(struct kerf_text *out, const struct tune_report *report) {
     const struct study_state *state = report->state;
     const struct kerf_tune_answer *answer = &report->answer;
@@ -246,7 +289,9 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     else if (state->num_disturbed)
         kerf_text_printf(out, "; %d disturbed and made again", state->num_disturbed);
     kerf_text_add(out, ".");
-    if (isfinite(answer->noise)) {
+    if (answer->noise == 0) {
+        kerf_text_add(out, " Repeated runs of a setting did not differ.");
+    } else if (isfinite(answer->noise)) {
         kerf_text_add(out, " Two runs of one setting differ by ");
         kerf_text_printf(out, "%.2g %%", 100 * answer->noise);
         if (fabs(answer->drift - 1) > 0.01)
@@ -255,10 +300,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     }
     kerf_text_add(out, "\n");
     words_cleanup(out, state);
-    if (state->num_earlier)
-        kerf_text_printf(out, "%d measurement%s of %d earlier stud%s of this program helped; --fresh ignores them.\n",
-                         state->num_earlier, state->num_earlier == 1 ? "" : "s", state->num_studies,
-                         state->num_studies == 1 ? "y" : "ies");
+    words_earlier(out, report);
 }
 
 /* Where nothing was tried, why not. */

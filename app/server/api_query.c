@@ -12,8 +12,8 @@ static int hex(char c) {
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-static const char *decode(struct pool *pool, const char *bytes, size_t length) {
-    char *text = pool_copy(pool, bytes, length), *to = text;
+static const char *decode(struct arena *arena, const char *bytes, size_t length) {
+    char *text = arena_copy(arena, bytes, length), *to = text;
     for (size_t i = 0; text && i < length; i++) {
         int low = -1, high = bytes[i] == '%' && i + 2 < length ? hex(bytes[i + 1]) : -1;
         if (high >= 0) low = hex(bytes[i + 2]);
@@ -31,7 +31,7 @@ const char *query_text(struct exchange *exchange, const char *name) {
         const char *next = memchr(at, '&', (size_t)(end - at));
         size_t length = (size_t)((next ? next : end) - at);
         if (length > wanted && memcmp(at, name, wanted) == 0 && at[wanted] == '=')
-            found = decode(&exchange->pool, at + wanted + 1, length - wanted - 1);
+            found = decode(&exchange->arena, at + wanted + 1, length - wanted - 1);
         at = next ? next + 1 : end;
     }
     return found;

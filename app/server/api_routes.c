@@ -9,6 +9,7 @@
 #include "kerf/json.h"
 #include "server/api_query.h"
 #include "server/server_parts.h"
+#include "zeus/python_repr.h"
 
 enum { LIMIT_MOST = 1000, LIMIT = 100 };
 
@@ -22,7 +23,7 @@ static void put_real(struct kerf_json *json, const char *key, double value) {
         return;
     }
     kerf_text_printf(json->out, "%s\"%s\":", json->need_comma ? "," : "", key);
-    kerf_text_python_float(json->out, value);
+    python_float_repr(value, json->out);
     json->need_comma = 1;
 }
 
@@ -204,7 +205,7 @@ static int32_t visit_job(void *context, const struct store_job *job) {
     kerf_json_open(&list->json, NULL, '{');
     put_job(&list->json, job->spec, job->row, job->created_s);
     kerf_json_close(&list->json, '}');
-    list->last_job_id = pool_copy(&list->exchange->pool, job->spec->job_id, strlen(job->spec->job_id));
+    list->last_job_id = arena_copy(&list->exchange->arena, job->spec->job_id, strlen(job->spec->job_id));
     return KERF_OK;
 }
 

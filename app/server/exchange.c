@@ -7,7 +7,7 @@
 #include "zeus/python_text.h"
 #include "server/server_parts.h"
 
-enum { KEPT_BYTES = 16384 }; /* buffers that are larger are not kept for the connection's next request */
+enum { KEPT_BYTES = 16384, KEPT_ARENA_BYTES = 65536 };
 
 void exchange_answer(struct exchange *exchange, int status) {
     exchange->status = status;
@@ -79,7 +79,7 @@ static void clear(struct kerf_text *text) {
 }
 
 void exchange_reset(struct exchange *exchange) {
-    pool_reset(&exchange->pool);
+    arena_trim(&exchange->arena, KEPT_ARENA_BYTES);
     free(exchange->target);
     free(exchange->location);
     clear(&exchange->body);
@@ -101,7 +101,7 @@ void exchange_reset(struct exchange *exchange) {
 
 void exchange_free(struct exchange *exchange) {
     exchange_reset(exchange);
-    pool_free(&exchange->pool);
+    arena_free(&exchange->arena);
     kerf_text_free(&exchange->body);
     kerf_text_free(&exchange->answer);
     kerf_text_free(&exchange->message);

@@ -11,7 +11,7 @@
 
 #include <stdatomic.h>
 #include "server/job_cache.h"
-#include "server/pool.h"
+#include "base/arena.h"
 #include "server/rate.h"
 #include "zeus/request.h"
 #include "server/token.h"
@@ -47,7 +47,7 @@ struct exchange {
     _Atomic int has_partial;     /* watch.c: some of the next one came in */
 
     /* The request */
-    struct pool pool;
+    struct arena arena;
     const char *method;
     char *target;
     struct text_view path, plain, query; /* as they came; plain: the path without its %-escapes (router.c) */

@@ -73,7 +73,7 @@ static int32_t visit(void *context, const struct store_job *job) {
         kerf_text_add(out, "<td>");
     }
     kerf_text_add(out, "\n");
-    rows->last = pool_copy(&rows->exchange->pool, job->spec->job_id, strlen(job->spec->job_id));
+    rows->last = arena_copy(&rows->exchange->arena, job->spec->job_id, strlen(job->spec->job_id));
     return KERF_OK;
 }
 

@@ -62,9 +62,9 @@ static int hex(char c) {
 }
 
 /* Without %-escapes. No bytes: no memory. */
-static struct text_view decode(struct pool *pool, struct text_view escaped) {
+static struct text_view decode(struct arena *arena, struct text_view escaped) {
     const char *bytes = escaped.bytes;
-    char *text = pool_copy(pool, bytes, escaped.length), *to = text;
+    char *text = arena_copy(arena, bytes, escaped.length), *to = text;
     for (size_t i = 0; text && i < escaped.length; i++) {
         int high = bytes[i] == '%' && i + 2 < escaped.length ? hex(bytes[i + 1]) : -1;
         int low = high >= 0 ? hex(bytes[i + 2]) : -1;
@@ -91,7 +91,7 @@ static int takes_parts(struct exchange *exchange, const char *pattern, struct te
     while (at < end && *at == '/' && *pattern == '/') {
         at++, pattern++;
         size_t length = part_length(at, (size_t)(end - at)), wanted = part_length(pattern, strlen(pattern));
-        struct text_view part = decode(&exchange->pool, (struct text_view){at, length});
+        struct text_view part = decode(&exchange->arena, (struct text_view){at, length});
         if (part.bytes == NULL) return 0;
         if (*pattern == '{') {
             if (length == 0 || taken == EXCHANGE_PARAMETERS) return 0;
@@ -174,7 +174,7 @@ static int redirect(struct exchange *exchange) {
 
 void router_find(struct exchange *exchange) {
     const struct route *first = NULL, *route = NULL;
-    exchange->plain = decode(&exchange->pool, exchange->path);
+    exchange->plain = decode(&exchange->arena, exchange->path);
     if (exchange->plain.bytes) route = find(exchange, &first);
     if (route) {
         exchange->route = route;

@@ -95,7 +95,7 @@ static int coerce_item(struct model_run *run, const struct field *field, int64_t
         fail_null(run, field, index);
         return 0;
     }
-    return settle(run, field, index, python_integer_of(item, run->pool, ret_integer)) &&
+    return settle(run, field, index, python_integer_of(item, run->arena, ret_integer)) &&
            fits(run, field, index, ret_integer);
 }
 
@@ -106,7 +106,7 @@ static int coerce_list(struct model_run *run, const struct field *field, const s
         return 0;
     }
     int good = 1;
-    ret->items = pool_take(run->pool, value->length, sizeof *ret->items);
+    ret->items = arena_take(run->arena, value->length, sizeof *ret->items);
     ret->count = 0;
     if (ret->items == NULL) {
         run->failure = KERF_ENOMEM;
@@ -121,10 +121,10 @@ static int coerce(struct model_run *run, const struct field *field, const struct
                   struct field_value *ret) {
     switch (field->kind) {
     case FIELD_INTEGER:
-        return settle(run, field, -1, python_integer_of(value, run->pool, &ret->integer)) &&
+        return settle(run, field, -1, python_integer_of(value, run->arena, &ret->integer)) &&
                fits(run, field, -1, &ret->integer);
-    case FIELD_FLOAT: return settle(run, field, -1, python_float_of(value, run->pool, &ret->number));
-    case FIELD_STRING: return settle(run, field, -1, python_string_of(value, run->pool, &ret->text));
+    case FIELD_FLOAT: return settle(run, field, -1, python_float_of(value, run->arena, &ret->number));
+    case FIELD_STRING: return settle(run, field, -1, python_string_of(value, run->arena, &ret->text));
     case FIELD_BOOLEAN: return settle(run, field, -1, python_boolean_of(value, &ret->boolean));
     default: return coerce_list(run, field, value, ret);
     }
@@ -184,8 +184,8 @@ static int64_t nearest(const struct python_integer *integer) {
     return integer->digits == NULL ? integer->value : integer->digits[0] == '-' ? INT64_MIN : INT64_MAX;
 }
 
-static int32_t keep_list(struct pool *pool, const struct field *field, const struct field_value *value, char *at) {
-    int64_t *items = pool_take(pool, value->count, sizeof *items);
+static int32_t keep_list(struct arena *arena, const struct field *field, const struct field_value *value, char *at) {
+    int64_t *items = arena_take(arena, value->count, sizeof *items);
     if (items == NULL) return KERF_ENOMEM;
     for (size_t i = 0; i < value->count; i++) items[i] = nearest(&value->items[i]);
     int32_t count = (int32_t)value->count;
@@ -194,7 +194,7 @@ static int32_t keep_list(struct pool *pool, const struct field *field, const str
     return KERF_OK;
 }
 
-static int32_t keep(struct pool *pool, const struct field *field, const struct field_value *value, char *at) {
+static int32_t keep(struct arena *arena, const struct field *field, const struct field_value *value, char *at) {
     const char *string;
     int64_t integer;
     switch (field->kind) {
@@ -205,11 +205,11 @@ static int32_t keep(struct pool *pool, const struct field *field, const struct f
     case FIELD_FLOAT: memcpy(at + field->offset, &value->number, sizeof(double)); break;
     case FIELD_BOOLEAN: memcpy(at + field->offset, &value->boolean, sizeof(int32_t)); break;
     case FIELD_STRING:
-        string = python_text_string(&value->text, pool);
+        string = python_text_string(&value->text, arena);
         if (string == NULL) return KERF_ENOMEM;
         memcpy(at + field->offset, &string, sizeof string);
         break;
-    default: return keep_list(pool, field, value, at);
+    default: return keep_list(arena, field, value, at);
     }
     return KERF_OK;
 }
@@ -229,7 +229,7 @@ static int is_too_large(const struct field *field, const struct field_value *val
 
 /* What Zeus's database says to integers and texts that pass pydantic; NULL: nothing. A job is looked for by its job_id
  * first, and a trial too: that one is refused at once. */
-static int32_t find_unstorable(const struct model *model, const struct field_value *values, struct pool *pool,
+static int32_t find_unstorable(const struct model *model, const struct field_value *values, struct arena *arena,
                                struct request_refusal *refusal) {
     for (size_t i = 0; i < model->count && refusal->late == NULL; i++) {
         const struct field *field = &model->fields[i];
@@ -239,7 +239,7 @@ static int32_t find_unstorable(const struct model *model, const struct field_val
         if (field->kind != FIELD_STRING || !python_text_has_surrogate(&value->text)) continue;
         struct kerf_text message = {0};
         python_text_encode_error(&value->text, &message);
-        refusal->late = message.failed ? NULL : pool_copy(pool, message.data, message.length);
+        refusal->late = message.failed ? NULL : arena_copy(arena, message.data, message.length);
         kerf_text_free(&message);
         if (refusal->late == NULL) return refuse_no_memory(refusal);
         if (strcmp(field->name, "job_id") == 0) return refuse_message(refusal, refusal->late);
@@ -273,11 +273,11 @@ static int32_t end_run(struct model_run *run, struct request_refusal *refusal) {
     return KERF_EINVALID;
 }
 
-int32_t model_fields_read(const struct model *model, const struct python_value *value, int32_t flags, struct pool *pool,
-                          void *structure, struct request_refusal *refusal) {
+int32_t model_fields_read(const struct model *model, const struct python_value *value, int32_t flags,
+                          struct arena *arena, void *structure, struct request_refusal *refusal) {
     const struct python_value *found[MODEL_FIELDS_MOST] = {NULL};
     struct field_value values[MODEL_FIELDS_MOST];
-    struct model_run run = {.pool = pool, .flags = flags, .errors = &refusal->document};
+    struct model_run run = {.arena = arena, .flags = flags, .errors = &refusal->document};
     memset(values, 0, sizeof values);
     kerf_text_clear(&refusal->document);
     refusal->late = NULL;
@@ -286,10 +286,10 @@ int32_t model_fields_read(const struct model *model, const struct python_value *
         read_field(&run, &model->fields[i], found[i], &values[i]);
     if (model->validate && run.num_errors == 0 && run.failure == KERF_OK) model->validate(&run, values);
     int32_t code = end_run(&run, refusal);
-    if (code == KERF_OK && !(flags & REQUEST_MENDED)) code = find_unstorable(model, values, pool, refusal);
+    if (code == KERF_OK && !(flags & REQUEST_MENDED)) code = find_unstorable(model, values, arena, refusal);
     for (size_t i = 0; i < model->count && code == KERF_OK; i++) {
         keep_has(&model->fields[i], found[i], structure);
-        if (values[i].is_set && keep(pool, &model->fields[i], &values[i], structure) != KERF_OK)
+        if (values[i].is_set && keep(arena, &model->fields[i], &values[i], structure) != KERF_OK)
             code = refuse_no_memory(refusal);
     }
     return code;

@@ -10,7 +10,7 @@
 #define KERF_ZEUS_MODEL_FIELDS_H
 
 #include "zeus/python_number.h"
-#include "zeus/request_refusal.h"
+#include "zeus/request_answer.h"
 
 enum field_kind {
     FIELD_INTEGER, /* kept as int64_t */
@@ -68,7 +68,7 @@ struct model {
 };
 
 struct model_run {
-    struct pool *pool;
+    struct arena *arena;
     int32_t flags; /* enum request_flags */
     int32_t num_errors;
     int32_t failure;          /* KERF_OK, or that the whole request fails: KERF_ENOMEM, KERF_EINVALID (a 500) */
@@ -81,7 +81,7 @@ struct model_run {
 void model_fail(struct model_run *run, const char *field, int64_t index, const char *type, const char *context);
 
 /* Reads value into the struct, which holds the defaults; writes the refusal where that cannot be. */
-int32_t model_fields_read(const struct model *model, const struct python_value *value, int32_t flags, struct pool *pool,
-                          void *structure, struct request_refusal *refusal);
+int32_t model_fields_read(const struct model *model, const struct python_value *value, int32_t flags,
+                          struct arena *arena, void *structure, struct request_refusal *refusal);
 
 #endif

@@ -6,18 +6,19 @@
  * surrogates, UTF-16 and UTF-32; and answers quote its errors. No packaged C library reads that, hence this reader.
  *
  * A value takes 24 bytes and at least two of the body, a string with escapes its length once more: a body of 1 MiB
- * takes 13 MiB at most, twice that while the pool doubles. Depth is bounded by PYTHON_NESTING_MOST.
+ * takes 13 MiB at most, twice that while the arena doubles. Depth is bounded by PYTHON_NESTING_MOST.
  */
 #include "zeus/python_json.h"
 
 #include <math.h>
 #include <string.h>
+#include "base/hex.h"
 
 struct reader {
     const char *text;
     size_t length;
     size_t at;
-    struct pool *pool;
+    struct arena *arena;
     int nesting;
     struct python_json_error *error;
 };
@@ -30,7 +31,7 @@ static int32_t fail(struct reader *reader, const char *message, size_t at) {
 }
 
 static struct python_value *new_value(struct reader *reader, int32_t kind) {
-    struct python_value *value = pool_take(reader->pool, 1, sizeof *value);
+    struct python_value *value = arena_take(reader->arena, 1, sizeof *value);
     if (value) *value = (struct python_value){.kind = kind};
     return value;
 }
@@ -50,19 +51,12 @@ static int skip_space(struct reader *reader) {
 
 /* ---- Strings ---------------------------------------------------------------------------------------------- */
 
-static int hex_digit(char c) {
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-                                  : -1;
-}
-
 /* The four digits behind the u at `at`; -1 where they are not. Python wants something behind them, too. */
 static int32_t unicode_escape(const struct reader *reader, size_t at) {
     int32_t code = 0;
     if (reader->length - at <= 5) return -1;
     for (size_t i = 1; i <= 4; i++) {
-        int digit = hex_digit(reader->text[at + i]);
+        int digit = hex_value(reader->text[at + i]);
         if (digit < 0) return -1;
         code = code << 4 | digit;
     }
@@ -122,7 +116,7 @@ static size_t length_at_most(const struct reader *reader, size_t from) {
 
 static int32_t read_escaped(struct reader *reader, size_t begin, struct python_value *value) {
     size_t first = begin + 1;
-    char *bytes = pool_take(reader->pool, length_at_most(reader, first) + 1, 1), *to = bytes;
+    char *bytes = arena_take(reader->arena, length_at_most(reader, first) + 1, 1), *to = bytes;
     if (bytes == NULL) return KERF_ENOMEM;
     for (size_t from = first;; from = reader->at) {
         int stop;
@@ -185,7 +179,7 @@ static size_t skip_fraction(const struct reader *reader, size_t at) {
 static int32_t parse_float(struct reader *reader, size_t begin, size_t end, struct python_value *value) {
     char small[64], *string = small;
     if (end - begin >= sizeof small) {
-        string = pool_copy(reader->pool, reader->text + begin, end - begin);
+        string = arena_copy(reader->arena, reader->text + begin, end - begin);
         if (string == NULL) return KERF_ENOMEM;
     } else {
         memcpy(small, reader->text + begin, end - begin);
@@ -307,14 +301,14 @@ static int32_t read_value(struct reader *reader, struct python_value **ret_value
     }
 }
 
-int32_t python_json_read(const char *bytes, size_t length, struct pool *pool, const struct python_value **ret_value,
+int32_t python_json_read(const char *bytes, size_t length, struct arena *arena, const struct python_value **ret_value,
                          struct python_json_error *ret_error) {
     struct python_text text;
     struct python_value *value = NULL;
     if (length > UINT32_MAX / 4) return KERF_EINVALID; /* lengths of strings are 32 bits */
-    int32_t code = python_text_decode(bytes, length, pool, &text);
+    int32_t code = python_text_decode(bytes, length, arena, &text);
     if (code != KERF_OK) return code;
-    struct reader reader = {.text = text.bytes, .length = text.length, .pool = pool, .error = ret_error};
+    struct reader reader = {.text = text.bytes, .length = text.length, .arena = arena, .error = ret_error};
     skip_space(&reader);
     code = read_value(&reader, &value);
     if (code != KERF_OK) return code;

@@ -42,8 +42,8 @@ struct python_json_error { /* as JSONDecodeError */
 };
 
 /* KERF_ESYNTAX: not JSON, and error says why. KERF_EINVALID: Python raises something else: no text, an integer of too
- * many digits, nesting too deep. The tree lives as long as both the pool and the bytes. */
-int32_t python_json_read(const char *bytes, size_t length, struct pool *pool, const struct python_value **ret_value,
+ * many digits, nesting too deep. The tree lives as long as both the arena and the bytes. */
+int32_t python_json_read(const char *bytes, size_t length, struct arena *arena, const struct python_value **ret_value,
                          struct python_json_error *ret_error);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include "zeus/python_repr.h"
 
 enum { ROOM_OF_DOUBLE = 320 }; /* the largest double has 309 digits */
 
@@ -43,8 +44,8 @@ static char ascii_of(uint32_t code) {
 static int is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 /* The text between its spaces, in ASCII, with a NUL; "" where a character can be of no number. NULL: no memory. */
-static char *stripped(const struct python_value *value, struct pool *pool) {
-    char *string = pool_take(pool, (size_t)value->length + 1, 1), *to = string;
+static char *stripped(const struct python_value *value, struct arena *arena) {
+    char *string = arena_take(arena, (size_t)value->length + 1, 1), *to = string;
     if (string == NULL) return NULL;
     size_t length;
     for (size_t at = 0; at < value->length; at += length) {
@@ -92,10 +93,10 @@ static struct python_integer integer_from(char *digits) {
     return (struct python_integer){.value = value};
 }
 
-static enum python_outcome integer_of_string(const struct python_value *value, struct pool *pool,
+static enum python_outcome integer_of_string(const struct python_value *value, struct arena *arena,
                                              struct python_integer *ret_integer) {
     if (python_text_count(value->bytes, value->length) > PYTHON_DIGITS_MOST) return PYTHON_NO_VALUE;
-    char *string = stripped(value, pool);
+    char *string = stripped(value, arena);
     if (string == NULL) return PYTHON_NO_MEMORY;
     const char *digits = string + (string[0] == '-' || string[0] == '+');
     if (!drop_underscores(string) || digits[0] == 0 || digits[strspn(digits, "0123456789")]) return PYTHON_NO_VALUE;
@@ -103,7 +104,7 @@ static enum python_outcome integer_of_string(const struct python_value *value, s
     return PYTHON_DONE;
 }
 
-static enum python_outcome integer_of_float(double number, struct pool *pool, struct python_integer *ret_integer) {
+static enum python_outcome integer_of_float(double number, struct arena *arena, struct python_integer *ret_integer) {
     if (!isfinite(number)) return PYTHON_NO_VALUE;
     if (number >= -0x1p63 && number < 0x1p63) {
         *ret_integer = (struct python_integer){.value = (int64_t)number};
@@ -111,22 +112,22 @@ static enum python_outcome integer_of_float(double number, struct pool *pool, st
     }
     char digits[ROOM_OF_DOUBLE];
     int length = snprintf(digits, sizeof digits, "%.0f", number);
-    ret_integer->digits = pool_copy(pool, digits, (size_t)length);
+    ret_integer->digits = arena_copy(arena, digits, (size_t)length);
     return ret_integer->digits ? PYTHON_DONE : PYTHON_NO_MEMORY;
 }
 
-enum python_outcome python_integer_of(const struct python_value *value, struct pool *pool,
+enum python_outcome python_integer_of(const struct python_value *value, struct arena *arena,
                                       struct python_integer *ret_integer) {
     char *digits;
     switch (value->kind) {
     case PYTHON_BOOLEAN: *ret_integer = (struct python_integer){.value = value->boolean}; return PYTHON_DONE;
     case PYTHON_INTEGER:
-        digits = pool_copy(pool, value->bytes, value->length);
+        digits = arena_copy(arena, value->bytes, value->length);
         if (digits == NULL) return PYTHON_NO_MEMORY;
         *ret_integer = integer_from(digits);
         return PYTHON_DONE;
-    case PYTHON_FLOAT: return integer_of_float(value->number, pool, ret_integer);
-    case PYTHON_STRING: return integer_of_string(value, pool, ret_integer);
+    case PYTHON_FLOAT: return integer_of_float(value->number, arena, ret_integer);
+    case PYTHON_STRING: return integer_of_string(value, arena, ret_integer);
     default: return PYTHON_NO_VALUE;
     }
 }
@@ -174,19 +175,19 @@ static int is_float(const char *number) {
     return *c == 0;
 }
 
-enum python_outcome python_float_of(const struct python_value *value, struct pool *pool, double *ret_number) {
+enum python_outcome python_float_of(const struct python_value *value, struct arena *arena, double *ret_number) {
     char *string;
     switch (value->kind) {
     case PYTHON_BOOLEAN: *ret_number = value->boolean; return PYTHON_DONE;
     case PYTHON_FLOAT: *ret_number = value->number; return PYTHON_DONE;
     case PYTHON_INTEGER:
-        string = pool_copy(pool, value->bytes, value->length);
+        string = arena_copy(arena, value->bytes, value->length);
         if (string == NULL) return PYTHON_NO_MEMORY;
         *ret_number = kerf_number_parse(string, NULL);
         if (*ret_number == 0) *ret_number = 0; /* an integer has no -0 */
         return isinf(*ret_number) ? PYTHON_OVERFLOW : PYTHON_DONE;
     case PYTHON_STRING:
-        string = stripped(value, pool);
+        string = stripped(value, arena);
         if (string == NULL) return PYTHON_NO_MEMORY;
         if (!drop_underscores(string) || !is_float(string)) return PYTHON_NO_VALUE;
         *ret_number = kerf_number_parse(string, NULL);
@@ -195,16 +196,16 @@ enum python_outcome python_float_of(const struct python_value *value, struct poo
     }
 }
 
-static enum python_outcome string_of_float(double number, struct pool *pool, struct python_text *ret_text) {
+static enum python_outcome string_of_float(double number, struct arena *arena, struct python_text *ret_text) {
     struct kerf_text text = {0};
-    kerf_text_python_float(&text, number);
-    const char *copy = text.failed ? NULL : pool_copy(pool, text.data, text.length);
+    python_float_repr(number, &text);
+    const char *copy = text.failed ? NULL : arena_copy(arena, text.data, text.length);
     *ret_text = (struct python_text){copy, text.length};
     kerf_text_free(&text);
     return copy ? PYTHON_DONE : PYTHON_NO_MEMORY;
 }
 
-enum python_outcome python_string_of(const struct python_value *value, struct pool *pool,
+enum python_outcome python_string_of(const struct python_value *value, struct arena *arena,
                                      struct python_text *ret_text) {
     switch (value->kind) {
     case PYTHON_BOOLEAN:
@@ -214,7 +215,7 @@ enum python_outcome python_string_of(const struct python_value *value, struct po
         *ret_text = python_value_text(value);
         if (value->length == 2 && memcmp(value->bytes, "-0", 2) == 0) *ret_text = (struct python_text){"0", 1};
         return PYTHON_DONE;
-    case PYTHON_FLOAT: return string_of_float(value->number, pool, ret_text);
+    case PYTHON_FLOAT: return string_of_float(value->number, arena, ret_text);
     case PYTHON_STRING: *ret_text = python_value_text(value); return PYTHON_DONE;
     default: return PYTHON_NO_VALUE;
     }

@@ -17,10 +17,11 @@ enum python_outcome {
     PYTHON_NO_MEMORY
 };
 
-enum python_outcome python_integer_of(const struct python_value *value, struct pool *pool,
+enum python_outcome python_integer_of(const struct python_value *value, struct arena *arena,
                                       struct python_integer *ret_integer);
-enum python_outcome python_float_of(const struct python_value *value, struct pool *pool, double *ret_number);
-enum python_outcome python_string_of(const struct python_value *value, struct pool *pool, struct python_text *ret_text);
+enum python_outcome python_float_of(const struct python_value *value, struct arena *arena, double *ret_number);
+enum python_outcome python_string_of(const struct python_value *value, struct arena *arena,
+                                     struct python_text *ret_text);
 enum python_outcome python_boolean_of(const struct python_value *value, int32_t *ret_boolean);
 
 int python_integer_sign(const struct python_integer *integer); /* -1, 0, 1 */

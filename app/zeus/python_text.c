@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Decoding follows CPython's json.detect_encoding and its codecs with "surrogatepass": marks and zero bytes tell the
+ * encoding, single surrogates pass, everything else that is ill-formed is refused. */
 #include "zeus/python_text.h"
 
 #include <string.h>
 
-enum { FIRST_SURROGATE = 0xD800, PAST_SURROGATES = 0xE000 };
+enum { LAST_CODE = 0x10FFFF, HIGH_SURROGATE = 0xD800, LOW_SURROGATE = 0xDC00, PAST_SURROGATES = 0xE000 };
+
+/* ---- Code points --------------------------------------------------------------------------------------------- */
 
 size_t python_text_put(char *at, uint32_t code) {
     if (code < 0x80) {
@@ -53,11 +57,11 @@ int python_text_has_surrogate(const struct python_text *text) {
     return 0;
 }
 
-char *python_text_string(const struct python_text *text, struct pool *pool) {
+char *python_text_string(const struct python_text *text, struct arena *arena) {
     size_t zeros = 0;
     for (size_t i = 0; i < text->length; i++) zeros += text->bytes[i] == 0;
-    if (zeros == 0) return pool_copy(pool, text->bytes, text->length);
-    char *string = pool_take(pool, text->length + zeros + 1, 1), *to = string;
+    if (zeros == 0) return arena_copy(arena, text->bytes, text->length);
+    char *string = arena_take(arena, text->length + zeros + 1, 1), *to = string;
     if (string == NULL) return NULL;
     for (size_t i = 0; i < text->length; i++) {
         if (text->bytes[i] == 0) *to++ = (char)0xC0;
@@ -66,6 +70,87 @@ char *python_text_string(const struct python_text *text, struct pool *pool) {
     *to = 0;
     return string;
 }
+
+/* ---- Bytes of a request -------------------------------------------------------------------------------------- */
+
+struct encoding {
+    size_t unit;    /* bytes: 1, 2, 4 */
+    int big;        /* the highest byte is the first */
+    size_t skipped; /* bytes of the mark */
+};
+
+static int begins(const char *bytes, size_t length, const char *mark, size_t size) {
+    return length >= size && memcmp(bytes, mark, size) == 0;
+}
+
+/* JSON begins with two characters of ASCII, or is one: where its zero bytes are tells the rest. */
+static struct encoding detect(const char *b, size_t length) {
+    if (begins(b, length, "\0\0\xFE\xFF", 4)) return (struct encoding){4, 1, 4};
+    if (begins(b, length, "\xFF\xFE\0\0", 4)) return (struct encoding){4, 0, 4};
+    if (begins(b, length, "\xFE\xFF", 2)) return (struct encoding){2, 1, 2};
+    if (begins(b, length, "\xFF\xFE", 2)) return (struct encoding){2, 0, 2};
+    if (begins(b, length, "\xEF\xBB\xBF", 3)) return (struct encoding){1, 0, 3};
+    if (length >= 4) {
+        if (b[0] == 0) return (struct encoding){b[1] ? 2 : 4, 1, 0};
+        if (b[1] == 0) return (struct encoding){b[2] || b[3] ? 2 : 4, 0, 0};
+    } else if (length == 2) {
+        if (b[0] == 0) return (struct encoding){2, 1, 0};
+        if (b[1] == 0) return (struct encoding){2, 0, 0};
+    }
+    return (struct encoding){1, 0, 0};
+}
+
+static int32_t check_utf8(const char *bytes, size_t length) {
+    for (size_t at = 0, size; at < length; at += size) {
+        size = python_text_well_formed(bytes + at, length - at);
+        if (size == 0) return KERF_EINVALID;
+    }
+    return KERF_OK;
+}
+
+static uint32_t unit_at(const char *bytes, const struct encoding *encoding) {
+    const unsigned char *c = (const unsigned char *)bytes;
+    uint32_t value = 0;
+    for (size_t i = 0; i < encoding->unit; i++) value = value << 8 | c[encoding->big ? i : encoding->unit - 1 - i];
+    return value;
+}
+
+static int is_surrogate(uint32_t code, uint32_t from) { return code >= from && code < from + 0x400; }
+
+/* Units of two or four bytes; a unit of two takes three bytes of UTF-8 at most. */
+static int32_t recode(const char *bytes, size_t length, const struct encoding *encoding, struct arena *arena,
+                      struct python_text *ret_text) {
+    size_t unit = encoding->unit, used = 0;
+    if (length % unit) return KERF_EINVALID;
+    char *text = arena_take(arena, length / unit, unit == 2 ? 3 : 4);
+    if (text == NULL) return KERF_ENOMEM;
+    for (size_t at = 0; at < length; at += unit) {
+        uint32_t code = unit_at(bytes + at, encoding);
+        if (code > LAST_CODE) return KERF_EINVALID;
+        if (unit == 2 && is_surrogate(code, HIGH_SURROGATE) && at + 2 < length) {
+            uint32_t low = unit_at(bytes + at + 2, encoding);
+            if (is_surrogate(low, LOW_SURROGATE)) {
+                code = 0x10000 + ((code - HIGH_SURROGATE) << 10) + (low - LOW_SURROGATE);
+                at += 2;
+            }
+        }
+        used += python_text_put(text + used, code);
+    }
+    *ret_text = (struct python_text){text, used};
+    return KERF_OK;
+}
+
+int32_t python_text_decode(const char *bytes, size_t length, struct arena *arena, struct python_text *ret_text) {
+    struct encoding encoding = detect(bytes, length);
+    bytes += encoding.skipped;
+    length -= encoding.skipped;
+    if (encoding.unit > 1) return recode(bytes, length, &encoding, arena, ret_text);
+    if (check_utf8(bytes, length) != KERF_OK) return KERF_EINVALID;
+    *ret_text = (struct python_text){bytes, length};
+    return KERF_OK;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
 
 static void write_escape(uint32_t code, struct kerf_text *out) {
     static const char known[] = "\"\"\\\\\bb\ff\nn\rr\tt"; /* what, and the letter for it */
@@ -113,7 +198,7 @@ void python_text_encode_error(const struct python_text *text, struct kerf_text *
     uint32_t first = 0;
     for (size_t at = 0; at < text->length; at += length) {
         uint32_t code = python_text_code(text->bytes + at, &length);
-        int lone = code >= FIRST_SURROGATE && code < PAST_SURROGATES;
+        int lone = code >= HIGH_SURROGATE && code < PAST_SURROGATES;
         if (lone && count++ == 0) first = code;
         if (!lone && count) break;
         position += count == 0;

@@ -10,7 +10,7 @@
 #define KERF_ZEUS_PYTHON_TEXT_H
 
 #include "kerf/text.h"
-#include "server/pool.h"
+#include "base/arena.h"
 
 struct python_text {
     const char *bytes; /* no NUL behind them */
@@ -19,7 +19,7 @@ struct python_text {
 
 /* The bytes of a request as text: UTF-8, UTF-16 or UTF-32 with or without a byte order mark, found out as json.loads
  * does. KERF_EINVALID where they are none. Of UTF-8 the text is a part of bytes. */
-int32_t python_text_decode(const char *bytes, size_t length, struct pool *pool, struct python_text *ret_text);
+int32_t python_text_decode(const char *bytes, size_t length, struct arena *arena, struct python_text *ret_text);
 
 /* Bytes of the code point at the beginning, surrogates among them; 0 where there is none. */
 size_t python_text_well_formed(const char *at, size_t left);
@@ -32,7 +32,7 @@ size_t python_text_count(const char *bytes, size_t length); /* code points */
 size_t python_text_put(char *at, uint32_t code);
 
 /* A C string of it; NULL: no memory. */
-char *python_text_string(const struct python_text *text, struct pool *pool);
+char *python_text_string(const struct python_text *text, struct arena *arena);
 
 /* In quotes as json.dumps(ensure_ascii=False) has it; but lone surrogates, which have no UTF-8, are escaped, and so is
  * U+FFFD in the place of what is ill-formed. */

@@ -14,7 +14,7 @@
  * Each parse returns KERF_OK and fills its result, or a negative code and fills the refusal, which is the whole answer
  * (after KERF_ENOMEM a 500). Without REQUEST_MENDED, what passes pydantic but no database is taken as well, and what
  * the reference's database says to it is in the refusal's late: a 500, unless the job makes another answer. Texts of
- * the result live as long as the pool. They are UTF-8, but what Python's strings may hold besides: NUL is C0 80, a lone
+ * the result live as long as the arena. They are UTF-8, but what Python's strings may hold besides: NUL is C0 80, a lone
  * surrogate its three bytes. Such text is in job_ids that are asked for, and without REQUEST_MENDED a NUL in a job's
  * texts. request_write_message and request_write_job write it as Python does.
  *
@@ -26,7 +26,7 @@
 #define KERF_ZEUS_REQUEST_H
 
 #include "kerf/jobs.h"
-#include "server/pool.h"
+#include "base/arena.h"
 
 enum request_flags { REQUEST_MENDED = 1 };
 
@@ -58,15 +58,15 @@ struct request_trial {
 };
 
 /** job_id is NULL when the server is to choose one; policy NULL and lease_s 0 when they were not sent. */
-int32_t request_parse_job(const struct request_body *body, int32_t flags, struct pool *pool,
+int32_t request_parse_job(const struct request_body *body, int32_t flags, struct arena *arena,
                           struct kerf_job_spec *ret_spec, struct request_refusal *refusal);
-int32_t request_parse_report(const struct request_body *body, int32_t flags, struct pool *pool,
+int32_t request_parse_report(const struct request_body *body, int32_t flags, struct arena *arena,
                              struct request_report *ret_report, struct request_refusal *refusal);
-int32_t request_parse_trial(const struct request_body *body, int32_t flags, struct pool *pool,
+int32_t request_parse_trial(const struct request_body *body, int32_t flags, struct arena *arena,
                             struct request_trial *ret_trial, struct request_refusal *refusal);
 
 /** query: what stands behind the first '?' of the target, undecoded; NULL or "": nothing. */
-int32_t request_parse_query(const char *query, size_t length, struct pool *pool, const char **ret_job_id,
+int32_t request_parse_query(const char *query, size_t length, struct arena *arena, const char **ret_job_id,
                             struct request_refusal *refusal);
 
 /** The body of POST /jobs' answer, added to out. KERF_EINVALID when a number is not finite, which JSON has no form for:

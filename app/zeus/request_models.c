@@ -3,8 +3,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "zeus/python_repr.h"
 #include "zeus/model_fields.h"
-#include "zeus/request_body.h"
+#include "zeus/request_input.h"
 
 /* ---- POST /jobs ------------------------------------------------------------------------------------------- */
 
@@ -44,7 +45,7 @@ static void check_eta(struct model_run *run, const struct field *field, struct f
 static void check_beta(struct model_run *run, const struct field *field, struct field_value *value) {
     if (value->number > 0) return;
     kerf_text_add(&run->message, "Invalid beta_knob(");
-    kerf_text_python_float(&run->message, value->number);
+    python_float_repr(value->number, &run->message);
     kerf_text_add(&run->message, "). To disable early stop, set beta_knob = None to disable or positive value.");
     model_fail(run, field->name, -1, "value_error", NULL);
 }
@@ -182,34 +183,34 @@ static const struct model job_model = MODEL(job_fields, check_job);
 static const struct model report_model = MODEL(report_fields, NULL);
 static const struct model trial_model = MODEL(trial_fields, NULL);
 
-static int32_t parse(const struct model *model, const struct request_body *body, int32_t flags, struct pool *pool,
+static int32_t parse(const struct model *model, const struct request_body *body, int32_t flags, struct arena *arena,
                      void *structure, struct request_refusal *refusal) {
     const struct python_value *object;
-    int32_t code = request_read_body(body, pool, &object, refusal);
-    return code == KERF_OK ? model_fields_read(model, object, flags, pool, structure, refusal) : code;
+    int32_t code = request_read_body(body, arena, &object, refusal);
+    return code == KERF_OK ? model_fields_read(model, object, flags, arena, structure, refusal) : code;
 }
 
-int32_t request_parse_job(const struct request_body *body, int32_t flags, struct pool *pool,
+int32_t request_parse_job(const struct request_body *body, int32_t flags, struct arena *arena,
                           struct kerf_job_spec *ret_spec, struct request_refusal *refusal) {
     struct kerf_job_spec spec;
     kerf_job_spec_defaults(&spec);
-    int32_t code = parse(&job_model, body, flags, pool, &spec, refusal);
+    int32_t code = parse(&job_model, body, flags, arena, &spec, refusal);
     if (code == KERF_OK) *ret_spec = spec;
     return code;
 }
 
-int32_t request_parse_report(const struct request_body *body, int32_t flags, struct pool *pool,
+int32_t request_parse_report(const struct request_body *body, int32_t flags, struct arena *arena,
                              struct request_report *ret_report, struct request_refusal *refusal) {
     struct request_report report = {.job_id = NULL};
-    int32_t code = parse(&report_model, body, flags, pool, &report, refusal);
+    int32_t code = parse(&report_model, body, flags, arena, &report, refusal);
     if (code == KERF_OK) *ret_report = report;
     return code;
 }
 
-int32_t request_parse_trial(const struct request_body *body, int32_t flags, struct pool *pool,
+int32_t request_parse_trial(const struct request_body *body, int32_t flags, struct arena *arena,
                             struct request_trial *ret_trial, struct request_refusal *refusal) {
     struct request_trial trial = {.job_id = NULL};
-    int32_t code = parse(&trial_model, body, flags, pool, &trial, refusal);
+    int32_t code = parse(&trial_model, body, flags, arena, &trial, refusal);
     if (code == KERF_OK) *ret_trial = trial;
     return code;
 }

@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include "server/decisions.h"
 #include "zeus/python_text.h"
+#include "zeus/zeus_words.h"
 
 /* How old what is stored of a trial's last sign of life may be, as a part of its lease, and at most. */
 static const double SEEN_PART = 1.0 / 8, SEEN_MOST_S = 60;
@@ -36,7 +37,7 @@ static void answer_null(struct exchange *exchange) {
 
 static int choose_job_id(struct exchange *exchange) {
     unsigned char random[4];
-    char *job_id = pool_take(&exchange->pool, strlen(exchange->spec.job_id_prefix) + 10, 1);
+    char *job_id = arena_take(&exchange->arena, strlen(exchange->spec.job_id_prefix) + 10, 1);
     if (job_id == NULL || getrandom(random, sizeof random, 0) != sizeof random) return 0;
     sprintf(job_id, "%s-%02x%02x%02x%02x", exchange->spec.job_id_prefix, random[0], random[1], random[2], random[3]);
     exchange->spec.job_id = job_id;
@@ -108,7 +109,7 @@ void zeus_register(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
     int32_t code =
-        request_parse_job(&body, server_request_flags(exchange->server), &exchange->pool, &exchange->spec, &refusal);
+        request_parse_job(&body, server_request_flags(exchange->server), &exchange->arena, &exchange->spec, &refusal);
     if (code != KERF_OK) {
         exchange_refuse(exchange, &refusal);
         return;
@@ -127,7 +128,7 @@ void zeus_register(struct exchange *exchange) {
 
 static void parse_query_and(struct exchange *exchange, exchange_step step) {
     struct request_refusal refusal = {0};
-    int32_t code = request_parse_query(exchange->query.bytes, exchange->query.length, &exchange->pool,
+    int32_t code = request_parse_query(exchange->query.bytes, exchange->query.length, &exchange->arena,
                                        &exchange->report.job_id, &refusal);
     if (code != KERF_OK)
         exchange_refuse(exchange, &refusal);
@@ -177,12 +178,12 @@ static void predict_in_turn(struct exchange *exchange) {
     const char *job_id = exchange->report.job_id;
     if (!decision_open(exchange, job_id)) return;
     if (exchange->held.job == 0) {
-        kerf_job_text_unknown_predict(job_id, &exchange->message);
+        zeus_say_no_job_to_predict(job_id, &exchange->message);
         answer_message(exchange, 400);
         decision_finish(exchange);
         return;
     }
-    int32_t code = kerf_job_predict(exchange->turn.entry->job, clock_now_s(), decision, &exchange->message, &err);
+    int32_t code = kerf_job_predict(exchange->turn.entry->job, clock_now_s(), decision, &err);
     if (code != KERF_OK) {
         decision_fail(exchange, code, &err);
         return;
@@ -200,6 +201,7 @@ static void predict_in_turn(struct exchange *exchange) {
         exchange->write.reason = said(&exchange->reason);
         answer_trial(exchange, job_id);
     } else {
+        zeus_say_decision(exchange->turn.entry->job, decision, &exchange->message);
         answer_message(exchange, 500);
     }
     if (decision->changes || decision->num_expired)
@@ -275,7 +277,7 @@ static void report_in_turn(struct exchange *exchange) {
     struct kerf_error err = {.code = KERF_OK};
     if (!decision_open(exchange, asked->job_id)) return;
     if (exchange->held.job == 0) {
-        kerf_job_text_unknown_report(asked->job_id, &exchange->message);
+        zeus_say_no_job_to_report(asked->job_id, &exchange->message);
         answer_message(exchange, 400);
         decision_finish(exchange);
         return;
@@ -298,11 +300,12 @@ static void report_in_turn(struct exchange *exchange) {
         return;
     }
     int32_t code = kerf_job_report(exchange->turn.entry->job, there ? &exchange->trial : NULL, report, clock_now_s(),
-                                   &result, &exchange->message, &err);
+                                   &result, &err);
     if (code != KERF_OK) {
         decision_fail(exchange, code, &err);
         return;
     }
+    zeus_say_answer(exchange->turn.entry->job, report, &result, &exchange->message);
     answer_report(exchange, &result);
     finish_with(exchange, result.changes);
 }
@@ -310,7 +313,7 @@ static void report_in_turn(struct exchange *exchange) {
 void zeus_report(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
-    int32_t code = request_parse_report(&body, server_request_flags(exchange->server), &exchange->pool,
+    int32_t code = request_parse_report(&body, server_request_flags(exchange->server), &exchange->arena,
                                         &exchange->report, &refusal);
     exchange->late = refusal.late;
     if (code != KERF_OK)
@@ -326,9 +329,8 @@ static void end_in_turn(struct exchange *exchange) {
     struct kerf_answer result = {.status = KERF_JOB_UNKNOWN_TRIAL};
     if (!decision_open(exchange, asked->job_id)) return;
     if (exchange->held.job == 0) {
-        kerf_job_text_unknown_trial(asked->job_id, asked->batch_size, asked->trial_number, &exchange->message);
+        zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &exchange->message);
     } else {
-        struct kerf_error err;
         int there = decision_load_trial(exchange, asked->batch_size, asked->trial_number);
         if (there < 0) return;
         if (exchange->is_forgotten) { /* it ended, so there is nothing to do */
@@ -336,13 +338,8 @@ static void end_in_turn(struct exchange *exchange) {
             decision_finish(exchange);
             return;
         }
-        int32_t code = kerf_job_end(exchange->turn.entry->job, there ? &exchange->trial : NULL, asked->batch_size,
-                                    asked->trial_number, clock_now_s(), &result, &exchange->message);
-        if (code != KERF_OK) {
-            kerf_error_set(&err, code, "the trial could not be ended");
-            decision_fail(exchange, code, &err);
-            return;
-        }
+        result = kerf_job_end(exchange->turn.entry->job, there ? &exchange->trial : NULL, clock_now_s());
+        if (!there) zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &exchange->message);
     }
     if (result.status == KERF_JOB_ANSWERED)
         answer_null(exchange);
@@ -357,8 +354,8 @@ static void end_in_turn(struct exchange *exchange) {
 void zeus_end(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
-    int32_t code =
-        request_parse_trial(&body, server_request_flags(exchange->server), &exchange->pool, &exchange->ended, &refusal);
+    int32_t code = request_parse_trial(&body, server_request_flags(exchange->server), &exchange->arena,
+                                       &exchange->ended, &refusal);
     if (code != KERF_OK)
         exchange_refuse(exchange, &refusal);
     else if (say_not_positive(exchange, exchange->ended.batch_size, exchange->ended.trial_number))

@@ -112,8 +112,7 @@ struct kerf_panel {
 
     const struct kerf_chart_row *rows; /* [num_rows] bars, columns, curves and matrices */
     int32_t num_rows;
-    const char *const
-        *parts; /* [num_parts] legend of the parts, the same colours in every panel of the figure
+    const char *const *parts; /* [num_parts] legend of the parts, the same colours in every panel of the figure
                    that names the same part; NULL for curves, steps and matrices. In lanes "forward", "backward",
                    "... input ..." and "... weight ..." have colours of their own; at most
                    200 parts */
@@ -121,6 +120,9 @@ struct kerf_panel {
     const double *xs; /* [num_xs] curves: the places on the x axis, above 0 (linear: not below 0), rising; else NULL.
                          Powers of two get powers of two as ticks on a logarithmic axis */
     int32_t num_xs;   /* matrices: cells in a row */
+
+    int32_t beside; /* bars: 1: stands to the right of the panel of bars before it, which has as many rows, in the same
+                       rows: its labels and details are not drawn again */
 
     double limit;            /* a line across the bars, curves or steps at this value, 0: none; the note of a bar that
                                 is longer has the colour of the line. Matrices: above 1, the ratio from which on all

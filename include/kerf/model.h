@@ -91,6 +91,7 @@ struct kerf_model {
     int64_t num_hidden_layers;       /* 1 .. 2^20 */
     int64_t num_attention_heads;     /* h, 1 .. 2^20 */
     int64_t max_position_embeddings; /* the default sequence length, 1 .. 2^30; 0: not given */
+    uint32_t overridden;             /* which fields kerf_problem_set has changed since */
 
     char family[KERF_NAME_SIZE];       /* "llama", "deepseek_v3", ...: the model_type that kerf read it as */
     char architecture[KERF_NAME_SIZE]; /* "LlamaForCausalLM" */

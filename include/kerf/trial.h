@@ -15,7 +15,7 @@
 #ifndef KERF_TRIAL_H
 #define KERF_TRIAL_H
 
-#include "kerf/tune.h"
+#include "kerf/setting.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -60,8 +60,13 @@ struct kerf_trial_command {
     int64_t memory_cap_bytes; /* of a trial with its children: a cgroup of its own where one can be made, else
                                  RLIMIT_AS; 0: none */
     int32_t show_output;      /* 1: what the program writes goes on to standard error */
-    int32_t watch_machine;    /* 1: measure what else this machine did meanwhile */
-    const char *root;         /* a folder that stands for / where the system tells of that, for tests; NULL: / */
+    int32_t watch_machine; /* 1: measure what else this machine did meanwhile. After a trial in which others were busy
+                                 kerf_trial_wait also looks at the gap behind it, for twice the trial's time and 0.5 s at
+                                 most */
+    const char *root;      /* a folder that stands for / where the system tells of that, for tests; NULL: / */
+    void (*warn)(void *context, const char *line); /* what the person should know while trials run; NULL: nothing */
+    void *warn_context;
+    double silence_s; /* a worker that is not ready by then is warned of, once; 0: 10 */
 };
 
 struct kerf_trial_runner;
@@ -87,10 +92,12 @@ KERF_API void kerf_trial_command_write(const struct kerf_tune_space *space, cons
 /** What else the machine did while a trial ran. Shares are of the trial's wall time times the processors that it
  * could use; NAN where the system does not tell. */
 struct kerf_trial_machine {
-    double others;      /* processor time of others (/proc/stat without the trial's own), in processors */
-    double steal;       /* taken by the hypervisor, in processors */
-    double pressure;    /* share of the time in which something waited for a processor (PSI, cpu some) */
-    double frequency;   /* mean clock over the highest allowed */
+    double others;    /* processor time of others (/proc/stat without the trial's own), in processors */
+    double between;   /* the same in the gaps before and after the trial, in which nothing is measured: the larger one;
+                           NAN: a gap was not looked at, or was too short to tell */
+    double steal;     /* taken by the hypervisor, in processors */
+    double pressure;  /* share of the time in which something waited for a processor (PSI, cpu some) */
+    double frequency; /* mean clock over the highest allowed */
     int32_t processors; /* that the trial may use */
 };
 
@@ -121,7 +128,8 @@ KERF_API int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot
 KERF_API int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int32_t wake_fd,
                                  struct kerf_trial_result *ret_result, int32_t *ret_ended, struct kerf_error *err);
 
-/** 1 when the machine was too busy with other things for the observation to count; says why in reason. */
+/** 1 when the machine was too busy with other things for the observation to count; says why in reason. What others use
+ * while a trial runs, and in neither gap beside it, is the work of the trial's own server, and is no disturbance. */
 KERF_API int32_t kerf_trial_disturbed(const struct kerf_trial_result *result, char *reason, size_t size);
 
 /** The trial time-out of trials that begin from now on, in place of the command's; 0: none but `limit`. */

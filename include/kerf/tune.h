@@ -15,36 +15,13 @@
 #ifndef KERF_TUNE_H
 #define KERF_TUNE_H
 
-#include "kerf/json.h"
+#include "kerf/setting.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* ---- Settings --------------------------------------------------------------------------------------------- */
-
-enum kerf_tune_kind {
-    KERF_TUNE_INTEGER, /* ascending integers: near values are alike */
-    KERF_TUNE_CHOICE,  /* words without an order */
-    KERF_TUNE_FLAG     /* words in the command, or none */
-};
-
-struct kerf_tune_param {
-    const char *name;
-    int32_t kind;             /* enum kerf_tune_kind */
-    int32_t num_values;       /* 1 or more; a flag has 2: off, on */
-    const int64_t *integers;  /* [num_values] of KERF_TUNE_INTEGER, else NULL */
-    const char *const *texts; /* [num_values] what stands for {name} in a command; "" of a flag that is off */
-};
-
-/** What may be chosen: the grid of all parameters' values without what the constraints forbid. */
-struct kerf_tune_space {
-    const struct kerf_tune_param *params; /* [num_params] */
-    const int32_t *values;                /* [num_settings][num_params]: indexes into a parameter's values */
-    int32_t num_params;
-    int32_t num_settings;    /* 1 or more; in the order of the grid, the last parameter fastest */
-    int32_t default_setting; /* index, -1: none was named */
-};
+/* ---- Settings: what they and observations are is in kerf/setting.h -------------------------------------------- */
 
 /**
  * A space from what a command line says.
@@ -70,52 +47,6 @@ KERF_API int32_t kerf_tune_space_find(const struct kerf_tune_space *space, const
  * KERF_EUNKNOWN where it is none of the space. */
 KERF_API int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *text, int32_t *ret_setting,
                                         struct kerf_error *err);
-KERF_API void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t setting, struct kerf_text *out);
-
-/** One value of a parameter as kerf_tune_setting_write writes it: its text; of a flag "off" or "on". */
-KERF_API const char *kerf_tune_value_word(const struct kerf_tune_param *param, int32_t value);
-
-/** "key":{"batch":512,"kv":"f16","map":true}; key as in kerf/json.h. */
-KERF_API void kerf_tune_setting_json(struct kerf_json *json, const char *key, const struct kerf_tune_space *space,
-                                     int32_t setting);
-
-/* ---- Observations ----------------------------------------------------------------------------------------- */
-
-enum kerf_tune_outcome {
-    KERF_TUNE_VALUE,    /* measured */
-    KERF_TUNE_CENSORED, /* stopped at `value`: the whole would have been more */
-    KERF_TUNE_FAILED    /* no value; what happened is in `failure` */
-};
-
-/* X(name, word, what it means) */
-#define KERF_TUNE_FAILURES(X)                                                                                          \
-    X(KERF_TUNE_FAILURE_NONE, "none", "it did not fail")                                                               \
-    X(KERF_TUNE_FAILURE_MEMORY, "memory", "out of memory")                                                             \
-    X(KERF_TUNE_FAILURE_CRASH, "crash", "ended by a signal, or with a status that is no success")                      \
-    X(KERF_TUNE_FAILURE_LOAD, "load", "not ready within the load time-out")                                            \
-    X(KERF_TUNE_FAILURE_HANG, "hang", "no answer within the trial time-out")                                           \
-    X(KERF_TUNE_FAILURE_OUTPUT, "output", "no number where one was expected")                                          \
-    X(KERF_TUNE_FAILURE_OTHER, "other", "what the program said")
-
-enum kerf_tune_failure {
-#define KERF_TUNE_FAILURE_ENUM(name, word, meaning) name,
-    KERF_TUNE_FAILURES(KERF_TUNE_FAILURE_ENUM)
-#undef KERF_TUNE_FAILURE_ENUM
-        KERF_TUNE_FAILURE_COUNT
-};
-KERF_API const char *kerf_tune_failure_word(int32_t failure);
-
-struct kerf_tune_observation {
-    int32_t setting;
-    int32_t outcome;       /* enum kerf_tune_outcome */
-    int32_t failure;       /* enum kerf_tune_failure */
-    int32_t slot;          /* which of the machines or places that run trials, 0 .. */
-    int32_t warmup;        /* 1: counts as an observation, and says nothing about its setting: of a program that warms
-                              up, or of a worker that failed before it was told the setting */
-    int32_t disturbed;     /* 1: the machine was busy with something else; measured again, and not used */
-    double value;          /* in the objective's unit */
-    double start_s, end_s; /* of one clock for the whole study: what drifts, drifts with it */
-};
 
 /* ---- A study ---------------------------------------------------------------------------------------------- */
 
@@ -179,7 +110,7 @@ KERF_API int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32
                                       int32_t slot, struct kerf_tune_decision *ret_decision, struct kerf_error *err);
 
 /** The most observations that the question, or else its policy, allows; disturbed ones are not counted. */
-KERF_API int32_t kerf_tune_study_most(const struct kerf_tune_study *study);
+KERF_API int32_t kerf_tune_study_max_observations(const struct kerf_tune_study *study);
 
 /* ---- The answer ------------------------------------------------------------------------------------------- */
 
@@ -197,7 +128,8 @@ KERF_API const char *kerf_tune_status_word(int32_t status); /* "measured", "cens
 struct kerf_tune_estimate {
     int32_t status; /* enum kerf_tune_status */
     int32_t observations, censored, failed;
-    double mean;               /* of the objective; NAN where nothing can be said */
+    double mean;               /* of the objective as the policy estimates it; NAN where nothing can be said */
+    double observed_mean;      /* plain mean of the runs that ended by themselves; NAN: none did */
     double interval[2];        /* holds the mean with `confidence` */
     double bound;              /* the most that a run of it was stopped at, as the machine was then; NAN: none was */
     double probability_within; /* that it is within `within` of the best of all settings; NAN: the policy tells none */
@@ -209,8 +141,12 @@ struct kerf_tune_answer {
     int32_t best;        /* setting, -1 while nothing was measured */
     int32_t recommended; /* the preferred one of those that are within the margin; else best */
     int32_t observations, censored, failed, disturbed;
-    int32_t open; /* settings that may still be measured: neither skipped nor left out after failures */
-    double noise; /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated */
+    int32_t earlier;         /* observations of earlier studies that count */
+    int32_t earlier_dropped; /* earlier studies that this study's observations contradict, and that do not count */
+    int32_t open;            /* settings that may still be measured: neither skipped nor left out after failures */
+    int32_t looked_at;       /* settings among which `best` was sought: all, or a part of a large space */
+    double noise; /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated;
+                     0: repeated runs agreed exactly, and means are those observed */
     double drift; /* by what the objective of one setting changed from the first run to the last, as a factor; 1: not */
     double default_gain;     /* default's mean over best's (for maximize best's over default's): 1.04; NAN: unknown */
     double gain_interval[2]; /* with `confidence` */

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "spec/catalogue.h"
 #include "spec/families/family.h"
 #include "spec/files.h"
 #include "spec/model.h"
@@ -119,7 +118,7 @@ int32_t kerf_model_parse(const char *json, size_t length, const char *source, st
 }
 
 int32_t kerf_model_load(const char *name_or_file, struct kerf_model *ret_model, struct kerf_error *err) {
-    return description_load(name_or_file, catalogue_models, "model", read_model, ret_model, err);
+    return description_load(name_or_file, "models", read_model, ret_model, err);
 }
 
 /* ---- Fields that may be set --------------------------------------------------------------------------- */
@@ -139,6 +138,7 @@ static const struct model_field {
     FIELD(vocab_size, 0, KERF_COUNT_MAX),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+_Static_assert(FIELDS <= 32, "a bit of kerf_model.overridden for each field");
 
 static int64_t *value_of(struct kerf_model *model, const struct model_field *field) {
     return (int64_t *)(void *)((char *)model + field->offset);
@@ -158,9 +158,26 @@ int32_t model_set_field(struct kerf_model *model, const char *key, double value,
             return kerf_error_set(err, KERF_EINVALID, "%s must be a whole number from 1 to %lld, not %.17g", key,
                                   (long long)field->most, value);
         *value_of(model, field) = (int64_t)value;
+        model->overridden |= 1u << i;
         return KERF_OK;
     }
     return kerf_error_set(err, KERF_EUNKNOWN, "a model has no field '%.64s'", key);
+}
+
+void model_overridden_json(struct kerf_json *json, const struct kerf_model *model) {
+    struct kerf_model copy = *model;
+    for (size_t i = 0; i < FIELDS; i++)
+        if (model->overridden & 1u << i) kerf_json_integer(json, fields[i].name, *value_of(&copy, &fields[i]));
+}
+
+void model_overridden_text(struct kerf_text *out, const struct kerf_model *model, const char *gap) {
+    struct kerf_model copy = *model;
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (!(model->overridden & 1u << i)) continue;
+        kerf_text_printf(out, "%s%s ", gap, fields[i].name);
+        kerf_text_count(out, *value_of(&copy, &fields[i]));
+        gap = ", ";
+    }
 }
 
 static void replace(int64_t *value, int64_t before, int64_t now) {

@@ -185,6 +185,7 @@ void study_entry_members(struct kerf_json *json, const struct study_entry *entry
     if (!isnan(result->cpu_s)) kerf_json_number(json, "cpu_s", result->cpu_s);
     if (result->peak_bytes) kerf_json_integer(json, "peak_bytes", result->peak_bytes);
     if (!isnan(result->machine.others)) kerf_json_number(json, "others", result->machine.others);
+    if (!isnan(result->machine.between)) kerf_json_number(json, "others_between", result->machine.between);
     if (!isnan(result->machine.steal)) kerf_json_number(json, "steal", result->machine.steal);
     if (!isnan(result->machine.pressure)) kerf_json_number(json, "pressure", result->machine.pressure);
     if (!isnan(result->machine.frequency)) kerf_json_number(json, "frequency", result->machine.frequency);

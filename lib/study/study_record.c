@@ -83,6 +83,7 @@ static int32_t read_entry(struct study_record *record, const json_t *line, struc
     result->cpu_s = real_or(line, "cpu_s", NAN);
     result->peak_bytes = json_integer_value(json_object_get(line, "peak_bytes"));
     result->machine.others = real_or(line, "others", NAN);
+    result->machine.between = real_or(line, "others_between", NAN);
     result->machine.steal = real_or(line, "steal", NAN);
     result->machine.pressure = real_or(line, "pressure", NAN);
     result->machine.frequency = real_or(line, "frequency", NAN);

@@ -7,6 +7,7 @@
 #include <jansson.h>
 #include "base/option.h"
 #include "kerf/trial.h"
+#include "kerf/tune.h"
 
 enum { STUDY_SLOTS_MAX = 256 };
 

@@ -34,8 +34,8 @@ struct slot {
 struct study_run {
     struct study_state state;
     const struct study_plan *plan;
-    const char *const *skipped;      /* [num_settings] or NULL: as the journal has it, else as the plan */
-    struct study_request request;    /* the plan's, with the earlier studies */
+    const char *const *skipped;     /* [num_settings] or NULL: as the journal has it, else as the plan */
+    struct study_request request;   /* the plan's, with the earlier studies */
     struct string_list earlier_ids; /* owned */
     struct kerf_tune_space *space;
     struct study_earlier earlier;
@@ -509,20 +509,21 @@ static void warn(const struct study_run *run) {
     study_request_key(request, key);
     if (resumed && strcmp(key, resumed->key) != 0)
         run->plan->warn(
+            run->plan->show_context,
             "the program, a file that it is given or the machine has changed since the study began: what was "
             "measured then counts as if measured now. Without --resume a study begins anew");
     if (request->launcher && is_local) {
         snprintf(line, sizeof line,
                  "--objective %s with --launcher is that of the launcher's processes on this machine",
                  request->objective);
-        run->plan->warn(line);
+        run->plan->warn(run->plan->show_context, line);
     }
     if (request->slots > 1 && request->launcher == NULL && kerf_trial_processors(run->runner) == 0) {
         snprintf(line, sizeof line,
                  "%d slots share this machine's processors and disturb each other; fewer slots, or a --launcher, "
                  "measure better",
                  request->slots);
-        run->plan->warn(line);
+        run->plan->warn(run->plan->show_context, line);
     }
 }
 
@@ -530,6 +531,8 @@ static int32_t prepare(struct study_run *run, struct kerf_error *err) {
     const struct study_plan *plan = run->plan;
     int32_t code = begin(run, plan->request, err);
     if (code == KERF_OK) code = study_request_command(&run->request, &run->command, err);
+    run->command.warn = plan->warn;
+    run->command.warn_context = plan->show_context;
     if (code == KERF_OK) code = make_study(run, NULL, err);
     if (code != KERF_OK) return code;
     run->slots = calloc((size_t)run->request.slots, sizeof *run->slots);

@@ -51,7 +51,7 @@ struct study_plan {
     double patience_s;          /* for how long a busy machine is waited for; 0: 31 */
     int32_t keep_journal, use_earlier;
     int wake_fd;                    /* readable after Ctrl-C; -1: none */
-    void (*warn)(const char *line); /* what the person should know before it begins; NULL */
+    void (*warn)(void *show_context, const char *line); /* what the person should know; NULL */
     int (*interrupted)(void);
     void (*show)(void *context, struct study_state *state); /* after every change and once a second; NULL */
     void *show_context;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that runs once and ends: the time that takes, or what it used or printed. */
 #include <math.h>
-#include "trial/trial_slot.h"
+#include "trial/objective.h"
 
 /* Processor time is looked at now and then, never more often, so that looking costs nothing. */
 static const double LOOK_S = 0.5;
@@ -13,7 +13,7 @@ static double next_look_s(const struct slot *slot, double used_s, double now_s) 
 
 static void begin(struct slot *slot, double now_s) {
     struct trial *trial = &slot->trial;
-    if (!(trial->limit > 0) || !objective_is_time(slot)) return;
+    if (!(trial->limit > 0) || !slot_measures_time(slot)) return;
     trial->cut_s = slot->runner->command.objective == KERF_TRIAL_WALL ? trial->start_s + trial->limit
                                                                       : next_look_s(slot, 0, now_s);
 }

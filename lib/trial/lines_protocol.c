@@ -7,7 +7,7 @@
  * under way has come: its line is late even if it takes as long beside the sample as any before it took.
  */
 #include <math.h>
-#include "trial/trial_slot.h"
+#include "trial/objective.h"
 
 static const double NEAR_END_S = 0.1; /* a program that has said its last sample ends by itself: a whole result */
 

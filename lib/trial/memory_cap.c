@@ -102,3 +102,15 @@ int64_t memory_cap_kills(const struct memory_cap *cap) {
     int64_t kills = cap->folder[0] ? read_number(cap->folder, "memory.events", "oom_kill") : 0;
     return kills > 0 ? kills : 0;
 }
+
+int64_t machine_memory_kills(const char *root) {
+    char path[512], line[256];
+    snprintf(path, sizeof path, "%s/proc/vmstat", root);
+    FILE *file = fopen(path, "re");
+    long long kills = -1;
+    if (file == NULL) return -1;
+    while (kills < 0 && fgets(line, sizeof line, file))
+        if (strncmp(line, "oom_kill ", 9) == 0) kills = strtoll(line + 9, NULL, 10);
+    fclose(file);
+    return kills;
+}

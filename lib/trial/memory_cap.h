@@ -14,11 +14,14 @@ struct memory_cap {
     int procs_fd;     /* what a process writes 0 to, to join */
 };
 
-/* 1: it was made. bytes: the cap, 0: none, it is only measured. root: as in machine_load.h. */
+/* 1: it was made. bytes: the cap, 0: none, it is only measured. root: as in interference.h. */
 int memory_cap_open(struct memory_cap *cap, const char *root, int32_t slot, int64_t bytes);
 void memory_cap_close(struct memory_cap *cap);
 
 int64_t memory_cap_peak(const struct memory_cap *cap);  /* 0: not known */
 int64_t memory_cap_kills(const struct memory_cap *cap); /* processes that the cap ended */
+
+/* How often the kernel has ended a process for want of memory; -1 where it does not tell. */
+int64_t machine_memory_kills(const char *root);
 
 #endif

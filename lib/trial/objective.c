@@ -2,18 +2,11 @@
 /* Where the number of a trial comes from: a clock, the system's account of the program, or what the program printed. */
 #include <math.h>
 #include <string.h>
-#include "trial/failure_words.h"
-#include "trial/json_path.h"
-#include "trial/trial_slot.h"
+#include "trial/objective.h"
 
 enum { CAPTURED_MOST = 32 << 20 }; /* bytes of output in which a JSON value is looked for: the last ones */
 
 static const char *const objective_names[] = {"wall time", "CPU time", "memory", "regex", "JSON", "value"};
-
-int objective_is_time(const struct slot *slot) {
-    int32_t objective = slot->runner->command.objective;
-    return objective == KERF_TRIAL_WALL || objective == KERF_TRIAL_CPU;
-}
 
 /* ---- Checking ------------------------------------------------------------------------------------------------ */
 

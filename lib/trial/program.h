@@ -10,9 +10,9 @@
 
 #include <poll.h>
 #include "trial/child.h"
-#include "trial/descendants.h"
+#include "trial/process_family.h"
 #include "trial/memory_cap.h"
-#include "trial/output_lines.h"
+#include "trial/program_output.h"
 
 enum program_stream { STREAM_OUT, STREAM_ERR, STREAMS };
 
@@ -22,19 +22,6 @@ enum program_stage {
     STAGE_ASKED,      /* its input is closed */
     STAGE_TERMINATED, /* SIGTERM */
     STAGE_KILLED,     /* SIGKILL */
-};
-
-/* What the programs of a runner share: each slot has two, the trial's (2 * slot) and a shell (2 * slot + 1). */
-struct program_family {
-    int32_t slots;
-    double grace_s;
-    int show_output;
-    uint64_t since;         /* descendants_now() at its beginning */
-    pid_t guard;            /* the one child that is nobody's program */
-    volatile pid_t *roots;  /* [2 * slots] first processes, which the guard knows, too; 0: none */
-    double *cpu_s;          /* [2 * slots] of those that were reaped, of all programs that were there */
-    int64_t *peak_bytes;    /* [2 * slots] of those that were reaped, of the last program there */
-    struct descendants all; /* as last read */
 };
 
 struct program {
@@ -63,7 +50,7 @@ struct program_launch {
     int has_input;     /* a pipe; else /dev/null */
     int wants_group;   /* a cgroup to measure memory in */
     int64_t cap_bytes; /* 0: none */
-    const char *root;  /* as in machine_load.h */
+    const char *root;  /* as in interference.h */
     int death_signal;  /* as in child.h, and the next one */
     const cpu_set_t *processors;
 };
@@ -92,19 +79,5 @@ int program_poll(const struct program *program, struct pollfd *fds, double *unti
 double program_cpu_s(const struct program *program);
 
 void program_free(struct program *program); /* of one that is gone */
-
-/* ---- The family --------------------------------------------------------------------------------------------- */
-
-/* Reads family->all, says whose each process is, and takes the zombies of orphans. 1 when the list is whole for sure:
- * while a process ends its children move up the tree, past what was read, and its environment is gone. Then it is read
- * again. */
-int program_family_read(struct program_family *family);
-
-/* What wait4 told of a process of the program at index. */
-struct rusage;
-void program_reaped(struct program_family *family, int32_t index, const struct rusage *usage);
-
-/* Kills what is left of anybody's: for the end. */
-void program_family_end(struct program_family *family);
 
 #endif

@@ -9,26 +9,37 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
-#include "trial/failure_words.h"
+#include "base/clock.h"
+#include "trial/objective.h"
 #include "trial/placeholders.h"
-#include "trial/processor_share.h"
-#include "trial/trial_slot.h"
 
 enum { SLOTS_MOST = 1024, WORDS_MOST = 100000 };
-static const double LOAD_TIMEOUT_S = 600, GRACE_S = 2;
+static const double LOAD_TIMEOUT_S = 600, GRACE_S = 2, SILENCE_S = 10;
 static const double LAUNCHER_GRACE_S = 10; /* it has to end what runs elsewhere */
+
+/* ---- Protocols: each is a file of its own ------------------------------------------------------------------------ */
+
+static const struct trial_protocol *const protocols[] = {&exit_protocol, &lines_protocol, &worker_protocol,
+                                                         &llama_bench_protocol};
+enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
+
+/* The first is the default. */
+static const struct trial_protocol *find_protocol(const char *name) {
+    if (name == NULL) return protocols[0];
+    for (int i = 0; i < PROTOCOLS; i++)
+        if (strcmp(protocols[i]->about.name, name) == 0) return protocols[i];
+    return NULL;
+}
+
+const struct kerf_trial_protocol *kerf_trial_protocol_at(size_t index) {
+    return index < PROTOCOLS ? &protocols[index]->about : NULL;
+}
 
 /* ---- What programs write ------------------------------------------------------------------------------------ */
 
 static void remember(struct trial *trial, enum program_stream stream, const char *line) {
     quote_line(line, trial->said[stream], sizeof trial->said[stream]);
     if (says_out_of_memory(line)) quote_line(line, trial->memory, sizeof trial->memory);
-}
-
-void slot_stray_line(const struct slot *slot, const char *line, size_t length) {
-    if (slot->runner->command.show_output) return; /* it is there already */
-    program_pass_on(line, length);
-    program_pass_on("\n", 1);
 }
 
 static void program_line(void *context, enum program_stream stream, char *line, size_t length) {
@@ -39,7 +50,7 @@ static void program_line(void *context, enum program_stream stream, char *line, 
     if (!is_heard && stream == STREAM_OUT && slot->runner->protocol->is_persistent) slot_stray_line(slot, line, length);
     if (trial->phase != PHASE_LOAD && trial->phase != PHASE_RUN) return;
     if (!is_answer) remember(trial, stream, line);
-    if (!trial->is_decided) slot->runner->protocol->line(slot, stream, line, length, trial_clock());
+    if (!trial->is_decided) slot->runner->protocol->line(slot, stream, line, length, clock_ticks_s());
 }
 
 static void shell_line(void *context, enum program_stream stream, char *line, size_t length) {
@@ -77,6 +88,7 @@ static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error
     code = check_number(command->load_timeout_s, "the load time-out", err);
     if (code == KERF_OK) code = check_number(command->trial_timeout_s, "the trial time-out", err);
     if (code == KERF_OK) code = check_number(command->grace_s, "the grace", err);
+    if (code == KERF_OK) code = check_number(command->silence_s, "the silence of a worker", err);
     if (code == KERF_OK) code = objective_check(runner->protocol, runner, err);
     if (code == KERF_OK) code = placeholders_check(runner->space, command, runner->protocol->is_persistent, err);
     return code;
@@ -157,10 +169,11 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
     runner->command = *command;
     runner->root = command->root ? command->root : "";
     runner->guard.pipe = -1;
-    runner->created_s = trial_clock();
-    runner->protocol = trial_protocol_find(command->protocol);
+    runner->created_s = clock_ticks_s();
+    runner->protocol = find_protocol(command->protocol);
     if (runner->command.slots == 0) runner->command.slots = 1;
     if (runner->command.load_timeout_s == 0) runner->command.load_timeout_s = LOAD_TIMEOUT_S;
+    if (runner->command.silence_s == 0) runner->command.silence_s = SILENCE_S;
     if (runner->command.grace_s == 0) runner->command.grace_s = command->launcher ? LAUNCHER_GRACE_S : GRACE_S;
     int32_t code = check_command(runner, err);
     if (code == KERF_OK) runner->knows_setting = command->prepare || placeholders_any(command);
@@ -186,14 +199,14 @@ static int sleep_until(struct kerf_trial_runner *runner, double until_s, int wak
         count += (nfds_t)program_poll(&runner->slots[i].program, fds + count, &until_s);
         count += (nfds_t)program_poll(&runner->slots[i].shell, fds + count, &until_s);
     }
-    double left_s = fmax(0, until_s - trial_clock());
+    double left_s = fmax(0, until_s - clock_ticks_s());
     const struct timespec left = {(time_t)fmin(left_s, 1e6), (long)(1e9 * (left_s - floor(left_s)))};
     ppoll(fds, count, isfinite(until_s) ? &left : NULL, NULL);
     return wake_fd >= 0 && fds[0].revents != 0;
 }
 
 static void step_all(struct kerf_trial_runner *runner) {
-    for (int32_t i = 0; i < runner->command.slots; i++) slot_step(&runner->slots[i], trial_clock());
+    for (int32_t i = 0; i < runner->command.slots; i++) slot_step(&runner->slots[i], clock_ticks_s());
 }
 
 static struct slot *find_phase(struct kerf_trial_runner *runner, int is_done) {
@@ -219,7 +232,7 @@ static void place_in_time(struct slot *slot) {
 
 int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int32_t wake_fd,
                         struct kerf_trial_result *ret_result, int32_t *ret_ended, struct kerf_error *err) {
-    double until_s = timeout_s < 0 ? (double)INFINITY : trial_clock() + timeout_s;
+    double until_s = timeout_s < 0 ? (double)INFINITY : clock_ticks_s() + timeout_s;
     if (find_phase(runner, 0) == NULL) return kerf_error_set(err, KERF_EINVALID, "no trial runs that could end");
     for (;;) {
         step_all(runner);
@@ -231,7 +244,7 @@ int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int3
             done->trial.phase = PHASE_NONE;
             return KERF_OK;
         }
-        if (trial_clock() >= until_s) {
+        if (clock_ticks_s() >= until_s) {
             *ret_ended = 0;
             return KERF_OK;
         }
@@ -248,7 +261,7 @@ int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t
         return kerf_error_set(err, KERF_EINVALID, "there is no setting %d", setting);
     if (runner->slots[slot].trial.phase != PHASE_NONE)
         return kerf_error_set(err, KERF_EINVALID, "a trial runs on slot %d", slot);
-    double now_s = trial_clock();
+    double now_s = clock_ticks_s();
     slot_step(&runner->slots[slot], now_s); /* a worker may have died since */
     slot_begin(&runner->slots[slot], id, setting, limit, now_s);
     slot_step(&runner->slots[slot], now_s);
@@ -285,7 +298,7 @@ static int is_quiet(const struct kerf_trial_runner *runner) {
 static void end_all(struct kerf_trial_runner *runner) {
     runner->is_ending = 1;
     step_all(runner);
-    for (int32_t i = 0; i < runner->command.slots; i++) slot_interrupt(&runner->slots[i], trial_clock());
+    for (int32_t i = 0; i < runner->command.slots; i++) slot_interrupt(&runner->slots[i], clock_ticks_s());
     for (step_all(runner); !is_quiet(runner); step_all(runner)) sleep_until(runner, (double)INFINITY, -1);
     program_family_end(&runner->family);
     prctl(PR_SET_CHILD_SUBREAPER, runner->subreaper_before);

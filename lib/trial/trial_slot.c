@@ -8,22 +8,141 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "trial/failure_words.h"
+#include "base/clock.h"
 #include "trial/placeholders.h"
+
+/* ---- What a trial took -------------------------------------------------------------------------------------------- */
+
+/* What a trial took, and what else the machine did meanwhile. Processor time is that of all processes below the
+ * program: of those that live as the kernel tells it now, of those that ended as wait4 told it. */
+/* A gap that is as long as the trial tells as much of others as the trial does; but others that only just disturb use
+ * five ticks of the kernel's clock in GAP_MOST_S, and more is not needed. It is looked at for longer than the trial
+ * took, since it is the gap before the next trial, too, which may take longer. */
+static const double GAP_MOST_S = 0.5, GAP_SPARE = 2;
+
+static double kerf_cpu_s(void) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+           1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+/* Of kerf and of all trials on the slot's processors: what is not "others". A slot with processors of its own shares
+ * them with no other slot. */
+static double own_s(const struct slot *slot) {
+    const struct kerf_trial_runner *runner = slot->runner;
+    double sum_s = kerf_cpu_s();
+    for (int32_t i = 0; i < runner->command.slots; i++) {
+        const struct slot *other = &runner->slots[i];
+        if (other == slot || runner->share == 0) sum_s += program_cpu_s(&other->program) + program_cpu_s(&other->shell);
+    }
+    return sum_s;
+}
+
+/* Resident memory at its peak: the most of one process. */
+static int64_t peak_of_living(const struct program *program) {
+    const struct descendants *all = &program->family->all;
+    int64_t most = memory_cap_peak(&program->cap);
+    if (most > 0 || program->pid == 0) return most;
+    for (size_t i = 0; i < all->count; i++) {
+        int64_t peak = all->list[i].root == program->pid ? process_peak(all->list[i].pid) : 0;
+        if (peak > most) most = peak;
+    }
+    return most;
+}
+
+void measure_begin(struct slot *slot, double now_s) {
+    struct kerf_trial_runner *runner = slot->runner;
+    struct trial *trial = &slot->trial;
+    const struct descendants *all = &runner->family.all;
+    program_family_read(&runner->family);
+    for (size_t i = 0; slot->program.pid > 0 && i < all->count; i++)
+        if (all->list[i].root == slot->program.pid) process_peak_reset(all->list[i].pid);
+    trial->is_measured = 0;
+    trial->memory_kills = machine_memory_kills(runner->root);
+    trial->before = machine_load_read(runner->root, &slot->processors, now_s);
+    trial->own_before_s = own_s(slot);
+    trial->cpu_before_s = program_cpu_s(&slot->program);
+    trial->start_s = trial->before.at_s = clock_ticks_s();
+}
+
+double measure_cpu_s(struct slot *slot) {
+    program_family_read(&slot->runner->family);
+    return program_cpu_s(&slot->program) - slot->trial.cpu_before_s;
+}
+
+void measure_end(struct slot *slot, double now_s) {
+    struct kerf_trial_runner *runner = slot->runner;
+    struct trial *trial = &slot->trial;
+    struct kerf_trial_result *result = &trial->result;
+    if (trial->is_measured) return;
+    trial->is_measured = 1;
+    result->wall_s = now_s - trial->start_s;
+    result->observation.start_s = trial->start_s - runner->created_s;
+    result->observation.end_s = now_s - runner->created_s;
+    result->cpu_s = measure_cpu_s(slot);
+    result->peak_bytes = peak_of_living(&slot->program);
+    if (!runner->command.watch_machine) return;
+    const struct machine_load after = machine_load_read(runner->root, &slot->processors, clock_ticks_s());
+    machine_load_compare(&trial->before, &after, own_s(slot) - trial->own_before_s, &result->machine);
+    result->machine.frequency = machine_frequency(runner->root, &slot->processors);
+}
+
+void measure_gone(struct slot *slot) {
+    const struct program_family *family = &slot->runner->family;
+    struct trial *trial = &slot->trial;
+    int32_t index = slot->program.index;
+    trial->result.cpu_s = family->cpu_s[index] - trial->cpu_before_s;
+    if (family->peak_bytes[index] > 0) trial->result.peak_bytes = family->peak_bytes[index];
+}
+
+/* ---- The gaps between trials --------------------------------------------------------------------------------- */
+
+double measure_gap_s(const struct slot *slot) { return fmin(GAP_SPARE * slot->trial.result.wall_s, GAP_MOST_S); }
+
+void measure_gap_begin(struct slot *slot, double now_s) {
+    program_family_read(&slot->runner->family);
+    slot->gap.since = machine_load_read(slot->runner->root, &slot->processors, now_s);
+    slot->gap.own_before_s = own_s(slot);
+    slot->gap.is_open = 1;
+}
+
+/* Others in the gap until now, in processors. */
+static double gap_others(struct slot *slot, double now_s) {
+    struct kerf_trial_machine machine;
+    program_family_read(&slot->runner->family);
+    const struct machine_load now = machine_load_read(slot->runner->root, &slot->processors, now_s);
+    machine_load_compare(&slot->gap.since, &now, own_s(slot) - slot->gap.own_before_s, &machine);
+    return machine.others;
+}
+
+void measure_gap_before(struct slot *slot, double now_s) {
+    if (!slot->gap.is_open) return;
+    slot->trial.gap_s = now_s - slot->gap.since.at_s;
+    slot->trial.gap_others = gap_others(slot, now_s);
+    slot->gap.is_open = 0;
+}
+
+void measure_gap_after(struct slot *slot, double now_s) {
+    struct trial *trial = &slot->trial;
+    double least_s = fmin(trial->result.wall_s, GAP_MOST_S);
+    if (trial->gap_s < least_s || now_s - slot->gap.since.at_s < least_s) return;
+    trial->result.machine.between = fmax(trial->gap_others, gap_others(slot, now_s));
+}
 
 static const double CLOSED_S = 1;   /* between a worker's closing of its output and its end */
 static const double CLEANUP_S = 10; /* of cleanup, when everything ends */
 
-double trial_clock(void) {
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* ---- Deciding ------------------------------------------------------------------------------------------------ */
+
+int slot_measures_time(const struct slot *slot) {
+    int32_t objective = slot->runner->command.objective;
+    return objective == KERF_TRIAL_WALL || objective == KERF_TRIAL_CPU;
+}
 
 static int decide(struct slot *slot, int32_t outcome, double value) {
     struct trial *trial = &slot->trial;
@@ -54,8 +173,8 @@ void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) {
 }
 
 void slot_value(struct slot *slot, double value) {
-    if (!isfinite(value) || (objective_is_time(slot) && !(value > 0)))
-        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%g is no %s", value, objective_is_time(slot) ? "time" : "number");
+    if (!isfinite(value) || (slot_measures_time(slot) && !(value > 0)))
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%g is no %s", value, slot_measures_time(slot) ? "time" : "number");
     else
         decide(slot, KERF_TUNE_VALUE, value);
 }
@@ -106,6 +225,12 @@ static void program_was_good(struct slot *slot) {
         result->observation.failure = KERF_TUNE_FAILURE_MEMORY;
         quote_line(trial->memory, result->message, sizeof result->message);
     }
+}
+
+void slot_stray_line(const struct slot *slot, const char *line, size_t length) {
+    if (slot->runner->command.show_output) return; /* it is there already */
+    program_pass_on(line, length);
+    program_pass_on("\n", 1);
 }
 
 /* ---- Starting programs --------------------------------------------------------------------------------------- */
@@ -202,6 +327,7 @@ static void start_program(struct slot *slot, char **words, double now_s) {
     if (protocol->is_persistent) {
         trial->phase = PHASE_LOAD;
         trial->until_s = now_s + runner->command.load_timeout_s;
+        trial->silent_s = runner->command.warn ? now_s + runner->command.silence_s : (double)INFINITY;
     } else {
         run(slot, now_s);
     }
@@ -219,9 +345,39 @@ void slot_loaded(struct slot *slot, double load_s, double now_s) {
 
 /* ---- Phases: each returns 1 when the next one can begin at once ----------------------------------------------- */
 
+/* The machine was busy with others, as far as the trial alone tells. */
+static int is_disturbed(const struct slot *slot) {
+    char reason[100];
+    return kerf_trial_disturbed(&slot->trial.result, reason, sizeof reason);
+}
+
+/* The slot is idle from here on. Whether it was others or the trial's own server that kept the machine busy shows now
+ * that nothing is measured. */
+static int begin_listening(struct slot *slot, double now_s) {
+    struct trial *trial = &slot->trial;
+    trial->phase = PHASE_DONE;
+    if (trial->result.observation.outcome == KERF_TUNE_FAILED || slot->runner->is_ending) return 1;
+    if (!slot->runner->command.watch_machine || !(slot->has_server || is_disturbed(slot))) return 1;
+    measure_gap_begin(slot, now_s);
+    trial->until_s = now_s + measure_gap_s(slot);
+    trial->phase = PHASE_LISTEN;
+    return 1;
+}
+
+static int listen_step(struct slot *slot, double now_s) {
+    struct trial *trial = &slot->trial;
+    int was_disturbed = is_disturbed(slot);
+    if (now_s < trial->until_s && !slot->runner->is_ending) return 0;
+    measure_gap_after(slot, now_s);
+    if (was_disturbed && !is_disturbed(slot)) slot->has_server = 1;
+    trial->phase = PHASE_DONE;
+    return 1;
+}
+
 static int begin_cleanup(struct slot *slot, double now_s) {
     const char *cleanup = slot->runner->command.cleanup;
-    slot->trial.phase = cleanup && start_shell(slot, cleanup, now_s) == 0 ? PHASE_CLEANUP : PHASE_DONE;
+    if (cleanup == NULL || start_shell(slot, cleanup, now_s) != 0) return begin_listening(slot, now_s);
+    slot->trial.phase = PHASE_CLEANUP;
     return 1;
 }
 
@@ -307,6 +463,20 @@ static void time_out(struct slot *slot) {
                     command->trial_timeout_s);
 }
 
+/* Whoever wrote the worker may not know that kerf waits for a word, and would see nothing until the time-out. */
+static void tell_silence(struct slot *slot) {
+    struct kerf_trial_runner *runner = slot->runner;
+    char line[240];
+    slot->trial.silent_s = (double)INFINITY;
+    if (runner->is_silence_told) return;
+    runner->is_silence_told = 1;
+    snprintf(line, sizeof line,
+             "the worker is not ready after %g s: kerf waits for the line {\"ready\":true} on its standard output, for "
+             "%g s in all (--load-timeout)",
+             runner->command.silence_s, runner->command.load_timeout_s);
+    runner->command.warn(runner->command.warn_context, line);
+}
+
 static int run_step(struct slot *slot, double now_s) {
     const struct trial_protocol *protocol = slot->runner->protocol;
     struct trial *trial = &slot->trial;
@@ -322,10 +492,12 @@ static int run_step(struct slot *slot, double now_s) {
         trial->is_closed = 1;
         trial->until_s = fmin(trial->until_s, now_s + CLOSED_S);
     }
-    if (now_s >= trial->until_s)
-        time_out(slot);
-    else if (now_s >= trial->cut_s)
+    if (trial->phase == PHASE_LOAD && now_s >= trial->silent_s) tell_silence(slot);
+    int is_cut = now_s >= trial->cut_s && trial->cut_s <= trial->until_s; /* what was due first, when both are by now */
+    if (is_cut)
         protocol->cut(slot, now_s);
+    else if (now_s >= trial->until_s)
+        time_out(slot);
     return trial->is_decided;
 }
 
@@ -364,12 +536,11 @@ static int cleanup_step(struct slot *slot, double now_s) {
     struct kerf_trial_result *result = &slot->trial.result;
     char words[64];
     if (!shell_is_gone(slot, now_s)) return 0;
-    slot->trial.phase = PHASE_DONE;
     if (slot->shell.wait_status != 0 && result->message[0] == 0) {
         status_words(slot->shell.wait_status, words, sizeof words);
         snprintf(result->message, sizeof result->message, "cleanup %s", words);
     }
-    return 1;
+    return begin_listening(slot, now_s);
 }
 
 void slot_step(struct slot *slot, double now_s) {
@@ -384,6 +555,7 @@ void slot_step(struct slot *slot, double now_s) {
         case PHASE_RUN: again = run_step(slot, now_s); break;
         case PHASE_ENDING: again = ending_step(slot, now_s); break;
         case PHASE_CLEANUP: again = cleanup_step(slot, now_s); break;
+        case PHASE_LISTEN: again = listen_step(slot, now_s); break;
         default: again = 0; break;
         }
     }
@@ -392,7 +564,8 @@ void slot_step(struct slot *slot, double now_s) {
 double slot_until(const struct slot *slot) {
     const struct trial *trial = &slot->trial;
     switch (trial->phase) {
-    case PHASE_LOAD: return trial->until_s;
+    case PHASE_LOAD: return fmin(trial->until_s, trial->silent_s);
+    case PHASE_LISTEN: return trial->until_s;
     case PHASE_PREPARE:
     case PHASE_CLEANUP: return slot->shell.stage == STAGE_LIVE ? trial->until_s : (double)INFINITY;
     case PHASE_RUN: return fmin(trial->until_s, trial->cut_s);
@@ -410,6 +583,7 @@ void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, do
     slot->trial = (struct trial){.phase = PHASE_REPLACE,
                                  .limit = limit,
                                  .until_s = (double)INFINITY,
+                                 .silent_s = (double)INFINITY,
                                  .cut_s = (double)INFINITY,
                                  .start_s = now_s,
                                  .captured = captured};
@@ -418,8 +592,9 @@ void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, do
                                    .cpu_s = (double)NAN,
                                    .id = id,
                                    .status = -1,
-                                   .machine = {(double)NAN, (double)NAN, (double)NAN, (double)NAN, 0}};
+                                   .machine = machine_unknown()};
     slot->trial.result.observation.start_s = slot->trial.result.observation.end_s = now_s - slot->runner->created_s;
+    measure_gap_before(slot, now_s);
     if (prepare == NULL) return;
     int number = start_shell(slot, prepare, now_s);
     slot->trial.phase = PHASE_PREPARE;

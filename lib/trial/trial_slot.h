@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A slot: one trial at a time from prepare to cleanup, and the program that runs it. What differs between the ways in
- * which a program and kerf talk is behind `struct trial_protocol`, one file each, registered in trial_protocols.c.
+ * which a program and kerf talk is behind `struct trial_protocol`, one file each, registered in trial_runner.c.
  *
- *     NONE -> PREPARE -> REPLACE -> LOAD -> RUN -> ENDING -> CLEANUP -> DONE -> NONE
+ *     NONE -> PREPARE -> REPLACE -> LOAD -> RUN -> ENDING -> CLEANUP -> LISTEN -> DONE -> NONE
  *
  * A phase that has nothing to do is passed through. A trial is decided once, by what happens first; the rest of its way
  * only tidies up.
@@ -15,10 +15,9 @@
 #include <sched.h>
 #include "base/arena.h"
 #include "kerf/trial.h"
-#include "trial/machine_load.h"
+#include "trial/interference.h"
 #include "trial/program.h"
-#include "trial/trial_guard.h"
-#include "trial/worker_clock.h"
+#include "trial/worker_answer.h"
 
 struct slot;
 
@@ -37,10 +36,7 @@ struct trial_protocol {
     /* The program has ended with success and is gone: the value. */
     void (*over)(struct slot *slot);
 };
-const struct trial_protocol *trial_protocol_find(const char *name); /* NULL: there is none; of NULL the default */
 extern const struct trial_protocol exit_protocol, lines_protocol, worker_protocol, llama_bench_protocol;
-
-#define OBJECTIVE_BIT(objective) (1U << (objective))
 
 enum trial_phase {
     PHASE_NONE,
@@ -50,15 +46,24 @@ enum trial_phase {
     PHASE_RUN,
     PHASE_ENDING, /* decided, or the program is over: waits until it is gone */
     PHASE_CLEANUP,
+    PHASE_LISTEN, /* to the gap behind it: are others as busy where nothing is measured? */
     PHASE_DONE
+};
+
+/* A time in which a slot measures nothing; others' share of it tells neighbours from the trial's own server. */
+struct gap {
+    int is_open;
+    struct machine_load since;
+    double own_before_s;
 };
 
 struct trial {
     enum trial_phase phase;
     int is_decided, must_end; /* must_end: the program is of no further use */
     double limit;
-    double until_s; /* the time-out of the phase; INFINITY */
-    double cut_s;   /* when `limit` is reached; INFINITY */
+    double until_s;  /* the time-out of the phase; INFINITY */
+    double silent_s; /* until when a worker that loads may be silent without a warning; INFINITY */
+    double cut_s;    /* when `limit` is reached; INFINITY */
     double start_s;
     int64_t request;    /* id of the question to a worker */
     size_t asked_bytes; /* its length */
@@ -80,6 +85,7 @@ struct trial {
     /* as it was at the start */
     struct machine_load before;
     double own_before_s, cpu_before_s;
+    double gap_s, gap_others; /* of the gap before it; 0: none was looked at */
     int64_t memory_kills;
     struct kerf_trial_result result;
 };
@@ -91,6 +97,8 @@ struct slot {
     struct program program, shell;
     struct trial trial;
     struct worker_clock clock;
+    struct gap gap;
+    int has_server;         /* a trial's server was found: each gap is looked at */
     struct kerf_text words; /* what the program was started with, each ended by a NUL */
     int32_t setting;        /* that it was started for */
     struct arena arena;     /* of one start */
@@ -100,7 +108,7 @@ struct kerf_trial_runner {
     const struct kerf_tune_space *space;
     struct kerf_trial_command command; /* with its defaults */
     const struct trial_protocol *protocol;
-    const char *root; /* as in machine_load.h */
+    const char *root; /* as in interference.h */
     regex_t regex;
     int has_regex;
     int knows_setting;  /* the command's words depend on it, or what prepares it may */
@@ -111,11 +119,10 @@ struct kerf_trial_runner {
     struct trial_guard guard;
     int subreaper_before;
     int is_ending;
+    int is_silence_told; /* once is enough */
     double created_s;
     int64_t loads, requests;
 };
-
-double trial_clock(void);
 
 /* A line on a worker's standard output that is no answer to the question at hand: it goes on to standard error. */
 void slot_stray_line(const struct slot *slot, const char *line, size_t length);
@@ -132,6 +139,9 @@ void slot_interrupt(struct slot *slot, double now_s);
 /* The load time-out is over, the trial's own begins. */
 void slot_loaded(struct slot *slot, double load_s, double now_s);
 
+/* Its objective is a time: less is better, and 0 or below is no answer. */
+int slot_measures_time(const struct slot *slot);
+
 /* Deciding: the first one counts. */
 void slot_value(struct slot *slot, double value);
 void slot_censored(struct slot *slot, double value);
@@ -144,16 +154,11 @@ void measure_end(struct slot *slot, double now_s); /* once; the program may live
 void measure_gone(struct slot *slot);              /* it is gone, and all of its time is known */
 double measure_cpu_s(struct slot *slot);           /* of the trial until now */
 
-/* ---- What objectives find in output (objective.c) ----------------------------------------------------------- */
+/* The gap between two trials begins; the next trial takes it as the one before it; its own is over. */
+void measure_gap_begin(struct slot *slot, double now_s);
+void measure_gap_before(struct slot *slot, double now_s);
+void measure_gap_after(struct slot *slot, double now_s);
 
-int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial_runner *runner,
-                        struct kerf_error *err);
-int objective_is_time(const struct slot *slot);
-/* Looks for the number in a line of either stream. */
-void objective_line(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s);
-/* The line's own number, for protocols with a sample a line: 1 and *ret_value, or 0. */
-int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value);
-/* Decides the trial of a program that ended with success by its objective. */
-void objective_over(struct slot *slot);
+double measure_gap_s(const struct slot *slot); /* for how long the gap behind the trial is looked at */
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "kerf/tune.h"
-#include "trial/failure_words.h"
+#include "kerf/setting.h"
+#include "trial/program_output.h"
 
 static void bad(struct worker_answer *answer, const char *why) {
     answer->says = WORKER_BAD;
@@ -91,4 +91,32 @@ void worker_answer_read(const char *line, size_t length, int64_t id, struct work
     else if (id == 0 && json_is_true(json_object_get(root, "ready")))
         ret_answer->says = WORKER_READY;
     json_decref(root);
+}
+
+/* ---- Its clock ---------------------------------------------------------------------------------------------------- */
+
+/* How long after the last answer that told its time this began, by kerf's clock. */
+static double since(const struct worker_clock *clock, struct time_span kerfs) {
+    return fmax(0, kerfs.start_s - clock->kerf_end_s);
+}
+
+struct time_span worker_clock_answer(struct worker_clock *clock, int64_t life, struct time_span told,
+                                     struct time_span kerfs) {
+    double gap_s = told.start_s + clock->shift_s - clock->end_s;
+    double least_s = !clock->is_told || life == clock->life ? 0 : since(clock, kerfs);
+    if (!(gap_s >= least_s)) clock->shift_s = clock->end_s + since(clock, kerfs) - told.start_s;
+    clock->is_told = 1;
+    clock->life = life;
+    clock->end_s = told.end_s + clock->shift_s;
+    clock->kerf_end_s = kerfs.end_s;
+    return (struct time_span){told.start_s + clock->shift_s, clock->end_s};
+}
+
+struct time_span worker_clock_silence(struct worker_clock *clock, struct time_span kerfs) {
+    if (!clock->is_told) {
+        clock->end_s = clock->kerf_end_s = kerfs.end_s;
+        return kerfs;
+    }
+    double start_s = clock->end_s + since(clock, kerfs);
+    return (struct time_span){start_s, start_s + (kerfs.end_s - kerfs.start_s)};
 }

@@ -2,8 +2,7 @@
 /* A program that stays, and measures one setting after the other: docs/workers.md. Lines that are no answer to the
  * question at hand mean nothing. */
 #include <math.h>
-#include "trial/trial_slot.h"
-#include "trial/worker_answer.h"
+#include "trial/objective.h"
 
 static int is_wall(const struct slot *slot) { return slot->runner->command.objective == KERF_TRIAL_WALL; }
 

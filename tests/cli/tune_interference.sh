@@ -12,7 +12,7 @@ facts() { grep -oE '"stopped":"[a-z_]*"|"reason":"[^"]*disturbed[^"]*"|"remeasur
 # kerf tune ARGUMENT... on that one processor, with the status
 here() {
     status=0
-    taskset -c "$processor" "$KERF" tune -p n=1..3 --fresh --format json "$@" >out || status=$?
+    taskset -c "$processor" "$KERF" tune --param n=1..3 --fresh --format json "$@" >out || status=$?
     echo "status $status"
 }
 
@@ -45,12 +45,13 @@ echo "$(count ignored '"disturbed":true\|"others"') say what others did"
 kill $neighbours
 wait
 
-# The rest is of a system that is a folder, in which a neighbour uses what the program writes, whatever this machine does.
+# The rest is of a system that is a folder, in which the processors do what the program writes, whatever this machine does.
 mkdir -p system/proc
 export KERF_FSROOT="$PWD/system"
 cat >bench <<'END'
 #!/bin/sh
-# bench N: takes N, or a hundred while the neighbour is there, whose time is 1000 s for each run
+[ -z "$pause" ] || sleep "$pause"
+# bench N: takes N, or a hundred while it is disturbed, which takes 1000 s of the processor for each run
 left=$(cat left)
 used=$(cat used)
 value=$1
@@ -65,20 +66,21 @@ sed "s/USED/$used/" stat >system/proc/stat
 echo "took $value"
 END
 chmod +x bench
-# begin RUNS: so many runs are disturbed
+# begin RUNS COLUMNS: so many runs are disturbed, by the one who uses what is USED of /proc/stat's columns
+by_hypervisor='0 0 0 5 0 0 0 USED' by_others='USED 0 0 5 0 0 0 0'
 begin() {
     echo "$1" >left
     echo 1000 >used
-    echo "cpu$processor USED 0 0 5 0 0 0 0" >stat
+    echo "cpu$processor $2" >stat
     sed "s/USED/1000/" stat >system/proc/stat
 }
 bench() { here --objective 'regex:took ([0-9]+)' "$@" -- ./bench '{n}'; }
 
-echo "== a neighbour that goes away"
-begin 4
+echo "== a hypervisor that takes the processor, and gives it back"
+begin 4 "$by_hypervisor"
 bench --study gone --patience 3.1s
 facts out
-echo "$(count gone '"disturbed":true') are disturbed, $(count gone '"disturbed":true.*others used') of them say why"
+echo "$(count gone '"disturbed":true') are disturbed, $(count gone '"disturbed":true.*the hypervisor took') of them say why"
 observations gone | grep '"disturbed"' | grep -oE '"setting":"n=[0-9]","outcome":"value","value":[0-9]+' | uniq -c | sed 's/^ *//'
 observations gone | sed -n 5p | grep -oE '"setting":"n=[0-9]","outcome":"value","value":[0-9]+'
 grep -oE '"mean":[0-9.]*' out | awk -F: '$2 > 10 { bad = 1 } END { print bad ? "they are in the means" : "they are in no mean" }'
@@ -94,13 +96,22 @@ facts shown >b
 cmp a b && echo "shown as it was told"
 
 echo "== the same, and it is ignored"
-begin 4
+begin 4 "$by_hypervisor"
 bench --study counted --interference ignore --max-observations 12 | sed 's/status [01]/it ends/'
 grep -oE '"remeasured":[0-9]+' out
 echo "$(count counted '"disturbed":true') are disturbed"
 
+echo "== others that are busy in trials, and never between them, are the program's own server"
+begin 1000000 "$by_others"
+pause=0.25 # and the gap behind it half a second, however slow this machine is
+export pause
+here --objective 'regex:took ([0-9]+)' --study served --patience 3.1s -- ./bench '{n}'
+facts out | grep -v best
+echo "$(count served '"disturbed":true') is disturbed, $(count served '"others_between":0,') are not"
+unset pause
+
 echo "== it stays, and comes back when the study goes on"
-begin 7
+begin 7 "$by_hypervisor"
 bench --study back --patience 0.3s
 facts out | head -1
 taskset -c "$processor" "$KERF" tune --resume --study back --format json >out

@@ -45,12 +45,12 @@ static void check_job(const struct kerf_job_spec *spec, int32_t flags) {
     if (!(flags & REQUEST_MENDED)) CHECK(spec->policy == NULL && spec->lease_s == 0);
 }
 
-static void parse_job(const struct request_body *body, int32_t flags, struct pool *pool,
+static void parse_job(const struct request_body *body, int32_t flags, struct arena *arena,
                       struct request_refusal *refusal) {
     struct kerf_job_spec spec, again;
     struct kerf_text echo = {0};
     poison(&spec, sizeof spec);
-    int32_t code = request_parse_job(body, flags, pool, &spec, refusal);
+    int32_t code = request_parse_job(body, flags, arena, &spec, refusal);
     if (code != KERF_OK) {
         CHECK(is_poisoned(&spec, sizeof spec));
         check_refusal(refusal, code);
@@ -61,16 +61,16 @@ static void parse_job(const struct request_body *body, int32_t flags, struct poo
     CHECK(code == KERF_OK || !(flags & REQUEST_MENDED));
     if (code == KERF_OK) {
         struct request_body second = {echo.data, echo.length, NULL};
-        CHECK(request_parse_job(&second, flags, pool, &again, refusal) == KERF_OK);
+        CHECK(request_parse_job(&second, flags, arena, &again, refusal) == KERF_OK);
         CHECK(kerf_job_spec_same(&spec, &again));
     }
     kerf_text_free(&echo);
 }
 
-static void parse_report(const struct request_body *body, int32_t flags, struct pool *pool,
+static void parse_report(const struct request_body *body, int32_t flags, struct arena *arena,
                          struct request_refusal *refusal) {
     struct request_report report;
-    int32_t code = request_parse_report(body, flags, pool, &report, refusal);
+    int32_t code = request_parse_report(body, flags, arena, &report, refusal);
     if (code != KERF_OK) {
         check_refusal(refusal, code);
         return;
@@ -82,19 +82,19 @@ static void parse_report(const struct request_body *body, int32_t flags, struct 
     CHECK(isfinite(report.report.metric));
 }
 
-static void parse_trial(const struct request_body *body, int32_t flags, struct pool *pool,
+static void parse_trial(const struct request_body *body, int32_t flags, struct arena *arena,
                         struct request_refusal *refusal) {
     struct request_trial trial;
-    int32_t code = request_parse_trial(body, flags, pool, &trial, refusal);
+    int32_t code = request_parse_trial(body, flags, arena, &trial, refusal);
     if (code != KERF_OK)
         check_refusal(refusal, code);
     else
         CHECK(trial.job_id != NULL);
 }
 
-static void parse_query(const struct request_body *body, struct pool *pool, struct request_refusal *refusal) {
+static void parse_query(const struct request_body *body, struct arena *arena, struct request_refusal *refusal) {
     const char *job_id;
-    int32_t code = request_parse_query(body->bytes, body->length, pool, &job_id, refusal);
+    int32_t code = request_parse_query(body->bytes, body->length, arena, &job_id, refusal);
     if (code != KERF_OK) {
         check_refusal(refusal, code);
         return;
@@ -108,18 +108,18 @@ static void parse_query(const struct request_body *body, struct pool *pool, stru
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct pool pool = {NULL};
+    struct arena arena = {NULL};
     struct request_refusal refusal = {0};
     if (size == 0) return 0;
     int32_t flags = data[0] >> 2 & 1;
     struct request_body body = {(const char *)data + 1, size - 1, types[data[0] >> 3 & 3]};
     switch (data[0] & 3) {
-    case 0: parse_job(&body, flags, &pool, &refusal); break;
-    case 1: parse_report(&body, flags, &pool, &refusal); break;
-    case 2: parse_trial(&body, flags, &pool, &refusal); break;
-    default: parse_query(&body, &pool, &refusal);
+    case 0: parse_job(&body, flags, &arena, &refusal); break;
+    case 1: parse_report(&body, flags, &arena, &refusal); break;
+    case 2: parse_trial(&body, flags, &arena, &refusal); break;
+    default: parse_query(&body, &arena, &refusal);
     }
     request_refusal_free(&refusal);
-    pool_free(&pool);
+    arena_free(&arena);
     return 0;
 }

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "zeus/python_json.h"
+#include "zeus/python_repr.h"
 
 static void write_value(const struct python_value *value, struct kerf_text *out);
 
 static void write_float(double number, struct kerf_text *out) {
     if (isfinite(number))
-        kerf_text_python_float(out, number);
+        python_float_repr(number, out);
     else
         kerf_text_add(out, isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity");
 }
@@ -55,12 +56,12 @@ static void write_value(const struct python_value *value, struct kerf_text *out)
     }
 }
 
-static void check_round_trip(const struct python_value *value, struct pool *pool) {
+static void check_round_trip(const struct python_value *value, struct arena *arena) {
     struct kerf_text first = {0}, second = {0};
     struct python_json_error error;
     const struct python_value *again;
     write_value(value, &first);
-    int32_t code = python_json_read(first.data, first.length, pool, &again, &error);
+    int32_t code = python_json_read(first.data, first.length, arena, &again, &error);
     CHECK(code == KERF_OK);
     write_value(again, &second);
     if (strstr(first.data, "\\ud") == NULL) /* two lone surrogates, escaped one after the other, are a pair */
@@ -70,18 +71,18 @@ static void check_round_trip(const struct python_value *value, struct pool *pool
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    struct pool pool = {NULL};
+    struct arena arena = {NULL};
     struct python_json_error error;
     const struct python_value *value;
     poison(&value, sizeof value);
-    int32_t code = python_json_read((const char *)data, size, &pool, &value, &error);
+    int32_t code = python_json_read((const char *)data, size, &arena, &value, &error);
     if (code == KERF_OK) {
-        check_round_trip(value, &pool);
+        check_round_trip(value, &arena);
     } else {
         CHECK(code == KERF_ESYNTAX || code == KERF_EINVALID);
         CHECK(is_poisoned(&value, sizeof value));
         if (code == KERF_ESYNTAX) CHECK(error.message[0] && error.position <= size);
     }
-    pool_free(&pool);
+    arena_free(&arena);
     return 0;
 }

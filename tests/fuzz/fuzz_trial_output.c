@@ -6,10 +6,8 @@
 #include <string.h>
 #include "invariants.h"
 #include "kerf/tune.h"
-#include "trial/failure_words.h"
-#include "trial/json_path.h"
-#include "trial/llama_bench_line.h"
-#include "trial/output_lines.h"
+#include "trial/program_output.h"
+#include "trial/llama_bench_protocol.h"
 #include "trial/worker_answer.h"
 
 struct taker {

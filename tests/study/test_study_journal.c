@@ -42,7 +42,8 @@ static struct study_entry entry(int32_t setting, double value) {
     entry.result.wall_s = value;
     entry.result.load_s = 0.25;
     entry.result.cpu_s = NAN;
-    entry.result.machine = (struct kerf_trial_machine){0.5, NAN, 0.125, NAN, 2};
+    entry.result.machine = (struct kerf_trial_machine){
+        .others = 0.5, .between = 0.25, .steal = NAN, .pressure = 0.125, .frequency = NAN, .processors = 2};
     return entry;
 }
 
@@ -107,6 +108,7 @@ static void what_is_written_is_read_back(void **state) {
     assert_string_equal(first->why, entry(0, 0).why);
     assert_true(isnan(first->result.cpu_s) && isnan(first->result.machine.steal));
     assert_true(first->result.machine.others == 0.5 && first->result.load_s == 0.25);
+    assert_true(first->result.machine.between == 0.25);
     assert_int_equal(second->result.observation.setting, 3);
     assert_int_equal(second->result.observation.outcome, KERF_TUNE_FAILED);
     assert_int_equal(second->result.observation.failure, KERF_TUNE_FAILURE_MEMORY);

@@ -89,7 +89,7 @@ static void loads_slowly(void **state) {
     (void)state;
     struct kerf_trial_command command = command_of("lines", "loads_slowly", "60", NULL);
     struct kerf_trial_runner *runner = runner_of(&command);
-    struct kerf_trial_result result = trial_of(runner, 0, 0.4); /* the load, ten chunks, is no part of the samples */
+    struct kerf_trial_result result = trial_of(runner, 0, 0.55); /* the load, ten chunks, is no part of the samples */
     is_value(&result, 0.06, 0.06 + 1e-9);
     assert_true(result.load_s >= 0.59 && result.wall_s >= 0.89);
     result = trial_of(runner, 0, 0.03);
@@ -257,7 +257,7 @@ static void bad_workers(void **state) {
         struct kerf_trial_runner *runner = runner_of(&command);
         struct kerf_trial_result result = trial_of(runner, setting_of(2), 0);
         is_value(&result, 0.02, 0.02);
-        kerf_trial_timeout(runner, 0.3);
+        kerf_trial_timeout(runner, cases[i].failure == KERF_TUNE_FAILURE_HANG ? 0.3 : 0); /* the others answer */
         result = trial_of(runner, setting_of(3), 0);
         is_failed(&result, cases[i].failure, cases[i].words);
         assert_int_equal(processes(), cases[i].loads == 1 ? GUARD + 1 : GUARD);
@@ -310,6 +310,46 @@ static void workers_in_load(void **state) {
         is_failed(&result, KERF_TUNE_FAILURE_CRASH, "ended with status 2 before it was ready: no model.gguf here");
         assert_true(result.is_of_no_setting);
     }
+    free_and_check(runner);
+}
+
+struct told {
+    int32_t times;
+    char line[300];
+};
+
+static void tell(void *context, const char *line) {
+    struct told *told = context;
+    told->times++;
+    snprintf(told->line, sizeof told->line, "%s", line);
+}
+
+/* The person is told what is waited for, once, and before the time-out. */
+static void silent_worker(void **state) {
+    (void)state;
+    struct told told = {0};
+    struct kerf_trial_command command = command_of("worker", "misbehaving_worker", "hangs-in-load", NULL);
+    command.load_timeout_s = 0.2;
+    command.silence_s = 0.1;
+    command.warn = tell;
+    command.warn_context = &told;
+    struct kerf_trial_runner *runner = runner_of(&command);
+    for (int i = 0; i < 2; i++) {
+        struct kerf_trial_result result = trial_of(runner, 0, 0);
+        is_failed(&result, KERF_TUNE_FAILURE_LOAD, "not ready within 0.2 s");
+        assert_int_equal(told.times, 1);
+    }
+    assert_string_equal(told.line,
+                        "the worker is not ready after 0.1 s: kerf waits for the line {\"ready\":true} on its "
+                        "standard output, for 0.2 s in all (--load-timeout)");
+    free_and_check(runner);
+    command = command_of("worker", "misbehaving_worker", "", NULL); /* it is asked at once, and nothing is told */
+    command.warn = tell;
+    command.warn_context = &told;
+    runner = runner_of(&command);
+    struct kerf_trial_result result = trial_of(runner, setting_of(1), 0);
+    is_value(&result, 0.01, 0.01);
+    assert_int_equal(told.times, 1);
     free_and_check(runner);
 }
 
@@ -407,13 +447,12 @@ static void interrupted(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(crashes),           cmocka_unit_test(hangs),
-                                       cmocka_unit_test(hangs_in_load),     cmocka_unit_test(loads_slowly),
-                                       cmocka_unit_test(eats_memory),       cmocka_unit_test(killed_for_memory),
-                                       cmocka_unit_test(leaves_grandchild), cmocka_unit_test(ignores_sigterm),
-                                       cmocka_unit_test(closes_stdout),     cmocka_unit_test(prints_noise),
-                                       cmocka_unit_test(bad_workers),       cmocka_unit_test(odd_workers),
-                                       cmocka_unit_test(workers_in_load),   cmocka_unit_test(killed_while_idle),
-                                       cmocka_unit_test(killed_kerf),       cmocka_unit_test(interrupted)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(crashes),           cmocka_unit_test(hangs),           cmocka_unit_test(hangs_in_load),
+        cmocka_unit_test(loads_slowly),      cmocka_unit_test(eats_memory),     cmocka_unit_test(killed_for_memory),
+        cmocka_unit_test(leaves_grandchild), cmocka_unit_test(ignores_sigterm), cmocka_unit_test(closes_stdout),
+        cmocka_unit_test(prints_noise),      cmocka_unit_test(bad_workers),     cmocka_unit_test(odd_workers),
+        cmocka_unit_test(workers_in_load),   cmocka_unit_test(silent_worker),   cmocka_unit_test(killed_while_idle),
+        cmocka_unit_test(killed_kerf),       cmocka_unit_test(interrupted)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "kerf/trial.h"
-#include "trial/descendants.h"
+#include "trial/process_family.h"
 
 /* n is 1 to 4 and fast is off or on; setting 2 * (n - 1) + fast. */
 static const int64_t n_values[] = {1, 2, 3, 4};

@@ -10,13 +10,13 @@
 #include "escaped_lines.h"
 #include "zeus/request.h"
 
-static struct pool pool;
+static struct arena arena;
 static struct request_refusal refusal;
 static struct kerf_text echo;
 
 static int tear_down(void **state) {
     (void)state;
-    pool_free(&pool);
+    arena_free(&arena);
     request_refusal_free(&refusal);
     kerf_text_free(&echo);
     memset(&refusal, 0, sizeof refusal);
@@ -33,14 +33,14 @@ static int ask(const char *route, const char *type, const char *bytes, size_t le
     int32_t code;
     kerf_text_clear(&echo);
     if (strcmp(route, "job") == 0) {
-        code = request_parse_job(&body, flags, &pool, &spec, &refusal);
+        code = request_parse_job(&body, flags, &arena, &spec, &refusal);
         if (code == KERF_OK && refusal.late == NULL) return request_write_job(&spec, &echo) == KERF_OK ? 200 : -500;
     } else if (strcmp(route, "report") == 0) {
-        code = request_parse_report(&body, flags, &pool, &report, &refusal);
+        code = request_parse_report(&body, flags, &arena, &report, &refusal);
     } else if (strcmp(route, "trial") == 0) {
-        code = request_parse_trial(&body, flags, &pool, &trial, &refusal);
+        code = request_parse_trial(&body, flags, &arena, &trial, &refusal);
     } else {
-        code = request_parse_query(bytes, length, &pool, &job_id, &refusal);
+        code = request_parse_query(bytes, length, &arena, &job_id, &refusal);
     }
     if (code == KERF_OK && refusal.late) {
         kerf_text_clear(&refusal.document);
@@ -76,7 +76,7 @@ static void recorded(void **state) {
         int mended = ask(field[0].bytes, type, field[2].bytes, field[2].length, REQUEST_MENDED);
         if (mended != 422 && !as_recorded(field[0].bytes, mended, status, field[4].bytes))
             fail_msg("requests.txt:%d: mended: got %d", lines.number, mended);
-        pool_reset(&pool);
+        arena_reset(&arena);
     }
     escaped_close(&lines);
     assert_true(refused >= 180);
@@ -126,12 +126,12 @@ static void queries(void **state) {
                  {"", NULL}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *job_id = NULL;
-        int32_t code = request_parse_query(cases[i].query, strlen(cases[i].query), &pool, &job_id, &refusal);
+        int32_t code = request_parse_query(cases[i].query, strlen(cases[i].query), &arena, &job_id, &refusal);
         assert_int_equal(code, cases[i].job_id ? KERF_OK : KERF_EINVALID);
         if (cases[i].job_id) assert_string_equal(job_id, cases[i].job_id);
     }
     const char *job_id;
-    assert_int_equal(request_parse_query(NULL, 0, &pool, &job_id, &refusal), KERF_EINVALID);
+    assert_int_equal(request_parse_query(NULL, 0, &arena, &job_id, &refusal), KERF_EINVALID);
     assert_string_equal(refusal.document.data, "{\"detail\":[{\"loc\":[\"query\",\"job_id\"],\"msg\":\"field "
                                                "required\",\"type\":\"value_error.missing\"}]}");
 }
@@ -227,7 +227,7 @@ static void values(void **state) {
                                 "\"energy\":true,\"metric\":-0.0,\"current_epoch\":\"-2\"}";
     struct request_body body = {bytes, sizeof bytes - 1, "application/json"};
     struct request_report report;
-    assert_int_equal(request_parse_report(&body, REQUEST_MENDED, &pool, &report, &refusal), KERF_OK);
+    assert_int_equal(request_parse_report(&body, REQUEST_MENDED, &arena, &report, &refusal), KERF_OK);
     assert_string_equal(report.job_id, "7");
     assert_int_equal(report.report.batch_size, 16);
     assert_int_equal(report.report.trial_number, 3);
@@ -242,11 +242,11 @@ static void odd_job_ids(void **state) {
     static const char bytes[] = "{\"job_id\":\"a\\u0000\\udc00\",\"batch_size\":8,\"trial_number\":1}";
     struct request_body body = {bytes, sizeof bytes - 1, NULL};
     struct request_trial trial;
-    assert_int_equal(request_parse_trial(&body, REQUEST_MENDED, &pool, &trial, &refusal), KERF_OK);
+    assert_int_equal(request_parse_trial(&body, REQUEST_MENDED, &arena, &trial, &refusal), KERF_OK);
     assert_string_equal(trial.job_id, "a\xC0\x80\xED\xB0\x80");
     request_write_message(trial.job_id, &echo);
     assert_string_equal(echo.data, "{\"message\":\"a\\u0000\\udc00\"}");
-    assert_int_equal(request_parse_trial(&body, 0, &pool, &trial, &refusal), KERF_EINVALID);
+    assert_int_equal(request_parse_trial(&body, 0, &arena, &trial, &refusal), KERF_EINVALID);
     assert_int_equal(refusal.status, 500);
     assert_string_equal(refusal.document.data, "{\"message\":\"'utf-8' codec can't encode character '\\\\udc00' in "
                                                "position 2: surrogates not allowed\"}");

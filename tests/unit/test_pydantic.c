@@ -39,13 +39,13 @@ static void write_errors(struct kerf_text *out, const char *field, const char *e
 }
 
 /* The answer to a request of POST /jobs without REQUEST_MENDED, status before it. */
-static int answer(const struct kerf_text *body, struct pool *pool, struct kerf_text *out) {
+static int answer(const struct kerf_text *body, struct arena *arena, struct kerf_text *out) {
     struct request_body request = {body->data, body->length, NULL};
     struct request_refusal refusal = {0};
     struct kerf_job_spec spec;
     int status = 200;
     kerf_text_clear(out);
-    if (request_parse_job(&request, 0, pool, &spec, &refusal) != KERF_OK) {
+    if (request_parse_job(&request, 0, arena, &spec, &refusal) != KERF_OK) {
         status = refusal.plain ? -refusal.status : refusal.status;
         if (!refusal.plain) kerf_text_add(out, refusal.document.data);
     } else if (refusal.late) {
@@ -66,12 +66,12 @@ static void as_pydantic_takes(void **state) {
     (void)state;
     struct escaped_lines lines;
     struct escaped_field field[4];
-    struct pool pool = {NULL};
+    struct arena arena = {NULL};
     struct kerf_text body = {0}, got = {0}, want = {0};
     escaped_open(&lines, "pydantic.txt");
     while (escaped_next(&lines, field, 4)) {
         write_body(&body, field[0].bytes, &field[1]);
-        int status = answer(&body, &pool, &got);
+        int status = answer(&body, &arena, &got);
         kerf_text_clear(&want);
         if (status == 422)
             write_errors(&want, field[0].bytes, field[3].bytes);
@@ -84,13 +84,13 @@ static void as_pydantic_takes(void **state) {
                                  : strcmp(got.data ? got.data : "", want.data ? want.data : "") == 0;
         if (status != atoi(field[2].bytes) || !same)
             fail_msg("pydantic.txt:%d: got %d %s", lines.number, status, got.data ? got.data : "");
-        pool_reset(&pool);
+        arena_reset(&arena);
     }
     escaped_close(&lines);
     kerf_text_free(&body);
     kerf_text_free(&got);
     kerf_text_free(&want);
-    pool_free(&pool);
+    arena_free(&arena);
 }
 
 static struct python_value string_value(const char *string) {
@@ -99,22 +99,22 @@ static struct python_value string_value(const char *string) {
 
 static void long_numbers(void **state) {
     (void)state;
-    struct pool pool = {NULL};
+    struct arena arena = {NULL};
     struct kerf_text digits = {0};
     struct python_integer integer;
     double number;
     kerf_text_repeat(&digits, "0", PYTHON_DIGITS_MOST - 2);
     kerf_text_add(&digits, "16");
     struct python_value value = string_value(digits.data);
-    assert_int_equal(python_integer_of(&value, &pool, &integer), PYTHON_DONE);
+    assert_int_equal(python_integer_of(&value, &arena, &integer), PYTHON_DONE);
     assert_int_equal(integer.value, 16);
     kerf_text_add(&digits, " ");
     value = string_value(digits.data);
-    assert_int_equal(python_integer_of(&value, &pool, &integer), PYTHON_NO_VALUE); /* a space too long */
-    assert_int_equal(python_float_of(&value, &pool, &number), PYTHON_DONE);
+    assert_int_equal(python_integer_of(&value, &arena, &integer), PYTHON_NO_VALUE); /* a space too long */
+    assert_int_equal(python_float_of(&value, &arena, &number), PYTHON_DONE);
     assert_true(number == 16);
     kerf_text_free(&digits);
-    pool_free(&pool);
+    arena_free(&arena);
 }
 
 static void integers_in_order(void **state) {

@@ -55,7 +55,7 @@ static void as_python_reads(void **state) {
     (void)state;
     struct escaped_lines lines;
     struct escaped_field field[2];
-    struct pool pool = {NULL};
+    struct arena arena = {NULL};
     struct kerf_text text = {0};
     escaped_open(&lines, "python_json.txt");
     while (escaped_next(&lines, field, 2)) {
@@ -64,7 +64,7 @@ static void as_python_reads(void **state) {
         char *exact = malloc(field[0].length + 1); /* so that what is read behind the end is seen */
         memcpy(exact, field[0].bytes, field[0].length);
         exact = realloc(exact, field[0].length ? field[0].length : 1);
-        int32_t code = python_json_read(exact, field[0].length, &pool, &value, &error);
+        int32_t code = python_json_read(exact, field[0].length, &arena, &value, &error);
         kerf_text_clear(&text);
         if (code == KERF_OK)
             write_value(&text, value);
@@ -75,11 +75,11 @@ static void as_python_reads(void **state) {
         if (strcmp(text.data, field[1].bytes) != 0)
             fail_msg("python_json.txt:%d: want %s, got %s", lines.number, field[1].bytes, text.data);
         free(exact);
-        pool_reset(&pool);
+        arena_reset(&arena);
     }
     escaped_close(&lines);
     kerf_text_free(&text);
-    pool_free(&pool);
+    arena_free(&arena);
 }
 
 static char *repeated(const char *piece, size_t times, const char *end) {
@@ -89,25 +89,25 @@ static char *repeated(const char *piece, size_t times, const char *end) {
     return text.data;
 }
 
-static int32_t read_text(char *text, struct pool *pool) {
+static int32_t read_text(char *text, struct arena *arena) {
     const struct python_value *value;
     struct python_json_error error;
-    int32_t code = python_json_read(text, strlen(text), pool, &value, &error);
+    int32_t code = python_json_read(text, strlen(text), arena, &value, &error);
     free(text);
     return code;
 }
 
 static void bounds(void **state) {
     (void)state;
-    struct pool pool = {NULL};
-    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MOST, ""), &pool), KERF_OK);
-    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MOST + 1, ""), &pool), KERF_EINVALID);
-    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MOST + 1, ".5"), &pool), KERF_OK);
-    assert_int_equal(read_text(repeated("[", PYTHON_NESTING_MOST, ""), &pool), KERF_ESYNTAX);
-    assert_int_equal(read_text(repeated("[", PYTHON_NESTING_MOST + 1, ""), &pool), KERF_EINVALID);
-    assert_int_equal(read_text(repeated("{\"a\":", 200000, ""), &pool), KERF_EINVALID);
-    assert_int_equal(read_text(repeated("[],", 100, "1"), &pool), KERF_ESYNTAX);
-    pool_free(&pool);
+    struct arena arena = {NULL};
+    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MOST, ""), &arena), KERF_OK);
+    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MOST + 1, ""), &arena), KERF_EINVALID);
+    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MOST + 1, ".5"), &arena), KERF_OK);
+    assert_int_equal(read_text(repeated("[", PYTHON_NESTING_MOST, ""), &arena), KERF_ESYNTAX);
+    assert_int_equal(read_text(repeated("[", PYTHON_NESTING_MOST + 1, ""), &arena), KERF_EINVALID);
+    assert_int_equal(read_text(repeated("{\"a\":", 200000, ""), &arena), KERF_EINVALID);
+    assert_int_equal(read_text(repeated("[],", 100, "1"), &arena), KERF_ESYNTAX);
+    arena_free(&arena);
 }
 
 static void quotes(void **state) {
@@ -142,13 +142,13 @@ static void encode_errors(void **state) {
 
 static void nul_in_strings(void **state) {
     (void)state;
-    struct pool pool = {NULL};
+    struct arena arena = {NULL};
     struct python_text text = {"\0a\0", 3};
     assert_true(python_text_has_nul(&text));
     assert_false(python_text_has_surrogate(&text));
-    assert_string_equal(python_text_string(&text, &pool), "\xC0\x80"
+    assert_string_equal(python_text_string(&text, &arena), "\xC0\x80"
                                                           "a\xC0\x80");
-    pool_free(&pool);
+    arena_free(&arena);
 }
 
 int main(void) {

@@ -8,7 +8,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "trial/descendants.h"
+#include "trial/process_family.h"
 
 /* A child with a child of its own, in a session; both sleep. */
 static pid_t start_pair(pid_t *ret_child) {

@@ -12,16 +12,12 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "trial/failure_words.h"
-#include "trial/json_path.h"
-#include "trial/llama_bench_line.h"
-#include "trial/machine_load.h"
+#include "trial/program_output.h"
+#include "trial/llama_bench_protocol.h"
+#include "trial/interference.h"
 #include "trial/memory_cap.h"
-#include "trial/output_lines.h"
 #include "trial/placeholders.h"
-#include "trial/processor_share.h"
 #include "trial/worker_answer.h"
-#include "trial/worker_clock.h"
 
 /* ---- Commands ------------------------------------------------------------------------------------------------ */
 
@@ -437,8 +433,8 @@ static void machine(void **state) {
     assert_true(machine_frequency(root, &allowed) == 0.5);
 }
 
-static void disturbed(const struct kerf_trial_machine *machine, double wall_s, double cpu_s, const char *expected) {
-    struct kerf_trial_result result = {.machine = *machine, .wall_s = wall_s, .cpu_s = cpu_s};
+static void disturbed(struct kerf_trial_machine machine, double wall_s, double cpu_s, const char *expected) {
+    struct kerf_trial_result result = {.machine = machine, .wall_s = wall_s, .cpu_s = cpu_s};
     char reason[80] = "?";
     assert_int_equal(kerf_trial_disturbed(&result, reason, sizeof reason), expected != NULL);
     assert_string_equal(reason, expected ? expected : "");
@@ -476,23 +472,48 @@ static void shares(void **state) {
     assert_true(CPU_COUNT(&allowed) >= 1);
 }
 
+/* What a trial on so many processors saw, without a look at the gaps beside it. */
+static struct kerf_trial_machine seen(double others, double steal, double pressure, int32_t processors) {
+    struct kerf_trial_machine machine = machine_unknown();
+    machine.others = others;
+    machine.steal = steal;
+    machine.pressure = pressure;
+    machine.processors = processors;
+    return machine;
+}
+
 static void disturbance(void **state) {
     (void)state;
-    typedef struct kerf_trial_machine machine_t;
     /* both of 2 processors are used: a tenth of one is the most */
-    disturbed(&(machine_t){0.09, 0, 0, NAN, 2}, 1, 2, NULL);
-    disturbed(&(machine_t){0.12, 0, 0, NAN, 2}, 1, 1.8, "others used 0.12 of 2 processors");
+    disturbed(seen(0.09, 0, 0, 2), 1, 2, NULL);
+    disturbed(seen(0.12, 0, 0, 2), 1, 1.8, "others used 0.12 of 2 processors");
     /* one is idle: a quarter of it is; unless something had to wait */
-    disturbed(&(machine_t){0.2, 0, 0.05, NAN, 2}, 1, 1, NULL);
-    disturbed(&(machine_t){1, 0, 0.05, NAN, 2}, 1, 1, "others used 1.00 of 2 processors");
-    disturbed(&(machine_t){0.2, 0, 0.5, NAN, 2}, 1, 1, "others used 0.20 of 2 processors");
-    disturbed(&(machine_t){4, 0, 0, NAN, 64}, 1, 8, NULL);
-    disturbed(&(machine_t){0, 0.2, 0, NAN, 4}, 1, 1, "the hypervisor took 0.20 of 4 processors");
+    disturbed(seen(0.2, 0, 0.05, 2), 1, 1, NULL);
+    disturbed(seen(1, 0, 0.05, 2), 1, 1, "others used 1.00 of 2 processors");
+    disturbed(seen(0.2, 0, 0.5, 2), 1, 1, "others used 0.20 of 2 processors");
+    disturbed(seen(4, 0, 0, 64), 1, 8, NULL);
+    disturbed(seen(0, 0.2, 0, 4), 1, 1, "the hypervisor took 0.20 of 4 processors");
     /* too short to tell, pressure of its own threads, and a system that tells nothing */
-    disturbed(&(machine_t){1, 0, 0, NAN, 2}, 0.02, 0.04, NULL);
-    disturbed(&(machine_t){0, 0, 1, NAN, 2}, 1, 2, NULL);
-    disturbed(&(machine_t){NAN, NAN, NAN, NAN, 2}, 1, 2, NULL);
-    disturbed(&(machine_t){1, 0, 0, NAN, 2}, 0, NAN, NULL);
+    disturbed(seen(1, 0, 0, 2), 0.02, 0.04, NULL);
+    disturbed(seen(0, 0, 1, 2), 1, 2, NULL);
+    disturbed(seen(NAN, NAN, NAN, 2), 1, 2, NULL);
+    disturbed(seen(1, 0, 0, 2), 0, NAN, NULL);
+    /* pgbench beside an otherwise idle PostgreSQL: what stops with the trial is its own */
+    struct kerf_trial_machine machine = seen(0.48, 0, 0.3, 2);
+    disturbed(machine, 5, 3, "others used 0.48 of 2 processors");
+    machine.between = 0.02;
+    disturbed(machine, 5, 3, NULL);
+    /* and what goes on is a neighbour's; of both only that */
+    machine.between = 0.48;
+    disturbed(machine, 5, 3, "others used 0.48 of 2 processors");
+    machine.between = 0.3;
+    disturbed(machine, 5, 3, "others used 0.30 of 2 processors");
+    machine.between = 1.9; /* a neighbour that used less while the trial ran: then it disturbed by that */
+    disturbed(machine, 5, 3, "others used 0.48 of 2 processors");
+    /* the hypervisor is nobody's server */
+    machine = seen(0, 0.2, 0, 4);
+    machine.between = 0;
+    disturbed(machine, 1, 1, "the hypervisor took 0.20 of 4 processors");
 }
 
 static void memory_group(void **state) {

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial/program_output.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include "base/utf8.h"
+
+/* ---- Lines -------------------------------------------------------------------------------------------------------- */
+
+static void keep(struct output_lines *lines, const char *bytes, size_t length) {
+    size_t room = LINE_MOST - lines->line.length;
+    kerf_text_write(&lines->line, bytes, length < room ? length : room);
+    lines->line.failed = 0; /* the line is shorter then, as one that is too long */
+}
+
+void output_lines_end(struct output_lines *lines, line_taker take, void *context) {
+    struct kerf_text *line = &lines->line;
+    if (line->length == 0) return;
+    for (char *nul = line->data; (nul = memchr(nul, 0, (size_t)(line->data + line->length - nul)));) *nul = ' ';
+    take(context, line->data, line->length);
+    kerf_text_clear(line);
+}
+
+void output_lines_feed(struct output_lines *lines, const char *bytes, size_t length, line_taker take, void *context) {
+    size_t from = 0;
+    for (size_t i = 0; i < length; i++) {
+        if (bytes[i] != '\n' && bytes[i] != '\r') continue;
+        keep(lines, bytes + from, i - from);
+        output_lines_end(lines, take, context);
+        from = i + 1;
+    }
+    keep(lines, bytes + from, length - from);
+}
+
+void output_lines_free(struct output_lines *lines) { kerf_text_free(&lines->line); }
+
+/* ---- What failures say -------------------------------------------------------------------------------------------- */
+
+enum { LOOKED_AT = 4096 };
+
+/* Of C and C++ libraries, CUDA, HIP, Vulkan, Metal, SYCL, ggml, PyTorch, JAX, Python, Java, Go, Rust. */
+static const char *const memory_words[] = {
+    "out of memory",         "outofmemory",          "out of device memory",
+    "out_of_memory",         "outofdevicememory",    "out_of_device_memory",
+    "outofhostmemory",       "out_of_host_memory",   "failed to allocate",
+    "failed to alloc ",      "unable to allocate",   "cannot allocate memory",
+    "can't allocate memory", "could not allocate",   "couldn't allocate",
+    "not enough memory",     "insufficient memory",  "std::bad_alloc",
+    "bad_array_new_length",  "memory allocation of", "memory allocation failed",
+    "allocation failure",    "alloc_failed",         "cudaerrormemoryallocation",
+    "memoryerror",           "resource_exhausted",   "failed to map segment",
+};
+
+int says_out_of_memory(const char *line) {
+    char lower[LOOKED_AT];
+    size_t length = strnlen(line, LOOKED_AT - 1);
+    for (size_t i = 0; i < length; i++)
+        lower[i] = (char)(line[i] >= 'A' && line[i] <= 'Z' ? line[i] - 'A' + 'a' : line[i]);
+    lower[length] = 0;
+    for (size_t i = 0; i < sizeof memory_words / sizeof memory_words[0]; i++)
+        if (strstr(lower, memory_words[i])) return 1;
+    return 0;
+}
+
+void status_words(int wait_status, char *words, size_t size) {
+    if (WIFSIGNALED(wait_status)) {
+        const char *name = sigabbrev_np(WTERMSIG(wait_status));
+        if (name)
+            snprintf(words, size, "ended by SIG%s", name);
+        else
+            snprintf(words, size, "ended by signal %d", WTERMSIG(wait_status));
+    } else {
+        snprintf(words, size, "ended with status %d", WEXITSTATUS(wait_status));
+    }
+}
+
+void quote_line(const char *line, char *words, size_t size) {
+    while (*line == ' ' || *line == '\t') line++;
+    size_t length = strnlen(line, size - 1);
+    memcpy(words, line, length);
+    while (length > 0 && (words[length - 1] == ' ' || words[length - 1] == '\t')) length--;
+    words[length] = 0;
+    utf8_clean(words);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+
+enum { KEY_MOST = 256, WASTE_MOST = 4 }; /* bytes of a key; how often the text may be read in vain */
+
+/* Takes the next key off the path. Returns what is left, NULL where the key is empty or too long. */
+static const char *next_key(const char *path, char key[KEY_MOST]) {
+    size_t length = 0;
+    for (; *path && *path != '.'; path++) {
+        if (*path == '\\' && path[1]) path++;
+        if (length == KEY_MOST - 1) return NULL;
+        key[length++] = *path;
+    }
+    key[length] = 0;
+    return length > 0 ? path : NULL;
+}
+
+int json_path_is_valid(const char *path) {
+    char key[KEY_MOST];
+    for (const char *rest = path;; rest++) {
+        rest = next_key(rest, key);
+        if (rest == NULL) return 0;
+        if (*rest == 0) return 1;
+    }
+}
+
+static const json_t *member(const json_t *value, const char *key) {
+    if (json_is_object(value)) return json_object_get(value, key);
+    if (!json_is_array(value)) return NULL;
+    char *end;
+    long index = strtol(key, &end, 10);
+    if (*end || end == key) return NULL;
+    if (index < 0) index += (long)json_array_size(value);
+    return index < 0 ? NULL : json_array_get(value, (size_t)index);
+}
+
+int json_path_number(const json_t *root, const char *path, double *ret_value, char *why, size_t size) {
+    char key[KEY_MOST];
+    const json_t *value = root;
+    for (const char *rest = path;; rest++) {
+        rest = next_key(rest, key);
+        if (rest == NULL) break;
+        value = member(value, key);
+        if (value == NULL) {
+            snprintf(why, size, "%.80s leads nowhere in its JSON: there is no %.60s", path, key);
+            return 0;
+        }
+        if (*rest == 0) break;
+    }
+    double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
+    if (isfinite(number)) {
+        *ret_value = number;
+        return 1;
+    }
+    snprintf(why, size, "%.80s is no number in its JSON", path);
+    return 0;
+}
+
+static const char *line_after(const char *c, const char *end) {
+    const char *newline = c < end ? memchr(c, '\n', (size_t)(end - c)) : NULL;
+    return newline ? newline + 1 : end;
+}
+
+json_t *json_last_value(const char *text, size_t length) {
+    json_t *last = NULL;
+    size_t wasted = 0;
+    const char *end = text + length;
+    for (const char *c = text; c < end && wasted <= WASTE_MOST * length;) {
+        const char *first = c;
+        while (first < end && strchr(" \t", *first)) first++;
+        if (first < end && (*first == '{' || *first == '[')) {
+            json_error_t error = {0};
+            json_t *value =
+                json_loadb(first, (size_t)(end - first), JSON_DISABLE_EOF_CHECK | JSON_DECODE_INT_AS_REAL, &error);
+            size_t read = error.position > 0 ? (size_t)error.position : 0;
+            if (value) {
+                json_decref(last);
+                last = value;
+                c = read > 0 && read <= (size_t)(end - first) ? first + read : first + 1;
+            } else {
+                wasted += read;
+            }
+        }
+        c = line_after(c, end);
+    }
+    return last;
+}
