@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/utf8.h"
+#include "spec/families/harmless.h"
 
 static int is_asked(const struct config *config, const char *key) {
     for (int32_t i = 0; i < config->num_asked; i++)
@@ -105,7 +106,7 @@ void config_note_ignored(const struct config *config, struct kerf_model *model) 
     const char *key;
     json_t *value;
     json_object_foreach(config->object->json, key, value) {
-        if (!is_asked(config, key) && !json_is_null(value) && !config_is_harmless(key))
+        if (!is_asked(config, key) && !json_is_null(value) && !key_is_harmless(key))
             add_ignored(model, config->object->key, key);
     }
 }

@@ -60,7 +60,4 @@ void config_fail(struct config *config, const char *key, int32_t code, const cha
 /* Lists the keys that nobody asked for and that are not harmless. */
 void config_note_ignored(const struct config *config, struct kerf_model *model);
 
-/* Whether the key is known to change neither the number of parameters nor the time of a training step. */
-int config_is_harmless(const char *key);
-
 #endif

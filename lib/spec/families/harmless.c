@@ -3,8 +3,9 @@
  * Keys that are known and change neither the number of parameters nor the time of a training step: how positions turn,
  * which tokens mean what, how weights were initialised and stored, what is drawn at random, how text is generated.
  */
-#include "spec/families/config.h"
+#include "spec/families/harmless.h"
 
+#include <stddef.h>
 #include <string.h>
 
 static const char *const keys[] = {
@@ -70,7 +71,7 @@ static const char *const endings[] = {"_eps",         "_epsilon", "_token_id",  
 /* Beginnings: how rotary positions turn. */
 static const char *const beginnings[] = {"rope_", "_rope", "summary_"};
 
-int config_is_harmless(const char *key) {
+int key_is_harmless(const char *key) {
     size_t length = strlen(key);
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0) return 1;
