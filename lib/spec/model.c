@@ -5,9 +5,8 @@
 #include <math.h>
 #include <string.h>
 #include "base/json_read.h"
-#include "spec/files.h"
+#include "spec/description.h"
 #include "spec/model.h"
-#include "spec/names.h"
 
 enum { NAMES = 4 };
 
