@@ -136,7 +136,12 @@ static const char *const base =
 static struct kerf_problem problem_of(enum kerf_strategy strategy) {
     struct kerf_problem problem;
     memset(&problem, 0, sizeof problem);
-    problem.model = (struct kerf_model){"m", 1024, 4096, 12, 16, 2048, 0};
+    problem.model = (struct kerf_model){.name = "m",
+                                        .hidden_size = 1024,
+                                        .intermediate_size = 4096,
+                                        .num_hidden_layers = 12,
+                                        .num_attention_heads = 16,
+                                        .max_position_embeddings = 2048};
     assert_int_equal(kerf_system_load("a100", &problem.system, NULL), KERF_OK);
     problem.system.scale_up.size = 8;
     problem.strategy = strategy;
