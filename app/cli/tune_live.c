@@ -116,7 +116,8 @@ static void go_back(const struct tune_live *live, struct kerf_text *out) {
     if (live->lines) kerf_text_printf(out, "\r\033[%dA", live->lines);
 }
 
-static void write_stderr(const struct kerf_text *text) {
+static void write_stderr(struct kerf_text *text) {
+    terminal_plain(text);
     if (text->data && !text->failed) fwrite(text->data, 1, text->length, stderr);
     fflush(stderr);
 }
@@ -136,7 +137,7 @@ void tune_live_show(void *context, struct kerf_study_state *state) {
         kerf_text_clear(&cells);
         add_rows(&cells, &report, 1);
     }
-    terminal_table(&table, &cells, is_short ? narrow : whole, width - 1, 0, -1);
+    terminal_rows(&table, &cells, is_short ? narrow : whole, width - 1);
     go_back(live, &out);
     for (const char *c = table.data ? table.data : ""; *c; lines++) {
         struct kerf_text line = {0};
