@@ -12,22 +12,20 @@ enum { SIZES = 8, CYCLES = 200, REPEATS = 5 };
 
 struct subject {
     struct kerf_job *job;
-    struct kerf_text words;
     int64_t runs;
 };
 
 static void cycle(struct subject *subject) {
     struct kerf_decision decision;
     struct kerf_answer answer;
-    kerf_text_clear(&subject->words);
-    if (kerf_job_predict(subject->job, 1, &decision, &subject->words, NULL) != KERF_OK) exit(1);
+    if (kerf_job_predict(subject->job, 1, &decision, NULL) != KERF_OK) exit(1);
     struct kerf_report report = {.batch_size = decision.trial.batch_size,
                                  .trial_number = decision.trial.number,
                                  .time_s = 1,
                                  .energy_j = 1000 + (double)(decision.trial.number * 7919 % 101),
                                  .metric = 1,
                                  .current_epoch = 1};
-    if (kerf_job_report(subject->job, &decision.trial, &report, 1, &answer, &subject->words, NULL) != KERF_OK) exit(1);
+    if (kerf_job_report(subject->job, &decision.trial, &report, 1, &answer, NULL) != KERF_OK) exit(1);
     subject->runs++;
 }
 
@@ -70,7 +68,6 @@ static void row(const char *policy, int64_t window, int64_t history) {
     printf("%-8s %8lld %10lld %12.0f %14lld %10zu\n", policy, (long long)window, (long long)history, seconds * 1e9,
            (long long)most_runs(subject.job), kerf_job_memory(subject.job));
     kerf_job_free(subject.job);
-    kerf_text_free(&subject.words);
 }
 
 void measure_decisions(void) {

@@ -261,14 +261,10 @@ static struct kerf_job *create(const struct problem *problem, const char *policy
 /* One try: what it cost, and whether it got there. *profiled marks the sizes whose power limits are known. */
 static double try_once(const struct problem *problem, struct kerf_job *job, uint64_t fate, uint32_t *profiled,
                        int *ret_reached) {
-    struct kerf_text words = {0};
     struct kerf_decision decision;
     struct kerf_answer answer;
     *ret_reached = 0;
-    if (kerf_job_predict(job, 0, &decision, &words, NULL) != KERF_OK || decision.status != KERF_JOB_ANSWERED) {
-        kerf_text_free(&words);
-        return NAN;
-    }
+    if (kerf_job_predict(job, 0, &decision, NULL) != KERF_OK || decision.status != KERF_JOB_ANSWERED) return NAN;
     int32_t at = 0;
     while (problem->sizes[at].batch_size != decision.trial.batch_size) at++;
     const struct traced_size *size = &problem->sizes[at];
@@ -283,8 +279,7 @@ static double try_once(const struct problem *problem, struct kerf_job *job, uint
                                  .energy_j = run.energy_j,
                                  .metric = run.reached,
                                  .current_epoch = problem->max_epochs};
-    kerf_job_report(job, &decision.trial, &report, 0, &answer, &words, NULL);
-    kerf_text_free(&words);
+    kerf_job_report(job, &decision.trial, &report, 0, &answer, NULL);
     *ret_reached = answer.converged;
     return kerf_job_cost(kerf_job_spec_of(job), run.energy_j, run.time_s);
 }

@@ -115,6 +115,12 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const struct command_exit exits[] = {{"0", "the layout fits"},
+                                            {"1", "the layout does not fit: what it needs was printed"},
+                                            {"2", "bad usage or input"},
+                                            {"3", "failed while running"},
+                                            {NULL, NULL}};
+
 static const struct command table = {
     .name = "estimate",
     .summary = "what one layout costs in time and memory, operation by operation",
@@ -126,6 +132,7 @@ static const struct command table = {
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct estimate_options, models),
+    .exits = exits,
 };
 
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {

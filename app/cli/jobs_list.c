@@ -41,11 +41,17 @@ static int add_bytes(const char *bytes, size_t length, void *out) {
     return 0;
 }
 
-/* As the server wrote them: the shortest digits that are the number. */
+/* The shortest digits that are the number, and a point or an exponent, so that it stays no integer: 200.0. */
+static void put_number(struct kerf_text *out, double value) {
+    size_t begin = out->length;
+    kerf_text_number(out, value);
+    if (!out->failed && strpbrk(out->data + begin, ".e") == NULL) kerf_text_add(out, ".0");
+}
+
 static void put_value(struct kerf_text *out, const json_t *value) {
     const int flags = JSON_COMPACT | JSON_ENCODE_ANY;
     if (json_is_real(value))
-        kerf_text_python_float(out, json_real_value(value));
+        put_number(out, json_real_value(value));
     else if (json_dump_callback(value, add_bytes, out, flags) != 0)
         out->failed = 1;
 }
@@ -159,7 +165,7 @@ static void put_table(struct kerf_text *out, const json_t *jobs, const struct re
         if (isnan(cost))
             kerf_text_add(&cells, "\t-");
         else
-            kerf_text_printf(&cells, "\t%" PRId64, jobs_integer(job, "min_cost_batch_size"));
+            kerf_text_printf(&cells, " J\t%" PRId64, jobs_integer(job, "min_cost_batch_size"));
         kerf_text_printf(&cells, "\t%s\t%" PRId64 " ", jobs_text(spec, "policy"), jobs_integer(spec, "number_of_gpus"));
         jobs_cell(&cells, jobs_text(spec, "gpu_model"));
         kerf_text_add(&cells, "\n");
@@ -168,7 +174,7 @@ static void put_table(struct kerf_text *out, const json_t *jobs, const struct re
     kerf_text_free(&cells);
 }
 
-static void put_quoted(struct kerf_text *out, const char *text) {
+void jobs_put_quoted(struct kerf_text *out, const char *text) {
     kerf_text_add(out, "\"");
     for (; *text; text++) {
         if (*text == '"') kerf_text_add(out, "\"");
@@ -185,13 +191,13 @@ static void put_csv(struct kerf_text *out, const json_t *jobs) {
     json_array_foreach(jobs, i, job) {
         const json_t *spec = json_object_get(job, "spec");
         double cost = jobs_real(job, "min_cost");
-        put_quoted(out, jobs_text(job, "job_id"));
+        jobs_put_quoted(out, jobs_text(job, "job_id"));
         kerf_text_printf(out, ",%s,%" PRId64 ",%" PRId64 ",", jobs_text(job, "stage"),
                          jobs_integer(job, "last_trial_number"), jobs_integer(job, "trials_ended"));
         if (!isnan(cost)) kerf_text_number(out, cost);
         kerf_text_printf(out, ",%" PRId64 ",%s,%" PRId64 ",", jobs_integer(job, "min_cost_batch_size"),
                          jobs_text(spec, "policy"), jobs_integer(spec, "number_of_gpus"));
-        put_quoted(out, jobs_text(spec, "gpu_model"));
+        jobs_put_quoted(out, jobs_text(spec, "gpu_model"));
         kerf_text_add(out, ",");
         kerf_text_number(out, jobs_real(job, "created_s"));
         kerf_text_add(out, "\n");

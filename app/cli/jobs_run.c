@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
+#include "base/error.h"
 #include "cli/jobs_metric.h"
 #include "cli/jobs_parts.h"
 #include "client/energy.h"
-#include "client/energy_parts.h"
 #include "client/script.h"
 
 enum { NOT_FOUND = 127, NOT_STARTED = 126, ENDED_BY_TERM = 128 + 15, ENDED_BY_KILL = 128 + 9, RETRY_S = 60 };
@@ -28,6 +29,7 @@ struct run {
     int64_t epochs;               /* as the epoch's pattern says, or metrics seen */
     struct service_report report; /* the latest */
     int has_report, is_unsent;    /* unsent: the server has not answered it */
+    int is_unmeasured;            /* the energy of the latest metric could not be read */
     int is_refused, has_complained;
     struct service_verdict verdict;
 };
@@ -57,9 +59,17 @@ static void on_line(void *context, const char *line) {
     if (metric_find(&run->epoch, line, &epoch)) run->epochs = (int64_t)epoch;
     if (!metric_find(&run->metric, line, &metric)) return;
     if (!run->epoch.is_there) run->epochs++;
+    double energy_j = energy_read_j(run->meter) - run->began_j;
+    run->is_unmeasured = isnan(energy_j);
+    if (run->is_unmeasured) {
+        struct kerf_error err;
+        kerf_error_set(&err, KERF_EIO, "the energy cannot be read now; the next report makes up for it");
+        complain(run, &err);
+        return;
+    }
     run->report = (struct service_report){.trial = run->trial,
-                                          .time_s = energy_ticks_s() - run->began_s,
-                                          .energy_j = energy_read_j(run->meter) - run->began_j,
+                                          .time_s = clock_ticks_s() - run->began_s,
+                                          .energy_j = energy_j,
                                           .metric = metric,
                                           .epoch = run->epochs};
     run->has_report = 1;
@@ -74,8 +84,8 @@ static void on_tick(void *context) {
 
 /* The last report has to arrive, even if the server is away for a moment. */
 static void insist(struct run *run) {
-    double until_s = energy_ticks_s() + RETRY_S;
-    for (int wait_s = 1; run->is_unsent && energy_ticks_s() < until_s; wait_s = wait_s < 8 ? 2 * wait_s : 8) {
+    double until_s = clock_ticks_s() + RETRY_S;
+    for (int wait_s = 1; run->is_unsent && clock_ticks_s() < until_s; wait_s = wait_s < 8 ? 2 * wait_s : 8) {
         script_pause(run->script, wait_s);
         if (script_is_interrupted(run->script)) return;
         send_report(run);
@@ -153,13 +163,16 @@ static int conclude(struct run *run) {
         give_up(run, "interrupted");
     else if (status != 0)
         give_up(run, "the script failed");
+    else if (run->is_unmeasured)
+        give_up(run, "the energy could not be read");
     else if (!run->has_report)
         give_up(run, "the output has nothing that --metric-regex matches");
     else if (run->is_unsent || run->is_refused)
         give_up(run, "its last report did not get through");
     else
         give_up(run, "the script ended before the service said stop");
-    return status == 0 && (!run->has_report || run->is_unsent || run->is_refused) ? EXIT_FAILED : status;
+    int is_told = run->has_report && !run->is_unmeasured && !run->is_unsent && !run->is_refused;
+    return status == 0 && !is_told ? EXIT_FAILED : status;
 }
 
 static int run_script(struct run *run) {
@@ -172,7 +185,7 @@ static int run_script(struct run *run) {
     fprintf(stderr, "kerf: batch size %" PRId64 ", trial %" PRId64 "; energy: %s\n", run->trial.batch_size,
             run->trial.number, energy_words(run->meter));
     run->began_j = energy_read_j(run->meter);
-    run->began_s = energy_ticks_s();
+    run->began_s = clock_ticks_s();
     if (code == KERF_OK) code = script_start(run->script, words, &err);
     free_words(words);
     if (code != KERF_OK) {
@@ -184,13 +197,37 @@ static int run_script(struct run *run) {
     return conclude(run);
 }
 
+/* Whether energy is no part of the job's cost. 0 also where the server does not say. */
+static int costs_no_energy(struct run *run) {
+    struct kerf_text target = {0};
+    json_t *job = NULL;
+    jobs_target(&target, run->job_id, "");
+    int32_t code = target.failed
+                       ? KERF_ENOMEM
+                       : service_ask(run->request->client, "GET", target.data, NULL, &run->request->answer, &job, NULL);
+    int is_so = code == KERF_OK && jobs_real(json_object_get(job, "spec"), "eta_knob") == 0;
+    json_decref(job);
+    kerf_text_free(&target);
+    return is_so;
+}
+
+/* What was not asked for by name may be missing where the job's cost is time alone. */
+static int32_t open_meter(struct run *run, struct kerf_error *err) {
+    const struct jobs_options *options = run->request->options;
+    struct energy_options energy = {.source = strcmp(options->meter, "nvml") == 0   ? ENERGY_NVML
+                                              : strcmp(options->meter, "rapl") == 0 ? ENERGY_RAPL
+                                                                                    : ENERGY_AUTO,
+                                    .gpus = options->gpus,
+                                    .power_w = isnan(options->power_w) ? 0 : options->power_w};
+    int32_t code = energy_open(&energy, &run->meter, err);
+    int may_do_without = energy.source == ENERGY_AUTO && energy.gpus == NULL;
+    if (code == KERF_OK || !may_do_without || !costs_no_energy(run)) return code;
+    energy.source = ENERGY_NONE;
+    return energy_open(&energy, &run->meter, err);
+}
+
 static int32_t prepare(struct run *run, struct kerf_error *err) {
     const struct jobs_options *options = run->request->options;
-    const struct energy_options energy = {.source = strcmp(options->meter, "nvml") == 0   ? ENERGY_NVML
-                                                    : strcmp(options->meter, "rapl") == 0 ? ENERGY_RAPL
-                                                                                          : ENERGY_AUTO,
-                                          .gpus = options->gpus,
-                                          .power_w = isnan(options->power_w) ? 0 : options->power_w};
     run->job_id = jobs_name(run->request, err);
     if (run->job_id == NULL) return err->code;
     if (options->words.count < 3)
@@ -202,7 +239,7 @@ static int32_t prepare(struct run *run, struct kerf_error *err) {
                               "--metric-regex is missing, such as --metric-regex 'accuracy: ([0-9.]+)'");
     int32_t code = metric_compile(options->metric_regex, "--metric-regex", &run->metric, err);
     if (code == KERF_OK) code = metric_compile(options->epoch_regex, "--epoch-regex", &run->epoch, err);
-    if (code == KERF_OK) code = energy_open(&energy, &run->meter, err);
+    if (code == KERF_OK) code = open_meter(run, err);
     if (code == KERF_OK) code = script_signals(&run->script, err);
     return code;
 }

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include "base/clock.h"
 #include "cli/jobs_parts.h"
 #include "cli/render.h"
 #include "cli/terminal.h"
+#include "kerf/jobs.h"
 
 enum { LATEST = 10 };
 
@@ -44,8 +46,9 @@ static void put_summary(struct kerf_text *out, const json_t *job) {
     double cost = jobs_real(job, "min_cost"), beta = jobs_real(spec, "beta_knob");
     int higher = json_is_true(json_object_get(spec, "higher_is_better_metric"));
     jobs_cell(out, jobs_text(job, "job_id"));
-    kerf_text_printf(out, ": stage %s, policy %s, %" PRId64 " trials\n", jobs_text(job, "stage"),
-                     jobs_text(spec, "policy"), jobs_integer(job, "last_trial_number"));
+    int64_t trials = jobs_integer(job, "last_trial_number");
+    kerf_text_printf(out, ": stage %s, policy %s, %" PRId64 " trial%s\n", jobs_text(job, "stage"),
+                     jobs_text(spec, "policy"), trials, trials == 1 ? "" : "s");
     kerf_text_add(out, "created       ");
     put_time(out, jobs_real(job, "created_s"));
     kerf_text_printf(out, "\nruns on       %" PRId64 " ", jobs_integer(spec, "number_of_gpus"));
@@ -57,27 +60,40 @@ static void put_summary(struct kerf_text *out, const json_t *job) {
     kerf_text_printf(out, "cost          %.6g x energy + %.6g x max_power x time; ", jobs_real(spec, "eta_knob"),
                      1 - jobs_real(spec, "eta_knob"));
     if (isnan(beta))
-        kerf_text_add(out, "no run is too expensive\n");
+        kerf_text_add(out, "runs are never stopped for their cost\n");
     else
-        kerf_text_printf(out, "runs are stopped at %.6g x the least\n", beta);
+        kerf_text_printf(out, "runs are stopped at %.6g x the least cost\n", beta);
     kerf_text_add(out, "least cost    ");
     jobs_put_real(out, cost, "none yet");
-    if (!isnan(cost)) kerf_text_printf(out, " with batch size %" PRId64, jobs_integer(job, "min_cost_batch_size"));
+    if (!isnan(cost)) kerf_text_printf(out, " J with batch size %" PRId64, jobs_integer(job, "min_cost_batch_size"));
     kerf_text_add(out, "\n");
+}
+
+/* An arm's mean cost and its standard error, in joules. zeus learns the cost, kerf its logarithm, of which the error is
+ * the relative one of the cost; rewards are minus either. */
+static void put_cost(struct kerf_text *out, const json_t *arm, int is_logarithm) {
+    double mean = -jobs_real(arm, "param_mean"), error = 1 / sqrt(jobs_real(arm, "param_precision"));
+    if (is_logarithm) mean = exp(mean), error *= mean;
+    int is_known = jobs_integer(arm, "num_observations") > 0;
+    jobs_put_real(out, is_known ? mean : NAN, "-");
+    kerf_text_add(out, is_known ? " J\t" : "\t");
+    if (is_known && isfinite(error))
+        kerf_text_printf(out, "%.3g J", error);
+    else
+        kerf_text_add(out, "-");
 }
 
 static void put_arms(struct kerf_text *out, const json_t *job, const struct render_style *style) {
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 2}, {1, 1}};
     const json_t *arms = json_object_get(job, "arms"), *arm;
+    int is_logarithm = strcmp(jobs_text(json_object_get(job, "spec"), "policy"), "kerf") == 0;
     struct kerf_text cells = {0};
     size_t i;
     if (json_array_size(arms) == 0) return;
-    kerf_text_add(&cells, "batch size\tmean cost\tprecision\truns\n");
+    kerf_text_add(&cells, "batch size\tmean cost\tstandard error\truns\n");
     json_array_foreach(arms, i, arm) {
         kerf_text_printf(&cells, "%" PRId64 "\t", jobs_integer(arm, "batch_size"));
-        jobs_put_real(&cells, -jobs_real(arm, "param_mean"), "-"); /* rewards are minus the cost */
-        kerf_text_add(&cells, "\t");
-        jobs_put_real(&cells, jobs_real(arm, "param_precision"), "-");
+        put_cost(&cells, arm, is_logarithm);
         kerf_text_printf(&cells, "\t%" PRId64 "\n", jobs_integer(arm, "num_observations"));
     }
     kerf_text_add(out, "\nArms\n");
@@ -85,20 +101,49 @@ static void put_arms(struct kerf_text *out, const json_t *job, const struct rend
     kerf_text_free(&cells);
 }
 
+/* "45 s", "12 min", "3 h", "5 d": how long ago that was. */
+static void put_age(struct kerf_text *out, double span_s) {
+    static const struct {
+        double span_s;
+        const char *unit;
+    } units[] = {{86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}};
+    size_t i = 0;
+    while (i < 3 && span_s < 2 * units[i].span_s) i++; /* two of it at least: 90 min, 36 h */
+    kerf_text_printf(out, "%.0f %s", floor(fmax(span_s, 0) / units[i].span_s), units[i].unit);
+}
+
+/* "Succeeded, converged"; "Dispatched 12 min ago", and when it was last heard of. */
+static void put_status(struct kerf_text *out, const json_t *trial, double now_s) {
+    double dispatched_s = jobs_real(trial, "dispatched_s"), seen_s = jobs_real(trial, "seen_s");
+    kerf_text_add(out, jobs_text(trial, "status"));
+    if (json_is_true(json_object_get(trial, "converged"))) kerf_text_add(out, ", converged");
+    if (json_is_true(json_object_get(trial, "lease_ended"))) kerf_text_add(out, ", lease ended");
+    if (strcmp(jobs_text(trial, "status"), kerf_trial_status_name(KERF_TRIAL_DISPATCHED)) != 0) return;
+    kerf_text_add(out, " ");
+    put_age(out, now_s - dispatched_s);
+    kerf_text_add(out, " ago");
+    if (seen_s <= dispatched_s) return;
+    kerf_text_add(out, ", reported ");
+    put_age(out, now_s - seen_s);
+    kerf_text_add(out, " ago");
+}
+
+/* On a terminal reasons are cut to its width; elsewhere they are whole. */
 static void put_trials(struct kerf_text *out, const json_t *trials, const struct render_style *style) {
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {0, 1}, {0, 0},
                                                                    {1, 0}, {1, 0}, {0, 0}};
     const json_t *trial;
     struct kerf_text cells = {0};
+    double now_s = clock_now_s();
     size_t i;
     if (json_array_size(trials) == 0) return;
     kerf_text_add(&cells, "trial\tbatch size\ttype\tstatus\ttime\tenergy\treason\n");
     json_array_foreach(trials, i, trial) {
         double time_s = jobs_real(trial, "time_s"), energy_j = jobs_real(trial, "energy_j");
-        int converged = json_is_true(json_object_get(trial, "converged"));
-        kerf_text_printf(&cells, "%" PRId64 "\t%" PRId64 "\t%s\t%s%s\t", jobs_integer(trial, "trial_number"),
-                         jobs_integer(trial, "batch_size"), jobs_text(trial, "type"), jobs_text(trial, "status"),
-                         converged ? ", converged" : "");
+        kerf_text_printf(&cells, "%" PRId64 "\t%" PRId64 "\t%s\t", jobs_integer(trial, "trial_number"),
+                         jobs_integer(trial, "batch_size"), jobs_text(trial, "type"));
+        put_status(&cells, trial, now_s);
+        kerf_text_add(&cells, "\t");
         jobs_put_real(&cells, time_s, "-");
         kerf_text_add(&cells, isnan(time_s) ? "\t" : " s\t");
         jobs_put_real(&cells, energy_j, "-");
@@ -107,7 +152,8 @@ static void put_trials(struct kerf_text *out, const json_t *trials, const struct
         kerf_text_add(&cells, "\n");
     }
     kerf_text_add(out, "\nLatest trials\n");
-    terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    int32_t whole = terminal_table_width(&cells);
+    terminal_table(out, &cells, columns, style->is_terminal ? style->columns : whole, style->colour, -1);
     kerf_text_free(&cells);
 }
 
@@ -121,7 +167,7 @@ static void put_number(struct kerf_text *out, double value) {
 static void put_csv(struct kerf_text *out, const json_t *trials) {
     const json_t *trial;
     size_t i;
-    kerf_text_add(out, "trial_number,batch_size,type,status,converged,time_s,energy_j,dispatched_s,seen_s\n");
+    kerf_text_add(out, "trial_number,batch_size,type,status,converged,time_s,energy_j,dispatched_s,seen_s,reason\n");
     json_array_foreach(trials, i, trial) {
         const json_t *converged = json_object_get(trial, "converged");
         kerf_text_printf(out, "%" PRId64 ",%" PRId64 ",%s,%s,%s,", jobs_integer(trial, "trial_number"),
@@ -132,7 +178,8 @@ static void put_csv(struct kerf_text *out, const json_t *trials) {
         put_number(out, jobs_real(trial, "time_s"));
         put_number(out, jobs_real(trial, "energy_j"));
         put_number(out, jobs_real(trial, "dispatched_s"));
-        kerf_text_number(out, jobs_real(trial, "seen_s"));
+        put_number(out, jobs_real(trial, "seen_s"));
+        jobs_put_quoted(out, jobs_text(trial, "reason"));
         kerf_text_add(out, "\n");
     }
 }

@@ -97,6 +97,7 @@ static const struct option options[] = {
              "hold it, and are then written instead of standard output, unless --format names another form. May be "
              "given several times; - is standard output."},
     {.name = "threads",
+     .letter = 't',
      .type = OPTION_INTEGER,
      AT(threads),
      .value = "N",

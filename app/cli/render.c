@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
 #include "cli/output.h"
 #include "cli/terminal.h"
 
@@ -69,7 +70,8 @@ static const struct render_format *checked_format_of(const struct render *render
 
 static int32_t write_one(const struct render *render, const char *path, struct kerf_error *err) {
     int to_stdout = output_is_stdout(path);
-    const struct render_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
+    const struct render_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour(),
+                                       to_stdout && isatty(STDOUT_FILENO)};
     struct kerf_text out = {0};
     int32_t code = render->write(render->context, &out, checked_format_of(render, path), &style, err);
     if (code == KERF_OK) code = output_file(path, &out, err);

@@ -7,8 +7,9 @@
 #include "kerf/kerf.h"
 
 struct render_style {
-    int32_t columns; /* width of the terminal */
-    int32_t colour;  /* 1: escape sequences may be used */
+    int32_t columns;     /* width of the terminal */
+    int32_t colour;      /* 1: escape sequences may be used */
+    int32_t is_terminal; /* 0: for a file or another program */
 };
 
 struct render_format {

@@ -2,8 +2,11 @@
 #include "cli/schedule_answers.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "base/error.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 
@@ -16,7 +19,7 @@ struct caps {
 
 static int32_t add_cap(struct caps *caps, double value, int32_t in_bytes, struct kerf_error *err) {
     struct memory_cap *more = realloc(caps->items, ((size_t)caps->count + 1) * sizeof *more);
-    if (more == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for --memory-cap");
+    if (more == NULL) return error_no_memory(err, "--memory-cap");
     caps->items = more;
     caps->items[caps->count++] = (struct memory_cap){value, in_bytes};
     return KERF_OK;
@@ -58,6 +61,44 @@ int32_t schedule_caps_parse(const char *text, struct memory_cap **ret_caps, int3
     return KERF_OK;
 }
 
+/* ---- Names ------------------------------------------------------------------------------------------------ */
+
+static int is_rule(const char *name) {
+    const struct kerf_schedule_rule *rule;
+    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++)
+        if (strcmp(rule->name, name) == 0) return 1;
+    return 0;
+}
+
+static const char *nearest_rule(const char *name) {
+    enum { RULES_MAX = 64 };
+    const char *names[RULES_MAX];
+    const struct kerf_schedule_rule *rule;
+    size_t count = 0;
+    while (count < RULES_MAX && (rule = kerf_schedule_rule_at(count))) names[count++] = rule->name;
+    return kerf_text_nearest(name, names, count);
+}
+
+int32_t schedule_name_check(const char *name, int32_t *ret_is_file, struct kerf_error *err) {
+    if (is_rule(name)) {
+        *ret_is_file = 0;
+        return KERF_OK;
+    }
+    if (strcmp(name, "-") == 0 || access(name, F_OK) == 0) {
+        *ret_is_file = 1;
+        return KERF_OK;
+    }
+    if (strpbrk(name, "./")) { /* rules have neither in their names */
+        kerf_error_set(err, KERF_EIO, "no such file");
+        error_set_file(err, name);
+        return KERF_EIO;
+    }
+    const char *nearest = nearest_rule(name);
+    return kerf_error_set(err, KERF_EUNKNOWN, "no schedule and no file is called '%.64s'%s%s%s", name,
+                          nearest ? "; did you mean " : "; `kerf schedule --list` shows the schedules",
+                          nearest ? nearest : "", nearest ? "?" : "");
+}
+
 /* ---- Answers ---------------------------------------------------------------------------------------------- */
 
 /* How far all of it is: answers that are done, and the share of the one at hand. */
@@ -72,22 +113,38 @@ static int32_t tell(void *context, double share) {
     return overall->stopped;
 }
 
-int schedule_is_file(const char *name) { return strpbrk(name, "./") != NULL || strcmp(name, "-") == 0; }
+/* Numbers are of all stages of a device together, so that schedules with other stages can be compared. */
+static int is_per_device(const struct schedule_question *question) {
+    return question->compare || question->request.placement == KERF_PLACE_ANY;
+}
 
-static int32_t make_times(const struct schedule_question *question, struct schedule_answer *answer, int32_t devices,
-                          int32_t stages) {
+static struct kerf_schedule_times_request times_of(const struct schedule_question *question,
+                                                   const struct schedule_answer *answer) {
     struct kerf_schedule_times_request times = question->times;
     times.cap = answer->cap;
     times.cap_in_bytes = answer->cap_in_bytes;
-    times.per_device = question->compare;
-    int32_t code = kerf_schedule_times_make(devices, stages, &times, &answer->own.times, &answer->error);
-    answer->times = answer->own.times;
+    times.per_device = is_per_device(question);
+    return times;
+}
+
+/* The times of a trace are not in a file that has lines. */
+static int32_t without_place(const struct schedule_question *question, struct kerf_error *err, int32_t code) {
+    if (code != KERF_OK && question->trace && question->times.file && strcmp(err->file, question->times.file) == 0)
+        err->line = err->column = 0;
     return code;
 }
 
-/* The order that a run had, simulated. */
-static int32_t take_run(const struct schedule_question *question, struct schedule_answer *answer) {
-    answer->schedule = question->run->schedule;
+static int32_t make_times(const struct schedule_question *question, struct schedule_answer *answer, int32_t devices,
+                          int32_t stages) {
+    const struct kerf_schedule_times_request times = times_of(question, answer);
+    int32_t code = kerf_schedule_times_make(devices, stages, &times, &answer->own.times, &answer->error);
+    answer->times = answer->own.times;
+    return without_place(question, &answer->error, code);
+}
+
+/* The order that a trace has, simulated. */
+static int32_t take_trace(const struct schedule_question *question, struct schedule_answer *answer) {
+    answer->schedule = question->trace->schedule;
     answer->microbatches = answer->schedule->microbatches;
     return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
 }
@@ -107,46 +164,64 @@ static int32_t load_file(const struct schedule_question *question, struct schedu
 static int32_t make_by_rule(const struct schedule_question *question, struct schedule_answer *answer,
                             struct overall *overall) {
     struct kerf_schedule_request request = question->request;
-    int32_t stages;
+    const struct kerf_schedule_times_request times = times_of(question, answer);
     request.rule = answer->name;
-    if (answer->microbatches == 0 && question->run) answer->microbatches = question->run->schedule->microbatches;
+    if (answer->microbatches == 0 && question->trace) answer->microbatches = question->trace->schedule->microbatches;
     request.microbatches = answer->microbatches;
     request.progress = tell;
     request.progress_context = overall;
     if (question->compare && !kerf_schedule_takes_chunks(answer->name)) request.chunks = 0; /* it is for the others */
     if (question->compare && !kerf_schedule_takes_slices(answer->name)) request.slices = 0;
-    int32_t code = kerf_schedule_stages(&request, &stages, &answer->error);
-    if (code == KERF_OK) code = make_times(question, answer, request.devices, stages);
-    request.times = answer->times;
-    if (code == KERF_OK) code = kerf_schedule_make(&request, &answer->own.schedule, &answer->error);
-    if (code != KERF_OK) return code;
+    int32_t code =
+        kerf_schedule_make_timed(&request, &times, &answer->own.schedule, &answer->own.times, &answer->error);
+    if (code != KERF_OK) return without_place(question, &answer->error, code);
     answer->schedule = answer->own.schedule;
+    answer->times = answer->own.times;
     answer->warning = kerf_schedule_warning(&request);
-    return code;
+    return KERF_OK;
 }
 
 /* Where there is no answer, error says why. */
 static void answer_one(const struct schedule_question *question, struct schedule_answer *answer,
                        struct overall *overall) {
-    int32_t code = answer->name == NULL             ? take_run(question, answer)
-                   : schedule_is_file(answer->name) ? load_file(question, answer)
-                                                    : make_by_rule(question, answer, overall);
+    int32_t code = answer->name == NULL    ? take_trace(question, answer)
+                   : is_rule(answer->name) ? make_by_rule(question, answer, overall)
+                                           : load_file(question, answer);
     if (code == KERF_OK)
         code = kerf_schedule_simulate(answer->schedule, answer->times, &answer->own.timeline, &answer->error);
     if (code != KERF_OK) return;
     answer->timeline = answer->own.timeline;
-    answer->lower_bound_s = kerf_schedule_lower_bound(answer->schedule, answer->times, answer->timeline);
     answer->error.code = KERF_OK;
+}
+
+/* What is known of one schedule holds for every other of the same problem. */
+static int32_t find_bounds(struct schedule_answers *answers, struct kerf_error *err) {
+    const size_t room = (size_t)answers->count + 1;
+    struct kerf_schedule_run *runs = calloc(room, sizeof *runs);
+    struct kerf_schedule_bound *bounds = calloc(room, sizeof *bounds);
+    size_t count = 0, at = 0;
+    for (int32_t i = 0; runs && bounds && i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        if (answer->timeline)
+            runs[count++] = (struct kerf_schedule_run){answer->schedule, answer->times, answer->timeline};
+    }
+    if (runs && bounds) kerf_schedule_lower_bounds(runs, count, bounds);
+    for (int32_t i = 0; runs && bounds && i < answers->count; i++)
+        if (answers->items[i].timeline) answers->items[i].bound = bounds[at++];
+    int32_t code = runs && bounds ? KERF_OK : error_no_memory(err, "the answers");
+    free(runs);
+    free(bounds);
+    return code;
 }
 
 static int32_t list_answers(const struct schedule_question *question, struct schedule_answers *answers,
                             struct kerf_error *err) {
-    static const char *const nothing[] = {NULL}; /* the run's own order */
+    static const char *const nothing[] = {NULL}; /* the trace's own order */
     const char *const *names = question->num_names ? question->names : nothing;
     int32_t num_names = question->num_names ? question->num_names : 1;
     size_t count = (size_t)question->microbatches->count * (size_t)question->num_caps * (size_t)num_names;
     answers->items = calloc(count, sizeof *answers->items);
-    if (answers->items == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the answers");
+    if (answers->items == NULL) return error_no_memory(err, "the answers");
     for (int32_t m = 0; m < question->microbatches->count; m++)
         for (int32_t c = 0; c < question->num_caps; c++)
             for (int32_t n = 0; n < num_names; n++)
@@ -188,6 +263,7 @@ int32_t schedule_answers_make(const struct schedule_question *question, struct s
     terminal_progress_end(&overall.terminal);
     *ret_complete = !overall.stopped;
     if (code == KERF_OK && found == 0) *err = answers->items[0].error, code = err->code;
+    if (code == KERF_OK) code = find_bounds(answers, err);
     return code;
 }
 
@@ -199,4 +275,47 @@ void schedule_answers_free(struct schedule_answers *answers) {
     }
     free(answers->items);
     *answers = (struct schedule_answers){0};
+}
+
+/* ---- Their figures in words ------------------------------------------------------------------------------- */
+
+double answer_peak(const struct schedule_answer *answer) {
+    double peak = 0;
+    for (int32_t i = 0; i < answer->schedule->devices; i++) peak = fmax(peak, answer->timeline->peak_activations[i]);
+    return peak;
+}
+
+double answer_peak_bytes(const struct schedule_answer *answer) {
+    double peak = NAN;
+    for (int32_t i = 0; answer->timeline->peak_bytes && i < answer->schedule->devices; i++)
+        peak = fmax(peak, answer->timeline->peak_bytes[i]);
+    return peak;
+}
+
+double answer_gap(const struct schedule_answer *answer) {
+    const double step = answer->timeline->step_s, bound = answer->bound.step_s;
+    return step <= bound * (1 + 1e-12) ? 0 : step / bound - 1;
+}
+
+void words_microbatches(struct kerf_text *out, double count, int digits) {
+    kerf_text_printf(out, "%.*g micro-batch%s", digits, count, count == 1 ? "" : "es");
+}
+
+void words_percent(struct kerf_text *out, double share, int digits, int with_sign) {
+    const double unit = pow(10, -digits), percent = fabs(100 * share) < unit / 2 ? 0 : 100 * share;
+    kerf_text_printf(out, with_sign ? "%+.*f %%" : "%.*f %%", digits, percent);
+}
+
+void words_cap(struct kerf_text *out, const struct schedule_answer *answer) {
+    if (answer->cap_in_bytes)
+        kerf_text_bytes(out, answer->cap);
+    else
+        words_microbatches(out, answer->cap, 6);
+}
+
+void words_size(struct kerf_text *out, const struct kerf_schedule *schedule) {
+    words_microbatches(out, schedule->microbatches, 7);
+    if (schedule->slices > 1) kerf_text_printf(out, " of %d slices", schedule->slices);
+    kerf_text_printf(out, " through %d stage%s on %d device%s", schedule->stages, schedule->stages == 1 ? "" : "s",
+                     schedule->devices, schedule->devices == 1 ? "" : "s");
 }

@@ -4,7 +4,9 @@
 #define KERF_CLI_SCHEDULE_ANSWERS_H
 
 #include "cli/ranges.h"
-#include "cli/schedule_print.h"
+#include "kerf/kerf.h"
+
+/* ---- What is asked ---------------------------------------------------------------------------------------- */
 
 struct memory_cap {
     double value; /* NAN: none */
@@ -20,19 +22,65 @@ struct schedule_question {
     int32_t num_caps;
     struct kerf_schedule_request request;     /* all but rule, micro-batches and times */
     struct kerf_schedule_times_request times; /* all but the cap */
-    const struct kerf_trace *run;               /* NULL, or what times and sizes come from that are not said */
+    const struct kerf_trace *trace;           /* NULL, or what times and sizes come from that are not said */
 };
 
-/* Whether a name is that of a file: rules have neither a dot nor a slash in theirs. */
-int schedule_is_file(const char *name);
+/* Whether a name is that of a schedule, or of a file that is there ("-": standard input); else err says so. */
+int32_t schedule_name_check(const char *name, int32_t *ret_is_file, struct kerf_error *err);
 
 /* "8", "4..16", "4,8,12", "40GB,80GB": given back with free(*ret_caps). */
 int32_t schedule_caps_parse(const char *text, struct memory_cap **ret_caps, int32_t *ret_count, struct kerf_error *err);
+
+/* ---- The answers ------------------------------------------------------------------------------------------ */
+
+/* One schedule under one set of conditions. */
+struct schedule_answer {
+    const char *name; /* as the user wrote it; NULL: the trace's own order */
+    int32_t microbatches;
+    double cap;           /* --memory-cap of this answer; NAN: none */
+    int32_t cap_in_bytes; /* 1: the cap is in bytes */
+    const char *warning;  /* what other programs refuse of it, or NULL */
+    const struct kerf_schedule *schedule;
+    const struct kerf_schedule_times *times;
+    const struct kerf_timeline *timeline; /* NULL where there is no answer, and error says why */
+    struct kerf_schedule_bound bound;     /* the largest that is known of its problem */
+    struct kerf_error error;
+    struct { /* the same, to give back; not what is a trace's */
+        struct kerf_schedule *schedule;
+        struct kerf_schedule_times *times;
+        struct kerf_timeline *timeline;
+    } own;
+};
+
+struct schedule_answers {
+    struct schedule_answer *items;
+    int32_t count;
+    const struct kerf_trace *trace;         /* drawn above the simulation, or NULL */
+    const struct kerf_trace_fit *trace_fit; /* what it says of times */
+    int32_t several;                        /* 1: a comparison or a sweep, 0: one schedule that was asked for */
+    double from, to;                        /* the time that pictures show; both 0: all */
+    int32_t late_receives;                  /* in torch-comms */
+    int32_t with_ops;                       /* operations in JSON, the timeline in the table */
+};
 
 /* Answers all of it; of a comparison or sweep those without an answer say why in their `error`. Returns an error when
  * there is none to show. Given back with schedule_answers_free. *ret_complete is 0 after Ctrl-C. */
 int32_t schedule_answers_make(const struct schedule_question *question, struct schedule_answers *answers,
                               int32_t *ret_complete, struct kerf_error *err);
 void schedule_answers_free(struct schedule_answers *answers);
+
+/* ---- Their figures in words ------------------------------------------------------------------------------- */
+
+double answer_peak(const struct schedule_answer *answer);       /* micro-batches on the fullest device */
+double answer_peak_bytes(const struct schedule_answer *answer); /* NAN where bytes are not known */
+
+/* How far the step is above the bound, as a share: 0 where no order is shorter. */
+double answer_gap(const struct schedule_answer *answer);
+
+void words_microbatches(struct kerf_text *out, double count, int digits); /* "1 micro-batch", "7.5 micro-batches" */
+/* "8 micro-batches through 4 stages on 4 devices" */
+void words_size(struct kerf_text *out, const struct kerf_schedule *schedule);
+void words_percent(struct kerf_text *out, double share, int digits, int with_sign); /* "3.50 %", never "-0.00 %" */
+void words_cap(struct kerf_text *out, const struct schedule_answer *answer);        /* "8 micro-batches", "40 GB" */
 
 #endif

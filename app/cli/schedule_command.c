@@ -1,25 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf schedule: makes pipeline schedules, simulates them and says what they cost. */
+#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/input.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/schedule_answers.h"
+#include "cli/schedule_print.h"
 
 struct schedule_options {
     struct string_list names, outputs;
-    int64_t devices, chunks, group, slices;
-    double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, from, to;
+    int64_t devices, chunks, group, slices, search_steps;
+    double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, from, to, search_time;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
-        *search_time, *recv, *trace, *format;
+        *recv, *trace, *format;
     int64_t trace_step;
     int32_t list, no_ops;
 };
 
 #define AT(field) .offset = offsetof(struct schedule_options, field)
-#define SECONDS   .value = "SECONDS", .maximum = 1e9
+#define SECONDS   .value = "TIME", .maximum = INFINITY
+#define SIMULATES .uses = "SCHEDULE,compare"
 static const struct option options[] = {
     {.name = "devices",
      .letter = 'p',
@@ -28,12 +33,14 @@ static const struct option options[] = {
      .value = "P",
      .minimum = 1,
      .maximum = 4096,
+     SIMULATES,
      .help = "Devices of the pipeline."},
     {.name = "microbatches",
      .letter = 'm',
      .type = OPTION_STRING,
      AT(microbatches),
      .value = "M",
+     SIMULATES,
      .help = "Micro-batches of a step; several, such as 8,12 or 8..64:x2, make a sweep."},
     {.name = "chunks",
      .type = OPTION_INTEGER,
@@ -41,14 +48,17 @@ static const struct option options[] = {
      .value = "V",
      .minimum = 1,
      .maximum = 4096,
-     .help = "Stages on each device, for the schedules that let you choose (default: the schedule's own)."},
+     SIMULATES,
+     .help = "Stages on each device, for the schedules that let you choose (default: the schedule's own; in a comparison "
+             "2)."},
     {.name = "group",
      .type = OPTION_INTEGER,
      AT(group),
      .value = "N",
      .minimum = 1,
      .maximum = 1048576,
-     .help = "Interleaved schedules: micro-batches of one chunk before the next chunk's turn (default: the devices, or "
+     .uses = "interleaved_1f1b,interleaved_1f1b_overlap,interleaved_zb",
+     .help = "Micro-batches of one chunk before the next chunk's turn (default: the devices, or "
              "more where a short last group would deadlock)."},
     {.name = "slices",
      .type = OPTION_INTEGER,
@@ -56,48 +66,58 @@ static const struct option options[] = {
      .value = "K",
      .minimum = 1,
      .maximum = 4096,
-     .help = "seq1f1b: parts into which the sequence of each micro-batch is cut (default: 4)."},
+     .uses = "seq1f1b",
+     .help = "Parts into which the sequence of each micro-batch is cut (default: 4)."},
     {.name = "forward",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(forward),
      SECONDS,
-     .help = "A stage's forward pass (default: 1)."},
+     SIMULATES,
+     .help = "A stage's forward pass (default: 1s)."},
     {.name = "backward",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(backward),
      SECONDS,
+     SIMULATES,
      .help = "A stage's backward pass of input and weights (default: the sum of its two parts)."},
     {.name = "backward-input",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(backward_input),
      SECONDS,
-     .help = "The backward pass of the input alone (default: half of --backward where that is given, else 1)."},
+     SIMULATES,
+     .help = "The backward pass of the input alone (default: what --backward leaves of --backward-weight, or half of it "
+             "where that is not given; 1s without --backward)."},
     {.name = "backward-weight",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(backward_weight),
      SECONDS,
-     .help = "The backward pass of the weights alone (default: as --backward-input)."},
+     SIMULATES,
+     .help = "The backward pass of the weights alone (default: what --backward leaves of --backward-input, or half of it "
+             "where that is not given; 1s without --backward)."},
     {.name = "fused",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(fused),
      SECONDS,
+     SIMULATES,
      .help = "A forward and a backward that run together (default: their sum)."},
     {.name = "p2p",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(p2p),
      SECONDS,
+     SIMULATES,
      .help = "Latency from one device to another (default: 0)."},
     {.name = "times",
      .type = OPTION_STRING,
      AT(times),
      .value = "FILE",
+     SIMULATES,
      .help = "JSON with times by stage: arrays forward, backward, backward_input, backward_weight, fused, and p2p as a "
-             "number or a "
-             "matrix of device pairs. What it says takes precedence."},
+             "number or a matrix of device pairs; - is standard input. Options that give a time take precedence."},
     {.name = "memory-cap",
      .type = OPTION_STRING,
      AT(memory_cap),
      .value = "CAP",
+     SIMULATES,
      .help =
          "What a device may hold of activations: micro-batches through all its chunks (8), or bytes (40GB) where "
          "--times says what a micro-batch takes. Several, such as 4..16 or 40GB,60GB, make a sweep. A schedule that "
@@ -107,62 +127,87 @@ static const struct option options[] = {
      AT(free_at),
      .value = "WHEN",
      .choices = "w,b",
+     SIMULATES,
      .help = "When activations are freed: by the weights' backward pass (default: w) or already by the input's."},
     {.name = "send",
      .type = OPTION_CHOICE,
      AT(send),
      .value = "HOW",
      .choices = "asynchronous,blocking",
+     SIMULATES,
      .help = "Whether a sender waits until its message has arrived (default: asynchronous)."},
     {.name = "link",
      .type = OPTION_CHOICE,
      AT(link),
      .value = "HOW",
      .choices = "own,shared",
+     SIMULATES,
      .help = "Whether each message has a link of its own (default: own), or those that leave a device go one after the "
              "other over one link."},
     {.name = "overhead",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(overhead),
      SECONDS,
+     SIMULATES,
      .help = "What each operation takes besides, such as its launch (default: 0)."},
     {.name = "optimizer",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(optimizer),
      SECONDS,
+     SIMULATES,
      .help = "The optimizer's step after the last operation (default: 0)."},
     {.name = "optimizer-step",
      .type = OPTION_CHOICE,
      AT(optimizer_step),
      .value = "HOW",
      .choices = "synchronised,unsynchronised",
+     SIMULATES,
      .help = "Whether devices wait for each other before the optimizer's step (default: synchronised), so that a step "
              "takes the makespan, or each goes on by itself, so that it takes the span."},
     {.name = "objective",
      .type = OPTION_CHOICE,
      AT(objective),
      .value = "WHAT",
-     .choices = "makespan,span",
-     .help = "What `best` makes short (default: makespan)."},
+     .choices = "step,makespan,span",
+     .uses = "best",
+     .help = "What it makes short (default: step, which is the makespan, or with --optimizer-step unsynchronised the "
+             "span)."},
     {.name = "placement",
      .type = OPTION_CHOICE,
      AT(placement),
      .value = "PLACEMENT",
-     .choices = "loop,v,both",
-     .help = "Where `best` has the stages: one after the other, starting again with each chunk (default: loop); down "
-             "and back in two chunks; or in two replicas from both ends."},
+     .choices = "any,loop,v,both",
+     .uses = "best",
+     .help = "Where it has the stages: loop, one after the other, starting again with each chunk (default); v, down "
+             "and back in two chunks; both, in two replicas from both ends, each with its copy of the parameters; or "
+             "any, whichever of these has the shortest step (default in a comparison). With any, times are of all "
+             "stages of a device together."},
     {.name = "search-time",
-     .type = OPTION_STRING,
+     .type = OPTION_DURATION,
      AT(search_time),
      .value = "TIME",
-     .help = "How long `best` may search, such as 10s (default: 1s); it stops earlier where it has a proof."},
+     .minimum = DBL_MIN,
+     .maximum = 1e9,
+     .uses = "best",
+     .help = "How long it may search (default: 1s); it stops earlier where it has a proof."},
+    {.name = "search-steps",
+     .type = OPTION_INTEGER,
+     AT(search_steps),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1000000000000,
+     .uses = "best",
+     .help = "How much it may search, in steps of work instead of time: the answer is then the same on every machine. "
+             "A second is about a hundred million steps."},
     {.name = "trace",
      .type = OPTION_STRING,
      AT(trace),
      .value = "DIR",
+     SIMULATES,
      .help =
-         "A measured run: the folder of Megatron's timers or of PyTorch's profiler, a file for each rank. It is drawn "
-         "above the simulation, and times, devices and micro-batches that are not said are the run's. Without a "
+         "A measured run: the folder of Megatron's timers or of PyTorch's profiler, a file for each rank (.json or "
+         ".json.gz). It is drawn above the simulation, and times, devices and micro-batches that are not said are the "
+         "trace's. Without a "
          "schedule its own order is simulated."},
     {.name = "trace-step",
      .type = OPTION_INTEGER,
@@ -170,20 +215,24 @@ static const struct option options[] = {
      .value = "N",
      .minimum = -1,
      .maximum = 1000000,
-     .help = "Which of the run's complete steps, from 0 (default: -1, the one of median length)."},
+     .uses = "SCHEDULE,compare,fit",
+     .help = "Which of the trace's complete steps, from 0 (default: -1, the one of median length)."},
     {.name = "from",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(from),
      SECONDS,
+     SIMULATES,
      .help = "Draw the timeline from here (default: its start)."},
     {.name = "to",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(to),
      SECONDS,
+     SIMULATES,
      .help = "Draw the timeline to here (default: its end)."},
     {.name = "no-ops",
      .type = OPTION_FLAG,
      AT(no_ops),
+     SIMULATES,
      .help = "Leave the operations out of the JSON, and the timeline out of the table."},
     {.name = "list",
      .type = OPTION_FLAG,
@@ -202,6 +251,7 @@ static const struct option options[] = {
      AT(recv),
      .value = "WHEN",
      .choices = "early,late",
+     SIMULATES,
      .help = "torch-comms: receives where PyTorch's own lowering puts them (default: early), or late, right before the "
              "operation that needs them, as since January 2026."},
     {.name = "output",
@@ -235,10 +285,36 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const struct command_use uses[] = {{"SCHEDULE", "[SCHEDULE|FILE]"},
+                                          {"compare", "compare SCHEDULE|FILE..."},
+                                          {"fit", "fit DIR"},
+                                          {"--list", "--list"},
+                                          {NULL, NULL}};
+
+/* A rule's name is a use where the rule is asked for, alone or in a comparison. */
+static int is_use(const void *context, const char *use) {
+    const struct schedule_options *values = context;
+    const struct string_list *names = &values->names;
+    const char *first = values->list ? "--list" : names->count ? names->items[0] : "";
+    int verb = strcmp(first, "compare") == 0 || strcmp(first, "fit") == 0 || values->list;
+    if (strcmp(use, "SCHEDULE") == 0) return !verb;
+    for (int32_t i = values->list || strcmp(first, "fit") == 0; i < names->count; i++)
+        if (strcmp(names->items[i], use) == 0) return 1;
+    return strcmp(first, use) == 0;
+}
+
+static const struct command_exit exits[] = {
+    {"0", "answered"},
+    {"1", "no schedule keeps --memory-cap; the nearest miss is told"},
+    {"2", "bad usage or input"},
+    {"3", "failed while running"},
+    {"130", "interrupted with Ctrl-C: what is known so far was printed"},
+    {NULL, NULL},
+};
+
 static const struct command table = {
     .name = "schedule",
     .summary = "what a pipeline schedule costs in time and memory, by simulation",
-    .arguments = "SCHEDULE|FILE | compare SCHEDULE|FILE... | fit DIR",
     .description =
         "Makes the schedule by its rule, simulates every operation on the given times, and says how long a "
         "step takes, how idle the "
@@ -254,6 +330,9 @@ static const struct command table = {
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct schedule_options, names),
+    .uses = uses,
+    .is_use = is_use,
+    .exits = exits,
 };
 
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
@@ -261,41 +340,52 @@ static int32_t missing(const char *what, const char *example, struct kerf_error 
                           example);
 }
 
+static int is(const char *value, const char *choice) { return strcmp(value, choice) == 0; }
+
 /* ---- From the options to the question --------------------------------------------------------------------- */
 
 /* What the question points to. */
 struct storage {
     struct range microbatches;
     struct memory_cap *caps;
-    struct kerf_trace *run;
+    struct kerf_trace *trace;
     struct kerf_trace_fit *fit;
-    struct kerf_text fitted; /* the fit as a file of times */
+    struct kerf_text times; /* the file of times, or the run's as such a file */
 };
 
 static void storage_free(struct storage *storage) {
     range_free(&storage->microbatches);
     free(storage->caps);
     kerf_trace_fit_free(storage->fit);
-    kerf_trace_free(storage->run);
-    kerf_text_free(&storage->fitted);
+    kerf_trace_free(storage->trace);
+    kerf_text_free(&storage->times);
 }
 
-/* A run, and what it says of times; these stand in for a file of times unless there is one. */
-static int32_t read_run(const struct schedule_options *values, struct schedule_question *question,
-                        struct storage *storage, struct kerf_error *err) {
-    int32_t code = kerf_trace_load(values->trace, (int32_t)values->trace_step, &storage->run, err);
-    if (code == KERF_OK) code = kerf_trace_fit_make(storage->run, &storage->fit, err);
+/* The file is read once, however many schedules it is for: standard input cannot be read twice. */
+static int32_t read_times_file(const char *path, struct schedule_question *question, struct storage *storage,
+                               struct kerf_error *err) {
+    enum { BYTES_MAX = 64 << 20 };
+    int32_t code = input_read(path, BYTES_MAX, &storage->times, err);
     if (code != KERF_OK) return code;
-    question->run = storage->run;
-    if (values->times) return KERF_OK;
-    print_fit_json(&storage->fitted, storage->fit);
-    if (storage->fitted.failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the run's times");
-    question->times.file = values->trace;
-    question->times.file_text = storage->fitted.data;
+    question->times.file = is(path, "-") ? "standard input" : path;
+    question->times.file_text = storage->times.data ? storage->times.data : "";
     return KERF_OK;
 }
 
-static int is(const char *value, const char *choice) { return strcmp(value, choice) == 0; }
+/* A trace, and what it says of times; these stand in for a file of times unless there is one. */
+static int32_t read_trace(const struct schedule_options *values, struct schedule_question *question,
+                          struct storage *storage, struct kerf_error *err) {
+    int32_t code = kerf_trace_load(values->trace, (int32_t)values->trace_step, &storage->trace, err);
+    if (code == KERF_OK) code = kerf_trace_fit_make(storage->trace, &storage->fit, err);
+    if (code != KERF_OK) return code;
+    question->trace = storage->trace;
+    if (values->times) return KERF_OK;
+    print_fit_json(&storage->times, storage->fit);
+    if (storage->times.failed) return error_no_memory(err, "the times of the trace");
+    question->times.file = values->trace;
+    question->times.file_text = storage->times.data;
+    return KERF_OK;
+}
 
 static void read_times(const struct schedule_options *values, struct kerf_schedule_times_request *times) {
     *times = (struct kerf_schedule_times_request){.forward_s = values->forward,
@@ -313,22 +403,30 @@ static void read_times(const struct schedule_options *values, struct kerf_schedu
                                                   .unsynchronised = is(values->optimizer_step, "unsynchronised")};
 }
 
-static int32_t read_search(const struct schedule_options *values, struct kerf_schedule_request *request,
-                           struct kerf_error *err) {
-    struct kerf_error why;
-    request->objective = is(values->objective, "span") ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN;
-    request->placement = is(values->placement, "v")      ? KERF_PLACE_V
-                         : is(values->placement, "both") ? KERF_PLACE_BOTH
-                                                         : KERF_PLACE_LOOP;
-    if (values->search_time == NULL) return KERF_OK;
-    if ((kerf_quantity_parse(values->search_time, "s", &request->search_time_s, &why) != KERF_OK &&
-         kerf_quantity_parse(values->search_time, "", &request->search_time_s, &why) != KERF_OK) ||
-        !(request->search_time_s > 0 && request->search_time_s <= 1e6))
-        return kerf_error_set(err, KERF_EINVALID, "--search-time '%.64s' must be a time such as 10s or 500ms",
-                              values->search_time);
-    return KERF_OK;
+static double search_clock(void *unused) {
+    (void)unused;
+    return clock_ticks_s();
 }
 
+/* The search's limit: steps where they are given, else time, and both where both are. */
+static void read_limits(const struct schedule_options *values, struct kerf_schedule_request *request) {
+    request->search_steps = values->search_steps;
+    if (values->search_steps && values->search_time == 0) return;
+    request->clock = search_clock;
+    request->search_time_s = values->search_time > 0 ? values->search_time : 1;
+}
+
+static void read_search(const struct schedule_options *values, int compare, struct kerf_schedule_request *request) {
+    const char *placement = values->placement ? values->placement : compare ? "any" : "loop";
+    request->objective = is(values->objective, "span")       ? KERF_OBJECTIVE_SPAN
+                         : is(values->objective, "makespan") ? KERF_OBJECTIVE_MAKESPAN
+                                                             : KERF_OBJECTIVE_STEP;
+    request->placement = is(placement, "any")    ? KERF_PLACE_ANY
+                         : is(placement, "v")    ? KERF_PLACE_V
+                         : is(placement, "both") ? KERF_PLACE_BOTH
+                                                 : KERF_PLACE_LOOP;
+    read_limits(values, request);
+}
 static int32_t read_question(const struct schedule_options *values, struct schedule_question *question,
                              struct storage *storage, struct kerf_error *err) {
     const struct string_list *names = &values->names;
@@ -336,7 +434,7 @@ static int32_t read_question(const struct schedule_options *values, struct sched
     question->names = names->items + question->compare;
     question->num_names = names->count - question->compare;
     read_times(values, &question->times);
-    int32_t code = values->trace ? read_run(values, question, storage, err) : KERF_OK;
+    int32_t code = values->trace ? read_trace(values, question, storage, err) : KERF_OK;
     if (code != KERF_OK) return code;
     if (question->num_names < 1 && (values->trace == NULL || question->compare))
         return missing("a schedule", "1f1b", err);
@@ -346,22 +444,28 @@ static int32_t read_question(const struct schedule_options *values, struct sched
                               "takes several",
                               question->names[1]);
     int32_t rules = 0; /* files have devices and micro-batches of their own */
-    for (int32_t i = 0; i < question->num_names; i++) rules += !schedule_is_file(question->names[i]);
-    if (question->run) rules = 0; /* and so has a run */
+    for (int32_t i = 0; i < question->num_names && code == KERF_OK; i++) {
+        int32_t is_file = 0;
+        code = schedule_name_check(question->names[i], &is_file, err);
+        rules += !is_file;
+    }
+    if (code != KERF_OK) return code;
+    if (question->trace) rules = 0; /* and so has a trace */
     if (values->devices == 0 && rules) return missing("--devices", "--devices 8", err);
     if (values->microbatches == NULL && rules) return missing("--microbatches", "--microbatches 32", err);
     if (!isnan(values->from) && !isnan(values->to) && !(values->from < values->to))
         return kerf_error_set(err, KERF_EINVALID, "--from %g must lie before --to %g", values->from, values->to);
     question->request = (struct kerf_schedule_request){
-        .devices = values->devices || !question->run ? (int32_t)values->devices : question->run->schedule->devices,
+        .devices = values->devices || !question->trace ? (int32_t)values->devices : question->trace->schedule->devices,
         .chunks = (int32_t)values->chunks,
         .group = (int32_t)values->group,
         .slices = (int32_t)values->slices};
-    code = read_search(values, &question->request, err);
-    if (code == KERF_OK)
-        code = values->microbatches
-                   ? range_parse(values->microbatches, "--microbatches", 1, 1048576, &storage->microbatches, err)
-                   : range_parse("0", "--microbatches", 0, 0, &storage->microbatches, err); /* the file's own */
+    read_search(values, question->compare, &question->request);
+    if (values->times) code = read_times_file(values->times, question, storage, err);
+    if (code != KERF_OK) return code;
+    code = values->microbatches
+               ? range_parse(values->microbatches, "--microbatches", 1, 1048576, &storage->microbatches, err)
+               : range_parse("0", "--microbatches", 0, 0, &storage->microbatches, err); /* the file's own */
     if (code == KERF_OK) code = schedule_caps_parse(values->memory_cap, &storage->caps, &question->num_caps, err);
     question->microbatches = &storage->microbatches;
     question->caps = storage->caps;
@@ -430,8 +534,8 @@ static int within_cap(const struct schedule_answers *answers) {
         kerf_text_add(&held, ", more than its cap of ");
         kerf_text_bytes(&held, nearest->times->cap[device]);
     } else {
-        kerf_text_printf(&held, "%.6g micro-batches, more than its cap of %.6g",
-                         nearest->timeline->peak_activations[device], nearest->times->cap[device]);
+        words_microbatches(&held, nearest->timeline->peak_activations[device], 6);
+        kerf_text_printf(&held, ", more than its cap of %.6g", nearest->times->cap[device]);
     }
     fprintf(stderr, "kerf: %s holds %s on device %d\n", nearest->schedule->name, held.data ? held.data : "?", device);
     kerf_text_free(&held);
@@ -450,8 +554,8 @@ static int answer(const struct schedule_options *values) {
     int32_t complete = 1;
     int32_t code = read_question(values, &question, &storage, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
-    answers.run = storage.run;
-    answers.run_fit = storage.fit;
+    answers.trace = storage.trace;
+    answers.trace_fit = storage.fit;
     if (code == KERF_OK) code = schedule_answers_make(&question, &answers, &complete, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     int status = code != KERF_OK        ? cli_fail(&err)
@@ -465,7 +569,7 @@ static int answer(const struct schedule_options *values) {
 
 /* ---- Fitting ---------------------------------------------------------------------------------------------- */
 
-static const struct render_format fit_formats[] = {
+static const struct render_format plain_formats[] = {
     {.name = "table", .ending = "txt"}, {.name = "json", .ending = "json"}, {.name = NULL}};
 
 static int32_t write_fit(void *context, struct kerf_text *out, const struct render_format *format,
@@ -475,30 +579,48 @@ static int32_t write_fit(void *context, struct kerf_text *out, const struct rend
     if (is(format->name, "json"))
         print_fit_json(out, storage->fit);
     else
-        print_fit_table(out, storage->run, storage->fit, style);
+        print_fit_table(out, storage->trace, storage->fit, style);
     return KERF_OK;
 }
 
 static int fit(const struct schedule_options *values) {
     struct kerf_error err = {.code = KERF_OK};
     struct storage storage = {.caps = NULL};
-    const struct render render = {fit_formats, values->format, &values->outputs, write_fit, &storage};
+    const struct render render = {plain_formats, values->format, &values->outputs, write_fit, &storage};
     int32_t code = KERF_OK;
-    if (values->names.count != 2) code = missing("the folder of one run", "kerf schedule fit traces/", &err);
+    if (values->names.count != 2) code = missing("the folder of a trace", "kerf schedule fit traces/", &err);
     if (code == KERF_OK && !is(values->format, "table") && !is(values->format, "json"))
         code = kerf_error_set(&err, KERF_EINVALID, "fit prints a table or json, not %s", values->format);
     if (code == KERF_OK) code = render_check(&render, &err);
-    if (code == KERF_OK) code = kerf_trace_load(values->names.items[1], (int32_t)values->trace_step, &storage.run, &err);
-    if (code == KERF_OK) code = kerf_trace_fit_make(storage.run, &storage.fit, &err);
+    if (code == KERF_OK)
+        code = kerf_trace_load(values->names.items[1], (int32_t)values->trace_step, &storage.trace, &err);
+    if (code == KERF_OK) code = kerf_trace_fit_make(storage.trace, &storage.fit, &err);
     if (code == KERF_OK) code = render_all(&render, &err);
     storage_free(&storage);
     return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
 }
 
-static int list(void) {
-    struct kerf_text out = {0};
-    print_schedule_list(&out);
-    return output_print(&out);
+/* ---- Listing ---------------------------------------------------------------------------------------------- */
+
+static int32_t write_list(void *context, struct kerf_text *out, const struct render_format *format,
+                          const struct render_style *style, struct kerf_error *err) {
+    (void)context, (void)style, (void)err;
+    if (is(format->name, "json"))
+        print_schedule_list_json(out);
+    else
+        print_schedule_list(out);
+    return KERF_OK;
+}
+
+static int list(const struct schedule_options *values) {
+    struct kerf_error err = {.code = KERF_OK};
+    const struct render render = {plain_formats, values->format, &values->outputs, write_list, NULL};
+    int32_t code = KERF_OK;
+    if (!is(values->format, "table") && !is(values->format, "json"))
+        code = kerf_error_set(&err, KERF_EINVALID, "--list prints a table or json, not %s", values->format);
+    if (code == KERF_OK) code = render_check(&render, &err);
+    if (code == KERF_OK) code = render_all(&render, &err);
+    return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
 }
 
 static int run(int argc, char **argv) {
@@ -516,15 +638,14 @@ static int run(int argc, char **argv) {
                                       .send = "asynchronous",
                                       .link = "own",
                                       .optimizer_step = "synchronised",
-                                      .objective = "makespan",
-                                      .placement = "loop",
+                                      .objective = "step",
                                       .recv = "early",
                                       .trace_step = -1,
                                       .format = "table"};
     int status = cli_parse(&schedule_cli, argc, argv, &values);
     if (status >= 0) return status;
     int fits = values.names.count > 0 && is(values.names.items[0], "fit");
-    status = values.list ? list() : fits ? fit(&values) : answer(&values);
+    status = values.list ? list(&values) : fits ? fit(&values) : answer(&values);
     options_free(&table, &values);
     return status;
 }

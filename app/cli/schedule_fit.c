@@ -44,10 +44,11 @@ static void print_stages(struct kerf_text *out, const struct kerf_trace_fit *fit
     kerf_text_free(&cells);
 }
 
-void print_fit_table(struct kerf_text *out, const struct kerf_trace *run, const struct kerf_trace_fit *fit,
+void print_fit_table(struct kerf_text *out, const struct kerf_trace *trace, const struct kerf_trace_fit *fit,
                      const struct render_style *style) {
-    kerf_text_printf(out, "%s: %d micro-batches through %d stages on %d devices, step %d of %d\n\n", run->source,
-                     run->schedule->microbatches, fit->stages, fit->devices, run->step + 1, run->steps);
+    kerf_text_printf(out, "%s: ", trace->source);
+    words_size(out, trace->schedule);
+    kerf_text_printf(out, ", step %d of %d\n\n", trace->step + 1, trace->steps);
     print_stages(out, fit, style);
     kerf_text_add(out, "\n  latency         ");
     if (fit->p2p.count)
@@ -61,10 +62,11 @@ void print_fit_table(struct kerf_text *out, const struct kerf_trace *run, const 
     if (!isnan(fit->simulated_s)) {
         kerf_text_add(out, "\n  simulated       ");
         kerf_text_seconds(out, fit->simulated_s);
-        kerf_text_printf(out, ", the run's own order with these times: %+.1f %%", 100 * fit->residual);
+        kerf_text_add(out, ", the trace's own order with these times: ");
+        words_percent(out, fit->residual, 1, 1);
     }
     kerf_text_add(out, "\n");
-    if (run->notes[0]) kerf_text_printf(out, "\n%s", run->notes);
+    if (trace->notes[0]) kerf_text_printf(out, "\n%s", trace->notes);
 }
 
 void print_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit) {

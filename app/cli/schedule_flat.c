@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Schedules for programs: JSON objects, and CSV with a row for each operation or, of several schedules, for each. */
 #include <math.h>
+#include "cli/flat_cells.h"
 #include "cli/schedule_print.h"
 
 /* ---- JSON (docs/json.md) ---------------------------------------------------------------------------------- */
 
 static void answer_json(struct kerf_json *json, const struct schedule_answers *answers,
                         const struct schedule_answer *answer) {
-    kerf_schedule_json(json, answer->schedule, answer->timeline, answer->lower_bound_s, answers->with_ops);
+    kerf_schedule_json(json, answer->schedule, answer->timeline, &answer->bound, answers->with_ops);
     if (!isnan(answer->cap)) {
         kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
     }
@@ -58,11 +59,6 @@ void print_schedule_json(struct kerf_text *out, const struct schedule_answers *a
 
 /* ---- CSV -------------------------------------------------------------------------------------------------- */
 
-static void cell(struct kerf_text *out, double value) {
-    kerf_text_add(out, ",");
-    if (!isnan(value)) kerf_text_number(out, value);
-}
-
 static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule, const struct kerf_timeline *timeline) {
     static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};
     int sliced = schedule->slices > 1;
@@ -77,8 +73,8 @@ static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule,
                 kerf_text_printf(out, "%d,%d", op->with_stage, op->with_microbatch);
             else
                 kerf_text_add(out, ",");
-            cell(out, timeline->start_s[i][k]);
-            cell(out, timeline->end_s[i][k]);
+            csv_number(out, timeline->start_s[i][k]);
+            csv_number(out, timeline->end_s[i][k]);
             kerf_text_add(out, "\n");
         }
 }
@@ -86,15 +82,12 @@ static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule,
 static void answers_csv(struct kerf_text *out, const struct schedule_answers *answers) {
     kerf_text_add(out, "schedule,devices,stages,microbatches,memory_cap,memory_cap_bytes,makespan_s,span_s,step_s,"
                        "bubble_of_makespan,bubble_of_span,bubble_of_ideal,peak_activations,peak_bytes,lower_bound_s,"
-                       "messages,parameter_copies\n");
+                       "messages,parameter_copies,span_lower_bound_s,within_cap,refused_elsewhere\n");
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
         const struct kerf_timeline *timeline = answer->timeline;
         if (timeline == NULL) continue;
         struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
-        double bytes = NAN;
-        for (int32_t d = 0; timeline->peak_bytes && d < answer->schedule->devices; d++)
-            bytes = fmax(bytes, timeline->peak_bytes[d]);
         kerf_text_printf(out, "%s,%d,%d,%d", answer->schedule->name, answer->schedule->devices,
                          answer->schedule->stages, answer->schedule->microbatches);
         const double values[] = {answer->cap_in_bytes ? NAN : answer->cap,
@@ -106,10 +99,14 @@ static void answers_csv(struct kerf_text *out, const struct schedule_answers *an
                                  bubble.of_span,
                                  bubble.of_ideal,
                                  answer_peak(answer),
-                                 bytes,
-                                 answer->lower_bound_s};
-        for (size_t k = 0; k < sizeof values / sizeof *values; k++) cell(out, values[k]);
-        kerf_text_printf(out, ",%lld,%d\n", (long long)timeline->messages, answer->schedule->replicas);
+                                 answer_peak_bytes(answer),
+                                 answer->bound.makespan_s};
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) csv_number(out, values[k]);
+        kerf_text_printf(out, ",%lld,%d", (long long)timeline->messages, answer->schedule->replicas);
+        csv_number(out, answer->bound.span_s);
+        kerf_text_printf(out, ",%s,", answer->times->cap == NULL ? "" : timeline->over_cap < 0 ? "true" : "false");
+        csv_text(out, answer->warning ? answer->warning : "");
+        kerf_text_add(out, "\n");
     }
 }
 

@@ -38,7 +38,7 @@ static void mark_kinds(const struct kerf_schedule *schedule, int there[KERF_OP_K
 static void look_at_kinds(struct kinds *kinds, const struct schedule_answers *answers) {
     int there[KERF_OP_KINDS] = {0};
     for (int32_t a = 0; a < answers->count; a++) mark_kinds(answers->items[a].schedule, there);
-    if (answers->run) mark_kinds(answers->run->schedule, there);
+    if (answers->trace) mark_kinds(answers->trace->schedule, there);
     if (there[KERF_OP_FB]) there[KERF_OP_F] = there[KERF_OP_B] = 1;
     for (int kind = 0; kind < PARTS; kind++) {
         if (!there[kind]) continue;
@@ -159,18 +159,17 @@ static struct kerf_panel memory_panel(const struct schedule_answers *answers, co
                                .limit_label = "memory cap"};
 }
 
-/* "117 s, 22.2 % idle, at most 8 micro-batches held" */
+/* "117 s, 22.2 % idle, 8 micro-batches held at most" */
 static void words_figures(struct kerf_text *out, const struct schedule_answer *answer) {
     kerf_text_seconds(out, answer->timeline->makespan_s);
-    kerf_text_printf(out, ", %.1f %% idle, ", 100 * kerf_timeline_bubble(answer->timeline).of_makespan);
-    if (answer->timeline->peak_bytes) {
-        double most = 0;
-        for (int32_t i = 0; i < answer->schedule->devices; i++) most = fmax(most, answer->timeline->peak_bytes[i]);
-        kerf_text_bytes(out, most);
-        kerf_text_add(out, " held at most");
-    } else {
-        kerf_text_printf(out, "%.4g micro-batches held at most", answer_peak(answer));
-    }
+    kerf_text_add(out, ", ");
+    words_percent(out, kerf_timeline_bubble(answer->timeline).of_makespan, 1, 0);
+    kerf_text_add(out, " idle, ");
+    if (answer->timeline->peak_bytes)
+        kerf_text_bytes(out, answer_peak_bytes(answer));
+    else
+        words_microbatches(out, answer_peak(answer), 4);
+    kerf_text_add(out, " held at most");
 }
 
 static int32_t draw(struct kerf_text *out, const char *title, const char *subtitle, const struct kerf_panel *panels,
@@ -183,21 +182,21 @@ static int32_t draw(struct kerf_text *out, const char *title, const char *subtit
     return kerf_figure_draw(&figure, format, out, err);
 }
 
-/* The run as an answer of its own; without a timeline where there is no run. */
+/* The trace as an answer of its own; without a timeline where there is none. */
 static struct schedule_answer measured_answer(const struct schedule_answers *answers) {
     struct schedule_answer answer = {.timeline = NULL};
-    if (answers->run == NULL) return answer;
-    answer.schedule = answers->run->schedule;
-    answer.times = answers->run_fit->times;
-    answer.timeline = answers->run->timeline;
+    if (answers->trace == NULL) return answer;
+    answer.schedule = answers->trace->schedule;
+    answer.times = answers->trace_fit->times;
+    answer.timeline = answers->trace->timeline;
     return answer;
 }
 
 /* "Measured (PyTorch profiler): 1.2 s, 12.0 % idle" */
 static const char *measured_title(struct sketch *sketch, const struct schedule_answer *measured,
-                                  const struct kerf_trace *run) {
+                                  const struct kerf_trace *trace) {
     struct kerf_text title = {0};
-    kerf_text_printf(&title, "Measured (%s): ", run->source);
+    kerf_text_printf(&title, "Measured (%s): ", trace->source);
     words_figures(&title, measured);
     return sketch_text(sketch, &title);
 }
@@ -209,8 +208,8 @@ static int32_t draw_one(struct kerf_text *out, struct sketch *sketch, const stru
     struct kinds kinds = {.count = 0};
     struct kerf_text title = {0}, subtitle = {0};
     look_at_kinds(&kinds, answers);
-    kerf_text_printf(&title, "%s: %d micro-batches through %d stages on %d device%s", schedule->name,
-                     schedule->microbatches, schedule->stages, schedule->devices, schedule->devices == 1 ? "" : "s");
+    kerf_text_printf(&title, "%s: ", schedule->name);
+    words_size(&title, schedule);
     words_figures(&subtitle, answer);
     const struct kerf_lane *lanes = lanes_of(sketch, answer, &kinds);
     const struct schedule_answer measured = measured_answer(answers);
@@ -218,7 +217,7 @@ static int32_t draw_one(struct kerf_text *out, struct sketch *sketch, const stru
     int32_t count = 0;
     if (measured.timeline)
         panels[count++] = lanes_panel(answers, &measured, lanes_of(sketch, &measured, &kinds), &kinds,
-                                      measured_title(sketch, &measured, answers->run));
+                                      measured_title(sketch, &measured, answers->trace));
     panels[count++] = lanes_panel(answers, answer, lanes, &kinds, measured.timeline ? "Simulated" : "Timeline");
     panels[count++] = memory_panel(answers, answer, lanes);
     return draw(out, sketch_text(sketch, &title), sketch_text(sketch, &subtitle), panels, count, format, sketch, err);
@@ -269,9 +268,11 @@ static int32_t draw_timelines(struct kerf_text *out, struct sketch *sketch, cons
         *peak = answer_peak(answer);
         rows[count] = (struct kerf_chart_row){.label = answer->schedule->name, .values = peak};
         panels[count++] = lanes_panel(answers, answer, lanes, &kinds, sketch_text(sketch, &title));
-        if (count == 1)
-            kerf_text_printf(&subtitle, "%d devices, %d micro-batches", answer->schedule->devices,
-                             answer->schedule->microbatches);
+        if (count == 1) {
+            kerf_text_printf(&subtitle, "%d device%s, ", answer->schedule->devices,
+                             answer->schedule->devices == 1 ? "" : "s");
+            words_microbatches(&subtitle, answer->schedule->microbatches, 7);
+        }
     }
     panels[count] = (struct kerf_panel){.kind = KERF_PANEL_BARS,
                                         .title = "Activations of the fullest device, in micro-batches",
@@ -333,7 +334,10 @@ static struct kerf_chart_row curve(struct sketch *sketch, const struct sweep *sw
         }
     }
     kerf_text_add(&label, first->name);
-    if (several_sizes) kerf_text_printf(&label, ", %d micro-batches", first->microbatches);
+    if (several_sizes) {
+        kerf_text_add(&label, ", ");
+        words_microbatches(&label, first->microbatches, 7);
+    }
     return (struct kerf_chart_row){.label = sketch_text(sketch, &label), .values = values};
 }
 
@@ -373,8 +377,12 @@ static int32_t draw_sweep(struct kerf_text *out, struct sketch *sketch, const st
     struct kerf_text subtitle = {0};
     for (int32_t i = 0; i < answers->count; i++)
         if (answers->items[i].schedule && subtitle.length == 0)
-            kerf_text_printf(&subtitle, "%d devices", answers->items[i].schedule->devices);
-    if (!several_sizes) kerf_text_printf(&subtitle, ", %d micro-batches", answers->items[0].microbatches);
+            kerf_text_printf(&subtitle, "%d device%s", answers->items[i].schedule->devices,
+                             answers->items[i].schedule->devices == 1 ? "" : "s");
+    if (!several_sizes) {
+        kerf_text_add(&subtitle, ", ");
+        words_microbatches(&subtitle, answers->items[0].microbatches, 7);
+    }
     return draw(out, sweep->over_caps ? "Time against memory" : "Time against the number of micro-batches",
                 sketch_text(sketch, &subtitle), &panel, 1, format, sketch, err);
 }

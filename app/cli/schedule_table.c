@@ -6,25 +6,6 @@
 #include "cli/schedule_print.h"
 #include "cli/terminal.h"
 
-double answer_peak(const struct schedule_answer *answer) {
-    double peak = 0;
-    for (int32_t i = 0; i < answer->schedule->devices; i++) peak = fmax(peak, answer->timeline->peak_activations[i]);
-    return peak;
-}
-
-static double peak_bytes(const struct schedule_answer *answer) {
-    double peak = 0;
-    for (int32_t i = 0; i < answer->schedule->devices; i++) peak = fmax(peak, answer->timeline->peak_bytes[i]);
-    return peak;
-}
-
-void words_cap(struct kerf_text *out, const struct schedule_answer *answer) {
-    if (answer->cap_in_bytes)
-        kerf_text_bytes(out, answer->cap);
-    else
-        kerf_text_printf(out, "%.6g micro-batches", answer->cap);
-}
-
 /* ---- The rules -------------------------------------------------------------------------------------------- */
 
 void print_schedule_list(struct kerf_text *out) {
@@ -41,66 +22,107 @@ void print_schedule_list(struct kerf_text *out) {
                        "Memory: micro-batches through all chunks of the fullest device.\n");
 }
 
+void print_schedule_list_json(struct kerf_text *out) {
+    const struct kerf_schedule_rule *rule;
+    struct kerf_json json;
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_json_open(&json, "schedules", '[');
+    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++) {
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "schedule", rule->name);
+        kerf_json_string(&json, "summary", rule->summary);
+        kerf_json_string(&json, "needs", rule->constraint);
+        kerf_json_string(&json, "refused_elsewhere", rule->elsewhere);
+        kerf_json_string(&json, "bubble", rule->bubble);
+        kerf_json_string(&json, "memory", rule->memory);
+        kerf_json_string(&json, "source", rule->source);
+        kerf_json_boolean(&json, "takes_chunks", kerf_schedule_takes_chunks(rule->name));
+        kerf_json_boolean(&json, "takes_slices", kerf_schedule_takes_slices(rule->name));
+        kerf_json_close(&json, '}');
+    }
+    kerf_json_close(&json, ']');
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+}
+
 /* ---- One schedule ----------------------------------------------------------------------------------------- */
 
 /* How far above what any order could do. */
 static void words_gap(struct kerf_text *out, const struct schedule_answer *answer) {
-    double makespan = answer->timeline->makespan_s, bound = answer->lower_bound_s;
-    if (answer->timeline->over_cap >= 0)
+    const double gap = answer_gap(answer);
+    if (answer->timeline->over_cap >= 0) {
         kerf_text_add(out, "of any order of these operations within the cap, which this one exceeds");
-    else if (makespan <= bound * (1 + 1e-12))
+    } else if (gap <= 0) {
         kerf_text_add(out, "no order of these operations within this memory is shorter");
-    else
-        kerf_text_printf(out, "at most %.1f %% above any order of these operations within this memory",
-                         100 * (makespan / bound - 1));
+    } else {
+        kerf_text_add(out, "at most ");
+        words_percent(out, gap, 1, 0);
+        kerf_text_add(out, " above any order of these operations within this memory");
+    }
 }
 
 static void print_memory(struct kerf_text *out, const struct schedule_answer *answer) {
     enum { SHOWN = 16 };
     const struct kerf_schedule *schedule = answer->schedule;
-    kerf_text_printf(out, "  activations     %.4g micro-batches on the fullest device:", answer_peak(answer));
+    kerf_text_add(out, "  activations     ");
+    words_microbatches(out, answer_peak(answer), 4);
+    kerf_text_add(out, " on the fullest device:");
     for (int32_t i = 0; i < schedule->devices && i < SHOWN; i++)
         kerf_text_printf(out, " %.4g", answer->timeline->peak_activations[i]);
     kerf_text_add(out, schedule->devices > SHOWN ? " ...\n" : "\n");
     if (answer->timeline->peak_bytes) {
         kerf_text_add(out, "  memory          ");
-        kerf_text_bytes(out, peak_bytes(answer));
+        kerf_text_bytes(out, answer_peak_bytes(answer));
         kerf_text_add(out, " of activations on the fullest device\n");
     }
     if (schedule->replicas > 1)
         kerf_text_printf(out, "  parameters      %d copies on every device\n", schedule->replicas);
 }
 
-static void print_times(struct kerf_text *out, const struct schedule_answer *answer, const struct kerf_trace *measured) {
+/* The bound that the step follows: of the makespan, or of the span. */
+static void print_bound(struct kerf_text *out, const struct schedule_answer *answer) {
+    if (answer->times->unsynchronised)
+        kerf_text_printf(out, "  lower bound     %.6g s of the span: ", answer->bound.span_s);
+    else
+        kerf_text_printf(out, "  lower bound     %.6g s: ", answer->bound.makespan_s);
+    words_gap(out, answer);
+    kerf_text_add(out, "\n");
+}
+
+static void print_times(struct kerf_text *out, const struct schedule_answer *answer, const struct kerf_trace *trace) {
     const struct kerf_timeline *timeline = answer->timeline;
     struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
-    if (measured)
-        kerf_text_printf(out, "  measured        %.6g s; the simulation differs by %+.1f %%\n",
-                         measured->timeline->makespan_s,
-                         100 * (timeline->makespan_s / measured->timeline->makespan_s - 1));
+    if (trace) {
+        kerf_text_printf(out, "  measured        %.6g s; the simulation differs by ", trace->timeline->makespan_s);
+        words_percent(out, timeline->makespan_s / trace->timeline->makespan_s - 1, 1, 1);
+        kerf_text_add(out, "\n");
+    }
     kerf_text_printf(out, "  makespan        %.6g s, from the first operation to the last\n", timeline->makespan_s);
     kerf_text_printf(out, "  span            %.6g s, of the device that takes longest from its first to its last\n",
                      timeline->span_s);
     if (answer->times->optimizer_s > 0 || answer->times->unsynchronised)
         kerf_text_printf(out, "  step            %.6g s, with the optimizer, %s\n", timeline->step_s,
                          answer->times->unsynchronised ? "each device by itself" : "all devices together");
-    kerf_text_printf(out, "  busy            %.6g s a device in the mean, %.6g s the busiest\n", timeline->busy_mean_s,
-                     timeline->busy_max_s);
-    kerf_text_printf(out, "  idle            %.2f %% of the makespan; %.2f %% of the busy time; %.2f %% of the span\n",
-                     100 * bubble.of_makespan, 100 * bubble.of_ideal, 100 * bubble.of_span);
-    kerf_text_printf(out, "  lower bound     %.6g s: ", answer->lower_bound_s);
-    words_gap(out, answer);
-    kerf_text_add(out, "\n");
+    kerf_text_printf(out, "  busy            %.6g s a device in the mean, %.6g s the busiest\n  idle            ",
+                     timeline->busy_mean_s, timeline->busy_max_s);
+    words_percent(out, bubble.of_makespan, 2, 0);
+    kerf_text_add(out, " of the makespan; ");
+    words_percent(out, bubble.of_ideal, 2, 0);
+    kerf_text_add(out, " of the busy time; ");
+    words_percent(out, bubble.of_span, 2, 0);
+    kerf_text_add(out, " of the span\n");
+    print_bound(out, answer);
 }
 
 static void print_one(struct kerf_text *out, const struct schedule_answers *answers, const struct render_style *style) {
     const struct schedule_answer *answer = &answers->items[0];
     const struct kerf_schedule *schedule = answer->schedule;
-    kerf_text_printf(out, "%s: %d micro-batches", schedule->name, schedule->microbatches);
-    if (schedule->slices > 1) kerf_text_printf(out, " of %d slices", schedule->slices);
-    kerf_text_printf(out, " through %d stages on %d device%s\n\n", schedule->stages, schedule->devices,
-                     schedule->devices == 1 ? "" : "s");
-    print_times(out, answer, answers->run);
+    kerf_text_printf(out, "%s: ", schedule->name);
+    words_size(out, schedule);
+    kerf_text_add(out, "\n\n");
+    print_times(out, answer, answers->trace);
     print_memory(out, answer);
     if (answer->warning) kerf_text_printf(out, "  note            refused by %s\n", answer->warning);
     if (!answers->with_ops) return;
@@ -138,20 +160,20 @@ static void add_row(struct kerf_text *cells, const struct schedule_answer *answe
         else
             kerf_text_printf(cells, "%.6g", answer->cap);
     }
-    kerf_text_printf(cells, "\t%.6g s\t%.2f %%\t%.6g s\t%.4g%s", timeline->step_s, 100 * bubble.of_makespan,
-                     timeline->span_s, answer_peak(answer), timeline->over_cap >= 0 ? " > cap" : "");
+    kerf_text_printf(cells, "\t%.6g s\t", timeline->step_s);
+    words_percent(cells, bubble.of_makespan, 2, 0);
+    kerf_text_printf(cells, "\t%.6g s\t%.4g%s", timeline->span_s, answer_peak(answer),
+                     timeline->over_cap >= 0 ? " > cap" : "");
     if (common->bytes) {
         kerf_text_add(cells, "\t");
-        kerf_text_bytes(cells, peak_bytes(answer));
+        kerf_text_bytes(cells, answer_peak_bytes(answer));
     }
     kerf_text_printf(cells, "\t%d\t", answer->schedule->replicas);
     kerf_text_count(cells, timeline->messages);
-    if (timeline->over_cap >= 0)
-        kerf_text_add(cells, "\t-\n");
-    else if (timeline->makespan_s <= answer->lower_bound_s * (1 + 1e-12))
-        kerf_text_add(cells, "\toptimal\n");
-    else
-        kerf_text_printf(cells, "\t<= %.1f %%\n", 100 * (timeline->makespan_s / answer->lower_bound_s - 1));
+    const double gap = answer_gap(answer);
+    kerf_text_add(cells, timeline->over_cap >= 0 ? "\t-" : gap <= 0 ? "\toptimal" : "\t<= ");
+    if (timeline->over_cap < 0 && gap > 0) words_percent(cells, gap, 1, 0);
+    kerf_text_add(cells, "\n");
 }
 
 /* The row of the shortest step of all that keep their cap; -1 where there is none. */
@@ -168,50 +190,94 @@ static int32_t best_row(const struct schedule_answers *answers) {
     return best;
 }
 
-static void print_several(struct kerf_text *out, const struct schedule_answers *answers,
-                          const struct render_style *style) {
-    struct common common = look(answers);
-    struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}};
-    struct kerf_text cells = {0};
+static void print_heading(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common) {
     const struct schedule_answer *first = &answers->items[0];
-    int32_t devices = 0, at = 1;
+    int32_t devices = 0;
     for (int32_t i = 0; i < answers->count; i++)
         if (answers->items[i].schedule) devices = answers->items[i].schedule->devices;
-    kerf_text_printf(out, "%d devices", devices);
-    if (common.microbatches) kerf_text_printf(out, ", %d micro-batches", first->microbatches);
-    if (common.cap && !isnan(first->cap)) {
+    kerf_text_printf(out, "%d device%s", devices, devices == 1 ? "" : "s");
+    if (common->microbatches) {
+        kerf_text_add(out, ", ");
+        words_microbatches(out, first->microbatches, 7);
+    }
+    if (common->cap && !isnan(first->cap)) {
         kerf_text_add(out, ", at most ");
         words_cap(out, first);
         kerf_text_add(out, " on a device");
     }
     kerf_text_add(out, "\n\n");
+}
+
+static void print_rows(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common,
+                       const struct render_style *style) {
+    struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}};
+    struct kerf_text cells = {0};
+    int32_t at = 1;
     kerf_text_printf(&cells, "schedule%s%s\tstep\tidle\tspan\tactivations%s\tcopies\tmessages\tabove optimum\n",
-                     common.microbatches ? "" : "\tmicro-batches", common.cap ? "" : "\tcap",
-                     common.bytes ? "\tmemory" : "");
+                     common->microbatches ? "" : "\tmicro-batches", common->cap ? "" : "\tcap",
+                     common->bytes ? "\tmemory" : "");
     for (; at < TABLE_COLUMNS_MAX; at++) columns[at] = (struct table_column){1, 0};
-    at = 1 + !common.microbatches + !common.cap; /* of the step; the last to stay */
+    at = 1 + !common->microbatches + !common->cap; /* of the step; the last to stay */
     columns[at + 1].leave_out = 1;
     columns[at + 2].leave_out = 3; /* span */
-    columns[at + 4 + common.bytes].leave_out = 4;
-    columns[at + 5 + common.bytes].leave_out = 5;
-    columns[at + 6 + common.bytes].leave_out = 2;
+    columns[at + 4 + common->bytes].leave_out = 4;
+    columns[at + 5 + common->bytes].leave_out = 5;
+    columns[at + 6 + common->bytes].leave_out = 2;
     for (int32_t i = 0; i < answers->count; i++)
-        if (answers->items[i].timeline) add_row(&cells, &answers->items[i], &common);
+        if (answers->items[i].timeline) add_row(&cells, &answers->items[i], common);
     terminal_table(out, &cells, columns, style->columns, style->colour, best_row(answers));
     out->failed |= cells.failed;
     kerf_text_free(&cells);
-    kerf_text_add(out, "\nabove optimum: of all orders of its operations in its memory\n");
+}
+
+/* A schedule that other programs refuse is told once, with the micro-batches of which they do. */
+static void print_warnings(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common) {
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        int32_t first = 0, last = -1; /* micro-batches already told */
+        if (answer->warning == NULL) continue;
+        while (first < i && !(answers->items[first].warning && strcmp(answers->items[first].name, answer->name) == 0))
+            first++;
+        if (first < i) continue;
+        kerf_text_add(out, answer->name);
+        for (int32_t k = i; k < answers->count && !common->microbatches; k++) {
+            const struct schedule_answer *other = &answers->items[k];
+            if (other->warning == NULL || strcmp(other->name, answer->name) != 0 || other->microbatches == last)
+                continue;
+            kerf_text_printf(out, last < 0 ? " with %d" : ", %d", other->microbatches);
+            last = other->microbatches;
+        }
+        if (last >= 0) kerf_text_printf(out, " micro-batch%s", last == 1 ? "" : "es");
+        kerf_text_printf(out, " is refused by %s\n", answer->warning);
+    }
+}
+
+static void print_refusals(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common) {
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
         if (answer->timeline) continue;
         kerf_text_add(out, answer->name);
-        if (!common.microbatches) kerf_text_printf(out, ", %d micro-batches", answer->microbatches);
-        if (!common.cap) {
+        if (!common->microbatches) {
+            kerf_text_add(out, ", ");
+            words_microbatches(out, answer->microbatches, 7);
+        }
+        if (!common->cap) {
             kerf_text_add(out, ", cap of ");
             words_cap(out, answer);
         }
         kerf_text_printf(out, ": %s\n", answer->error.message);
     }
+}
+
+static void print_several(struct kerf_text *out, const struct schedule_answers *answers,
+                          const struct render_style *style) {
+    const struct common common = look(answers);
+    print_heading(out, answers, &common);
+    print_rows(out, answers, &common, style);
+    kerf_text_add(out, "\nabove optimum: how much longer the step is, at most, than that of the best order of the same "
+                       "operations in the same memory\n");
+    print_warnings(out, answers, &common);
+    print_refusals(out, answers, &common);
 }
 
 void print_schedule_table(struct kerf_text *out, const struct schedule_answers *answers,

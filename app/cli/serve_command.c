@@ -5,27 +5,24 @@
 #include <string.h>
 #include <unistd.h>
 #include <pthread.h>
-#include "cli/amounts.h"
 #include "cli/command.h"
 #include "server/server.h"
 
 struct serve_options {
-    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log, *keep_trials;
+    const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log;
     int64_t threads, connections, an_address, rate, cache;
-    double idle, request;
+    double idle, request, keep_trials_s;
     int32_t log_requests, tokens;
 };
 
 #define AT(field) .offset = offsetof(struct serve_options, field)
 static const struct option options[] = {
     {.name = "listen",
-     .letter = 'l',
      .type = OPTION_STRING,
      AT(listen),
      .value = "HOST:PORT",
      .help = "Where to listen (default: 127.0.0.1:8000); port 0 takes any that is free."},
     {.name = "store",
-     .letter = 's',
      .type = OPTION_STRING,
      AT(store),
      .value = "STORE",
@@ -61,9 +58,11 @@ static const struct option options[] = {
      .choices = "none,zeus",
      .help = "zeus: every answer equals that of Zeus's server, its faults included (default: none)."},
     {.name = "keep-trials",
-     .type = OPTION_STRING,
-     AT(keep_trials),
+     .type = OPTION_DURATION,
+     AT(keep_trials_s),
      .value = "TIME",
+     .minimum = 3600, /* a run repeats its last report for some minutes, and is to be told that it is known */
+     .maximum = 1e9,
      .help =
          "Remove trials that ended longer ago than this, such as 90d, an hour at least (default: none). No decision "
          "changes by it: what one may still need stays."},
@@ -75,7 +74,7 @@ static const struct option options[] = {
      .help = "How events are written to standard error (default: text)."},
     {.name = "log-requests", .type = OPTION_FLAG, AT(log_requests), .help = "Write a line for each request."},
     {.name = "threads",
-     .letter = 'j',
+     .letter = 't',
      .type = OPTION_INTEGER,
      AT(threads),
      .value = "N",
@@ -113,16 +112,16 @@ static const struct option options[] = {
      .maximum = 1048576,
      .help = "Memory for jobs (default: 64); those that nobody asked about for long are read again when needed."},
     {.name = "idle-timeout",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(idle),
-     .value = "SECONDS",
+     .value = "TIME",
      .minimum = 1,
      .maximum = 86400,
      .help = "When a connection without a request is closed (default: 75; 5 with --compat zeus)."},
     {.name = "request-timeout",
-     .type = OPTION_NUMBER,
+     .type = OPTION_DURATION,
      AT(request),
-     .value = "SECONDS",
+     .value = "TIME",
      .minimum = 1,
      .maximum = 86400,
      .help = "Within which a request must have come in (default: 30)."},
@@ -139,6 +138,11 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const struct command_exit exits[] = {{"0", "ended by SIGTERM or Ctrl-C"},
+                                            {"2", "bad usage, or it cannot listen or open its store as it was told to"},
+                                            {"3", "failed while starting"},
+                                            {NULL, NULL}};
+
 static const struct command table = {
     .name = "serve",
     .summary = "which batch size each run of a recurring job uses",
@@ -154,6 +158,7 @@ static const struct command table = {
         "SIGTERM ends it: it takes no more connections, answers what it was asked, and exits with status 0.",
     .options = options,
     .examples = examples,
+    .exits = exits,
 };
 
 struct end {
@@ -182,21 +187,8 @@ static int32_t watch_for_end(struct end *end, struct kerf_error *err) {
     return kerf_error_set(err, KERF_ENOMEM, "no thread can be had");
 }
 
-/* A run repeats its last report for some minutes, and is to be told that it is known. */
-static int32_t read_keep(const char *text, double *ret_keep_s, struct kerf_error *err) {
-    enum { LEAST_S = 3600 };
-    *ret_keep_s = 0;
-    int32_t code = text ? amount_of_time("--keep-trials", text, ret_keep_s, err) : KERF_OK;
-    if (code == KERF_OK && text && *ret_keep_s < LEAST_S)
-        code =
-            kerf_error_set(err, KERF_EINVALID, "--keep-trials '%.64s' is too short: an hour, 1h, is the least", text);
-    return code;
-}
-
 static int serve(const struct serve_options *values) {
     struct kerf_error err;
-    double keep_s;
-    if (read_keep(values->keep_trials, &keep_s, &err) != KERF_OK) return cli_fail(&err);
     struct server *server;
     static struct end end; /* its thread may outlive a start that failed */
     int compat = strcmp(values->compat, "zeus") == 0;
@@ -215,7 +207,7 @@ static int serve(const struct serve_options *values) {
         .connections_an_address = (int32_t)values->an_address,
         .rate = (int32_t)values->rate,
         .cache_mib = (int32_t)values->cache,
-        .keep_trials_s = keep_s,
+        .keep_trials_s = values->keep_trials_s,
         .idle_s = values->idle > 0 ? values->idle
                   : compat         ? 5
                                    : 75,

@@ -22,7 +22,8 @@ static const struct option options[] = {
      AT(policy),
      .value = "NAME",
      .choices = "kerf,race,exhaustive,random,halving,best_bub,null",
-     .help = "`replay`: what decides (default: what decided then)."},
+     .uses = "replay",
+     .help = "What decides (default: what decided then)."},
     {.name = "format",
      .letter = 'f',
      .type = OPTION_CHOICE,
@@ -52,10 +53,15 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const struct command_use uses[] = {
+    {"list", "[list]"}, {"show", "show STUDY"}, {"export", "export STUDY"}, {"replay", "replay STUDY"}, {NULL, NULL}};
+
+static const struct command_exit exits[] = {
+    {"0", "answered"}, {"2", "bad usage, or there is no such study"}, {"3", "failed while running"}, {NULL, NULL}};
+
 static const struct command table = {
     .name = "studies",
     .summary = "what kerf tune measured, and what it found",
-    .arguments = "[list] | show STUDY | export STUDY | replay STUDY",
     .description =
         "`kerf tune` keeps each study as a file of JSON lines in $KERF_STUDIES, else in $XDG_STATE_HOME/kerf/studies, "
         "else in ~/.local/state/kerf/studies; a study is deleted by deleting its file. STUDY is its name, or the path "
@@ -66,6 +72,8 @@ static const struct command table = {
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct studies_options, words),
+    .uses = uses,
+    .exits = exits,
 };
 
 /* ---- list ---------------------------------------------------------------------------------------------------- */

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf token: who may ask a server, written into its store. */
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "cli/amounts.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -16,13 +17,13 @@
 
 struct token_options {
     struct string_list words; /* the action and the token's name */
-    const char *store, *role, *expires, *format;
+    const char *store, *role, *format;
+    double expires_s; /* NAN: not said */
 };
 
 #define AT(field) .offset = offsetof(struct token_options, field)
 static const struct option options[] = {
     {.name = "store",
-     .letter = 's',
      .type = OPTION_STRING,
      AT(store),
      .value = "FILE",
@@ -32,19 +33,23 @@ static const struct option options[] = {
      AT(role),
      .value = "ROLE",
      .choices = "read,write,admin",
-     .help =
-         "`add`: what the token is good for. read: looking at jobs and metrics; write: also registering jobs, asking "
-         "for batch sizes and reporting; admin: also deleting jobs."},
+     .uses = "add",
+     .help = "What the token is good for. read: looking at jobs and metrics; write: also registering jobs, asking "
+             "for batch sizes and reporting; admin: also deleting jobs."},
     {.name = "expires",
-     .type = OPTION_STRING,
-     AT(expires),
+     .type = OPTION_DURATION,
+     AT(expires_s),
      .value = "TIME",
-     .help = "`add`: for how long, such as 12h, 30d or 52w (default: until it is revoked)."},
+     .minimum = DBL_MIN,
+     .maximum = 1e9,
+     .uses = "add",
+     .help = "For how long, such as 12h, 30d or 52w (default: until it is revoked)."},
     {.name = "format",
      .type = OPTION_CHOICE,
      AT(format),
      .value = "FORMAT",
      .choices = "table,json",
+     .uses = "add,list",
      .help = "What to print (default: table)."},
     {.name = NULL},
 };
@@ -59,10 +64,17 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const struct command_use uses[] = {
+    {"add", "add NAME"}, {"list", "list"}, {"revoke", "revoke NAME"}, {NULL, NULL}};
+
+static const struct command_exit exits[] = {{"0", "done"},
+                                            {"2", "bad usage, or there is no such token"},
+                                            {"3", "the store cannot be read or written"},
+                                            {NULL, NULL}};
+
 static const struct command table = {
     .name = "token",
     .summary = "who may ask a kerf server",
-    .arguments = "add NAME | list | revoke NAME",
     .description =
         "A server that listens beyond loopback, or runs with --tokens, answers those alone who send a token: as "
         "`Authorization: Bearer TOKEN`, or as the user part of the URL, http://TOKEN:@host:8000.\n\n"
@@ -71,6 +83,8 @@ static const struct command table = {
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct token_options, words),
+    .uses = uses,
+    .exits = exits,
 };
 
 static double now_s(void) {
@@ -117,13 +131,11 @@ static int print_token(const struct token_options *values, const struct store_to
 
 static int32_t make(const struct token_options *values, struct store_token *token, char secret[TOKEN_BYTES],
                     struct kerf_error *err) {
-    double span_s = 0;
     *token = (struct store_token){.name = values->words.items[1], .role = values->role, .created_s = now_s()};
     int32_t code = check_name(token->name, err);
     if (code == KERF_OK && values->role == NULL)
         code = kerf_error_set(err, KERF_EINVALID, "--role is missing: read, write or admin");
-    if (code == KERF_OK && values->expires) code = amount_of_time("--expires", values->expires, &span_s, err);
-    if (code == KERF_OK && values->expires) token->expires_s = token->created_s + span_s;
+    if (code == KERF_OK && !isnan(values->expires_s)) token->expires_s = token->created_s + values->expires_s;
     if (code == KERF_OK) code = token_make(secret, err);
     if (code == KERF_OK && token_hash(secret, token->hash) != KERF_OK)
         code = kerf_error_set(err, KERF_EUNSUPPORTED, "there is no SHA-256 on this machine");
@@ -253,7 +265,7 @@ static int act(const struct token_options *values) {
 }
 
 static int run(int argc, char **argv) {
-    struct token_options values = {.store = "kerf.db", .format = "table"};
+    struct token_options values = {.expires_s = NAN, .store = "kerf.db", .format = "table"};
     int status = cli_parse(&token_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = act(&values);

@@ -22,10 +22,11 @@ int32_t tune_check_name(const struct tune_options *values, struct kerf_error *er
 
 static int is_given(const struct option *option, const struct tune_options *values) {
     const char *at = (const char *)values + option->offset, *was = (const char *)&tune_options_unset + option->offset;
-    size_t size = option->type == OPTION_FLAG      ? sizeof(int32_t)
-                  : option->type == OPTION_INTEGER ? sizeof(int64_t)
-                  : option->type == OPTION_STRINGS ? sizeof(struct string_list)
-                                                        : sizeof(const char *);
+    size_t size = option->type == OPTION_FLAG       ? sizeof(int32_t)
+                  : option->type == OPTION_INTEGER  ? sizeof(int64_t)
+                  : option->type == OPTION_DURATION ? sizeof(double)
+                  : option->type == OPTION_STRINGS  ? sizeof(struct string_list)
+                                                    : sizeof(const char *);
     return memcmp(at, was, size) != 0;
 }
 
@@ -54,11 +55,6 @@ int32_t tune_check_llama(const struct tune_options *values, struct kerf_error *e
             err, KERF_EINVALID,
             "kerf tune llama takes one model, such as model.gguf; to run a program of that name: ./llama");
     if (values->context == 0) return kerf_error_set(err, KERF_EINVALID, "--context is missing, such as --context 4096");
-    if (values->protocol || values->objective || values->maximize)
-        return kerf_error_set(err, KERF_EINVALID, "kerf tune llama measures the time of a prompt: leave out --%s",
-                              values->protocol    ? "protocol"
-                              : values->objective ? "objective"
-                                                  : "maximize");
     return KERF_OK;
 }
 
@@ -80,14 +76,6 @@ static int32_t check_braces(const struct tune_options *values, struct kerf_error
 }
 
 int32_t tune_check_not_llama(const struct tune_options *values, struct kerf_error *err) {
-    const char *option = values->context                        ? "context"
-                         : values->threads                      ? "threads"
-                         : values->gpu_layers != TUNE_NOT_GIVEN ? "gpu-layers"
-                         : values->logits                       ? "logits"
-                         : values->also                         ? "tune"
-                         : values->conform_to_imatrix           ? "conform-to-imatrix"
-                                                                : NULL;
-    if (option) return kerf_error_set(err, KERF_EINVALID, "--%s is for `kerf tune llama MODEL.gguf` alone", option);
     if (values->params.count == 0)
         return kerf_error_set(err, KERF_EINVALID,
                               "--param is missing, such as --param batch=16..2048:x2; `kerf help tune` tells more");

@@ -3,7 +3,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
-#include "cli/amounts.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/llama_preset.h"
@@ -13,12 +12,12 @@
 
 static const char *const examples[] = {
     "Batch and micro-batch of a benchmark",
-    "kerf tune -p batch=16..2048:x2 -p ubatch=2..2048:x2 -w 'ubatch <= batch' -d batch=2048,ubatch=512 "
+    "kerf tune --param batch=16..2048:x2 --param ubatch=2..2048:x2 -w 'ubatch <= batch' -d batch=2048,ubatch=512 "
     "--prefer smaller:ubatch,batch -- ./bench -b {batch} -ub {ubatch}",
     "Threads and a compiler's flag, ten minutes at most",
-    "kerf tune -p threads=1..16 -p 'lto?=-flto' --budget 10m -- make -j{threads} CFLAGS={lto}",
+    "kerf tune --param threads=1..16 --param 'lto?=-flto' --budget 10m -- make -j{threads} CFLAGS={lto}",
     "Tokens per second that a program prints",
-    "kerf tune -p batch=1..64:x2 --objective 'regex:([0-9.]+) tokens/s' --maximize -- ./serve --batch {batch}",
+    "kerf tune --param batch=1..64:x2 --objective 'regex:([0-9.]+) tokens/s' --maximize -- ./serve --batch {batch}",
     "Batch and ubatch of a model",
     "kerf tune llama model.gguf --context 4096",
     "Where it was",
@@ -26,10 +25,20 @@ static const char *const examples[] = {
     NULL,
 };
 
+static const struct command_use uses[] = {{"COMMAND", "-- COMMAND..."}, {"llama", "llama MODEL.gguf"}, {NULL, NULL}};
+
+static const struct command_exit exits[] = {
+    {"0", "confident of the answer"},
+    {"1", "the budget was spent, or the machine is too noisy to tell: what is known was printed"},
+    {"2", "bad usage or input"},
+    {"3", "nothing could be measured"},
+    {"130", "interrupted with Ctrl-C: what is known was printed, and --resume goes on"},
+    {NULL, NULL},
+};
+
 static const struct command table = {
     .name = "tune",
     .summary = "the fastest setting of a program, found in few runs",
-    .arguments = "-- COMMAND... | llama MODEL.gguf",
     .description =
         "Runs COMMAND with one setting after the other, and decides by what it saw which to measure next, until the "
         "answer is within --within of the best of all settings with the probability --confidence. It then says so in "
@@ -41,12 +50,12 @@ static const struct command table = {
         "measurement, "
         "tunes batch and ubatch up to the context, recommends the smallest that are within the margin, and ends with "
         "the "
-        "options for llama.cpp's programs.\n\n"
-        "Ends with 0 when it is confident, 1 when the time was spent or the machine too noisy, 130 after Ctrl-C, which "
-        "prints what is known, 3 when nothing could be measured.",
+        "options for llama.cpp's programs.",
     .options = tune_option_table,
     .examples = examples,
     .arguments_offset = offsetof(struct tune_options, words),
+    .uses = uses,
+    .exits = exits,
 };
 
 /* ---- Which study --------------------------------------------------------------------------------------------- */
@@ -122,13 +131,13 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
 
 static int32_t answer(const struct tune_options *values, int *ret_status, struct kerf_error *err) {
     struct tune_sources sources = {.record = NULL};
-    struct tune_run run = {.plan = {.keep_journal = !values->no_journal, .use_earlier = !values->fresh},
+    struct tune_run run = {.plan = {.keep_journal = !values->no_journal,
+                                    .use_earlier = !values->fresh,
+                                    .budget_s = values->budget_s,
+                                    .patience_s = values->patience_s},
                            .format = values->format,
                            .outputs = &values->outputs};
     int32_t code = read_sources(values, &sources, err);
-    if (code == KERF_OK && values->budget) code = amount_of_time("--budget", values->budget, &run.plan.budget_s, err);
-    if (code == KERF_OK && values->patience)
-        code = amount_of_time("--patience", values->patience, &run.plan.patience_s, err);
     if (code == KERF_OK) {
         run.plan.request = sources.record ? &sources.record->request : &sources.request;
         run.plan.resumed = sources.record;

@@ -121,7 +121,8 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
     kerf_json_integer(&json, "censored", report->answer.censored);
     kerf_json_integer(&json, "failed", report->answer.failed);
     kerf_json_integer(&json, "remeasured", state->remeasured);
-    kerf_json_integer(&json, "earlier", state->num_earlier);
+    kerf_json_integer(&json, "earlier", report->answer.earlier);
+    kerf_json_integer(&json, "earlier_dropped", report->answer.earlier_dropped);
     kerf_json_integer(&json, "loads", state->loads);
     kerf_json_number(&json, "elapsed_s", state->elapsed_s);
     kerf_json_number(&json, "noise", report->answer.noise);

@@ -87,7 +87,7 @@ static void add_rows(struct kerf_text *cells, const struct tune_report *report, 
  * before. When it will be sure nobody knows. */
 static double most_left_s(const struct tune_live *live, const struct study_state *state) {
     double left_s = live->budget_s > 0 ? fmax(live->budget_s - state->run_s, 0) : INFINITY;
-    int32_t most = kerf_tune_study_most(state->study), counted = state->num_entries - state->num_disturbed;
+    int32_t most = kerf_tune_study_max_observations(state->study), counted = state->num_entries - state->num_disturbed;
     if (most < INT32_MAX && state->num_entries > 0)
         left_s = fmin(left_s, fmax((double)most - counted, 0) * state->elapsed_s / state->num_entries);
     return left_s;

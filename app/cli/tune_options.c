@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/tune_options.h"
 
+#include <float.h>
 #include <stddef.h>
 #include <string.h>
-#include "cli/amounts.h"
+#include "base/number.h"
 
 const struct tune_options tune_options_unset = {.gpu_layers = TUNE_NOT_GIVEN,
                                                 .warmups = TUNE_NOT_GIVEN,
@@ -14,7 +15,6 @@ const struct tune_options tune_options_unset = {.gpu_layers = TUNE_NOT_GIVEN,
 #define AT(field) .offset = offsetof(struct tune_options, field)
 const struct option tune_option_table[] = {
     {.name = "param",
-     .letter = 'p',
      .type = OPTION_STRINGS,
      AT(params),
      .value = "NAME=VALUES",
@@ -63,19 +63,26 @@ const struct option tune_option_table[] = {
      .type = OPTION_STRING,
      AT(objective),
      .value = "WHAT",
+     .uses = "COMMAND",
      .help = "What is to be least (default: wall): wall or cpu (seconds), memory (bytes at the peak), regex:EXPRESSION "
              "(its first group, of the last match in the output), json:PATH (into the last JSON value of the output), "
              "or value (what a worker says, no time)."},
-    {.name = "minimize", .type = OPTION_FLAG, AT(minimize), .help = "Less is better, which is the default."},
+    {.name = "minimize",
+     .type = OPTION_FLAG,
+     AT(minimize),
+     .uses = "COMMAND",
+     .help = "Less is better, which is the default."},
     {.name = "maximize",
      .type = OPTION_FLAG,
      AT(maximize),
+     .uses = "COMMAND",
      .help = "More is better; what a worker or a line says is then in a unit of its own, and may be 0 or below."},
     {.name = "protocol",
      .type = OPTION_CHOICE,
      AT(protocol),
      .value = "HOW",
      .choices = "exit,lines,worker,llama-bench",
+     .uses = "COMMAND",
      .help =
          "How COMMAND is measured (default: exit): exit: from its start to its end; lines: each line of its output is "
          "a sample; worker: it is started once and asked on its standard input; llama-bench: by its JSON lines."},
@@ -103,10 +110,11 @@ const struct option tune_option_table[] = {
      .value = "COMMAND",
      .help = "For the shell after each measurement, and when kerf is interrupted."},
     {.name = "budget",
-     .letter = 'b',
-     .type = OPTION_STRING,
-     AT(budget),
+     .type = OPTION_DURATION,
+     AT(budget_s),
      .value = "TIME",
+     .minimum = DBL_MIN,
+     .maximum = 1e9,
      .help = "When to stop in any case, such as 10m (default: never)."},
     {.name = "max-observations",
      .type = OPTION_INTEGER,
@@ -116,14 +124,18 @@ const struct option tune_option_table[] = {
      .maximum = 1000000,
      .help = "How many measurements at most (default: what the policy finds useful)."},
     {.name = "load-timeout",
-     .type = OPTION_STRING,
-     AT(load_timeout),
+     .type = OPTION_DURATION,
+     AT(load_timeout_s),
      .value = "TIME",
+     .minimum = DBL_MIN,
+     .maximum = 1e9,
      .help = "Until a worker is ready, or the first line of its output (default: 10m)."},
     {.name = "trial-timeout",
-     .type = OPTION_STRING,
-     AT(trial_timeout),
+     .type = OPTION_DURATION,
+     AT(trial_timeout_s),
      .value = "TIME",
+     .minimum = DBL_MIN,
+     .maximum = 1e9,
      .help = "Of one measurement from then on; a longer one hangs (default: ten times the longest one seen, and at "
              "least a minute; an hour for the first)."},
     {.name = "memory-cap",
@@ -139,9 +151,11 @@ const struct option tune_option_table[] = {
      .choices = "remeasure,ignore",
      .help = "When something else kept the machine busy: measure again (default), or do not look."},
     {.name = "patience",
-     .type = OPTION_STRING,
-     AT(patience),
+     .type = OPTION_DURATION,
+     AT(patience_s),
      .value = "TIME",
+     .minimum = DBL_MIN,
+     .maximum = 1e9,
      .help = "For how long a measurement that was disturbed is made again, after longer and longer waits, before the "
              "machine is too noisy to tell (default: 31s)."},
     {.name = "slots",
@@ -174,7 +188,8 @@ const struct option tune_option_table[] = {
      .value = "N",
      .minimum = 2,
      .maximum = 1 << 30,
-     .help = "`llama`: tokens of context; a measurement is a prompt of one less."},
+     .uses = "llama",
+     .help = "Tokens of context; a measurement is a prompt of one less."},
     {.name = "threads",
      .letter = 't',
      .type = OPTION_INTEGER,
@@ -182,35 +197,37 @@ const struct option tune_option_table[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 4096,
-     .help = "`llama`: threads (default: one a processor)."},
+     .uses = "llama",
+     .help = "Threads (default: one a processor)."},
     {.name = "gpu-layers",
      .type = OPTION_INTEGER,
      AT(gpu_layers),
      .value = "N",
      .minimum = -1,
      .maximum = 4096,
-     .help = "`llama`: layers on devices, -1 for all (default: 0)."},
+     .uses = "llama",
+     .help = "Layers on devices, -1 for all (default: 0)."},
     {.name = "logits",
      .type = OPTION_CHOICE,
      AT(logits),
      .value = "WHICH",
      .choices = "all,last",
-     .help =
-         "`llama`: for which tokens logits are computed (default: all, as perplexity and imatrix need them; a server's "
-         "prompts need the last alone)."},
+     .uses = "llama",
+     .help = "For which tokens logits are computed (default: all, as perplexity and imatrix need them; a server's "
+             "prompts need the last alone)."},
     {.name = "tune",
      .type = OPTION_STRING,
      AT(also),
      .value = "NAMES",
-     .help =
-         "`llama`: what to tune beside batch and ubatch: threads, gpu_layers, flash_attention, kv_type (which changes "
-         "what the model answers), mmap; with commas between them."},
+     .uses = "llama",
+     .help = "What to tune beside batch and ubatch: threads, gpu_layers, flash_attention, kv_type (which changes "
+             "what the model answers), mmap; with commas between them."},
     {.name = "conform-to-imatrix",
      .type = OPTION_FLAG,
      AT(conform_to_imatrix),
-     .help =
-         "`llama`: only what llama-imatrix can be run with as it was measured: batches up to the context, the logits "
-         "of all tokens."},
+     .uses = "llama",
+     .help = "Only what llama-imatrix can be run with as it was measured: batches up to the context, the logits "
+             "of all tokens."},
     {.name = "study",
      .type = OPTION_STRING,
      AT(study),
@@ -251,21 +268,26 @@ const struct option tune_option_table[] = {
 
 /* ---- From the options to the request -------------------------------------------------------------------------- */
 
-static int32_t read_shares(const struct tune_options *values, struct study_request *request, struct kerf_error *err) {
-    int32_t code = KERF_OK;
-    if (values->within) code = amount_of_share("--within", values->within, &request->within, err);
-    if (code == KERF_OK && values->margin) code = amount_of_share("--margin", values->margin, &request->margin, err);
-    if (code == KERF_OK && values->confidence)
-        code = amount_of_share("--confidence", values->confidence, &request->confidence, err);
-    return code;
+/* "3%" or "0.03": above 0 and below 1. */
+static int32_t read_share(const char *option, const char *text, double *ret_share, struct kerf_error *err) {
+    char *end;
+    double value = number_read(text, &end);
+    if (end != text && strcmp(end, "%") == 0) {
+        value /= 100;
+        end++;
+    }
+    if (end == text || *end || !(value > 0 && value < 1))
+        return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be a share such as 3%% or 0.03", option, text);
+    *ret_share = value;
+    return KERF_OK;
 }
 
-static int32_t read_times(const struct tune_options *values, struct study_request *request, struct kerf_error *err) {
+static int32_t read_shares(const struct tune_options *values, struct study_request *request, struct kerf_error *err) {
     int32_t code = KERF_OK;
-    if (values->load_timeout)
-        code = amount_of_time("--load-timeout", values->load_timeout, &request->load_timeout_s, err);
-    if (code == KERF_OK && values->trial_timeout)
-        code = amount_of_time("--trial-timeout", values->trial_timeout, &request->trial_timeout_s, err);
+    if (values->within) code = read_share("--within", values->within, &request->within, err);
+    if (code == KERF_OK && values->margin) code = read_share("--margin", values->margin, &request->margin, err);
+    if (code == KERF_OK && values->confidence)
+        code = read_share("--confidence", values->confidence, &request->confidence, err);
     return code;
 }
 
@@ -305,6 +327,7 @@ int32_t tune_options_request(const struct tune_options *values, struct study_req
     if (values->minimize && values->maximize)
         return kerf_error_set(err, KERF_EINVALID, "--minimize and --maximize exclude each other");
     int32_t code = read_shares(values, request, err);
-    if (code == KERF_OK) code = read_times(values, request, err);
+    if (values->load_timeout_s > 0) request->load_timeout_s = values->load_timeout_s;
+    if (values->trial_timeout_s > 0) request->trial_timeout_s = values->trial_timeout_s;
     return code == KERF_OK ? read_memory_cap(values, request, err) : code;
 }

@@ -8,9 +8,10 @@
 struct tune_options {
     struct string_list params, wheres, words, outputs;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
-    const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference, *patience;
-    const char *budget, *load_timeout, *trial_timeout, *memory_cap, *study, *format;
-    const char *also, *logits; /* of the preset llama, as the next ones */
+    const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
+    const char *memory_cap, *study, *format;
+    const char *also, *logits;                                    /* of the preset llama, as the next ones */
+    double budget_s, patience_s, load_timeout_s, trial_timeout_s; /* 0: not said */
     int64_t context, threads, gpu_layers;
     int64_t warmups, seed, slots, max_observations;
     int32_t minimize, maximize, resume, no_journal, fresh, show_output, conform_to_imatrix;

@@ -260,6 +260,20 @@ static void words_cleanup(struct kerf_text *out, const struct study_state *state
                          message);
 }
 
+/* What earlier studies were worth. */
+static void words_earlier(struct kerf_text *out, const struct tune_report *report) {
+    int32_t count = report->answer.earlier, dropped = report->answer.earlier_dropped;
+    int32_t studies = report->state->num_studies - dropped;
+    if (count)
+        kerf_text_printf(out, "%d measurement%s of %d earlier stud%s of this program helped; --fresh ignores them.\n",
+                         count, count == 1 ? "" : "s", studies, studies == 1 ? "y" : "ies");
+    if (dropped)
+        kerf_text_printf(out,
+                         "%d earlier stud%s of this program disagree%s with what was measured now and %s ignored: "
+                         "something that kerf does not see has changed (--key-env names variables to look at).\n",
+                         dropped, dropped == 1 ? "y" : "ies", dropped == 1 ? "s" : "", dropped == 1 ? "was" : "were");
+}
+
 static void words_effort(struct kerf_text *out, const struct tune_report *report) {
     const struct study_state *state = report->state;
     const struct kerf_tune_answer *answer = &report->answer;
@@ -286,10 +300,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     }
     kerf_text_add(out, "\n");
     words_cleanup(out, state);
-    if (state->num_earlier)
-        kerf_text_printf(out, "%d measurement%s of %d earlier stud%s of this program helped; --fresh ignores them.\n",
-                         state->num_earlier, state->num_earlier == 1 ? "" : "s", state->num_studies,
-                         state->num_studies == 1 ? "y" : "ies");
+    words_earlier(out, report);
 }
 
 /* Where nothing was tried, why not. */

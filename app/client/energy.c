@@ -3,21 +3,16 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
-#include "client/energy_parts.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/energy_sources.h"
 
 struct energy_meter {
     struct nvml *nvml;
     struct rapl *rapl;
-    double power_w, began_s; /* where neither is there */
+    double power_w, began_s; /* without a source */
     char words[64];
 };
-
-double energy_ticks_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static const char *plural(int32_t count) { return count == 1 ? "" : "s"; }
 
@@ -25,7 +20,7 @@ static int32_t open_source(struct energy_meter *meter, const struct energy_optio
     struct kerf_error of_nvml = {.message = "not asked"}, of_rapl = {.message = "not asked"};
     int32_t code = KERF_EUNSUPPORTED;
     if (options->source != ENERGY_RAPL) code = nvml_open(options->gpus, &meter->nvml, &of_nvml);
-    if (code == KERF_EINVALID) { /* GPUs that are asked for by name and are not there */
+    if (code == KERF_EINVALID) {
         *err = of_nvml;
         return code;
     }
@@ -47,11 +42,13 @@ static int32_t open_source(struct energy_meter *meter, const struct energy_optio
 
 int32_t energy_open(const struct energy_options *options, struct energy_meter **ret_meter, struct kerf_error *err) {
     struct energy_meter *meter = calloc(1, sizeof *meter);
-    if (meter == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a meter");
-    meter->began_s = energy_ticks_s();
-    meter->power_w = options->power_w;
+    if (meter == NULL) return error_no_memory(err, "a meter");
+    meter->began_s = clock_ticks_s();
+    meter->power_w = options->source == ENERGY_NONE ? 0 : options->power_w;
     int32_t code = KERF_OK;
-    if (options->power_w > 0)
+    if (options->source == ENERGY_NONE)
+        snprintf(meter->words, sizeof meter->words, "not measured");
+    else if (options->power_w > 0)
         snprintf(meter->words, sizeof meter->words, "%g W, not measured", options->power_w);
     else
         code = open_source(meter, options, err);
@@ -65,7 +62,7 @@ int32_t energy_open(const struct energy_options *options, struct energy_meter **
 double energy_read_j(struct energy_meter *meter) {
     if (meter->nvml) return nvml_read_j(meter->nvml);
     if (meter->rapl) return rapl_read_j(meter->rapl);
-    return meter->power_w * (energy_ticks_s() - meter->began_s);
+    return meter->power_w * (clock_ticks_s() - meter->began_s);
 }
 
 const char *energy_words(const struct energy_meter *meter) { return meter->words; }

@@ -6,24 +6,30 @@
 #ifndef KERF_CLIENT_ENERGY_H
 #define KERF_CLIENT_ENERGY_H
 
-#include "kerf/text.h"
+#include "kerf/error.h"
 
 struct energy_meter;
 
-enum energy_source { ENERGY_AUTO, ENERGY_NVML, ENERGY_RAPL }; /* auto: NVML where it answers, else RAPL */
+enum energy_source {
+    ENERGY_AUTO, /* NVML where there is a GPU, else RAPL */
+    ENERGY_NVML,
+    ENERGY_RAPL,
+    ENERGY_NONE /* nothing is measured: 0 J */
+};
 
 struct energy_options {
     enum energy_source source;
     const char *gpus; /* for NVML: "0,1" or UUIDs; NULL: those in $CUDA_VISIBLE_DEVICES, else all */
-    double power_w;   /* above 0: this, and nothing is measured */
+    double power_w;   /* above 0: this power is assumed, and nothing is measured */
 };
 
-/* KERF_EUNSUPPORTED: there is nothing to measure with, and err says why. */
+/* KERF_EUNSUPPORTED: there is nothing to measure with, and err says why. KERF_EINVALID: a GPU that is to be used is not
+ * there or cannot be measured. */
 int32_t energy_open(const struct energy_options *options, struct energy_meter **ret_meter, struct kerf_error *err);
 void energy_close(struct energy_meter *meter); /* NULL is fine */
 
 /* Joules so far. To be called at least every few seconds: counters wrap around, and some GPUs tell their power alone,
- * which is summed up here. */
+ * which is summed up here. NAN: a counter cannot be read now. */
 double energy_read_j(struct energy_meter *meter);
 
 /* "NVML, 2 GPUs" */

@@ -2,13 +2,21 @@
 /*
  * NVML, which comes with NVIDIA's driver and is opened where it is; the prototypes are of its documented interface.
  * Since Volta a GPU counts its millijoules; the power of older ones is summed up between readings (trapezoids).
+ *
+ * A GPU that is to be used and cannot be measured is an error: the energy of something else would be taken for its own.
+ * Such are a MIG instance, which has no counter, and a name that NVML does not know.
  */
 #include <dlfcn.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "client/energy_parts.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "client/energy_sources.h"
 
-enum { NVML_SUCCESS = 0 };
+enum { NVML_SUCCESS = 0, NVML_NOT_FOUND = 6 };
 typedef struct nvmlDevice_st *nvml_device;
 
 #define FUNCTIONS(X)                                                                                                   \
@@ -64,15 +72,25 @@ static int32_t open_library(struct nvml *nvml, struct kerf_error *err) {
 
 /* ---- Which GPUs --------------------------------------------------------------------------------------------- */
 
+static int32_t cannot_measure(const struct nvml *nvml, const char *name, int status, struct kerf_error *err) {
+    int is_mig = strncmp(name, "MIG-", 4) == 0;
+    return kerf_error_set(err, KERF_EINVALID, "the energy of GPU '%.60s' cannot be measured: %.60s; %s", name,
+                          nvml->api.ErrorString(status),
+                          is_mig ? "a MIG instance has no counter of its own: --gpus NUMBER measures the whole GPU"
+                                 : "--gpus, --meter rapl and --power WATTS measure something else");
+}
+
 static int32_t add_gpu(struct nvml *nvml, nvml_device device, const char *name, struct kerf_error *err) {
-    struct gpu gpu = {.device = device, .last_s = energy_ticks_s()};
+    struct gpu gpu = {.device = device, .last_s = clock_ticks_s()};
     unsigned power_mw = 0;
+    for (int32_t i = 0; i < nvml->count; i++)
+        if (nvml->gpus[i].device == device) return kerf_error_set(err, KERF_EINVALID, "GPU '%.60s' stands twice", name);
     gpu.counts = nvml->api.DeviceGetTotalEnergyConsumption(device, &gpu.last_mj) == NVML_SUCCESS;
     int status = gpu.counts ? NVML_SUCCESS : nvml->api.DeviceGetPowerUsage(device, &power_mw);
-    if (status != NVML_SUCCESS) return fail(nvml, name, status, err);
+    if (status != NVML_SUCCESS) return cannot_measure(nvml, name, status, err);
     gpu.last_w = power_mw * 1e-3;
     struct gpu *gpus = realloc(nvml->gpus, ((size_t)nvml->count + 1) * sizeof *gpus);
-    if (gpus == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a meter");
+    if (gpus == NULL) return error_no_memory(err, "a meter");
     nvml->gpus = gpus;
     nvml->gpus[nvml->count++] = gpu;
     return KERF_OK;
@@ -85,9 +103,11 @@ static int32_t add_all(struct nvml *nvml, struct kerf_error *err) {
     if (count == 0) return kerf_error_set(err, KERF_EUNSUPPORTED, "no GPUs");
     for (unsigned i = 0; i < count; i++) {
         nvml_device device = NULL;
+        char name[16];
+        snprintf(name, sizeof name, "%u", i);
         status = nvml->api.DeviceGetHandleByIndex_v2(i, &device);
-        if (status != NVML_SUCCESS) return fail(nvml, "nvmlDeviceGetHandleByIndex", status, err);
-        int32_t code = add_gpu(nvml, device, "a GPU", err);
+        int32_t code =
+            status == NVML_SUCCESS ? add_gpu(nvml, device, name, err) : cannot_measure(nvml, name, status, err);
         if (code != KERF_OK) return code;
     }
     return KERF_OK;
@@ -96,35 +116,45 @@ static int32_t add_all(struct nvml *nvml, struct kerf_error *err) {
 /* A number, as nvidia-smi counts, or a UUID. */
 static int32_t add_named(struct nvml *nvml, const char *name, struct kerf_error *err) {
     nvml_device device = NULL;
-    char *end;
-    unsigned long index = strtoul(name, &end, 10);
-    int status = *end == 0 ? nvml->api.DeviceGetHandleByIndex_v2((unsigned)index, &device)
-                           : nvml->api.DeviceGetHandleByUUID(name, &device);
+    int status = NVML_NOT_FOUND;
+    size_t digits = strspn(name, "0123456789");
+    unsigned long index = strtoul(name, NULL, 10);
+    if (name[digits] != 0)
+        status = nvml->api.DeviceGetHandleByUUID(name, &device);
+    else if (digits > 0 && index < UINT_MAX)
+        status = nvml->api.DeviceGetHandleByIndex_v2((unsigned)index, &device);
     if (status == NVML_SUCCESS) return add_gpu(nvml, device, name, err);
-    return kerf_error_set(err, KERF_EINVALID, "there is no GPU '%.60s': %.60s", name, nvml->api.ErrorString(status));
+    return kerf_error_set(err, KERF_EINVALID,
+                          "NVML knows no GPU '%.60s': %.60s; `nvidia-smi -L` lists numbers and whole UUIDs", name,
+                          nvml->api.ErrorString(status));
 }
 
 static int32_t add_list(struct nvml *nvml, const char *list, struct kerf_error *err) {
     char *copy = strdup(list), *rest = copy, *name;
-    int32_t code = copy ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for a meter");
+    int32_t code = copy ? KERF_OK : error_no_memory(err, "a meter");
     while (code == KERF_OK && (name = strsep(&rest, ",")) != NULL) {
         name += strspn(name, " ");
-        if (name[0]) code = add_named(nvml, name, err);
+        name[strcspn(name, " ")] = 0;
+        code = add_named(nvml, name, err);
     }
     free(copy);
     return code;
 }
 
+/* CUDA uses the devices up to the first -1; Slurm says NoDevFiles to a job without GPUs. */
+static int hides_all(const char *visible) {
+    return visible[0] == 0 || visible[0] == '-' || strcmp(visible, "NoDevFiles") == 0;
+}
+
 int32_t nvml_open(const char *gpus, struct nvml **ret_nvml, struct kerf_error *err) {
     struct nvml *nvml = calloc(1, sizeof *nvml);
     const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-    if (nvml == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a meter");
-    int is_asked = gpus != NULL;
-    if (gpus == NULL && visible && visible[0]) gpus = visible;
+    if (nvml == NULL) return error_no_memory(err, "a meter");
     int32_t code = open_library(nvml, err);
+    if (code == KERF_OK && gpus == NULL && visible && hides_all(visible))
+        code = kerf_error_set(err, KERF_EUNSUPPORTED, "CUDA_VISIBLE_DEVICES hides all GPUs");
+    if (gpus == NULL) gpus = visible;
     if (code == KERF_OK) code = gpus ? add_list(nvml, gpus, err) : add_all(nvml, err);
-    if (code == KERF_OK && nvml->count == 0) code = kerf_error_set(err, KERF_EINVALID, "no GPU is named");
-    if (code == KERF_EINVALID && !is_asked) code = err->code = KERF_EUNSUPPORTED; /* "-1": none are to be used */
     if (code == KERF_OK)
         *ret_nvml = nvml;
     else
@@ -134,19 +164,19 @@ int32_t nvml_open(const char *gpus, struct nvml **ret_nvml, struct kerf_error *e
 
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
-/* A reading that fails is made up for by the next. */
+/* NAN: it cannot be read now; the next reading makes up for it. */
 static double more_j(const struct api *api, struct gpu *gpu) {
     unsigned long long now_mj;
     unsigned power_mw;
     if (gpu->counts) {
-        if (api->DeviceGetTotalEnergyConsumption(gpu->device, &now_mj) != NVML_SUCCESS) return 0;
+        if (api->DeviceGetTotalEnergyConsumption(gpu->device, &now_mj) != NVML_SUCCESS) return NAN;
         double more =
             now_mj >= gpu->last_mj ? (double)(now_mj - gpu->last_mj) * 1e-3 : 0; /* else the driver began anew */
         gpu->last_mj = now_mj;
         return more;
     }
-    if (api->DeviceGetPowerUsage(gpu->device, &power_mw) != NVML_SUCCESS) return 0;
-    double now_w = power_mw * 1e-3, now_s = energy_ticks_s();
+    if (api->DeviceGetPowerUsage(gpu->device, &power_mw) != NVML_SUCCESS) return NAN;
+    double now_w = power_mw * 1e-3, now_s = clock_ticks_s();
     double more = 0.5 * (now_w + gpu->last_w) * (now_s - gpu->last_s);
     gpu->last_w = now_w;
     gpu->last_s = now_s;
@@ -154,8 +184,13 @@ static double more_j(const struct api *api, struct gpu *gpu) {
 }
 
 double nvml_read_j(struct nvml *nvml) {
-    for (int32_t i = 0; i < nvml->count; i++) nvml->sum_j += more_j(&nvml->api, &nvml->gpus[i]);
-    return nvml->sum_j;
+    int fails = 0;
+    for (int32_t i = 0; i < nvml->count; i++) {
+        double more = more_j(&nvml->api, &nvml->gpus[i]);
+        fails |= isnan(more);
+        if (!isnan(more)) nvml->sum_j += more;
+    }
+    return fails ? NAN : nvml->sum_j;
 }
 
 int32_t nvml_count(const struct nvml *nvml) { return nvml->count; }

@@ -6,10 +6,13 @@
  */
 #include <errno.h>
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "client/energy_parts.h"
+#include "base/error.h"
+#include "client/energy_sources.h"
+#include "kerf/text.h"
 
 static const char folder[] = "/sys/class/powercap", folder_variable[] = "KERF_POWERCAP"; /* for tests */
 
@@ -52,8 +55,7 @@ static int32_t add_zone(struct rapl *rapl, const char *zone, struct kerf_error *
     if (!read_number(zone, "max_energy_range_uj", &counter.range_uj)) counter.range_uj = 0;
     struct counter *counters = realloc(rapl->counters, ((size_t)rapl->count + 1) * sizeof *counters);
     if (counters) rapl->counters = counters;
-    if (counters == NULL || asprintf(&counter.path, "%s", zone) < 0)
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a meter");
+    if (counters == NULL || asprintf(&counter.path, "%s", zone) < 0) return error_no_memory(err, "a meter");
     rapl->counters[rapl->count++] = counter;
     return KERF_OK;
 }
@@ -74,7 +76,7 @@ int32_t rapl_open(struct rapl **ret_rapl, struct kerf_error *err) {
     const char *set = getenv(folder_variable), *where = set ? set : folder;
     char pattern[512];
     glob_t zones = {0};
-    if (rapl == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a meter");
+    if (rapl == NULL) return error_no_memory(err, "a meter");
     snprintf(pattern, sizeof pattern, "%.400s/intel-rapl:*", where);
     glob(pattern, 0, NULL, &zones); /* in the order of their names */
     int32_t code = add_named(rapl, &zones, "package", err);
@@ -91,16 +93,20 @@ int32_t rapl_open(struct rapl **ret_rapl, struct kerf_error *err) {
 }
 
 double rapl_read_j(struct rapl *rapl) {
+    int fails = 0;
     for (int32_t i = 0; i < rapl->count; i++) {
         struct counter *counter = &rapl->counters[i];
         double now_uj;
-        if (!read_number(counter->path, "energy_uj", &now_uj)) continue; /* counted by the next reading */
+        if (!read_number(counter->path, "energy_uj", &now_uj)) { /* the next reading makes up for it */
+            fails = 1;
+            continue;
+        }
         double more_uj = now_uj - counter->last_uj;
         if (more_uj < 0) more_uj += counter->range_uj;
         if (more_uj > 0) rapl->sum_uj += more_uj;
         counter->last_uj = now_uj;
     }
-    return rapl->sum_uj * 1e-6;
+    return fails ? NAN : rapl->sum_uj * 1e-6;
 }
 
 int32_t rapl_count(const struct rapl *rapl) { return rapl->count; }

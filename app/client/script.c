@@ -11,7 +11,8 @@
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include "client/energy_parts.h"
+#include "base/clock.h"
+#include "base/error.h"
 
 enum { LINE_MOST = 65536, TICK_MS = 500 };
 static const double LINGER_S = 1; /* for output of what the program left behind */
@@ -36,7 +37,7 @@ struct script {
 int32_t script_signals(struct script **ret_script, struct kerf_error *err) {
     struct script *script = calloc(1, sizeof *script);
     sigset_t set;
-    if (script == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a process");
+    if (script == NULL) return error_no_memory(err, "a process");
     script->streams[0] = (struct stream){-1, STDOUT_FILENO, malloc(LINE_MOST + 1), 0};
     script->streams[1] = (struct stream){-1, STDERR_FILENO, malloc(LINE_MOST + 1), 0};
     sigemptyset(&set);
@@ -61,7 +62,7 @@ static void signal_group(struct script *script, int number) {
 }
 
 static void begin_to_stop(struct script *script) {
-    if (!script->is_stopped) script->stopped_s = energy_ticks_s();
+    if (!script->is_stopped) script->stopped_s = clock_ticks_s();
     script->is_stopped = 1;
 }
 
@@ -75,7 +76,7 @@ static void reap(struct script *script) {
     int status;
     if (script->is_over || waitpid(script->pid, &status, WNOHANG) != script->pid) return;
     script->is_over = 1;
-    script->over_s = energy_ticks_s();
+    script->over_s = clock_ticks_s();
     script->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
@@ -182,7 +183,7 @@ static int is_complete(const struct script *script, double now_s, double grace_s
 
 void script_wait(struct script *script, const struct script_watcher *watcher) {
     for (;;) {
-        double now_s = energy_ticks_s();
+        double now_s = clock_ticks_s();
         if (is_complete(script, now_s, watcher->grace_s)) break;
         if (script->is_stopped && !script->is_killed && now_s > script->stopped_s + watcher->grace_s) {
             signal_group(script, SIGKILL);
@@ -202,8 +203,8 @@ void script_wait(struct script *script, const struct script_watcher *watcher) {
 }
 
 void script_pause(struct script *script, double seconds) {
-    double until_s = energy_ticks_s() + seconds;
-    for (double left_s; !script->is_interrupted && (left_s = until_s - energy_ticks_s()) > 0;) {
+    double until_s = clock_ticks_s() + seconds;
+    for (double left_s; !script->is_interrupted && (left_s = until_s - clock_ticks_s()) > 0;) {
         struct pollfd fd = {.fd = script->signals, .events = POLLIN};
         if (poll(&fd, 1, (int)(1000 * left_s) + 1) > 0) take_signals(script);
     }

@@ -9,6 +9,7 @@
 #include "kerf/json.h"
 #include "server/api_query.h"
 #include "server/server_parts.h"
+#include "zeus/python_repr.h"
 
 enum { LIMIT_MOST = 1000, LIMIT = 100 };
 
@@ -22,7 +23,7 @@ static void put_real(struct kerf_json *json, const char *key, double value) {
         return;
     }
     kerf_text_printf(json->out, "%s\"%s\":", json->need_comma ? "," : "", key);
-    kerf_text_python_float(json->out, value);
+    python_float_repr(value, json->out);
     json->need_comma = 1;
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include "zeus/python_repr.h"
 
 enum { ROOM_OF_DOUBLE = 320 }; /* the largest double has 309 digits */
 
@@ -197,7 +198,7 @@ enum python_outcome python_float_of(const struct python_value *value, struct are
 
 static enum python_outcome string_of_float(double number, struct arena *arena, struct python_text *ret_text) {
     struct kerf_text text = {0};
-    kerf_text_python_float(&text, number);
+    python_float_repr(number, &text);
     const char *copy = text.failed ? NULL : arena_copy(arena, text.data, text.length);
     *ret_text = (struct python_text){copy, text.length};
     kerf_text_free(&text);

@@ -4,6 +4,7 @@
 #include "zeus/request_answer.h"
 
 #include <math.h>
+#include "zeus/python_repr.h"
 #include "zeus/python_text.h"
 
 /* ---- Refusals and messages ----------------------------------------------------------------------------------- */
@@ -63,7 +64,7 @@ static void string(struct kerf_text *out, const char *key, const char *value) {
 
 static void number(struct kerf_text *out, const char *key, double value) {
     begin(out, key);
-    kerf_text_python_float(out, value);
+    python_float_repr(value, out);
 }
 
 static void integer(struct kerf_text *out, const char *key, int64_t value) {

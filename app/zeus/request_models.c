@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include "zeus/python_repr.h"
 #include "zeus/model_fields.h"
 #include "zeus/request_input.h"
 
@@ -44,7 +45,7 @@ static void check_eta(struct model_run *run, const struct field *field, struct f
 static void check_beta(struct model_run *run, const struct field *field, struct field_value *value) {
     if (value->number > 0) return;
     kerf_text_add(&run->message, "Invalid beta_knob(");
-    kerf_text_python_float(&run->message, value->number);
+    python_float_repr(value->number, &run->message);
     kerf_text_add(&run->message, "). To disable early stop, set beta_knob = None to disable or positive value.");
     model_fail(run, field->name, -1, "value_error", NULL);
 }

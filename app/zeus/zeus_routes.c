@@ -11,6 +11,7 @@
 #include <sys/random.h>
 #include "server/decisions.h"
 #include "zeus/python_text.h"
+#include "zeus/zeus_words.h"
 
 /* How old what is stored of a trial's last sign of life may be, as a part of its lease, and at most. */
 static const double SEEN_PART = 1.0 / 8, SEEN_MOST_S = 60;
@@ -177,12 +178,12 @@ static void predict_in_turn(struct exchange *exchange) {
     const char *job_id = exchange->report.job_id;
     if (!decision_open(exchange, job_id)) return;
     if (exchange->held.job == 0) {
-        kerf_job_text_unknown_predict(job_id, &exchange->message);
+        zeus_say_no_job_to_predict(job_id, &exchange->message);
         answer_message(exchange, 400);
         decision_finish(exchange);
         return;
     }
-    int32_t code = kerf_job_predict(exchange->turn.entry->job, clock_now_s(), decision, &exchange->message, &err);
+    int32_t code = kerf_job_predict(exchange->turn.entry->job, clock_now_s(), decision, &err);
     if (code != KERF_OK) {
         decision_fail(exchange, code, &err);
         return;
@@ -200,6 +201,7 @@ static void predict_in_turn(struct exchange *exchange) {
         exchange->write.reason = said(&exchange->reason);
         answer_trial(exchange, job_id);
     } else {
+        zeus_say_decision(exchange->turn.entry->job, decision, &exchange->message);
         answer_message(exchange, 500);
     }
     if (decision->changes || decision->num_expired)
@@ -275,7 +277,7 @@ static void report_in_turn(struct exchange *exchange) {
     struct kerf_error err = {.code = KERF_OK};
     if (!decision_open(exchange, asked->job_id)) return;
     if (exchange->held.job == 0) {
-        kerf_job_text_unknown_report(asked->job_id, &exchange->message);
+        zeus_say_no_job_to_report(asked->job_id, &exchange->message);
         answer_message(exchange, 400);
         decision_finish(exchange);
         return;
@@ -298,11 +300,12 @@ static void report_in_turn(struct exchange *exchange) {
         return;
     }
     int32_t code = kerf_job_report(exchange->turn.entry->job, there ? &exchange->trial : NULL, report, clock_now_s(),
-                                   &result, &exchange->message, &err);
+                                   &result, &err);
     if (code != KERF_OK) {
         decision_fail(exchange, code, &err);
         return;
     }
+    zeus_say_answer(exchange->turn.entry->job, report, &result, &exchange->message);
     answer_report(exchange, &result);
     finish_with(exchange, result.changes);
 }
@@ -326,9 +329,8 @@ static void end_in_turn(struct exchange *exchange) {
     struct kerf_answer result = {.status = KERF_JOB_UNKNOWN_TRIAL};
     if (!decision_open(exchange, asked->job_id)) return;
     if (exchange->held.job == 0) {
-        kerf_job_text_unknown_trial(asked->job_id, asked->batch_size, asked->trial_number, &exchange->message);
+        zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &exchange->message);
     } else {
-        struct kerf_error err;
         int there = decision_load_trial(exchange, asked->batch_size, asked->trial_number);
         if (there < 0) return;
         if (exchange->is_forgotten) { /* it ended, so there is nothing to do */
@@ -336,13 +338,8 @@ static void end_in_turn(struct exchange *exchange) {
             decision_finish(exchange);
             return;
         }
-        int32_t code = kerf_job_end(exchange->turn.entry->job, there ? &exchange->trial : NULL, asked->batch_size,
-                                    asked->trial_number, clock_now_s(), &result, &exchange->message);
-        if (code != KERF_OK) {
-            kerf_error_set(&err, code, "the trial could not be ended");
-            decision_fail(exchange, code, &err);
-            return;
-        }
+        result = kerf_job_end(exchange->turn.entry->job, there ? &exchange->trial : NULL, clock_now_s());
+        if (!there) zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &exchange->message);
     }
     if (result.status == KERF_JOB_ANSWERED)
         answer_null(exchange);

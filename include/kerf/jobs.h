@@ -181,6 +181,7 @@ KERF_API int32_t kerf_job_restore_arm(struct kerf_job *job, const struct kerf_ar
 KERF_API struct kerf_job *kerf_job_free(struct kerf_job *job); /* always NULL */
 KERF_API size_t kerf_job_memory(const struct kerf_job *job);   /* bytes it holds */
 
+KERF_API int32_t kerf_job_flags_of(const struct kerf_job *job); /* enum kerf_job_flags */
 KERF_API const struct kerf_job_spec *kerf_job_spec_of(const struct kerf_job *job);
 KERF_API const struct kerf_job_row *kerf_job_row_of(const struct kerf_job *job);
 
@@ -227,17 +228,27 @@ enum kerf_job_changes {
     KERF_JOB_CHANGED_SEEN = 16  /* no more than the trial's seen_s, and the row's longest_gap_s: may be stored late */
 };
 
-/** How a question was answered, and with which HTTP status Zeus's server says so. */
+/** How a question was answered. All but ANSWERED refuse it. */
 enum kerf_job_status {
     KERF_JOB_ANSWERED,
-    KERF_JOB_UNKNOWN_TRIAL,     /* 400, after PATCH 404 */
-    KERF_JOB_TRIAL_FAILED,      /* 400: a report on a trial that was ended by PATCH */
-    KERF_JOB_INVALID_RESULT,    /* 500, 422 without KERF_JOB_COMPAT: negative time or energy, or none at all */
-    KERF_JOB_NOTHING_CONVERGED, /* 500: the sizes have to be chosen anew */
-    KERF_JOB_WEDGED,            /* 500, with KERF_JOB_COMPAT alone: one of Zeus's own errors; nothing changes */
-    KERF_JOB_NO_ARM,            /* 400, with KERF_JOB_COMPAT alone */
-    KERF_JOB_NOT_FROM_MAB,      /* 400, with KERF_JOB_COMPAT alone */
+    KERF_JOB_UNKNOWN_TRIAL,     /* the job has no such trial */
+    KERF_JOB_TRIAL_FAILED,      /* a report on a trial that kerf_job_end has ended */
+    KERF_JOB_INVALID_RESULT,    /* kerf_answer.invalid says which numbers are invalid */
+    KERF_JOB_NOTHING_CONVERGED, /* no batch size converged: the job needs other sizes */
+    KERF_JOB_WEDGED,            /* with KERF_JOB_COMPAT alone: kerf_job_fault says where Zeus's server fails */
+    KERF_JOB_NO_ARM,            /* with KERF_JOB_COMPAT alone: a report in the stage MAB on a size without an arm */
+    KERF_JOB_NOT_FROM_MAB,      /* with KERF_JOB_COMPAT alone: such a report on a trial of the stage Pruning */
     KERF_JOB_STATUSES_COUNT
+};
+
+/** KERF_JOB_WEDGED: where Zeus's server fails at each request. The job does not change. */
+enum kerf_job_fault {
+    KERF_FAULT_NONE,
+    KERF_FAULT_NO_START,        /* every cost of the round before is infinite: no size begins the next round */
+    KERF_FAULT_NO_ROUNDS,       /* num_pruning_rounds is 0 */
+    KERF_FAULT_PARAM_MEAN,      /* an arm's param_mean would be NaN, */
+    KERF_FAULT_PARAM_PRECISION, /* its param_precision, */
+    KERF_FAULT_REWARD_PRECISION /* or its reward_precision */
 };
 
 /** Why a batch size was picked. */
@@ -274,16 +285,17 @@ KERF_API void kerf_job_reason_text(const struct kerf_job_reason *reason, struct 
 struct kerf_decision {
     int32_t status;          /* enum kerf_job_status: ANSWERED, NOTHING_CONVERGED or WEDGED */
     int32_t changes;         /* enum kerf_job_changes; also where status is not ANSWERED */
+    int32_t fault;           /* enum kerf_job_fault */
     struct kerf_trial trial; /* when ANSWERED: the new row */
     struct kerf_job_reason reason;
     const struct kerf_trial *expired; /* explorations whose lease ended, now Failed: store status and lease_ended of */
     int32_t num_expired;              /* these rows; they stay until the next call with this job */
 };
 
-/** Which batch size the next run uses. Where status is not ANSWERED, out holds Zeus's message; otherwise nothing. Fails
- * with KERF_ENOMEM alone. */
+/** Which batch size the next run uses. Fails with KERF_ENOMEM, and with KERF_EINVALID where the job is in the stage MAB
+ * and no arm was restored. */
 KERF_API int32_t kerf_job_predict(struct kerf_job *job, double now_s, struct kerf_decision *ret_decision,
-                                  struct kerf_text *out, struct kerf_error *err);
+                                  struct kerf_error *err);
 
 /** As POST /report has it. */
 struct kerf_report {
@@ -295,29 +307,44 @@ struct kerf_report {
     int64_t current_epoch;
 };
 
+/** Why a run is to stop. */
+enum kerf_run_end {
+    KERF_END_NONE,      /* it goes on */
+    KERF_END_CONVERGED, /* the metric has reached its target */
+    KERF_END_EPOCHS,    /* max_epochs have passed */
+    KERF_END_COST,      /* its cost is above beta_knob * min_cost */
+    KERF_END_BEFORE     /* it had ended before this report */
+};
+
+/** The numbers of a report, as a set. */
+enum kerf_report_number { KERF_REPORT_TIME = 1, KERF_REPORT_ENERGY = 2, KERF_REPORT_METRIC = 4 };
+
 struct kerf_answer {
     int32_t status;  /* enum kerf_job_status */
     int32_t changes; /* enum kerf_job_changes */
     int32_t stop_train;
     int32_t converged;
+    int32_t end;          /* enum kerf_run_end */
+    int32_t invalid;      /* INVALID_RESULT: a set of enum kerf_report_number */
+    int32_t fault;        /* enum kerf_job_fault */
+    int32_t has_min_cost; /* END_COST: 1 when min_cost is known */
+    double cost;          /* END_COST: of the run, */
+    double min_cost;      /* and the least of the job before this report */
 };
 
 /**
  * Whether the run goes on. trial is the stored row with the report's job, number and size, and is changed in place;
- * NULL when there is none. out gets the answer's message, to the letter, in every case. A repeat of a final report
- * changes nothing. Fails with KERF_ENOMEM, and with KERF_EINVALID where costs were wanted and not restored.
+ * NULL when there is none. A repeat of a final report changes nothing. Fails with KERF_ENOMEM, and with KERF_EINVALID
+ * where costs were wanted and not restored.
  *
  * A trial whose lease ended is answered like any other. Its result lowers min_cost and counts for the arm of its size;
  * for the exploration it stays failed.
  */
 KERF_API int32_t kerf_job_report(struct kerf_job *job, struct kerf_trial *trial, const struct kerf_report *report,
-                                 double now_s, struct kerf_answer *ret_answer, struct kerf_text *out,
-                                 struct kerf_error *err);
+                                 double now_s, struct kerf_answer *ret_answer, struct kerf_error *err);
 
-/** PATCH /trials: the run was given up. trial as above, NULL answers UNKNOWN_TRIAL with its message in out. A trial
- * that ended already is not changed. */
-KERF_API int32_t kerf_job_end(struct kerf_job *job, struct kerf_trial *trial, int64_t batch_size, int64_t trial_number,
-                              double now_s, struct kerf_answer *ret_answer, struct kerf_text *out);
+/** The run was given up. trial as above; NULL answers UNKNOWN_TRIAL. A trial that has ended already does not change. */
+KERF_API struct kerf_answer kerf_job_end(struct kerf_job *job, struct kerf_trial *trial, double now_s);
 
 /**
  * Leases, off with KERF_JOB_COMPAT: how long a trial of this job may be silent before it counts as failed. It is the
@@ -329,14 +356,6 @@ KERF_API double kerf_job_lease_s(const struct kerf_job *job);
 /** Marks the trial as failed when its lease has ended, and returns what changed (enum kerf_job_changes). No decision
  * needs it: predict and report see for themselves whose lease has ended. It is for lists that show trials. */
 KERF_API int32_t kerf_job_expire(struct kerf_job *job, struct kerf_trial *trial, double now_s);
-
-/* ---- Messages about what is not there --------------------------------------------------------------------- */
-
-/** The words of Zeus's server for a job that it does not have: in predict, in report and in PATCH. */
-KERF_API void kerf_job_text_unknown_predict(const char *job_id, struct kerf_text *out);
-KERF_API void kerf_job_text_unknown_report(const char *job_id, struct kerf_text *out);
-KERF_API void kerf_job_text_unknown_trial(const char *job_id, int64_t batch_size, int64_t trial_number,
-                                          struct kerf_text *out);
 
 #ifdef __cplusplus
 }

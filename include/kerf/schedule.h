@@ -35,18 +35,23 @@ struct kerf_op {
     int16_t slice; /* of a micro-batch whose sequence is cut; else 0 */
 };
 
+/* What a search has proved: no order of split operations within the memory cap is shorter. */
+struct kerf_schedule_proof {
+    double makespan_s, span_s; /* 0: nothing */
+    uint64_t of_times;         /* holds for times with this kerf_schedule_times_fingerprint alone */
+};
+
 struct kerf_schedule {
     const char *name;
     int32_t devices;
     int32_t stages; /* of the model */
     int32_t microbatches;
-    int32_t chunks;           /* stages of one replica on a device, at most */
-    int32_t replicas;         /* 2: a second one runs from the last device to the first with the later half of the
+    int32_t chunks;   /* stages of one replica on a device, at most */
+    int32_t replicas; /* 2: a second one runs from the last device to the first with the later half of the
                                  micro-batches */
-    int32_t slices;           /* of each micro-batch's sequence, 1: whole */
-    double proved_s;          /* a search's proof that no order within the memory cap is shorter; 0: none. It holds */
-    uint64_t proved_for;      /* for the times with this kerf_schedule_times_fingerprint alone */
-    const int32_t *device_of; /* [replicas * stages] */
+    int32_t slices;   /* of each micro-batch's sequence, 1: whole */
+    struct kerf_schedule_proof proof;
+    const int32_t *device_of;         /* [replicas * stages] */
     const struct kerf_op *const *ops; /* [devices][num_ops[device]] in the order in which they run */
     const int32_t *num_ops;           /* [devices] */
 };
@@ -71,6 +76,7 @@ KERF_API int32_t kerf_schedule_takes_chunks(const char *rule);
 KERF_API int32_t kerf_schedule_takes_slices(const char *rule);
 
 enum kerf_objective {
+    KERF_OBJECTIVE_STEP,     /* what makes the step short: the makespan, or with unsynchronised times the span */
     KERF_OBJECTIVE_MAKESPAN, /* first start to last end: what a step takes when devices wait for each other after it */
     KERF_OBJECTIVE_SPAN      /* the longest of a device's own first start to last end */
 };
@@ -78,8 +84,15 @@ enum kerf_objective {
 enum kerf_placement {
     KERF_PLACE_LOOP, /* stage k on device k mod p; with one chunk stage k on device k */
     KERF_PLACE_V,    /* two chunks, down and back: stage k on device k, or 2p - 1 - k */
-    KERF_PLACE_BOTH  /* two replicas, the second upside down */
+    KERF_PLACE_BOTH, /* two replicas, the second upside down */
+    KERF_PLACE_ANY   /* the one with the shortest step; for kerf_schedule_make_timed alone */
 };
+
+/** A clock for searches with a time limit: seconds since any moment, which never go back. */
+typedef double (*kerf_clock)(void *context);
+
+/** Steps that a search may take where neither steps nor time are limited: a second or two of work. */
+#define KERF_SEARCH_STEPS 300000000
 
 struct kerf_schedule_times;
 
@@ -94,10 +107,14 @@ struct kerf_schedule_request {
 
     /* For the rules that look for an order: what operations take, and how much a device may hold. */
     const struct kerf_schedule_times *times; /* NULL: 1 s for F, I and W, no latency, no cap */
-    /* For `best` alone. */
+    /* For `best` alone. A search ends with a proof, or when its steps or its time are used up. Steps are counted work:
+     * with a limit in steps alone the answer is the same on every machine. */
     enum kerf_objective objective;
     enum kerf_placement placement;
-    double search_time_s;   /* 0: 1 s */
+    int64_t search_steps; /* 0: no limit where there is a clock, else KERF_SEARCH_STEPS */
+    kerf_clock clock;     /* NULL: time is not limited; else it is, to */
+    double search_time_s; /* so many seconds of this clock */
+    void *clock_context;
     kerf_progress progress; /* NULL: none; ends the search when it returns 1 */
     void *progress_context;
 };
@@ -143,8 +160,8 @@ struct kerf_schedule_times {
 struct kerf_schedule_times_request {
     double forward_s;               /* 1 */
     double backward_s;              /* the sum of the next two */
-    double backward_input_s;        /* half of backward_s where that is given, else 1 */
-    double backward_weight_s;       /* as above */
+    double backward_input_s;        /* what backward_s leaves of the weights, half of it where it stands alone, or 1 */
+    double backward_weight_s;       /* what backward_s leaves of the input, half of it where it stands alone, or 1 */
     double fused_s;                 /* the forward of its forward's stage and the full backward of its backward's */
     double p2p_s;                   /* 0 */
     double overhead_s, optimizer_s; /* 0 */
@@ -171,9 +188,29 @@ KERF_API int32_t kerf_schedule_times_make(int32_t devices, int32_t stages,
                                           struct kerf_schedule_times **ret_times, struct kerf_error *err);
 KERF_API struct kerf_schedule_times *kerf_schedule_times_free(struct kerf_schedule_times *times); /* always NULL */
 
+/**
+ * Times and a schedule for them in one call: what times says, made for the stages that the request's rule has. With
+ * KERF_PLACE_ANY, where a rule lets the request choose its placement, every placement is tried (with one chunk a device
+ * and with the request's chunks, 2 where it names none), and the shortest step is the answer; times must then be
+ * per_device. With per_device a rule that has any number of chunks has 2 where the request names none, but `best` 1.
+ * request->times is not used. Errors as kerf_schedule_make and kerf_schedule_times_make.
+ */
+KERF_API int32_t kerf_schedule_make_timed(const struct kerf_schedule_request *request,
+                                          const struct kerf_schedule_times_request *times,
+                                          struct kerf_schedule **ret_schedule, struct kerf_schedule_times **ret_times,
+                                          struct kerf_error *err);
+
 /** A number that times with other values do not have; 0 is none's. */
 KERF_API uint64_t kerf_schedule_times_fingerprint(const struct kerf_schedule_times *times, int32_t devices,
                                                   int32_t stages);
+
+/**
+ * Writes the members of the object that kerf_schedule_times_make reads from a file: "forward", "backward", ...; the
+ * caller opens and closes it. Such a file has no word for overhead_s, which is added to every duration, nor for
+ * optimizer_s, blocking, shared_link, free_at_input and unsynchronised, which are left out.
+ */
+KERF_API void kerf_schedule_times_json(struct kerf_json *json, const struct kerf_schedule_times *times, int32_t devices,
+                                       int32_t stages);
 
 struct kerf_timeline {
     const double *const *start_s; /* [devices][num_ops[device]] */
@@ -201,18 +238,35 @@ KERF_API int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, cons
                                       const struct kerf_timeline *timeline, int32_t device, int32_t in_bytes,
                                       double *times_s, double *held);
 
-/**
- * A bound below which no order of the same operations has its makespan, with the same placement, times and latency,
- * when no device ever holds more than its cap of activations (without one: the largest peak of the timeline). With one
- * stage on each device it is the largest of load, chain and residence (lib/schedule/lower_bound.c proves them), with
- * other placements of load and chain alone, or what a search proved.
- */
-KERF_API double kerf_schedule_lower_bound(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
-                                          const struct kerf_timeline *timeline);
+/* No order of the same operations is shorter, with the same placement, times and latency, when no device ever holds
+ * more than its cap of activations; without a cap, more than the fullest device of the timeline. */
+struct kerf_schedule_bound {
+    double makespan_s, span_s;
+    double step_s; /* that of these two which the step follows, + optimizer */
+};
+
+/** A schedule, its times, and what they make. */
+struct kerf_schedule_run {
+    const struct kerf_schedule *schedule;
+    const struct kerf_schedule_times *times;
+    const struct kerf_timeline *timeline;
+};
+
+/** The bounds of one schedule: load, chain and residence (lib/schedule/lower_bound.c proves them), or what a search has
+ * proved. */
+KERF_API struct kerf_schedule_bound kerf_schedule_lower_bound(const struct kerf_schedule *schedule,
+                                                              const struct kerf_schedule_times *times,
+                                                              const struct kerf_timeline *timeline);
+
+/** The bounds of several schedules, each the largest that is known of its problem: what bounds one schedule bounds every
+ * other that has the same operations, placement and times and no more memory. ret_bounds has count of them. */
+KERF_API void kerf_schedule_lower_bounds(const struct kerf_schedule_run *runs, size_t count,
+                                         struct kerf_schedule_bound *ret_bounds);
 
 /** Writes the object of one schedule: "schedule", "devices", ..., and "ops" unless with_ops is 0. */
 KERF_API void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule,
-                                 const struct kerf_timeline *timeline, double lower_bound_s, int32_t with_ops);
+                                 const struct kerf_timeline *timeline, const struct kerf_schedule_bound *bound,
+                                 int32_t with_ops);
 
 /** The three idle shares by name, of the timeline: (makespan - ideal) / makespan and / ideal with the mean of the
  * devices' busy times as ideal, and (span - busiest) / span. */

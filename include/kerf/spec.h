@@ -136,16 +136,23 @@ KERF_API int32_t kerf_layout_compare(const struct kerf_layout *a, const struct k
 
 /* ---- The catalogue ------------------------------------------------------------------------------------ */
 
-/** One of the models or systems that come with kerf: the text of a file in share/. */
+/** A model or system that has a name: the text of a file in share/. */
 struct kerf_catalogue_entry {
     const char *name;
     const char *json;
     size_t length;
 };
 
-/** The entries, sorted as they are listed; their number in *ret_count. They live as long as the program. */
-KERF_API const struct kerf_catalogue_entry *kerf_catalogue_models(size_t *ret_count);
-KERF_API const struct kerf_catalogue_entry *kerf_catalogue_systems(size_t *ret_count);
+struct kerf_catalogue {
+    const struct kerf_catalogue_entry *entries;
+    size_t count;
+};
+
+/** All "models" or "systems": those in the library, in the order of share/, then those of the installed folder,
+ * $KERF_DATA_DIR/models/NAME.json (without the variable PREFIX/share/kerf/models), whose names are others. Given back
+ * with kerf_catalogue_free. */
+KERF_API int32_t kerf_catalogue_list(const char *kind, struct kerf_catalogue **ret_catalogue, struct kerf_error *err);
+KERF_API struct kerf_catalogue *kerf_catalogue_free(struct kerf_catalogue *catalogue); /* always NULL */
 
 /* ---- Requests ----------------------------------------------------------------------------------------- */
 

@@ -36,11 +36,6 @@ KERF_API void kerf_text_number(struct kerf_text *text, double value);
 /** C's strtod with a decimal point, whatever the program's locale is. */
 KERF_API double kerf_number_parse(const char *text, char **ret_end);
 
-/** As Python's repr writes them: "300.0", "1e+16", "1e-05", "nan"; 'text', "it's", 'tab\t'. The bytes C0 80 are
- * a NUL, '\x00'. */
-KERF_API void kerf_text_python_float(struct kerf_text *text, double value);
-KERF_API void kerf_text_python_string(struct kerf_text *text, const char *utf8);
-
 /** A number with its unit for people: kerf_text_bytes(63.7e9) "63.7 GB" (decimal units),
  * kerf_text_seconds(0.26) "260 ms", kerf_text_count(1818) "1,818". */
 KERF_API void kerf_text_bytes(struct kerf_text *text, double bytes);

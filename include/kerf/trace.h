@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs that were measured, as schedules and timelines: what draws or prints a simulated schedule does so for a real
- * one, and what a run says of times is what the simulator takes.
+ * Traces - measured pipeline runs - as schedules and timelines: what draws or prints a simulated schedule does so for a
+ * measured one, and what a trace says of times is what the simulator takes.
  *
- * Two kinds of files are read, one file a rank:
+ * Two kinds of files are read, one file a rank, also compressed (*.json.gz):
  *
  *   Megatron timers     event_times_PP{p}_VPP{v}_TPxCPxDP_rank_{a}_pp_rank_{r}_rank_{g}.json, which the timer patch of
  *                       Victarry/PP-Schedule-Visualization writes: one object with "forward-{mb}-start",
@@ -13,10 +13,10 @@
  *                       "PP:1F3", "PP:(0F7;7B3)OVERLAP_F_B", ... in microseconds. Where a trace has them on the GPU
  *                       (gpu_user_annotation) these are taken, on the stream that has most of them, else those of the
  *                       CPU. Letters are those of today's PyTorch (B whole, I input, W weights) or older ones (B
- *                       input, BW whole, W), whichever the run fits. Ranks that run the same stages are replicas, and
+ *                       input, BW whole, W), whichever the trace fits. Ranks that run the same stages are replicas, and
  *                       the lowest stands for them. A step ends where a ProfilerStep#N ends, or an operation comes
- *                       again. Compressed traces are refused: gunzip them first. The single-stage schedules of
- *                       PyTorch (ScheduleGPipe, Schedule1F1B) record no such ranges.
+ *                       again. The single-stage schedules of PyTorch (ScheduleGPipe, Schedule1F1B) record no such
+ *                       ranges.
  *
  * Clocks of machines differ. An operation cannot start before its inputs are made, which bounds the difference of two
  * clocks from both sides, since messages go both ways. Where the times as measured keep these bounds they are left as
@@ -61,19 +61,19 @@ struct kerf_trace {
 };
 
 /**
- * Reads a run: a folder of such files, or one file that is the whole run. step counts the complete steps from 0; -1
- * takes the one of median makespan, which is neither the warm-up nor the one that something disturbed. The run is given
+ * Reads a trace: a folder of such files, or one file that is all of it. step counts the complete steps from 0; -1
+ * takes the one of median makespan, which is neither the warm-up nor the one that something disturbed. The trace is given
  * back with kerf_trace_free. KERF_EUNKNOWN when the files are of neither kind; KERF_EINVALID, with file, line and column,
  * when one is not what it should be, when a rank or stage is missing, when a step is asked for that there is not, or
  * when no micro-batch is complete.
  */
-KERF_API int32_t kerf_trace_load(const char *path, int32_t step, struct kerf_trace **ret_run, struct kerf_error *err);
-KERF_API struct kerf_trace *kerf_trace_free(struct kerf_trace *run); /* always NULL */
+KERF_API int32_t kerf_trace_load(const char *path, int32_t step, struct kerf_trace **ret_trace, struct kerf_error *err);
+KERF_API struct kerf_trace *kerf_trace_free(struct kerf_trace *trace); /* always NULL */
 
-/* ---- What the run says of times --------------------------------------------------------------------------- */
+/* ---- What the trace says of times --------------------------------------------------------------------------- */
 
 struct kerf_trace_spread {
-    int32_t count;                  /* 0: the run has none, and the rest is 0 */
+    int32_t count;                  /* 0: the trace has none, and the rest is 0 */
     double low_s, median_s, high_s; /* quartiles */
 };
 
@@ -89,27 +89,19 @@ struct kerf_trace_fit {
      * PyTorch recorded receives on the GPU, to the receive's end. Median of the device pairs' medians, a pair's being
      * the mean of both directions, so that what is left of clock offsets cancels. times->p2p_of_s is set when a pair
      * differs from it by 5 % and by four standard errors. A pair whose messages were never waited for has the common
-     * latency; in a run without any it is the least pause between maker and user, which it is at most. The spread is
+     * latency; in a trace without any it is the least pause between maker and user, which it is at most. The spread is
      * of all messages that were waited for, overhead included. */
     struct kerf_trace_spread p2p;
     double measured_s;  /* makespan */
-    double simulated_s; /* of the run's own order with times; NAN when micro-batches are incomplete */
+    double simulated_s; /* of the trace's own order with times; NAN when micro-batches are incomplete */
     double residual;    /* simulated_s / measured_s - 1: what medians and a latency do not explain. Below 0 it is
-                           jitter, stragglers or contention that the run had and the simulation has not. */
+                           jitter, stragglers or contention, which a simulation does not have. */
 };
 
 /** The fit is given back with kerf_trace_fit_free. KERF_ENOMEM alone. */
-KERF_API int32_t kerf_trace_fit_make(const struct kerf_trace *run, struct kerf_trace_fit **ret_fit,
+KERF_API int32_t kerf_trace_fit_make(const struct kerf_trace *trace, struct kerf_trace_fit **ret_fit,
                                      struct kerf_error *err);
 KERF_API struct kerf_trace_fit *kerf_trace_fit_free(struct kerf_trace_fit *fit); /* always NULL */
-
-/**
- * Writes the members of the object that kerf_schedule_times_make reads from a file: "forward", "backward", ...; the
- * caller opens and closes it. Such a file has no word for overhead_s, which is added to every duration, nor for
- * optimizer_s, blocking, shared_link, free_at_input and unsynchronised, which are left out.
- */
-KERF_API void kerf_schedule_times_json(struct kerf_json *json, const struct kerf_schedule_times *times, int32_t devices,
-                                       int32_t stages);
 
 #ifdef __cplusplus
 }

@@ -110,7 +110,7 @@ KERF_API int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32
                                       int32_t slot, struct kerf_tune_decision *ret_decision, struct kerf_error *err);
 
 /** The most observations that the question, or else its policy, allows; disturbed ones are not counted. */
-KERF_API int32_t kerf_tune_study_most(const struct kerf_tune_study *study);
+KERF_API int32_t kerf_tune_study_max_observations(const struct kerf_tune_study *study);
 
 /* ---- The answer ------------------------------------------------------------------------------------------- */
 
@@ -141,9 +141,11 @@ struct kerf_tune_answer {
     int32_t best;        /* setting, -1 while nothing was measured */
     int32_t recommended; /* the preferred one of those that are within the margin; else best */
     int32_t observations, censored, failed, disturbed;
-    int32_t open;      /* settings that may still be measured: neither skipped nor left out after failures */
-    int32_t looked_at; /* settings among which `best` was sought: all, or a part of a large space */
-    double noise;      /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated;
+    int32_t earlier;         /* observations of earlier studies that count */
+    int32_t earlier_dropped; /* earlier studies that this study's observations contradict, and that do not count */
+    int32_t open;            /* settings that may still be measured: neither skipped nor left out after failures */
+    int32_t looked_at;       /* settings among which `best` was sought: all, or a part of a large space */
+    double noise; /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated;
                      0: repeated runs agreed exactly, and means are those observed */
     double drift; /* by what the objective of one setting changed from the first run to the last, as a factor; 1: not */
     double default_gain;     /* default's mean over best's (for maximize best's over default's): 1.04; NAN: unknown */

@@ -20,7 +20,8 @@ static const char script_begin[] =
     "\n"
     "_kerf() {\n"
     "    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
-    "    local prefix='' i\n"
+    "    local prefix='' use='' word i\n"
+    "    local -a uses=()\n"
     "    COMPREPLY=()\n"
     "\n"
     "    # --name=value is three words where \"=\" is in COMP_WORDBREAKS, as it is by default, and else "
@@ -82,17 +83,57 @@ static void value_branch(struct kerf_text *out, const struct command *command, c
     kerf_text_add(out, ") ");
     if (option->type == OPTION_CHOICE)
         choices(out, option);
-    else if (option->type == OPTION_INTEGER || option->type == OPTION_NUMBER)
+    else if (option->type == OPTION_INTEGER || option->type == OPTION_NUMBER || option->type == OPTION_DURATION)
         kerf_text_add(out, "_kerf_words ;;\n");
     else
         kerf_text_add(out, ";;\n");
 }
 
-static void option_names(struct kerf_text *out, const struct command *command) {
-    kerf_text_printf(out, "    '%s -'*) _kerf_words", command->name);
+/* ---- Names of options, by use ------------------------------------------------------------------------------ */
+
+/* Is the name one of a list, "show,export"? */
+static int has_name(const char *list, const char *name) {
+    size_t length = strlen(name);
+    for (const char *c = list; c; c = strchr(c, ',')) {
+        if (*c == ',') c++;
+        if (strcspn(c, ",") == length && memcmp(c, name, length) == 0) return 1;
+    }
+    return 0;
+}
+
+static int is_typed(const struct command_use *use) { return use->name[0] >= 'a' && use->name[0] <= 'z'; }
+
+/* Whether the option is offered behind a use, NULL: behind none that is typed. An option whose uses the table does not
+ * name belongs to something that the user asks about, such as a schedule, and is offered everywhere. */
+static int is_offered(const struct command *command, const struct option *option, const struct command_use *behind) {
+    int is_known = 0, is_behind_none = 0;
+    if (option->uses == NULL) return 1;
+    if (behind && has_name(option->uses, behind->name)) return 1;
+    for (const struct command_use *use = command->uses; use && use->name; use++) {
+        int takes = has_name(option->uses, use->name);
+        is_known |= takes;
+        is_behind_none |= takes && !is_typed(use);
+    }
+    return !is_known || (behind == NULL && is_behind_none);
+}
+
+static void option_names(struct kerf_text *out, const struct command *command, const struct command_use *behind) {
+    kerf_text_printf(out, "        '%s %s -'*) _kerf_words", command->name, behind ? behind->name : "");
     for (const struct option *option = command->options; option && option->name; option++)
-        kerf_text_printf(out, " --%s", option->name);
+        if (is_offered(command, option, behind)) kerf_text_printf(out, " --%s", option->name);
     kerf_text_add(out, " --help ;;\n");
+}
+
+/* The uses of a command, as words for the place of its first argument. */
+static void use_names(struct kerf_text *out, const struct command *command) {
+    int is_first = 1;
+    for (const struct command_use *use = command->uses; use && use->name; use++) {
+        if (!is_typed(use)) continue;
+        if (is_first) kerf_text_printf(out, "    %s) uses=(", command->name);
+        kerf_text_printf(out, is_first ? "%s" : " %s", use->name);
+        is_first = 0;
+    }
+    if (!is_first) kerf_text_add(out, ") ;;\n");
 }
 
 void commands_bash(struct kerf_text *out, const struct command *const *commands, size_t count) {
@@ -114,19 +155,37 @@ void commands_bash(struct kerf_text *out, const struct command *const *commands,
                        "        if [[ ${COMP_WORDS[i]} == -- ]]; then return; fi\n"
                        "    done\n"
                        "\n"
+                       "    # which use of the command it is\n"
+                       "    case ${COMP_WORDS[1]} in\n");
+    for (size_t i = 0; i < count; i++) use_names(out, commands[i]);
+    kerf_text_add(out, "    esac\n"
+                       "    for ((i = 2; i < COMP_CWORD; i++)); do\n"
+                       "        for word in \"${uses[@]}\"; do\n"
+                       "            if [[ -z $use && ${COMP_WORDS[i]} == \"$word\" ]]; then use=$word; fi\n"
+                       "        done\n"
+                       "    done\n"
+                       "\n"
                        "    # the value of an option\n"
                        "    case \"${COMP_WORDS[1]} $previous\" in\n");
     for (size_t i = 0; i < count; i++)
         for (const struct option *option = commands[i]->options; option && option->name; option++)
             value_branch(out, commands[i], option);
     kerf_text_add(out, "    *)\n"
-                       "        # the name of an option\n"
-                       "        case \"${COMP_WORDS[1]} $current\" in\n");
+                       "        # the name of an option, or of a use\n"
+                       "        case \"${COMP_WORDS[1]} $use $current\" in\n");
     for (size_t i = 0; i < count; i++) {
-        kerf_text_add(out, "    ");
-        option_names(out, commands[i]);
+        for (const struct command_use *use = commands[i]->uses; use && use->name; use++)
+            if (is_typed(use)) option_names(out, commands[i], use);
+        option_names(out, commands[i], NULL);
     }
-    kerf_text_add(out, "        esac\n"
+    kerf_text_add(out, "        *)\n"
+                       "            if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then\n"
+                       "                for word in \"${uses[@]}\"; do\n"
+                       "                    if [[ $word == \"$current\"* ]]; then COMPREPLY+=(\"$word\"); fi\n"
+                       "                done\n"
+                       "            fi\n"
+                       "            ;;\n"
+                       "        esac\n"
                        "        ;;\n"
                        "    esac\n"
                        "}\n"

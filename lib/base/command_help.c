@@ -129,23 +129,46 @@ static void option_text(struct fill *fill, const struct option *option) {
     kerf_text_free(&choices);
 }
 
-static void options(const struct page *page, const struct option *table) {
-    int32_t widest = (int32_t)sizeof help_label - 1;
-    for (const struct option *option = table; option && option->name; option++) {
-        int32_t columns = label_columns(option);
-        if (columns > widest && columns <= LONGEST_LABEL) widest = columns;
-    }
-    int32_t text_column = page->width < TWO_COLUMNS ? 8 : 2 + widest + 2;
-    for (const struct option *option = table; option && option->name; option++) {
+/* The options that the same uses take, and, among those that all take, --help. */
+static void option_group(const struct page *page, const struct command *command, const char *uses,
+                         int32_t text_column) {
+    for (const struct option *option = command->options; option && option->name; option++) {
+        if (!option_is_for(option, uses)) continue;
         label(page, option);
         struct fill fill = to_text(page, label_columns(option), text_column);
         option_text(&fill, option);
         kerf_text_add(page->out, "\n");
     }
+    if (uses) return;
     kerf_text_printf(page->out, "  %s%s%s", page->bold, help_label, page->plain);
     struct fill fill = to_text(page, (int32_t)sizeof help_label - 1, text_column);
     fill_words(&fill, help_text, sizeof help_text - 1);
     kerf_text_add(page->out, "\n");
+}
+
+static void options(const struct page *page, const struct command *command) {
+    int32_t widest = (int32_t)sizeof help_label - 1;
+    for (const struct option *option = command->options; option && option->name; option++) {
+        int32_t columns = label_columns(option);
+        if (columns > widest && columns <= LONGEST_LABEL) widest = columns;
+    }
+    int32_t text_column = page->width < TWO_COLUMNS ? 8 : 2 + widest + 2;
+    int has_general = 0;
+    struct kerf_text title = {0};
+    for (const struct option *option = command->options; option && option->name; option++) {
+        if (!option_begins_group(command, option)) continue;
+        kerf_text_clear(&title);
+        options_title(&title, command, option);
+        heading(page, title.data ? title.data : "");
+        option_group(page, command, option->uses, text_column);
+        has_general |= option->uses == NULL;
+    }
+    if (!has_general) {
+        heading(page, command->options && command->options->name ? "Other options" : "Options");
+        option_group(page, command, NULL, text_column);
+    }
+    page->out->failed |= title.failed;
+    kerf_text_free(&title);
 }
 
 /* Length of the word that a shell would read at line: up to a blank that no quote or backslash protects. */
@@ -186,6 +209,19 @@ static void command_line(const struct page *page, int32_t indent, const char *li
     kerf_text_add(page->out, "\n");
 }
 
+/* A line of the synopsis. What stands behind -- is not kerf's to read, so that options stand before it. */
+static void usage(const struct page *page, const char *name, const char *arguments) {
+    struct fill fill = {.page = page};
+    int options_first = arguments && strstr(arguments, "-- ");
+    begin_line(&fill, 2);
+    kerf_text_printf(page->out, "kerf %s", name);
+    fill.column += 5 + kerf_text_columns(name);
+    if (options_first) fill_words(&fill, "[options]", 9);
+    if (arguments) fill_words(&fill, arguments, strlen(arguments));
+    if (!options_first) fill_words(&fill, "[options]", 9);
+    kerf_text_add(page->out, "\n");
+}
+
 void command_help(struct kerf_text *out, const struct command *command, int32_t columns, int32_t bold) {
     int32_t width = columns <= 0 ? DEFAULT_WIDTH : columns > WIDEST ? WIDEST : columns;
     if (width < NARROWEST) width = NARROWEST;
@@ -199,17 +235,12 @@ void command_help(struct kerf_text *out, const struct command *command, int32_t 
     kerf_text_add(out, "\n");
 
     heading(&page, "Usage");
-    struct fill usage = {.page = &page};
-    begin_line(&usage, 2);
-    kerf_text_printf(out, "kerf %s", command->name);
-    usage.column += 5 + kerf_text_columns(command->name);
-    if (command->arguments) fill_words(&usage, command->arguments, strlen(command->arguments));
-    fill_words(&usage, "[options]", 9);
-    kerf_text_add(out, "\n");
+    if (command->uses == NULL) usage(&page, command->name, command->arguments);
+    for (const struct command_use *use = command->uses; use && use->name; use++)
+        usage(&page, command->name, use->arguments);
 
     description(&page, command->description);
-    heading(&page, "Options");
-    options(&page, command->options);
+    options(&page, command);
     if (command->examples && command->examples[0]) heading(&page, "Examples");
     for (size_t i = 0; command->examples && command->examples[i]; i += 2) {
         if (i > 0) kerf_text_add(out, "\n");

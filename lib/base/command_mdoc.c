@@ -116,8 +116,35 @@ static void option_macros(struct kerf_text *out, const struct option *option, co
     macro_arguments(out, option->value ? option->value : "VALUE");
 }
 
+/* One line of the synopsis; "--" and lower-case words are typed as they stand, capitals are the user's. */
+static void synopsis_of_use(struct kerf_text *out, const char *name, const char *arguments) {
+    int options_first = strstr(arguments, "-- ") != NULL;
+    kerf_text_add(out, ".Nm kerf");
+    macro_arguments(out, name);
+    if (options_first) kerf_text_add(out, "\n.Op Ar options");
+    for (const char *word = arguments; *word; word += strspn(word, " ")) {
+        size_t length = strcspn(word, " ");
+        int optional = word[0] == '[' && word[length - 1] == ']', typed = islower((unsigned char)word[optional]);
+        struct kerf_text plain = {0};
+        kerf_text_write(&plain, word + optional, length - 2 * (size_t)optional);
+        int option = plain.data && strncmp(plain.data, "--", 2) == 0;
+        kerf_text_add(out, optional ? "\n.Op" : "\n.");
+        if (optional) kerf_text_add(out, " ");
+        kerf_text_add(out, option ? "Fl" : typed ? "Cm" : "Ar");
+        if (plain.data) macro_arguments(out, option ? plain.data + 1 : plain.data);
+        out->failed |= plain.failed;
+        kerf_text_free(&plain);
+        word += length;
+    }
+    kerf_text_add(out, options_first ? "\n" : "\n.Op Ar options\n");
+}
+
 static void synopsis(struct kerf_text *out, const struct command *command) {
-    kerf_text_add(out, ".Sh SYNOPSIS\n.Nm kerf");
+    kerf_text_add(out, ".Sh SYNOPSIS\n");
+    for (const struct command_use *use = command->uses; use && use->name; use++)
+        synopsis_of_use(out, command->name, use->arguments);
+    if (command->uses) return;
+    kerf_text_add(out, ".Nm kerf");
     macro_arguments(out, command->name);
     if (command->arguments) {
         kerf_text_add(out, "\n.Ar");
@@ -147,15 +174,49 @@ static void option_text(struct kerf_text *out, const struct option *option) {
     kerf_text_free(&text);
 }
 
-static void options(struct kerf_text *out, const struct option *table) {
-    kerf_text_add(out, ".Sh OPTIONS\n.Bl -tag -width Ds\n");
-    for (const struct option *option = table; option && option->name; option++) {
+static void option_group(struct kerf_text *out, const struct command *command, const char *uses) {
+    kerf_text_add(out, ".Bl -tag -width Ds\n");
+    for (const struct option *option = command->options; option && option->name; option++) {
+        if (!option_is_for(option, uses)) continue;
         kerf_text_add(out, ".It");
         option_macros(out, option, " ,");
         kerf_text_add(out, "\n");
         option_text(out, option);
     }
-    kerf_text_add(out, ".It Fl h , Fl Fl help\nPrint this help.\n.El\n");
+    kerf_text_add(out, uses ? ".El\n" : ".It Fl h , Fl Fl help\nPrint this help.\n.El\n");
+}
+
+static void options(struct kerf_text *out, const struct command *command) {
+    int has_general = 0;
+    kerf_text_add(out, ".Sh OPTIONS\n");
+    for (const struct option *option = command->options; option && option->name; option++) {
+        if (!option_begins_group(command, option)) continue;
+        if (option->uses || option > command->options) {
+            kerf_text_add(out, ".Ss ");
+            options_title(out, command, option);
+            kerf_text_add(out, "\n");
+        }
+        option_group(out, command, option->uses);
+        has_general |= option->uses == NULL;
+    }
+    if (has_general) return;
+    if (command->options && command->options->name) kerf_text_add(out, ".Ss Other options\n");
+    option_group(out, command, NULL);
+}
+
+static void exits(struct kerf_text *out, const struct command *command) {
+    static const struct command_exit usual[] = {{"0", "answered"},
+                                                {"1", "no feasible answer"},
+                                                {"2", "bad usage or input"},
+                                                {"3", "failed while running"},
+                                                {"130", "interrupted with Ctrl-C"},
+                                                {NULL, NULL}};
+    kerf_text_add(out, ".Sh EXIT STATUS\n.Bl -tag -width Ds\n");
+    for (const struct command_exit *line = command->exits ? command->exits : usual; line->status; line++) {
+        kerf_text_printf(out, ".It %s\n", line->status);
+        prose(out, line->meaning);
+    }
+    kerf_text_add(out, ".El\n");
 }
 
 static void examples(struct kerf_text *out, const char *const *pairs) {
@@ -180,21 +241,13 @@ void command_mdoc(struct kerf_text *out, const struct command *command, const ch
     synopsis(out, command);
     kerf_text_add(out, ".Sh DESCRIPTION\n");
     prose(out, command->description ? command->description : command->summary);
-    options(out, command->options);
-    kerf_text_add(out, ".Sh EXIT STATUS\n"
-                       ".Bl -tag -width Ds\n"
-                       ".It 0\nanswered\n"
-                       ".It 1\nno feasible answer\n"
-                       ".It 2\nbad usage or input\n"
-                       ".It 3\nfailed while running\n"
-                       ".It 130\ninterrupted with Ctrl\\-C\n"
-                       ".El\n");
+    options(out, command);
+    exits(out, command);
     examples(out, command->examples);
     kerf_text_add(out, ".Sh SEE ALSO\n.Xr kerf 1\n");
 }
 
-void commands_mdoc(struct kerf_text *out, const struct command *const *commands, size_t count,
-                        const char *date) {
+void commands_mdoc(struct kerf_text *out, const struct command *const *commands, size_t count, const char *date) {
     kerf_text_printf(out, ".Dd %s\n.Dt KERF 1\n.Os kerf " KERF_VERSION_TEXT "\n", date);
     kerf_text_add(out, ".Sh NAME\n.Nm kerf\n.Nd find how to cut a large-model job so that the least is wasted\n"
                        ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar options\n.Nm\n.Fl Fl version\n"

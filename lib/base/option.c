@@ -4,6 +4,7 @@
 #include "base/option.h"
 
 #include "base/number.h"
+#include "base/quantity.h"
 
 #include <assert.h>
 #include <float.h>
@@ -97,6 +98,7 @@ struct bounds {
 static struct bounds bounds_of(const struct option *option) {
     struct bounds bounds = {option->minimum, option->maximum};
     if (bounds.least == 0 && bounds.most == 0) bounds = (struct bounds){-INFINITY, INFINITY};
+    if (option->type == OPTION_DURATION && bounds.least <= 0) bounds.least = -INFINITY; /* there are none below 0 */
     if (option->type == OPTION_INTEGER) { /* what every int64_t satisfies is no bound */
         if (bounds.least <= -0x1p63) bounds.least = -INFINITY;
         if (bounds.most >= 0x1p63) bounds.most = INFINITY;
@@ -104,25 +106,36 @@ static struct bounds bounds_of(const struct option *option) {
     return bounds;
 }
 
-static void bound(struct kerf_text *out, const char *words, double value) {
+static void bound(struct kerf_text *out, const struct option *option, const char *words, double value) {
     kerf_text_add(out, words);
-    kerf_text_number(out, value);
+    if (option->type == OPTION_DURATION)
+        duration_write(out, value);
+    else
+        kerf_text_number(out, value);
 }
 
 static void rule_of_number(struct kerf_text *out, const struct option *option) {
     struct bounds bounds = bounds_of(option);
-    int has_least = isfinite(bounds.least), has_most = isfinite(bounds.most);
+    enum { FOR_EVER_S = 1000000000 }; /* a longest time that nobody means needs no word */
+    int has_least = isfinite(bounds.least);
+    int has_most = isfinite(bounds.most) && !(option->type == OPTION_DURATION && bounds.most >= FOR_EVER_S);
     int above_0 = bounds.least > 0 && bounds.least <= DBL_MIN;
-    kerf_text_add(out, option->type == OPTION_INTEGER ? "a whole number" : "a number");
+    kerf_text_add(out, option->type == OPTION_INTEGER    ? "a whole number"
+                       : option->type == OPTION_DURATION ? "a time"
+                                                         : "a number");
     if (above_0)
         kerf_text_add(out, " above 0");
     else if (has_least)
-        bound(out, has_most ? " between " : " of at least ", bounds.least);
-    if (has_most) bound(out, above_0 ? " and at most " : has_least ? " and " : " of at most ", bounds.most);
+        bound(out, option, has_most ? " between " : " of at least ", bounds.least);
+    if (has_most) bound(out, option, above_0 ? " and at most " : has_least ? " and " : " of at most ", bounds.most);
+    if (option->type == OPTION_DURATION)
+        kerf_text_add(out, has_least || has_most ? ", such as 500ms, 90s or 1h30m (a plain number is seconds)"
+                                                 : " such as 500ms, 90s or 1h30m (a plain number is seconds)");
 }
 
 void option_rule(struct kerf_text *out, const struct option *option) {
-    if (option->type == OPTION_INTEGER || option->type == OPTION_NUMBER) rule_of_number(out, option);
+    if (option->type == OPTION_INTEGER || option->type == OPTION_NUMBER || option->type == OPTION_DURATION)
+        rule_of_number(out, option);
     if (option->type != OPTION_CHOICE) return;
     kerf_text_add(out, "one of ");
     for (const char *choice = option->choices; *choice;) {
@@ -204,7 +217,8 @@ static int32_t store_number(const struct option *option, struct quote given, con
                             struct kerf_error *err) {
     struct bounds bounds = bounds_of(option);
     double number;
-    if (!read_number(value, &number) || number < bounds.least || number > bounds.most)
+    int is_read = option->type == OPTION_DURATION ? duration_read(value, &number) : read_number(value, &number);
+    if (!is_read || number < bounds.least || number > bounds.most)
         return against_rule(option, given, value, KERF_EINVALID, err);
     *place = number;
     return KERF_OK;
@@ -216,7 +230,8 @@ static int32_t store(const struct option *option, struct quote given, const char
     switch (option->type) {
     case OPTION_FLAG: *(int32_t *)place = 1; return KERF_OK;
     case OPTION_INTEGER: return store_integer(option, given, value, place, err);
-    case OPTION_NUMBER: return store_number(option, given, value, place, err);
+    case OPTION_NUMBER:
+    case OPTION_DURATION: return store_number(option, given, value, place, err);
     case OPTION_STRINGS: return append(place, value, err);
     case OPTION_STRING: break;
     case OPTION_CHOICE:
@@ -228,7 +243,7 @@ static int32_t store(const struct option *option, struct quote given, const char
 
 /* Reads the option at argv[*index] and moves *index to the last argument that it used. */
 static int32_t read_option(const struct command *command, int argc, char **argv, int *index, void *values,
-                           int32_t *help, struct kerf_error *err) {
+                           unsigned char *given_options, int32_t *help, struct kerf_error *err) {
     const char *argument = argv[*index];
     int is_long = argument[1] == '-';
     size_t length = is_long ? strcspn(argument, "=") : 2; /* of the option without a value attached to it */
@@ -250,19 +265,107 @@ static int32_t read_option(const struct command *command, int argc, char **argv,
             return against_rule(option, given, NULL, KERF_EINVALID, err);
         value = argv[++*index];
     }
+    assert(option - command->options < OPTIONS_MAX);
+    given_options[option - command->options] = 1;
     return store(option, given, value, values, err);
 }
 
 static int32_t read_argument(const struct command *command, const char *argument, void *values,
                              struct kerf_error *err) {
     void *place = (char *)values + command->arguments_offset;
-    if (command->arguments) return append(place, argument, err);
+    if (command->arguments || command->uses) return append(place, argument, err);
     return kerf_error_set(err, KERF_EINVALID, "kerf %s takes no arguments, only options: '%s' is none", command->name,
                           quote(argument, strlen(argument)).text);
 }
 
+/* ---- Which use of the command takes which option ---------------------------------------------------------- */
+
+static int is_capital(const char *name) { return name[0] >= 'A' && name[0] <= 'Z'; }
+
+static int is_use(const struct command *command, const void *values, const char *name) {
+    if (command->is_use) return command->is_use(values, name);
+    const struct string_list *arguments = (const void *)((const char *)values + command->arguments_offset);
+    const char *first = arguments->count ? arguments->items[0] : command->uses[0].name;
+    if (!is_capital(name)) return strcmp(first, name) == 0;
+    for (const struct command_use *use = command->uses; use->name; use++)
+        if (!is_capital(use->name) && strcmp(first, use->name) == 0) return 0;
+    return 1;
+}
+
+/* Whether the values ask for one of these uses, "show,export". */
+static int any_use(const struct command *command, const void *values, const char *uses) {
+    char name[64];
+    for (const char *c = uses; *c;) {
+        size_t length = strcspn(c, ",");
+        assert(length < sizeof name);
+        memcpy(name, c, length);
+        name[length] = 0;
+        if (is_use(command, values, name)) return 1;
+        c += length + (c[length] == ',');
+    }
+    return 0;
+}
+
+void option_uses(struct kerf_text *out, const struct option *option, const char *last_join) {
+    for (const char *use = option->uses; use && *use;) {
+        size_t length = strcspn(use, ",");
+        const char *next = use + length + (use[length] == ',');
+        kerf_text_write(out, use, length);
+        if (*next) kerf_text_add(out, strchr(next, ',') ? ", " : last_join);
+        use = next;
+    }
+}
+
+int option_is_for(const struct option *option, const char *uses) {
+    return uses == NULL || option->uses == NULL ? uses == option->uses : strcmp(uses, option->uses) == 0;
+}
+
+int option_begins_group(const struct command *command, const struct option *option) {
+    for (const struct option *before = command->options; before < option; before++)
+        if (option_is_for(before, option->uses)) return 0;
+    return 1;
+}
+
+void options_title(struct kerf_text *out, const struct command *command, const struct option *first) {
+    kerf_text_add(out, first->uses ? "Options of " : first == command->options ? "Options" : "Other options");
+    option_uses(out, first, " and ");
+}
+
+/* `kerf studies list` takes no --policy; replay does */
+static int32_t not_taken(const struct command *command, const void *values, const struct option *option,
+                         struct kerf_error *err) {
+    const struct string_list *arguments = (const void *)((const char *)values + command->arguments_offset);
+    const char *called = arguments->count ? arguments->items[0] : NULL;
+    for (const struct command_use *use = command->uses; use->name && called == NULL; use++)
+        if (is_use(command, values, use->name)) called = use->name;
+    struct kerf_text takers = {0};
+    option_uses(&takers, option, " and ");
+    int32_t code = takers.failed ? no_memory(err)
+                                 : kerf_error_set(err, KERF_EINVALID, "`kerf %s %s` takes no --%s; %s %s",
+                                                  command->name, called ? quote(called, strlen(called)).text : "",
+                                                  option->name, takers.data, strchr(option->uses, ',') ? "do" : "does");
+    kerf_text_free(&takers);
+    return code;
+}
+
+/* A first argument that is no use is the command's to refuse, before any option of it. */
+static int32_t check_uses(const struct command *command, const void *values, const unsigned char *given,
+                          struct kerf_error *err) {
+    int is_known = 0;
+    for (const struct command_use *use = command->uses; use && use->name; use++)
+        is_known |= is_use(command, values, use->name);
+    if (!is_known) return KERF_OK;
+    for (const struct option *option = command->options; option && option->name; option++)
+        if (given[option - command->options] && option->uses && !any_use(command, values, option->uses))
+            return not_taken(command, values, option, err);
+    return KERF_OK;
+}
+
+/* ---- All of a command line -------------------------------------------------------------------------------- */
+
 int32_t options_parse(const struct command *command, int argc, char **argv, void *values, int32_t *ret_help,
-                           struct kerf_error *err) {
+                      struct kerf_error *err) {
+    unsigned char given[OPTIONS_MAX] = {0};
     assert(command && values && ret_help && argc >= 0);
     int32_t help = 0, code = KERF_OK;
     int only_arguments = 0; /* after "--" */
@@ -272,8 +375,9 @@ int32_t options_parse(const struct command *command, int argc, char **argv, void
         else if (strcmp(argv[i], "--") == 0)
             only_arguments = 1;
         else
-            code = read_option(command, argc, argv, &i, values, &help, err);
+            code = read_option(command, argc, argv, &i, values, given, &help, err);
     }
+    if (code == KERF_OK && !help) code = check_uses(command, values, given, err);
     if (code == KERF_OK)
         *ret_help = help;
     else
@@ -290,5 +394,5 @@ static void free_list(void *place) {
 void options_free(const struct command *command, void *values) {
     for (const struct option *option = command->options; option && option->name; option++)
         if (option->type == OPTION_STRINGS) free_list((char *)values + option->offset);
-    if (command->arguments) free_list((char *)values + command->arguments_offset);
+    if (command->arguments || command->uses) free_list((char *)values + command->arguments_offset);
 }

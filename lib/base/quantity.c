@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/number.h"
+#include "base/quantity.h"
 
 /* Nobody means millibytes or binary seconds: such a prefix is a slip. */
 enum prefix_for { FOR_BYTES, FOR_SECONDS, FOR_ALL };
@@ -94,4 +95,54 @@ int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_valu
         }
     }
     return bad_unit(text, unit, err);
+}
+
+/* ---- Durations -------------------------------------------------------------------------------------------- */
+
+/* The longest spelling of a beginning first. Seconds are times / parts, both exact, so that 5ms is the double of 0.005. */
+static const struct {
+    const char *unit;
+    double times, parts;
+} durations[] = {{"ns", 1, 1e9}, {"us", 1, 1e6}, {"\xC2\xB5s", 1, 1e6}, {"ms", 1, 1e3},  {"s", 1, 1},
+                 {"min", 60, 1}, {"m", 60, 1},   {"h", 3600, 1},        {"d", 86400, 1}, {"w", 604800, 1}};
+enum { NUM_DURATIONS = sizeof durations / sizeof *durations };
+
+int duration_read(const char *text, double *ret_seconds) {
+    double seconds = 0;
+    const char *c = text;
+    do {
+        char *end;
+        int is_decimal = (*c >= '0' && *c <= '9') || *c == '.';
+        if (!is_decimal || (c[0] == '0' && (c[1] == 'x' || c[1] == 'X'))) return 0; /* what strtod takes besides */
+        double count = number_read(c, &end);
+        if (end == c || !isfinite(count)) return 0;
+        if (*end == 0 && c == text) { /* no unit at all */
+            *ret_seconds = count;
+            return 1;
+        }
+        int i = 0;
+        while (i < NUM_DURATIONS && strncmp(end, durations[i].unit, strlen(durations[i].unit)) != 0) i++;
+        if (i == NUM_DURATIONS) return 0;
+        seconds += count * durations[i].times / durations[i].parts;
+        c = end + strlen(durations[i].unit);
+    } while (*c);
+    if (!isfinite(seconds)) return 0;
+    *ret_seconds = seconds;
+    return 1;
+}
+
+void duration_write(struct kerf_text *out, double seconds) {
+    static const char *const names[] = {"w", "d", "h", "m", "s", "ms", "us", "ns"};
+    size_t unit = 0;
+    for (; unit + 1 < sizeof names / sizeof *names; unit++) {
+        int i = 0;
+        while (strcmp(durations[i].unit, names[unit]) != 0) i++;
+        double count = seconds * durations[i].parts / durations[i].times;
+        if (count != floor(count) || count < 1) continue;
+        kerf_text_number(out, count);
+        kerf_text_add(out, names[unit]);
+        return;
+    }
+    kerf_text_number(out, seconds);
+    kerf_text_add(out, "s");
 }

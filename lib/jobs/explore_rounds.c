@@ -8,7 +8,6 @@
  * Mended where not compat: a round after the first in which nothing converges ends exploring with the sizes it began
  * with; without rounds every size becomes an arm; and a cost that is no finite number can be the cheapest.
  */
-#include <inttypes.h>
 #include <math.h>
 #include "jobs/policy.h"
 
@@ -74,7 +73,9 @@ static void keep_good(struct kerf_job *job, struct round *round) {
     round->count = kept;
 }
 
-static struct next failed(int32_t status) { return (struct next){.status = status, .size = -1}; }
+static struct next failed(int32_t status, int32_t fault) {
+    return (struct next){.status = status, .fault = fault, .size = -1};
+}
 
 static struct next survivors(struct kerf_job *job, int32_t count) {
     for (int32_t i = 0; i < count; i++) job->good[i] = job->alive[i];
@@ -89,14 +90,11 @@ static int find_start(const struct kerf_job *job, struct round *round) {
     return 0;
 }
 
-struct next explore_rounds(struct kerf_job *job, struct kerf_job_reason *ret_reason, struct kerf_text *out) {
+struct next explore_rounds(struct kerf_job *job, struct kerf_job_reason *ret_reason) {
     struct round round = {.count = job->spec.num_batch_sizes, .best = job_find_size(job, job->spec.default_batch_size)};
     for (int32_t i = 0; i < round.count; i++) job->alive[i] = i;
     for (; round.number < job->spec.num_pruning_rounds; round.number++) {
-        if (!find_start(job, &round)) {
-            kerf_text_add(out, "0 is not in list");
-            return failed(KERF_JOB_WEDGED);
-        }
+        if (!find_start(job, &round)) return failed(KERF_JOB_WEDGED, KERF_FAULT_NO_START);
         round.best = -1;
         round.best_cost = INFINITY;
         round.num_good = 0;
@@ -104,16 +102,11 @@ struct next explore_rounds(struct kerf_job *job, struct kerf_job_reason *ret_rea
         walk(job, &round, round.start, -1, ret_reason);
         if (!round.decided) walk(job, &round, round.start + 1, 1, ret_reason);
         if (round.decided) return round.next;
-        if (round.num_good == 0 && (round.number == 0 || job->compat)) {
-            kerf_text_add(out, "No converged batch sizes has observed. Reconfigure batch_sizes and re-launch the job.");
-            return failed(KERF_JOB_NOTHING_CONVERGED);
-        }
+        if (round.num_good == 0 && (round.number == 0 || job->compat))
+            return failed(KERF_JOB_NOTHING_CONVERGED, KERF_FAULT_NONE);
         if (round.num_good == 0) break;
         keep_good(job, &round);
     }
-    if (job->spec.num_pruning_rounds == 0 && job->compat) {
-        kerf_text_printf(out, "%" PRId64, job->sizes[0].batch_size); /* of Python's KeyError */
-        return failed(KERF_JOB_WEDGED);
-    }
+    if (job->spec.num_pruning_rounds == 0 && job->compat) return failed(KERF_JOB_WEDGED, KERF_FAULT_NO_ROUNDS);
     return survivors(job, round.count);
 }

@@ -5,13 +5,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "jobs/policy.h"
 
 /* ---- Making one -------------------------------------------------------------------------------------------- */
-
-static int32_t no_memory(struct kerf_error *err) {
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job");
-}
 
 static int copy_spec(struct kerf_job *job, const struct kerf_job_spec *spec) {
     struct arena *arena = &job->arena;
@@ -65,10 +62,10 @@ static int32_t make(const struct kerf_job_spec *spec, int32_t flags, struct kerf
     int32_t code = check_least(spec, err);
     if (code != KERF_OK) return code;
     struct kerf_job *job = calloc(1, sizeof *job);
-    if (job == NULL) return no_memory(err);
+    if (job == NULL) return error_no_memory(err, "a job");
     if (!copy_spec(job, spec) || !take_arrays(job)) {
         kerf_job_free(job);
-        return no_memory(err);
+        return error_no_memory(err, "a job");
     }
     job->compat = (flags & KERF_JOB_COMPAT) != 0;
     job->policy = policy_find(job->compat ? NULL : spec->policy);
@@ -150,6 +147,7 @@ int32_t kerf_job_restore_arm(struct kerf_job *job, const struct kerf_arm *arm, s
 
 /* ---- What it has ------------------------------------------------------------------------------------------- */
 
+int32_t kerf_job_flags_of(const struct kerf_job *job) { return job->compat ? KERF_JOB_COMPAT : 0; }
 const struct kerf_job_spec *kerf_job_spec_of(const struct kerf_job *job) { return &job->spec; }
 const struct kerf_job_row *kerf_job_row_of(const struct kerf_job *job) { return &job->row; }
 
@@ -215,7 +213,7 @@ int32_t job_reserve_exploration(struct kerf_job *job, int32_t size, struct kerf_
     if (of->num_explorations < of->room) return KERF_OK;
     int32_t room = of->room ? 2 * of->room : 2;
     struct exploration *more = arena_take(&job->arena, (size_t)room, sizeof *more);
-    if (more == NULL) return no_memory(err);
+    if (more == NULL) return error_no_memory(err, "a job");
     if (of->num_explorations) memcpy(more, of->explorations, (size_t)of->num_explorations * sizeof *more);
     of->explorations = more;
     of->room = room;
@@ -255,14 +253,12 @@ void job_drop_arms(struct kerf_job *job) {
     job->row.stage = KERF_JOB_PRUNING;
 }
 
-int job_refuses_arm(const struct kerf_job *job, const struct kerf_arm *arm, struct kerf_text *out) {
-    const char *what = isnan(arm->param_mean)         ? "param_mean"
-                       : isnan(arm->param_precision)  ? "param_precision"
-                       : isnan(arm->reward_precision) ? "reward_precision"
-                                                      : NULL;
-    if (what == NULL || !job->compat) return 0;
-    kerf_text_printf(out, "NOT NULL constraint failed: GaussianTsArmState.%s", what);
-    return 1;
+int32_t job_fault_of_arm(const struct kerf_job *job, const struct kerf_arm *arm) {
+    if (!job->compat) return KERF_FAULT_NONE;
+    return isnan(arm->param_mean)         ? KERF_FAULT_PARAM_MEAN
+           : isnan(arm->param_precision)  ? KERF_FAULT_PARAM_PRECISION
+           : isnan(arm->reward_precision) ? KERF_FAULT_REWARD_PRECISION
+                                          : KERF_FAULT_NONE;
 }
 
 /* ---- Costs ------------------------------------------------------------------------------------------------- */
@@ -300,7 +296,7 @@ int32_t kerf_job_restore_costs(struct kerf_job *job, int64_t batch_size, const i
 int32_t job_reserve_window(struct kerf_job *job, int64_t count, struct kerf_error *err) {
     if (count <= job->room_window) return KERF_OK;
     double *window = realloc(job->window, (size_t)count * sizeof *window);
-    if (window == NULL) return no_memory(err);
+    if (window == NULL) return error_no_memory(err, "a job");
     job->window = window;
     job->room_window = count;
     return KERF_OK;

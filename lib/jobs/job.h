@@ -65,8 +65,8 @@ int32_t job_reserve_window(struct kerf_job *job, int64_t count, struct kerf_erro
 void job_begin_arms(struct kerf_job *job, const int32_t *sizes, int32_t count);
 void job_drop_arms(struct kerf_job *job); /* back to the stage Pruning */
 
-/* With compat: an arm that the reference cannot store, as SQLite takes no NaN for a number. Says so in out. */
-int job_refuses_arm(const struct kerf_job *job, const struct kerf_arm *arm, struct kerf_text *out);
+/* With compat: whether the reference could not store this arm, as its columns take no NaN. enum kerf_job_fault. */
+int32_t job_fault_of_arm(const struct kerf_job *job, const struct kerf_arm *arm);
 
 /* leases.c */
 int32_t lease_is_over(const struct kerf_job *job, double seen_s, double now_s);

@@ -47,30 +47,30 @@ static void pick(struct kerf_job *job, double now_s, struct kerf_decision *decis
 }
 
 /* The reference takes back what it cannot store, and tries the same at each request. */
-static void check_arms(struct kerf_job *job, struct kerf_decision *decision, struct kerf_text *out) {
-    for (int32_t i = 0; i < job->num_arms; i++) {
-        if (!job_refuses_arm(job, &job->arms[i], out)) continue;
-        job_drop_arms(job);
-        decision->status = KERF_JOB_WEDGED;
-        decision->changes = 0;
-        return;
-    }
+static void check_arms(struct kerf_job *job, struct kerf_decision *decision) {
+    for (int32_t i = 0; i < job->num_arms && decision->fault == KERF_FAULT_NONE; i++)
+        decision->fault = job_fault_of_arm(job, &job->arms[i]);
+    if (decision->fault == KERF_FAULT_NONE) return;
+    job_drop_arms(job);
+    decision->status = KERF_JOB_WEDGED;
+    decision->changes = 0;
 }
 
-int32_t kerf_job_predict(struct kerf_job *job, double now_s, struct kerf_decision *ret_decision, struct kerf_text *out,
+int32_t kerf_job_predict(struct kerf_job *job, double now_s, struct kerf_decision *ret_decision,
                          struct kerf_error *err) {
     struct kerf_decision decision = {.status = KERF_JOB_ANSWERED};
     int32_t code = lease_end_explorations(job, now_s, err);
     if (code == KERF_OK) code = reserve_window(job, err);
     if (code == KERF_OK && job->row.stage == KERF_JOB_PRUNING) {
-        struct next next = job->policy->explore(job, &decision.reason, out);
+        struct next next = job->policy->explore(job, &decision.reason);
         decision.status = next.status;
+        decision.fault = next.fault;
         if (next.status == KERF_JOB_ANSWERED && next.size >= 0) {
             code = explore(job, next.size, now_s, &decision, err);
         } else if (next.status == KERF_JOB_ANSWERED) {
             job_begin_arms(job, job->good, next.num_arms);
             decision.changes |= KERF_JOB_CHANGED_ARMS;
-            check_arms(job, &decision, out);
+            check_arms(job, &decision);
         }
     }
     if (code != KERF_OK) return code;

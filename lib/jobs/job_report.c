@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a report says and changes, after zeus/optimizer/batch_size/server/optimizer.py (report, end_trial) and mab.py
- * (report). A run ends when it converged, when it reached max_epochs, or when it costs more than beta_knob times the
- * cheapest run; the messages are the reference's to the letter.
+ * What a report changes, after zeus/optimizer/batch_size/server/optimizer.py (report, end_trial) and mab.py (report). A
+ * run ends when it converged, when it reached max_epochs, or when it costs more than beta_knob times the cheapest run.
  *
  * Mended where not compat: a trial of the stage Pruning whose result comes in the stage MAB counts for min_cost and for
  * the arm of its size, if there is one; and so does one whose lease ended. In the reference both are refused.
@@ -29,63 +28,16 @@ static struct judged judge(const struct kerf_job *job, const struct kerf_report 
     return judged;
 }
 
-/* ---- Messages ---------------------------------------------------------------------------------------------- */
+/* ---- Numbers ----------------------------------------------------------------------------------------------- */
 
-static void say_unknown(const struct kerf_job *job, const struct kerf_report *report, struct kerf_text *out) {
-    kerf_text_add(out, "Unknown trial job_id=");
-    kerf_text_python_string(out, job->spec.job_id);
-    kerf_text_printf(out, " batch_size=%" PRId64 " trial_number=%" PRId64 " time=", report->batch_size,
-                     report->trial_number);
-    kerf_text_python_float(out, report->time_s);
-    kerf_text_add(out, " energy=");
-    kerf_text_python_float(out, report->energy_j);
-    kerf_text_add(out, " metric=");
-    kerf_text_python_float(out, report->metric);
-    kerf_text_printf(out, " current_epoch=%" PRId64, report->current_epoch);
+/* What the reference cannot store at the end of a run. A set of enum kerf_report_number. */
+static int32_t negative_numbers(const struct kerf_report *report) {
+    return (report->time_s >= 0 ? 0 : KERF_REPORT_TIME) | (report->energy_j >= 0 ? 0 : KERF_REPORT_ENERGY);
 }
 
-static void say_optional(struct kerf_text *out, int32_t there, double value) {
-    if (there)
-        kerf_text_python_float(out, value);
-    else
-        kerf_text_add(out, "None");
-}
-
-static void say_end(const struct kerf_job *job, const struct kerf_report *report, const struct judged *judged,
-                    struct kerf_text *out) {
-    if (judged->within && judged->converged) {
-        kerf_text_add(out, "Train succeeded");
-    } else if (judged->within) {
-        kerf_text_printf(out, "Train failed to converge within max_epoch(%" PRId64 ")", job->spec.max_epochs);
-    } else {
-        kerf_text_printf(out, "Batch Size(%" PRId64 ") exceeded the cost upper bound: current cost(",
-                         report->batch_size);
-        kerf_text_python_float(out, judged->cost);
-        kerf_text_add(out, ") >\n                    beta_knob(");
-        say_optional(out, job->spec.has_beta_knob, job->spec.beta_knob);
-        kerf_text_add(out, ")*min_cost(");
-        say_optional(out, job->row.has_min_cost, job->row.min_cost);
-        kerf_text_add(out, ")");
-    }
-}
-
-/* 1, and the reference's words, when a final report's numbers cannot be stored. */
-static int say_invalid(const struct kerf_report *report, struct kerf_text *out) {
-    int bad_time = !(report->time_s >= 0), bad_energy = !(report->energy_j >= 0), count = bad_time + bad_energy;
-    if (count == 0) return 0;
-    kerf_text_printf(out, "%d validation error%s for UpdateTrial", count, count > 1 ? "s" : "");
-    for (int i = 0; i < 2; i++)
-        if (i == 0 ? bad_time : bad_energy)
-            kerf_text_printf(out,
-                             "\n%s\n  ensure this value is greater than or equal to 0 "
-                             "(type=value_error.number.not_ge; limit_value=0)",
-                             i == 0 ? "time" : "energy");
-    return 1;
-}
-
-static int is_number(const struct kerf_report *report) {
-    return isfinite(report->time_s) && isfinite(report->energy_j) && isfinite(report->metric) && report->time_s >= 0 &&
-           report->energy_j >= 0;
+static int32_t invalid_numbers(const struct kerf_report *report) {
+    return negative_numbers(report) | (isfinite(report->time_s) ? 0 : KERF_REPORT_TIME) |
+           (isfinite(report->energy_j) ? 0 : KERF_REPORT_ENERGY) | (isfinite(report->metric) ? 0 : KERF_REPORT_METRIC);
 }
 
 /* ---- The end of a run -------------------------------------------------------------------------------------- */
@@ -120,14 +72,14 @@ static void keep_cost(struct kerf_job *job, int32_t size, int64_t trial, double 
 
 /* Whether the reference would fail to store what this result makes of its arm. */
 static int wedges(struct kerf_job *job, const struct kerf_trial *trial, const struct judged *judged,
-                  struct kerf_answer *answer, struct kerf_text *out) {
+                  struct kerf_answer *answer) {
     int32_t size = job_find_size(job, trial->batch_size), at = size >= 0 ? job->sizes[size].arm : -1;
     if (!job->compat || job->row.stage != KERF_JOB_MAB || at < 0) return 0;
     struct kerf_arm arm = job->arms[at];
     job->policy->learn(job, &arm, &job->sizes[size].costs, judged->cost, judged->within && judged->converged);
-    if (!job_refuses_arm(job, &arm, out)) return 0;
-    answer->status = KERF_JOB_WEDGED;
-    return 1;
+    answer->fault = job_fault_of_arm(job, &arm);
+    if (answer->fault) answer->status = KERF_JOB_WEDGED;
+    return answer->fault != KERF_FAULT_NONE;
 }
 
 static int32_t finish(struct kerf_job *job, struct kerf_trial *trial, const struct kerf_report *report,
@@ -155,20 +107,12 @@ static int32_t finish(struct kerf_job *job, struct kerf_trial *trial, const stru
     return changes;
 }
 
-/* What the reference refuses in the stage MAB. */
-static int refused(const struct kerf_job *job, const struct kerf_trial *trial, struct kerf_answer *answer,
-                   struct kerf_text *out) {
-    if (!job->compat || job->row.stage != KERF_JOB_MAB) return 0;
+/* What the reference refuses in the stage MAB. enum kerf_job_status. */
+static int32_t refusal_of(const struct kerf_job *job, const struct kerf_trial *trial) {
     int32_t size = job_find_size(job, trial->batch_size);
-    if (size < 0 || job->sizes[size].arm < 0) {
-        answer->status = KERF_JOB_NO_ARM;
-        kerf_text_printf(out, "MAB stage but Arm for batch size(%" PRId64 ") is not found.", trial->batch_size);
-        return 1;
-    }
-    if (trial->type == KERF_TRIAL_MAB) return 0;
-    answer->status = KERF_JOB_NOT_FROM_MAB;
-    kerf_text_add(out, "Cannot update an arm since this trial is not issued from MAB stage.");
-    return 1;
+    if (!job->compat || job->row.stage != KERF_JOB_MAB) return KERF_JOB_ANSWERED;
+    if (size < 0 || job->sizes[size].arm < 0) return KERF_JOB_NO_ARM;
+    return trial->type == KERF_TRIAL_MAB ? KERF_JOB_ANSWERED : KERF_JOB_NOT_FROM_MAB;
 }
 
 /* ---- Reports ----------------------------------------------------------------------------------------------- */
@@ -178,34 +122,33 @@ static int is_open(const struct kerf_trial *trial) {
     return trial->status == KERF_TRIAL_DISPATCHED || (trial->status == KERF_TRIAL_FAILED && trial->lease_ended);
 }
 
-static void answer_ended(const struct kerf_trial *trial, struct kerf_answer *answer, struct kerf_text *out) {
+static void answer_ended(const struct kerf_trial *trial, struct kerf_answer *answer) {
     if (trial->converged < 0) {
         answer->status = KERF_JOB_TRIAL_FAILED;
-        kerf_text_printf(out, "Trial(%" PRId64 ") is already reported but converged is not set.", trial->number);
         return;
     }
     answer->stop_train = 1;
     answer->converged = trial->converged;
-    kerf_text_printf(out, "Result for this trial(%" PRId64 ") is already reported.", trial->number);
+    answer->end = KERF_END_BEFORE;
 }
 
 static int32_t answer_open(struct kerf_job *job, struct kerf_trial *trial, const struct kerf_report *report,
-                           double now_s, struct kerf_answer *answer, struct kerf_text *out, struct kerf_error *err) {
+                           double now_s, struct kerf_answer *answer, struct kerf_error *err) {
     struct judged judged = judge(job, report);
     if (!judged.ends) {
         answer->changes |= KERF_JOB_CHANGED_SEEN;
-        kerf_text_add(out, "Stop condition not met, keep training");
         lease_note_sign_of_life(job, trial, now_s);
         return KERF_OK;
     }
-    if (say_invalid(report, out)) {
-        answer->status = KERF_JOB_INVALID_RESULT;
-        return KERF_OK;
-    }
-    if (refused(job, trial, answer, out)) return KERF_OK;
+    answer->invalid = negative_numbers(report);
+    answer->status = answer->invalid ? KERF_JOB_INVALID_RESULT : refusal_of(job, trial);
+    if (answer->status != KERF_JOB_ANSWERED) return KERF_OK;
     int32_t code = reserve(job, job_find_size(job, trial->batch_size), err);
-    if (code != KERF_OK || wedges(job, trial, &judged, answer, out)) return code;
-    say_end(job, report, &judged, out);
+    if (code != KERF_OK || wedges(job, trial, &judged, answer)) return code;
+    answer->end = !judged.within ? KERF_END_COST : judged.converged ? KERF_END_CONVERGED : KERF_END_EPOCHS;
+    answer->cost = judged.cost;
+    answer->has_min_cost = job->row.has_min_cost;
+    answer->min_cost = job->row.min_cost;
     lease_note_sign_of_life(job, trial, now_s);
     answer->changes |= finish(job, trial, report, &judged);
     answer->stop_train = 1;
@@ -214,59 +157,35 @@ static int32_t answer_open(struct kerf_job *job, struct kerf_trial *trial, const
 }
 
 int32_t kerf_job_report(struct kerf_job *job, struct kerf_trial *trial, const struct kerf_report *report, double now_s,
-                        struct kerf_answer *ret_answer, struct kerf_text *out, struct kerf_error *err) {
+                        struct kerf_answer *ret_answer, struct kerf_error *err) {
     struct kerf_answer answer = {.status = KERF_JOB_ANSWERED};
-    int32_t code = KERF_OK;
+    int32_t code = KERF_OK, invalid = job->compat ? 0 : invalid_numbers(report);
     if (trial == NULL) {
         answer.status = KERF_JOB_UNKNOWN_TRIAL;
-        say_unknown(job, report, out);
-    } else if (!job->compat && !is_number(report)) {
+    } else if (invalid) {
         answer.status = KERF_JOB_INVALID_RESULT;
-        kerf_text_add(out, "time, energy and metric must be finite, time and energy not negative");
+        answer.invalid = invalid;
     } else {
         answer.changes = kerf_job_expire(job, trial, now_s);
         if (is_open(trial))
-            code = answer_open(job, trial, report, now_s, &answer, out, err);
+            code = answer_open(job, trial, report, now_s, &answer, err);
         else
-            answer_ended(trial, &answer, out);
+            answer_ended(trial, &answer);
     }
     if (code == KERF_OK) *ret_answer = answer;
     return code;
 }
 
-/* ---- PATCH /trials ----------------------------------------------------------------------------------------- */
+/* ---- Giving up --------------------------------------------------------------------------------------------- */
 
-int32_t kerf_job_end(struct kerf_job *job, struct kerf_trial *trial, int64_t batch_size, int64_t trial_number,
-                     double now_s, struct kerf_answer *ret_answer, struct kerf_text *out) {
-    struct kerf_answer answer = {.status = KERF_JOB_ANSWERED};
-    if (trial == NULL) {
-        answer.status = KERF_JOB_UNKNOWN_TRIAL;
-        kerf_job_text_unknown_trial(job->spec.job_id, batch_size, trial_number, out);
-    } else if (is_open(trial)) {
-        lease_note_sign_of_life(job, trial, now_s);
-        job_drop_exploration(job, trial->batch_size, trial->number);
-        trial->status = KERF_TRIAL_FAILED;
-        trial->lease_ended = 0; /* from now on it is one that was given up */
-        job->row.trials_ended++;
-        answer.changes = KERF_JOB_CHANGED_ROW | KERF_JOB_CHANGED_TRIAL;
-    }
-    *ret_answer = answer;
-    return KERF_OK;
-}
-
-void kerf_job_text_unknown_predict(const char *job_id, struct kerf_text *out) {
-    kerf_text_add(out, "Unknown job(");
-    kerf_text_add(out, job_id);
-    kerf_text_add(out, "). Please register the job first");
-}
-
-void kerf_job_text_unknown_report(const char *job_id, struct kerf_text *out) {
-    kerf_text_add(out, "Unknown job ");
-    kerf_text_add(out, job_id);
-}
-
-void kerf_job_text_unknown_trial(const char *job_id, int64_t batch_size, int64_t trial_number, struct kerf_text *out) {
-    kerf_text_add(out, "Could not find the trial: job_id=");
-    kerf_text_python_string(out, job_id);
-    kerf_text_printf(out, " batch_size=%" PRId64 " trial_number=%" PRId64, batch_size, trial_number);
+struct kerf_answer kerf_job_end(struct kerf_job *job, struct kerf_trial *trial, double now_s) {
+    struct kerf_answer answer = {.status = trial ? KERF_JOB_ANSWERED : KERF_JOB_UNKNOWN_TRIAL};
+    if (trial == NULL || !is_open(trial)) return answer;
+    lease_note_sign_of_life(job, trial, now_s);
+    job_drop_exploration(job, trial->batch_size, trial->number);
+    trial->status = KERF_TRIAL_FAILED;
+    trial->lease_ended = 0; /* from now on it is one that was given up */
+    job->row.trials_ended++;
+    answer.changes = KERF_JOB_CHANGED_ROW | KERF_JOB_CHANGED_TRIAL;
+    return answer;
 }

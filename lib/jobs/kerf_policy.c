@@ -73,16 +73,15 @@ static void walk(struct kerf_job *job, struct valley *valley, int32_t from, int3
         if (!look(job, valley, at, before, reason)) return;
 }
 
-static struct next arms_of(struct kerf_job *job, const struct valley *valley, struct kerf_text *out) {
+static struct next arms_of(struct kerf_job *job, const struct valley *valley) {
     int32_t count = 0;
     for (int32_t i = 0; i < job->spec.num_batch_sizes; i++)
         if (job->taken[i] && !(job->sizes[i].explorations->cost > WORSE * valley->best)) job->good[count++] = i;
     if (count > 0) return (struct next){.status = KERF_JOB_ANSWERED, .size = -1, .num_arms = count};
-    kerf_text_add(out, "No converged batch sizes has observed. Reconfigure batch_sizes and re-launch the job.");
     return (struct next){.status = KERF_JOB_NOTHING_CONVERGED, .size = -1};
 }
 
-static struct next explore(struct kerf_job *job, struct kerf_job_reason *ret_reason, struct kerf_text *out) {
+static struct next explore(struct kerf_job *job, struct kerf_job_reason *ret_reason) {
     struct valley valley = {.best = INFINITY};
     int32_t start = job_find_size(job, job->spec.default_batch_size);
     for (int32_t i = 0; i < job->spec.num_batch_sizes; i++) {
@@ -96,7 +95,7 @@ static struct next explore(struct kerf_job *job, struct kerf_job_reason *ret_rea
     if (valley.decided) return valley.next;
     int on_slope = job->taken[start] && job->sizes[start].explorations->cost > ON_SLOPE * valley.best;
     if (!on_slope) walk(job, &valley, start, -1, ret_reason);
-    return valley.decided ? valley.next : arms_of(job, &valley, out);
+    return valley.decided ? valley.next : arms_of(job, &valley);
 }
 
 /* ---- Arms -------------------------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 /* What exploring says next: a size to run, a status other than ANSWERED, or neither: then the arms are job->good. */
 struct next {
     int32_t status; /* enum kerf_job_status */
+    int32_t fault;  /* enum kerf_job_fault */
     int32_t size;   /* index; -1: exploration is over */
     int32_t num_arms;
 };
@@ -15,9 +16,8 @@ struct next {
 struct policy {
     struct kerf_job_policy about;
 
-    /* Which size is explored next, and why. Where one runs already, ret_reason->why is CONCURRENT. What is said in
-     * another status than ANSWERED goes to out. */
-    struct next (*explore)(struct kerf_job *job, struct kerf_job_reason *ret_reason, struct kerf_text *out);
+    /* Which size is explored next, and why. Where one runs already, ret_reason->why is CONCURRENT. */
+    struct next (*explore)(struct kerf_job *job, struct kerf_job_reason *ret_reason);
 
     /* Fills the arms from the explorations; they are there, with no observations. */
     void (*fit)(struct kerf_job *job);
@@ -38,6 +38,6 @@ const struct policy *policy_find(const char *name); /* NULL: there is none; of N
 extern const struct policy policy_zeus, policy_kerf;
 
 /* Both policies explore this way: down from the default and then up, each until a size fails. */
-struct next explore_rounds(struct kerf_job *job, struct kerf_job_reason *ret_reason, struct kerf_text *out);
+struct next explore_rounds(struct kerf_job *job, struct kerf_job_reason *ret_reason);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Why a batch size was picked, as one line for people. */
 #include <inttypes.h>
+#include <math.h>
 #include "kerf/jobs.h"
 
 static void say_round(const struct kerf_job_reason *reason, struct kerf_text *out) {
@@ -9,13 +10,19 @@ static void say_round(const struct kerf_job_reason *reason, struct kerf_text *ou
         kerf_text_printf(out, "round %" PRId64 " of %" PRId64 ", ", reason->round, reason->num_rounds);
 }
 
+/* In joules: a reward is minus the cost, or minus its logarithm. */
+static double cost_of(const struct kerf_job_reason *reason, double reward) {
+    return reason->log_scale ? exp(-reward) : -reward;
+}
+
 static void say_sample(const struct kerf_job_reason *reason, struct kerf_text *out) {
-    const char *scale = reason->log_scale ? "log cost " : "cost ";
     kerf_text_printf(
-        out, "exploiting %" PRId64 ": of %d arms it drew the lowest %s%.6g (mean %.6g over %" PRId64 " runs)",
-        reason->batch_size, (int)reason->num_arms, scale, -reason->sample, -reason->mean, reason->observations);
+        out, "exploiting %" PRId64 ": of %d arms it drew the lowest cost %.6g J (mean %.6g J over %" PRId64 " run%s)",
+        reason->batch_size, (int)reason->num_arms, cost_of(reason, reason->sample), cost_of(reason, reason->mean),
+        reason->observations, reason->observations == 1 ? "" : "s");
     if (reason->second_size)
-        kerf_text_printf(out, ", next is %" PRId64 " with %.6g", reason->second_size, -reason->second_sample);
+        kerf_text_printf(out, ", next is %" PRId64 " with %.6g J", reason->second_size,
+                         cost_of(reason, reason->second_sample));
 }
 
 void kerf_job_reason_text(const struct kerf_job_reason *reason, struct kerf_text *out) {

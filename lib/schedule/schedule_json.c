@@ -42,7 +42,8 @@ static void op_json(struct kerf_json *json, int32_t device, const struct kerf_op
 }
 
 void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule,
-                        const struct kerf_timeline *timeline, double lower_bound_s, int32_t with_ops) {
+                        const struct kerf_timeline *timeline, const struct kerf_schedule_bound *bound,
+                        int32_t with_ops) {
     struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
     kerf_json_string(json, "schedule", schedule->name);
     kerf_json_integer(json, "devices", schedule->devices);
@@ -64,7 +65,9 @@ void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *sche
         for (int32_t i = 0; i < schedule->devices; i++) kerf_json_number(json, NULL, timeline->peak_bytes[i]);
         kerf_json_close(json, ']');
     }
-    kerf_json_number(json, "lower_bound_s", lower_bound_s);
+    kerf_json_number(json, "lower_bound_s", bound->makespan_s);
+    kerf_json_number(json, "span_lower_bound_s", bound->span_s);
+    kerf_json_number(json, "step_lower_bound_s", bound->step_s);
     kerf_json_number(json, "step_s", timeline->step_s);
     kerf_json_number(json, "busy_mean_s", timeline->busy_mean_s);
     kerf_json_number(json, "busy_max_s", timeline->busy_max_s);

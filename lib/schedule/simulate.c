@@ -16,17 +16,9 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include "schedule/build.h"
 #include "schedule/memory.h"
 #include "schedule/order.h"
-#include "schedule/owned.h"
-
-struct kerf_timeline *kerf_timeline_free(struct kerf_timeline *timeline) {
-    if (timeline == NULL) return NULL;
-    struct owned_timeline *owned = (struct owned_timeline *)(void *)timeline;
-    arena_free(&owned->arena);
-    free(owned);
-    return NULL;
-}
 
 enum { CACHE_LINE = 8 }; /* doubles */
 

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What operations take: numbers for all stages, or a file with one for each. */
+/*
+ * What operations take: numbers for all stages, or a file with one for each, and the same file written.
+ *
+ * What is said takes the place of what the file says. Of the backward pass B and its parts I and W two are enough:
+ * B = I + W. A B that is said alone is divided as the file's parts are, or in halves.
+ */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/input.h"
 #include "base/json_read.h"
 #include "kerf/schedule.h"
@@ -90,13 +97,13 @@ static int32_t read_array(const struct json_object *file, const char *key, const
         return json_fail(file, key, KERF_EINVALID, err, "\"%s\" must be an array of %zu numbers, one for each stage%s",
                          key, stages, regroup ? ", or of a multiple or a divisor of that" : "");
     double *values = arena_alloc(arena, count, sizeof *values);
-    if (values == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
+    if (values == NULL) return error_no_memory(err, "the times");
     for (size_t i = 0; i < count; i++) {
         int32_t code = read_element(file, key, unit, i, json_array_get(json, i), &values[i], err);
         if (code != KERF_OK) return code;
     }
     *ret = count == stages ? values : regrouped(arena, values, count, stages);
-    return *ret ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
+    return *ret ? KERF_OK : error_no_memory(err, "the times");
 }
 
 static int32_t read_p2p(const struct json_object *file, size_t devices, struct owned_times *owned,
@@ -108,7 +115,7 @@ static int32_t read_p2p(const struct json_object *file, size_t devices, struct o
         return json_fail(file, "p2p", KERF_EINVALID, err,
                          "\"p2p\" must be a number or a matrix of %zu rows, one for each device", devices);
     double *matrix = arena_alloc(&owned->arena, devices * devices, sizeof *matrix);
-    if (matrix == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
+    if (matrix == NULL) return error_no_memory(err, "the times");
     for (size_t i = 0; i < devices; i++) {
         const json_t *row = json_array_get(json, i);
         if (!json_is_array(row) || json_array_size(row) != devices)
@@ -130,13 +137,6 @@ static const double *filled(struct arena *arena, size_t count, double value) {
     return values;
 }
 
-/* a[i] * x + b[i] * y; b may be NULL */
-static const double *combined(struct arena *arena, size_t count, const double *a, double x, const double *b, double y) {
-    double *values = arena_alloc(arena, count, sizeof *values);
-    for (size_t i = 0; values && i < count; i++) values[i] = a[i] * x + (b ? b[i] * y : 0);
-    return values;
-}
-
 /* A cap a device: numbers of micro-batches, or strings of bytes. */
 static int32_t read_cap(const struct json_object *file, size_t devices, struct owned_times *owned,
                         struct kerf_error *err) {
@@ -150,7 +150,7 @@ static int32_t read_cap(const struct json_object *file, size_t devices, struct o
                          "strings of bytes such as \"40GB\"",
                          devices);
     double *cap = arena_alloc(&owned->arena, devices, sizeof *cap);
-    if (cap == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
+    if (cap == NULL) return error_no_memory(err, "the times");
     for (size_t i = 0; i < devices; i++) {
         const json_t *element = json_array_get(json, i);
         struct kerf_error why;
@@ -166,43 +166,134 @@ static int32_t read_cap(const struct json_object *file, size_t devices, struct o
     return KERF_OK;
 }
 
-/* What is said overrides what the file says; what neither says comes from the defaults. */
-static void fill_in(const struct kerf_schedule_times_request *request, size_t devices, size_t stages,
-                    struct owned_times *owned) {
+/* ---- The backward pass and its parts ---------------------------------------------------------------------- */
+
+enum part { WHOLE, INPUT, WEIGHT, PARTS };
+
+/* [stages] each; NULL: not known. */
+struct backward {
+    const double *said[PARTS], *file[PARTS];
+    const double *known[PARTS]; /* what comes of it */
+};
+
+static const double *sum_of(struct arena *arena, size_t stages, const double *a, const double *b) {
+    double *sum = arena_alloc(arena, stages, sizeof *sum);
+    for (size_t k = 0; sum && k < stages; k++) sum[k] = a[k] + b[k];
+    return sum;
+}
+
+/* What a part leaves of the whole. */
+static int32_t rest_of(struct arena *arena, size_t stages, const double *whole, const double *part, const char *name,
+                       const double **ret, struct kerf_error *err) {
+    double *rest = arena_alloc(arena, stages, sizeof *rest);
+    if (rest == NULL) return error_no_memory(err, "the times");
+    for (size_t k = 0; k < stages; k++) {
+        rest[k] = whole[k] - part[k];
+        if (rest[k] < -1e-9 * whole[k])
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "the backward pass of the %s takes %g s on stage %zu, longer than the whole backward "
+                                  "pass, %g s",
+                                  name, part[k], k, whole[k]);
+        rest[k] = fmax(rest[k], 0);
+    }
+    *ret = rest;
+    return KERF_OK;
+}
+
+/* The input's part of a whole that is said alone: the file's share, or half. */
+static const double *share_of(struct arena *arena, size_t stages, const struct backward *backward) {
+    const double *whole = backward->known[WHOLE], *input = backward->file[INPUT], *weight = backward->file[WEIGHT];
+    double *part = arena_alloc(arena, stages, sizeof *part);
+    for (size_t k = 0; part && k < stages; k++) {
+        const int divided = input && weight && input[k] + weight[k] > 0;
+        part[k] = whole[k] * (divided ? input[k] / (input[k] + weight[k]) : 0.5);
+    }
+    return part;
+}
+
+/* Chooses what counts of what is said and what the file says, at most two of three unless one source names all. */
+static void choose_parts(struct backward *backward) {
+    const double *const *said = backward->said, *const *file = backward->file;
+    int count = 0;
+    for (int part = 0; part < PARTS; part++) count += (backward->known[part] = said[part]) != NULL;
+    if (count >= 2) return;
+    if (count == 0) {
+        for (int part = 0; part < PARTS; part++) backward->known[part] = file[part];
+    } else if (said[WHOLE]) { /* of a file with both parts their proportion is kept: share_of */
+        for (int part = INPUT; part <= WEIGHT; part++)
+            if (!(file[INPUT] && file[WEIGHT])) backward->known[part] = file[part];
+    } else {
+        const enum part other = said[INPUT] ? WEIGHT : INPUT;
+        backward->known[other] = file[other];
+        if (file[other] == NULL) backward->known[WHOLE] = file[WHOLE];
+    }
+}
+
+/* Completes the three; a part of which nothing is known takes `each`. */
+static int32_t complete_parts(struct arena *arena, size_t stages, double each, struct backward *backward,
+                              struct kerf_error *err) {
+    const double **known = backward->known;
+    int32_t code = KERF_OK;
+    choose_parts(backward);
+    if (known[WHOLE] && known[INPUT] == NULL && known[WEIGHT] == NULL) known[INPUT] = share_of(arena, stages, backward);
+    if (known[WHOLE] && known[INPUT] && known[WEIGHT] == NULL)
+        code = rest_of(arena, stages, known[WHOLE], known[INPUT], "input", &known[WEIGHT], err);
+    else if (known[WHOLE] && known[WEIGHT] && known[INPUT] == NULL)
+        code = rest_of(arena, stages, known[WHOLE], known[WEIGHT], "weights", &known[INPUT], err);
+    for (int part = INPUT; part <= WEIGHT && code == KERF_OK; part++)
+        if (known[part] == NULL) known[part] = filled(arena, stages, each);
+    if (code == KERF_OK && known[WHOLE] == NULL && known[INPUT] && known[WEIGHT])
+        known[WHOLE] = sum_of(arena, stages, known[INPUT], known[WEIGHT]);
+    return code;
+}
+
+/* ---- What is said, and what nobody says ------------------------------------------------------------------- */
+
+static int32_t fill_in(const struct kerf_schedule_times_request *request, size_t devices, size_t stages,
+                       struct owned_times *owned, struct kerf_error *err) {
     struct kerf_schedule_times *times = &owned->times;
     struct arena *arena = &owned->arena;
     const double share = request->per_device ? (double)devices / (double)stages : 1; /* of a number, for a stage */
+    struct backward backward = {.file = {times->backward_s, times->backward_input_s, times->backward_weight_s}};
     const struct {
         double said;
         const double **ret;
     } numbers[] = {
         {request->forward_s, &times->forward_s},
-        {request->backward_s, &times->backward_s},
-        {request->backward_input_s, &times->backward_input_s},
-        {request->backward_weight_s, &times->backward_weight_s},
         {request->fused_s, &times->fused_s},
+        {request->backward_s, &backward.said[WHOLE]},
+        {request->backward_input_s, &backward.said[INPUT]},
+        {request->backward_weight_s, &backward.said[WEIGHT]},
     };
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (!isnan(numbers[i].said)) *numbers[i].ret = filled(arena, stages, numbers[i].said * share);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (isnan(numbers[i].said)) continue;
+        *numbers[i].ret = filled(arena, stages, numbers[i].said * share);
+        if (*numbers[i].ret == NULL) return error_no_memory(err, "the times");
+    }
     if (!isnan(request->p2p_s)) times->p2p_s = request->p2p_s, times->p2p_of_s = NULL;
     if (!isnan(request->cap)) {
         times->cap = filled(arena, devices, request->cap);
+        if (times->cap == NULL) return error_no_memory(err, "the times");
         times->cap_in_bytes = request->cap_in_bytes;
     }
     if (times->forward_s == NULL) times->forward_s = filled(arena, stages, share);
-    const double *whole = times->backward_s;
-    if (times->backward_input_s == NULL)
-        times->backward_input_s = whole ? combined(arena, stages, whole, 0.5, NULL, 0) : filled(arena, stages, share);
-    if (times->backward_weight_s == NULL)
-        times->backward_weight_s = whole ? combined(arena, stages, whole, 0.5, NULL, 0) : filled(arena, stages, share);
-    if (whole == NULL && times->backward_input_s && times->backward_weight_s)
-        times->backward_s = combined(arena, stages, times->backward_input_s, 1, times->backward_weight_s, 1);
+    int32_t code = complete_parts(arena, stages, share, &backward, err);
+    if (code != KERF_OK) {
+        if (err && request->file) error_set_file(err, request->file);
+        return code;
+    }
+    times->backward_s = backward.known[WHOLE];
+    times->backward_input_s = backward.known[INPUT];
+    times->backward_weight_s = backward.known[WEIGHT];
+    if (!times->forward_s || !times->backward_s || !times->backward_input_s || !times->backward_weight_s)
+        return error_no_memory(err, "the times");
     if (!isnan(request->overhead_s)) times->overhead_s = request->overhead_s;
     if (!isnan(request->optimizer_s)) times->optimizer_s = request->optimizer_s;
     times->blocking = request->blocking;
     times->shared_link = request->shared_link;
     times->free_at_input = request->free_at_input;
     times->unsynchronised = request->unsynchronised;
+    return KERF_OK;
 }
 
 static int32_t read_file(const struct json_object *file, size_t devices, size_t stages, int regroup,
@@ -273,8 +364,9 @@ int32_t kerf_schedule_times_make(int32_t devices, int32_t stages, const struct k
     struct kerf_text text = {0};
     struct json_document document = {.root = NULL};
     struct json_object file;
+    assert(devices >= 1 && stages >= 1);
     struct owned_times *owned = calloc(1, sizeof *owned);
-    if (owned == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
+    if (owned == NULL) return error_no_memory(err, "the times");
     int32_t code = check_numbers(request, err);
     if (code == KERF_OK && request->file) {
         if (request->file_text)
@@ -284,11 +376,8 @@ int32_t kerf_schedule_times_make(int32_t devices, int32_t stages, const struct k
         if (code == KERF_OK) code = json_document_parse(&document, text.data, text.length, request->file, &file, err);
         if (code == KERF_OK) code = read_file(&file, (size_t)devices, (size_t)stages, request->per_device, owned, err);
     }
-    if (code == KERF_OK) fill_in(request, (size_t)devices, (size_t)stages, owned);
+    if (code == KERF_OK) code = fill_in(request, (size_t)devices, (size_t)stages, owned, err);
     const struct kerf_schedule_times *times = &owned->times;
-    if (code == KERF_OK &&
-        !(times->forward_s && times->backward_s && times->backward_input_s && times->backward_weight_s))
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the times");
     if (code == KERF_OK && times->cap_in_bytes && times->activation_bytes == NULL)
         code = kerf_error_set(err, KERF_EINVALID,
                               "a memory cap in bytes needs \"activation_bytes\" in the file of times; without them "
@@ -301,4 +390,57 @@ int32_t kerf_schedule_times_make(int32_t devices, int32_t stages, const struct k
     }
     *ret_times = &owned->times;
     return KERF_OK;
+}
+
+/* ---- Times as the file that is read ----------------------------------------------------------------------- */
+
+static void write_array(struct kerf_json *json, const char *key, const double *values, int32_t count, double more_s) {
+    if (values == NULL) return;
+    kerf_json_open(json, key, '[');
+    for (int32_t i = 0; i < count; i++) kerf_json_number(json, NULL, values[i] + more_s);
+    kerf_json_close(json, ']');
+}
+
+static void write_latency(struct kerf_json *json, const struct kerf_schedule_times *times, int32_t devices) {
+    if (times->p2p_of_s == NULL) {
+        kerf_json_number(json, "p2p", times->p2p_s);
+        return;
+    }
+    kerf_json_open(json, "p2p", '[');
+    for (int32_t i = 0; i < devices; i++)
+        write_array(json, NULL, times->p2p_of_s + (size_t)i * (size_t)devices, devices, 0);
+    kerf_json_close(json, ']');
+}
+
+/* Bytes are strings with their unit, so that they are not taken for micro-batches. */
+static void write_cap(struct kerf_json *json, const struct kerf_schedule_times *times, int32_t devices) {
+    if (times->cap == NULL) return;
+    struct kerf_text bytes = {0};
+    kerf_json_open(json, "memory_cap", '[');
+    for (int32_t i = 0; i < devices; i++) {
+        if (!times->cap_in_bytes) {
+            kerf_json_number(json, NULL, times->cap[i]);
+            continue;
+        }
+        kerf_text_clear(&bytes);
+        kerf_text_number(&bytes, times->cap[i]);
+        kerf_text_add(&bytes, "B");
+        kerf_json_string(json, NULL, bytes.data);
+    }
+    kerf_json_close(json, ']');
+    json->out->failed |= bytes.failed;
+    kerf_text_free(&bytes);
+}
+
+void kerf_schedule_times_json(struct kerf_json *json, const struct kerf_schedule_times *times, int32_t devices,
+                              int32_t stages) {
+    double more_s = times->overhead_s;
+    write_array(json, "forward", times->forward_s, stages, more_s);
+    write_array(json, "backward", times->backward_s, stages, more_s);
+    write_array(json, "backward_input", times->backward_input_s, stages, more_s);
+    write_array(json, "backward_weight", times->backward_weight_s, stages, more_s);
+    write_array(json, "fused", times->fused_s, stages, more_s);
+    write_array(json, "activation_bytes", times->activation_bytes, stages, 0);
+    write_latency(json, times, devices);
+    write_cap(json, times, devices);
 }

@@ -1,38 +1,130 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "spec/catalogue.h"
 
+#include <assert.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/input.h"
 
-static size_t count(const struct kerf_catalogue_entry *list) {
-    size_t n = 0;
-    while (list[n].name) n++;
-    return n;
+enum { ENTRY_BYTES_MAX = 16 << 20, ENTRIES_MAX = 4096 };
+
+struct catalogue {
+    struct kerf_catalogue shown;
+    struct arena arena;
+    struct kerf_catalogue_entry *entries; /* room for ENTRIES_MAX */
+};
+
+static const struct kerf_catalogue_entry *in_library(const char *kind) {
+    assert(strcmp(kind, "models") == 0 || strcmp(kind, "systems") == 0);
+    return strcmp(kind, "models") == 0 ? catalogue_models : catalogue_systems;
 }
 
-const struct kerf_catalogue_entry *kerf_catalogue_models(size_t *ret_count) {
-    *ret_count = count(catalogue_models);
-    return catalogue_models;
+static const char *data_folder(void) {
+    const char *folder = getenv("KERF_DATA_DIR");
+    return folder && folder[0] ? folder : KERF_DATA_DIR;
 }
 
-const struct kerf_catalogue_entry *kerf_catalogue_systems(size_t *ret_count) {
-    *ret_count = count(catalogue_systems);
-    return catalogue_systems;
-}
-
-const struct kerf_catalogue_entry *catalogue_find(const struct kerf_catalogue_entry *list, const char *name) {
-    for (; list->name; list++)
-        if (strcmp(list->name, name) == 0) return list;
+static const struct kerf_catalogue_entry *find(const struct kerf_catalogue_entry *entries, const char *name) {
+    for (; entries->name; entries++)
+        if (strcmp(entries->name, name) == 0) return entries;
     return NULL;
 }
 
-int32_t catalogue_unknown(const struct kerf_catalogue_entry *list, const char *what, const char *name,
-                          struct kerf_error *err) {
-    enum { MOST = 256 };
-    const char *names[MOST];
-    size_t n = 0;
-    for (; list[n].name && n < MOST; n++) names[n] = list[n].name;
-    const char *nearest = kerf_text_nearest(name, names, n);
-    return kerf_error_set(err, KERF_EUNKNOWN,
-                          "no %s or file '%.200s'; %s%s%s`kerf %ss` lists those that come with kerf", what, name,
-                          nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", what);
+/* ---- All of it -------------------------------------------------------------------------------------------- */
+
+static int is_json(const struct dirent *file) {
+    size_t length = strlen(file->d_name);
+    return file->d_name[0] != '.' && length > 5 && strcmp(file->d_name + length - 5, ".json") == 0;
+}
+
+static int32_t add_file(struct catalogue *catalogue, const char *kind, const char *file, struct kerf_error *err) {
+    struct kerf_text text = {0};
+    char *name = arena_copy(&catalogue->arena, file, strlen(file) - 5);
+    char *path = arena_printf(&catalogue->arena, "%s/%s/%s", data_folder(), kind, file);
+    if (name == NULL || path == NULL) return error_no_memory(err, "the catalogue");
+    if (find(in_library(kind), name) || catalogue->shown.count == ENTRIES_MAX) return KERF_OK;
+    int32_t code = input_read(path, ENTRY_BYTES_MAX, &text, err);
+    char *json = code == KERF_OK ? arena_copy(&catalogue->arena, text.data ? text.data : "", text.length) : NULL;
+    if (code == KERF_OK && json == NULL) code = error_no_memory(err, "the catalogue");
+    if (code == KERF_OK)
+        catalogue->entries[catalogue->shown.count++] = (struct kerf_catalogue_entry){name, json, text.length};
+    kerf_text_free(&text);
+    return code;
+}
+
+/* A folder that is not there holds nothing: most libraries are used where they were built. */
+static int32_t add_installed(struct catalogue *catalogue, const char *kind, struct kerf_error *err) {
+    struct dirent **files = NULL;
+    char *folder = arena_printf(&catalogue->arena, "%s/%s", data_folder(), kind);
+    if (folder == NULL) return error_no_memory(err, "the catalogue");
+    int count = scandir(folder, &files, is_json, versionsort);
+    int32_t code = KERF_OK;
+    for (int i = 0; i < count; i++) {
+        if (code == KERF_OK) code = add_file(catalogue, kind, files[i]->d_name, err);
+        free(files[i]);
+    }
+    free(files);
+    return code;
+}
+
+int32_t kerf_catalogue_list(const char *kind, struct kerf_catalogue **ret_catalogue, struct kerf_error *err) {
+    struct catalogue *catalogue = calloc(1, sizeof *catalogue);
+    if (catalogue == NULL) return error_no_memory(err, "the catalogue");
+    catalogue->entries = arena_alloc(&catalogue->arena, ENTRIES_MAX, sizeof *catalogue->entries);
+    catalogue->shown.entries = catalogue->entries;
+    int32_t code = catalogue->entries ? KERF_OK : error_no_memory(err, "the catalogue");
+    for (const struct kerf_catalogue_entry *entry = in_library(kind); code == KERF_OK && entry->name; entry++)
+        catalogue->entries[catalogue->shown.count++] = *entry;
+    if (code == KERF_OK) code = add_installed(catalogue, kind, err);
+    if (code == KERF_OK)
+        *ret_catalogue = &catalogue->shown;
+    else
+        kerf_catalogue_free(&catalogue->shown);
+    return code;
+}
+
+struct kerf_catalogue *kerf_catalogue_free(struct kerf_catalogue *shown) {
+    struct catalogue *catalogue = (void *)shown;
+    if (catalogue == NULL) return NULL;
+    arena_free(&catalogue->arena);
+    free(catalogue);
+    return NULL;
+}
+
+/* ---- One of them ------------------------------------------------------------------------------------------ */
+
+int32_t catalogue_unknown(const char *kind, const char *name, struct kerf_error *err) {
+    struct kerf_catalogue *all = NULL;
+    const char *names[ENTRIES_MAX], *nearest = NULL;
+    if (kerf_catalogue_list(kind, &all, NULL) == KERF_OK) {
+        for (size_t i = 0; i < all->count; i++) names[i] = all->entries[i].name;
+        nearest = kerf_text_nearest(name, names, all->count);
+    }
+    int what = (int)strlen(kind) - 1; /* "model" of "models" */
+    kerf_error_set(err, KERF_EUNKNOWN, "no %.*s or file '%.200s'; %s%s%s`kerf %s` lists the names", what, kind, name,
+                   nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", kind);
+    kerf_catalogue_free(all);
+    return KERF_EUNKNOWN;
+}
+
+int32_t catalogue_read(const char *kind, const char *name, struct kerf_text *text, int *ret_found,
+                       struct kerf_error *err) {
+    char path[4096];
+    const struct kerf_catalogue_entry *entry = find(in_library(kind), name);
+    *ret_found = entry != NULL;
+    if (entry) {
+        kerf_text_write(text, entry->json, entry->length);
+        return text->failed ? error_no_memory(err, "the catalogue") : KERF_OK;
+    }
+    if (name[0] == 0 || name[0] == '.' || strchr(name, '/')) return KERF_OK;
+    int length = snprintf(path, sizeof path, "%s/%s/%s.json", data_folder(), kind, name);
+    if (length >= (int)sizeof path || access(path, F_OK) != 0) return KERF_OK;
+    *ret_found = 1;
+    return input_read(path, ENTRY_BYTES_MAX, text, err);
 }

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of share/, put into the library when it is built; each list ends with a NULL name. */
+/* The models and systems that have names: the files of share/ that were put into the library when it was built, and,
+ * where none of them has the name, NAME.json in the installed folder, $KERF_DATA_DIR/models or systems (without the
+ * variable: PREFIX/share/kerf). A name that comes with the library means the same on every machine. */
 #ifndef KERF_SPEC_CATALOGUE_H
 #define KERF_SPEC_CATALOGUE_H
 
 #include "kerf/spec.h"
 
+/* Those in the library; ended by an entry whose name is NULL. */
 extern const struct kerf_catalogue_entry catalogue_models[], catalogue_systems[];
 
-/* The entry of this name, or NULL. */
-const struct kerf_catalogue_entry *catalogue_find(const struct kerf_catalogue_entry *list, const char *name);
+/* Adds the text of this name ("models", "systems") to text, and says in *ret_found whether there is one. */
+int32_t catalogue_read(const char *kind, const char *name, struct kerf_text *text, int *ret_found,
+                       struct kerf_error *err);
 
-/* "no model 'gpt4' ...; did you mean gpt3?" */
-int32_t catalogue_unknown(const struct kerf_catalogue_entry *list, const char *what, const char *name,
-                          struct kerf_error *err);
+/* KERF_EUNKNOWN: "no model or file 'gpt4'; did you mean gpt3?" */
+int32_t catalogue_unknown(const char *kind, const char *name, struct kerf_error *err);
 
 #endif

@@ -50,14 +50,15 @@ int32_t description_parse(const char *json, size_t length, const char *source, d
     return code;
 }
 
-int32_t description_load(const char *name_or_file, const struct kerf_catalogue_entry *catalogue, const char *what,
-                         description_reader read, void *ret, struct kerf_error *err) {
-    const struct kerf_catalogue_entry *entry = catalogue_find(catalogue, name_or_file);
-    if (entry) return description_parse(entry->json, entry->length, entry->name, read, ret, err);
-    if (!names_a_file(name_or_file)) return catalogue_unknown(catalogue, what, name_or_file, err);
+int32_t description_load(const char *name_or_file, const char *kind, description_reader read, void *ret,
+                         struct kerf_error *err) {
     struct kerf_text text = {0};
+    int has_name = 0;
     const char *source = strcmp(name_or_file, "-") == 0 ? "standard input" : name_or_file;
-    int32_t code = input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err);
+    int32_t code = catalogue_read(kind, name_or_file, &text, &has_name, err);
+    if (code == KERF_OK && !has_name)
+        code = names_a_file(name_or_file) ? input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err)
+                                          : catalogue_unknown(kind, name_or_file, err);
     if (code == KERF_OK) code = description_parse(text.data, text.length, source, read, ret, err);
     kerf_text_free(&text);
     return code;

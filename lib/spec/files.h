@@ -14,9 +14,9 @@ typedef int32_t (*description_reader)(const struct json_object *object, const ch
 int32_t description_parse(const char *json, size_t length, const char *source, description_reader read, void *ret,
                           struct kerf_error *err);
 
-/* The entry of the catalogue, else the file ("-": standard input) of this name; what says "model" or "system". */
-int32_t description_load(const char *name_or_file, const struct kerf_catalogue_entry *catalogue, const char *what,
-                         description_reader read, void *ret, struct kerf_error *err);
+/* The entry of the catalogue, else the file ("-": standard input) of this name; kind: "models" or "systems". */
+int32_t description_load(const char *name_or_file, const char *kind, description_reader read, void *ret,
+                         struct kerf_error *err);
 
 /* The name that a file stands for: without its folders and .json; of ".../llama/config.json" it is llama. */
 void file_stem(const char *path, char ret_name[KERF_NAME_SIZE]);

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 #include "base/json_read.h"
-#include "spec/catalogue.h"
 #include "spec/files.h"
 #include "spec/model.h"
 #include "spec/names.h"
@@ -116,7 +115,7 @@ int32_t kerf_model_parse(const char *json, size_t length, const char *source, st
 }
 
 int32_t kerf_model_load(const char *name_or_file, struct kerf_model *ret_model, struct kerf_error *err) {
-    return description_load(name_or_file, catalogue_models, "model", read_model, ret_model, err);
+    return description_load(name_or_file, "models", read_model, ret_model, err);
 }
 
 void model_json(struct kerf_json *json, const struct kerf_model *model) {

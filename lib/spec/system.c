@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "spec/catalogue.h"
 #include "spec/files.h"
 #include "spec/model.h"
 #include "spec/names.h"
@@ -152,7 +151,7 @@ int32_t kerf_system_parse(const char *json, size_t length, const char *source, s
 }
 
 int32_t kerf_system_load(const char *name_or_file, struct kerf_system *ret_system, struct kerf_error *err) {
-    return description_load(name_or_file, catalogue_systems, "system", read_system, ret_system, err);
+    return description_load(name_or_file, "systems", read_system, ret_system, err);
 }
 
 void system_json(struct kerf_json *json, const struct kerf_system *system) {

@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From events to a run: the operations of one step in order on each device, with their times, what waited for which
+ * From events to a trace: the operations of one step in order on each device, with their times, what waited for which
  * message, and what is missing.
  */
+#include "trace/trace_build.h"
+
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "schedule/memory.h"
 #include "schedule/order.h"
-#include "trace/trace_owned.h"
+#include "trace/trace_clock.h"
 #include "trace/trace_steps.h"
 
 /* ---- Operations ------------------------------------------------------------------------------------------- */
 
 /* The stages' devices. A stage that no operation of the step names keeps what finish found: none, device 0. */
-static void place_stages(struct owned_run *owned, const struct trace_steps *steps, int32_t *device_of) {
+static void place_stages(struct owned_trace *owned, const struct trace_steps *steps, int32_t *device_of) {
     const struct trace_reading *reading = steps->reading;
     struct kerf_schedule *schedule = &owned->schedule;
     for (size_t i = 0; i < steps->num_operations; i++) {
@@ -35,7 +39,8 @@ static int32_t most_chunks(const struct kerf_schedule *schedule, int32_t *count)
 }
 
 /* Events of a step are sorted by device and start. */
-static int place_operations(struct owned_run *owned, const struct trace_reading *reading, const struct trace_step *step) {
+static int place_operations(struct owned_trace *owned, const struct trace_reading *reading,
+                            const struct trace_step *step) {
     struct arena *arena = &owned->arena;
     size_t p = (size_t)reading->devices;
     const struct kerf_op **ops = arena_alloc(arena, p, sizeof *ops);
@@ -64,13 +69,13 @@ static int place_operations(struct owned_run *owned, const struct trace_reading 
 }
 
 /* The first maker of each output counts. */
-static void set_maker(struct owned_run *owned, int backward, int32_t stage, int32_t microbatch, int32_t device,
+static void set_maker(struct owned_trace *owned, int backward, int32_t stage, int32_t microbatch, int32_t device,
                       int32_t at) {
     struct trace_place *maker = &owned->maker[order_output(&owned->schedule, backward, stage, microbatch, 0)];
     if (maker->device < 0) *maker = (struct trace_place){device, at};
 }
 
-static int find_makers(struct owned_run *owned) {
+static int find_makers(struct owned_trace *owned) {
     const struct kerf_schedule *schedule = &owned->schedule;
     size_t outputs = order_outputs(&owned->schedule);
     owned->maker = arena_take(&owned->arena, outputs, sizeof *owned->maker);
@@ -84,30 +89,6 @@ static int find_makers(struct owned_run *owned) {
             if (op->kind == KERF_OP_FB) set_maker(owned, 1, op->with_stage, op->with_microbatch, d, k);
         }
     return 1;
-}
-
-static int add_input(const struct owned_run *owned, int32_t device, int32_t at, int backward, int32_t stage,
-                     int32_t microbatch, struct trace_input *ret) {
-    int32_t from_stage = backward ? stage + 1 : stage - 1;
-    if (from_stage < 0 || from_stage >= owned->schedule.stages) return 0;
-    *ret = (struct trace_input){.from = owned->maker[order_output(&owned->schedule, backward, from_stage, microbatch, 0)],
-                              .receive = {NAN, NAN},
-                              .boundary = backward ? stage : from_stage,
-                              .backward = backward};
-    if (owned->receives) ret->receive = owned->receives[device][2 * at + backward];
-    return ret->from.device >= 0 && ret->from.device != device;
-}
-
-int trace_inputs(const struct owned_run *owned, int32_t device, int32_t at, struct trace_input ret_inputs[2]) {
-    const struct kerf_op *op = &owned->schedule.ops[device][at];
-    int count = 0;
-    if (op->kind == KERF_OP_F || op->kind == KERF_OP_FB)
-        count += add_input(owned, device, at, 0, op->stage, op->microbatch, &ret_inputs[count]);
-    if (op->kind == KERF_OP_B || op->kind == KERF_OP_I)
-        count += add_input(owned, device, at, 1, op->stage, op->microbatch, &ret_inputs[count]);
-    if (op->kind == KERF_OP_FB)
-        count += add_input(owned, device, at, 1, op->with_stage, op->with_microbatch, &ret_inputs[count]);
-    return count;
 }
 
 /* ---- Receives --------------------------------------------------------------------------------------------- */
@@ -124,7 +105,7 @@ static int compare_receives(const void *a, const void *b, void *context) {
 }
 
 static struct trace_receive find_receive(struct trace_reading *reading, size_t first, int backward, int32_t stage,
-                                       int32_t microbatch, double start_s) {
+                                         int32_t microbatch, double start_s) {
     const struct trace_event wanted = {
         .end_s = start_s,
         .op = {microbatch, -1, (int16_t)stage, -1, (int16_t)(backward ? TRACE_RECEIVE_B : TRACE_RECEIVE_F), 0},
@@ -146,7 +127,7 @@ static struct trace_receive find_receive(struct trace_reading *reading, size_t f
     return (struct trace_receive){NAN, NAN};
 }
 
-static int place_receives(struct owned_run *owned, struct trace_reading *reading, size_t first) {
+static int place_receives(struct owned_trace *owned, struct trace_reading *reading, size_t first) {
     const struct kerf_schedule *schedule = &owned->schedule;
     if (first == reading->num_events) return 1;
     qsort_r(reading->events + first, reading->num_events - first, sizeof *reading->events, compare_receives, reading);
@@ -170,7 +151,7 @@ static int place_receives(struct owned_run *owned, struct trace_reading *reading
 
 /* ---- The whole -------------------------------------------------------------------------------------------- */
 
-static void sum_up(struct owned_run *owned) {
+static void sum_up(struct owned_trace *owned) {
     const struct kerf_schedule *schedule = &owned->schedule;
     struct kerf_timeline *timeline = &owned->timeline;
     double first = INFINITY, last = 0, busy_sum = 0;
@@ -198,7 +179,7 @@ static void sum_up(struct owned_run *owned) {
     timeline->end_s = (const double *const *)owned->end;
 }
 
-static int sum_up_memory(struct owned_run *owned) {
+static int sum_up_memory(struct owned_trace *owned) {
     const struct kerf_schedule_times nothing = {.forward_s = NULL};
     double *peaks = arena_alloc(&owned->arena, (size_t)owned->schedule.devices, sizeof *peaks);
     for (int32_t d = 0; peaks && d < owned->schedule.devices; d++)
@@ -207,39 +188,39 @@ static int sum_up_memory(struct owned_run *owned) {
     return peaks != NULL;
 }
 
-static void tell_missing(struct owned_run *owned, struct trace_steps *steps, const struct trace_step *taken,
+static void tell_missing(struct owned_trace *owned, struct trace_steps *steps, const struct trace_step *taken,
                          struct kerf_text *notes) {
-    const struct kerf_trace *run = &owned->run;
-    int32_t microbatches = owned->schedule.microbatches, lost = microbatches - run->microbatches_complete;
+    const struct kerf_trace *trace = &owned->trace;
+    int32_t microbatches = owned->schedule.microbatches, lost = microbatches - trace->microbatches_complete;
     if (lost > 0) {
         kerf_text_printf(notes, "%d of %d micro-batches are incomplete: ", lost, microbatches);
         trace_steps_missing(steps, taken, notes);
         kerf_text_add(notes, "\n");
-    } else if (run->steps_left_out > 0) {
+    } else if (trace->steps_left_out > 0) {
         const struct trace_step *first = steps->steps;
         while (first->complete == steps->cells) first++;
-        kerf_text_printf(notes, "%d of %d steps are incomplete and left out: ", run->steps_left_out,
-                         run->steps_left_out + run->steps);
+        kerf_text_printf(notes, "%d of %d steps are incomplete and left out: ", trace->steps_left_out,
+                         trace->steps_left_out + trace->steps);
         trace_steps_missing(steps, first, notes);
         kerf_text_add(notes, "\n");
     }
 }
 
 /* The job's rank of each device, the lowest where replicas share it. */
-static int name_ranks(struct owned_run *owned, const struct trace_reading *reading) {
+static int name_ranks(struct owned_trace *owned, const struct trace_reading *reading) {
     int32_t *rank_of = arena_alloc(&owned->arena, (size_t)reading->devices, sizeof *rank_of);
     for (size_t i = 0; rank_of && i < reading->num_ranks; i++)
         if (reading->ranks[i].device >= 0) rank_of[reading->ranks[i].device] = reading->ranks[i].number;
-    owned->run.rank_of = rank_of;
+    owned->trace.rank_of = rank_of;
     return rank_of != NULL;
 }
 
 /* 1, 0 when memory runs out, or -1 with err. */
-static int fill(struct owned_run *owned, struct trace_steps *steps, const struct trace_step *taken,
+static int fill(struct owned_trace *owned, struct trace_steps *steps, const struct trace_step *taken,
                 struct kerf_error *err) {
     struct trace_reading *reading = steps->reading;
     struct kerf_schedule *schedule = &owned->schedule;
-    struct kerf_trace *run = &owned->run;
+    struct kerf_trace *trace = &owned->trace;
     struct arena *arena = &owned->arena;
     *schedule = (struct kerf_schedule){.name = "measured",
                                        .devices = reading->devices,
@@ -253,9 +234,9 @@ static int fill(struct owned_run *owned, struct trace_steps *steps, const struct
     if (!(device_of && complete && chunks)) return 0;
     place_stages(owned, steps, device_of);
     schedule->chunks = most_chunks(schedule, chunks);
-    run->complete = complete;
-    run->microbatches_complete = trace_steps_complete(steps, taken, complete);
-    if (run->microbatches_complete == 0) {
+    trace->complete = complete;
+    trace->microbatches_complete = trace_steps_complete(steps, taken, complete);
+    if (trace->microbatches_complete == 0) {
         struct kerf_text missing = {0};
         trace_steps_missing(steps, taken, &missing);
         kerf_error_set(err, KERF_EINVALID, "no micro-batch went through all %d stages: %s", reading->stages,
@@ -264,7 +245,7 @@ static int fill(struct owned_run *owned, struct trace_steps *steps, const struct
         return -1;
     }
     tell_missing(owned, steps, taken, &reading->notes);
-    run->step_number = (int32_t)(reading->events[taken->first].step >> 32);
+    trace->step_number = (int32_t)(reading->events[taken->first].step >> 32);
     if (!(place_operations(owned, reading, taken) && find_makers(owned))) return 0;
     if (!place_receives(owned, reading, steps->num_operations) || !name_ranks(owned, reading)) return 0;
     if (!trace_align_clocks(owned, &reading->notes)) return 0;
@@ -272,30 +253,31 @@ static int fill(struct owned_run *owned, struct trace_steps *steps, const struct
     return sum_up_memory(owned);
 }
 
-int32_t trace_build(struct trace_reading *reading, int32_t step, struct kerf_trace **ret_run, struct kerf_error *err) {
+int32_t trace_build(struct trace_reading *reading, int32_t step, struct kerf_trace **ret_trace,
+                    struct kerf_error *err) {
     struct trace_steps steps = {.reading = NULL};
-    struct owned_run *owned = calloc(1, sizeof *owned);
+    struct owned_trace *owned = calloc(1, sizeof *owned);
     const struct trace_step *taken = NULL;
     int done = owned && trace_steps_find(&steps, reading);
     if (done) {
-        taken = trace_steps_take(&steps, step, &owned->run, err);
+        taken = trace_steps_take(&steps, step, &owned->trace, err);
         done = taken ? fill(owned, &steps, taken, err) : -1;
     }
     trace_steps_free(&steps);
     if (done > 0) {
         const char *source = reading->source ? reading->source : "";
-        owned->run.source = arena_strdup(&owned->arena, source);
-        owned->run.notes = arena_strdup(&owned->arena, reading->notes.data ? reading->notes.data : "");
-        done = owned->run.source && owned->run.notes && !reading->notes.failed;
+        owned->trace.source = arena_strdup(&owned->arena, source);
+        owned->trace.notes = arena_strdup(&owned->arena, reading->notes.data ? reading->notes.data : "");
+        done = owned->trace.source && owned->trace.notes && !reading->notes.failed;
     }
     if (done <= 0) {
         int32_t code = done < 0 && err ? err->code : KERF_EINVALID;
-        if (owned) kerf_trace_free(&owned->run);
-        return done == 0 ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for the run") : code;
+        if (owned) kerf_trace_free(&owned->trace);
+        return done == 0 ? error_no_memory(err, "the trace") : code;
     }
-    owned->run.schedule = &owned->schedule;
-    owned->run.timeline = &owned->timeline;
-    owned->run.ranks_left_out = reading->ranks_left_out;
-    *ret_run = &owned->run;
+    owned->trace.schedule = &owned->schedule;
+    owned->trace.timeline = &owned->timeline;
+    owned->trace.ranks_left_out = reading->ranks_left_out;
+    *ret_trace = &owned->trace;
     return KERF_OK;
 }

@@ -10,9 +10,11 @@
  * what NTP computes, from the fastest message of each way. Bounds that contradict each other are a cycle of negative
  * length. Bellman-Ford finds both paths and it; there are two edges for each boundary between stages.
  */
+#include "trace/trace_clock.h"
+
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include "trace/trace_owned.h"
 
 /* The least time from maker to user over a boundary between stages, one way. */
 struct edge {
@@ -21,35 +23,24 @@ struct edge {
 };
 
 struct clocks {
-    struct owned_run *owned;
+    struct owned_trace *owned;
     struct edge *edges; /* [2 * stages] */
     int32_t num_edges;
-    double *after, *before; /* [devices] D(0, d), D(d, 0) */
-    double tolerance_s;     /* of what times are rounded to */
+    double *after, *before;   /* [devices] D(0, d), D(d, 0) */
+    double tolerance_s;       /* of what times are rounded to */
     struct trace_place worst; /* the user that starts the most before its input */
     struct trace_place worst_maker;
     double worst_s;
 };
 
-void trace_shift(struct owned_run *owned, int32_t device, double by_s) {
-    for (int32_t k = 0; k < owned->schedule.num_ops[device]; k++) {
-        owned->start[device][k] -= by_s;
-        owned->end[device][k] -= by_s;
-        for (int part = 0; owned->receives && part < 2; part++) {
-            owned->receives[device][2 * k + part].posted_s -= by_s;
-            owned->receives[device][2 * k + part].arrived_s -= by_s;
-        }
-    }
-}
-
 /* The latest that an operation's input can have been there. */
-static double used_s(const struct owned_run *owned, int32_t device, int32_t at, const struct trace_input *input) {
+static double used_s(const struct owned_trace *owned, int32_t device, int32_t at, const struct trace_input *input) {
     double start_s = owned->start[device][at];
     return isnan(input->receive.arrived_s) ? start_s : fmin(start_s, input->receive.arrived_s);
 }
 
 static void measure(struct clocks *clocks) {
-    struct owned_run *owned = clocks->owned;
+    struct owned_trace *owned = clocks->owned;
     struct trace_input inputs[2];
     double longest_s = 0;
     for (int32_t d = 0; d < owned->schedule.devices; d++)
@@ -106,7 +97,7 @@ static int align(struct clocks *clocks, double *offset_s) {
 
 /* Whether every operation ends after its inputs were made, as it does when it was recorded with its wait for them. */
 static int could_be_waits(const struct clocks *clocks) {
-    const struct owned_run *owned = clocks->owned;
+    const struct owned_trace *owned = clocks->owned;
     struct trace_input inputs[2];
     for (int32_t d = 0; d < owned->schedule.devices; d++)
         for (int32_t k = 0; k < owned->schedule.num_ops[d]; k++)
@@ -119,7 +110,7 @@ static int could_be_waits(const struct clocks *clocks) {
 
 /* Operations keep the order of their starts. */
 static void cut_waits(struct clocks *clocks) {
-    struct owned_run *owned = clocks->owned;
+    struct owned_trace *owned = clocks->owned;
     struct trace_input inputs[2];
     for (int32_t d = 0; d < owned->schedule.devices; d++)
         for (int32_t k = owned->schedule.num_ops[d]; k-- > 0;) {
@@ -137,11 +128,11 @@ static void tell(const struct clocks *clocks, const double *offset_s, struct ker
     int32_t furthest = 0;
     for (int32_t d = 0; d < schedule->devices; d++)
         if (fabs(offset_s[d]) > fabs(offset_s[furthest])) furthest = d;
-    if (clocks->owned->run.clocks == KERF_CLOCKS_ALIGNED) {
+    if (clocks->owned->trace.clocks == KERF_CLOCKS_ALIGNED) {
         kerf_text_add(notes, "clocks differ and were aligned, device ");
         kerf_text_printf(notes, "%d's by ", furthest);
         kerf_text_seconds(notes, fabs(offset_s[furthest]));
-    } else if (clocks->owned->run.clocks == KERF_CLOCKS_WAITS) {
+    } else if (clocks->owned->trace.clocks == KERF_CLOCKS_WAITS) {
         kerf_text_add(notes, "operations were recorded with the wait for their inputs, which is cut off");
     } else {
         kerf_text_add(notes, "no clock offsets put every operation behind its inputs, and times are as measured");
@@ -155,7 +146,7 @@ static void tell(const struct clocks *clocks, const double *offset_s, struct ker
     kerf_text_printf(notes, " on device %d ends\n", clocks->worst_maker.device);
 }
 
-int trace_align_clocks(struct owned_run *owned, struct kerf_text *notes) {
+int trace_align_clocks(struct owned_trace *owned, struct kerf_text *notes) {
     size_t p = (size_t)owned->schedule.devices;
     struct clocks clocks = {.owned = owned, .num_edges = 2 * owned->schedule.stages};
     double *offset_s = arena_alloc(&owned->arena, p, sizeof *offset_s);
@@ -166,17 +157,17 @@ int trace_align_clocks(struct owned_run *owned, struct kerf_text *notes) {
         clocks.before = clocks.after + p;
         for (int32_t e = 0; e < clocks.num_edges; e++) clocks.edges[e].from = -1;
         measure(&clocks);
-        owned->run.clocks = clocks.worst_s >= -clocks.tolerance_s ? KERF_CLOCKS_AGREE
-                            : align(&clocks, offset_s)            ? KERF_CLOCKS_ALIGNED
-                            : could_be_waits(&clocks)             ? KERF_CLOCKS_WAITS
-                                                                  : KERF_CLOCKS_CONTRADICT;
-        int aligned = owned->run.clocks == KERF_CLOCKS_ALIGNED;
+        owned->trace.clocks = clocks.worst_s >= -clocks.tolerance_s ? KERF_CLOCKS_AGREE
+                              : align(&clocks, offset_s)            ? KERF_CLOCKS_ALIGNED
+                              : could_be_waits(&clocks)             ? KERF_CLOCKS_WAITS
+                                                                    : KERF_CLOCKS_CONTRADICT;
+        int aligned = owned->trace.clocks == KERF_CLOCKS_ALIGNED;
         for (size_t d = 0; d < p && !aligned; d++) offset_s[d] = 0;
-        if (owned->run.clocks != KERF_CLOCKS_AGREE) tell(&clocks, offset_s, notes);
+        if (owned->trace.clocks != KERF_CLOCKS_AGREE) tell(&clocks, offset_s, notes);
         for (int32_t d = 0; d < owned->schedule.devices && aligned; d++) trace_shift(owned, d, offset_s[d]);
-        if (owned->run.clocks == KERF_CLOCKS_WAITS) cut_waits(&clocks);
+        if (owned->trace.clocks == KERF_CLOCKS_WAITS) cut_waits(&clocks);
     }
-    owned->run.offset_s = offset_s;
+    owned->trace.offset_s = offset_s;
     free(clocks.edges);
     free(clocks.after);
     return good;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run while it is read: what each rank's file says happened, whatever its format. To add a format, write a file like
+ * A trace while it is read: what each rank's file says happened, whatever its format. To add a format, write a file like
  * trace_megatron.c and put it into the list in trace.c.
  */
-#ifndef KERF_TRACE_RUN_EVENTS_H
-#define KERF_TRACE_RUN_EVENTS_H
+#ifndef KERF_TRACE_TRACE_EVENTS_H
+#define KERF_TRACE_TRACE_EVENTS_H
 
 #include "base/arena.h"
 #include "kerf/trace.h"
+#include "trace/trace_files.h"
 
 enum { TRACE_DEVICES_MAX = 4096, TRACE_STAGES_MAX = 32767, TRACE_MICROBATCHES_MAX = 1 << 20 };
 
@@ -56,11 +57,6 @@ struct trace_reading {
     int32_t next_stage; /* a stage that somebody sends to, which must exist; 0: none */
 };
 
-struct trace_file {
-    const char *path, *name; /* name: without folders */
-    int32_t selected;
-};
-
 struct trace_format {
     const char *source;
     const char *expected; /* file names, for errors */
@@ -92,12 +88,5 @@ void trace_reading_free(struct trace_reading *reading);
 /* Sets stages (at least as many as are set) and microbatches to what the operations name; KERF_EINVALID when they name
  * far more than there are operations. */
 int32_t trace_measure(struct trace_reading *reading, struct kerf_error *err);
-
-/* The files of a folder whose name ends with .json, sorted by name, or the one file; in the arena. */
-int32_t trace_files_list(const char *path, struct arena *arena, struct trace_file **ret_files, size_t *ret_count,
-                       struct kerf_error *err);
-
-/* Makes the run of what was read. */
-int32_t trace_build(struct trace_reading *reading, int32_t step, struct kerf_trace **ret_run, struct kerf_error *err);
 
 #endif

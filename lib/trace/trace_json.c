@@ -14,13 +14,13 @@
 #include "base/input.h"
 
 struct scan {
-    struct trace_place place;
+    struct text_place place;
     const struct trace_visitor *visitor;
     int wanted; /* of the value that was skipped last */
     int found;
 };
 
-int32_t trace_fail(const struct trace_place *place, int32_t code, struct kerf_error *err, const char *format, ...) {
+int32_t trace_fail(const struct text_place *place, int32_t code, struct kerf_error *err, const char *format, ...) {
     char message[sizeof err->message];
     va_list args;
     va_start(args, format);

@@ -73,7 +73,7 @@ static int32_t check_name(const struct trace_file *file, struct rank_name *ret, 
     return code == KERF_OK ? KERF_OK : fail(file->path, err, code);
 }
 
-/* All files are of one run; the lowest replica stands for the others. */
+/* All files are of one trace; the lowest replica stands for the others. */
 static int32_t survey(const struct trace_file *files, size_t count, struct rank_name *ret_lowest,
                       struct kerf_error *err) {
     struct rank_name first = {0}, name = {0};
@@ -85,7 +85,7 @@ static int32_t survey(const struct trace_file *files, size_t count, struct rank_
         if (first_path == NULL) first = name, first_path = files[i].path;
         if (name.p != first.p || name.v != first.v) {
             kerf_error_set(err, KERF_EINVALID,
-                           "PP%d VPP%d beside a file of PP%d VPP%d: keep the files of one run in a folder", name.p,
+                           "PP%d VPP%d beside a file of PP%d VPP%d: keep the files of one trace in a folder", name.p,
                            name.v, first.p, first.v);
             return fail(files[i].path, err, KERF_EINVALID);
         }
@@ -110,7 +110,7 @@ static int32_t select_files(struct trace_file *files, size_t count, const char *
     int32_t code = survey(files, count, &lowest, err);
     if (code != KERF_OK) return code;
     const struct trace_file **of_rank = calloc((size_t)lowest.p, sizeof *of_rank);
-    if (of_rank == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the names of the run's files");
+    if (of_rank == NULL) return error_no_memory(err, "the names of the trace's files");
     for (size_t i = 0; i < count && code == KERF_OK; i++) {
         files[i].selected =
             recognises(files[i].name) && parse_name(files[i].name, &name) && name.replica == lowest.replica;
@@ -149,7 +149,7 @@ static int32_t check_key(const struct json_object *file, const char *key, int pa
                          const struct rank_name *name, struct kerf_error *err) {
     if (parsed < 0)
         return json_fail(file, key, KERF_EUNKNOWN, err,
-                         "\"%.64s\" is no timer of a run with VPP%d, whose are like \"%s\"", key, name->v,
+                         "\"%.64s\" is no timer of a trace with VPP%d, whose are like \"%s\"", key, name->v,
                          name->v > 1 ? "forward-1-3-start\" (chunk 1, micro-batch 3)" : "forward-3-start\"");
     if (timer->chunk >= name->v)
         return json_fail(file, key, KERF_EINVALID, err, "chunk %d of VPP%d: there are chunks 0 to %d", timer->chunk,
@@ -210,7 +210,7 @@ static int32_t read_key(struct trace_reading *reading, const struct json_object 
                timer.backward ? KERF_OP_B : KERF_OP_F, 0},
         .rank = rank,
     };
-    return trace_add_event(reading, &event) ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the run");
+    return trace_add_event(reading, &event) ? KERF_OK : error_no_memory(err, "the trace");
 }
 
 static int32_t read_megatron(struct trace_reading *reading, const struct trace_file *trace_file, const char *text,
@@ -225,7 +225,7 @@ static int32_t read_megatron(struct trace_reading *reading, const struct trace_f
     struct trace_rank rank = {
         .file = trace_file->path, .number = name.rank, .device = name.pp_rank, .file_index = reading->files};
     int32_t index = trace_add_rank(reading, &rank);
-    if (index < 0) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the run");
+    if (index < 0) return error_no_memory(err, "the trace");
     reading->devices = name.p;
     reading->stages = name.p * name.v;
     reading->traces++;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What stands behind a kerf_trace, and which operation makes what another needs. */
-#ifndef KERF_TRACE_RUN_OWNED_H
-#define KERF_TRACE_RUN_OWNED_H
+#ifndef KERF_TRACE_TRACE_OWNED_H
+#define KERF_TRACE_TRACE_OWNED_H
 
 #include "base/arena.h"
 #include "kerf/trace.h"
@@ -16,12 +16,12 @@ struct trace_place {
     int32_t device, at;
 };
 
-struct owned_run {
-    struct kerf_trace run;
+struct owned_trace {
+    struct kerf_trace trace;
     struct arena arena;
     struct kerf_schedule schedule;
     struct kerf_timeline timeline;
-    double **start, **end;         /* [devices][num_ops] */
+    double **start, **end;           /* [devices][num_ops] */
     struct trace_receive **receives; /* [devices][2 * num_ops] of the forward and the backward part; NULL: none */
     struct trace_place *maker;       /* [2 * stages * microbatches] by order_output */
 };
@@ -34,14 +34,10 @@ struct trace_input {
     int backward;
 };
 
-/* The inputs of an operation from other devices whose makers are in the run, two at most. */
-int trace_inputs(const struct owned_run *owned, int32_t device, int32_t at, struct trace_input ret_inputs[2]);
+/* The inputs of an operation from other devices whose makers are in the trace, two at most. */
+int trace_inputs(const struct owned_trace *owned, int32_t device, int32_t at, struct trace_input ret_inputs[2]);
 
 /* Subtracts from all times of a device. */
-void trace_shift(struct owned_run *owned, int32_t device, double by_s);
-
-/* Shifts clocks or cuts waits off where operations start before their inputs; sets run.clocks and run.offset_s. Tells
- * in notes what it did. 0 when memory runs out. */
-int trace_align_clocks(struct owned_run *owned, struct kerf_text *notes);
+void trace_shift(struct owned_trace *owned, int32_t device, double by_s);
 
 #endif

@@ -3,29 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "base/error.h"
 
 enum { SEEN_F = 1, SEEN_B = 2, SEEN_I = 4, SEEN_W = 8, SEEN_TWICE = 16 };
-
-int32_t trace_measure(struct trace_reading *reading, struct kerf_error *err) {
-    int64_t ops = 0, stages = reading->stages, microbatches = 0;
-    for (size_t i = 0; i < reading->num_events; i++) {
-        const struct kerf_op *op = &reading->events[i].op;
-        if (!trace_is_operation(&reading->events[i])) continue;
-        ops += op->kind == KERF_OP_FB ? 2 : 1;
-        if (op->stage >= stages) stages = op->stage + 1;
-        if (op->with_stage >= stages) stages = op->with_stage + 1;
-        if (op->microbatch >= microbatches) microbatches = op->microbatch + 1;
-        if (op->with_microbatch >= microbatches) microbatches = op->with_microbatch + 1;
-    }
-    /* What is allocated follows what was read. */
-    if (stages * microbatches > 16 * ops + 4096)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "%lld operations that reach stage %lld and micro-batch %lld: most are missing",
-                              (long long)ops, (long long)stages - 1, (long long)microbatches - 1);
-    reading->stages = (int32_t)stages;
-    reading->microbatches = (int32_t)microbatches;
-    return KERF_OK;
-}
 
 /* ---- Order ------------------------------------------------------------------------------------------------ */
 
@@ -151,24 +131,24 @@ static const struct trace_step *complete_step(struct trace_steps *steps, int32_t
     return &steps->steps[taken];
 }
 
-const struct trace_step *trace_steps_take(struct trace_steps *steps, int32_t number, struct kerf_trace *run,
-                                      struct kerf_error *err) {
-    run->steps = (int32_t)steps->num_complete;
-    run->steps_left_out = (int32_t)(steps->num_steps - steps->num_complete);
-    run->step = -1;
-    if (number < -1 || number >= run->steps) {
-        if (run->steps > 0)
-            kerf_error_set(err, KERF_EINVALID, "step %d: the run has complete steps 0 to %d", number, run->steps - 1);
+const struct trace_step *trace_steps_take(struct trace_steps *steps, int32_t number, struct kerf_trace *trace,
+                                          struct kerf_error *err) {
+    trace->steps = (int32_t)steps->num_complete;
+    trace->steps_left_out = (int32_t)(steps->num_steps - steps->num_complete);
+    trace->step = -1;
+    if (number < -1 || number >= trace->steps) {
+        if (trace->steps > 0)
+            kerf_error_set(err, KERF_EINVALID, "step %d: the trace has complete steps 0 to %d", number, trace->steps - 1);
         else if (number != -1)
             kerf_error_set(err, KERF_EINVALID,
-                           "step %d: no step of the run is complete; without a number the fullest is "
+                           "step %d: no step of the trace is complete; without a number the fullest is "
                            "taken",
                            number);
-        if (run->steps > 0 || number != -1) return NULL;
+        if (trace->steps > 0 || number != -1) return NULL;
     }
-    if (run->steps > 0) {
-        const struct trace_step *taken = complete_step(steps, number, &run->step);
-        if (taken == NULL) kerf_error_set(err, KERF_ENOMEM, "not enough memory for the run");
+    if (trace->steps > 0) {
+        const struct trace_step *taken = complete_step(steps, number, &trace->step);
+        if (taken == NULL) error_no_memory(err, "the trace");
         return taken;
     }
     const struct trace_step *fullest = steps->steps;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The steps of a run, and which of its micro-batches are complete. */
-#ifndef KERF_TRACE_RUN_STEPS_H
-#define KERF_TRACE_RUN_STEPS_H
+/* The steps of a trace, and which of its micro-batches are complete. */
+#ifndef KERF_TRACE_TRACE_STEPS_H
+#define KERF_TRACE_TRACE_STEPS_H
 
 #include "trace/trace_events.h"
 
@@ -24,10 +24,10 @@ struct trace_steps {
 int trace_steps_find(struct trace_steps *steps, struct trace_reading *reading);
 void trace_steps_free(struct trace_steps *steps);
 
-/* The complete step of this number, or for -1 of median makespan; where none is complete the fullest. The run's steps,
+/* The complete step of this number, or for -1 of median makespan; where none is complete the fullest. The trace's steps,
  * steps_left_out and step are set. NULL with err. */
-const struct trace_step *trace_steps_take(struct trace_steps *steps, int32_t number, struct kerf_trace *run,
-                                      struct kerf_error *err);
+const struct trace_step *trace_steps_take(struct trace_steps *steps, int32_t number, struct kerf_trace *trace,
+                                          struct kerf_error *err);
 
 /* Sets complete[microbatch] of a step and returns how many are. */
 int32_t trace_steps_complete(struct trace_steps *steps, const struct trace_step *step, int32_t *complete);

@@ -4,15 +4,18 @@
  * user_annotation (CPU) and gpu_user_annotation, "ts" and "dur" in microseconds, "ts" counted from
  * baseTimeNanoseconds where the trace has one. The rank is that of "distributedInfo", else of the file's name, else
  * files count; a file with several processes has a rank in each.
+ *
+ * The names of ranges (torch/distributed/pipelining/schedules.py: _get_profiler_function_name is "PP:" and the action,
+ * _Action.__repr__) are stage, type and micro-batch, and two of them in "(...;...)OVERLAP_F_B". torch.profiler adds
+ * ProfilerStep#N.
  */
-#include "trace/trace_torch.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/input.h"
+#include "base/error.h"
 #include "trace/trace_json.h"
+#include "trace/trace_torch_ranks.h"
 
 static const double LARGEST_US = 1e18;
 
@@ -36,15 +39,94 @@ static int32_t select_all(struct trace_file *files, size_t count, const char *fo
     return KERF_OK;
 }
 
-static int32_t out_of_memory(struct kerf_error *err) {
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the run");
+static int32_t out_of_memory(struct kerf_error *err) { return error_no_memory(err, "the trace"); }
+
+/* ---- Names ------------------------------------------------------------------------------------------------ */
+
+static int take_number(const char **at, int32_t most, int32_t *ret) {
+    const char *c = *at;
+    int32_t value = 0;
+    for (; *c >= '0' && *c <= '9'; c++) {
+        value = value * 10 + (*c - '0');
+        if (value > most) return 0;
+    }
+    if (c == *at) return 0;
+    *at = c;
+    *ret = value;
+    return 1;
+}
+
+static int take(const char **at, const char *word) {
+    size_t length = strlen(word);
+    if (strncmp(*at, word, length) != 0) return 0;
+    *at += length;
+    return 1;
+}
+
+/* Longer types before those that they begin with. */
+static const struct {
+    const char *name;
+    int16_t kind;
+    int8_t sends; /* to the stage behind (1) or before (-1) */
+} TYPES[] = {
+    {"SEND_F", TRACE_NOTHING, 1},
+    {"SEND_B", TRACE_NOTHING, -1},
+    {"RECV_F", TRACE_RECEIVE_F, 0},
+    {"RECV_B", TRACE_RECEIVE_B, 0},
+    {"UNSHARD", TRACE_NOTHING, 0},
+    {"RESHARD", TRACE_NOTHING, 0},
+    {"REDUCE_GRAD", TRACE_NOTHING, 0},
+    {"BW", TRACE_OLD_WHOLE, 0},
+    {"F", KERF_OP_F, 0},
+    {"B", KERF_OP_B, 0},
+    {"I", KERF_OP_I, 0},
+    {"W", KERF_OP_W, 0},
+};
+enum { NUM_TYPES = sizeof TYPES / sizeof *TYPES };
+
+/* "3F12" */
+static int take_action(const char **at, struct kerf_op *ret, int32_t *ret_next_stage) {
+    int32_t stage, microbatch = -1;
+    if (!take_number(at, TRACE_STAGES_MAX - 1, &stage)) return 0;
+    size_t type = 0;
+    while (type < NUM_TYPES && !take(at, TYPES[type].name)) type++;
+    if (type == NUM_TYPES) return 0;
+    int numbered = take_number(at, TRACE_MICROBATCHES_MAX - 1, &microbatch);
+    if (!numbered && TYPES[type].kind != TRACE_NOTHING) return 0;
+    *ret = (struct kerf_op){microbatch, -1, (int16_t)stage, -1, TYPES[type].kind, 0};
+    *ret_next_stage = TYPES[type].sends > 0 ? stage + 1 : 0;
+    return 1;
+}
+
+/* "(0F7;7B3)OVERLAP_F_B", its parts in either order. */
+static int take_overlap(const char **at, struct kerf_op *ret) {
+    struct kerf_op first, second;
+    int32_t ignored;
+    if (!take(at, "(") || !take_action(at, &first, &ignored) || !take(at, ";")) return 0;
+    if (!take_action(at, &second, &ignored) || !take(at, ")OVERLAP_F_B")) return 0;
+    const struct kerf_op *f = first.kind == KERF_OP_F ? &first : &second, *b = f == &first ? &second : &first;
+    if (f->kind != KERF_OP_F || b->kind != KERF_OP_B) return 0;
+    *ret = (struct kerf_op){f->microbatch, b->microbatch, f->stage, b->stage, KERF_OP_FB, 0};
+    return 1;
+}
+
+/* What the name of a range says, "PP:1F3" or "ProfilerStep#4": 1 and the operation, its kind TRACE_NOTHING for what is of
+ * no interest (sends with *ret_next_stage, UNSHARD, ...); 0 when the name is of another kind. */
+static int parse_name(const char *name, struct kerf_op *ret_op, int32_t *ret_next_stage) {
+    *ret_next_stage = 0;
+    if (take(&name, "ProfilerStep#")) {
+        *ret_op = (struct kerf_op){0, -1, 0, -1, TRACE_STEP, 0};
+        return take_number(&name, INT32_MAX / 16, &ret_op->microbatch) && *name == 0;
+    }
+    if (!take(&name, "PP:")) return 0;
+    return (*name == '(' ? take_overlap(&name, ret_op) : take_action(&name, ret_op, ret_next_stage)) && *name == 0;
 }
 
 /* ---- Events ----------------------------------------------------------------------------------------------- */
 
 /* A number, also in quotes, as some writers put it. */
 static int32_t read_time(const json_t *event, const char *key, const char *name, double least, double *ret,
-                         const struct trace_place *place, struct kerf_error *err) {
+                         const struct text_place *place, struct kerf_error *err) {
     const json_t *json = json_object_get(event, key);
     const char *string = json_string_value(json);
     char *end = NULL;
@@ -78,7 +160,7 @@ static double track(const json_t *event, const char *key) {
     return fabs(value) < 1e9 ? value : 0;
 }
 
-static int32_t read_event(void *context, const json_t *event, const struct trace_place *place, struct kerf_error *err) {
+static int32_t read_event(void *context, const json_t *event, const struct text_place *place, struct kerf_error *err) {
     struct torch_file *file = context;
     struct trace_reading *reading = file->reading;
     const char *name = json_string_value(json_object_get(event, "name"));
@@ -89,7 +171,7 @@ static int32_t read_event(void *context, const json_t *event, const struct trace
     double ts = 0, dur = 0;
     if (name == NULL || phase == NULL || strcmp(phase, "X") != 0) return KERF_OK;
     if (category && !read.on_gpu && strcmp(category, "user_annotation") != 0) return KERF_OK;
-    if (!torch_parse_name(name, &read.op, &next_stage)) return KERF_OK;
+    if (!parse_name(name, &read.op, &next_stage)) return KERF_OK;
     if (next_stage > reading->next_stage) reading->next_stage = next_stage;
     if (read.op.kind == TRACE_NOTHING) return KERF_OK;
     int32_t code = read_time(event, "ts", name, -INFINITY, &ts, place, err);
@@ -118,8 +200,8 @@ static int32_t read_distributed(struct torch_file *file, const char *value, size
     return KERF_OK;
 }
 
-static int32_t read_base_time(struct torch_file *file, const char *value, size_t length,
-                              const struct trace_place *place, struct kerf_error *err) {
+static int32_t read_base_time(struct torch_file *file, const char *value, size_t length, const struct text_place *place,
+                              struct kerf_error *err) {
     char digits[24];
     char *end = digits;
     if (length < sizeof digits) {
@@ -134,7 +216,7 @@ static int32_t read_base_time(struct torch_file *file, const char *value, size_t
 }
 
 static int32_t read_member(void *context, const char *key, size_t key_length, const char *value, size_t length,
-                           const struct trace_place *place, struct kerf_error *err) {
+                           const struct text_place *place, struct kerf_error *err) {
     if (is_key(key, key_length, "distributedInfo")) return read_distributed(context, value, length);
     if (is_key(key, key_length, "baseTimeNanoseconds")) return read_base_time(context, value, length, place, err);
     return KERF_OK;
@@ -162,8 +244,8 @@ static void rebase(struct torch_file *file) {
     }
 }
 
-static int32_t read_torch(struct trace_reading *reading, const struct trace_file *trace_file, const char *text, size_t length,
-                          struct kerf_error *err) {
+static int32_t read_torch(struct trace_reading *reading, const struct trace_file *trace_file, const char *text,
+                          size_t length, struct kerf_error *err) {
     static const char *const words[] = {"PP:", "ProfilerStep#"};
     struct torch_file file = {.reading = reading,
                               .path = trace_file->path,

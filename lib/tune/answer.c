@@ -5,8 +5,8 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include "tune/normal.h"
-#include "tune/study.h"
+#include "tune/statistics.h"
+#include "tune/tune_policy.h"
 
 enum { REPEATS_THAT_AGREE = 2 }; /* so many, all without a difference: the program has no noise */
 
@@ -27,7 +27,7 @@ static void plain_estimate(const struct kerf_tune_study *study, const struct tal
                                       .mean = NAN,
                                       .observed_mean = NAN,
                                       .interval = {NAN, NAN},
-                                      .bound = tally->censored ? tally->most : NAN,
+                                      .bound = tally->censored ? tally->bound : NAN,
                                       .probability_within = NAN,
                                       .probability_within_margin = NAN,
                                       .reason = tally->skipped ? tally->skipped : ""};
@@ -46,7 +46,7 @@ static int32_t best_mean(const struct kerf_tune_study *study) {
     int32_t best = -1, is_best_open = 0;
     double sign = study->question.maximize ? -1 : 1;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
-        int32_t is_open = tune_is_open(study, i);
+        int32_t is_open = history_is_open(study, i);
         if (study->tallies[i].values == 0 || is_open < is_best_open) continue;
         if (best < 0 || is_open > is_best_open || sign * study->tallies[i].mean < sign * study->tallies[best].mean) {
             best = i;
@@ -83,18 +83,18 @@ static void write_reason(const struct kerf_tune_study *study, struct kerf_tune_a
         snprintf(answer->reason, sizeof answer->reason, "nothing was measured");
         return;
     }
-    tune_words(study, answer->best, best, sizeof best);
-    tune_words(study, answer->recommended, recommended, sizeof recommended);
+    history_setting(study, answer->best, best, sizeof best);
+    history_setting(study, answer->recommended, recommended, sizeof recommended);
     const struct kerf_tune_estimate *of = &study->estimates[answer->recommended];
     if (answer->recommended != answer->best)
         snprintf(answer->reason, sizeof answer->reason, "preferred to %s and within %g %% of the best with %s", best,
-                 100 * study->question.margin, tune_chance(of->probability_within_margin, chance));
+                 100 * study->question.margin, policy_chance(of->probability_within_margin, chance));
     else if (isnan(of->probability_within))
         snprintf(answer->reason, sizeof answer->reason, "the best mean of %d observation%s", (int)answer->observations,
                  answer->observations == 1 ? "" : "s");
     else
         snprintf(answer->reason, sizeof answer->reason, "within %g %% of the best with %s",
-                 100 * study->question.within, tune_chance(of->probability_within, chance));
+                 100 * study->question.within, policy_chance(of->probability_within, chance));
 }
 
 /* What a model says beyond what is known: a setting that will not run takes no time, and one that was stopped takes no
@@ -136,6 +136,8 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
                                       .censored = study->num_censored,
                                       .failed = study->num_failed,
                                       .disturbed = study->num_disturbed,
+                                      .earlier = study->num_earlier,
+                                      .earlier_dropped = study->num_dropped,
                                       .open = study->num_open,
                                       .looked_at = study->space->num_settings,
                                       .noise = noise,

@@ -3,7 +3,7 @@
  * The policy `best_bub`: how the program best_bub searches. The default first, then suggestions of a tree-structured
  * Parzen estimator, a parameter at a time; CHUNKS runs of each setting one after the other, stopped as soon as the best
  * of them is worse than the median of the trials before at the same run, and each run at CUT times the mean of the best
- * trial; the answer is the lowest mean. Out of sqrt-like care for small grids it takes
+ * trial; the answer is the lowest mean. The number of its trials is
  *
  *     v = n_1 (n_2 / 2),    trials = max(min(10, v), min(5 log2 v, v)),    suggestions <= 10 trials
  *
@@ -11,20 +11,26 @@
  * estimator as infinitely bad, a forbidden suggestion counts as a trial, a setting suggested again is answered from
  * what is known, and the default is never told to the estimator.
  *
+ * The estimator is Bergstra et al., "Algorithms for Hyper-Parameter Optimization", 2011, with the choices that Optuna made:
+ * each trial is a normal kernel, cut at the ends of the range, whose width is the larger distance to its neighbours but
+ * no less than the range / min(100, 1 + trials), beside one wide kernel for what is not known; of CANDIDATES draws from
+ * the good the one with the largest ratio good / bad is taken. On words a kernel is a count with one wide kernel beside
+ * it. It is an approximation of Optuna's: the random numbers are others.
+ *
  * Its history is worked through in the order of the observations, so that a restored study goes on as it would have.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tune/order_statistic.h"
-#include "tune/parzen.h"
-#include "tune/study.h"
+#include "base/error.h"
+#include "tune/statistics.h"
+#include "tune/tune_policy.h"
 
-enum { CHUNKS = 5, STARTUP = 10, ATTEMPTS = 10 };
+enum { CHUNKS = 5, STARTUP = 10, ATTEMPTS = 10, CANDIDATES = 24, TRIALS_MAX = 2048 };
 static const double CUT = 2.5;
 
 struct trial {
-    const int32_t *values; /* of the parameters, indexes; NULL: the estimator does not learn from it */
+    const int32_t *values; /* of the parameters, indexes; NULL: the estimator is not told of it */
     int32_t setting;       /* -1: forbidden */
     int32_t runs, complete;
     double run[CHUNKS], mean; /* INFINITY: pruned or failed */
@@ -46,17 +52,12 @@ static int32_t trials_wanted(const struct kerf_tune_space *space) {
     return (int32_t)fmax(fmin(10, v), fmin(floor(5 * log2(v)), v));
 }
 
-static int32_t most(const struct kerf_tune_study *study) {
-    (void)study;
-    return INT32_MAX;
-}
-
 static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
     struct arena *arena = &study->arena;
     const struct kerf_tune_space *space = study->space;
     struct state *state = arena_alloc(arena, 1, sizeof *state);
     study->state = state;
-    if (state == NULL) return tune_no_memory(err);
+    if (state == NULL) return error_no_memory(err, "a study");
     state->wanted = trials_wanted(space);
     state->capacity = ATTEMPTS * state->wanted + 1;
     size_t capacity = (size_t)state->capacity, widest = 1;
@@ -68,7 +69,8 @@ static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
     state->bad = arena_alloc(arena, capacity, sizeof *state->bad);
     state->work = arena_alloc(arena, 2 * widest, sizeof *state->work);
     state->idle = 1;
-    return state->trials && state->values && state->good && state->bad && state->work ? KERF_OK : tune_no_memory(err);
+    return state->trials && state->values && state->good && state->bad && state->work ? KERF_OK
+                                                                                      : error_no_memory(err, "a study");
 }
 
 /* ---- Trials ------------------------------------------------------------------------------------------------ */
@@ -79,9 +81,9 @@ static double signed_value(const struct kerf_tune_study *study, double value) {
 
 /* Median over earlier trials of what they showed at this run; NAN: none got so far. */
 static double median_at(const struct state *state, int32_t run) {
-    double of[2048];
+    double of[TRIALS_MAX];
     int32_t count = 0;
-    for (int32_t i = 0; i + 1 < state->num_trials && count < 2048; i++)
+    for (int32_t i = 0; i + 1 < state->num_trials && count < TRIALS_MAX; i++)
         if (state->trials[i].runs > run) of[count++] = state->trials[i].run[run];
     if (count == 0) return NAN;
     return 0.5 * (order_statistic(of, count, (count - 1) / 2) + order_statistic(of, count, count / 2));
@@ -102,7 +104,8 @@ static void complete(struct state *state, struct trial *trial, double mean) {
     state->idle = 1;
 }
 
-static void learn(const struct kerf_tune_study *study, struct state *state, const struct kerf_tune_observation *o) {
+static void take_observation(const struct kerf_tune_study *study, struct state *state,
+                             const struct kerf_tune_observation *o) {
     struct trial *trial = &state->trials[state->num_trials - 1];
     double least = INFINITY, sum = 0;
     if (o->disturbed || o->warmup) return;
@@ -120,6 +123,55 @@ static void learn(const struct kerf_tune_study *study, struct state *state, cons
         complete(state, trial, sum / CHUNKS);
     else if (least > median)
         complete(state, trial, INFINITY);
+}
+
+/* ---- The Parzen estimator ------------------------------------------------------------------------------------ */
+
+static double width_of(int32_t num_values, const int32_t *trials, int32_t count, int32_t i) {
+    double low = -0.5, high = num_values - 0.5, left = low, right = high;
+    for (int32_t k = 0; k < count; k++) {
+        if (trials[k] < trials[i]) left = fmax(left, trials[k]);
+        if (trials[k] > trials[i]) right = fmin(right, trials[k]);
+    }
+    double least = (high - low) / fmin(100, 1 + count);
+    return fmin(fmax(fmax(trials[i] - left, right - trials[i]), least), high - low);
+}
+
+/* Adds a kernel of this centre and width, cut to the range, to density [num_values]. */
+static void add_kernel(double *density, int32_t num_values, double centre, double width) {
+    double whole = normal_cdf((num_values - 0.5 - centre) / width) - normal_cdf((-0.5 - centre) / width);
+    for (int32_t v = 0; v < num_values; v++)
+        density[v] += (normal_cdf((v + 0.5 - centre) / width) - normal_cdf((v - 0.5 - centre) / width)) / whole;
+}
+
+static void fill(double *density, int32_t num_values, int32_t unordered, const int32_t *trials, int32_t count) {
+    for (int32_t v = 0; v < num_values; v++) density[v] = unordered ? 1.0 / num_values : 0;
+    if (!unordered) add_kernel(density, num_values, 0.5 * (num_values - 1), num_values);
+    for (int32_t i = 0; i < count; i++) {
+        if (unordered)
+            density[trials[i]] += 1;
+        else
+            add_kernel(density, num_values, trials[i], width_of(num_values, trials, count, i));
+    }
+    for (int32_t v = 0; v < num_values; v++) density[v] /= count + 1;
+}
+
+/* The index 0 .. num_values - 1 that is likelier among good [num_good] than among bad [num_bad], both indexes; work
+ * [2 * num_values]. unordered: words, of which none is near another. */
+static int32_t parzen_suggest(int32_t num_values, int32_t unordered, const int32_t *good, int32_t num_good,
+                              const int32_t *bad, int32_t num_bad, struct pcg64 *rng, double *work) {
+    double *of_good = work, *of_bad = work + num_values, best_ratio = -1;
+    int32_t best = 0;
+    fill(of_good, num_values, unordered, good, num_good);
+    fill(of_bad, num_values, unordered, bad, num_bad);
+    for (int32_t k = 0; k < CANDIDATES; k++) {
+        double share = random_double(rng);
+        int32_t v = 0;
+        while (v < num_values - 1 && (share -= of_good[v]) > 0) v++;
+        double ratio = of_good[v] / fmax(of_bad[v], 1e-300);
+        if (ratio > best_ratio) best_ratio = ratio, best = v;
+    }
+    return best;
 }
 
 /* ---- Suggestions ------------------------------------------------------------------------------------------- */
@@ -185,7 +237,7 @@ static void ask(const struct kerf_tune_study *study, struct state *state) {
     state->idle = 0;
     if (before)
         complete(state, trial, before->mean);
-    else if (trial->setting < 0 || !tune_is_open(study, trial->setting))
+    else if (trial->setting < 0 || !history_is_open(study, trial->setting))
         complete(state, trial, INFINITY);
 }
 
@@ -207,18 +259,18 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
         if (state->idle)
             ask(study, state);
         else if (state->seen < study->num_observations)
-            learn(study, state, &study->observations[state->seen++]);
+            take_observation(study, state, &study->observations[state->seen++]);
         else
             break;
     }
     if (state->idle) {
-        tune_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "%d trials are over", (int)trials_run(state));
+        policy_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "%d trials are over", (int)trials_run(state));
         return KERF_OK;
     }
     const struct trial *trial = &state->trials[state->num_trials - 1], *best = best_trial(state);
     double limit = best && study->question.is_time ? CUT * best->mean : 0;
-    tune_measure(ret_decision, trial->setting, limit, "trial %d of %d, run %d of %d", (int)trials_run(state),
-                 (int)state->wanted, (int)trial->runs + 1, CHUNKS);
+    policy_measure(ret_decision, trial->setting, limit, "trial %d of %d, run %d of %d", (int)trials_run(state),
+                   (int)state->wanted, (int)trial->runs + 1, CHUNKS);
     return KERF_OK;
 }
 
@@ -232,7 +284,7 @@ static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *
 const struct tune_policy tune_policy_best_bub = {
     .about = {"best_bub", "Parzen estimator, five runs of each setting in a row, median pruning, lowest mean",
               "best_bub; Akiba et al., Optuna, 2019"},
-    .most = most,
+    .max_observations = policy_unbounded,
     .begin = begin,
     .next = next,
     .estimate = estimate,

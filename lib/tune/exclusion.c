@@ -11,11 +11,12 @@
  */
 #include "tune/exclusion.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 enum { TWICE = 2, THRICE = 3, FEW = 3, MANY = 6 };
 
-int dominates(const struct kerf_tune_space *space, int32_t a, int32_t b) {
+static int dominates(const struct kerf_tune_space *space, int32_t a, int32_t b) {
     const int32_t *of_a = space->values + (int64_t)a * space->num_params;
     const int32_t *of_b = space->values + (int64_t)b * space->num_params;
     for (int32_t k = 0; k < space->num_params; k++) {
@@ -25,33 +26,28 @@ int dominates(const struct kerf_tune_space *space, int32_t a, int32_t b) {
     return 1;
 }
 
-void exclude(struct kerf_tune_study *study, int32_t setting, const char *reason) {
-    struct tally *tally = &study->tallies[setting];
-    if (tally->skipped == NULL) study->num_open--;
-    if (tally->skipped == NULL) tally->skipped = reason;
-}
-
 /* For its own failure, whatever it was ruled out for before. */
 static void leave_out(struct kerf_tune_study *study, int32_t setting, const char *reason) {
     struct tally *tally = &study->tallies[setting];
     if (tally->is_ruled_out) tally->skipped = reason;
     tally->is_ruled_out = 0;
-    exclude(study, setting, reason);
+    history_exclude(study, setting, reason);
 }
 
 static void exclude_larger(struct kerf_tune_study *study, int32_t setting) {
     char words[120];
     const char *reason = arena_printf(&study->arena, "needs no less memory than %s, for which there was too little",
-                                      tune_words(study, setting, words, sizeof words));
+                                      history_setting(study, setting, words, sizeof words));
     leave_out(study, setting, "out of memory");
     for (int32_t i = 0; i < study->space->num_settings; i++)
-        if (dominates(study->space, i, setting) && study->tallies[i].values == 0 && tune_is_open(study, i)) {
-            exclude(study, i, reason ? reason : "needs too much memory");
+        if (dominates(study->space, i, setting) && study->tallies[i].values == 0 && history_is_open(study, i)) {
+            history_exclude(study, i, reason ? reason : "needs too much memory");
             study->tallies[i].is_ruled_out = 1;
         }
 }
 
-void readmit_what_fits(struct kerf_tune_study *study, int32_t setting) {
+/* A setting was measured after it was ruled out, as it was under way by then. */
+static void readmit_what_fits(struct kerf_tune_study *study, int32_t setting) {
     if (!study->tallies[setting].is_ruled_out) return;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
         struct tally *tally = &study->tallies[i];
@@ -176,10 +172,10 @@ static void exclude_with_word(struct kerf_tune_study *study, int32_t param, int3
     int is_everywhere = hull->count >= MANY && another_word_worked(study, param, hull, 1);
     const char *reason = NULL;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
-        if (!tune_is_open(study, i) || !shares_all_in_common(study, i, hull)) continue;
+        if (!history_is_open(study, i) || !shares_all_in_common(study, i, hull)) continue;
         if (!is_everywhere && !is_within(study, i, hull)) continue;
         if (reason == NULL) reason = common_words(study, hull);
-        exclude(study, i, reason);
+        history_exclude(study, i, reason);
     }
 }
 
@@ -195,7 +191,7 @@ static void exclude_with_words(struct kerf_tune_study *study, int32_t setting) {
 
 /* ---- Any failure -------------------------------------------------------------------------------------------- */
 
-void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune_observation *failed) {
+static void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune_observation *failed) {
     const struct tally *tally = &study->tallies[failed->setting];
     switch (failed->failure) {
     case KERF_TUNE_FAILURE_MEMORY:
@@ -212,4 +208,13 @@ void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune
     const char *word = kerf_tune_failure_word(failed->failure), *times = works ? "three times in a row" : "twice";
     const char *reason = arena_printf(&study->arena, "failed %s (%s)", times, word);
     leave_out(study, failed->setting, reason ? reason : "failed");
+}
+
+void exclusion_update(struct kerf_tune_study *study) {
+    assert(study->num_observations > 0);
+    const struct kerf_tune_observation *last = &study->observations[study->num_observations - 1];
+    if (last->outcome == KERF_TUNE_VALUE)
+        readmit_what_fits(study, last->setting);
+    else if (last->outcome == KERF_TUNE_FAILED)
+        exclude_after_failure(study, last);
 }

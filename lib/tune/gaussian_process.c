@@ -19,8 +19,9 @@
  */
 #include "tune/gaussian_process.h"
 
+#include <assert.h>
 #include <math.h>
-#include "tune/normal.h"
+#include "tune/statistics.h"
 
 static const double WIDE = 9, SPIKE = 2500;
 static const double FARTHEST = 1e120; /* from what is expected, so that squares stay numbers */
@@ -60,7 +61,8 @@ static double log_density(const struct gp *gp, double v, double square) {
     return -0.5 * log(v) - (gp->alpha + 0.5) * log1p(square / (2 * gp->beta * v));
 }
 
-static void learn_value(struct gp *gp, int32_t dims, double var, double off, int may_be_spike, const double *work) {
+static void condition_on_value(struct gp *gp, int32_t dims, double var, double off, int may_be_spike,
+                               const double *work) {
     double share_of[3] = {1 - gp->rare - gp->spikes, gp->rare, may_be_spike ? gp->spikes : 0};
     double square = off * off, v[3] = {var + 1, var + WIDE, var + SPIKE}, log_of[3], most = -INFINITY, sum = 0;
     double shift = 0, shift2 = 0, less = 0, heat = 0;
@@ -83,8 +85,9 @@ static void learn_value(struct gp *gp, int32_t dims, double var, double off, int
     gp->beta += 0.5 * heat;
 }
 
-/* Of a spike nothing is learnt. */
-static void learn_bound(struct gp *gp, int32_t dims, double var, double off, int may_be_spike, const double *work) {
+/* A spike tells nothing of the unknowns. */
+static void condition_on_bound(struct gp *gp, int32_t dims, double var, double off, int may_be_spike,
+                               const double *work) {
     double v = var + 1, sd = sqrt(v * gp->beta / gp->alpha), x = off / sd, hazard = normal_hazard(x);
     double share = may_be_spike ? gp->spikes : 0, plain = log1p(-share) + normal_log_above(x);
     double odd = share > 0 ? log(share) + normal_log_above(x * sqrt(v / (var + SPIKE))) : -INFINITY;
@@ -96,17 +99,17 @@ static void learn_bound(struct gp *gp, int32_t dims, double var, double off, int
     move(gp, dims, work, (1 - spike) * hazard * sd / v, less - fmin(spread, 0.9 * less));
 }
 
-void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
+void gp_condition(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
     double var = covariance_with(gp, dims, datum, work);
     double off = fmax(fmin(datum->y - expected(gp, datum), FARTHEST), -FARTHEST);
     gp->spike = 0;
     if (datum->above)
-        learn_bound(gp, dims, var, off, off > datum->spike, work);
+        condition_on_bound(gp, dims, var, off, off > datum->spike, work);
     else
-        learn_value(gp, dims, var, off, off > datum->spike, work);
+        condition_on_value(gp, dims, var, off, off > datum->spike, work);
 }
 
-void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
+void gp_fantasize(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
     double var = covariance_with(gp, dims, datum, work);
     move(gp, dims, work, 0, 1 / (var + 1));
 }

@@ -31,10 +31,10 @@ struct gp_datum {
 };
 
 /* dims unknowns; work [dims]. Costs dims^2. */
-void gp_learn(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
+void gp_condition(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
 
 /* As if the datum had come out as expected: less uncertainty, the same means. */
-void gp_pretend(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
+void gp_fantasize(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work);
 
 /* An unknown that goes on as an Ornstein-Uhlenbeck process: by `keep` it stays what it was, its variance in the long
  * run is `variance` s^2. */

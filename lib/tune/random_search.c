@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The policy `random`: SETTINGS of them in an order drawn from the seed, REPEATS runs each. */
 #include <stdlib.h>
-#include "tune/study.h"
+#include "base/error.h"
+#include "tune/tune_policy.h"
 
 enum { SETTINGS = 27, REPEATS = 5 };
-
-static int32_t most(const struct kerf_tune_study *study) {
-    (void)study;
-    return INT32_MAX;
-}
 
 static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
     int32_t n = study->space->num_settings;
@@ -18,7 +14,7 @@ static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
     if (order && taken) random_order(&rng, n, order, taken);
     free(taken);
     study->state = order;
-    return order && taken ? KERF_OK : tune_no_memory(err);
+    return order && taken ? KERF_OK : error_no_memory(err, "a study");
 }
 
 static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
@@ -28,25 +24,23 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     (void)err;
     int32_t count = study->num_open < SETTINGS ? study->num_open : SETTINGS;
     for (int32_t i = 0, used = 0; i < study->space->num_settings && used < count; i++) {
-        const struct tally *tally = &study->tallies[order[i]];
-        int32_t runs = tally->tries;
-        if (!tune_is_open(study, order[i])) continue;
+        int32_t runs = policy_tries(study, order[i], pending, num_pending);
+        if (!history_is_open(study, order[i])) continue;
         used++;
-        for (int32_t k = 0; k < num_pending; k++) runs += pending[k] == order[i];
         if (runs >= REPEATS) continue;
-        tune_measure(ret_decision, order[i], 0, "setting %d of %d, run %d of %d", (int)used, (int)count, (int)runs + 1,
-                     REPEATS);
+        policy_measure(ret_decision, order[i], 0, "setting %d of %d, run %d of %d", (int)used, (int)count,
+                       (int)runs + 1, REPEATS);
         return KERF_OK;
     }
-    tune_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "%d setting%s measured %d times", (int)count,
-              count == 1 ? " was" : "s were", REPEATS);
+    policy_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "%d setting%s measured %d times", (int)count,
+                count == 1 ? " was" : "s were", REPEATS);
     return KERF_OK;
 }
 
 const struct tune_policy tune_policy_random = {
     .about = {"random", "27 settings at random, five runs each",
               "Bergstra and Bengio, Random Search for Hyper-Parameter Optimization, 2012"},
-    .most = most,
+    .max_observations = policy_unbounded,
     .begin = begin,
     .next = next,
 };

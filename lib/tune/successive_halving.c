@@ -6,7 +6,8 @@
  */
 #include <math.h>
 #include <string.h>
-#include "tune/study.h"
+#include "base/error.h"
+#include "tune/tune_policy.h"
 
 enum { ETA = 3 };
 
@@ -19,20 +20,15 @@ struct state {
     int32_t over;
 };
 
-static int32_t most(const struct kerf_tune_study *study) {
-    (void)study;
-    return INT32_MAX;
-}
-
 static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
     size_t n = (size_t)study->space->num_settings;
     struct state *state = arena_alloc(&study->arena, 1, sizeof *state);
     study->state = state;
-    if (state == NULL) return tune_no_memory(err);
+    if (state == NULL) return error_no_memory(err, "a study");
     state->in = arena_alloc(&study->arena, n, sizeof *state->in);
     state->mean = arena_alloc(&study->arena, n, sizeof *state->mean);
     state->runs = arena_alloc(&study->arena, n, sizeof *state->runs);
-    if (!state->in || !state->mean || !state->runs) return tune_no_memory(err);
+    if (!state->in || !state->mean || !state->runs) return error_no_memory(err, "a study");
     state->count = (int32_t)n;
     for (int32_t i = 0; i < state->count; i++) state->in[i] = i;
     return KERF_OK;
@@ -55,7 +51,7 @@ static void next_round(struct state *state, double sign) {
     state->round++;
 }
 
-static void learn(struct state *state, const struct kerf_tune_observation *o) {
+static void take_observation(struct state *state, const struct kerf_tune_observation *o) {
     double *mean = &state->mean[o->setting];
     if (o->disturbed || o->warmup) return;
     if (o->outcome == KERF_TUNE_VALUE)
@@ -75,30 +71,30 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     for (;;) {
         if (!state->over && state->at >= state->count << state->round) {
             next_round(state, sign);
-        } else if (!state->over && !tune_is_open(study, state->in[state->at % state->count])) {
+        } else if (!state->over && !history_is_open(study, state->in[state->at % state->count])) {
             state->mean[state->in[state->at % state->count]] = NAN;
             state->at++;
         } else if (state->seen < study->num_observations) {
-            learn(state, &study->observations[state->seen++]);
+            take_observation(state, &study->observations[state->seen++]);
         } else {
             break;
         }
     }
     if (state->over) {
-        tune_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "%d rounds are over", (int)state->round);
+        policy_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "%d rounds are over", (int)state->round);
         return KERF_OK;
     }
     int32_t at = state->at + num_pending, runs = state->count << state->round;
-    tune_measure(ret_decision, state->in[(at < runs ? at : runs - 1) % state->count], 0, "round %d of %d settings",
-                 (int)state->round + 1, (int)state->count);
-    if (!tune_is_open(study, ret_decision->setting)) ret_decision->setting = state->in[state->at % state->count];
+    policy_measure(ret_decision, state->in[(at < runs ? at : runs - 1) % state->count], 0, "round %d of %d settings",
+                   (int)state->round + 1, (int)state->count);
+    if (!history_is_open(study, ret_decision->setting)) ret_decision->setting = state->in[state->at % state->count];
     return KERF_OK;
 }
 
 const struct tune_policy tune_policy_halving = {
     .about = {"halving", "everything once, the best third twice more, the best third of that four times, ...",
               "Jamieson and Talwalkar, Non-stochastic Best Arm Identification, 2016"},
-    .most = most,
+    .max_observations = policy_unbounded,
     .begin = begin,
     .next = next,
 };

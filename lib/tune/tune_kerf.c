@@ -2,7 +2,7 @@
 /*
  * The policy `kerf`: a model of the whole surface, a leader, and runs that tell most about whether it is the answer.
  *
- * The leader is the setting that is most probably within `within` of the best of all (joint_draws.h). When that is as
+ * The leader is the setting that is most probably within `within` of the best of all (posterior_draws.h). When that is as
  * probable as was asked, runs were repeated (replicates.h), and on both sides of it on each axis something was tried,
  * the question is answered. Where
  * something is preferred, `margin` is enough for the leader, and then the question of equivalence.h begins. Until then
@@ -10,109 +10,109 @@
  *
  * The random numbers behind the draws are fixed by the seed, so that the same observations give the same decisions.
  */
-#include "tune/beliefs.h"
-#include "tune/equivalence.h"
-#include "tune/informative.h"
-#include "tune/replicates.h"
+#include "base/error.h"
+#include "tune/acquisition.h"
+#include "tune/earlier.h"
+#include "tune/posterior.h"
+#include "tune/surface_update.h"
+#include "tune/tune_policy.h"
 
-enum { MOST = 200, STOPPED_MOST = 3, ANCHOR_TRIES = 2 };
+enum { OBSERVATIONS_MAX = 200, STOPPED = 3, ANCHOR_TRIES = 2 };
 
-static int32_t most(const struct kerf_tune_study *study) {
+static int32_t max_observations(const struct kerf_tune_study *study) {
     (void)study;
-    return MOST;
+    return OBSERVATIONS_MAX;
 }
 
 static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
-    study->state = arena_alloc(&study->arena, 1, sizeof(struct beliefs));
-    return study->state ? KERF_OK : tune_no_memory(err);
+    study->state = arena_alloc(&study->arena, 1, sizeof(struct posterior));
+    return study->state ? KERF_OK : error_no_memory(err, "a study");
 }
 
-static void end(struct kerf_tune_study *study) { beliefs_free(study->state); }
+static void end(struct kerf_tune_study *study) { posterior_free(study->state); }
 
-static int is_pending(int32_t setting, const int32_t *pending, int32_t num_pending) {
-    for (int32_t k = 0; k < num_pending; k++)
-        if (pending[k] == setting) return 1;
-    return 0;
-}
-
-/* Nothing worked yet: the model has nothing to go by, and any setting that failed least is as good as another. */
+/* Nothing worked yet, so that there is no model: any of the settings that failed least. */
 static void try_anything(const struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
                          struct kerf_tune_decision *ret_decision) {
-    struct pcg64 rng = tune_random(study);
+    struct pcg64 rng = history_random(study);
     int32_t best = -1, best_tries = INT32_MAX, ties = 0;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
-        int32_t tries = study->tallies[i].tries + is_pending(i, pending, num_pending);
-        if (!tune_is_open(study, i)) continue;
+        int32_t tries = study->tallies[i].tries + policy_is_pending(i, pending, num_pending);
+        if (!history_is_open(study, i)) continue;
         if (tries < best_tries) best_tries = tries, ties = 0;
         if (tries == best_tries && random_to(&rng, (uint32_t)ties++) == 0) best = i;
     }
-    tune_measure(ret_decision, best, 0, "nothing has worked yet");
+    if (study->num_observations == 0)
+        policy_measure(ret_decision, best, 0, "the first one: nothing is known yet");
+    else
+        policy_measure(ret_decision, best, 0, "nothing has worked yet");
 }
 
 /* Where something is preferred, `margin` is what it has to keep to, and it is enough for the leader too. */
 static double share_of(const struct kerf_tune_study *study) {
-    int settled = study->num_preferred > 0 && study->question.margin > study->question.within;
+    int settled = study->preference.num > 0 && study->question.margin > study->question.within;
     return settled ? study->question.margin : study->question.within;
 }
 
-static double probability_of(const struct joint_draws *draws, int32_t leader) {
+static double probability_of(const struct posterior_draws *draws, int32_t leader) {
     const struct kerf_tune_question *question = &draws->model->study->question;
     return share_of(draws->model->study) > question->within ? draws->within_margin[leader] : draws->within[leader];
 }
 
 /* The draws in which a setting is within a share of the best. */
-static void statement(const struct joint_draws *draws, int32_t i, double share, unsigned char *ret_holds) {
-    for (int32_t k = 0; k < DRAWS; k++)
-        ret_holds[k] = draws->y[(int64_t)i * DRAWS + k] <= scale_within(&draws->model->scale, draws->best[k], share);
+static void statement(const struct posterior_draws *draws, int32_t i, double share, unsigned char *ret_holds) {
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++)
+        ret_holds[k] =
+            draws->y[(int64_t)i * SURFACE_DRAWS + k] <= scale_within(&draws->model->scale, draws->best[k], share);
 }
 
-static void seek(const struct joint_draws *draws, int32_t leader, struct kerf_tune_decision *ret_decision) {
+static void seek(const struct posterior_draws *draws, int32_t leader, struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
-    unsigned char holds[DRAWS];
+    unsigned char holds[SURFACE_DRAWS];
     char words[120], chance[CHANCE_SIZE];
     double share = share_of(study), probability = probability_of(draws, leader);
-    int32_t setting = beliefs_setting(draws, leader), pick = leader;
+    int32_t setting = posterior_draws_setting(draws, leader), pick = leader;
     if (probability < study->question.confidence) {
         statement(draws, leader, share, holds);
-        pick = most_informative(draws, holds, NULL, beliefs_cut(draws));
+        pick = acquisition_best(draws, holds, NULL, posterior_cut(draws));
     }
-    tune_words(study, setting, words, sizeof words);
-    int32_t picked = beliefs_setting(draws, pick);
+    history_setting(study, setting, words, sizeof words);
+    int32_t picked = posterior_draws_setting(draws, pick);
     if (pick == leader)
-        tune_measure(ret_decision, picked, beliefs_limit(draws), "the leader: within %g %% of the best with %s",
-                     100 * share, tune_chance(probability, chance));
+        policy_measure(ret_decision, picked, posterior_limit(draws), "the leader: within %g %% of the best with %s",
+                       100 * share, policy_chance(probability, chance));
     else
-        tune_measure(ret_decision, picked, beliefs_limit(draws), "%s %s",
-                     study->tallies[picked].tries ? "a rival of" : "it may be better than", words);
+        policy_measure(ret_decision, picked, posterior_limit(draws), "%s %s",
+                       study->tallies[picked].tries ? "a rival of" : "it may be better than", words);
 }
 
-static void compare(const struct joint_draws *draws, int32_t candidate, int32_t leader,
+static void compare(const struct posterior_draws *draws, int32_t candidate, int32_t leader,
                     struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
-    unsigned char holds[DRAWS], may[DRAW_SETTINGS_MOST + 2] = {0};
+    unsigned char holds[SURFACE_DRAWS], may[DRAWN_MAX + 2] = {0};
     char words[120], chance[CHANCE_SIZE];
     may[candidate] = may[leader] = 1;
     statement(draws, candidate, study->question.margin, holds);
-    int32_t pick = most_informative(draws, holds, may, beliefs_cut(draws));
-    if (study->tallies[beliefs_setting(draws, candidate)].tries == 0) pick = candidate;
-    tune_words(study, beliefs_setting(draws, pick == leader ? candidate : leader), words, sizeof words);
-    tune_measure(ret_decision, beliefs_setting(draws, pick), beliefs_limit(draws), "%s %s: within %g %% with %s",
-                 pick == leader ? "the leader, beside" : "whether it is as good as", words,
-                 100 * study->question.margin, tune_chance(draws->within_margin[candidate], chance));
+    int32_t pick = acquisition_best(draws, holds, may, posterior_cut(draws));
+    if (study->tallies[posterior_draws_setting(draws, candidate)].tries == 0) pick = candidate;
+    history_setting(study, posterior_draws_setting(draws, pick == leader ? candidate : leader), words, sizeof words);
+    policy_measure(ret_decision, posterior_draws_setting(draws, pick), posterior_limit(draws),
+                   "%s %s: within %g %% with %s", pick == leader ? "the leader, beside" : "whether it is as good as",
+                   words, 100 * study->question.margin, policy_chance(draws->within_margin[candidate], chance));
 }
 
 /* A setting one step beside the leader on an axis, at whose value nothing was tried; -1: there is none. A surface may
  * have a kink there that no smooth model expects, and to look costs one run. */
-static int32_t unseen_neighbour(const struct joint_draws *draws, int32_t leader) {
+static int32_t unseen_neighbour(const struct posterior_draws *draws, int32_t leader) {
     const struct surface_model *model = draws->model;
     const struct kerf_tune_study *study = model->study;
     const struct kerf_tune_space *space = study->space;
-    const int32_t *from = space->values + (int64_t)beliefs_setting(draws, leader) * space->num_params;
+    const int32_t *from = space->values + (int64_t)posterior_draws_setting(draws, leader) * space->num_params;
     for (int32_t k = 0; k < space->num_params; k++)
         for (int32_t step = -1; step <= 1 && space->params[k].kind == KERF_TUNE_INTEGER; step += 2) {
             int32_t beside = -1, tried = 0;
             for (int32_t i = 0; i < model->num_active; i++) {
-                int32_t setting = model->active[i], same = tune_is_open(study, setting);
+                int32_t setting = model->active[i], same = history_is_open(study, setting);
                 const int32_t *values = space->values + (int64_t)setting * space->num_params;
                 if (values[k] != from[k] + step) continue;
                 tried |= study->tallies[setting].tries > 0;
@@ -125,7 +125,7 @@ static int32_t unseen_neighbour(const struct joint_draws *draws, int32_t leader)
 }
 
 static int tells_value(const struct kerf_tune_study *study, const struct kerf_tune_observation *o) {
-    return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && tune_is_open(study, o->setting);
+    return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && history_is_open(study, o->setting);
 }
 
 /* The setting that was measured first, the default, if it was not again since the leader was: a machine that got faster
@@ -143,47 +143,49 @@ static int32_t anchor_wanted(const struct kerf_tune_study *study, int32_t leader
     return tries >= ANCHOR_TRIES || anchor == leader ? -1 : anchor;
 }
 
-static void decide(const struct joint_draws *draws, struct kerf_tune_decision *ret_decision) {
+static void decide(const struct posterior_draws *draws, struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
-    int32_t leader = beliefs_leader(draws), setting = beliefs_setting(draws, leader);
-    int32_t bound = study->question.max_observations ? study->question.max_observations : MOST;
+    int32_t leader = posterior_leader(draws), setting = posterior_draws_setting(draws, leader);
+    int32_t bound = study->question.max_observations ? study->question.max_observations : OBSERVATIONS_MAX;
     double noise, probability = probability_of(draws, leader);
     int unsure = probability < study->question.confidence;
     char words[120], chance[CHANCE_SIZE];
-    if (unsure && beliefs_hopeless(draws, share_of(study), bound, &noise)) {
-        tune_stop(ret_decision, KERF_TUNE_TOO_NOISY, "runs of one setting differ by %.3g %%: too much to tell %g %%",
-                  100 * noise, 100 * share_of(study));
+    if (unsure && posterior_hopeless(draws, share_of(study), bound, &noise)) {
+        policy_stop(ret_decision, KERF_TUNE_TOO_NOISY, "runs of one setting differ by %.3g %%: too much to tell %g %%",
+                    100 * noise, 100 * share_of(study));
         return;
     }
     if (unsure || study->tallies[setting].values == 0) {
         seek(draws, leader, ret_decision);
         return;
     }
-    int32_t again = replicates_wanted(draws, leader);
+    int32_t again = acquisition_repeat(draws, leader);
     if (again >= 0) {
-        tune_measure(ret_decision, again, beliefs_limit(draws), "once more: how much do runs of one setting differ?");
+        policy_measure(ret_decision, again, posterior_limit(draws),
+                       "once more: how much do runs of one setting differ?");
         return;
     }
     int32_t anchor = anchor_wanted(study, setting);
     if (anchor >= 0) {
-        tune_measure(ret_decision, anchor, 0, "the first one again: is the machine as it was?");
+        policy_measure(ret_decision, anchor, 0, "the first one again: is the machine as it was?");
         return;
     }
     int32_t beside = unseen_neighbour(draws, leader);
     if (beside >= 0) {
-        tune_measure(ret_decision, beside, beliefs_limit(draws), "beside the leader, where nothing was tried");
+        policy_measure(ret_decision, beside, posterior_limit(draws), "beside the leader, where nothing was tried");
         return;
     }
-    int32_t candidate = study->num_preferred ? equivalence_candidate(draws, leader) : -1;
-    if (candidate >= 0 && equivalence_accepted(draws, leader) != candidate) {
+    int32_t candidate = study->preference.num ? posterior_candidate(draws, leader) : -1;
+    if (candidate >= 0 && posterior_accepted(draws, leader) != candidate) {
         compare(draws, candidate, leader, ret_decision);
         return;
     }
-    tune_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %s",
-              tune_words(study, setting, words, sizeof words), 100 * share_of(study), tune_chance(probability, chance));
+    policy_stop(ret_decision, KERF_TUNE_CONFIDENT, "%s is within %g %% of the best with %s",
+                history_setting(study, setting, words, sizeof words), 100 * share_of(study),
+                policy_chance(probability, chance));
 }
 
-/* Runs that were all stopped, STOPPED_MOST with one setting twice or twice as many, say little, and perhaps that the
+/* Runs that were all stopped, STOPPED with one setting twice or twice as many, say little, and perhaps that the
  * machine has slowed down: then the fastest setting that was measured is measured once more, to its end. Returns how
  * many they are, 0: not so. */
 static int32_t only_stopped(const struct kerf_tune_study *study) {
@@ -194,7 +196,7 @@ static int32_t only_stopped(const struct kerf_tune_study *study) {
         if (last->outcome != KERF_TUNE_CENSORED) return 0;
         again |= study->tallies[last->setting].censored > 1;
         stopped++;
-        if (stopped == 2 * STOPPED_MOST || (stopped == STOPPED_MOST && again)) return stopped;
+        if (stopped == 2 * STOPPED || (stopped == STOPPED && again)) return stopped;
     }
     return 0;
 }
@@ -202,7 +204,7 @@ static int32_t only_stopped(const struct kerf_tune_study *study) {
 static int32_t fastest_measured(const struct kerf_tune_study *study) {
     int32_t fastest = -1;
     for (int32_t i = 0; i < study->space->num_settings; i++)
-        if (study->tallies[i].values > 0 && tune_is_open(study, i) &&
+        if (study->tallies[i].values > 0 && history_is_open(study, i) &&
             (fastest < 0 || study->tallies[i].mean < study->tallies[fastest].mean))
             fastest = i;
     return fastest;
@@ -210,44 +212,54 @@ static int32_t fastest_measured(const struct kerf_tune_study *study) {
 
 static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
                     struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
-    struct beliefs *beliefs = study->state;
+    struct posterior *posterior = study->state;
     int32_t first = study->space->default_setting;
-    if (first >= 0 && tune_is_open(study, first) && study->tallies[first].tries == 0 &&
-        !is_pending(first, pending, num_pending)) {
-        tune_measure(ret_decision, first, 0, "the default");
+    if (first >= 0 && history_is_open(study, first) && study->tallies[first].tries == 0 &&
+        !policy_is_pending(first, pending, num_pending)) {
+        policy_measure(ret_decision, first, 0, "the default");
         return KERF_OK;
     }
-    if (beliefs_none(study)) {
+    if (posterior_is_empty(study)) {
         try_anything(study, pending, num_pending, ret_decision);
         return KERF_OK;
     }
     int32_t stopped = only_stopped(study), anchor = stopped ? fastest_measured(study) : -1;
     if (anchor >= 0) {
-        tune_measure(ret_decision, anchor, 0, "the last %d were stopped: is the machine as it was?", (int)stopped);
+        policy_measure(ret_decision, anchor, 0, "the last %d were stopped: is the machine as it was?", (int)stopped);
         return KERF_OK;
     }
-    int32_t code = beliefs_update(beliefs, study, SURFACE_ALIKE, err);
+    int32_t code = posterior_update(posterior, study, SURFACE_CORRELATED, err);
     if (code != KERF_OK) return code;
-    int32_t suspect = surface_model_suspect(beliefs->model, slot);
-    if (suspect >= 0 && tune_is_open(study, suspect) && !is_pending(suspect, pending, num_pending)) {
-        tune_measure(ret_decision, suspect, 0, "that was odd: a hitch, or is the machine another one by now?");
+    int32_t suspect = surface_model_suspect(posterior->model, slot);
+    if (suspect >= 0 && history_is_open(study, suspect) && !policy_is_pending(suspect, pending, num_pending)) {
+        policy_measure(ret_decision, suspect, 0, "that was odd: a hitch, or is the machine another one by now?");
+        return KERF_OK;
+    }
+    int32_t test = earlier_test_setting(study);
+    if (test >= 0 && !policy_is_pending(test, pending, num_pending)) {
+        policy_measure(ret_decision, test, posterior_limit(posterior->draws),
+                       "far from the first: do earlier studies still hold?");
         return KERF_OK;
     }
     if (num_pending == 0) {
-        decide(beliefs->draws, ret_decision);
+        decide(posterior->draws, ret_decision);
         return KERF_OK;
     }
     struct surface_model *model = NULL;
-    struct joint_draws *draws = NULL;
-    code = beliefs_pretend(beliefs, pending, num_pending, &model, &draws, err);
+    struct posterior_draws *draws = NULL;
+    code = posterior_fantasize(posterior, pending, num_pending, &model, &draws, err);
     if (code == KERF_OK) decide(draws, ret_decision);
-    joint_draws_free(draws);
+    posterior_draws_free(draws);
     surface_model_free(model);
     return code;
 }
 
+static int32_t observed(struct kerf_tune_study *study, struct kerf_error *err) {
+    return posterior_observed(study->state, study, SURFACE_CORRELATED, err);
+}
+
 static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *answer, struct kerf_error *err) {
-    return beliefs_answer(study->state, study, SURFACE_ALIKE, answer, err);
+    return posterior_answer(study->state, study, SURFACE_CORRELATED, answer, err);
 }
 
 const struct tune_policy tune_policy_kerf = {
@@ -256,9 +268,10 @@ const struct tune_policy tune_policy_kerf = {
          "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006; Russo, Simple Bayesian Algorithms for "
          "Best-Arm Identification, 2020",
          1},
-    .most = most,
+    .max_observations = max_observations,
     .begin = begin,
     .end = end,
+    .observed = observed,
     .next = next,
     .estimate = estimate,
 };

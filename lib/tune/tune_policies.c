@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The policies, each a file of its own; the first is the default. And the words of failures and of statuses. */
+/* The policies, each a file of its own; the first is the default. */
 #include <string.h>
-#include "tune/study.h"
+#include "tune/tune_policy.h"
 
 static const struct tune_policy *const policies[] = {&tune_policy_kerf,   &tune_policy_race,    &tune_policy_exhaustive,
                                                      &tune_policy_random, &tune_policy_halving, &tune_policy_best_bub,
@@ -17,9 +17,4 @@ const struct tune_policy *tune_policy_find(const char *name) {
 
 const struct kerf_tune_policy *kerf_tune_policy_at(size_t index) {
     return index < POLICIES ? &policies[index]->about : NULL;
-}
-
-const char *kerf_tune_status_word(int32_t status) {
-    static const char *const words[] = {"not_measured", "measured", "censored", "failed", "skipped"};
-    return status >= 0 && status <= KERF_TUNE_SKIPPED ? words[status] : "?";
 }

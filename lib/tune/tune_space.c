@@ -3,26 +3,23 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include "tune/param_read.h"
-#include "tune/where.h"
+#include "base/error.h"
+#include "tune/constraint.h"
+#include "tune/param.h"
 
-enum { PARAMS_MOST = 32 };
+enum { PARAMS_MAX = 32 };
 
 struct owned_space {
     struct kerf_tune_space space; /* first: the caller's pointer is this one's */
     struct arena arena;
 };
 
-static int32_t no_memory(struct kerf_error *err) {
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a space");
-}
-
 static int32_t read_params(const char *const *texts, int32_t count, struct arena *arena,
                            struct kerf_tune_param **ret_params, struct kerf_error *err) {
     if (count < 1) return kerf_error_set(err, KERF_EINVALID, "a space needs a parameter, such as batch=16..2048:x2");
-    if (count > PARAMS_MOST) return kerf_error_set(err, KERF_EINVALID, "more than %d parameters", PARAMS_MOST);
+    if (count > PARAMS_MAX) return kerf_error_set(err, KERF_EINVALID, "more than %d parameters", PARAMS_MAX);
     struct kerf_tune_param *params = arena_alloc(arena, (size_t)count, sizeof *params);
-    if (params == NULL) return no_memory(err);
+    if (params == NULL) return error_no_memory(err, "a space");
     for (int32_t i = 0; i < count; i++) {
         int32_t code = param_read(texts[i], arena, &params[i], err);
         if (code != KERF_OK) return code;
@@ -35,12 +32,12 @@ static int32_t read_params(const char *const *texts, int32_t count, struct arena
 }
 
 static int32_t read_wheres(const char *const *texts, int32_t count, const struct kerf_tune_space *space,
-                           struct arena *arena, struct where ***ret_wheres, struct kerf_error *err) {
-    struct where **wheres = arena_alloc(arena, (size_t)count + 1, sizeof(struct where *));
+                           struct arena *arena, struct constraint ***ret_wheres, struct kerf_error *err) {
+    struct constraint **wheres = arena_alloc(arena, (size_t)count + 1, sizeof(struct constraint *));
     *ret_wheres = wheres;
-    if (wheres == NULL) return no_memory(err);
+    if (wheres == NULL) return error_no_memory(err, "a space");
     for (int32_t i = 0; i < count; i++) {
-        int32_t code = where_read(texts[i], space->params, space->num_params, arena, &wheres[i], err);
+        int32_t code = constraint_read(texts[i], space->params, space->num_params, arena, &wheres[i], err);
         if (code != KERF_OK) return code;
     }
     return KERF_OK;
@@ -67,21 +64,21 @@ static int32_t cannot_tell(const struct kerf_tune_space *space, const int32_t *p
     return KERF_EINVALID;
 }
 
-static int32_t fill_settings(struct kerf_tune_space *space, struct where *const *wheres, const char *const *texts,
+static int32_t fill_settings(struct kerf_tune_space *space, struct constraint *const *wheres, const char *const *texts,
                              int32_t num_wheres, struct arena *arena, struct kerf_error *err) {
     int64_t whole = 1, at = 0;
     size_t width = (size_t)space->num_params;
     for (int32_t k = 0; k < space->num_params; k++)
-        if ((whole *= space->params[k].num_values) > TUNE_SETTINGS_MOST)
-            return kerf_error_set(err, KERF_EINVALID, "the grid has more than %d settings", TUNE_SETTINGS_MOST);
+        if ((whole *= space->params[k].num_values) > TUNE_SETTINGS_MAX)
+            return kerf_error_set(err, KERF_EINVALID, "the grid has more than %d settings", TUNE_SETTINGS_MAX);
     int32_t *values = arena_take(arena, (size_t)whole, width * sizeof *values);
     int32_t *point = arena_alloc(arena, width, sizeof *point);
-    if (values == NULL || point == NULL || wheres == NULL) return no_memory(err);
+    if (values == NULL || point == NULL || wheres == NULL) return error_no_memory(err, "a space");
     do {
         int holds = 1;
         for (int32_t i = 0; i < num_wheres && holds; i++) {
             const char *fault = NULL;
-            holds = where_holds(wheres[i], space->params, point, &fault);
+            holds = constraint_holds(wheres[i], space->params, point, &fault);
             if (fault) return cannot_tell(space, point, texts[i], fault, err);
         }
         if (holds) memcpy(values + width * (size_t)at++, point, width * sizeof *point);
@@ -98,7 +95,7 @@ static int32_t fill(struct owned_space *owned, const char *const *params, int32_
                     int32_t num_wheres, const char *defaults, struct kerf_error *err) {
     struct kerf_tune_space *space = &owned->space;
     struct kerf_tune_param *read = NULL;
-    struct where **constraints = NULL;
+    struct constraint **constraints = NULL;
     int32_t code = read_params(params, num_params, &owned->arena, &read, err);
     if (code != KERF_OK) return code;
     space->params = read;
@@ -117,7 +114,7 @@ int32_t kerf_tune_space_create(const char *const *params, int32_t num_params, co
                                int32_t num_wheres, const char *defaults, struct kerf_tune_space **ret_space,
                                struct kerf_error *err) {
     struct owned_space *owned = calloc(1, sizeof *owned);
-    if (owned == NULL) return no_memory(err);
+    if (owned == NULL) return error_no_memory(err, "a space");
     int32_t code = fill(owned, params, num_params, wheres, num_wheres, defaults, err);
     if (code == KERF_OK)
         *ret_space = &owned->space;
@@ -194,7 +191,7 @@ static int32_t read_part(const struct kerf_tune_space *space, const char *part, 
 
 int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *text, int32_t *ret_setting,
                                struct kerf_error *err) {
-    int32_t values[PARAMS_MOST];
+    int32_t values[PARAMS_MAX];
     for (int32_t k = 0; k < space->num_params; k++) values[k] = -1;
     for (const char *at = text;;) {
         size_t length = strcspn(at, ",");

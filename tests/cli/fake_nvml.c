@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVML for tests. In the folder $FAKE_NVML the file gpuN.mj holds the millijoules of GPU N, or gpuN.mw its milliwatts
- * where it has no counter; scripts write what they like there.
+ * where it has no counter, or gpuN.none where it says neither; scripts write what they like there. MIG-1 is a MIG instance, which has neither.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SUCCESS = 0, NOT_FOUND = 6, NOT_SUPPORTED = 3, DRIVER_NOT_LOADED = 9, MOST = 8 };
+enum { SUCCESS = 0, NOT_FOUND = 6, NOT_SUPPORTED = 3, DRIVER_NOT_LOADED = 9, MOST = 8, MIG = MOST };
 
 int nvmlInit_v2(void);
 int nvmlShutdown(void);
@@ -18,7 +18,7 @@ int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *ret_mj
 int nvmlDeviceGetPowerUsage(void *device, unsigned *ret_mw);
 const char *nvmlErrorString(int status);
 
-static char devices[MOST]; /* their addresses are the handles */
+static char devices[MOST + 1]; /* their addresses are the handles */
 
 static int read_file(long gpu, const char *ending, unsigned long long *ret_number) {
     char path[512];
@@ -33,7 +33,7 @@ static int read_file(long gpu, const char *ending, unsigned long long *ret_numbe
 
 static int exists(long gpu) {
     unsigned long long number;
-    return read_file(gpu, "mj", &number) || read_file(gpu, "mw", &number);
+    return read_file(gpu, "mj", &number) || read_file(gpu, "mw", &number) || read_file(gpu, "none", &number);
 }
 
 int nvmlInit_v2(void) { return getenv("FAKE_NVML") ? SUCCESS : DRIVER_NOT_LOADED; }
@@ -51,8 +51,11 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **ret_device) {
 }
 
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **ret_device) {
-    return strncmp(uuid, "GPU-", 4) == 0 ? nvmlDeviceGetHandleByIndex_v2((unsigned)atoi(uuid + 4), ret_device)
-                                         : NOT_FOUND;
+    if (strncmp(uuid, "GPU-", 4) == 0 && strspn(uuid + 4, "01234567") == 1 && uuid[5] == 0)
+        return nvmlDeviceGetHandleByIndex_v2((unsigned)atoi(uuid + 4), ret_device);
+    if (strcmp(uuid, "MIG-1") != 0) return NOT_FOUND;
+    *ret_device = &devices[MIG];
+    return SUCCESS;
 }
 
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *ret_mj) {

@@ -30,12 +30,12 @@ each() {
     echo "kerf $command ${1-}:$answered"
     cat .err
 }
-"$KERF" tune -p n=1..2 -p 'fast?=-f' --policy null -d n=1,fast=on --interference ignore --study one -- true {n} {fast} >/dev/null
+"$KERF" tune --param n=1..2 --param 'fast?=-f' --policy null -d n=1,fast=on --interference ignore --study one -- true {n} {fast} >/dev/null
 each studies list
 each studies show one
 each studies export one
 each studies replay one
-each tune -p n=1..2 --policy null -d n=1 --interference ignore --no-journal -- true {n}
+each tune --param n=1..2 --policy null -d n=1 --interference ignore --no-journal -- true {n}
 each plan gpt3 -s a100 -n 64 -b 512 --strategy 1d --top 1
 each schedule 1f1b -p 2 -m 4
 each schedule compare 1f1b gpipe -p 2 -m 4

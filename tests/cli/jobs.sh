@@ -19,7 +19,7 @@ report 64 1 10 100 0.1 1
 report 64 1 20 200 0.6 2
 report 64 1 20 200 0.6 2
 report 64 2 1e4 1e5 0.1 1
-asks jobs report "resnet/night 1" --format json -b 64 --trial 2 --time 20 --energy 200 --metric 0.6 --epoch 2
+asks jobs report "resnet/night 1" --format json --batch-size 64 --trial 2 --time 20 --energy 200 --metric 0.6 --epoch 2
 asks jobs next "resnet/night 1"
 report 32 3 10 50 0.1 1
 report 32 3 10 50 0.1 3
@@ -29,7 +29,9 @@ job small ',"beta_knob":null,"policy":"kerf","target_metric":0.9'
 asks jobs list
 asks jobs list --format csv | sed 's/,[0-9.]*$/,TIME/'
 asks jobs show "resnet/night 1"
-asks jobs show "resnet/night 1" --limit 1 --format csv | sed 's/,[0-9.]*,[0-9.]*$/,TIME,TIME/'
+asks jobs show "resnet/night 1" --limit 1 --format csv | sed 's/,[0-9.]*,[0-9.]*,"/,TIME,TIME,"/'
+asks jobs show "resnet/night 1" -o night.txt
+grep -c 'down from 64, which converged$' night.txt
 asks jobs show small
 asks jobs show small --limit 0 --format json
 asks jobs list -o jobs.json -o jobs.csv -o jobs.txt
@@ -38,6 +40,20 @@ asks jobs export "resnet/night 1"
 asks jobs export small
 "$KERF" jobs export --all >all
 "$KERF" jobs export "resnet/night 1" small | cmp - all
+
+echo "== what is known of the job of a policy that learns logarithms of costs"
+job valley ',"beta_knob":null,"policy":"kerf","eta_knob":1,"mab_seed":3' 32,64
+"$KERF" jobs next valley
+asks jobs show valley
+asks jobs report valley --batch-size 64 --trial 1 --time 1 --energy 1000 --metric 0.1 --epoch 1
+asks jobs show valley | sed -n '$p'
+finish() { "$KERF" jobs report valley --batch-size "$1" --trial "$2" --time 1 --energy "$3" --metric 0.9 --epoch 1 >/dev/null; }
+finish 64 1 1000
+"$KERF" jobs next valley
+finish 32 2 1100
+for trial in 3 4; do finish "$("$KERF" jobs next valley | cut -d' ' -f1)" $trial 1050; done
+asks jobs show valley --limit 2
+"$KERF" jobs delete valley
 
 echo "== more than a page"
 for _ in 1 2 3; do "$KERF" jobs next small; done
@@ -73,7 +89,7 @@ asks jobs list --format csv | wc -l
 echo "== refused by the server"
 asks jobs show nothing
 asks jobs next nothing
-asks jobs report nothing -b 64 --trial 1 --time 1 --energy 1 --metric 1 --epoch 1
+asks jobs report nothing --batch-size 64 --trial 1 --time 1 --energy 1 --metric 1 --epoch 1
 report 64 99 1 1 1 1
 echo '{"job_id":"x","max_power":-1}' >bad.json
 asks jobs add bad.json
@@ -89,8 +105,8 @@ refused jobs next
 refused jobs next a b
 refused jobs next a --format csv
 refused jobs next a -o a.json
-refused jobs report a -b 64
-refused jobs report a -b 64 --trial 1 --time nan --energy 1 --metric 1 --epoch 1
+refused jobs report a --batch-size 64
+refused jobs report a --batch-size 64 --trial 1 --time nan --energy 1 --metric 1 --epoch 1
 refused jobs export
 refused jobs export a --all
 refused jobs add

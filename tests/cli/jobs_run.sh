@@ -5,7 +5,7 @@
 start_server
 cat >train.sh <<'END'
 #!/bin/sh
-# train.sh METRIC...: an epoch for each; $SETS is evaluated before each
+# train.sh METRIC...: an epoch for each, until it is stopped once one reaches 0.5; $SETS is evaluated before each
 echo "batch size $1, $KERF_BATCH_SIZE in trial $KERF_TRIAL_NUMBER"
 echo "loss: 7" >&2
 shift
@@ -14,31 +14,31 @@ for metric; do
     epoch=$((epoch + 1))
     eval "${SETS:-}"
     echo "epoch $epoch: accuracy: 0.0, accuracy: $metric"
-    sleep 0.3 # long enough to be stopped in
+    case $metric in 0.[5-9]) sleep 60 ;; esac
 done
 END
 cat >progress.sh <<'END'
 #!/bin/sh
 printf 'accuracy: 0.1\raccuracy: 0.8\r\n'
-sleep 5
+sleep 60
 END
 chmod +x train.sh progress.sh
 accuracy='accuracy: ([0-9.]+)'
 run() { asks jobs run "$@"; }
 # the latest trial, without its times
-latest() { "$KERF" jobs show "$1" --limit 1 --format csv | sed -n '2s/,[^,]*,\([^,]*\),[^,]*,[^,]*$/,TIME,\1/p'; }
+latest() { "$KERF" jobs show "$1" --limit 1 --format csv | sed -n '2s/^\(\([^,]*,\)\{5\}\)[^,]*,\([^,]*\),.*/\1TIME,\3/p'; }
 
 echo "== it stops when the service says so"
 job a ',"beta_knob":null' 64
 run a --power 100 --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.1 0.2 0.7 0.9
 latest a | sed 's/TIME,.*/TIME/'
-run a --power 100 --metric-regex "$accuracy" -- sh -c 'trap "echo; echo saved; exit 5" TERM; echo accuracy: 0.9; sleep 5' | grep -v Terminated
-run a --power 100 --grace 0.2 --metric-regex "$accuracy" -- sh -c 'trap "" TERM; echo accuracy: 0.9; sleep 20; echo not killed'
+run a --power 100 --metric-regex "$accuracy" -- sh -c 'trap "echo; echo saved; exit 5" TERM; echo accuracy: 0.9; sleep 60' | grep -v Terminated
+run a --power 100 --grace 0.2 --metric-regex "$accuracy" -- sh -c 'trap "" TERM; echo accuracy: 0.9; sleep 60; echo not killed'
 run a --power 100 --metric-regex "$accuracy" -- ./progress.sh | tr '\r' '|'
 
 echo "== epochs of its own"
 job e ',"beta_knob":null' 64
-run e --power 100 --metric-regex 'loss ([0-9.]+)' --epoch-regex 'epoch ([0-9]+)' -- sh -c 'echo epoch 9; echo loss 0.1; echo epoch 10 loss 0.2; sleep 5'
+run e --power 100 --metric-regex 'loss ([0-9.]+)' --epoch-regex 'epoch ([0-9]+)' -- sh -c 'echo epoch 9; echo loss 0.1; echo epoch 10 loss 0.2; sleep 60'
 
 echo "== it ends otherwise"
 job b ',"beta_knob":null' 64
@@ -107,13 +107,43 @@ gpus
 CUDA_VISIBLE_DEVICES=GPU-0 SETS=$more run c --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9 | sed -n 's/.*energy: //p'
 latest c
 echo 50000 >gpu2.mw
-run c --gpus 2 --metric-regex "$accuracy" -- sh -c 'sleep 0.5; echo accuracy: 0.9; sleep 5'
-latest c | awk -F, '{ print ($7 > 20 && $7 < 200) ? "some 25 J" : $0 }'
+run c --gpus 2 --metric-regex "$accuracy" -- sh -c 'sleep 0.5; echo accuracy: 0.9; sleep 60'
+"$KERF" jobs show c --limit 1 --format csv |
+    awk -F, 'NR == 2 { power = $7 / $6; print (power > 49 && power < 51) ? "50 W" : $0 }'
 run c --gpus 0,5 --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9
+echo "== a GPU that is to be used and cannot be measured: nothing else is measured in its place"
+zone intel-rapl:0 package-0 0
+run c --gpus 4294967296 --metric-regex "$accuracy" -- true
+run c --gpus 0,0 --metric-regex "$accuracy" -- true
+for devices in 5 GPU-abcdef MIG-1 0,MIG-1 MIG-GPU-0/1/0 GPU-9,0 0x1; do
+    echo "CUDA_VISIBLE_DEVICES=$devices"
+    CUDA_VISIBLE_DEVICES=$devices "$KERF" jobs run c --metric-regex "$accuracy" -- true 2>&1
+    echo "exit $?"
+done
+rm gpu0.mj
+echo 1 >gpu0.none
+CUDA_VISIBLE_DEVICES=0 run c --metric-regex "$accuracy" -- true
+run c --metric-regex "$accuracy" -- true
+rm gpu0.none
+gpus
+echo "== a GPU that is lost meanwhile"
+SETS='rm gpu0.mj' run c --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.1
+gpus
+echo "== no GPU is to be used: the processors are measured"
+for devices in -1 '' NoDevFiles; do
+    CUDA_VISIBLE_DEVICES=$devices "$KERF" jobs run c --metric-regex "$accuracy" -- true 2>&1 | sed -n 's/.*energy: //p'
+done
+rm -r cap/*
 CUDA_VISIBLE_DEVICES=-1 run c --meter nvml --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9 | sed "s|$PWD|PLACE|"
 unset LD_LIBRARY_PATH
 run c --meter nvml --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9 | grep -c 'nothing here measures energy'
 "$KERF" jobs show c --limit 1 --format csv | grep -c Dispatched
+
+echo "== the cost is time alone: no meter is needed"
+job t ',"beta_knob":null,"eta_knob":0' 64
+run t --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9
+"$KERF" jobs show t --limit 1 --format csv | cut -d, -f7
+run t --meter rapl --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9 | sed "s|$PWD|PLACE|"
 
 echo "== refused"
 refused jobs run

@@ -9,6 +9,15 @@ ask schedule zb_h1 --trace "runs/megatron"
 ask schedule --trace "runs/torch"
 ask schedule compare 1f1b zb_h1 interleaved_1f1b --chunks 2 --trace "runs/megatron"
 
+echo "== compressed files say the same"
+"$KERF" schedule fit "runs/torch" >plain.txt
+gzip runs/torch/*.json
+"$KERF" schedule fit "runs/torch" | cmp - plain.txt && echo same
+gunzip runs/torch/*.gz
+
+echo "== best is no longer than any schedule of the comparison, wherever it has the stages"
+ask schedule compare zb_h1 zb_v best --trace "runs/megatron" --search-steps 20000000
+
 echo "== the fit as times of another schedule"
 "$KERF" schedule fit "runs/megatron" -o times.json
 ask schedule zb_h1 -p 4 -m 8 --times times.json --no-ops

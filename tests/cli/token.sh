@@ -72,7 +72,7 @@ refused token add x
 refused token add x y --role read
 refused token add '' --role read
 refused token add x --role boss
-for time in 30 30x -1d 0d d 1e99w; do refused token add x --role read "--expires=$time"; done
+for time in 30x -1d 0d d 1e99w; do refused token add x --role read "--expires=$time"; done
 refused token list x
 refused token list --store nothing.db
 refused token revoke x --store nothing.db

@@ -22,7 +22,7 @@ chmod +x slow
 echo "== the program vanishes"
 cp slow gone
 status=0
-"$KERF" tune -p n=1..4 --fresh --interference ignore --policy exhaustive --study vanished --format json -- ./gone '{n}' vanished >out || status=$?
+"$KERF" tune --param n=1..4 --fresh --interference ignore --policy exhaustive --study vanished --format json -- ./gone '{n}' vanished >out || status=$?
 echo "status $status"
 told out
 closed vanished
@@ -30,7 +30,7 @@ closed vanished
 echo "== no descriptor is left"
 if command -v prlimit >/dev/null; then
     # a sanitizer needs descriptors to look for leaks
-    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 "$KERF" tune -p n=1..4 --fresh --interference ignore --policy exhaustive --study descriptors --format json -- ./slow '{n}' '' >out 2>err &
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 "$KERF" tune --param n=1..4 --fresh --interference ignore --policy exhaustive --study descriptors --format json -- ./slow '{n}' '' >out 2>err &
     kerf=$!
     until_true measured descriptors 3
     prlimit --pid $kerf --nofile=6:6
@@ -51,7 +51,7 @@ fi
 
 echo "== what prepares it fails from some time on"
 status=0
-"$KERF" tune -p n=1..4 --fresh --interference ignore --policy exhaustive --study prepared --format json \
+"$KERF" tune --param n=1..4 --fresh --interference ignore --policy exhaustive --study prepared --format json \
     --prepare '[ $(wc -l <studies/prepared.jsonl) -lt 4 ] || { echo the disk is away >&2; exit 3; }' -- ./slow '{n}' '' >out || status=$?
 echo "status $status"
 told out
@@ -92,7 +92,7 @@ echo "== lines of a worker that are no answer go to standard error, and nothing 
 for way in clock twice wrong-id; do
     echo "-- $way"
     case $way in wrong-id) timeout=0.3s ;; *) timeout=1h ;; esac # the others answer, on a slow machine late
-    "$KERF" tune -p n=3 --fresh --no-journal --interference ignore --protocol worker --max-observations 2 --trial-timeout $timeout \
+    "$KERF" tune --param n=3 --fresh --no-journal --interference ignore --protocol worker --max-observations 2 --trial-timeout $timeout \
         --format json -- "$(dirname "$worker")/misbehaving_worker" $way >out 2>err || :
     sed -E 's/"id":[0-9]+/"id":N/' err | sort -u
     wc -l <out
@@ -100,12 +100,12 @@ done
 
 echo "== what could not run is none to choose from"
 tunes --fresh --no-journal -- "$worker" --out-of-memory 512 | grep -oE 'within 3 % of the best of .* with a'
-"$KERF" tune -p n=1..6 -p kind=good,bad,odd --fresh --no-journal --interference ignore --objective 'regex:took ([0-9.]+)' --format json \
+"$KERF" tune --param n=1..6 --param kind=good,bad,odd --fresh --no-journal --interference ignore --objective 'regex:took ([0-9.]+)' --format json \
     -- sh -c '[ {kind} != bad ] || exit 3; echo took {n}' >out
 grep -oE '"reason":"kind=bad failed in [0-9]+ of [0-9]+ settings"' out | sed 's/[0-9][0-9]*/N/g' | sort -u
 
 echo "== a worker that never says that it is ready"
-"$KERF" tune -p n=1..6 --fresh --no-journal --interference ignore --protocol worker --load-timeout 1s --format json -- sleep 60 >out || echo "status $?"
+"$KERF" tune --param n=1..6 --fresh --no-journal --interference ignore --protocol worker --load-timeout 1s --format json -- sleep 60 >out || echo "status $?"
 grep -oE '"stopped":"[a-z_]*"|"reason":"the last 2 trials failed: .*once it has loaded"' out
 
 echo "== a worker that cannot always load: no setting is left out for it"
@@ -122,14 +122,14 @@ for i in 1 2; do
     echo "{\"id\":$id,\"value\":$n}"
 done
 END_OF_LOADS
-"$KERF" tune -p n=1..4 --fresh --study loads --interference ignore --protocol worker --policy exhaustive --format json -- sh loads.sh >out || :
+"$KERF" tune --param n=1..4 --fresh --study loads --interference ignore --protocol worker --policy exhaustive --format json -- sh loads.sh >out || :
 grep -oE '"status":"[a-z_]*"' out | sort | uniq -c | sed 's/^ *//'
 observations loads | grep '"failure":"memory"' | grep -c '"warmup":true'
 grep -c '"skipped' studies/loads.jsonl
 echo "== one that never does ends the study, whatever the policy"
-"$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh -c 'echo no model here >&2; exit 1' >out || echo "status $?"
+"$KERF" tune --param n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh -c 'echo no model here >&2; exit 1' >out || echo "status $?"
 grep -oE '"(stopped|reason)":"[^"]+"|"observations":[0-9]+' out | head -3
-"$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh -c 'echo CUDA error: out of memory >&2; exit 1' >out || echo "status $?"
+"$KERF" tune --param n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh -c 'echo CUDA error: out of memory >&2; exit 1' >out || echo "status $?"
 grep -oE '"(stopped|reason)":"[^"]+"|"observations":[0-9]+' out | head -3
 cat >once.sh <<'END_OF_ONCE'
 # Answers thrice in its first life, and never loads again.
@@ -142,7 +142,7 @@ for i in 1 2 3; do
     echo "{\"id\":$id,\"value\":$i}"
 done
 END_OF_ONCE
-"$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh once.sh >out || echo "status $?"
+"$KERF" tune --param n=1..4 --fresh --no-journal --interference ignore --protocol worker --policy exhaustive --format json -- sh once.sh >out || echo "status $?"
 grep -oE '"(stopped|reason)":"[^"]+"|"observations":[0-9]+' out | head -3
 
 echo "== a slot whose worker never loads takes no part; the others go on"
@@ -156,7 +156,7 @@ while read -r line; do
     echo "{\"id\":$id,\"value\":$n}"
 done
 END_OF_HALF
-"$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --protocol worker --slots 2 --policy exhaustive --format json -- sh half.sh 2>/dev/null >out || :
+"$KERF" tune --param n=1..4 --fresh --no-journal --interference ignore --protocol worker --slots 2 --policy exhaustive --format json -- sh half.sh 2>/dev/null >out || :
 grep -oE '"observations":[0-9]+,"censored":0,"failed":[0-9]+,"rem|"best":\{"setting":\{"n":[0-9]' out
 
 echo "== what crashes from some time on is left out, and that is told"
@@ -172,19 +172,19 @@ fi
 echo "took $1"
 END_OF_TIRES
 chmod +x tires
-COLUMNS=140 "$KERF" tune -p n=1..4 --fresh --no-journal --interference ignore --policy exhaustive --objective 'regex:took ([0-9.]+)' -- ./tires '{n}' |
+COLUMNS=140 "$KERF" tune --param n=1..4 --fresh --no-journal --interference ignore --policy exhaustive --objective 'regex:took ([0-9.]+)' -- ./tires '{n}' |
     grep -oE '[0-9] failed: failed three times in a row.*'
 
 echo "== what cleans up fails"
-"$KERF" tune -p n=1,2 --fresh --no-journal --interference ignore --objective 'regex:took ([0-9.]+)' --max-observations 3 --cleanup 'exit 4' \
+"$KERF" tune --param n=1,2 --fresh --no-journal --interference ignore --objective 'regex:took ([0-9.]+)' --max-observations 3 --cleanup 'exit 4' \
     -- sh -c 'echo took {n}' | grep cleanup
 
-"$KERF" tune -p n=1,2 --fresh --no-journal --interference ignore --warmup 1 --max-observations 1 --cleanup 'exit 4' -- true '{n}' | grep Nothing
+"$KERF" tune --param n=1,2 --fresh --no-journal --interference ignore --warmup 1 --max-observations 1 --cleanup 'exit 4' -- true '{n}' | grep Nothing
 
 echo "== another program by the time that it goes on"
 printf '#!/bin/sh\necho took $1\n' >program
 chmod +x program
-"$KERF" tune -p n=1..3 --fresh --study changed --interference ignore --objective 'regex:took ([0-9.]+)' --max-observations 2 -- ./program '{n}' >/dev/null
+"$KERF" tune --param n=1..3 --fresh --study changed --interference ignore --objective 'regex:took ([0-9.]+)' --max-observations 2 -- ./program '{n}' >/dev/null
 "$KERF" tune --resume --study changed --max-observations 3 2>&1 >/dev/null
 echo "# another one" >>program
 "$KERF" tune --resume --study changed --max-observations 4 2>&1 >/dev/null | cut -c1-100

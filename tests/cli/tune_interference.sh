@@ -12,7 +12,7 @@ facts() { grep -oE '"stopped":"[a-z_]*"|"reason":"[^"]*disturbed[^"]*"|"remeasur
 # kerf tune ARGUMENT... on that one processor, with the status
 here() {
     status=0
-    taskset -c "$processor" "$KERF" tune -p n=1..3 --fresh --format json "$@" >out || status=$?
+    taskset -c "$processor" "$KERF" tune --param n=1..3 --fresh --format json "$@" >out || status=$?
     echo "status $status"
 }
 

@@ -35,25 +35,25 @@ grep -o '"status":"skipped","reason":"[^"]*"' out | sort | uniq -c | sed 's/^ */
 
 echo "== for llama-imatrix"
 "$KERF" tune llama model.gguf --context 512 --interference ignore --study imatrix --conform-to-imatrix \
-    -p batch=128,512,1024 --max-observations 3 | grep '^llama-imatrix' | flags | sed 's/-t [0-9]*/-t T/'
+    --param batch=128,512,1024 --max-observations 3 | grep '^llama-imatrix' | flags | sed 's/-t [0-9]*/-t T/'
 sed -n '1s/.*\("wheres":\[[^]]*\]\).*/\1/p' studies/imatrix.jsonl
 refuses tune llama model.gguf --context 512 --conform-to-imatrix --logits last
 refuses tune llama model.gguf --context 512 --conform-to-imatrix --tune threads,kv_type
-refuses tune -p b=1,2 --conform-to-imatrix -- true '{b}'
+refuses tune --param b=1,2 --conform-to-imatrix -- true '{b}'
 
 echo "== values of --param: the default is llama.cpp's own, and the flags say what was measured"
 "$KERF" tune llama model.gguf --context 512 --threads 3 --interference ignore --study values --max-observations 1 \
-    -p batch=512 -p ubatch=512 -p flash_attention=auto -p mmap=off,on -p gpu_layers=0,1 -p kv_type=q8_0,f16 >out
+    --param batch=512 --param ubatch=512 --param flash_attention=auto --param mmap=off,on --param gpu_layers=0,1 --param kv_type=q8_0,f16 >out
 sed -n '1s/.*\("defaults":"[^"]*"\).*/\1/p' studies/values.jsonl
 "$KERF" tune llama model.gguf --context 512 --threads 3 --interference ignore --no-journal --max-observations 1 \
-    -p batch=512 -p ubatch=512 -p flash_attention=auto -p mmap=off | grep '^llama-server'
-refuses tune llama model.gguf --context 512 -p treads=1,2
-refuses tune llama model.gguf --context 512 -p 'mmap?=--no-mmap'
-refuses tune llama model.gguf --context 512 -p kv_type=f16,q9_0
-refuses tune llama model.gguf --context 512 -p flash_attention=maybe,on
-refuses tune llama model.gguf --context 512 -p mmap=mmap,none
-refuses tune llama model.gguf --context 512 -p threads=0..2
-refuses tune llama model.gguf --context 512 -p kv_type=f16,q8_0 --conform-to-imatrix
+    --param batch=512 --param ubatch=512 --param flash_attention=auto --param mmap=off | grep '^llama-server'
+refuses tune llama model.gguf --context 512 --param treads=1,2
+refuses tune llama model.gguf --context 512 --param 'mmap?=--no-mmap'
+refuses tune llama model.gguf --context 512 --param kv_type=f16,q9_0
+refuses tune llama model.gguf --context 512 --param flash_attention=maybe,on
+refuses tune llama model.gguf --context 512 --param mmap=mmap,none
+refuses tune llama model.gguf --context 512 --param threads=0..2
+refuses tune llama model.gguf --context 512 --param kv_type=f16,q8_0 --conform-to-imatrix
 
 echo "== memory that is too small, and a single setting"
 "$KERF" tune llama model.gguf --context 512 --memory-cap 300kB --study small --no-journal >out
@@ -99,7 +99,7 @@ echo '{"samples_ns":[1000000]}'
 END
 chmod +x alone/llama-bench
 PATH=$PWD/alone:$PATH alone/kerf tune llama model.gguf --context 512 --threads 2 --interference ignore --max-observations 2 \
-    -p kv_type=f16 -p flash_attention=on --tune mmap >out
+    --param kv_type=f16 --param flash_attention=on --tune mmap >out
 sort -u calls
 echo "== kerf bub"
 KERF_LLAMA_WORKER=$worker; export KERF_LLAMA_WORKER

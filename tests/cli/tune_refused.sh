@@ -7,43 +7,43 @@ refuses() {
     refused tune --no-journal --fresh "$@"
 }
 refuses
-refuses -p b=1..4
-refuses -p b=1..4 -- true
-refuses -p b=1..4 -- true {b} {c}
-refuses -p b=4..1 -- true {b}
-refuses -p b= -- true {b}
-refuses -p 'b=1..8:x1' -- true {b}
-refuses -p b=1..1000000000 -- true {b}
-refuses -p b=1..4 -p b=1..4 -- true {b}
-refuses -p b=1..4 -w 'b > 9' -- true {b}
-refuses -p b=1..4 -w 'b >' -- true {b}
-refuses -p b=1..4 -w 'c > 1' -- true {b}
-refuses -p b=1..4 -d b=9 -- true {b}
-refuses -p b=1..4 -d c=1 -- true {b}
-refuses -p b=1..4 --prefer smaller -- true {b}
-refuses -p b=1..4 --prefer smaller:c -- true {b}
-refuses -p b=1..4 --within 0 -- true {b}
-refuses -p b=1..4 --confidence 100% -- true {b}
-refuses -p b=1..4 --budget 10 -- true {b}
-refuses -p b=1..4 --memory-cap much -- true {b}
-refuses -p b=1..4 --memory-cap 1 -- true {b}
-refuses -p b=1..4 --minimize --maximize -- true {b}
-refuses -p b=1..4 --objective speed -- true {b}
-refuses -p b=1..4 --objective 'regex:(' -- true {b}
-refuses -p b=1..4 --objective 'regex:' -- true {b}
-refuses -p b=1..4 --protocol guess -- true {b}
-refuses -p b=1..4 --context 4096 -- true {b}
-refuses -p b=1..4 -- ./nowhere {b}
+refuses --param b=1..4
+refuses --param b=1..4 -- true
+refuses --param b=1..4 -- true {b} {c}
+refuses --param b=4..1 -- true {b}
+refuses --param b= -- true {b}
+refuses --param 'b=1..8:x1' -- true {b}
+refuses --param b=1..1000000000 -- true {b}
+refuses --param b=1..4 --param b=1..4 -- true {b}
+refuses --param b=1..4 -w 'b > 9' -- true {b}
+refuses --param b=1..4 -w 'b >' -- true {b}
+refuses --param b=1..4 -w 'c > 1' -- true {b}
+refuses --param b=1..4 -d b=9 -- true {b}
+refuses --param b=1..4 -d c=1 -- true {b}
+refuses --param b=1..4 --prefer smaller -- true {b}
+refuses --param b=1..4 --prefer smaller:c -- true {b}
+refuses --param b=1..4 --within 0 -- true {b}
+refuses --param b=1..4 --confidence 100% -- true {b}
+refuses --param b=1..4 --budget soon -- true {b}
+refuses --param b=1..4 --memory-cap much -- true {b}
+refuses --param b=1..4 --memory-cap 1 -- true {b}
+refuses --param b=1..4 --minimize --maximize -- true {b}
+refuses --param b=1..4 --objective speed -- true {b}
+refuses --param b=1..4 --objective 'regex:(' -- true {b}
+refuses --param b=1..4 --objective 'regex:' -- true {b}
+refuses --param b=1..4 --protocol guess -- true {b}
+refuses --param b=1..4 --context 4096 -- true {b}
+refuses --param b=1..4 -- ./nowhere {b}
 refuses llama
 refuses llama model.gguf
 refuses llama nowhere.gguf --context 512
 echo "no model" >foreign.gguf
 refuses llama foreign.gguf --context 512
-refuses -p b=1..4 -o surface.bmp -- true {b}
+refuses --param b=1..4 -o surface.bmp -- true {b}
 
 echo "== nothing can be measured"
 tunes_nothing() {
-    "$KERF" tune -p b=1..4 --no-journal --fresh "$@"
+    "$KERF" tune --param b=1..4 --no-journal --fresh "$@"
     echo "status $?"
 }
 tunes_nothing -- false {b} | same

@@ -36,16 +36,16 @@ echo "== and what is of one run may change"
 echo "== names"
 long=$(printf '%064d' 7)
 for name in '' "$long" a/b 'a b'; do
-    refused tune -p n=1..2 --study "$name" -- true {n}
+    refused tune --param n=1..2 --study "$name" -- true {n}
 done
 for name in '' "$long" a/b; do
     refused tune --resume --study "$name"
 done
-"$KERF" tune -p n=1..2 --policy null --interference ignore --study "$(printf '%063d' 7)" -- true {n} >/dev/null
+"$KERF" tune --param n=1..2 --policy null --interference ignore --study "$(printf '%063d' 7)" -- true {n} >/dev/null
 [ -f "studies/$(printf '%063d' 7).jsonl" ] && echo "63 characters are a name"
 
 echo "== for spreadsheets"
 "$KERF" studies replay bounded --format csv | head -2 | sed 's/0\.[0-9]*/SECONDS/'
 "$KERF" studies --format csv | grep bounded | cut -d, -f1,3,4
-"$KERF" tune -p n=1,2 --policy null -d n=1 --interference ignore --study quoted -- sh -c 'echo "a,b" {n}' >/dev/null
+"$KERF" tune --param n=1,2 --policy null -d n=1 --interference ignore --study quoted -- sh -c 'echo "a,b" {n}' >/dev/null
 "$KERF" studies --format csv | grep quoted | cut -d, -f6-

@@ -15,7 +15,7 @@ for slot in 0 1 2; do of_slot three $slot | head -1 | says; done
 grep -oE '"stopped":"[a-z]*"|"loads":[0-9]*|"ubatch":(128|256|512)\},"mean"' out | head -3 | sed 's/:.*mean/: on the floor of the valley/'
 
 echo "== without a default the first setting that was decided"
-"$KERF" tune -p batch=16..2048:x2 -p ubatch=128 --protocol worker --interference ignore --slots 3 --study free --fresh \
+"$KERF" tune --param batch=16..2048:x2 --param ubatch=128 --protocol worker --interference ignore --slots 3 --study free --fresh \
     --format json -- "$worker" --sleep 0.02 >/dev/null 2>&1
 for slot in 0 1 2; do of_slot free $slot | head -1 | grep -oE '"setting":"[^"]*"'; done | uniq -c | sed 's/^ *\([0-9]*\).*/\1 slots with the same/'
 
@@ -40,7 +40,7 @@ observations on | grep -oE '"why":"anchor[^"]*"' | sort
 
 echo "== processors of their own"
 affinity() { # affinity PROCESSORS SLOTS
-    taskset -c "$1" "$KERF" tune -p n=1..8 --interference ignore --slots "$2" --policy exhaustive --max-observations 8 --study "pinned$(echo "$1" | tr , _)" --fresh \
+    taskset -c "$1" "$KERF" tune --param n=1..8 --interference ignore --slots "$2" --policy exhaustive --max-observations 8 --study "pinned$(echo "$1" | tr , _)" --fresh \
         --objective 'regex:list:.([0-9]+)' -- sh -c 'taskset -cp $$ >>allowed.$KERF_SLOT; grep Cpus_allowed_list: /proc/self/status; : {n}' >/dev/null 2>err
     sed 's/^kerf: //' err
     for slot in 0 1; do sed 's/.*list: //' allowed.$slot | sort -u; done
@@ -57,5 +57,5 @@ echo "== too few"
 affinity "${both%,*}" 2 | sed "s/^${both%,*}\$/the same one/"
 
 echo "== what a launcher leaves to be said"
-"$KERF" tune -p n=1..3 --objective cpu --launcher env --study cpu --max-observations 1 --format json -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; : {n}' 2>&1 >/dev/null
+"$KERF" tune --param n=1..3 --objective cpu --launcher env --study cpu --max-observations 1 --format json -- sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done; : {n}' 2>&1 >/dev/null
 observations cpu | grep -q others || echo "and nothing of this machine"

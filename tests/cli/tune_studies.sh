@@ -29,7 +29,7 @@ cmp a b && echo "as if nothing had happened"
 grep -o '"n":[0-9]*' studies/killed.jsonl | sort | uniq -d
 
 echo "== its starts, too, of a program that ends"
-"$KERF" tune -p n=1..3 --interference ignore --fresh --policy exhaustive --study starts -- sleep 0.05 {n} >/dev/null 2>&1 &
+"$KERF" tune --param n=1..3 --interference ignore --fresh --policy exhaustive --study starts -- sleep 0.05 {n} >/dev/null 2>&1 &
 kerf=$!
 until_true has_lines starts 4
 kill -9 $kerf

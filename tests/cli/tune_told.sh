@@ -10,9 +10,9 @@ told() {
 }
 
 echo "== a default at 0 or below has a difference, and no ratio"
-told -p n=1..4 --objective 'regex:v=([-0-9.e]+)' --maximize -d n=1 --policy exhaustive -- sh -c 'echo v=$(({n}-2))'
+told --param n=1..4 --objective 'regex:v=([-0-9.e]+)' --maximize -d n=1 --policy exhaustive -- sh -c 'echo v=$(({n}-2))'
 # shellcheck disable=SC2086
-"$KERF" tune $quiet -p n=1..4 --objective 'regex:v=([-0-9.e]+)' --maximize -d n=1 --policy exhaustive --format json -- sh -c 'echo v=$(({n}-2))' |
+"$KERF" tune $quiet --param n=1..4 --objective 'regex:v=([-0-9.e]+)' --maximize -d n=1 --policy exhaustive --format json -- sh -c 'echo v=$(({n}-2))' |
     grep -oE '"default":\{"setting":\{"n":1\},"mean":-1,"gain":[a-z]*,"gain_interval":[a-z]*'
 
 echo "== what is not known is nowhere a number"
@@ -20,52 +20,52 @@ for policy in kerf race exhaustive random halving best_bub null; do
     for form in table json csv markdown svg; do
         case $form in svg) how="-o answer.svg" ;; *) how="--format $form" ;; esac
         # shellcheck disable=SC2086
-        "$KERF" tune $quiet -p n=1..3 -d n=1 --policy $policy --max-observations 5 $how -- true {n} >answer.$form
+        "$KERF" tune $quiet --param n=1..3 -d n=1 --policy $policy --max-observations 5 $how -- true {n} >answer.$form
         grep -iwE -- '-?nan|-?inf|infinity' answer.$form && echo "($policy says so as $form)"
     done
 done
 grep -oE '"interval":[^,]*,"probability_within":[^,}]*|"gain_interval":[a-z]*' answer.json | sort -u
-"$KERF" tune --no-journal --interference ignore -p n=7..8 --policy null -d n=7 -- true {n} | sed -n '1,3p' | sed 's/: [0-9.]* [mu]*s/: TIME/'
+"$KERF" tune --no-journal --interference ignore --param n=7..8 --policy null -d n=7 -- true {n} | sed -n '1,3p' | sed 's/: [0-9.]* [mu]*s/: TIME/'
 
 echo "== one setting is one"
-told -p n=7 --objective 'regex:([0-9]+)' -- echo {n} | grep -o 'It is the only setting'
+told --param n=7 --objective 'regex:([0-9]+)' -- echo {n} | grep -o 'It is the only setting'
 
 echo "== less than an even chance is no answer"
-told -p n=1..40 --objective 'regex:([0-9]+)' --max-observations 1 -d n=20 -- echo {n}
+told --param n=1..40 --objective 'regex:([0-9]+)' --max-observations 1 -d n=20 -- echo {n}
 # shellcheck disable=SC2086
-"$KERF" tune $quiet -p n=1..40 --objective 'regex:([0-9]+)' --max-observations 1 -d n=20 --format json -- echo {n} | grep -o '"answered":[a-z]*'
+"$KERF" tune $quiet --param n=1..40 --objective 'regex:([0-9]+)' --max-observations 1 -d n=20 --format json -- echo {n} | grep -o '"answered":[a-z]*'
 
 echo "== of a large space a part is looked at"
-told -p a=1..100 -p b=1..100 --objective 'regex:([0-9]+)' --max-observations 3 -d a=50,b=50 -- echo 7 {a} {b} | grep -o 'best of [^.]* with'
+told --param a=1..100 --param b=1..100 --objective 'regex:([0-9]+)' --max-observations 3 -d a=50,b=50 -- echo 7 {a} {b} | grep -o 'best of [^.]* with'
 # shellcheck disable=SC2086
-"$KERF" tune $quiet -p a=1..100 -p b=1..100 --objective 'regex:([0-9]+)' --max-observations 3 --format json -- echo 7 {a} {b} | grep -o '"looked_at":[0-9]*'
+"$KERF" tune $quiet --param a=1..100 --param b=1..100 --objective 'regex:([0-9]+)' --max-observations 3 --format json -- echo 7 {a} {b} | grep -o '"looked_at":[0-9]*'
 
 echo "== what does not vary has no noise, and its estimate is what was seen"
 # shellcheck disable=SC2086
-"$KERF" tune $quiet -p n=1..3 -d n=1 --objective 'regex:([0-9]+)' --format csv -- sh -c 'echo 10{n}' | cut -d, -f1,2,6-8,12
-told -p n=1..3 -d n=1 --objective 'regex:([0-9]+)' -- sh -c 'echo 10{n}'
+"$KERF" tune $quiet --param n=1..3 -d n=1 --objective 'regex:([0-9]+)' --format csv -- sh -c 'echo 10{n}' | cut -d, -f1,2,6-8,12
+told --param n=1..3 -d n=1 --objective 'regex:([0-9]+)' -- sh -c 'echo 10{n}'
 
 echo "== nothing measured is no table"
-told -p n=1..3 --policy null -- true {n}
-"$KERF" tune --no-journal --interference ignore -p n=1..3 --policy null -- true {n} | tail -1
+told --param n=1..3 --policy null -- true {n}
+"$KERF" tune --no-journal --interference ignore --param n=1..3 --policy null -- true {n} | tail -1
 
 echo "== flags are on and off, and may be called what they are elsewhere"
 for word in on off true false yes no 1 0; do
-    "$KERF" tune --no-journal --interference ignore -p 'm?=-m' -p n=1..2 -d "m=$word,n=1" --policy null --format csv -- true {m} {n} |
+    "$KERF" tune --no-journal --interference ignore --param 'm?=-m' --param n=1..2 -d "m=$word,n=1" --policy null --format csv -- true {m} {n} |
         grep ',measured\|measured,1' | cut -d, -f1-3
 done
-"$KERF" tune --no-journal --interference ignore -p 'm?=-m' -p n=1 -d m=on,n=1 --policy null -- true {m} {n} | tail -2 | cut -c1-6
+"$KERF" tune --no-journal --interference ignore --param 'm?=-m' --param n=1 -d m=on,n=1 --policy null -- true {m} {n} | tail -2 | cut -c1-6
 
 echo "== columns that are called alike"
-"$KERF" tune --no-journal --interference ignore -p mean=1 -p n=1..2 --policy null --format csv -- true {mean} {n} | head -1 | cut -d, -f1-4
-KERF_STUDIES=$PWD/columns "$KERF" tune --interference ignore -p mean=1 -p n=1..2 --policy null --study columns -- true {mean} {n} >/dev/null
+"$KERF" tune --no-journal --interference ignore --param mean=1 --param n=1..2 --policy null --format csv -- true {mean} {n} | head -1 | cut -d, -f1-4
+KERF_STUDIES=$PWD/columns "$KERF" tune --interference ignore --param mean=1 --param n=1..2 --policy null --study columns -- true {mean} {n} >/dev/null
 KERF_STUDIES=$PWD/columns "$KERF" studies export columns --format csv | head -1 | cut -d, -f1-4
 
 echo "== so many settings as there are"
-"$KERF" tune --no-journal --interference ignore -p n=1..3 --policy random --format json -- true {n} | grep -oE '"reason":"[^"]*measured 5 times"'
+"$KERF" tune --no-journal --interference ignore --param n=1..3 --policy random --format json -- true {n} | grep -oE '"reason":"[^"]*measured 5 times"'
 
 echo "== all of it begins to crash"
-told -p n=1..2 --policy exhaustive -- sh -c 'echo >>runs{n}; [ $(wc -l <runs{n}) -lt 3 ] || (echo the disk is away >&2; exit 4)' | grep 'Not sure'
+told --param n=1..2 --policy exhaustive -- sh -c 'echo >>runs{n}; [ $(wc -l <runs{n}) -lt 3 ] || (echo the disk is away >&2; exit 4)' | grep 'Not sure'
 
 cat >stops.sh <<'END_OF_STOPS'
 # Takes 10 ms with n=1, is stopped with n=2 and says that it ran 99 s, and has no memory for n=3.
@@ -81,21 +81,21 @@ while read -r line; do
 done
 END_OF_STOPS
 echo "== --format says what standard output gets, whatever files there are"
-quietly() { "$KERF" tune --no-journal --interference ignore -p n=1..2 --policy null "$@" -- true {n} | head -c 8 | tr -d '\n'; echo; }
+quietly() { "$KERF" tune --no-journal --interference ignore --param n=1..2 --policy null "$@" -- true {n} | head -c 8 | tr -d '\n'; echo; }
 quietly --format json -o answer.csv
 quietly --format json -o answer.svg
 quietly -o answer.csv
 head -c 8 answer.csv; echo
-"$KERF" tune --no-journal -p 'n=2^1..2^4' -- true {n}
+"$KERF" tune --no-journal --param 'n=2^1..2^4' -- true {n}
 
 echo "== numbers that have no ratio have no map"
-"$KERF" tune --no-journal --interference ignore -p n=1..4 --objective 'regex:v=([-0-9.e]+)' --policy exhaustive -- sh -c 'echo v=$(({n}-2))' | grep -c 'times the best'
+"$KERF" tune --no-journal --interference ignore --param n=1..4 --objective 'regex:v=([-0-9.e]+)' --policy exhaustive -- sh -c 'echo v=$(({n}-2))' | grep -c 'times the best'
 
 echo "== what was stopped takes no less than it ran, and what is skipped nothing at all"
-"$KERF" tune --no-journal --interference ignore -p n=1..8 --protocol worker --max-observations 6 --format csv -- sh stops.sh | awk -F, '$2 == "censored" { print ($6 < 1 && $6 >= $9 && ($7 == "" || $7 >= $9) ? "as it ran" : $0) } $2 == "skipped" { print "skipped at \"" $6 "\"" }' | sort -u
+"$KERF" tune --no-journal --interference ignore --param n=1..8 --protocol worker --max-observations 6 --format csv -- sh stops.sh | awk -F, '$2 == "censored" { print ($6 < 1 && $6 >= $9 && ($7 == "" || $7 >= $9) ? "as it ran" : $0) } $2 == "skipped" { print "skipped at \"" $6 "\"" }' | sort -u
 
 echo "== nearly sure"
-told --confidence 99.99999% -p n=1..2 --objective 'regex:([0-9]+)' --max-observations 2 -d n=2 -- echo {n} | grep -o '([0-9.]* %:' | sort -u
+told --confidence 99.99999% --param n=1..2 --objective 'regex:([0-9]+)' --max-observations 2 -d n=2 -- echo {n} | grep -o '([0-9.]* %:' | sort -u
 
 echo "== more of what a worker says is no time"
 # shellcheck disable=SC2086
@@ -108,9 +108,9 @@ while read -r line; do
     echo "{\"id\":$id,\"value\":$((n * 10 - 25))}"
 done
 END
-"$KERF" tune --interference ignore -p n=1..4 --protocol worker --maximize --policy exhaustive --format csv -- sh scores.sh | cut -d, -f1,2,5,6
+"$KERF" tune --interference ignore --param n=1..4 --protocol worker --maximize --policy exhaustive --format csv -- sh scores.sh | cut -d, -f1,2,5,6
 echo "== and helps no study of times"
-"$KERF" tune --interference ignore -p n=1..4 --protocol worker --policy exhaustive --format json -- sh scores.sh | grep -oE '"earlier":[0-9]+'
+"$KERF" tune --interference ignore --param n=1..4 --protocol worker --policy exhaustive --format json -- sh scores.sh | grep -oE '"earlier":[0-9]+'
 
 echo "== columns and their names on a terminal"
-COLUMNS=80 "$KERF" tune --no-journal --interference ignore -p a=1..9223372036854775807:x2 --policy exhaustive --max-observations 63 --objective 'regex:([0-9]+)' -- echo 1 {a} | sed -n '/^0/,/^a/p;/^[*]/,/^a/p'
+COLUMNS=80 "$KERF" tune --no-journal --interference ignore --param a=1..9223372036854775807:x2 --policy exhaustive --max-observations 63 --objective 'regex:([0-9]+)' -- echo 1 {a} | sed -n '/^0/,/^a/p;/^[*]/,/^a/p'

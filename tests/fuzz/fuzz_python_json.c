@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include "zeus/python_json.h"
+#include "zeus/python_repr.h"
 
 static void write_value(const struct python_value *value, struct kerf_text *out);
 
 static void write_float(double number, struct kerf_text *out) {
     if (isfinite(number))
-        kerf_text_python_float(out, number);
+        python_float_repr(number, out);
     else
         kerf_text_add(out, isnan(number) ? "NaN" : number < 0 ? "-Infinity" : "Infinity");
 }

@@ -29,7 +29,9 @@ static void check_timeline(const struct kerf_schedule *schedule, const struct ke
 static void run(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times) {
     struct kerf_timeline *timeline;
     CHECK(kerf_schedule_simulate(schedule, times, &timeline, NULL) == KERF_OK);
-    check_timeline(schedule, timeline, kerf_schedule_lower_bound(schedule, times, timeline));
+    const struct kerf_schedule_bound bound = kerf_schedule_lower_bound(schedule, times, timeline);
+    check_timeline(schedule, timeline, bound.makespan_s);
+    CHECK(bound.span_s <= timeline->span_s * (1 + 1e-9));
     kerf_timeline_free(timeline);
 }
 
@@ -40,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct kerf_schedule_request request = {.rule = kerf_schedule_rule_at(data[0] % num_rules)->name,
                                             .devices = DEVICES,
                                             .microbatches = MICROBATCHES,
-                                            .search_time_s = 0.01};
+                                            .search_steps = 200000};
     struct kerf_schedule *schedule;
     struct kerf_schedule_times *times;
     struct kerf_error err;

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "kerf/jobs.h"
+#include "zeus/zeus_words.h"
 
 enum { LINE = 4096, SIZES = 16, TRIALS = 4096, RESTORE_EVERY = 7 };
 
@@ -166,15 +167,15 @@ static void predict(void) {
     struct kerf_text out = {0}, why = {0};
     struct kerf_decision decision;
     session.now = number();
-    CHECK(kerf_job_predict(session.job, session.now, &decision, &out, NULL) == KERF_OK);
+    CHECK(kerf_job_predict(session.job, session.now, &decision, NULL) == KERF_OK);
     int64_t status = integer();
     CHECK((status == 200) == (decision.status == KERF_JOB_ANSWERED));
     if (status != 200) {
         CHECK(decision.changes == 0);
+        zeus_say_decision(session.job, &decision, &out);
         same_message(&out);
         return;
     }
-    CHECK(out.length == 0);
     CHECK(decision.trial.batch_size == integer());
     CHECK(decision.trial.number == integer() && decision.trial.number <= TRIALS);
     CHECK(types[decision.trial.type] == word()[0]);
@@ -207,7 +208,7 @@ static void report(void) {
     now.metric = number();
     now.current_epoch = integer();
     restore_costs(now.batch_size);
-    CHECK(kerf_job_report(session.job, find_trial(now.batch_size, now.trial_number), &now, session.now, &answer, &out,
+    CHECK(kerf_job_report(session.job, find_trial(now.batch_size, now.trial_number), &now, session.now, &answer,
                           NULL) == KERF_OK);
     CHECK(http_status(answer.status) == integer());
     if (answer.status == KERF_JOB_ANSWERED) {
@@ -216,18 +217,15 @@ static void report(void) {
     } else {
         CHECK(answer.changes == 0);
     }
+    zeus_say_answer(session.job, &now, &answer, &out);
     same_message(&out);
     if (answer.status == KERF_JOB_ANSWERED && *rest != '-') same_arm(now.batch_size);
 }
 
 static void end(void) {
-    struct kerf_text out = {0};
-    struct kerf_answer answer;
     int64_t batch_size = integer(), n = integer();
-    struct kerf_trial *trial = find_trial(batch_size, n);
-    CHECK(kerf_job_end(session.job, trial, batch_size, n, session.now, &answer, &out) == KERF_OK);
+    struct kerf_answer answer = kerf_job_end(session.job, find_trial(batch_size, n), session.now);
     CHECK((answer.status == KERF_JOB_ANSWERED ? 200 : 404) == integer());
-    kerf_text_free(&out);
 }
 
 static void same_random(void) {

@@ -108,14 +108,13 @@ struct assumed { /* a decision on what is known: the next trial of a job */
 static void assume(struct assumed *assumed, int index, int64_t key, int64_t version) {
     const struct store_turn known = {.job = key, .version = version};
     struct kerf_decision decision;
-    struct kerf_text why = {0};
     char job_id[16];
     snprintf(job_id, sizeof job_id, "p%d", index + 1);
     assumed->index = index;
     assumed->job = make_job(job_id);
     assert_int_equal(store->methods->begin(store, job_id, &known, &assumed->turn, &err), KERF_OK);
     assert_int_equal(assumed->turn.is_assumed, 1);
-    assert_int_equal(kerf_job_predict(assumed->job, 1, &decision, &why, &err), KERF_OK);
+    assert_int_equal(kerf_job_predict(assumed->job, 1, &decision, &err), KERF_OK);
     assumed->trial = decision.trial;
     assumed->write = (struct store_write){.kind = STORE_DECIDE,
                                           .changes = decision.changes,
@@ -127,7 +126,6 @@ static void assume(struct assumed *assumed, int index, int64_t key, int64_t vers
                                           .reason = "",
                                           .done = write_done,
                                           .context = &assumed->index};
-    kerf_text_free(&why);
 }
 
 static int64_t version_of(int index) {

@@ -39,12 +39,9 @@ static inline struct kerf_job *create(const struct kerf_job_spec *spec, int32_t 
     return job;
 }
 
-static struct kerf_text words; /* of the last answer */
-
 static inline struct kerf_decision decide(struct kerf_job *job, double now) {
     struct kerf_decision decision;
-    kerf_text_clear(&words);
-    assert_int_equal(kerf_job_predict(job, now, &decision, &words, NULL), KERF_OK);
+    assert_int_equal(kerf_job_predict(job, now, &decision, NULL), KERF_OK);
     return decision;
 }
 
@@ -58,8 +55,7 @@ static inline struct kerf_answer report(struct kerf_job *job, struct kerf_trial 
                                         int64_t epoch, double now) {
     struct kerf_report said = {trial->batch_size, trial->number, 1, energy, metric, epoch};
     struct kerf_answer answer;
-    kerf_text_clear(&words);
-    assert_int_equal(kerf_job_report(job, trial, &said, now, &answer, &words, NULL), KERF_OK);
+    assert_int_equal(kerf_job_report(job, trial, &said, now, &answer, NULL), KERF_OK);
     return answer;
 }
 
@@ -68,9 +64,7 @@ static inline struct kerf_answer finish(struct kerf_job *job, struct kerf_trial 
 }
 
 static inline struct kerf_answer give_up(struct kerf_job *job, struct kerf_trial *trial, double now) {
-    struct kerf_answer answer;
-    assert_int_equal(kerf_job_end(job, trial, trial->batch_size, trial->number, now, &answer, &words), KERF_OK);
-    return answer;
+    return kerf_job_end(job, trial, now);
 }
 
 static inline void is_next(struct kerf_job *job, double now, int64_t batch_size, int32_t type) {
@@ -95,12 +89,6 @@ static inline const struct kerf_arm *arm_of(const struct kerf_job *job, int64_t 
     for (int32_t i = 0; i < count; i++)
         if (arms[i].batch_size == batch_size) return &arms[i];
     return NULL;
-}
-
-static inline int forget_words(void **state) {
-    (void)state;
-    kerf_text_free(&words);
-    return 0;
 }
 
 #endif

@@ -12,6 +12,7 @@
 #include "kerf/schedule.h"
 
 enum { STAGES = 16, DEVICES = 16, LONGEST = 64 };
+static const int64_t TO_THE_END = 20000000000; /* steps: a proof needs far fewer */
 static const double NEAR = 1e-9;
 
 /* Numbers that are the same in every run. */
@@ -30,7 +31,8 @@ struct question {
 };
 
 struct answer {
-    double value, makespan, proved;
+    double value, makespan, proved, span_bound;
+    double held; /* micro-batches on the fullest device */
 };
 
 static int32_t stages_of(const struct question *q) {
@@ -39,14 +41,14 @@ static int32_t stages_of(const struct question *q) {
 }
 
 static void ask_for(struct question *q, int32_t p, int32_t m, enum kerf_placement placement,
-                    enum kerf_objective objective, double search_time_s) {
+                    enum kerf_objective objective, int64_t search_steps) {
     memset(q, 0, sizeof *q);
     q->request = (struct kerf_schedule_request){.rule = "best",
                                                 .devices = p,
                                                 .microbatches = m,
                                                 .objective = objective,
                                                 .placement = placement,
-                                                .search_time_s = search_time_s};
+                                                .search_steps = search_steps};
 }
 
 /* Points at the arrays, once the question is where it stays. */
@@ -93,11 +95,17 @@ static struct answer make(const struct question *q) {
     if (kerf_schedule_check(schedule, &err) != KERF_OK) fail_msg("%s", err.message);
     assert_int_equal(kerf_schedule_simulate(schedule, &q->times, &timeline, &err), KERF_OK);
     assert_int_equal(timeline->over_cap, -1);
-    double bound = kerf_schedule_lower_bound(schedule, &q->times, timeline);
-    assert_true(bound <= timeline->makespan_s * (1 + NEAR));
-    assert_true(schedule->proved_s <= timeline->makespan_s * (1 + NEAR));
-    struct answer answer = {q->request.objective == KERF_OBJECTIVE_SPAN ? timeline->span_s : timeline->makespan_s,
-                            timeline->makespan_s, schedule->proved_s};
+    const struct kerf_schedule_bound bound = kerf_schedule_lower_bound(schedule, &q->times, timeline);
+    assert_true(bound.makespan_s <= timeline->makespan_s * (1 + NEAR));
+    assert_true(bound.span_s <= timeline->span_s * (1 + NEAR));
+    assert_true(schedule->proof.makespan_s <= timeline->makespan_s * (1 + NEAR));
+    assert_true(schedule->proof.span_s <= timeline->span_s * (1 + NEAR));
+    struct answer answer = {.value =
+                                q->request.objective == KERF_OBJECTIVE_SPAN ? timeline->span_s : timeline->makespan_s,
+                            .makespan = timeline->makespan_s,
+                            .proved = schedule->proof.makespan_s,
+                            .span_bound = bound.span_s};
+    for (int32_t d = 0; d < schedule->devices; d++) answer.held = fmax(answer.held, timeline->peak_activations[d]);
     kerf_timeline_free(timeline);
     kerf_schedule_free(schedule);
     return answer;
@@ -118,7 +126,7 @@ struct oracle {
     struct part *parts[3]; /* every order of a device that keeps its cap */
     size_t num_parts[3];
     int32_t length[3];
-    double best, best_makespan;
+    double best, best_makespan, best_span;
 };
 
 static double time_of(const struct oracle *o, int32_t stream, int kind) {
@@ -181,6 +189,7 @@ static void evaluate(struct oracle *o, const struct part *const *chosen) {
     }
     makespan -= begin;
     o->best_makespan = fmin(o->best_makespan, makespan);
+    o->best_span = fmin(o->best_span, span);
     o->best = fmin(o->best, o->q->request.objective == KERF_OBJECTIVE_SPAN ? span : makespan);
 }
 
@@ -189,7 +198,8 @@ static void try_all(struct oracle *o, const struct question *q) {
     const struct part *chosen[3];
     int32_t p = q->request.devices, m = q->request.microbatches,
             replicas = q->request.placement == KERF_PLACE_BOTH ? 2 : 1;
-    *o = (struct oracle){.q = q, .p = p, .stages = stages_of(q), .best = INFINITY, .best_makespan = INFINITY};
+    *o = (struct oracle){
+        .q = q, .p = p, .stages = stages_of(q), .best = INFINITY, .best_makespan = INFINITY, .best_span = INFINITY};
     o->streams = replicas * o->stages;
     for (int32_t s = 0; s < o->streams; s++) {
         int32_t k = s % o->stages;
@@ -230,6 +240,9 @@ static void compare(const struct question *q, const char *what) {
                  answer.value, oracle.best);
     if (answer.proved > oracle.best_makespan * (1 + NEAR))
         fail_msg("%s: proved %.12g, but an order takes %.12g", what, answer.proved, oracle.best_makespan);
+    if (split && answer.span_bound > oracle.best_span * (1 + NEAR))
+        fail_msg("%s: a span of %.12g is said to be the least, but an order has %.12g", what, answer.span_bound,
+                 oracle.best_span);
     if (split && makespan && !is_near(answer.proved, oracle.best))
         fail_msg("%s %dx%d: proved %.12g, not the optimum %.12g", what, asked->devices, asked->microbatches,
                  answer.proved, oracle.best);
@@ -255,7 +268,7 @@ static void test_every_order(void **unused) {
             char what[64];
             snprintf(what, sizeof what, "shape %zu, times %d", k, time);
             ask_for(&q, shapes[k].p, shapes[k].m, shapes[k].placement,
-                    time % 3 == 2 ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 60);
+                    time % 3 == 2 ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, TO_THE_END);
             q.request.chunks = shapes[k].chunks;
             draw_times(&q, time % 4 == 3);
             compare(&q, what);
@@ -280,7 +293,7 @@ static void test_proved_optima(void **unused) {
         int span = strcmp(objective, "span") == 0;
         rows++;
         ask_for(&q, p, m, strcmp(placement, "v") == 0 ? KERF_PLACE_V : KERF_PLACE_LOOP,
-                span ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, span ? 0.02 : 0.2);
+                span ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, span ? 2000000 : 20000000);
         set_times(&q, forward, input, weight, p2p, cap);
         struct answer answer = make(&q);
         if (answer.value < optimum * (1 - NEAR)) fail_msg("%s: %g is below a proved optimum", line, answer.value);
@@ -289,10 +302,10 @@ static void test_proved_optima(void **unused) {
     }
     fclose(file);
     assert_int_equal(rows, 238);
-    assert_true(met > 100); /* all of them where the machine is not busy */
+    if (met < 200) fail_msg("%d of 238 optima are met", met);
 }
 
-/* Small ones to their end, whatever the machine does. */
+/* Small ones to their end. */
 static void test_proofs(void **unused) {
     (void)unused;
     static const struct {
@@ -310,7 +323,7 @@ static void test_proofs(void **unused) {
     static struct question q;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
         for (double scale = 1; scale > 0.1; scale -= 0.77) { /* 0.23 of it has rounding errors */
-            ask_for(&q, cases[k].p, cases[k].m, cases[k].placement, KERF_OBJECTIVE_MAKESPAN, 100);
+            ask_for(&q, cases[k].p, cases[k].m, cases[k].placement, KERF_OBJECTIVE_MAKESPAN, TO_THE_END);
             set_times(&q, scale * cases[k].times[0], scale * cases[k].times[1], scale * cases[k].times[2],
                       scale * cases[k].p2p, cases[k].cap);
             struct answer answer = make(&q);
@@ -318,7 +331,7 @@ static void test_proofs(void **unused) {
                 fail_msg("%dx%d: %.12g, proved %.12g, not %g", cases[k].p, cases[k].m, answer.value, answer.proved,
                          scale * cases[k].optimum);
         }
-    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 100); /* unequal stages */
+    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, TO_THE_END); /* unequal stages */
     set_times(&q, 2, 2, 1, 1, 4);
     for (int32_t s = 0; s < 4; s++) {
         static const double sizes[] = {2, 3, 4, 3}, weights[] = {1, 2, 3, 2};
@@ -337,7 +350,7 @@ static void test_never_worse_than_a_rule(void **unused) {
     for (int32_t time = 0; time < 60; time++) {
         enum kerf_placement placement = (enum kerf_placement)(time % 3);
         int32_t p = 2 + (int32_t)draw(4), m = 1 + (int32_t)draw(10);
-        ask_for(&q, p, m, placement, time % 2 ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 0.02);
+        ask_for(&q, p, m, placement, time % 2 ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 2000000);
         if (placement == KERF_PLACE_LOOP && p <= 3) q.request.chunks = 1 + (int32_t)draw(3);
         draw_times(&q, time % 5 == 0);
         for (int32_t s = 0; s < STAGES && time % 4 == 0; s++) q.whole[s] *= 0.5; /* whole and fused ones may win */
@@ -386,13 +399,13 @@ static void test_caps(void **unused) {
     static struct question q;
     static const enum kerf_placement placements[] = {KERF_PLACE_LOOP, KERF_PLACE_V, KERF_PLACE_BOTH};
     for (int k = 0; k < 3; k++) {
-        ask_for(&q, 3, 4, placements[k], KERF_OBJECTIVE_MAKESPAN, 0.1);
+        ask_for(&q, 3, 4, placements[k], KERF_OBJECTIVE_MAKESPAN, 10000000);
         set_times(&q, 1, 1, 1, 0.5, 1);
         make(&q); /* one micro-batch after the other */
         q.cap[2] = 0.75;
         refuse(&q, "device 2 within its cap of 0.75 micro-batches; the least cap that works is 1");
     }
-    ask_for(&q, 2, 6, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 0.1);
+    ask_for(&q, 2, 6, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 10000000);
     set_times(&q, 1, 1, 1, 0.5, 1000);
     q.bytes[0] = 300, q.bytes[1] = 1100;
     q.times.activation_bytes = q.bytes;
@@ -414,7 +427,7 @@ static void test_progress_ends_it(void **unused) {
     (void)unused;
     static struct question q;
     int32_t calls = 0;
-    ask_for(&q, 16, 64, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 100);
+    ask_for(&q, 16, 64, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, TO_THE_END);
     set_times(&q, 10, 11, 8, 2, 16);
     q.request.progress = end_at_once;
     q.request.progress_context = &calls;
@@ -427,13 +440,13 @@ static void test_odd_questions(void **unused) {
     (void)unused;
     static struct question q;
     struct kerf_schedule *schedule;
-    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 1);
+    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, TO_THE_END);
     assert_int_equal(kerf_schedule_make(&q.request, &schedule, NULL), KERF_OK);
-    assert_true(schedule->proved_s == 27);
+    assert_true(schedule->proof.makespan_s == 27);
     kerf_schedule_free(schedule);
     set_times(&q, 1, 2, 1, 2, 4);
     q.times.shared_link = 1;
-    q.request.search_time_s = 0.2;
+    q.request.search_steps = 20000000;
     double shared = make(&q).value;
     q.times.shared_link = 0;
     assert_true(make(&q).value <= shared);
@@ -455,7 +468,7 @@ static void test_wild_times(void **unused) {
     state = 3;
     for (int32_t time = 0; time < 80; time++) {
         ask_for(&q, 1 + (int32_t)draw(5), 1 + (int32_t)draw(7), (enum kerf_placement)(time % 3),
-                draw(2) ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 0.02);
+                draw(2) ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, 2000000);
         if (time % 3 == KERF_PLACE_LOOP) q.request.chunks = 1 + (int32_t)draw(3);
         draw_times(&q, 0);
         q.times.shared_link = draw(4) == 0;
@@ -468,12 +481,200 @@ static void test_wild_times(void **unused) {
     }
 }
 
+/* ---- What the step follows -------------------------------------------------------------------------------- */
+
+/* With unsynchronised steps the span counts: within a cap of 8 zb_1p takes 24 s, where the shortest makespan has a span
+ * of 27 s. */
+static void test_the_step_is_followed(void **unused) {
+    (void)unused;
+    static struct question q;
+    ask_for(&q, 4, 8, KERF_PLACE_LOOP, KERF_OBJECTIVE_STEP, TO_THE_END);
+    set_times(&q, 1, 1, 1, 0, 8);
+    struct answer answer = make(&q);
+    assert_true(answer.value == 27 && answer.proved == 27);
+    q.times.unsynchronised = 1;
+    q.request.objective = KERF_OBJECTIVE_STEP;
+    struct kerf_schedule *schedule;
+    struct kerf_timeline *timeline;
+    assert_int_equal(kerf_schedule_make(&q.request, &schedule, NULL), KERF_OK);
+    assert_int_equal(kerf_schedule_simulate(schedule, &q.times, &timeline, NULL), KERF_OK);
+    const struct kerf_schedule_bound bound = kerf_schedule_lower_bound(schedule, &q.times, timeline);
+    assert_true(timeline->step_s == 24 && timeline->span_s == 24);
+    assert_true(bound.span_s == 24 && bound.step_s == 24);
+    assert_true(schedule->proof.span_s == 24);
+    kerf_timeline_free(timeline);
+    kerf_schedule_free(schedule);
+}
+
+/* ---- Memory ----------------------------------------------------------------------------------------------- */
+
+/* Of equally short orders the one that holds least; each cap below was searched to its end and has no such order. */
+static void test_equally_short_orders_hold_the_least(void **unused) {
+    (void)unused;
+    static const struct {
+        int32_t p, m;
+        enum kerf_placement placement;
+        double times[3], p2p, makespan, held;
+    } cases[] = {
+        {8, 32, KERF_PLACE_LOOP, {1, 2, 1}, 1, 142, 22},    {2, 32, KERF_PLACE_LOOP, {1, 1, 1}, 3, 100, 5},
+        {4, 64, KERF_PLACE_LOOP, {1, 1, 1}, 0.5, 196.5, 6}, {4, 20, KERF_PLACE_BOTH, {1, 1, 1}, 0.2, 61.2, 10},
+        {4, 8, KERF_PLACE_V, {1, 1, 1}, 0, 51, 4},
+    };
+    static struct question q;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ask_for(&q, cases[k].p, cases[k].m, cases[k].placement, KERF_OBJECTIVE_MAKESPAN, 500000000);
+        set_times(&q, cases[k].times[0], cases[k].times[1], cases[k].times[2], cases[k].p2p, 0);
+        const struct answer answer = make(&q);
+        if (!is_near(answer.value, cases[k].makespan) || answer.held > cases[k].held)
+            fail_msg("%dx%d: %.12g s with %g held, not %.12g s with %g", cases[k].p, cases[k].m, answer.value,
+                     answer.held, cases[k].makespan, cases[k].held);
+    }
+}
+
+/* ---- Steps and clocks ------------------------------------------------------------------------------------- */
+
+static int same_order(const struct kerf_schedule *a, const struct kerf_schedule *b) {
+    for (int32_t d = 0; d < a->devices; d++)
+        if (a->num_ops[d] != b->num_ops[d] ||
+            memcmp(a->ops[d], b->ops[d], (size_t)a->num_ops[d] * sizeof **a->ops) != 0)
+            return 0;
+    return 1;
+}
+
+/* A clock that goes on by a second each time it is read. */
+static double count_reads(void *context) { return ++*(int32_t *)context; }
+
+/* A search that has no proof within its steps has the same answer each time, whatever a clock with room to spare says;
+ * and one whose time is up ends, with an answer. */
+static void test_steps_and_clocks(void **unused) {
+    (void)unused;
+    static struct question q;
+    struct kerf_schedule *first, *second, *timed, *hurried;
+    int32_t reads = 0;
+    ask_for(&q, 8, 40, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 3000000);
+    set_times(&q, 1.03, 1.9, 0.8, 0.35, 9);
+    assert_int_equal(kerf_schedule_make(&q.request, &first, NULL), KERF_OK);
+    assert_int_equal(kerf_schedule_make(&q.request, &second, NULL), KERF_OK);
+    assert_true(same_order(first, second));
+    assert_true(first->proof.makespan_s == second->proof.makespan_s);
+    q.request.clock = count_reads;
+    q.request.clock_context = &reads;
+    q.request.search_time_s = 1e12;
+    assert_int_equal(kerf_schedule_make(&q.request, &timed, NULL), KERF_OK);
+    assert_true(same_order(first, timed) && reads > 100);
+    q.request.search_steps = 0;
+    q.request.search_time_s = 5;
+    reads = 0;
+    assert_int_equal(kerf_schedule_make(&q.request, &hurried, NULL), KERF_OK);
+    assert_true(reads < 200);
+    kerf_schedule_free(first), kerf_schedule_free(second), kerf_schedule_free(timed), kerf_schedule_free(hurried);
+}
+
+/* ---- Comparisons ------------------------------------------------------------------------------------------ */
+
+static void simulate(struct kerf_schedule_run *run, const struct kerf_schedule_request *request,
+                     const struct kerf_schedule_times_request *said) {
+    struct kerf_schedule *schedule;
+    struct kerf_schedule_times *times;
+    struct kerf_timeline *timeline;
+    struct kerf_error err;
+    if (kerf_schedule_make_timed(request, said, &schedule, &times, &err) != KERF_OK)
+        fail_msg("%s: %s", request->rule, err.message);
+    assert_int_equal(kerf_schedule_simulate(schedule, times, &timeline, &err), KERF_OK);
+    *run = (struct kerf_schedule_run){schedule, times, timeline};
+}
+
+static void forget(const struct kerf_schedule_run *run) {
+    kerf_timeline_free((struct kerf_timeline *)(void *)run->timeline);
+    kerf_schedule_times_free((struct kerf_schedule_times *)(void *)run->times);
+    kerf_schedule_free((struct kerf_schedule *)(void *)run->schedule);
+}
+
+/* Both are split operations in a V within the same cap: what bounds one bounds the other. */
+static void test_one_problem_has_one_bound(void **unused) {
+    (void)unused;
+    struct kerf_schedule_times_request said;
+    struct kerf_schedule_run runs[3];
+    struct kerf_schedule_bound bounds[3];
+    struct kerf_schedule_request request = {
+        .rule = "v_min", .devices = 16, .microbatches = 64, .placement = KERF_PLACE_V, .search_steps = 5000000};
+    kerf_schedule_times_unsaid(&said);
+    said.forward_s = 1, said.backward_input_s = 1.9, said.backward_weight_s = 0.8, said.p2p_s = 0.05;
+    said.cap = 6, said.per_device = 1;
+    simulate(&runs[0], &request, &said);
+    request.rule = "best";
+    simulate(&runs[1], &request, &said);
+    request.rule = "1f1b"; /* another problem */
+    simulate(&runs[2], &request, &said);
+    kerf_schedule_lower_bounds(runs, 3, bounds);
+    assert_true(bounds[0].makespan_s == bounds[1].makespan_s && bounds[0].span_s == bounds[1].span_s);
+    assert_true(bounds[0].makespan_s > 1.45 * 16 * 3.7); /* residence: load and chain alone say far less */
+    assert_true(bounds[2].makespan_s != bounds[0].makespan_s);
+    const struct kerf_schedule_bound own = kerf_schedule_lower_bound(runs[0].schedule, runs[0].times, runs[0].timeline);
+    assert_true(own.makespan_s <= bounds[0].makespan_s && own.makespan_s > bounds[0].makespan_s * 0.99);
+    for (int k = 0; k < 3; k++) forget(&runs[k]);
+}
+
+/* With any placement best is as short as every rule that keeps the cap. */
+static void test_any_placement(void **unused) {
+    (void)unused;
+    const struct kerf_schedule_rule *rule;
+    state = 5;
+    for (int32_t time = 0; time < 12; time++) {
+        struct kerf_schedule_times_request said;
+        struct kerf_schedule_run best;
+        struct kerf_error err;
+        struct kerf_schedule_request request = {.rule = "best",
+                                                .devices = 2 + (int32_t)draw(4),
+                                                .microbatches = 2 + (int32_t)draw(8),
+                                                .placement = KERF_PLACE_ANY,
+                                                .search_steps = 4000000};
+        kerf_schedule_times_unsaid(&said);
+        said.forward_s = 1 + draw(3), said.backward_input_s = 1 + draw(3), said.backward_weight_s = 1 + draw(3);
+        said.p2p_s = draw(3) / 4., said.unsynchronised = (int32_t)draw(2), said.per_device = 1;
+        if (draw(2)) said.cap = 2 + draw(4);
+        simulate(&best, &request, &said);
+        assert_int_equal(best.timeline->over_cap, -1);
+        for (size_t k = 0; (rule = kerf_schedule_rule_at(k)); k++) {
+            struct kerf_schedule_request other = request;
+            struct kerf_schedule *schedule;
+            struct kerf_schedule_times *times;
+            struct kerf_timeline *timeline;
+            other.rule = rule->name;
+            if (strcmp(rule->name, "best") == 0 || strcmp(rule->name, "seq1f1b") == 0) continue;
+            if (kerf_schedule_make_timed(&other, &said, &schedule, &times, &err) != KERF_OK) continue;
+            assert_int_equal(kerf_schedule_simulate(schedule, times, &timeline, &err), KERF_OK);
+            if (timeline->over_cap < 0 && timeline->step_s < best.timeline->step_s * (1 - NEAR))
+                fail_msg("%dx%d: a step of %.12g s, but %s has %.12g s", request.devices, request.microbatches,
+                         best.timeline->step_s, rule->name, timeline->step_s);
+            kerf_timeline_free(timeline);
+            kerf_schedule_times_free(times);
+            kerf_schedule_free(schedule);
+        }
+        forget(&best);
+        struct kerf_schedule *schedule; /* times by stage do not fit placements with other stages */
+        struct kerf_schedule_times *times;
+        assert_int_equal(kerf_schedule_make(&request, &schedule, &err), KERF_EINVALID);
+        said.per_device = 0;
+        assert_int_equal(kerf_schedule_make_timed(&request, &said, &schedule, &times, &err), KERF_EINVALID);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_order),   cmocka_unit_test(test_proved_optima),
-        cmocka_unit_test(test_proofs),        cmocka_unit_test(test_never_worse_than_a_rule),
-        cmocka_unit_test(test_caps),          cmocka_unit_test(test_progress_ends_it),
-        cmocka_unit_test(test_odd_questions), cmocka_unit_test(test_wild_times),
+        cmocka_unit_test(test_every_order),
+        cmocka_unit_test(test_proved_optima),
+        cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_never_worse_than_a_rule),
+        cmocka_unit_test(test_caps),
+        cmocka_unit_test(test_progress_ends_it),
+        cmocka_unit_test(test_odd_questions),
+        cmocka_unit_test(test_wild_times),
+        cmocka_unit_test(test_the_step_is_followed),
+        cmocka_unit_test(test_equally_short_orders_hold_the_least),
+        cmocka_unit_test(test_steps_and_clocks),
+        cmocka_unit_test(test_one_problem_has_one_bound),
+        cmocka_unit_test(test_any_placement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

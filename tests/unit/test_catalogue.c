@@ -9,57 +9,99 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/input.h"
 #include "kerf/spec.h"
-#include "spec/catalogue.h"
 
-static void expect_files(const struct kerf_catalogue_entry *entries, size_t count, const char *folder) {
-    for (size_t i = 0; i < count; i++) {
+static void expect_files(const char *kind) {
+    struct kerf_catalogue *catalogue;
+    assert_int_equal(kerf_catalogue_list(kind, &catalogue, NULL), KERF_OK);
+    assert_true(catalogue->count >= 3);
+    for (size_t i = 0; i < catalogue->count; i++) {
+        const struct kerf_catalogue_entry *entry = &catalogue->entries[i];
         char path[512];
         struct kerf_text text = {0};
-        snprintf(path, sizeof path, "%s/share/%s/%s.json", KERF_SOURCE_DIR, folder, entries[i].name);
+        snprintf(path, sizeof path, "%s/share/%s/%s.json", KERF_SOURCE_DIR, kind, entry->name);
         assert_int_equal(input_read(path, 1 << 20, &text, NULL), KERF_OK);
-        assert_int_equal(entries[i].length, text.length);
-        assert_int_equal(strlen(entries[i].json), text.length);
-        assert_memory_equal(entries[i].json, text.data, text.length);
+        assert_int_equal(entry->length, text.length);
+        assert_memory_equal(entry->json, text.data, text.length);
         kerf_text_free(&text);
     }
-    assert_null(entries[count].name);
+    assert_null(kerf_catalogue_free(catalogue));
 }
 
 static void holds_the_files_of_share(void **state) {
     (void)state;
-    size_t count;
-    const struct kerf_catalogue_entry *entries = kerf_catalogue_models(&count);
-    assert_true(count >= 3);
-    expect_files(entries, count, "models");
-    entries = kerf_catalogue_systems(&count);
-    assert_true(count >= 4);
-    expect_files(entries, count, "systems");
+    expect_files("models");
+    expect_files("systems");
 }
 
 static void every_entry_can_be_read_by_its_name(void **state) {
     (void)state;
-    size_t count;
-    const struct kerf_catalogue_entry *entries = kerf_catalogue_models(&count);
-    for (size_t i = 0; i < count; i++) {
+    struct kerf_catalogue *catalogue;
+    assert_int_equal(kerf_catalogue_list("models", &catalogue, NULL), KERF_OK);
+    for (size_t i = 0; i < catalogue->count; i++) {
         struct kerf_model model;
-        assert_int_equal(kerf_model_load(entries[i].name, &model, NULL), KERF_OK);
-        assert_string_equal(model.name, entries[i].name);
+        assert_int_equal(kerf_model_load(catalogue->entries[i].name, &model, NULL), KERF_OK);
+        assert_string_equal(model.name, catalogue->entries[i].name);
         assert_true(model.max_position_embeddings > 0); /* no question about them needs --seq-length */
-        assert_ptr_equal(catalogue_find(catalogue_models, entries[i].name), &entries[i]);
     }
-    entries = kerf_catalogue_systems(&count);
-    for (size_t i = 0; i < count; i++) {
+    kerf_catalogue_free(catalogue);
+    assert_int_equal(kerf_catalogue_list("systems", &catalogue, NULL), KERF_OK);
+    for (size_t i = 0; i < catalogue->count; i++) {
         struct kerf_system system;
-        assert_int_equal(kerf_system_load(entries[i].name, &system, NULL), KERF_OK);
-        assert_string_equal(system.name, entries[i].name);
+        assert_int_equal(kerf_system_load(catalogue->entries[i].name, &system, NULL), KERF_OK);
+        assert_string_equal(system.name, catalogue->entries[i].name);
     }
-    assert_null(catalogue_find(catalogue_models, "a100"));
-    assert_null(catalogue_find(catalogue_models, ""));
-    assert_null(catalogue_find(catalogue_models, "gpt"));
-    assert_null(catalogue_find(catalogue_models, "GPT3"));
+    kerf_catalogue_free(catalogue);
+    static const char *const wrong[] = {"a100", "", "gpt", "GPT3"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(kerf_model_load(wrong[i], &(struct kerf_model){0}, NULL), KERF_EUNKNOWN);
+}
+
+/* $KERF_DATA_DIR adds names; it changes none that the library has. */
+static void files_of_the_installed_folder_have_names(void **state) {
+    (void)state;
+    static const char json[] = "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,"
+                               "\"intermediate_size\":256,\"max_position_embeddings\":128}";
+    char folder[] = "/tmp/kerf_catalogue_XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/models", folder);
+    assert_int_equal(mkdir(path, 0777), 0);
+    static const char *const names[] = {"mine", "gpt3", ".hidden"};
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/models/%s.json", folder, names[i]);
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fputs(json, file);
+        fclose(file);
+    }
+    setenv("KERF_DATA_DIR", folder, 1);
+    struct kerf_model model;
+    struct kerf_catalogue *catalogue;
+    struct kerf_error err;
+    assert_int_equal(kerf_model_load("mine", &model, NULL), KERF_OK);
+    assert_int_equal(model.hidden_size, 64);
+    assert_string_equal(model.name, "mine");
+    assert_int_equal(kerf_model_load("gpt3", &model, NULL), KERF_OK);
+    assert_int_equal(model.hidden_size, 12288);
+    assert_int_equal(kerf_model_load(".hidden", &model, NULL), KERF_EUNKNOWN);
+    assert_int_equal(kerf_model_load("mime", &model, &err), KERF_EUNKNOWN);
+    assert_non_null(strstr(err.message, "did you mean mine?"));
+    assert_int_equal(kerf_catalogue_list("models", &catalogue, NULL), KERF_OK);
+    assert_string_equal(catalogue->entries[catalogue->count - 1].name, "mine");
+    kerf_catalogue_free(catalogue);
+    unsetenv("KERF_DATA_DIR");
+    assert_int_equal(kerf_model_load("mine", &model, NULL), KERF_EUNKNOWN);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s/models/%s.json", folder, names[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/models", folder);
+    rmdir(path);
+    rmdir(folder);
 }
 
 static void the_models_are_the_published_shapes(void **state) {
@@ -113,6 +155,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(holds_the_files_of_share),
         cmocka_unit_test(every_entry_can_be_read_by_its_name),
+        cmocka_unit_test(files_of_the_installed_folder_have_names),
         cmocka_unit_test(the_models_are_the_published_shapes),
         cmocka_unit_test(the_systems_are_the_references),
     };

@@ -122,8 +122,7 @@ static void pictures_are_as_expected(void **state) {
     static const char *const names[] = {"bars.svg", "scaling.svg"};
     for (int32_t i = 0; i < 2; i++) {
         char path[1024];
-        snprintf(path, sizeof path, "%.*s/draw_expected/%s", (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__,
-                 names[i]);
+        snprintf(path, sizeof path, "%s/unit/draw_expected/%s", KERF_TEST_DIR, names[i]);
         struct kerf_text out = drawn_panels(both[i], 2), again = drawn_panels(both[i], 2);
         assert_string_equal(out.data, again.data);
         FILE *file = fopen(path, getenv("KERF_TEST_UPDATE") ? "w+" : "r");

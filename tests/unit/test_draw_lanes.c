@@ -142,8 +142,7 @@ static void a_timeline_is_as_expected(void **state) {
     panels[1].limit = 6, panels[1].limit_label = "room for 6";
     struct kerf_text out = drawn(panels, 2, KERF_PICTURE_SVG), again = drawn(panels, 2, KERF_PICTURE_SVG);
     assert_string_equal(out.data, again.data);
-    char path[1024];
-    snprintf(path, sizeof path, "%.*s/draw_expected/timeline.svg", (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__);
+    const char *path = KERF_TEST_DIR "/unit/draw_expected/timeline.svg";
     FILE *file = fopen(path, getenv("KERF_TEST_UPDATE") ? "w+" : "r");
     if (file == NULL) fail_msg("cannot open %s", path);
     if (getenv("KERF_TEST_UPDATE")) fwrite(out.data, 1, out.length, file);

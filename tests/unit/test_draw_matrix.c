@@ -75,8 +75,7 @@ static void a_matrix_is_as_expected(void **state) {
     (void)state;
     struct matrix_sample sample;
     matrix_sample_make(&sample, 11, 8, 1);
-    char path[1024];
-    snprintf(path, sizeof path, "%.*s/draw_expected/matrix.svg", (int)(strrchr(__FILE__, '/') - __FILE__), __FILE__);
+    const char *path = KERF_TEST_DIR "/unit/draw_expected/matrix.svg";
     struct kerf_text out = drawn(&sample.panel, 1, KERF_PICTURE_SVG);
     check_layout(out.data);
     FILE *file = fopen(path, getenv("KERF_TEST_UPDATE") ? "w+" : "r");

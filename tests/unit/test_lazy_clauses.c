@@ -168,7 +168,8 @@ static void test_one_machine(void **unused) {
         }
 }
 
-static int32_t refuse(void *context) {
+static int32_t refuse(void *context, int64_t steps) {
+    assert_true(steps >= 0);
     ++*(int32_t *)context;
     return 1;
 }

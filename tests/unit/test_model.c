@@ -311,10 +311,10 @@ static void loads_names_and_files(void **state) {
 
     assert_int_equal(kerf_model_load("gtp3", &model, &err), KERF_EUNKNOWN);
     assert_string_equal(line_of(&err),
-                        "no model or file 'gtp3'; did you mean gpt3? `kerf models` lists those that come with kerf");
+                        "no model or file 'gtp3'; did you mean gpt3? `kerf models` lists the names");
     assert_int_equal(kerf_model_load("quite-another", &model, &err), KERF_EUNKNOWN);
     assert_string_equal(line_of(&err),
-                        "no model or file 'quite-another'; `kerf models` lists those that come with kerf");
+                        "no model or file 'quite-another'; `kerf models` lists the names");
     assert_int_equal(kerf_model_load("", &model, &err), KERF_EUNKNOWN);
     assert_int_equal(kerf_model_load("none.json", &model, &err), KERF_EIO);
     assert_string_equal(line_of(&err), "none.json: no such file");

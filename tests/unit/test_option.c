@@ -25,17 +25,17 @@ struct values {
     "is as wide as a line may be."
 #define AT(field) offsetof(struct values, field)
 static const struct option table[] = {
-    {"top", 'n', OPTION_INTEGER, AT(top), "N", NULL, 1, 1000, "How many to print; default 10."},
-    {"seed", 0, OPTION_INTEGER, AT(seed), "N", NULL, 0, 0, "Where random numbers begin."},
-    {"stages", 0, OPTION_INTEGER, AT(stages), "N", NULL, 1, INFINITY, "Pipeline stages."},
-    {"level", 0, OPTION_INTEGER, AT(level), "N", NULL, -INFINITY, 0x1p53, LONG},
-    {"share", 0, OPTION_NUMBER, AT(share), "X", NULL, 0, 1, "A share, default 0.5"},
-    {"rate", 0, OPTION_NUMBER, AT(rate), "GB/s", NULL, DBL_MIN, INFINITY, "A rate."},
-    {"shift", 0, OPTION_NUMBER, AT(shift), "X", NULL, 0, 0, "A shift."},
-    {"output", 'o', OPTION_STRING, AT(output), "FILE", NULL, 0, 0, "Where to write; - is the terminal."},
-    {"format", 'f', OPTION_CHOICE, AT(format), "FORMAT", "table,json,csv", 0, 0, "How to print it."},
-    {"set", 0, OPTION_STRINGS, AT(sets), "FIELD=VALUE", NULL, 0, 0, "Replaces a field."},
-    {"verbose", 'v', OPTION_FLAG, AT(verbose), NULL, NULL, 0, 0, "Says more."},
+    {"top", 'n', OPTION_INTEGER, AT(top), "N", NULL, 1, 1000, "How many to print; default 10.", NULL},
+    {"seed", 0, OPTION_INTEGER, AT(seed), "N", NULL, 0, 0, "Where random numbers begin.", NULL},
+    {"stages", 0, OPTION_INTEGER, AT(stages), "N", NULL, 1, INFINITY, "Pipeline stages.", NULL},
+    {"level", 0, OPTION_INTEGER, AT(level), "N", NULL, -INFINITY, 0x1p53, LONG, NULL},
+    {"share", 0, OPTION_NUMBER, AT(share), "X", NULL, 0, 1, "A share, default 0.5", NULL},
+    {"rate", 0, OPTION_NUMBER, AT(rate), "GB/s", NULL, DBL_MIN, INFINITY, "A rate.", NULL},
+    {"shift", 0, OPTION_NUMBER, AT(shift), "X", NULL, 0, 0, "A shift.", NULL},
+    {"output", 'o', OPTION_STRING, AT(output), "FILE", NULL, 0, 0, "Where to write; - is the terminal.", NULL},
+    {"format", 'f', OPTION_CHOICE, AT(format), "FORMAT", "table,json,csv", 0, 0, "How to print it.", NULL},
+    {"set", 0, OPTION_STRINGS, AT(sets), "FIELD=VALUE", NULL, 0, 0, "Replaces a field.", NULL},
+    {"verbose", 'v', OPTION_FLAG, AT(verbose), NULL, NULL, 0, 0, "Says more.", NULL},
     {0},
 };
 static const char *const questions[] = {"Which is best?",
@@ -48,18 +48,21 @@ static const struct command plan = {
     "Searches layouts, e.g. Megatron's. Ranks them; see --a-b.\n\n.5 of a \"caf\303\251\" \\ ~1\nis a 'dot'.",
     table,
     questions,
-    AT(arguments)};
+    AT(arguments),
+    NULL,
+    NULL,
+    NULL};
 static const struct option few[] = {
-    {"port", 'p', OPTION_INTEGER, AT(top), NULL, NULL, 1, 65535, "Where to listen."}, {0}};
-static const struct command serve = {"serve", "answers over HTTP", NULL, NULL, few, NULL, 0};
+    {"port", 'p', OPTION_INTEGER, AT(top), NULL, NULL, 1, 65535, "Where to listen.", NULL}, {0}};
+static const struct command serve = {"serve", "answers over HTTP", NULL, NULL, few, NULL, 0, NULL, NULL, NULL};
 static const char *const no_questions[] = {NULL};
-static const struct command bare = {"bare", "has no options", NULL, NULL, NULL, no_questions, 0};
+static const struct command bare = {"bare", "has no options", NULL, NULL, NULL, no_questions, 0, NULL, NULL, NULL};
 
 #define MOST_WORDS 16
 
 /* Reads the words, up to a NULL, into values. */
-static int32_t parse(const struct command *command, struct values *values, int32_t *ret_help,
-                     struct kerf_error *err, const char *const *words) {
+static int32_t parse(const struct command *command, struct values *values, int32_t *ret_help, struct kerf_error *err,
+                     const char *const *words) {
     int argc = 0;
     char *argv[MOST_WORDS + 1] = {0};
     for (; words[argc]; argc++) {
@@ -184,8 +187,8 @@ static void test_missing_values(void **state) {
     REFUSED(KERF_EINVALID, "--format needs a value: one of table, json or csv", "--format", "--top=3");
     REFUSED(KERF_EINVALID, "-o needs a value: FILE", "-o", "--help");
     REFUSED(KERF_EINVALID, "--set needs a value: FIELD=VALUE", "--set", "--", "x");
-    static const struct option nameless[] = {{"x", 0, OPTION_STRING, 0, NULL, NULL, 0, 0, ""}, {0}};
-    static const struct command command = {"y", "z", NULL, NULL, nameless, NULL, 0};
+    static const struct option nameless[] = {{"x", 0, OPTION_STRING, 0, NULL, NULL, 0, 0, "", NULL}, {0}};
+    static const struct command command = {"y", "z", NULL, NULL, nameless, NULL, 0, NULL, NULL, NULL};
     refused(&command, KERF_EINVALID, "--x needs a value", WORDS("--x"));
     /* what only looks like an option is a value, and so is what follows "=" */
     struct values values = {0};
@@ -311,6 +314,99 @@ static void test_errors_quote_the_beginning_of_long_input(void **state) {
     assert_string_equal(err.message, expected);
 }
 
+static void test_durations(void **state) {
+    (void)state;
+    static const struct option waits[] = {
+        {"wait", 'w', OPTION_DURATION, AT(share), "TIME", NULL, 0.001, 3600, "How long to wait.", NULL}, {0}};
+    static const struct command command = {"x", "y", NULL, NULL, waits, NULL, 0, NULL, NULL, NULL};
+    static const struct {
+        const char *text;
+        double seconds;
+    } right[] = {{"5ms", 0.005}, {"1.5", 1.5}, {"90s", 90},    {"10m", 600},
+                 {"10min", 600}, {"1h", 3600}, {"2m30s", 150}, {"2500us", 0.0025},
+                 {".5s", 0.5},   {"1e3ms", 1}, {"3600", 3600}, {"1500\302\265s", 0.0015}};
+    for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+        struct values values = {0};
+        assert_int_equal(parse(&command, &values, &(int32_t){0}, NULL, WORDS("--wait", right[i].text)), KERF_OK);
+        assert_true(values.share == right[i].seconds);
+    }
+    static const char *const wrong[] = {"",   "s",    "5 ms", "-5s", "+5s",  "5S",  "5y",    "1h30",
+                                        "1d", "0x1s", "inf",  "nan", "5ms ", "0ms", "0.1ms", "1e400s"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(parse(&command, &(struct values){0}, &(int32_t){0}, NULL, WORDS("--wait", wrong[i])),
+                         KERF_EINVALID);
+    refused(&command, KERF_EINVALID,
+            "-w must be a time between 1ms and 1h, such as 500ms, 90s or 1h30m (a plain number is seconds), not 'soon'",
+            WORDS("-w", "soon"));
+}
+
+/* ---- Options of some uses alone ---------------------------------------------------------------------------- */
+
+static const struct option job_options[] = {
+    {"limit", 0, OPTION_INTEGER, AT(top), "N", NULL, 1, 9, "How many rows.", "list,show"},
+    {"format", 0, OPTION_STRING, AT(format), "FORMAT", NULL, 0, 0, "How to print.", NULL},
+    {"seed", 0, OPTION_INTEGER, AT(seed), "N", NULL, 0, 0, "Where it begins.", "PROGRAM"},
+    {"verbose", 'v', OPTION_FLAG, AT(verbose), NULL, NULL, 0, 0, "More rows.", "list,show"},
+    {0}};
+static const struct command_use uses[] = {
+    {"list", "[list]"}, {"show", "show JOB"}, {"add", "add FILE"}, {"PROGRAM", "-- PROGRAM..."}, {NULL, NULL}};
+static const struct command jobs = {"jobs", "keeps jobs",  NULL, NULL, job_options,
+                                    NULL,   AT(arguments), uses, NULL, NULL};
+static const struct command_use closed_uses[] = {{"list", "[list]"}, {"show", "show JOB"}, {NULL, NULL}};
+static const struct command closed = {"jobs", "keeps jobs",  NULL,        NULL, job_options,
+                                      NULL,   AT(arguments), closed_uses, NULL, NULL};
+
+static void accepted(const struct command *command, const char *const *words) {
+    struct values values = {0};
+    assert_int_equal(parse(command, &values, &(int32_t){0}, NULL, words), KERF_OK);
+    options_free(command, &values);
+}
+
+static void test_options_of_a_use(void **state) {
+    (void)state;
+    accepted(&jobs, WORDS("--limit", "3"));
+    accepted(&jobs, WORDS("list", "--limit", "3", "-v"));
+    accepted(&jobs, WORDS("--limit", "3", "show", "mine"));
+    accepted(&jobs, WORDS("add", "mine", "--format", "json"));
+    accepted(&jobs, WORDS("--seed", "3", "--", "./mine"));
+    accepted(&closed, WORDS("nothing-known", "--limit", "3")); /* the command refuses the word itself */
+    refused(&jobs, KERF_EINVALID, "`kerf jobs add` takes no --limit; list and show do",
+            WORDS("add", "x", "--limit", "3"));
+    refused(&jobs, KERF_EINVALID, "`kerf jobs ./mine` takes no --verbose; list and show do", WORDS("-v", "./mine"));
+    refused(&jobs, KERF_EINVALID, "`kerf jobs show` takes no --seed; PROGRAM does", WORDS("show", "--seed", "3"));
+    refused(&jobs, KERF_EINVALID, "`kerf jobs list` takes no --seed; PROGRAM does", WORDS("--seed", "3"));
+    int32_t help = 0; /* which tells where the option belongs */
+    struct values values = {0};
+    assert_int_equal(parse(&jobs, &values, &help, NULL, WORDS("add", "--limit", "3", "--help")), KERF_OK);
+    assert_int_equal(help, 1);
+    options_free(&jobs, &values);
+}
+
+static void test_help_groups_options_by_use(void **state) {
+    (void)state;
+    struct kerf_text text = {0};
+    command_help(&text, &jobs, 80, 0);
+    assert_string_equal(text.data, "kerf jobs - keeps jobs\n"
+                                   "\n"
+                                   "Usage\n"
+                                   "  kerf jobs [list] [options]\n"
+                                   "  kerf jobs show JOB [options]\n"
+                                   "  kerf jobs add FILE [options]\n"
+                                   "  kerf jobs [options] -- PROGRAM...\n"
+                                   "\n"
+                                   "Options of list and show\n"
+                                   "      --limit N        How many rows.\n"
+                                   "  -v, --verbose        More rows.\n"
+                                   "\n"
+                                   "Other options\n"
+                                   "      --format FORMAT  How to print.\n"
+                                   "  -h, --help           Print this help.\n"
+                                   "\n"
+                                   "Options of PROGRAM\n"
+                                   "      --seed N         Where it begins.\n");
+    kerf_text_free(&text);
+}
+
 static void rule_is(const char *words, struct option option) {
     struct kerf_text text = {0};
     option_rule(&text, &option);
@@ -368,8 +464,9 @@ static void test_help_beside_and_below(void **state) {
                                       "        --set \"note=c d\" -v\n\n  And all of them?\n"));
     kerf_text_free(&help);
     static const struct option wide[] = {
-        {"a-name-that-is-longer-than-the-others", 0, OPTION_FLAG, 0, NULL, NULL, 0, 0, "Long."}, {0}};
-    static const struct command command = {"x", "y", NULL, E5 E5 E5 E5 "\303\251", wide, no_questions, 0};
+        {"a-name-that-is-longer-than-the-others", 0, OPTION_FLAG, 0, NULL, NULL, 0, 0, "Long.", NULL}, {0}};
+    static const struct command command = {"x",  "y",  NULL, E5 E5 E5 E5 "\303\251", wide, no_questions, 0,
+                                           NULL, NULL, NULL};
     help = help_of(&command, 40, 0);
     assert_non_null(strstr(help.data, "\n\n" E5 E5 E5 "\303\251 \303\251 \303\251 \303\251 \303\251\n\303\251\n"));
     assert_null(strstr(help.data, "Examples"));
@@ -440,7 +537,7 @@ static void test_manual_page(void **state) {
         "\n.It Fl v , Fl Fl verbose\nSays more.\n.It Fl h , Fl Fl help\nPrint this help.\n.El\n.Sh EXIT "
         "STATUS\n",
         ".It 0\nanswered\n.It 1\nno feasible answer\n.It 2\nbad usage or input\n.It 3\nfailed while running\n"
-        ".It 130\ninterrupted with Ctrl\\-C\n.El\n.Sh EXAMPLES\nWhich is best?\n.Bd -literal -offset indent\n"
+        ".It 130\ninterrupted with Ctrl-C\n.El\n.Sh EXAMPLES\nWhich is best?\n.Bd -literal -offset indent\n"
         "kerf plan llama3\\-70b \\-\\-top 3 \\-\\-set \\(aqname=a b\\(aq \\-\\-set \\(dqnote=c d\\(dq "
         "\\-v\n.Ed\n",
         "\n.Pp\nAnd all of them?\n",
@@ -459,10 +556,11 @@ static void test_manual_page_keeps_roff_out(void **state) {
     (void)state;
     static const struct option odd[] = {
         {"scale-up", 0, OPTION_STRING, 0, "Ar , \"N\"", NULL, 0, 0,
-         "'quoted words come first and are as many as one line of the source holds .br follows."},
+         "'quoted words come first and are as many as one line of the source holds .br follows.", NULL},
         {0}};
     static const char *const examples[] = {".Sh?", ".hidden `x` ^", NULL};
-    static const struct command command = {"x", "Nm . \"y\" \377 \200 \303", NULL, NULL, odd, examples, 0};
+    static const struct command command = {"x", "Nm . \"y\" \377 \200 \303", NULL, NULL, odd, examples, 0, NULL, NULL,
+                                           NULL};
     struct kerf_text page = {0};
     command_mdoc(&page, &command, "November 1, 2026");
     assert_non_null(strstr(page.data, "\n.Nd \\&Nm \\&. \\(dqy\\(dq \\[uFFFD] \\[uFFFD] \\[uFFFD]\n"));
@@ -479,9 +577,8 @@ static void test_manual_page_keeps_roff_out(void **state) {
 
 static void test_bash_completion(void **state) {
     (void)state;
-    static const struct option odd[] = {{"mode", 'm', OPTION_CHOICE, 0, "MODE", "it's,$(x)", 0, 0, "Mode."},
-                                             {0}};
-    static const struct command help = {"help", "explains", NULL, NULL, odd, NULL, 0};
+    static const struct option odd[] = {{"mode", 'm', OPTION_CHOICE, 0, "MODE", "it's,$(x)", 0, 0, "Mode.", NULL}, {0}};
+    static const struct command help = {"help", "explains", NULL, NULL, odd, NULL, 0, NULL, NULL, NULL};
     const struct command *const commands[] = {&plan, &serve, &bare, &help};
     struct kerf_text script = {0};
     commands_bash(&script, commands, 3);
@@ -492,15 +589,24 @@ static void test_bash_completion(void **state) {
     assert_non_null(strstr(script.data, "\n    'plan --output' | 'plan -o') ;;\n    'plan --format'"));
     assert_non_null(strstr(script.data, "\n    'plan --set') ;;\n    'serve --port' | 'serve -p') "));
     assert_null(strstr(script.data, "'plan --verbose'"));
-    assert_non_null(strstr(script.data, "\n        'plan -'*) _kerf_words --top --seed --stages --level --share --rate "
-                                        "--shift --output --format --set --verbose --help ;;\n"));
-    assert_non_null(strstr(script.data, "\n        'bare -'*) _kerf_words --help ;;\n"));
+    assert_non_null(strstr(script.data,
+                           "\n        'plan  -'*) _kerf_words --top --seed --stages --level --share --rate "
+                           "--shift --output --format --set --verbose --help ;;\n"));
+    assert_non_null(strstr(script.data, "\n        'bare  -'*) _kerf_words --help ;;\n"));
     assert_non_null(strstr(script.data, "\ncomplete -o bashdefault -o default -F _kerf kerf\n"));
+    kerf_text_clear(&script);
+    const struct command *const with_uses[] = {&jobs};
+    commands_bash(&script, with_uses, 1);
+    assert_non_null(strstr(script.data, "\n    jobs) uses=(list show add) ;;\n"));
+    assert_non_null(
+        strstr(script.data, "\n        'jobs show -'*) _kerf_words --limit --format --verbose --help ;;\n"));
+    assert_non_null(strstr(script.data, "\n        'jobs add -'*) _kerf_words --format --help ;;\n"));
+    assert_non_null(strstr(script.data, "\n        'jobs  -'*) _kerf_words --format --seed --help ;;\n"));
     kerf_text_clear(&script);
     commands_bash(&script, commands, 4);
     assert_non_null(strstr(script.data, "\n        _kerf_words plan serve bare help\n"));
     assert_non_null(strstr(script.data, "[[ ${COMP_WORDS[1]} == help && $current != -* ]]"));
-    assert_non_null(strstr(script.data, "\n        'help -'*) _kerf_words --mode --help ;;\n"));
+    assert_non_null(strstr(script.data, "\n        'help  -'*) _kerf_words --mode --help ;;\n"));
     assert_non_null(strstr(script.data, "'help --mode' | 'help -m') _kerf_words 'it'\\''s' '$(x)' ;;\n"));
     kerf_text_free(&script);
 }
@@ -518,6 +624,9 @@ int main(void) {
         cmocka_unit_test(test_numbers),
         cmocka_unit_test(test_choices),
         cmocka_unit_test(test_errors_quote_the_beginning_of_long_input),
+        cmocka_unit_test(test_durations),
+        cmocka_unit_test(test_options_of_a_use),
+        cmocka_unit_test(test_help_groups_options_by_use),
         cmocka_unit_test(test_rules_in_words),
         cmocka_unit_test(test_help_beside_and_below),
         cmocka_unit_test(test_help_says_the_same_at_every_width),

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "kerf/text.h"
+#include "zeus/python_repr.h"
 
 static void floats(void **state) {
     (void)state;
@@ -48,7 +48,7 @@ static void floats(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct kerf_text text = {0};
-        kerf_text_python_float(&text, cases[i].value);
+        python_float_repr(cases[i].value, &text);
         assert_string_equal(text.data, cases[i].text);
         kerf_text_free(&text);
     }
@@ -75,7 +75,7 @@ static void strings(void **state) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct kerf_text text = {0};
-        kerf_text_python_string(&text, cases[i].value);
+        python_string_repr(cases[i].value, &text);
         assert_string_equal(text.data, cases[i].text);
         kerf_text_free(&text);
     }

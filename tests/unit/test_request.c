@@ -118,7 +118,7 @@ static void says_what_is_wrong_in_the_request(void **state) {
     expect_refused("{\"model\":\"gpt3\",\"system\":@[]}", KERF_EINVALID,
                    "\"system\" must be a name, a file or an object {...}");
     expect_refused("{\"model\":@\"gtp3\"}", KERF_EUNKNOWN,
-                   "no model or file 'gtp3'; did you mean gpt3? `kerf models` lists those that come with kerf");
+                   "no model or file 'gtp3'; did you mean gpt3? `kerf models` lists the names");
     expect_refused("{\"model\":\"none.json\"}", KERF_EIO, "none.json: no such file");
     expect_refused("{" WHOLE ",\"strategy\":@\"2d\"}", KERF_EUNKNOWN, "no strategy '2d'; there are 1d, summa and seqp");
     expect_refused("{" WHOLE ",\"attention\":@true}", KERF_EINVALID, "\"attention\" must be text, not true or false");

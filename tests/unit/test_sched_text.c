@@ -337,7 +337,7 @@ static void test_what_is_written_reads_as_the_same(void **state) {
             for (int32_t m = 1; m <= 9; m++)
                 for (int32_t v = 0; v <= 3; v++) {
                     const struct kerf_schedule_request request = {
-                        .rule = rule->name, .devices = p, .microbatches = m, .chunks = v};
+                        .rule = rule->name, .devices = p, .microbatches = m, .chunks = v, .search_steps = 20000};
                     struct kerf_schedule *schedule;
                     if (kerf_schedule_make(&request, &schedule, NULL) != KERF_OK) continue;
                     check_written(schedule);

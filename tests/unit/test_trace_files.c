@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <sys/stat.h>
+#include <zlib.h>
+#include "trace/trace_files.h"
 #include "trace_folder.h"
 
 /* ---- Steps, replicas and what is missing ------------------------------------------------------------------ */
@@ -77,7 +80,7 @@ static void test_incomplete(void **state) {
     near("F", 0, fit->times->forward_s[0], 1e-3, 1e-15);
     kerf_trace_fit_free(fit);
     kerf_trace_free(run);
-    refused(NULL, 0, KERF_EINVALID, "step 0", "no step of the run is complete");
+    refused(NULL, 0, KERF_EINVALID, "step 0", "no step of the trace is complete");
     put(name, "{\"forward-0-start\": 1, \"forward-0-end\": 2}");
     refused(NULL, -1, KERF_EINVALID, "no micro-batch went through", "0B0 is missing");
     put(name, "{}");
@@ -137,7 +140,7 @@ static void test_megatron_refusals(void **state) {
     refused(NULL, -1, KERF_EINVALID, "pp_rank_4", "0 to 3");
     drop("event_times_PP4_VPP1_TPxCPxDP_rank_0_pp_rank_4_rank_4.json");
     put("event_times_PP8_VPP1_TPxCPxDP_rank_0_pp_rank_4_rank_4.json", "{}");
-    refused(NULL, -1, KERF_EINVALID, "PP8", "one run");
+    refused(NULL, -1, KERF_EINVALID, "PP8", "one trace");
     drop("event_times_PP8_VPP1_TPxCPxDP_rank_0_pp_rank_4_rank_4.json");
     put("event_times_PP4_VPP1_TPxCPxDP_rank_0_pp_rank_1_rank_9.json", "{}");
     refused(NULL, -1, KERF_EINVALID, "pp rank 1 again", "keep one");
@@ -158,9 +161,9 @@ static void test_torch_refusals(void **state) {
         int32_t code;
         const char *text, *word, *other;
     } bad[] = {
-        {KERF_EUNKNOWN, "{\"loss\": 3}", "no run in it", "event_times_PP{p}"},
-        {KERF_EUNKNOWN, "[1, 2]", "no run in it", "\"traceEvents\""},
-        {KERF_EINVALID, "{\"traceEvents\": []}", "no ranges like \"PP:1F3\"", "1 trace"},
+        {KERF_EUNKNOWN, "{\"loss\": 3}", "no trace in it", "event_times_PP{p}"},
+        {KERF_EUNKNOWN, "[1, 2]", "no trace in it", "\"traceEvents\""},
+        {KERF_EINVALID, "{\"traceEvents\": []}", "no ranges like \"PP:1F3\"", "1 file"},
         {KERF_EINVALID, "{\"traceEvents\": [\n" EVENT("PP:0F0", "1", "-2") "]}",
          "rank0.json:2:1:", "ends before it starts"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:0F0", "\"x\"", "2") "]}",
@@ -180,7 +183,7 @@ static void test_torch_refusals(void **state) {
          EVENT("PP:0SEND_F0", "3", "1") "]}",
          "stage 1 is in none", "a folder with one for each rank"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:1F0", "1", "2") ", " EVENT("PP:1B0", "4", "2") "]}",
-         "stage 0 is in none", "1 traces"},
+         "stage 0 is in none", "1 files"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") "]}", "no micro-batch went through", "0B0"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:32766F1048575", "1", "2") "]}", "most are missing", "32766"},
     };
@@ -191,17 +194,78 @@ static void test_torch_refusals(void **state) {
     put("rank0.json", "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:0B0", "4", "2") "]}");
     kerf_trace_free(load(-1));
     put("other_rank0.json", "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:0B0", "4", "2") "]}");
-    refused(NULL, -1, KERF_EINVALID, "rank 0 again", "one trace a rank");
+    refused(NULL, -1, KERF_EINVALID, "rank 0 again", "one file a rank");
     drop("other_rank0.json");
     put("rank1.json", "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:1B0", "4", "2") "]}");
     refused(NULL, -1, KERF_EINVALID, "rank 1 runs stage 0, as rank 0 does", "stage 1");
     empty_folder();
-    refused(NULL, -1, KERF_EUNKNOWN, "no run in it", "PyTorch profiler");
-    put("rank0.json.gz", "x");
-    refused(NULL, -1, KERF_EUNSUPPORTED, "rank0.json.gz", "gunzip");
-    empty_folder();
+    refused(NULL, -1, KERF_EUNKNOWN, "no trace in it", "PyTorch profiler");
     refused("/no/such/folder", -1, KERF_EIO, "/no/such/folder", "no such file or folder");
     refused("/no/such/file.json.gz", -1, KERF_EIO, "/no/such", "no such file or folder");
+}
+
+/* ---- Compressed ------------------------------------------------------------------------------------------- */
+
+#define ONE_OPERATION "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:0B0", "4", "2") "]}"
+
+/* Writes a compressed file, of which the last so many bytes are missing. */
+static void put_compressed(const char *name, const char *content, off_t cut) {
+    char path[512];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    gzFile file = gzopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(gzwrite(file, content, (unsigned)strlen(content)), strlen(content));
+    assert_int_equal(gzclose(file), Z_OK);
+    assert_int_equal(stat(path, &status), 0);
+    assert_int_equal(truncate(path, status.st_size - cut), 0);
+}
+
+static void test_compressed_files(void **state) {
+    (void)state;
+    char path[512];
+    put_compressed("rank0.json.gz", ONE_OPERATION, 0);
+    struct kerf_trace *alone = load(-1);
+    assert_int_equal(alone->schedule->num_ops[0], 2);
+    kerf_trace_free(alone);
+    put("rank0.json", ONE_OPERATION); /* the same file, once */
+    kerf_trace_free(load(-1));
+    drop("rank0.json");
+    snprintf(path, sizeof path, "%s/rank0.json.gz", folder);
+    struct kerf_trace *file = NULL;
+    assert_int_equal(kerf_trace_load(path, -1, &file, NULL), KERF_OK);
+    kerf_trace_free(file);
+    put_compressed("rank0.json.gz", "{\"traceEvents\": [", 0); /* places are those of the text */
+    refused(NULL, -1, KERF_ESYNTAX, "rank0.json.gz:1:18", "cut off");
+    put_compressed("rank0.json.gz", ONE_OPERATION, 12);
+    refused(NULL, -1, KERF_ESYNTAX, "rank0.json.gz", "cut off");
+    put("rank0.json.gz", "x");
+    refused(NULL, -1, KERF_ESYNTAX, "rank0.json.gz", "not a gzip file");
+    empty_folder();
+}
+
+/* What comes out is counted: a small file cannot fill the memory. */
+static void test_decompressed_size_is_bounded(void **state) {
+    (void)state;
+    enum { LENGTH = 3 << 20 };
+    char path[512], *blanks = malloc(LENGTH + 1);
+    struct kerf_text text = {0};
+    struct kerf_error err = {0};
+    assert_non_null(blanks);
+    memset(blanks, ' ', LENGTH);
+    blanks[LENGTH] = 0;
+    put_compressed("rank0.json.gz", blanks, 0);
+    snprintf(path, sizeof path, "%s/rank0.json.gz", folder);
+    const struct trace_file file = {.path = path, .name = "rank0.json"};
+    assert_int_equal(trace_file_read(&file, 1 << 20, &text, &err), KERF_EIO);
+    assert_non_null(strstr(err.message, "larger than the 1 MiB"));
+    assert_true(text.length <= 1 << 20);
+    kerf_text_clear(&text);
+    assert_int_equal(trace_file_read(&file, LENGTH, &text, &err), KERF_OK);
+    assert_int_equal(text.length, LENGTH);
+    kerf_text_free(&text);
+    free(blanks);
+    empty_folder();
 }
 
 /* ---- One file, other shapes ------------------------------------------------------------------------------- */
@@ -304,10 +368,15 @@ static void test_examples(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps),          cmocka_unit_test(test_replicas),
-        cmocka_unit_test(test_incomplete),     cmocka_unit_test(test_megatron_refusals),
-        cmocka_unit_test(test_torch_refusals), cmocka_unit_test(test_one_file_of_all),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_replicas),
+        cmocka_unit_test(test_incomplete),
+        cmocka_unit_test(test_megatron_refusals),
+        cmocka_unit_test(test_torch_refusals),
+        cmocka_unit_test(test_one_file_of_all),
         cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_compressed_files),
+        cmocka_unit_test(test_decompressed_size_is_bounded),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

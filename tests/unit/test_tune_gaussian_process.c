@@ -12,7 +12,7 @@
 #include "base/random.h"
 #include "tune/cholesky.h"
 #include "tune/gaussian_process.h"
-#include "tune/normal.h"
+#include "tune/statistics.h"
 
 enum { SETTINGS = 6, KEPT = SETTINGS + 1, DIMS, RUNS = 12 };
 
@@ -72,7 +72,7 @@ static void one_by_one_is_all_at_once(void **state) {
         if (i) gp_drift(&gp, DIMS, SETTINGS, exp(-(time[i] - time[i - 1]) / forget), drift * drift);
         if (i == 0) gp_keep(&gp, DIMS, SETTINGS, KEPT);
         struct gp_datum datum = {.at = {at[i], SETTINGS}, .num_at = 2, .y = y[i]};
-        gp_learn(&gp, DIMS, &datum, work);
+        gp_condition(&gp, DIMS, &datum, work);
     }
     for (int i = 0; i < RUNS; i++)
         for (int j = 0; j < RUNS; j++)
@@ -128,7 +128,7 @@ static void a_bound_is_a_truncated_normal(void **state) {
         second += f * f * weight;
     }
     struct gp_datum datum = {.at = {2, SETTINGS}, .num_at = 2, .above = 1, .y = bound};
-    gp_learn(&gp, DIMS, &datum, work);
+    gp_condition(&gp, DIMS, &datum, work);
     assert_true(fabs(mean[2] - first / whole) < 1e-5);
     assert_true(fabs(cov[2 * DIMS + 2] * s2 - (second / whole - mean[2] * mean[2])) < 1e-5);
     assert_true(fabs(gp.log_evidence - log(whole * 0.001 / sqrt(2 * M_PI * var))) < 1e-5);
@@ -146,12 +146,12 @@ static void a_bound_far_off_is_a_spike(void **state) {
         gp.spikes = 0.02;
         for (int run = 0; known && run < 9; run++) {
             struct gp_datum datum = {.at = {1, SETTINGS}, .num_at = 2, .y = 0.3 * (run % 2), .spike = 1};
-            gp_learn(&gp, DIMS, &datum, work);
+            gp_condition(&gp, DIMS, &datum, work);
             assert_true(gp.spike == 0);
         }
         before = mean[1];
         struct gp_datum datum = {.at = {1, SETTINGS}, .num_at = 2, .above = 1, .y = known ? 8 : 1.5, .spike = 1};
-        gp_learn(&gp, DIMS, &datum, work);
+        gp_condition(&gp, DIMS, &datum, work);
         assert_true(known ? gp.spike > 0.99 : gp.spike < 0.05);
         assert_true(known ? mean[1] - before < 0.1 : mean[1] - before > 1.5);
         for (int i = 0; i < DIMS; i++) assert_true(cov[i * DIMS + i] >= 0);
@@ -168,7 +168,7 @@ static void an_outlier_counts_less(void **state) {
         gp.rare = k ? 0.1 : 0;
         for (int run = 0; run < 10; run++) {
             struct gp_datum datum = {.at = {1, SETTINGS}, .num_at = 2, .y = run < 9 ? 0.3 * (run % 2) : 8};
-            gp_learn(&gp, DIMS, &datum, work);
+            gp_condition(&gp, DIMS, &datum, work);
         }
         for (int i = 0; i < DIMS * DIMS; i++) assert_true(isfinite(cov[k][i]));
         assert_true(cov[k][1 * DIMS + 1] > 0);
@@ -182,7 +182,7 @@ static void pretending_leaves_means(void **state) {
     struct gp gp;
     start(&gp, mean, cov, 1);
     struct gp_datum datum = {.at = {4, SETTINGS}, .num_at = 2};
-    gp_pretend(&gp, DIMS, &datum, work);
+    gp_fantasize(&gp, DIMS, &datum, work);
     for (int i = 0; i < DIMS; i++) assert_true(mean[i] == 0);
     assert_true(fabs(cov[4 * DIMS + 4] - (before - before * before / (before + 1 + 1))) < 1e-12);
     assert_true(gp.log_evidence == 0);

@@ -200,7 +200,7 @@ static void refuses_what_means_nothing(void **state) {
     } of[] = {
         {"krf", NULL, 0.03, 0.95, KERF_EUNKNOWN, "no policy is called 'krf'; did you mean 'kerf'?"},
         {NULL, "smaller", 0.03, 0.95, KERF_ESYNTAX,
-         "prefer: 'smaller' is not like smaller:ubatch,batch or larger:threads"},
+         "prefer: 'smaller' must be like smaller:ubatch,batch or larger:threads"},
         {NULL, "smaller:x", 0.03, 0.95, KERF_EUNKNOWN, "prefer: no parameter is called 'x'"},
         {NULL, "smaller:batch;larger:batch", 0.03, 0.95, KERF_EINVALID, "prefer: the parameter 'batch' is there twice"},
         {NULL, NULL, -1, 0.95, KERF_EINVALID, "'within' is a share from 0 to below 1, and not -1"},

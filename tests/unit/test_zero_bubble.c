@@ -90,7 +90,8 @@ static struct result search(const char *rule, int32_t p, int32_t m, const struct
     if (kerf_schedule_check(schedule, &err) != KERF_OK) fail_msg("%s %dx%d: %s", rule, p, m, err.message);
     assert_int_equal(kerf_schedule_simulate(schedule, &pipeline->times, &timeline, &err), KERF_OK);
     struct result result = {timeline->makespan_s, timeline->span_s, 0,
-                            kerf_schedule_lower_bound(schedule, &pipeline->times, timeline), timeline->over_cap};
+                            kerf_schedule_lower_bound(schedule, &pipeline->times, timeline).makespan_s,
+                            timeline->over_cap};
     for (int32_t d = 0; d < p; d++) result.peak = fmax(result.peak, timeline->peak_activations[d]);
     kerf_timeline_free(timeline);
     kerf_schedule_free(schedule);

@@ -3,158 +3,28 @@
  * best: kerf's own search for the order of operations that takes least, for any placement, times, latencies and caps.
  *
  *   1. every other rule that has the same placement and keeps the caps; as it is, and with its backwards split
+ *                                                                                         best_rules.c
  *   2. patterns that repeat, and list scheduling by many policies         best_patterns.c, best_starts.c
  *   3. where there are many operations: a window at a time                                  best_improve.c
  *   4. the exact search, which improves the order or proves that nothing is shorter         best_exact.c
+ *   5. an order as short that holds less                                                    best_thin.c
  *
- * Each phase takes the best order known and stops at once when its objective is that of a bound, which is a proof. All
- * are deterministic; only where the time is up depends on the clock, so that what ends before has one answer. The
- * answer is never worse than any of the rules of phase 1.
+ * Phases 1 to 4 take the best order known and stop at once when its objective is that of a bound, which is a proof. All
+ * are deterministic: with a limit in steps there is one answer, and with a clock there is one where the search ends
+ * before its time. The answer is never worse than any of the rules of phase 1.
  */
+#include "schedule/best/best.h"
+
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include "schedule/best/best.h"
-#include "schedule/rules/rule.h"
-
-/* ---- The clock -------------------------------------------------------------------------------------------- */
+#include "base/error.h"
+#include "schedule/best/best_search.h"
+#include "schedule/lower_bound.h"
+#include "schedule/rules/rules.h"
 
 enum { MANY_OPS = 1600 }; /* for the exact search at once */
-static const double REPORT_S = 0.2;
-
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
-void best_clock_start(struct best_clock *clock, const struct kerf_schedule_request *request) {
-    *clock = (struct best_clock){.begin_s = now_s(),
-                                 .limit_s = request->search_time_s > 0 ? request->search_time_s : 1,
-                                 .progress = request->progress,
-                                 .context = request->progress_context};
-}
-
-int32_t best_clock_is_up(struct best_clock *clock) {
-    if (clock->stopped) return 1;
-    double gone = now_s() - clock->begin_s;
-    if (gone >= clock->limit_s) clock->stopped = 1;
-    if (clock->progress && gone - clock->report_s >= REPORT_S) {
-        clock->report_s = gone;
-        if (clock->progress(clock->context, fmin(1, gone / clock->limit_s))) clock->stopped = 1;
-    }
-    return clock->stopped;
-}
-
-/* ---- What is known ---------------------------------------------------------------------------------------- */
-
-int32_t best_offer(struct best_search *search, const int32_t *order) {
-    double value = best_evaluate(&search->problem, &search->run, order);
-    if (!(value < search->value) || !best_fits(&search->problem, order)) return 0;
-    search->value = value;
-    search->makespan = search->run.makespan;
-    memcpy(search->order, order, (size_t)search->problem.ops * sizeof *order);
-    return 1;
-}
-
-int32_t best_is_optimal(const struct best_search *search) { return !best_less(search->bound, search->value); }
-
-int32_t best_is_done(struct best_search *search) { return best_is_optimal(search) || best_clock_is_up(&search->clock); }
-
-/* ---- The other rules -------------------------------------------------------------------------------------- */
-
-/* The best of the other rules' schedules as it is: its backwards may be whole or fused. */
-struct best_rule {
-    struct kerf_schedule *schedule;
-    double value;
-};
-
-static int same_frame(const struct kerf_schedule *a, const struct kerf_schedule *b) {
-    size_t size = (size_t)(a->replicas * a->stages) * sizeof *a->device_of;
-    return a->slices == 1 && a->stages == b->stages && a->replicas == b->replicas &&
-           a->microbatches == b->microbatches && memcmp(a->device_of, b->device_of, size) == 0;
-}
-
-/* The lanes of a schedule's operations, its backwards split. */
-static void to_order(const struct best_problem *problem, const struct kerf_schedule *schedule, int32_t *order) {
-    for (int32_t d = 0; d < schedule->devices; d++) {
-        int64_t at = problem->begin[d];
-        for (int32_t k = 0; k < schedule->num_ops[d]; k++) {
-            const struct kerf_op *op = &schedule->ops[d][k];
-            int second = schedule->replicas == 2 && op->microbatch >= schedule->microbatches / 2;
-            int with = schedule->replicas == 2 && op->with_microbatch >= schedule->microbatches / 2;
-            int32_t stream = second * schedule->stages + op->stage;
-            if (op->kind == KERF_OP_F || op->kind == KERF_OP_FB) order[at++] = lane_of(stream, LANE_F);
-            if (op->kind == KERF_OP_FB) stream = with * schedule->stages + op->with_stage;
-            if (op->kind == KERF_OP_I || op->kind == KERF_OP_B || op->kind == KERF_OP_FB)
-                order[at++] = lane_of(stream, LANE_I);
-            if (op->kind == KERF_OP_W || op->kind == KERF_OP_B || op->kind == KERF_OP_FB)
-                order[at++] = lane_of(stream, LANE_W);
-        }
-    }
-}
-
-static void try_rule(struct best_search *search, const struct kerf_schedule *frame,
-                     const struct kerf_schedule_request *request, int32_t *order, struct best_rule *best) {
-    struct kerf_schedule *schedule = NULL;
-    struct kerf_timeline *timeline = NULL;
-    if (kerf_schedule_make(request, &schedule, NULL) != KERF_OK) return;
-    if (same_frame(schedule, frame) && kerf_schedule_check(schedule, NULL) == KERF_OK &&
-        kerf_schedule_simulate(schedule, request->times, &timeline, NULL) == KERF_OK) {
-        double value = request->objective == KERF_OBJECTIVE_SPAN ? timeline->span_s : timeline->makespan_s;
-        to_order(&search->problem, schedule, order);
-        best_offer(search, order);
-        if (timeline->over_cap < 0 && value < best->value) {
-            kerf_schedule_free(best->schedule);
-            *best = (struct best_rule){schedule, value};
-            schedule = NULL;
-        }
-    }
-    kerf_timeline_free(timeline);
-    kerf_schedule_free(schedule);
-}
-
-static void try_rules(struct best_search *search, const struct kerf_schedule *frame,
-                      const struct kerf_schedule_request *request, int32_t *order, struct best_rule *best) {
-    const struct kerf_schedule_rule *rule;
-    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++) {
-        struct kerf_schedule_request other = *request;
-        if (strcmp(rule->name, frame->name) == 0) continue;
-        other.rule = rule->name;
-        other.chunks = 0; /* its own first, since those that have one number refuse any other */
-        other.progress = NULL;
-        int32_t stages = 0;
-        if (kerf_schedule_stages(&other, &stages, NULL) != KERF_OK) continue;
-        if (stages != frame->stages) other.chunks = frame->chunks;
-        try_rule(search, frame, &other, order, best);
-    }
-}
-
-/* One micro-batch after the other, which fits whenever anything does. */
-static void try_one_by_one(struct best_search *search, int32_t *order) {
-    const struct best_problem *problem = &search->problem;
-    for (int32_t d = 0; d < problem->devices; d++) {
-        int64_t at = problem->begin[d];
-        int32_t begin = problem->on_begin[d], end = problem->on_begin[d + 1], most = 0;
-        for (int32_t k = begin; k < end; k++)
-            most = most > problem->units[problem->on[k]] ? most : problem->units[problem->on[k]];
-        for (int32_t replica = 0; replica < problem->replicas; replica++)
-            for (int32_t unit = 0; unit < most; unit++) {
-                for (int32_t k = begin; k < end; k++) {
-                    int32_t s = problem->on[k];
-                    if (problem->replica[s] == replica && unit < problem->units[s]) order[at++] = lane_of(s, LANE_F);
-                }
-                for (int32_t k = end; k-- > begin;) {
-                    int32_t s = problem->on[k];
-                    if (problem->replica[s] != replica || unit >= problem->units[s]) continue;
-                    order[at++] = lane_of(s, LANE_I);
-                    order[at++] = lane_of(s, LANE_W);
-                }
-            }
-    }
-    best_offer(search, order);
-}
 
 /* ---- The answer ------------------------------------------------------------------------------------------- */
 
@@ -198,12 +68,13 @@ static void answer_order(struct builder *builder, const struct best_search *sear
     for (int32_t d = 0; d < problem->devices; d++)
         for (int64_t k = problem->begin[d]; k < problem->begin[d + 1]; k++) {
             int32_t lane = search->order[k], s = lane_stream(lane);
+            assert(done[lane] < problem->units[s]);
             add(builder, d, kinds[lane_kind(lane)], problem->stage[s], problem->first[s] + done[lane]++);
         }
-    if (!best_less(search->makespan_bound, search->makespan))
-        builder->proved_s = search->makespan;
-    else
-        builder->proved_s = search->makespan_bound;
+    const int optimal = !best_less(search->makespan_bound, search->makespan);
+    builder->proof.makespan_s = optimal ? search->makespan : search->makespan_bound;
+    if (problem->objective == KERF_OBJECTIVE_SPAN)
+        builder->proof.span_s = best_is_optimal(search) ? search->value : search->bound;
 }
 
 static void answer_rule(struct builder *builder, const struct kerf_schedule *schedule) {
@@ -214,68 +85,67 @@ static void answer_rule(struct builder *builder, const struct kerf_schedule *sch
 }
 
 static int32_t search_all(struct best_search *search, const struct kerf_schedule *frame, struct builder *builder,
-                          const struct kerf_schedule_request *request, struct kerf_error *err) {
+                          const struct kerf_schedule_request *request, enum kerf_objective objective,
+                          struct kerf_error *err) {
     const struct best_problem *problem = &search->problem;
-    int32_t code = best_problem_make(&search->problem, frame, request->times, request->objective);
-    if (code == KERF_OK)
-        code = check_caps(problem, request->times, err);
-    else
-        return kerf_error_set(err, code, "not enough memory for the search");
+    struct kerf_schedule_bound bound;
+    if (best_problem_make(&search->problem, frame, request->times, objective) != KERF_OK)
+        return error_no_memory(err, "the search");
+    int32_t code = check_caps(problem, request->times, err);
     if (code != KERF_OK) return code;
-    size_t ops = (size_t)problem->ops;
-    int32_t *order = arena_alloc(&search->arena, ops, sizeof *order);
-    search->order = arena_alloc(&search->arena, ops, sizeof *search->order);
-    if (order == NULL || search->order == NULL || best_run_make(&search->run, problem, &search->arena) != KERF_OK)
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
-    double makespan, span;
-    if (best_bounds(problem, &makespan, &span) != KERF_OK)
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
-    search->makespan_bound = makespan;
-    search->bound = request->objective == KERF_OBJECTIVE_SPAN ? span : makespan;
-    search->value = INFINITY;
-    struct best_rule rule = {NULL, INFINITY};
-    try_one_by_one(search, order);
-    try_rules(search, frame, request, order, &rule);
+    if (best_search_make(search) != KERF_OK || lower_bound_of_split(frame, request->times, INFINITY, &bound) != KERF_OK)
+        return error_no_memory(err, "the search");
+    search->makespan_bound = bound.makespan_s * (1 - 1e-12); /* the same sums in another order may round up */
+    search->bound = objective == KERF_OBJECTIVE_SPAN ? bound.span_s * (1 - 1e-12) : search->makespan_bound;
+    struct best_rule rule = {NULL, INFINITY, INFINITY};
+    best_budget_allow(search->budget, 7. / 8, INFINITY, 0); /* the rest is for best_thin */
+    best_one_by_one(search);
+    best_rules(search, frame, request, &rule);
     if (!best_is_done(search)) best_patterns(search);
-    best_starts(search);
+    if (!best_is_done(search)) best_starts(search);
     if (problem->ops > MANY_OPS && !best_is_done(search)) best_improve(search);
-    if (!best_is_done(search)) best_exact(search);
-    if (best_less(rule.value, search->value))
+    if (!best_is_done(search)) best_exact(search, INT64_MAX);
+    if (best_less(rule.value, search->value)) {
         answer_rule(builder, rule.schedule);
-    else
-        answer_order(builder, search);
+    } else {
+        best_budget_allow(search->budget, 1, 4, 100000000);
+        best_thin(search, frame, request);
+        if (rule.value <= search->value && rule.held < search->held)
+            answer_rule(builder, rule.schedule);
+        else
+            answer_order(builder, search);
+    }
     kerf_schedule_free(rule.schedule);
     return KERF_OK;
 }
 
+static enum kerf_objective objective_of(const struct kerf_schedule_request *request) {
+    if (request->objective != KERF_OBJECTIVE_STEP) return request->objective;
+    return request->times->unsynchronised ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN;
+}
+
 static int32_t search_best(struct builder *builder, const struct kerf_schedule_request *request,
                            struct kerf_error *err) {
-    struct best_search *search = calloc(1, sizeof *search);
-    int32_t p = builder->p, stages = p * builder->v, replicas = request->placement == KERF_PLACE_BOTH ? 2 : 1;
-    int32_t *device_of = calloc((size_t)(replicas * stages), sizeof *device_of);
-    int32_t code = KERF_OK;
-    if (search == NULL || device_of == NULL) {
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
-    } else {
-        for (int32_t k = 0; k < stages; k++) {
-            device_of[k] = request->placement == KERF_PLACE_V && k >= p ? 2 * p - 1 - k : k % p;
-            if (replicas == 2) device_of[stages + k] = p - 1 - k;
-        }
-        const struct kerf_schedule frame = {.name = request->rule,
-                                            .devices = p,
-                                            .stages = stages,
-                                            .microbatches = builder->m,
-                                            .chunks = builder->v,
-                                            .replicas = replicas,
-                                            .slices = 1,
-                                            .device_of = device_of};
-        best_clock_start(&search->clock, request);
-        code = search_all(search, &frame, builder, request, err);
-        arena_free(&search->arena);
-        arena_free(&search->problem.arena);
-    }
-    free(device_of);
-    free(search);
+    struct arena arena = {NULL};
+    struct best_budget budget;
+    struct best_search search = {.budget = &budget};
+    const int32_t p = builder->p, stages = p * builder->v, replicas = placement_replicas(request->placement);
+    int32_t *device_of = arena_alloc(&arena, (size_t)(replicas * stages), sizeof *device_of);
+    if (device_of == NULL) return error_no_memory(err, "the search");
+    placement_fill(request->placement, p, builder->v, device_of);
+    const struct kerf_schedule frame = {.name = rule_best.shown.name,
+                                        .devices = p,
+                                        .stages = stages,
+                                        .microbatches = builder->m,
+                                        .chunks = builder->v,
+                                        .replicas = replicas,
+                                        .slices = 1,
+                                        .device_of = device_of};
+    best_budget_start(&budget, request);
+    int32_t code = search_all(&search, &frame, builder, request, objective_of(request), err);
+    arena_free(&search.arena);
+    arena_free(&search.problem.arena);
+    arena_free(&arena);
     return code;
 }
 

@@ -5,19 +5,20 @@
  *
  * Goals are far below while orders are found easily, and come nearer when the answer does not come within a number of
  * conflicts; a goal that is refuted is a bound. The last question, for the least that would be less, has no limit but
- * the clock. What was learned stays valid for lower goals; for higher ones a new solver begins.
+ * the budget. What was learned stays valid for lower goals; for higher ones a new solver begins.
  *
  * Of the span of two replicas, whose devices may begin at any time, only orders in which they begin at once are asked
  * for, and nothing is proved.
  */
 #include "schedule/best/best_model.h"
+#include "schedule/best/best_search.h"
 
 #include <math.h>
 #include <string.h>
 
 enum { EASY = 200, PATIENCE = 1500 }; /* conflicts */
 
-static int32_t stop(void *context) { return best_clock_is_up(context); }
+static int32_t stop(void *context, int64_t steps) { return best_spend(context, steps); }
 
 struct descent {
     struct best_search *search;
@@ -59,7 +60,8 @@ static int set_goal(struct descent *descent) {
         return 1;
     }
     descent->fresh = 0;
-    return model_build(&descent->model, descent->order, NULL, NULL, goal);
+    if (!model_build(&descent->model, descent->order, NULL, NULL, goal)) return 0;
+    return !best_spend(descent->search->budget, descent->model.variables);
 }
 
 /* Takes the solution; 0: it is no better in truth, by rounding or because messages share links. */
@@ -81,7 +83,7 @@ static int ask(struct descent *descent) {
     int last = descent->step <= descent->least_step;
     int64_t before = lazy_conflicts(descent->model.solver), most = descent->conflicts;
     if (!last && most > PATIENCE) most = PATIENCE;
-    enum lazy_answer answer = lazy_solve(descent->model.solver, most, stop, &search->clock);
+    enum lazy_answer answer = lazy_solve(descent->model.solver, most, stop, search->budget);
     int64_t spent = lazy_conflicts(descent->model.solver) - before;
     descent->conflicts -= spent;
     switch (answer) {
@@ -123,4 +125,6 @@ static void descend(struct best_search *search, enum kerf_objective objective, i
     model_free(&descent.model);
 }
 
-void best_exact(struct best_search *search) { descend(search, search->problem.objective, INT64_MAX / 2); }
+void best_exact(struct best_search *search, int64_t conflicts) {
+    descend(search, search->problem.objective, conflicts);
+}

@@ -9,6 +9,7 @@
  * what the solver takes, whose conflicts are limited.
  */
 #include "schedule/best/best_model.h"
+#include "schedule/best/best_search.h"
 
 #include <math.h>
 
@@ -22,7 +23,7 @@ struct sweep {
     int64_t conflicts, known, step, least_step;
 };
 
-static int32_t stop(void *context) { return best_clock_is_up(context); }
+static int32_t stop(void *context, int64_t steps) { return best_spend(context, steps); }
 
 static void look_at_known(struct sweep *sweep) {
     double ticks = sweep->search->value / sweep->model.ticks.tick_s;
@@ -60,8 +61,9 @@ static int improve_window(struct sweep *sweep, int64_t begin, int64_t end) {
     int64_t goal = sweep->known - sweep->step, before = sweep->known;
     set_window(sweep, begin, end);
     if (goal < 0 || !model_build(model, search->order, sweep->from, sweep->to, goal)) return 0;
+    best_spend(search->budget, search->problem.ops + model->variables);
     while (!best_is_done(search)) {
-        if (lazy_solve(model->solver, sweep->conflicts, stop, &search->clock) != LAZY_SOLVED) break;
+        if (lazy_solve(model->solver, sweep->conflicts, stop, search->budget) != LAZY_SOLVED) break;
         model_read(model);
         if (model_refine(model) > 0) continue;
         if (!best_offer(search, model->order)) break;

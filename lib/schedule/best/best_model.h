@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The search for the best order as integers and precedences (best_model.c, best_ticks.c), which lazy_clauses.h solves.
- */
+/* The search for the best order as integers and precedences (best_model.c), which lazy_clauses.h solves. */
 #ifndef KERF_SCHEDULE_BEST_BEST_MODEL_H
 #define KERF_SCHEDULE_BEST_BEST_MODEL_H
 
-#include "schedule/best/best.h"
+#include "schedule/best/best_problem.h"
 #include "schedule/best/lazy_clauses.h"
 
 /* Times in whole ticks, none longer than it is. */
@@ -48,7 +47,6 @@ struct model {
 int32_t model_make(struct model *model, const struct best_problem *problem, enum kerf_objective objective,
                    double value);
 void model_free(struct model *model);
-int32_t model_make_ticks(struct model *model, double value);
 
 /* When the operations of an order start, and have to. 0: they wait for each other. */
 int32_t model_time(struct model *model, const int32_t *order);

@@ -11,7 +11,7 @@
  *
  * A pattern takes O(ops * lanes of a device).
  */
-#include "schedule/best/best.h"
+#include "schedule/best/best_search.h"
 
 #include <math.h>
 #include <string.h>
@@ -119,6 +119,7 @@ static void try_pattern(struct best_search *search, struct pattern *pattern) {
             place(problem, pattern, lane_of(s, LANE_W), pattern->start[input] + pattern->time[input]);
     }
     unroll(problem, pattern);
+    best_spend(search->budget, LANE_KINDS * problem->ops * problem->streams / problem->devices);
     best_offer(search, pattern->order);
 }
 

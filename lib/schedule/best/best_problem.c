@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The question that the search for the best order answers, in flat arrays, and what an order takes: the simulator's
- * rules (simulate.c) for split operations alone, without an allocation. An evaluation is linear in the operations.
+ * An order is evaluated by the simulator's rules (simulate.c) for split operations alone, without an allocation: linear
+ * in the operations.
  */
-#include "schedule/best/best.h"
+#include "schedule/best/best_problem.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -100,6 +101,8 @@ static void set_times(struct best_problem *problem, const struct kerf_schedule *
 
 int32_t best_problem_make(struct best_problem *problem, const struct kerf_schedule *frame,
                           const struct kerf_schedule_times *times, enum kerf_objective objective) {
+    assert(objective == KERF_OBJECTIVE_MAKESPAN || objective == KERF_OBJECTIVE_SPAN);
+    assert(frame->slices == 1);
     *problem = (struct best_problem){.devices = frame->devices,
                                      .streams = frame->replicas * frame->stages,
                                      .replicas = frame->replicas,
@@ -114,21 +117,19 @@ int32_t best_problem_make(struct best_problem *problem, const struct kerf_schedu
 
 /* ---- Memory ----------------------------------------------------------------------------------------------- */
 
-int32_t best_device_fits(const struct best_problem *problem, int32_t device, const int32_t *part) {
-    double held = 0, cap = problem->cap[device];
-    int64_t count = problem->begin[device + 1] - problem->begin[device];
-    for (int64_t k = 0; k < count; k++) {
-        int32_t kind = lane_kind(part[k]);
-        if (kind == LANE_F && (held += problem->amount[lane_stream(part[k])]) > cap) return 0;
-        if (kind == problem->free_kind) held -= problem->amount[lane_stream(part[k])];
+double best_held(const struct best_problem *problem, const int32_t *order) {
+    double most = 0;
+    for (int32_t d = 0; d < problem->devices; d++) {
+        double held = 0;
+        for (int64_t k = problem->begin[d]; k < problem->begin[d + 1]; k++) {
+            const int32_t kind = lane_kind(order[k]);
+            if (kind == LANE_F) held += problem->amount[lane_stream(order[k])];
+            if (held > problem->cap[d]) return INFINITY;
+            if (kind == LANE_F && held > most) most = held;
+            if (kind == problem->free_kind) held -= problem->amount[lane_stream(order[k])];
+        }
     }
-    return 1;
-}
-
-int32_t best_fits(const struct best_problem *problem, const int32_t *order) {
-    for (int32_t d = 0; d < problem->devices; d++)
-        if (!best_device_fits(problem, d, order + problem->begin[d])) return 0;
-    return 1;
+    return most;
 }
 
 /* ---- What an order takes ---------------------------------------------------------------------------------- */

@@ -8,15 +8,37 @@
  * A run is O(ops (log devices + streams of a device)). Every order is offered to the search, so that policies may be
  * as odd as they like.
  */
-#include "schedule/best/best.h"
+#include "schedule/best/best_search.h"
 
 #include <math.h>
 #include <string.h>
 
-int32_t best_list_make(struct best_list *list, const struct best_problem *problem, struct arena *arena) {
+/* How list scheduling decides. */
+enum prefer { PREFER_I, PREFER_F, PREFER_OTHER, PREFER_PAIRS, PREFERS };
+struct policy {
+    int32_t prefer;     /* enum prefer: I, F, the one that was not last, or two of a kind each time */
+    int32_t deep_first; /* of chunks that are ready, F of the last one first */
+    double fill;        /* a W starts before a wait of at least so much of its time */
+    double patience;    /* for the preferred kind, as a share of the other's time */
+    double *share;      /* [streams] of a device's cap that each takes in at most */
+    double *limit;      /* [devices] amount that it takes in at most */
+    int32_t *lag;       /* [devices] more weights than this may not wait */
+};
+struct list {
+    int32_t *order; /* [ops] what came of it */
+    double *end;    /* [ops] by output */
+    int32_t *done;  /* [lanes] */
+    int64_t *at;    /* [devices] */
+    double *free_s, *held;
+    int32_t *run; /* [devices] the last so many of F and I were I; below 0: F */
+    double *tree; /* [2 leaves] of the devices' next starts, each node the least of its two */
+    size_t leaves;
+};
+
+static int list_make(struct list *list, const struct best_problem *problem, struct arena *arena) {
     size_t devices = (size_t)problem->devices, lanes = LANE_KINDS * (size_t)problem->streams, leaves = 1;
     while (leaves < devices) leaves *= 2;
-    *list = (struct best_list){.leaves = leaves};
+    *list = (struct list){.leaves = leaves};
     list->order = arena_alloc(arena, (size_t)problem->ops, sizeof *list->order);
     list->end = arena_alloc(arena, (size_t)problem->ops, sizeof *list->end);
     list->done = arena_alloc(arena, lanes, sizeof *list->done);
@@ -27,11 +49,11 @@ int32_t best_list_make(struct best_list *list, const struct best_problem *proble
     list->tree = arena_alloc(arena, 2 * leaves, sizeof *list->tree);
     int good =
         list->order && list->end && list->done && list->at && list->free_s && list->held && list->run && list->tree;
-    return good ? KERF_OK : KERF_ENOMEM;
+    return good;
 }
 
 /* When the next unit of a lane could start but for its device; INFINITY while an input is missing. */
-static double ready(const struct best_problem *problem, const struct best_list *list, int32_t lane) {
+static double ready(const struct best_problem *problem, const struct list *list, int32_t lane) {
     int32_t kind = lane_kind(lane), unit = list->done[lane], from = problem->from[lane];
     if (unit >= problem->units[lane_stream(lane)]) return INFINITY;
     if (kind != LANE_F && list->done[lane - 1] <= unit) return INFINITY;
@@ -51,8 +73,8 @@ static double reserve(const struct best_problem *problem, int32_t device, int32_
     return sum;
 }
 
-static int may_take_in(const struct best_problem *problem, const struct best_list *list,
-                       const struct best_policy *policy, int32_t device, int32_t stream) {
+static int may_take_in(const struct best_problem *problem, const struct list *list, const struct policy *policy,
+                       int32_t device, int32_t stream) {
     double needed = problem->amount[stream] + reserve(problem, device, stream);
     double most = fmin(problem->cap[device], fmax(policy->limit[device], needed));
     int32_t here = list->done[lane_of(stream, LANE_F)] - list->done[lane_of(stream, problem->free_kind)];
@@ -61,7 +83,7 @@ static int may_take_in(const struct best_problem *problem, const struct best_lis
 }
 
 /* Whether the device's turn is for F rather than I. */
-static int wants_forward(const struct best_policy *policy, int32_t run) {
+static int wants_forward(const struct policy *policy, int32_t run) {
     switch (policy->prefer) {
     case PREFER_F: return 1;
     case PREFER_I: return 0;
@@ -71,8 +93,8 @@ static int wants_forward(const struct best_policy *policy, int32_t run) {
 }
 
 /* The device's next operation and when it starts; -1: none can be done yet. */
-static int32_t decide(const struct best_problem *problem, const struct best_list *list,
-                      const struct best_policy *policy, int32_t device, double *ret_start) {
+static int32_t decide(const struct best_problem *problem, const struct list *list, const struct policy *policy,
+                      int32_t device, double *ret_start) {
     double free_s = list->free_s[device], start[LANE_KINDS] = {INFINITY, INFINITY, INFINITY};
     int32_t lane[LANE_KINDS] = {-1, -1, -1}, waiting = 0;
     for (int32_t k = problem->on_begin[device]; k < problem->on_begin[device + 1]; k++) {
@@ -101,20 +123,19 @@ static int32_t decide(const struct best_problem *problem, const struct best_list
     return lane[choice];
 }
 
-static void set_key(struct best_list *list, int32_t device, double key) {
+static void set_key(struct list *list, int32_t device, double key) {
     size_t node = list->leaves + (size_t)device;
     list->tree[node] = key;
     for (node /= 2; node > 0; node /= 2) list->tree[node] = fmin(list->tree[2 * node], list->tree[2 * node + 1]);
 }
 
-static void look(const struct best_problem *problem, struct best_list *list, const struct best_policy *policy,
-                 int32_t device) {
+static void look(const struct best_problem *problem, struct list *list, const struct policy *policy, int32_t device) {
     double start = INFINITY;
     int32_t lane = decide(problem, list, policy, device, &start);
     set_key(list, device, lane < 0 ? INFINITY : start);
 }
 
-static void run_one(const struct best_problem *problem, struct best_list *list, const struct best_policy *policy,
+static void run_one(const struct best_problem *problem, struct list *list, const struct policy *policy,
                     int32_t device) {
     double start = 0;
     int32_t lane = decide(problem, list, policy, device, &start), s = lane_stream(lane), kind = lane_kind(lane);
@@ -132,7 +153,8 @@ static void run_one(const struct best_problem *problem, struct best_list *list, 
         look(problem, list, policy, problem->device[lane_stream(to)]);
 }
 
-int32_t best_list_run(const struct best_problem *problem, struct best_list *list, const struct best_policy *policy) {
+/* 0 when the policy comes to a stop. */
+static int list_run(const struct best_problem *problem, struct list *list, const struct policy *policy) {
     memset(list->done, 0, LANE_KINDS * (size_t)problem->streams * sizeof *list->done);
     for (size_t node = 0; node < 2 * list->leaves; node++) list->tree[node] = INFINITY;
     for (int32_t d = 0; d < problem->devices; d++) {
@@ -153,8 +175,10 @@ int32_t best_list_run(const struct best_problem *problem, struct best_list *list
 /* ---- Policies --------------------------------------------------------------------------------------------- */
 
 /* Runs the policy and offers its order. */
-static void try_policy(struct best_search *search, struct best_list *list, const struct best_policy *policy) {
-    if (best_list_run(&search->problem, list, policy)) best_offer(search, list->order);
+static void try_policy(struct best_search *search, struct list *list, const struct policy *policy) {
+    const struct best_problem *problem = &search->problem;
+    best_spend(search->budget, 2 * problem->ops * problem->streams / problem->devices);
+    if (list_run(problem, list, policy)) best_offer(search, list->order);
 }
 
 /* How long a unit of each stream stays: to the last stage and back, and until it is freed. */
@@ -170,8 +194,7 @@ static void measure_stays(const struct best_problem *problem, double *stay) {
 
 /* Shares of the cap for the streams of a device: any, or as their stays ask for when all pass at one rate, rounded up
  * or to the nearest unit. */
-static void set_shares(const struct best_problem *problem, struct best_policy *policy, const double *stay,
-                       int32_t shape) {
+static void set_shares(const struct best_problem *problem, struct policy *policy, const double *stay, int32_t shape) {
     for (int32_t d = 0; d < problem->devices; d++) {
         double sum = 0;
         for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++)
@@ -186,7 +209,7 @@ static void set_shares(const struct best_problem *problem, struct best_policy *p
 }
 
 /* Limits that fall from the first device to the last, as in 1F1B, or the cap alone. */
-static void set_limits(const struct best_problem *problem, struct best_policy *policy, int32_t shape, int32_t lag) {
+static void set_limits(const struct best_problem *problem, struct policy *policy, int32_t shape, int32_t lag) {
     for (int32_t d = 0; d < problem->devices; d++) {
         double unit = 0, left = problem->devices - d;
         for (int32_t k = problem->on_begin[d]; k < problem->on_begin[d + 1]; k++)
@@ -204,12 +227,12 @@ void best_starts(struct best_search *search) {
     static const double fills[] = {0, 0.5, 1}, patiences[] = {0, 0.5, 1};
     const struct best_problem *problem = &search->problem;
     struct arena arena = {NULL};
-    struct best_list list;
-    struct best_policy policy = {.limit = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.limit),
-                                 .share = arena_alloc(&arena, (size_t)problem->streams, sizeof *policy.share),
-                                 .lag = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.lag)};
+    struct list list;
+    struct policy policy = {.limit = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.limit),
+                            .share = arena_alloc(&arena, (size_t)problem->streams, sizeof *policy.share),
+                            .lag = arena_alloc(&arena, (size_t)problem->devices, sizeof *policy.lag)};
     double *stay = arena_alloc(&arena, (size_t)problem->streams, sizeof *stay);
-    int good = best_list_make(&list, problem, &arena) == KERF_OK && policy.limit && policy.share && policy.lag && stay;
+    int good = list_make(&list, problem, &arena) && policy.limit && policy.share && policy.lag && stay;
     int32_t policies = problem->streams > problem->devices ? 3 * SINGLE : SINGLE;
     if (good) measure_stays(problem, stay);
     double streams = (double)problem->streams / problem->devices;

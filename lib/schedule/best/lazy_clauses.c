@@ -18,20 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Growing lists ---------------------------------------------------------------------------------------- */
-
-void *lazy_grown(struct lazy_solver *solver, void *items, int32_t count, int32_t *room, size_t size) {
-    if (count < *room) return items;
-    int32_t more = *room ? *room * 2 : 16;
-    void *bigger = more > *room ? realloc(items, (size_t)more * size) : NULL;
-    if (bigger == NULL) {
-        solver->no_memory = 1;
-        return items;
-    }
-    *room = more;
-    return bigger;
-}
-
 /* ---- Building --------------------------------------------------------------------------------------------- */
 
 struct lazy_solver *lazy_free(struct lazy_solver *solver) {
@@ -151,22 +137,6 @@ static void drop_edges(struct lazy_solver *solver) {
     index_edges(solver);
 }
 
-void lazy_watch(struct lazy_solver *solver, int32_t clause) {
-    const struct lazy_literal *literals = &solver->literals.items[solver->clauses.items[clause].begin];
-    for (int32_t k = 0; k < 2; k++) {
-        struct lazy_literal against = opposite(literals[k]);
-        PUSH(solver, &solver->watches[against.code],
-             (struct watch){against.value, clause, literals[1 - k].code, literals[1 - k].value});
-    }
-}
-
-int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count, int32_t levels) {
-    PUSH(solver, &solver->clauses, (struct clause){solver->literals.count, count, levels, 1});
-    for (int32_t k = 0; k < count; k++) PUSH(solver, &solver->literals, literals[k]);
-    if (!solver->no_memory) lazy_watch(solver, solver->clauses.count - 1);
-    return solver->clauses.count - 1;
-}
-
 void lazy_add_clause(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count) {
     int32_t open = 0;
     lazy_back_to(solver, 0);
@@ -187,58 +157,9 @@ void lazy_add_clause(struct lazy_solver *solver, const struct lazy_literal *lite
 
 /* ---- Branching -------------------------------------------------------------------------------------------- */
 
-static inline int more_active(const struct lazy_solver *solver, int32_t a, int32_t b) {
-    return solver->activity[a] > solver->activity[b] || (solver->activity[a] == solver->activity[b] && a < b);
-}
-
-static void heap_up(struct lazy_solver *solver, int32_t at) {
-    int32_t variable = solver->heap[at];
-    while (at > 0 && more_active(solver, variable, solver->heap[(at - 1) / 2])) {
-        solver->heap[at] = solver->heap[(at - 1) / 2];
-        solver->place[solver->heap[at]] = at;
-        at = (at - 1) / 2;
-    }
-    solver->heap[at] = variable;
-    solver->place[variable] = at;
-}
-
-void lazy_heap_add(struct lazy_solver *solver, int32_t variable) {
-    if (solver->place[variable] >= 0) return;
-    solver->heap[solver->heap_count] = variable;
-    heap_up(solver, solver->heap_count++);
-}
-
-static int32_t heap_take(struct lazy_solver *solver) {
-    int32_t top = solver->heap[0], variable = solver->heap[--solver->heap_count], at = 0;
-    solver->place[top] = -1;
-    if (solver->heap_count == 0) return top;
-    for (;;) {
-        int32_t child = 2 * at + 1;
-        if (child >= solver->heap_count) break;
-        if (child + 1 < solver->heap_count && more_active(solver, solver->heap[child + 1], solver->heap[child]))
-            child++;
-        if (!more_active(solver, solver->heap[child], variable)) break;
-        solver->heap[at] = solver->heap[child];
-        solver->place[solver->heap[at]] = at;
-        at = child;
-    }
-    solver->heap[at] = variable;
-    solver->place[variable] = at;
-    return top;
-}
-
 void lazy_decide(struct lazy_solver *solver, int32_t variable, int32_t guess) {
     solver->guess[variable] = (int8_t)guess;
     lazy_heap_add(solver, variable);
-}
-
-void lazy_activate(struct lazy_solver *solver, int32_t variable) {
-    if (solver->guess[variable] < 0) return;
-    if ((solver->activity[variable] += solver->bump) > 1e100) {
-        for (int32_t v = 0; v < solver->codes / 2; v++) solver->activity[v] *= 1e-100;
-        solver->bump *= 1e-100;
-    }
-    if (solver->place[variable] >= 0) heap_up(solver, solver->place[variable]);
 }
 
 /* ---- Searching -------------------------------------------------------------------------------------------- */
@@ -255,7 +176,7 @@ static int64_t luby(int64_t i) {
 
 static int decide(struct lazy_solver *solver) {
     while (solver->heap_count > 0) {
-        int32_t variable = heap_take(solver), code = 2 * variable;
+        int32_t variable = lazy_heap_take(solver), code = 2 * variable;
         if (solver->bound[code] == -solver->bound[code + 1]) continue;
         PUSH(solver, &solver->level_begin, solver->trail.count);
         solver->level++;
@@ -277,13 +198,19 @@ int32_t lazy_tighten(struct lazy_solver *solver, int32_t code, int64_t value) {
     return !solver->impossible;
 }
 
+/* Hands the work since the last time over; 1: stop. */
+static int has_to_stop(struct lazy_solver *solver, lazy_stop stop, void *context) {
+    const int64_t steps = solver->steps;
+    solver->steps = 0;
+    return stop && stop(context, steps);
+}
+
 static enum lazy_answer search(struct lazy_solver *solver, int64_t conflicts, int64_t interval, lazy_stop stop,
                                void *context) {
-    enum { STEPS = 64 }; /* between two looks at the clock */
-    int32_t steps = 0;
+    enum { STEPS = 10000 }; /* between two questions */
     int64_t until = solver->conflicts + interval, most = solver->conflicts + conflicts;
     for (;;) {
-        if (++steps % STEPS == 0 && stop && stop(context)) return LAZY_UNKNOWN;
+        if (++solver->steps >= STEPS && has_to_stop(solver, stop, context)) return LAZY_UNKNOWN;
         if (!lazy_propagate(solver)) {
             solver->conflicts++;
             if (solver->level == 0) return give_up(solver);
@@ -316,9 +243,10 @@ enum lazy_answer lazy_solve(struct lazy_solver *solver, int64_t conflicts, lazy_
         if (solver->no_memory) return LAZY_NO_MEMORY;
         enum lazy_answer answer =
             search(solver, conflicts - (solver->conflicts - begin), UNIT * luby(++solver->restarts), stop, context);
+        const int stopped = has_to_stop(solver, stop, context);
         if (answer != LAZY_UNKNOWN) return answer;
         lazy_back_to(solver, 0);
-        if (solver->conflicts - begin >= conflicts || (stop && stop(context))) return LAZY_UNKNOWN;
+        if (stopped || solver->conflicts - begin >= conflicts) return LAZY_UNKNOWN;
         if (solver->conflicts >= solver->forget_at) {
             if (!lazy_propagate(solver)) return give_up(solver);
             lazy_settle(solver);

@@ -21,8 +21,8 @@ struct lazy_literal { /* code >= value */
 struct lazy_solver;
 enum lazy_answer { LAZY_UNKNOWN, LAZY_SOLVED, LAZY_IMPOSSIBLE, LAZY_NO_MEMORY };
 
-/* 1 x: asked now and then whether to go on. */
-typedef int32_t (*lazy_stop)(void *context);
+/* Asked now and then whether to stop; steps: the edges and clauses looked at since it was asked last. */
+typedef int32_t (*lazy_stop)(void *context, int64_t steps);
 
 struct lazy_solver *lazy_make(int32_t variables);
 struct lazy_solver *lazy_free(struct lazy_solver *solver); /* always NULL */

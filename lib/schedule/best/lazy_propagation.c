@@ -197,6 +197,7 @@ int lazy_propagate(struct lazy_solver *solver) {
         const struct rise rise = solver->trail.items[solver->head];
         int32_t code = rise.code, latest = solver->last[code] == solver->head;
         solver->head++;
+        solver->steps += solver->watches[code].count + solver->edge_begin[code + 1] - solver->edge_begin[code];
         if (!visit_clauses(solver, code, rise.old, rise.value)) return 0;
         if (!latest) continue; /* a later rise does the rest */
         for (int32_t k = 0; k < 2 && solver->implied[2 * code + k] >= 0; k++) {

@@ -56,6 +56,7 @@ struct lazy_solver {
     int32_t level, head; /* of the trail: what is propagated */
     int32_t no_memory, impossible, compiled, followed;
     int64_t conflicts;
+    int64_t steps;              /* edges and watches looked at since the caller was asked last */
     int64_t *bound;             /* [codes] */
     int64_t *root;              /* [codes] at level 0 */
     int32_t *last;              /* [codes] its latest rise, or -1 */
@@ -100,11 +101,11 @@ static inline int is_false(const struct lazy_solver *solver, struct lazy_literal
     return solver->bound[literal.code ^ 1] >= 1 - literal.value;
 }
 
-/* lazy_clauses.c */
 void *lazy_grown(struct lazy_solver *solver, void *items, int32_t count, int32_t *room, size_t size);
 int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count, int32_t levels);
 void lazy_watch(struct lazy_solver *solver, int32_t clause);
 void lazy_heap_add(struct lazy_solver *solver, int32_t variable);
+int32_t lazy_heap_take(struct lazy_solver *solver); /* the most active */
 void lazy_activate(struct lazy_solver *solver, int32_t variable);
 
 /* lazy_propagation.c: 0 on a conflict, whose literals, all true, are then in `because` */

@@ -4,8 +4,8 @@
 #include "schedule/file/sched_lexer.h"
 
 #include <string.h>
-#include "schedule/limits.h"
-#include "schedule/file/schedule_file.h"
+#include "schedule/build.h"
+#include "schedule/file/read_schedule.h"
 
 void lexer_begin(struct lexer *lexer, const char *text, size_t length, const char *file, struct kerf_error *err) {
     *lexer = (struct lexer){file, text, text + length, text, 1, err};

@@ -102,8 +102,6 @@ struct requirement {
     struct requirement *next;
 };
 
-enum sched_placement { SCHED_LOOP, SCHED_V, SCHED_BOTH, SCHED_LIST };
-
 enum { SLOTS_MAX = 64 }; /* names in scope at once */
 
 struct program {
@@ -111,9 +109,9 @@ struct program {
     const char *file;
     const char *name;                              /* NULL: the file's */
     int32_t devices, microbatches, chunks, slices; /* 0: not said */
-    enum sched_placement placement;
+    enum kerf_placement placement;
     struct place placement_place;
-    int32_t *device_of; /* of SCHED_LIST: [stages] */
+    int32_t *device_of; /* [stages] as listed; NULL: by the placement */
     int32_t stages;
     struct requirement *requirements;
     struct device_block *blocks;

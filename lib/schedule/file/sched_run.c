@@ -4,15 +4,50 @@
  * Every statement and every step of an expression counts, and so does every operation; both are bounded by the size of
  * the schedule, so that a loop without an end is an error.
  */
-#include "schedule/file/sched_run.h"
-
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "schedule/limits.h"
-#include "schedule/file/schedule_file.h"
+#include "schedule/build.h"
+#include "schedule/file/read_schedule.h"
+#include "schedule/file/sched_program.h"
 
-void run_fail(struct run *run, struct place place, const char *format, ...) {
+/* One chunk of the device at hand. */
+struct chunk {
+    int32_t stage;
+    int32_t first, count;        /* its micro-batches: those of its replica */
+    int64_t forwards, backwards; /* taken so far, those left out too */
+    int64_t weights, waiting;    /* W run; I whose W is still to come */
+    int32_t oldest, newest;      /* of those in pending, -1: none */
+};
+
+/* An I whose W waits, or has waited. */
+struct pending {
+    int32_t chunk, microbatch, slice;
+    int32_t next; /* of the chunk */
+    int taken;
+};
+
+struct run {
+    const struct program *program;
+    struct kerf_error *err;
+    int32_t code; /* of the first error */
+    int64_t values[BUILTINS];
+    int32_t devices, microbatches, slices, stages, replicas;
+    int32_t chunks; /* of a device, at most, in one replica */
+    int32_t *device_of;
+    int64_t steps; /* that are left */
+
+    /* of the device at hand */
+    struct chunk *chunk; /* [num_chunks] */
+    int32_t num_chunks;
+    struct pending *pending; /* in the order of their I */
+    int32_t num_pending, pending_capacity, oldest_pending;
+    struct kerf_op *ops;
+    int64_t num_ops, ops_capacity, ops_most;
+};
+
+__attribute__((format(printf, 3, 4))) static void run_fail(struct run *run, struct place place, const char *format,
+                                                           ...) {
     char message[sizeof run->err->message];
     va_list args;
     if (run->code != KERF_OK) return;
@@ -22,14 +57,307 @@ void run_fail(struct run *run, struct place place, const char *format, ...) {
     run->code = file_fail(run->err, KERF_EINVALID, run->program->file, place.line, place.column, "%s", message);
 }
 
-void run_no_memory(struct run *run) {
+static void run_no_memory(struct run *run) {
     if (run->code == KERF_OK)
         run->code = file_fail(run->err, KERF_ENOMEM, run->program->file, 0, 0, "not enough memory for the schedule");
 }
 
-int run_step(struct run *run, struct place place) {
+/* 0 after an error, or when there have been too many. */
+static int run_step(struct run *run, struct place place) {
     if (run->steps-- <= 0) run_fail(run, place, "too many steps for so few operations; does a loop not end?");
     return run->code == KERF_OK;
+}
+
+/* ---- Expressions ------------------------------------------------------------------------------------------ */
+
+/* Expressions of the text form of schedules: 64-bit integers, in which nothing overflows unseen; division rounds down,
+ * so that a remainder has the divisor's sign. How deep evaluation goes is bounded by the parser. */
+
+/* The value, 0 after an error; slots are those of the names in scope. */
+static int64_t run_eval(struct run *run, const struct expr *expr, const int64_t *slots);
+
+static char letter(enum kerf_op_kind kind) {
+    return kind == KERF_OP_F ? 'F' : kind == KERF_OP_B ? 'B' : kind == KERF_OP_I ? 'I' : 'W';
+}
+
+static int32_t device_at(const struct run *run) { return (int32_t)run->values[VALUE_I]; }
+
+/* The device's chunk that an operation names; NULL after an error. */
+static struct chunk *run_chunk(struct run *run, const struct op_name *name, const int64_t *slots) {
+    int64_t c = name->chunk ? run_eval(run, name->chunk, slots) : name->number;
+    if (run->code != KERF_OK) return NULL;
+    if (run->num_chunks == 0) {
+        run_fail(run, name->place, "operations are a device's, and no device is at hand here");
+        return NULL;
+    }
+    if (c >= 0 && c < run->num_chunks) return &run->chunk[c];
+    run_fail(run, name->place, "device %d has chunks 0 to %d, not %lld", device_at(run), run->num_chunks - 1,
+             (long long)c);
+    return NULL;
+}
+
+static int64_t total(const struct run *run, const struct op_name *op, int waiting) {
+    int64_t sum = 0;
+    for (int32_t c = 0; c < run->num_chunks; c++) {
+        const struct chunk *chunk = &run->chunk[c];
+        sum += waiting                 ? chunk->waiting
+               : op->kind == KERF_OP_F ? chunk->forwards
+               : op->kind == KERF_OP_W ? chunk->weights
+                                       : chunk->backwards;
+    }
+    return sum;
+}
+
+static int64_t eval_counter(struct run *run, const struct expr *expr, const int64_t *slots) {
+    int waiting = expr->kind == EXPR_WAITING;
+    const struct op_name *op = expr->op;
+    if (op->any_chunk) return total(run, op, waiting);
+    const struct chunk *chunk = run_chunk(run, op, slots);
+    if (chunk == NULL) return 0;
+    if (waiting) return chunk->waiting;
+    return op->kind == KERF_OP_F ? chunk->forwards : op->kind == KERF_OP_W ? chunk->weights : chunk->backwards;
+}
+
+static int64_t eval_call(struct run *run, const struct expr *expr, const int64_t *slots) {
+    int64_t frame[SLOTS_MAX];
+    int32_t count = 0;
+    for (const struct expr *value = expr->first; value; value = value->next)
+        frame[count++] = run_eval(run, value, slots);
+    return run_eval(run, expr->function->body, frame);
+}
+
+static int64_t eval_least(struct run *run, const struct expr *expr, const int64_t *slots) {
+    int64_t best = run_eval(run, expr->first, slots);
+    for (const struct expr *other = expr->first->next; other; other = other->next) {
+        int64_t value = run_eval(run, other, slots);
+        if (expr->kind == EXPR_MIN ? value < best : value > best) best = value;
+    }
+    return best;
+}
+
+static int64_t divide(struct run *run, const struct expr *expr, int64_t a, int64_t b) {
+    if (b == 0 || (a == INT64_MIN && b == -1)) {
+        run_fail(run, expr->place, b == 0 ? "division by zero" : "the result is beyond 64 bits");
+        return 0;
+    }
+    int64_t quotient = a / b, rest = a % b;
+    int down = rest != 0 && (rest < 0) != (b < 0);
+    if (expr->kind == EXPR_DIVIDE) return quotient - down;
+    return down ? rest + b : rest;
+}
+
+static int64_t arithmetic(struct run *run, const struct expr *expr, int64_t a, int64_t b) {
+    int64_t result = 0;
+    int overflow = 0;
+    switch (expr->kind) {
+    case EXPR_ADD: overflow = __builtin_add_overflow(a, b, &result); break;
+    case EXPR_SUBTRACT: overflow = __builtin_sub_overflow(a, b, &result); break;
+    case EXPR_MULTIPLY: overflow = __builtin_mul_overflow(a, b, &result); break;
+    default: return divide(run, expr, a, b);
+    }
+    if (overflow) run_fail(run, expr->place, "the result is beyond 64 bits");
+    return result;
+}
+
+static int64_t eval_two(struct run *run, const struct expr *expr, const int64_t *slots) {
+    int64_t a = run_eval(run, expr->first, slots);
+    if (expr->kind == EXPR_OR && a) return 1;
+    if (expr->kind == EXPR_AND && !a) return 0;
+    int64_t b = run_eval(run, expr->first->next, slots);
+    switch (expr->kind) {
+    case EXPR_OR:
+    case EXPR_AND: return b != 0;
+    case EXPR_EQUAL: return a == b;
+    case EXPR_UNEQUAL: return a != b;
+    case EXPR_LESS: return a < b;
+    case EXPR_AT_MOST: return a <= b;
+    case EXPR_GREATER: return a > b;
+    case EXPR_AT_LEAST: return a >= b;
+    default: return run->code == KERF_OK ? arithmetic(run, expr, a, b) : 0;
+    }
+}
+
+static int64_t run_eval(struct run *run, const struct expr *expr, const int64_t *slots) {
+    int64_t value;
+    if (!run_step(run, expr->place)) return 0;
+    switch (expr->kind) {
+    case EXPR_NUMBER: return expr->value;
+    case EXPR_BUILTIN:
+        if (expr->value == VALUE_I && run->values[VALUE_I] < 0)
+            run_fail(run, expr->place, "i is a device's number, and no device is at hand here");
+        return run->values[expr->value];
+    case EXPR_LOCAL: return slots[expr->value];
+    case EXPR_CALL: return eval_call(run, expr, slots);
+    case EXPR_COUNT:
+    case EXPR_WAITING: return eval_counter(run, expr, slots);
+    case EXPR_MIN:
+    case EXPR_MAX: return eval_least(run, expr, slots);
+    case EXPR_NOT: return !run_eval(run, expr->first, slots);
+    case EXPR_NEGATE:
+        value = run_eval(run, expr->first, slots);
+        if (value == INT64_MIN) run_fail(run, expr->place, "the result is beyond 64 bits");
+        return value == INT64_MIN ? 0 : -value;
+    default: return eval_two(run, expr, slots);
+    }
+}
+
+/*
+ * Operations of the text form of schedules, as a device comes to them. F takes the next micro-batch of its chunk that
+ * has had no F, B and I the next one that has had no backward pass, W the one of the chunk's I that has waited longest
+ * (W[*]: of any chunk). With slices the next is a slice: forwards in their order, backwards in reverse within each
+ * micro-batch. Where there is no next one `?` leaves the operation out; the counters move on all the same, so that a
+ * pattern keeps its shape. An operation with @ is outside of the counters.
+ */
+
+/* ---- Weights that wait ------------------------------------------------------------------------------------ */
+
+static void push_pending(struct run *run, struct chunk *chunk, int32_t microbatch, int32_t slice) {
+    if (run->num_pending == run->pending_capacity) {
+        int32_t capacity = run->pending_capacity ? 2 * run->pending_capacity : 64;
+        struct pending *grown = realloc(run->pending, (size_t)capacity * sizeof *grown);
+        if (grown == NULL) {
+            run_no_memory(run);
+            return;
+        }
+        run->pending = grown;
+        run->pending_capacity = capacity;
+    }
+    int32_t at = run->num_pending++;
+    run->pending[at] = (struct pending){(int32_t)(chunk - run->chunk), microbatch, slice, -1, 0};
+    if (chunk->newest >= 0)
+        run->pending[chunk->newest].next = at;
+    else
+        chunk->oldest = at;
+    chunk->newest = at;
+    chunk->waiting++;
+}
+
+/* The oldest of the chunk, or with NULL of any; NULL when none waits. */
+static struct pending *take_pending(struct run *run, struct chunk *chunk) {
+    int32_t *oldest = chunk ? &chunk->oldest : &run->oldest_pending;
+    while (*oldest >= 0 && *oldest < run->num_pending && run->pending[*oldest].taken)
+        *oldest = chunk ? run->pending[*oldest].next : *oldest + 1;
+    if (*oldest < 0 || *oldest == run->num_pending) return NULL;
+    struct pending *taken = &run->pending[*oldest];
+    struct chunk *of = &run->chunk[taken->chunk];
+    taken->taken = 1;
+    of->waiting--;
+    of->weights++;
+    return taken;
+}
+
+/* ---- Parts ------------------------------------------------------------------------------------------------ */
+
+/* Which micro-batch a part is of; kind -1: it is left out. */
+struct resolved {
+    int16_t kind, stage, slice;
+    int32_t microbatch;
+};
+
+static const struct resolved left_out = {.kind = -1};
+
+static struct resolved resolve_weight(struct run *run, const struct part *part, struct chunk *chunk) {
+    const struct pending *waited = take_pending(run, chunk);
+    if (waited)
+        return (struct resolved){KERF_OP_W, (int16_t)run->chunk[waited->chunk].stage, (int16_t)waited->slice,
+                                 waited->microbatch};
+    if (!part->optional)
+        run_fail(run, part->name.place, "no I%s waits for its W on device %d; `?` behind it would leave it out",
+                 chunk ? " of this chunk" : "", device_at(run));
+    return left_out;
+}
+
+static struct resolved resolve_next(struct run *run, const struct part *part, struct chunk *chunk) {
+    int forward = part->name.kind == KERF_OP_F;
+    int64_t unit = forward ? chunk->forwards++ : chunk->backwards++;
+    if (unit >= (int64_t)chunk->count * run->slices) {
+        if (!part->optional)
+            run_fail(run, part->name.place,
+                     "no micro-batch is left for this %c on device %d: stage %d has had all %d; `?` behind it would "
+                     "leave it out",
+                     letter(part->name.kind), device_at(run), chunk->stage, chunk->count);
+        return left_out;
+    }
+    int32_t slice = (int32_t)(unit % run->slices), microbatch = chunk->first + (int32_t)(unit / run->slices);
+    if (!forward) slice = run->slices - 1 - slice;
+    if (part->name.kind == KERF_OP_I) push_pending(run, chunk, microbatch, slice);
+    return (struct resolved){(int16_t)part->name.kind, (int16_t)chunk->stage, (int16_t)slice, microbatch};
+}
+
+static struct resolved resolve_explicit(struct run *run, const struct part *part, const struct chunk *chunk,
+                                        const int64_t *slots) {
+    int64_t microbatch = run_eval(run, part->microbatch, slots);
+    int64_t slice = part->slice ? run_eval(run, part->slice, slots) : 0;
+    if (run->code != KERF_OK) return left_out;
+    if (run->slices > 1 && part->slice == NULL) {
+        run_fail(run, part->name.place, "which of the %d slices? that of micro-batch 3 which comes first is @3.0",
+                 run->slices);
+        return left_out;
+    }
+    if (slice < 0 || slice >= run->slices) {
+        run_fail(run, part->slice->place, "a micro-batch has slices 0 to %d, not %lld", run->slices - 1,
+                 (long long)slice);
+        return left_out;
+    }
+    if (microbatch < chunk->first || microbatch >= (int64_t)chunk->first + chunk->count) {
+        if (!part->optional)
+            run_fail(run, part->microbatch->place,
+                     "stage %d of device %d has micro-batches %d to %d, not %lld; `?` behind it would leave it out",
+                     chunk->stage, device_at(run), chunk->first, chunk->first + chunk->count - 1,
+                     (long long)microbatch);
+        return left_out;
+    }
+    return (struct resolved){(int16_t)part->name.kind, (int16_t)chunk->stage, (int16_t)slice, (int32_t)microbatch};
+}
+
+static struct resolved resolve(struct run *run, const struct part *part, const int64_t *slots) {
+    if (part->name.any_chunk) return resolve_weight(run, part, NULL);
+    struct chunk *chunk = run_chunk(run, &part->name, slots);
+    if (chunk == NULL) return left_out;
+    if (part->microbatch) return resolve_explicit(run, part, chunk, slots);
+    return part->name.kind == KERF_OP_W ? resolve_weight(run, part, chunk) : resolve_next(run, part, chunk);
+}
+
+/* ---- Operations ------------------------------------------------------------------------------------------- */
+
+static void append(struct run *run, struct place place, struct kerf_op op) {
+    if (run->num_ops == run->ops_most) {
+        run_fail(run, place,
+                 "device %d has more operations than its %d chunk%s can: each F, and each B or I and W, once",
+                 device_at(run), run->num_chunks, run->num_chunks == 1 ? "" : "s");
+        return;
+    }
+    if (run->num_ops == run->ops_capacity) {
+        int64_t capacity = run->ops_capacity ? 2 * run->ops_capacity : 64;
+        struct kerf_op *grown = realloc(run->ops, (size_t)capacity * sizeof *grown);
+        if (grown == NULL) {
+            run_no_memory(run);
+            return;
+        }
+        run->ops = grown;
+        run->ops_capacity = capacity;
+    }
+    run->ops[run->num_ops++] = op;
+}
+
+static void append_one(struct run *run, struct place place, const struct resolved *part) {
+    if (part->kind < 0 || run->code != KERF_OK) return;
+    append(run, place, (struct kerf_op){part->microbatch, -1, part->stage, -1, part->kind, part->slice});
+}
+
+static void run_op(struct run *run, const struct statement *statement, const int64_t *slots) {
+    struct resolved first = resolve(run, statement->part, slots), second = left_out;
+    if (statement->second && run->code == KERF_OK) second = resolve(run, statement->second, slots);
+    if (run->code != KERF_OK) return;
+    if (first.kind < 0 || second.kind < 0) { /* of a pair whose other half is left out, the one runs alone */
+        append_one(run, statement->place, &first);
+        append_one(run, statement->place, &second);
+    } else if (run->slices > 1) {
+        run_fail(run, statement->place, "slices do not run together; write F B");
+    } else {
+        append(run, statement->place,
+               (struct kerf_op){first.microbatch, second.microbatch, first.stage, second.stage, KERF_OP_FB, 0});
+    }
 }
 
 /* ---- Statements ------------------------------------------------------------------------------------------- */
@@ -75,10 +403,10 @@ static int32_t fail(struct run *run, const char *message) {
 /* Stages of a device in one replica, as asked, said, or of the placement. */
 static int32_t choose_chunks(struct run *run, int32_t asked) {
     const struct program *program = run->program;
-    int32_t own = program->placement == SCHED_V ? 2 : 1, fixed = program->placement == SCHED_BOTH;
+    int32_t own = program->placement == KERF_PLACE_V ? 2 : 1, fixed = program->placement == KERF_PLACE_BOTH;
     int32_t said = asked ? asked : program->chunks ? program->chunks : own;
     run->chunks = asked ? asked : program->chunks; /* of a list, which has its own */
-    if (program->placement == SCHED_LIST) return KERF_OK;
+    if (program->device_of) return KERF_OK;
     if (fixed && said != 1) return fail(run, "with the placement both, a device has 1 chunk of each replica");
     if (said < 1 || (int64_t)said * run->devices > STAGES_MAX) return fail(run, "there may be 1 to 32767 stages");
     run->chunks = said;
@@ -126,16 +454,12 @@ static int32_t place_list(struct run *run) {
 static int32_t place_stages(struct run *run) {
     const struct program *program = run->program;
     int32_t p = run->devices;
-    run->replicas = program->placement == SCHED_BOTH ? 2 : 1;
-    if (program->placement == SCHED_LIST) return place_list(run);
+    run->replicas = placement_replicas(program->placement);
+    if (program->device_of) return place_list(run);
     run->stages = p * run->chunks;
     run->device_of = arena_alloc(program->arena, (size_t)run->stages * (size_t)run->replicas, sizeof *run->device_of);
     if (run->device_of == NULL) return KERF_ENOMEM;
-    for (int32_t k = 0; k < run->stages; k++) {
-        int back = program->placement == SCHED_V && k / p % 2 == 1;
-        run->device_of[k] = back ? p - 1 - k % p : k % p;
-        if (run->replicas == 2) run->device_of[run->stages + k] = p - 1 - k;
-    }
+    placement_fill(program->placement, p, run->chunks, run->device_of);
     return KERF_OK;
 }
 

@@ -2,25 +2,17 @@
 /* Any schedule in the text form, each operation with its micro-batch: for editing by hand. */
 #include <stdlib.h>
 #include <string.h>
+#include "schedule/build.h"
 #include "schedule/order.h"
-#include "schedule/file/sched_program.h"
 
 enum { WIDTH = 100 };
 
-/* What each device is called in a placement, were it this one; -1: it has no such stage. */
-static int32_t device_in(const struct kerf_schedule *schedule, enum sched_placement placement, int32_t replica,
-                         int32_t stage) {
-    int32_t p = schedule->devices;
-    if (placement == SCHED_BOTH) return replica ? p - 1 - stage : stage;
-    return placement == SCHED_V && stage / p % 2 == 1 ? p - 1 - stage % p : stage % p;
-}
-
-static int is_placed(const struct kerf_schedule *schedule, enum sched_placement placement) {
-    int32_t stages = schedule->stages;
-    if (stages % schedule->devices != 0 || (placement == SCHED_BOTH) != (schedule->replicas == 2)) return 0;
-    if (placement == SCHED_BOTH && stages != schedule->devices) return 0;
+static int is_placed(const struct kerf_schedule *schedule, enum kerf_placement placement) {
+    const int32_t stages = schedule->stages, devices = schedule->devices;
+    if (stages % devices != 0 || placement_replicas(placement) != schedule->replicas) return 0;
+    if (placement == KERF_PLACE_BOTH && stages != devices) return 0;
     for (int32_t at = 0; at < stages * schedule->replicas; at++)
-        if (schedule->device_of[at] != device_in(schedule, placement, at / stages, at % stages)) return 0;
+        if (schedule->device_of[at] != placement_device(placement, devices, at / stages, at % stages)) return 0;
     return 1;
 }
 
@@ -34,10 +26,10 @@ static void write_name(struct kerf_text *out, const char *name) {
 }
 
 static int32_t write_placement(struct kerf_text *out, const struct kerf_schedule *schedule, struct kerf_error *err) {
-    static const char *const names[] = {"loop", "v", "both"};
-    for (int placement = SCHED_LOOP; placement <= SCHED_BOTH; placement++) {
-        if (!is_placed(schedule, (enum sched_placement)placement)) continue;
-        if (placement != SCHED_BOTH) kerf_text_printf(out, "chunks %d\n", schedule->stages / schedule->devices);
+    static const char *const names[] = {[KERF_PLACE_LOOP] = "loop", [KERF_PLACE_V] = "v", [KERF_PLACE_BOTH] = "both"};
+    for (int placement = KERF_PLACE_LOOP; placement <= KERF_PLACE_BOTH; placement++) {
+        if (!is_placed(schedule, (enum kerf_placement)placement)) continue;
+        if (placement != KERF_PLACE_BOTH) kerf_text_printf(out, "chunks %d\n", schedule->stages / schedule->devices);
         kerf_text_printf(out, "placement %s\n", names[placement]);
         return KERF_OK;
     }

@@ -13,8 +13,8 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "schedule/limits.h"
-#include "schedule/file/schedule_file.h"
+#include "schedule/build.h"
+#include "schedule/file/read_schedule.h"
 #include "schedule/file/torch_rows.h"
 
 enum { SKIPPED = -1, LETTERS = TORCH_OLD_BW + 1 };

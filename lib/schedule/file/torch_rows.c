@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "schedule/file/schedule_file.h"
+#include "schedule/file/read_schedule.h"
 
 int torch_row_add(struct torch_row *row, struct torch_action action) {
     if (row->count == row->capacity) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of rules, and making a schedule by one of them. */
+#include "schedule/rules/rules.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include "schedule/limits.h"
-#include "schedule/owned.h"
-#include "schedule/rules/rule.h"
+#include "base/error.h"
 
 static const struct rule *const rules[] = {
     &rule_gpipe,
@@ -28,33 +28,9 @@ static const struct rule *const rules[] = {
     &rule_zb_v_searched,
     &rule_v_half,
     &rule_v_min,
-    &rule_best,
-};
-enum {
-    RULES = sizeof rules / sizeof *rules,
 };
 
-const struct kerf_schedule_rule *kerf_schedule_rule_at(size_t index) {
-    return index < RULES ? &rules[index]->shown : NULL;
-}
-
-static const struct rule *known(const char *name) {
-    for (size_t i = 0; i < RULES; i++)
-        if (strcmp(rules[i]->shown.name, name) == 0) return rules[i];
-    return NULL;
-}
-
-static const struct rule *find(const char *name, struct kerf_error *err) {
-    const char *names[RULES];
-    const struct rule *rule = known(name);
-    if (rule) return rule;
-    for (size_t i = 0; i < RULES; i++) names[i] = rules[i]->shown.name;
-    const char *nearest = kerf_text_nearest(name, names, RULES);
-    kerf_error_set(err, KERF_EUNKNOWN, "no schedule '%.64s'%s%s%s", name,
-                   nearest ? "; did you mean " : "; `kerf schedule --list` shows them", nearest ? nearest : "",
-                   nearest ? "?" : "");
-    return NULL;
-}
+const struct rule *rules_at(size_t index) { return index < sizeof rules / sizeof *rules ? rules[index] : NULL; }
 
 /* ---- What is asked for ------------------------------------------------------------------------------------ */
 
@@ -80,6 +56,10 @@ static struct shape shape_of(const struct rule *rule, const struct kerf_schedule
 static int32_t check_size(const struct rule *rule, const struct kerf_schedule_request *request,
                           const struct shape *shape, struct kerf_error *err) {
     const char *name = rule->shown.name;
+    if (shape->placement == KERF_PLACE_ANY)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the placement any needs times of all stages of a device together "
+                              "(kerf_schedule_make_timed); loop, v and both do not");
     if (shape->p < 1 || shape->p > DEVICES_MAX)
         return kerf_error_set(err, KERF_EINVALID, "devices must lie between 1 and %d, not %d", DEVICES_MAX, shape->p);
     if (shape->m < 1 || shape->m > MICROBATCHES_MAX)
@@ -110,47 +90,15 @@ static int32_t check_size(const struct rule *rule, const struct kerf_schedule_re
     return rule->check ? rule->check(request, err) : KERF_OK;
 }
 
-int32_t kerf_schedule_stages(const struct kerf_schedule_request *request, int32_t *ret_stages, struct kerf_error *err) {
-    const struct rule *rule = find(request->rule, err);
-    if (rule == NULL) return KERF_EUNKNOWN;
+int32_t rule_stages(const struct rule *rule, const struct kerf_schedule_request *request, int32_t *ret_stages,
+                    struct kerf_error *err) {
     const struct shape shape = shape_of(rule, request);
     int32_t code = check_size(rule, request, &shape, err);
     if (code == KERF_OK) *ret_stages = shape.p * shape.chunks;
     return code;
 }
 
-int32_t kerf_schedule_takes_chunks(const char *name) {
-    const struct rule *rule = known(name);
-    return rule && !rule->fixed_chunks;
-}
-
-int32_t kerf_schedule_takes_slices(const char *name) {
-    const struct rule *rule = known(name);
-    return rule && rule->default_slices > 0;
-}
-
-const char *kerf_schedule_warning(const struct kerf_schedule_request *request) {
-    const struct rule *rule = known(request->rule);
-    return rule && rule->refused_elsewhere && rule->refused_elsewhere(request) ? rule->shown.elsewhere : NULL;
-}
-
 /* ---- Making it -------------------------------------------------------------------------------------------- */
-
-struct kerf_schedule *kerf_schedule_free(struct kerf_schedule *schedule) {
-    if (schedule == NULL) return NULL;
-    struct owned_schedule *owned = (struct owned_schedule *)(void *)schedule;
-    arena_free(&owned->arena);
-    free(owned);
-    return NULL;
-}
-
-static void place(const struct shape *shape, int32_t *device_of) {
-    int32_t p = shape->p, stages = p * shape->chunks;
-    for (int32_t k = 0; k < stages; k++) {
-        device_of[k] = shape->placement == KERF_PLACE_V && k >= p ? 2 * p - 1 - k : k % p;
-        if (shape->placement == KERF_PLACE_BOTH) device_of[stages + k] = p - 1 - k;
-    }
-}
 
 /* A search with times; the caller's, or those of nothing said. */
 static int32_t search(const struct rule *rule, struct builder *builder, const struct kerf_schedule_request *request,
@@ -164,14 +112,14 @@ static int32_t search(const struct rule *rule, struct builder *builder, const st
     if (asked.times == NULL) asked.times = own;
     if (code == KERF_OK) code = rule->search(builder, &asked, err);
     if (code == KERF_OK)
-        builder->proved_for = kerf_schedule_times_fingerprint(asked.times, builder->p, builder->p * builder->v);
+        builder->proof.of_times = kerf_schedule_times_fingerprint(asked.times, builder->p, builder->p * builder->v);
     kerf_schedule_times_free(own);
     return code;
 }
 
 static int32_t make(const struct rule *rule, const struct kerf_schedule_request *request, const struct shape *shape,
                     struct owned_schedule *owned, struct kerf_error *err) {
-    int32_t p = shape->p, stages = p * shape->chunks, replicas = shape->placement == KERF_PLACE_BOTH ? 2 : 1;
+    int32_t p = shape->p, stages = p * shape->chunks, replicas = placement_replicas(shape->placement);
     struct arena *arena = &owned->arena;
     struct builder builder = {
         .p = p, .m = shape->m, .v = shape->chunks, .group = shape->group, .slices = shape->slices};
@@ -182,15 +130,16 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
     builder.scratch = malloc(2 * (size_t)shape->m * sizeof *builder.scratch);
     int32_t code = KERF_OK;
     int good = device_of && builder.ops && builder.num_ops && builder.scratch;
-    if (good) place(shape, device_of);
+    builder.room = 3 * (int64_t)passes; /* F, I, W at most */
+    if (good) placement_fill(shape->placement, p, shape->chunks, device_of);
     for (int32_t i = 0; i < p && good; i++) {
-        builder.ops[i] = arena_take(arena, 3 * passes + 4, sizeof **builder.ops); /* F, I, W at most; see order_row */
+        builder.ops[i] = arena_take(arena, 3 * passes + 4, sizeof **builder.ops); /* see order_row */
         good = builder.ops[i] != NULL;
         if (good && rule->device) rule->device(&builder, i);
     }
     if (good && rule->search) code = search(rule, &builder, request, err);
     free(builder.scratch);
-    if (!good) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the schedule");
+    if (!good) return error_no_memory(err, "the schedule");
     owned->schedule = (struct kerf_schedule){
         .name = rule->shown.name,
         .devices = p,
@@ -199,8 +148,7 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
         .chunks = shape->chunks,
         .replicas = replicas,
         .slices = shape->slices,
-        .proved_s = builder.proved_s,
-        .proved_for = builder.proved_for,
+        .proof = builder.proof,
         .device_of = device_of,
         .ops = (const struct kerf_op *const *)builder.ops,
         .num_ops = builder.num_ops,
@@ -227,7 +175,7 @@ static int32_t check_group(const struct owned_schedule *owned, const struct shap
 static int32_t make_checked(const struct rule *rule, const struct kerf_schedule_request *request,
                             const struct shape *shape, struct owned_schedule **ret_owned, struct kerf_error *err) {
     struct owned_schedule *owned = calloc(1, sizeof *owned);
-    if (owned == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the schedule");
+    if (owned == NULL) return error_no_memory(err, "the schedule");
     int32_t code = make(rule, request, shape, owned, err);
     if (code == KERF_OK && rule->grouped) code = check_group(owned, shape, err);
     if (code != KERF_OK)
@@ -237,10 +185,8 @@ static int32_t make_checked(const struct rule *rule, const struct kerf_schedule_
     return code;
 }
 
-int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule,
-                           struct kerf_error *err) {
-    const struct rule *rule = find(request->rule, err);
-    if (rule == NULL) return KERF_EUNKNOWN;
+int32_t rule_make(const struct rule *rule, const struct kerf_schedule_request *request,
+                  struct kerf_schedule **ret_schedule, struct kerf_error *err) {
     struct shape shape = shape_of(rule, request);
     struct owned_schedule *owned = NULL;
     int32_t code = check_size(rule, request, &shape, err);

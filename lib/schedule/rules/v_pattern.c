@@ -25,6 +25,7 @@
 
 #include <assert.h>
 #include "base/arena.h"
+#include "base/error.h"
 
 enum { PASSES = 4, W = PASSES, PERIOD = 6, FREE = -1 };
 enum pass { F_DOWN, F_UP, I_DOWN, I_UP };
@@ -255,5 +256,5 @@ int32_t v_pattern_search(struct builder *builder, v_pattern pattern, struct kerf
     int good = plan.at && plan.content && plan.pulled && plan.stock && next_free;
     if (good) run(&plan, builder, pattern, next_free);
     arena_free(&arena);
-    return good ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
+    return good ? KERF_OK : error_no_memory(err, "the search");
 }

@@ -50,4 +50,10 @@ static inline int refused_by_megatron(const struct kerf_schedule_request *reques
     return group < p || group > m || (m % group != 0 && m % group < p);
 }
 
+/* PyTorch goes through the micro-batches in rounds of p or some more, all of the same size. */
+static inline int refused_by_pytorch_rounds(const struct kerf_schedule_request *request) {
+    int32_t rounds = request->microbatches / request->devices;
+    return rounds > 1 && request->microbatches % rounds != 0;
+}
+
 #endif

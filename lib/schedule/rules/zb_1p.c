@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ZB-1p and ZB-2p (Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241, section 3): the order that the
- * heuristic of zero_bubble_search.c finds for given times, where each device may hold p or 2p micro-batches. A memory
+ * heuristic of zero_bubble.c finds for given times, where each device may hold p or 2p micro-batches. A memory
  * cap takes the place of either number, and then both names mean the same. */
-#include "schedule/rules/zero_bubble_search.h"
+#include "schedule/rules/zero_bubble.h"
 
 static int32_t search_1p(struct builder *builder, const struct kerf_schedule_request *request, struct kerf_error *err) {
     return zero_bubble_search(builder, request, builder->p, err);

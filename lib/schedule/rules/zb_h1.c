@@ -2,19 +2,7 @@
 /* ZB-H1 (Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241): 1F1B with the weights' backward split off and
  * delayed by i micro-batches on device i, which fills a third of the bubble in the memory of 1F1B. "zb1p" is the name
  * that Victarry/PP-Schedule-Visualization has for it. */
-#include "schedule/rules/rule.h"
 #include "schedule/rules/zero_bubble.h"
-
-void zero_bubble_device(struct builder *b, int32_t i, int32_t warm_up, int32_t lag) {
-    int32_t next = smaller(warm_up, b->m);
-    for (int32_t j = 0; j < next; j++) add(b, i, KERF_OP_F, i, j);
-    for (int32_t j = 0; j < b->m; j++) {
-        add(b, i, KERF_OP_I, i, j);
-        if (j >= lag) add(b, i, KERF_OP_W, i, j - lag);
-        if (next < b->m) add(b, i, KERF_OP_F, i, next++);
-    }
-    for (int32_t j = b->m > lag ? b->m - lag : 0; j < b->m; j++) add(b, i, KERF_OP_W, i, j);
-}
 
 static void device(struct builder *b, int32_t i) { zero_bubble_device(b, i, b->p - i, i); }
 

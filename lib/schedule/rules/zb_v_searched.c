@@ -34,6 +34,7 @@
 #include <assert.h>
 #include <math.h>
 #include "base/arena.h"
+#include "base/error.h"
 #include "schedule/rules/rule.h"
 
 enum { PASSES = 4, REPEATS_MAX = 100 };
@@ -365,7 +366,7 @@ static int32_t search_v(struct builder *builder, const struct kerf_schedule_requ
         search.ends[pass] = arena_take(&arena, p * m, sizeof *search.ends[pass]);
         good = search.ends[pass] != NULL;
     }
-    int32_t code = good ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the search");
+    int32_t code = good ? KERF_OK : error_no_memory(err, "the search");
     if (code == KERF_OK) code = set_caps(&search, request, err);
     if (code == KERF_OK) run_best(&search, approved);
     arena_free(&arena);

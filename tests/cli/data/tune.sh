@@ -3,7 +3,7 @@
 KERF_STUDIES=$PWD/studies
 export KERF_STUDIES
 worker=$(dirname "$KERF")/tests/programs/simulated_worker
-grid='-p batch=16..2048:x2 -p ubatch=2..2048:x2 -w ubatch<=batch -d batch=2048,ubatch=512'
+grid='--param batch=16..2048:x2 --param ubatch=2..2048:x2 -w ubatch<=batch -d batch=2048,ubatch=512'
 
 # What differs each time: names of studies, times by kerf's clock.
 same() {

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What the phases of the search share: the best order that is known, bounds, and what may still be spent.
+ *
+ * Work is counted in steps, each about one look at an operation or at a constraint. Every phase counts what it does, so
+ * that a search with a limit in steps has one answer on every machine.
+ */
+#ifndef KERF_SCHEDULE_BEST_BEST_SEARCH_H
+#define KERF_SCHEDULE_BEST_BEST_SEARCH_H
+
+#include "schedule/best/best_problem.h"
+
+/* ---- What may be spent ------------------------------------------------------------------------------------ */
+
+struct best_budget {
+    int64_t steps;           /* done so far */
+    int64_t most_steps;      /* of the whole search, INT64_MAX: any number; */
+    double begin_s, limit_s; /* its seconds, INFINITY: any */
+    int64_t until_steps;     /* what the phases at hand may use of both */
+    double until_s;
+    kerf_clock clock; /* NULL: none */
+    void *clock_context;
+    kerf_progress progress; /* NULL: none */
+    void *progress_context;
+    int64_t report_at;      /* steps */
+    int32_t used_up, ended; /* until_... are reached; the caller ended all of it */
+};
+
+void best_budget_start(struct best_budget *budget, const struct kerf_schedule_request *request);
+
+/* Lets the phases that follow use a share of what is left, and no more than so many times what was used, or `least`
+ * steps. */
+void best_budget_allow(struct best_budget *budget, double share, double times_used, int64_t least);
+
+/* Lets what follows use a share of what is left of what `whole` was allowed. 1: nothing is left. */
+int32_t best_budget_divide(struct best_budget *budget, const struct best_budget *whole, double share);
+
+/* Counts steps; 1: no more. Reports progress now and then. */
+int32_t best_spend(struct best_budget *budget, int64_t steps);
+
+/* ---- What is known ---------------------------------------------------------------------------------------- */
+
+struct best_search {
+    struct best_problem problem;
+    struct best_budget *budget;
+    struct best_run run;
+    struct arena arena;
+    int32_t *order;        /* [ops] the best one of split operations, */
+    double value;          /* its objective, INFINITY: none yet, */
+    double makespan;       /* makespan */
+    double held;           /* and the most that a device holds */
+    double bound;          /* no order of split operations has a lower objective, */
+    double makespan_bound; /* or makespan */
+};
+
+/* Room for orders of the problem, which is made already. KERF_ENOMEM alone. */
+int32_t best_search_make(struct best_search *search);
+
+/* Takes an order that keeps the caps and is better than the one that is known, or as good and holds less. 1: it is
+ * better. */
+int32_t best_offer(struct best_search *search, const int32_t *order);
+
+/* Less by more than rounding; b may be INFINITY. */
+static inline int32_t best_less(double a, double b) { return a < (b > 1e-300 ? b * (1 - 1e-9) : b); }
+int32_t best_is_optimal(const struct best_search *search);
+/* Nothing better can be found, or all is spent. */
+int32_t best_is_done(struct best_search *search);
+
+/* ---- Phases, each in the file of its name ----------------------------------------------------------------- */
+
+/* The best of the other rules' schedules as it is: its backwards may be whole or fused. */
+struct best_rule {
+    struct kerf_schedule *schedule; /* NULL: none */
+    double value, held;             /* its objective; what the fullest device holds, in amounts */
+};
+/* Offers every order that another rule has for the request; best may be NULL, and is given back by the caller. */
+void best_rules(struct best_search *search, const struct kerf_schedule *frame,
+                const struct kerf_schedule_request *request, struct best_rule *best);
+/* Offers one micro-batch after the other, which fits whenever anything does. */
+void best_one_by_one(struct best_search *search);
+
+void best_patterns(struct best_search *search);
+void best_starts(struct best_search *search);
+void best_improve(struct best_search *search);
+/* Ends after so many conflicts, INT64_MAX: of any number. */
+void best_exact(struct best_search *search, int64_t conflicts);
+/* An order of the same value that holds less. */
+void best_thin(struct best_search *search, const struct kerf_schedule *frame,
+               const struct kerf_schedule_request *request);
+
+#endif

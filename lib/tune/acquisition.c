@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Of all runs that could be next, the one whose outcome is most correlated with the answer. With W = 1 in the draws
+ * where the statement holds, x a setting and y_x = f(x) + drift + e the outcome of its next run,
+ *
+ *     corr^2 = cov(f(x) + drift, W)^2 / ((var(f(x) + drift) + s^2) var W),
+ *
+ * which is the share of W's variance that the best linear guess from y_x takes away. All of it comes from draws that
+ * are there already. Where the leader and one rival are all that matters it alternates between them by who is known
+ * less; it goes to a neighbour where that says more; and early on it goes where a better setting may hide. What drift
+ * has in common with W is counted too, so that under drift the leader is measured again when the machine may have
+ * changed. Where the objective is a time, corr^2 is divided by what the run is expected to take: of two that tell as
+ * much the shorter one is better.
+ */
+#include "tune/acquisition.h"
+
+#include <assert.h>
+#include <math.h>
+
+struct moments {
+    double mean, var, cov;
+};
+
+static struct moments moments_of(const struct posterior_draws *draws, int32_t i, const unsigned char *holds,
+                                 double share, double cut) {
+    double sum = 0, square = 0, with = 0;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) {
+        double run = draws->y[(int64_t)i * SURFACE_DRAWS + k] + draws->drift[k], y = run < cut ? run : cut;
+        sum += y;
+        square += y * y;
+        with += y * (holds[k] - share);
+    }
+    double mean = sum / SURFACE_DRAWS;
+    return (struct moments){mean, fmax(square / SURFACE_DRAWS - mean * mean, 0), with / SURFACE_DRAWS};
+}
+
+int32_t acquisition_best(const struct posterior_draws *draws, const unsigned char *holds, const unsigned char *may,
+                         double cut) {
+    double share = 0, noise = 0, shortest = 0, best_score = -1, best_var = -1;
+    int32_t best = -1, unknown = -1, costs = draws->model->scale.logarithmic && draws->model->study->question.is_time;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) {
+        share += holds[k];
+        noise += draws->noise[k] * draws->noise[k];
+        shortest += (draws->best[k] + draws->drift[k]) / SURFACE_DRAWS;
+    }
+    share /= SURFACE_DRAWS;
+    noise /= SURFACE_DRAWS;
+    for (int32_t i = 0; i < draws->num; i++) {
+        if (may && !may[i]) continue;
+        struct moments of = moments_of(draws, i, holds, share, cut);
+        double score = of.cov * of.cov / (of.var + noise);
+        if (costs) score /= exp(of.mean - shortest);
+        if (score > best_score) best_score = score, best = i;
+        if (of.var > best_var || unknown < 0) best_var = of.var, unknown = i;
+    }
+    return best_score > 0 ? best : unknown;
+}
+
+/* ---- Repetitions --------------------------------------------------------------------------------------------- */
+
+/*
+ * Where many settings lie on a smooth surface, their distance from it tells how large the noise is. A few settings,
+ * each run once, tell nothing of it: a model would be as sure as its prior of the noise was. So OF_FEW runs of few
+ * settings, and OF_MANY of many, have to be repetitions: of the leader and its nearest rival in turn.
+ */
+enum { FEW = 12, OF_FEW = 3, OF_MANY = 1 };
+
+static int32_t nearest_rival(const struct posterior_draws *draws, int32_t leader) {
+    int32_t rival = leader;
+    for (int32_t i = 0; i < draws->num; i++) {
+        if (i == leader || draws->model->study->tallies[posterior_draws_setting(draws, i)].values == 0) continue;
+        if (rival == leader || draws->within[i] > draws->within[rival]) rival = i;
+    }
+    return rival;
+}
+
+int32_t acquisition_repeat(const struct posterior_draws *draws, int32_t leader) {
+    const struct kerf_tune_study *study = draws->model->study;
+    int32_t wanted = study->num_open <= FEW ? OF_FEW : OF_MANY;
+    for (int32_t i = 0; i < study->space->num_settings; i++)
+        if (study->tallies[i].values > 1) wanted -= study->tallies[i].values - 1;
+    if (wanted <= 0) return -1;
+    int32_t setting = posterior_draws_setting(draws, leader),
+            rival = posterior_draws_setting(draws, nearest_rival(draws, leader));
+    return study->tallies[rival].values < study->tallies[setting].values ? rival : setting;
+}

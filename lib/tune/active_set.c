@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A part of a space that is too large to be modelled as a whole: what was measured, the neighbours of the fastest, what
+ * was expected to be fast, and for the rest settings at random, other ones each time. An answer "within 3 % of the best"
+ * then means the best of the settings that were looked at.
+ */
+#include "tune/active_set.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MEASURED_MAX = 90, LEADERS = 4, EXPECTED_MAX = 30, WORDS_MAX = 8, TRIES = 20 };
+
+struct choice {
+    const struct kerf_tune_study *study;
+    unsigned char *taken; /* [num_settings] */
+    int32_t count, *values;
+};
+
+static void take(struct choice *choice, int32_t setting) {
+    if (setting < 0 || choice->taken[setting] || choice->count >= ACTIVE_MAX) return;
+    choice->taken[setting] = 1;
+    choice->count++;
+}
+
+static void take_open(struct choice *choice, int32_t setting) {
+    if (setting >= 0 && history_is_open(choice->study, setting)) take(choice, setting);
+}
+
+static double rank_of(const struct kerf_tune_study *study, int32_t setting) {
+    const struct tally *tally = &study->tallies[setting];
+    if (tally->values == 0) return tally->censored ? INFINITY : NAN;
+    return study->question.maximize ? -tally->mean : tally->mean;
+}
+
+/* The measured setting that comes behind (rank, setting) in order; -1: none. */
+static int32_t next_best(const struct kerf_tune_study *study, double rank, int32_t setting) {
+    int32_t best = -1;
+    double best_rank = INFINITY;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        double own = rank_of(study, i);
+        if (isnan(own) || own < rank || (own == rank && i <= setting)) continue;
+        if (best < 0 || own < best_rank) best = i, best_rank = own;
+    }
+    return best;
+}
+
+static void take_neighbours(struct choice *choice, int32_t setting) {
+    const struct kerf_tune_space *space = choice->study->space;
+    const int32_t *values = space->values + (int64_t)setting * space->num_params;
+    memcpy(choice->values, values, (size_t)space->num_params * sizeof *values);
+    for (int32_t k = 0; k < space->num_params; k++) {
+        const struct kerf_tune_param *param = &space->params[k];
+        int32_t reach = param->kind == KERF_TUNE_INTEGER ? 2 : WORDS_MAX;
+        for (int32_t to = values[k] - reach; to <= values[k] + reach; to++) {
+            if (to < 0 || to >= param->num_values) continue;
+            choice->values[k] = to;
+            take_open(choice, kerf_tune_space_find(space, choice->values));
+        }
+        choice->values[k] = values[k];
+    }
+}
+
+static void take_expected(struct choice *choice) {
+    const double *prior = choice->study->question.prior_log;
+    double sign = choice->study->question.maximize ? -1 : 1, last = -INFINITY;
+    for (int32_t round = 0; prior && round < EXPECTED_MAX; round++) {
+        int32_t best = -1;
+        for (int32_t i = 0; i < choice->study->space->num_settings; i++)
+            if (sign * prior[i] > last && (best < 0 || sign * prior[i] < sign * prior[best])) best = i;
+        if (best < 0) return;
+        last = sign * prior[best];
+        take_open(choice, best);
+    }
+}
+
+static void take_at_random(struct choice *choice) {
+    const struct kerf_tune_study *study = choice->study;
+    struct pcg64 rng = random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->generation);
+    for (int tries = 0; tries < TRIES * ACTIVE_MAX && choice->count < ACTIVE_MAX; tries++)
+        take_open(choice, (int32_t)random_to(&rng, (uint32_t)study->space->num_settings - 1));
+}
+
+static void choose(struct choice *choice) {
+    const struct kerf_tune_study *study = choice->study;
+    double rank = -INFINITY;
+    int32_t setting = -1, leaders = 0;
+    take_open(choice, study->space->default_setting);
+    if (study->space->default_setting >= 0) take_neighbours(choice, study->space->default_setting);
+    while (choice->count < MEASURED_MAX && (setting = next_best(study, rank, setting)) >= 0) {
+        rank = rank_of(study, setting);
+        take(choice, setting);
+        if (leaders++ < LEADERS) take_neighbours(choice, setting);
+    }
+    for (int32_t i = 0; i < study->num_earlier && choice->count < MEASURED_MAX; i++)
+        take_open(choice, study->earlier[i].setting);
+    take_expected(choice);
+    take_at_random(choice);
+}
+
+static int choose_anew(struct kerf_tune_study *study) {
+    int32_t num_settings = study->space->num_settings, count = num_settings < ACTIVE_MAX ? num_settings : ACTIVE_MAX;
+    int32_t at = 0;
+    if (study->active == NULL) study->active = arena_alloc(&study->arena, (size_t)count, sizeof *study->active);
+    struct choice choice = {study, calloc((size_t)num_settings, 1), 0,
+                            calloc((size_t)study->space->num_params, sizeof(int32_t))};
+    int good = study->active && choice.taken && choice.values;
+    if (good && count < num_settings) choose(&choice);
+    for (int32_t i = 0; good && i < num_settings; i++)
+        if (choice.taken[i] || count == num_settings) study->active[at++] = i;
+    if (good && at == 0) study->active[at++] = 0; /* nothing is open, but a model needs a setting */
+    assert(!good || (at > 0 && at <= count));
+    study->num_active = at;
+    free(choice.taken);
+    free(choice.values);
+    return good;
+}
+
+/* A new set with the 8th, 16th, 32nd, 48th, ... informative observation. */
+static int32_t generation_of(int32_t informative) { return informative < 16 ? informative / 8 : 1 + informative / 16; }
+
+int active_set_update(struct kerf_tune_study *study) {
+    int32_t generation = generation_of(history_informative(study));
+    if (study->active && (study->num_active == study->space->num_settings || generation == study->generation)) return 1;
+    study->generation = generation;
+    return choose_anew(study);
+}

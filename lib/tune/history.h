@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a study was asked and what it has observed so far: everything that a decision is made from. */
+#ifndef KERF_TUNE_HISTORY_H
+#define KERF_TUNE_HISTORY_H
+
+#include "base/arena.h"
+#include "base/random.h"
+#include "tune/preference.h"
+
+/* What was observed of one setting. */
+struct tally {
+    int32_t values, censored, failed; /* tries is their sum */
+    int32_t in_a_row;                 /* failures since it worked last */
+    int32_t tries;                    /* all observations that count, failures too */
+    double mean, squares;             /* of the values: Welford */
+    double bound;                     /* the largest one at which a run was stopped */
+    const char *skipped;              /* why it must not be measured; NULL: it may */
+    int32_t is_ruled_out;             /* 1: as memory lacked for another one, which needs no more */
+    int32_t failure;                  /* the last one */
+};
+
+struct tune_policy;
+
+struct kerf_tune_study {
+    struct arena arena;
+    struct kerf_tune_question question; /* its arrays are copies, but for the space */
+    const struct kerf_tune_space *space;
+    const struct tune_policy *policy;
+    void *state; /* the policy's */
+    struct preference preference;
+
+    struct kerf_tune_observation *observations; /* [num_observations] */
+    int32_t num_observations, capacity;
+    int32_t num_disturbed, num_failed; /* of all observations */
+    int32_t num_censored, num_values;  /* of those that count */
+    struct tally *tallies;             /* [num_settings] */
+    int32_t num_open;                  /* settings that may be measured */
+
+    struct kerf_tune_observation *earlier; /* [num_earlier] those of the question that still count: earlier.h */
+    int32_t num_earlier, num_dropped;      /* num_dropped: earlier studies that no longer hold */
+
+    int32_t *active;                /* [num_active] settings that are modelled, ascending: active_set.h */
+    int32_t num_active, generation; /* generation: counts the sets of active settings */
+
+    struct kerf_tune_estimate *estimates; /* [num_settings], filled by the answer */
+};
+
+/* 1 for an observation that tells something of its setting's objective. */
+static inline int observation_is_informative(const struct kerf_tune_observation *o) {
+    return !o->warmup && !o->disturbed && o->outcome != KERF_TUNE_FAILED;
+}
+
+/* How many of the study's observations are that. */
+static inline int32_t history_informative(const struct kerf_tune_study *study) {
+    return study->num_values + study->num_censored;
+}
+
+int history_is_open(const struct kerf_tune_study *study, int32_t setting);
+
+/* Takes a setting out of those that may be measured; of one that is out the first reason stays. The reason lives as
+ * long as the study. */
+void history_exclude(struct kerf_tune_study *study, int32_t setting, const char *reason);
+
+/* Adds an observation that was checked. 0: no memory. */
+int history_add(struct kerf_tune_study *study, const struct kerf_tune_observation *observation);
+
+/* Random numbers that depend on the seed and the number of observations alone, so that a study can be resumed. */
+struct pcg64 history_random(const struct kerf_tune_study *study);
+
+/* "batch=512,ubatch=128" into a buffer for a reason, cut to its size. */
+const char *history_setting(const struct kerf_tune_study *study, int32_t setting, char *buffer, size_t size);
+
+#endif

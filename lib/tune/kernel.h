@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The kernel of the surface: how settings are correlated, and the grid of its hyperparameters. */
+#ifndef KERF_TUNE_KERNEL_H
+#define KERF_TUNE_KERNEL_H
+
+#include "base/arena.h"
+#include "kerf/tune.h"
+
+/* 1 where a parameter has several values, and so is an axis of the surface. */
+int kernel_is_axis(const struct kerf_tune_param *param);
+
+/* Coordinates of a parameter's values, [num_values], ascending from 0 to 1: integers by their logarithm where all are
+ * above 0. Words have none: all 0. NULL: no memory. */
+double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *arena);
+
+/* Correlation of the values a and b of a parameter at a length scale, in widths of the axis. From 0 to 1. */
+double kernel_correlation(const struct kerf_tune_param *param, const double *coordinates, int32_t a, int32_t b,
+                          double length);
+
+/* How far apart two settings are: the sum over parameters of the difference of their coordinates, 1 for words that
+ * differ. For comparisons of a few settings. */
+double kernel_distance(const struct kerf_tune_space *space, int32_t a, int32_t b);
+
+/* ---- Hyperparameters --------------------------------------------------------------------------------------- */
+
+enum { KERNEL_LENGTHS = 4, KERNEL_AMPLITUDES = 4, KERNEL_DRIFTS = 4, KERNEL_POINTS_MAX = 512 };
+
+extern const double kernel_lengths[KERNEL_LENGTHS]; /* in widths of an axis, ascending */
+
+/* Standard deviations are in units of the noise's. */
+struct hyperparameters {
+    const int8_t *lengths;    /* [num_axes], indexes into kernel_lengths */
+    double amplitude;         /* of the surface */
+    double drift, drift_runs; /* of the drift, and over how many runs it forgets */
+    int32_t with_prior;       /* 1: around what was expected, 0: around a constant */
+    double log_prior;
+};
+
+/* All points of the grid; where they are more than max_points, so many drawn from it. NULL: no memory. */
+struct hyperparameters *kernel_grid(int32_t num_axes, int32_t has_prior, int32_t max_points, struct arena *arena,
+                                    int32_t *ret_count);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Reading a parameter and its values. */
+#include "tune/param.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include "base/error.h"
+
+enum { NAME_MAX = 64 };
+
+static int is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+static int is_digit(char c) { return c >= '0' && c <= '9'; }
+
+int param_is_name(const char *text, size_t length) {
+    if (length == 0 || length > NAME_MAX || !is_letter(text[0])) return 0;
+    for (size_t i = 1; i < length; i++)
+        if (!is_letter(text[i]) && !is_digit(text[i]) && text[i] != '.' && text[i] != '-') return 0;
+    return 1;
+}
+
+int param_read_integer(const char *text, size_t length, int64_t *ret_value) {
+    size_t at = length > 0 && text[0] == '-';
+    int64_t value = 0;
+    if (at == length) return 0;
+    for (size_t i = at; i < length; i++) {
+        if (!is_digit(text[i]) || __builtin_mul_overflow(value, 10, &value)) return 0;
+        if (__builtin_add_overflow(value, at ? -(text[i] - '0') : text[i] - '0', &value)) return 0;
+    }
+    *ret_value = value;
+    return 1;
+}
+
+/* ---- Ranges ------------------------------------------------------------------------------------------------ */
+
+struct range {
+    int64_t first, last, step;
+    int times; /* 1: each value is `step` times the one before */
+};
+
+static int next_value(const struct range *range, int64_t value, int64_t *ret_value) {
+    int over = range->times ? __builtin_mul_overflow(value, range->step, ret_value)
+                            : __builtin_add_overflow(value, range->step, ret_value);
+    return !over && *ret_value <= range->last;
+}
+
+/* Begins as a range does, with a number and "..", which a path such as "1../a" does not: a word of that kind is a
+ * range that went wrong. */
+static int is_like_range(const char *text) {
+    const char *dots = strstr(text, "..");
+    int digits = 0;
+    if (dots == NULL || dots[2] == '/') return 0;
+    for (const char *c = text; c < dots; c++) {
+        digits |= is_digit(*c);
+        if (!is_digit(*c) && *c != '-' && *c != '+' && *c != '^' && *c != '.' && *c != ' ') return 0;
+    }
+    return digits || (dots == text && is_digit(dots[2]));
+}
+
+/* "16..2048:x2", "1..16", "0..32:+8" */
+static int read_range(const char *text, struct range *ret_range) {
+    const char *dots = strstr(text, ".."), *colon = strchr(text, ':');
+    struct range range = {.step = 1};
+    if (dots == NULL || !param_read_integer(text, (size_t)(dots - text), &range.first)) return 0;
+    const char *last = dots + 2, *end = colon ? colon : last + strlen(last);
+    if (end < last || !param_read_integer(last, (size_t)(end - last), &range.last)) return 0;
+    if (colon) {
+        range.times = colon[1] == 'x';
+        if (colon[1] != 'x' && colon[1] != '+') return 0;
+        if (!param_read_integer(colon + 2, strlen(colon + 2), &range.step)) return 0;
+    }
+    *ret_range = range;
+    return 1;
+}
+
+static int32_t check_range(const char *text, const struct range *range, struct kerf_error *err) {
+    if (range->last < range->first)
+        return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty, as %" PRId64 " is more than %" PRId64,
+                              text, range->first, range->last);
+    if (range->times && (range->first < 1 || range->step < 2))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "'%s': a range with 'x' begins at 1 or more and multiplies by 2 or more", text);
+    if (range->step < 1) return kerf_error_set(err, KERF_EINVALID, "'%s': a range ascends by 1 or more", text);
+    return KERF_OK;
+}
+
+static int32_t fill_range(const char *text, const struct range *range, struct arena *arena,
+                          struct kerf_tune_param *param, struct kerf_error *err) {
+    int64_t value = range->first, count = 1;
+    int32_t code = check_range(text, range, err);
+    if (code != KERF_OK) return code;
+    for (int64_t at = value; count <= TUNE_SETTINGS_MAX && next_value(range, at, &at);) count++;
+    if (count > TUNE_SETTINGS_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "'%s': more than %d values", text, TUNE_SETTINGS_MAX);
+    int64_t *integers = arena_take(arena, (size_t)count, sizeof *integers);
+    if (integers == NULL) return error_no_memory(err, "a space");
+    for (int64_t i = 0; i < count; i++) {
+        integers[i] = value;
+        next_value(range, value, &value);
+    }
+    param->kind = KERF_TUNE_INTEGER;
+    param->integers = integers;
+    param->num_values = (int32_t)count;
+    return KERF_OK;
+}
+
+/* ---- Lists ------------------------------------------------------------------------------------------------- */
+
+static int32_t split(const char *text, const char *values, struct arena *arena, const char ***ret_words,
+                     int32_t *ret_count, struct kerf_error *err) {
+    int64_t count = 1;
+    for (const char *at = values; *at; at++) count += *at == ',';
+    if (count > TUNE_SETTINGS_MAX) return kerf_error_set(err, KERF_EINVALID, "more than %d values", TUNE_SETTINGS_MAX);
+    const char **words = arena_take(arena, (size_t)count, sizeof *words);
+    char *copy = arena_strdup(arena, values);
+    if (words == NULL || copy == NULL) return error_no_memory(err, "a space");
+    for (int64_t i = 0; i < count; i++) {
+        char *comma = strchr(copy, ',');
+        if (comma) *comma = 0;
+        if (*copy == 0) return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value is missing", text);
+        words[i] = copy;
+        if (comma) copy = comma + 1;
+    }
+    *ret_words = words;
+    *ret_count = (int32_t)count;
+    return KERF_OK;
+}
+
+static int32_t check_integers(const char *text, const int64_t *integers, int32_t count, struct kerf_error *err) {
+    for (int32_t i = 1; i < count; i++)
+        if (integers[i] <= integers[i - 1])
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "'%.200s': integers must ascend, and %" PRId64 " comes after %" PRId64, text,
+                                  integers[i], integers[i - 1]);
+    return KERF_OK;
+}
+
+static int32_t check_words(const char *text, const char *const *words, int32_t count, struct kerf_error *err) {
+    enum { WORDS_MAX = 1000 };
+    if (count > WORDS_MAX) return kerf_error_set(err, KERF_EINVALID, "'%.200s': more than %d choices", text, WORDS_MAX);
+    for (int32_t i = 0; i < count; i++)
+        for (int32_t j = 0; j < i; j++)
+            if (strcmp(words[i], words[j]) == 0)
+                return kerf_error_set(err, KERF_EINVALID, "'%.200s': '%.100s' is there twice", text, words[i]);
+    return KERF_OK;
+}
+
+static int32_t fill_list(const char *text, const char *values, struct arena *arena, struct kerf_tune_param *param,
+                         struct kerf_error *err) {
+    const char **words = NULL;
+    int32_t code = split(text, values, arena, &words, &param->num_values, err), all = 1;
+    if (code != KERF_OK) return code;
+    int64_t *integers = arena_take(arena, (size_t)param->num_values, sizeof *integers);
+    if (integers == NULL) return error_no_memory(err, "a space");
+    for (int32_t i = 0; i < param->num_values; i++)
+        if (is_like_range(words[i]))
+            return kerf_error_set(err, KERF_ESYNTAX,
+                                  "'%.200s': %.100s is no range; those are 1..16, 0..32:+8 or 16..2048:x2, of integers "
+                                  "up to 9223372036854775807, and stand alone",
+                                  text, words[i]);
+    for (int32_t i = 0; i < param->num_values && all; i++)
+        all = param_read_integer(words[i], strlen(words[i]), &integers[i]);
+    param->kind = all ? KERF_TUNE_INTEGER : KERF_TUNE_CHOICE;
+    if (all) {
+        param->integers = integers;
+        return check_integers(text, integers, param->num_values, err);
+    }
+    param->texts = words;
+    return check_words(text, words, param->num_values, err);
+}
+
+/* ---- One parameter ----------------------------------------------------------------------------------------- */
+
+static int32_t write_texts(struct kerf_tune_param *param, struct arena *arena, struct kerf_error *err) {
+    const char **texts = arena_take(arena, (size_t)param->num_values, sizeof *texts);
+    for (int32_t i = 0; texts && i < param->num_values; i++)
+        if ((texts[i] = arena_printf(arena, "%" PRId64, param->integers[i])) == NULL) texts = NULL;
+    if (texts == NULL) return error_no_memory(err, "a space");
+    param->texts = texts;
+    return KERF_OK;
+}
+
+static int32_t fill_flag(const char *text, const char *word, struct arena *arena, struct kerf_tune_param *param,
+                         struct kerf_error *err) {
+    if (*word == 0)
+        return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a flag needs its words, as in map?=--no-mmap", text);
+    const char **texts = arena_take(arena, 2, sizeof *texts);
+    char *copy = arena_strdup(arena, word);
+    if (texts == NULL || copy == NULL) return error_no_memory(err, "a space");
+    texts[0] = "";
+    texts[1] = copy;
+    *param = (struct kerf_tune_param){param->name, KERF_TUNE_FLAG, 2, NULL, texts};
+    return KERF_OK;
+}
+
+int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param *ret_param, struct kerf_error *err) {
+    const char *equals = strchr(text, '=');
+    if (equals == NULL)
+        return kerf_error_set(err, KERF_ESYNTAX,
+                              "'%.200s' is no parameter; one is written batch=16..2048:x2 or kv=f16,q8_0", text);
+    size_t length = (size_t)(equals - text);
+    int is_flag = length > 0 && text[length - 1] == '?';
+    struct kerf_tune_param param = {.kind = KERF_TUNE_CHOICE};
+    struct range range;
+    length -= (size_t)is_flag;
+    if (!param_is_name(text, length))
+        return kerf_error_set(err, KERF_ESYNTAX,
+                              "'%.*s' is no name of a parameter; letters, digits, _ . - are, and a letter comes first",
+                              (int)(length < 200 ? length : 200), text);
+    if (length == 7 && memcmp(text, "setting", length) == 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "no parameter can be called 'setting', as {setting} in a command is all of them");
+    param.name = arena_printf(arena, "%.*s", (int)length, text);
+    if (param.name == NULL) return error_no_memory(err, "a space");
+    int32_t code = KERF_OK;
+    if (is_flag)
+        code = fill_flag(text, equals + 1, arena, &param, err);
+    else if (read_range(equals + 1, &range))
+        code = fill_range(text, &range, arena, &param, err);
+    else
+        code = fill_list(text, equals + 1, arena, &param, err);
+    if (code == KERF_OK && param.texts == NULL) code = write_texts(&param, arena, err);
+    if (code == KERF_OK) *ret_param = param;
+    return code;
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The posterior kept up to date: its leader, where a run is stopped, what is equivalent, and the answer. */
+#include "tune/posterior.h"
+
+#include <math.h>
+#include "tune/earlier.h"
+#include "tune/statistics.h"
+#include "tune/surface_update.h"
+
+enum { NOISE_AFTER = 24, RUNS_MAX = 12 };
+static const double DROP = 0.05;
+static const double CUT = 2.25;
+static const double SLOWED = 1.3; /* times as long as before: not noise */
+
+int posterior_is_empty(const struct kerf_tune_study *study) {
+    return history_informative(study) + study->num_earlier == 0;
+}
+
+void posterior_free(struct posterior *posterior) {
+    if (posterior == NULL) return;
+    posterior->draws = posterior_draws_free(posterior->draws);
+    posterior->model = surface_model_free(posterior->model);
+}
+
+/* Of the settings that were measured the one that the model has fastest, an active index; -1: none was. */
+static int32_t fastest_measured(const struct surface_model *model) {
+    int32_t fastest = -1;
+    double least = INFINITY, mean, sd;
+    for (int32_t i = 0; i < model->num_active; i++) {
+        if (model->study->tallies[model->active[i]].values == 0) continue;
+        surface_model_moments(model, i, &mean, &sd);
+        if (mean < least) least = mean, fastest = i;
+    }
+    return fastest;
+}
+
+static int32_t draw(const struct surface_model *model, struct posterior_draws **ret_draws, struct kerf_error *err) {
+    int32_t first = model->study->space->default_setting;
+    int32_t also[2] = {first >= 0 ? surface_model_find(model, first) : -1, fastest_measured(model)};
+    return posterior_draws_make(model, also, 2, ret_draws, err);
+}
+
+int32_t posterior_update(struct posterior *posterior, const struct kerf_tune_study *study, int32_t kind,
+                         struct kerf_error *err) {
+    int32_t told = history_informative(study);
+    if (posterior->draws && posterior->drawn == told && posterior->drawn_open == study->num_open &&
+        posterior->drawn_earlier == study->num_earlier)
+        return KERF_OK;
+    posterior->draws = posterior_draws_free(posterior->draws);
+    int32_t code = surface_update(study, kind, &posterior->model, err);
+    if (code == KERF_OK) code = draw(posterior->model, &posterior->draws, err);
+    posterior->drawn = told;
+    posterior->drawn_open = study->num_open;
+    posterior->drawn_earlier = study->num_earlier;
+    return code;
+}
+
+int32_t posterior_observed(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
+                           struct kerf_error *err) {
+    if (study->num_earlier == 0 || history_informative(study) == 0) return KERF_OK;
+    int32_t code = surface_update(study, kind, &posterior->model, err);
+    return code == KERF_OK ? earlier_check(study, kind, &posterior->model->changepoints, err) : code;
+}
+
+int32_t posterior_fantasize(const struct posterior *posterior, const int32_t *pending, int32_t num_pending,
+                            struct surface_model **ret_model, struct posterior_draws **ret_draws,
+                            struct kerf_error *err) {
+    struct surface_model *model = NULL;
+    int32_t code = surface_fantasize(posterior->model, pending, num_pending, &model, err);
+    if (code == KERF_OK) code = draw(model, ret_draws, err);
+    if (code == KERF_OK)
+        *ret_model = model;
+    else
+        surface_model_free(model);
+    return code;
+}
+
+static double mean_of(const struct posterior_draws *draws, int32_t i) {
+    double mean, sd;
+    surface_model_moments(draws->model, draws->at[i], &mean, &sd);
+    return mean;
+}
+
+static int leads(const struct posterior_draws *draws, int32_t i, int32_t before) {
+    if (before < 0 || draws->within[i] != draws->within[before])
+        return before < 0 || draws->within[i] > draws->within[before];
+    return mean_of(draws, i) < mean_of(draws, before);
+}
+
+int32_t posterior_leader(const struct posterior_draws *draws) {
+    int32_t leader = 0;
+    for (int32_t i = 1; i < draws->num; i++)
+        if (leads(draws, i, leader)) leader = i;
+    return leader;
+}
+
+/* An answer is a setting that was measured, however much better another is thought to be; where all runs were stopped,
+ * or were earlier studies', any that did not fail. */
+static int32_t measured_leader(const struct posterior_draws *draws) {
+    const struct kerf_tune_study *study = draws->model->study;
+    int32_t leader = -1, any = -1;
+    for (int32_t i = 0; i < draws->num; i++) {
+        const struct tally *tally = &study->tallies[posterior_draws_setting(draws, i)];
+        if (tally->values > 0 && leads(draws, i, leader)) leader = i;
+        if (tally->failed == 0 && leads(draws, i, any)) any = i;
+    }
+    return leader >= 0 ? leader : any;
+}
+
+/* How much longer than the model has it runs take now, on its scale: by what it thinks of the drift, or by the last
+ * run that ended, as a machine may slow down at once. 0 where that is no more than noise could be. */
+static double slowness_now(const struct posterior_draws *draws) {
+    const struct surface_model *model = draws->model;
+    const struct kerf_tune_study *study = model->study;
+    double drift = 0, mean, sd;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) drift += draws->drift[k] / SURFACE_DRAWS;
+    for (int32_t i = study->num_observations - 1; i >= 0; i--) {
+        const struct kerf_tune_observation *last = &study->observations[i];
+        int32_t active = surface_model_find(model, last->setting);
+        if (last->outcome != KERF_TUNE_VALUE || last->warmup || last->disturbed || active < 0) continue;
+        surface_model_moments(model, active, &mean, &sd);
+        drift = fmax(drift, scale_to(&model->scale, last->value) - mean);
+        break;
+    }
+    return drift > log(SLOWED) ? drift : 0;
+}
+
+double posterior_cut(const struct posterior_draws *draws) {
+    const struct kerf_tune_study *study = draws->model->study;
+    double least = INFINITY;
+    if (!study->question.is_time || study->num_values == 0) return INFINITY;
+    for (int32_t i = 0; i < draws->num; i++)
+        if (study->tallies[posterior_draws_setting(draws, i)].values > 0) least = fmin(least, mean_of(draws, i));
+    return least + log(CUT) + slowness_now(draws);
+}
+
+double posterior_limit(const struct posterior_draws *draws) {
+    double cut = posterior_cut(draws);
+    return isfinite(cut) ? scale_from(&draws->model->scale, cut) : 0;
+}
+
+/* To tell two settings so far apart takes about (2 s / share)^2 runs of each. */
+int posterior_hopeless(const struct posterior_draws *draws, double share, int32_t bound, double *ret_noise) {
+    const struct kerf_tune_study *study = draws->model->study;
+    *ret_noise = surface_model_noise(draws->model);
+    if (study->num_observations < NOISE_AFTER || !draws->model->scale.logarithmic) return 0;
+    double runs = 2 * *ret_noise / log1p(share);
+    return runs * runs > 2 * (double)bound;
+}
+
+/* ---- What is preferred -------------------------------------------------------------------------------------- */
+
+/*
+ * Whoever looks for the fastest setting has no reason to measure the slower ones well, so that what is known at the end
+ * of that does not tell which preferred setting would do as well. That is asked afterwards: the candidates are those that
+ * are preferred to the leader, in the order of the preference; candidate and leader are measured in turn until the
+ * candidate is within the margin of the best with the confidence asked, or is dropped: when that has become less
+ * probable than DROP, or after RUNS_MAX runs of the candidate which have not decided it.
+ */
+static int is_accepted(const struct posterior_draws *draws, int32_t i) {
+    const struct kerf_tune_study *study = draws->model->study;
+    return draws->within_margin[i] >= study->question.confidence &&
+           study->tallies[posterior_draws_setting(draws, i)].values > 0;
+}
+
+static int is_dropped(const struct posterior_draws *draws, int32_t i) {
+    const struct tally *tally = &draws->model->study->tallies[posterior_draws_setting(draws, i)];
+    return !is_accepted(draws, i) && (draws->within_margin[i] < DROP || tally->values + tally->censored >= RUNS_MAX);
+}
+
+static int is_before(const struct posterior_draws *draws, int32_t i, int32_t j) {
+    const struct kerf_tune_study *study = draws->model->study;
+    return preference_compare(&study->preference, study->space, posterior_draws_setting(draws, i),
+                              posterior_draws_setting(draws, j)) < 0;
+}
+
+int32_t posterior_candidate(const struct posterior_draws *draws, int32_t leader) {
+    int32_t candidate = -1;
+    for (int32_t i = 0; i < draws->num; i++)
+        if (is_before(draws, i, leader) && !is_dropped(draws, i) && (candidate < 0 || is_before(draws, i, candidate)))
+            candidate = i;
+    return candidate;
+}
+
+int32_t posterior_accepted(const struct posterior_draws *draws, int32_t leader) {
+    int32_t best = leader;
+    for (int32_t i = 0; i < draws->num; i++)
+        if (is_accepted(draws, i) && is_before(draws, i, best)) best = i;
+    return best;
+}
+
+/* ---- The answer -------------------------------------------------------------------------------------------- */
+
+/* The interval that holds the draws but for a tail on either side of (1 - confidence) / 2. Changes their order. */
+static void interval_of(const struct posterior_draws *draws, double *of, double *ret_low, double *ret_high) {
+    double tail = 0.5 * (1 - draws->model->study->question.confidence);
+    *ret_low = order_statistic(of, SURFACE_DRAWS, (int32_t)(tail * (SURFACE_DRAWS - 1)));
+    *ret_high = order_statistic(of, SURFACE_DRAWS, (int32_t)((1 - tail) * (SURFACE_DRAWS - 1)));
+}
+
+static void write_gain(const struct posterior_draws *draws, int32_t leader, struct kerf_tune_answer *answer) {
+    const struct kerf_tune_study *study = draws->model->study;
+    int32_t first = study->space->default_setting;
+    int32_t active = first >= 0 ? surface_model_find(draws->model, first) : -1;
+    int32_t at = active >= 0 ? posterior_draws_find(draws, active) : -1;
+    if (at < 0 || !draws->model->scale.logarithmic) return;
+    double gains[SURFACE_DRAWS], sum = 0, low, high;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) {
+        gains[k] = draws->y[(int64_t)at * SURFACE_DRAWS + k] - draws->y[(int64_t)leader * SURFACE_DRAWS + k];
+        sum += gains[k];
+    }
+    interval_of(draws, gains, &low, &high);
+    answer->default_gain = exp(sum / SURFACE_DRAWS);
+    answer->gain_interval[0] = exp(low);
+    answer->gain_interval[1] = exp(high);
+}
+
+/* What a run would take now: drift shifts all alike. */
+static double drift_now(const struct posterior_draws *draws) {
+    double sum = 0;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) sum += draws->drift[k];
+    return sum / SURFACE_DRAWS;
+}
+
+static void write_estimate(const struct surface_model *model, int32_t i, double reach, double drift,
+                           struct kerf_tune_estimate *of) {
+    double mean, sd;
+    surface_model_moments(model, i, &mean, &sd);
+    mean += drift;
+    double a = scale_from(&model->scale, mean - reach * sd), b = scale_from(&model->scale, mean + reach * sd);
+    of->mean = scale_from(&model->scale, mean);
+    of->interval[0] = fmin(a, b);
+    of->interval[1] = fmax(a, b);
+    of->probability_within = of->probability_within_margin = 0;
+}
+
+/* Of a setting that was drawn together with the drift: what the two share, as the level of a machine that drifts, is
+ * better known than each alone. */
+static void write_drawn(const struct posterior_draws *draws, int32_t i, struct kerf_tune_estimate *of) {
+    const struct scale *scale = &draws->model->scale;
+    double now[SURFACE_DRAWS], sum = 0, low, high;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) {
+        now[k] = draws->y[(int64_t)i * SURFACE_DRAWS + k] + draws->drift[k];
+        sum += now[k];
+    }
+    interval_of(draws, now, &low, &high);
+    double a = scale_from(scale, low), b = scale_from(scale, high);
+    of->mean = scale_from(scale, sum / SURFACE_DRAWS);
+    of->interval[0] = fmin(a, b);
+    of->interval[1] = fmax(a, b);
+    of->probability_within = draws->within[i];
+    of->probability_within_margin = draws->within_margin[i];
+}
+
+/* Student's t with the degrees of freedom that the variance of the noise is known with. */
+static double reach_of(const struct surface_model *model) {
+    double freedom = 0, confidence = model->study->question.confidence;
+    for (int32_t i = 0; i < model->num_points; i++) freedom += model->weights[i] * 2 * model->points[i].alpha;
+    return student_quantile(0.5 + 0.5 * confidence, freedom);
+}
+
+/* What always failed takes no time at all. */
+static void forget_failed(struct kerf_tune_estimate *of) {
+    if (of->status == KERF_TUNE_ALL_FAILED) of->mean = of->interval[0] = of->interval[1] = NAN;
+}
+
+int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
+                         struct kerf_tune_answer *answer, struct kerf_error *err) {
+    if (study->num_open == 0 || posterior_is_empty(study)) return KERF_OK;
+    int32_t code = posterior_update(posterior, study, kind, err);
+    if (code != KERF_OK) return code;
+    const struct posterior_draws *draws = posterior->draws;
+    const struct surface_model *model = posterior->model;
+    double reach = reach_of(model), drift = drift_now(draws);
+    for (int32_t i = 0; i < model->num_active; i++)
+        write_estimate(model, i, reach, drift, &study->estimates[model->active[i]]);
+    for (int32_t i = 0; i < draws->num; i++)
+        write_drawn(draws, i, &study->estimates[posterior_draws_setting(draws, i)]);
+    for (int32_t i = 0; i < model->num_active; i++) forget_failed(&study->estimates[model->active[i]]);
+    int32_t leader = measured_leader(draws);
+    if (leader < 0) return KERF_OK;
+    answer->looked_at = model->num_active;
+    answer->best = posterior_draws_setting(draws, leader);
+    answer->recommended =
+        posterior_draws_setting(draws, study->preference.num ? posterior_accepted(draws, leader) : leader);
+    if (isfinite(answer->noise)) answer->noise = surface_model_noise(model); /* of no repetition nothing is known */
+    answer->drift = surface_model_drift(model);
+    answer->default_gain = answer->gain_interval[0] = answer->gain_interval[1] = NAN;
+    write_gain(draws, leader, answer);
+    return KERF_OK;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * SURFACE_DRAWS samples from the mixture of Gaussian processes, of those settings whose mean is within REACH standard
+ * deviations of being the best or of being within the margin of it. The points of the mixture are taken by their
+ * weight, DRAW_POINTS of them at equal distances of the cumulated weight; each gives SURFACE_DRAWS / DRAW_POINTS draws: of the
+ * variance of the noise, by Wilson and Hilferty's cube root ("The Distribution of Chi-Square", 1931), and then of all
+ * settings by the Cholesky factor of their covariance.
+ *
+ * The normal numbers behind them depend on the study's seed alone and come in pairs of opposite sign. So probabilities
+ * change with what is known and not with the draw, and a study that stops at 95 % has not waited for a lucky one.
+ */
+#include "tune/posterior_draws.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "tune/cholesky.h"
+
+static const double REACH = 3.7;
+static_assert(SURFACE_DRAWS % (2 * DRAW_POINTS) == 0, "draws come in pairs at each point");
+enum { PER_POINT = SURFACE_DRAWS / DRAW_POINTS, PAIRS = PER_POINT / 2 };
+
+struct posterior_draws *posterior_draws_free(struct posterior_draws *draws) {
+    if (draws == NULL) return NULL;
+    arena_free(&draws->arena);
+    free(draws);
+    return NULL;
+}
+
+int32_t posterior_draws_setting(const struct posterior_draws *draws, int32_t i) {
+    assert(0 <= i && i < draws->num);
+    return draws->model->active[draws->at[i]];
+}
+
+int32_t posterior_draws_find(const struct posterior_draws *draws, int32_t active) {
+    for (int32_t i = 0; i < draws->num; i++)
+        if (draws->at[i] == active) return i;
+    return -1;
+}
+
+/* ---- Who may be the best ----------------------------------------------------------------------------------- */
+
+struct bound {
+    double low;
+    int32_t at;
+};
+
+static int by_low(const void *a, const void *b) {
+    const struct bound *x = a, *y = b;
+    if (x->low != y->low) return x->low < y->low ? -1 : 1;
+    return (x->at > y->at) - (x->at < y->at);
+}
+
+static int by_index(const void *a, const void *b) {
+    int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static void add(struct posterior_draws *draws, int32_t at) {
+    if (posterior_draws_find(draws, at) < 0) draws->at[draws->num++] = at;
+}
+
+static int choose(struct posterior_draws *draws, const int32_t *also, int32_t num_also) {
+    const struct surface_model *model = draws->model;
+    int32_t n = model->num_active, count = 0;
+    struct bound *bounds = arena_take(&draws->arena, (size_t)n, sizeof *bounds);
+    draws->at = arena_take(&draws->arena, (size_t)(n + num_also), sizeof *draws->at);
+    if (bounds == NULL || draws->at == NULL) return 0;
+    double least = INFINITY;
+    for (int32_t i = 0; i < n; i++) {
+        double mean, sd;
+        if (!history_is_open(model->study, model->active[i])) continue;
+        surface_model_moments(model, i, &mean, &sd);
+        bounds[count++] = (struct bound){mean - REACH * sd, i};
+        least = fmin(least, mean + REACH * sd);
+    }
+    qsort(bounds, (size_t)count, sizeof *bounds, by_low);
+    for (int32_t i = 0; i < num_also; i++)
+        if (also[i] >= 0 && history_is_open(model->study, model->active[also[i]])) add(draws, also[i]);
+    double reach = scale_within(&model->scale, least, model->study->question.margin);
+    for (int32_t i = 0; i < count && draws->num < DRAWN_MAX && bounds[i].low <= reach; i++) add(draws, bounds[i].at);
+    qsort(draws->at, (size_t)draws->num, sizeof *draws->at, by_index);
+    return 1;
+}
+
+/* ---- Drawing ----------------------------------------------------------------------------------------------- */
+
+/* The point of the mixture at a share of the cumulated weight. */
+static int32_t point_at(const struct surface_model *model, double share) {
+    double sum = 0;
+    int32_t last = 0;
+    for (int32_t i = 0; i < model->num_points; i++) {
+        if (model->weights[i] == 0) continue;
+        last = i;
+        if ((sum += model->weights[i]) > share) return i;
+    }
+    return last;
+}
+
+/* s^2 for a normal number z: beta over a gamma variable with alpha. */
+static double noise_variance(const struct gp *gp, double z) {
+    double freedom = 2 * gp->alpha, c = 2 / (9 * freedom), root = fmax(1 - c + z * sqrt(c), 0.05);
+    return 2 * gp->beta / (freedom * root * root * root);
+}
+
+/* Settings and the drift, in this order: their covariance in units of s^2, factored. */
+static void factor(const struct posterior_draws *draws, const struct gp *gp, double *ret_factor) {
+    const struct surface_model *model = draws->model;
+    int32_t num = draws->num, stride = cholesky_stride(num + 1);
+    for (int32_t i = 0; i <= num; i++) {
+        const double *row = gp->cov + (int64_t)(i < num ? draws->at[i] : model->num_active) * model->dims;
+        double *to = ret_factor + (int64_t)i * stride;
+        for (int32_t j = i; j < num; j++) to[j] = row[draws->at[j]];
+        to[num] = row[model->num_active];
+    }
+    cholesky(ret_factor, num + 1, 1e-12);
+}
+
+/* A run that was stopped rules values out, and the normal distribution that stands for what is left has some of them
+ * all the same. Draws that are below a floor are turned over at it, and all others follow as far as they are correlated
+ * (conditioning by kriging: Journel and Huijbregts, "Mining Geostatistics", 1978, VII.A). That is for a tail: a point
+ * that has its mean below takes that run for a spike, and would be turned upside down. */
+static void keep_to_floors(struct posterior_draws *draws, const struct gp *gp, int32_t from) {
+    const struct surface_model *model = draws->model;
+    for (int32_t i = 0; i < draws->num; i++) {
+        const double *row = gp->cov + (int64_t)draws->at[i] * model->dims;
+        double floor = model->floors[draws->at[i]], own = row[draws->at[i]];
+        if (gp->mean[draws->at[i]] < floor) continue;
+        for (int32_t k = from; k < from + PER_POINT; k++) {
+            double below = floor - draws->y[(int64_t)i * SURFACE_DRAWS + k];
+            if (!(below > 0) || own <= 0) continue;
+            for (int32_t j = 0; j < draws->num; j++)
+                draws->y[(int64_t)j * SURFACE_DRAWS + k] += 2 * below * row[draws->at[j]] / own;
+            draws->drift[k] += 2 * below * row[model->num_active] / own;
+        }
+    }
+}
+
+/* PER_POINT draws, pairs of opposite sign. columns [num + 2]: the normal numbers of all settings, of the drift, and of
+ * the noise's variance; work [num + 1][PAIRS] */
+static void draw_point(struct posterior_draws *draws, const struct gp *gp, int32_t from, const double *factored,
+                       const double *const *columns, double *work) {
+    int32_t num = draws->num;
+    double s[PER_POINT];
+    for (int32_t k = 0; k < PER_POINT; k++) {
+        double z = columns[num + 1][k / 2];
+        s[k] = sqrt(noise_variance(gp, k % 2 ? -z : z)) * (k % 2 ? -1 : 1);
+        draws->noise[from + k] = fabs(s[k]);
+    }
+    cholesky_times(factored, num + 1, columns, PAIRS, work);
+    for (int32_t i = 0; i <= num; i++) {
+        double *to = i < num ? draws->y + (int64_t)i * SURFACE_DRAWS + from : draws->drift + from;
+        double mean = gp->mean[i < num ? draws->at[i] : draws->model->num_active];
+        for (int32_t k = 0; k < PER_POINT; k++) to[k] = mean + s[k] * work[i * PAIRS + k / 2];
+    }
+    keep_to_floors(draws, gp, from);
+}
+
+/* The normal numbers of one unknown, [SURFACE_DRAWS / 2]: its own, whichever others are drawn with it. */
+static const double *normals_of(const struct surface_model *model, int32_t active) {
+    double **kept = &model->normals[active];
+    if (*kept != NULL) return *kept;
+    uint64_t which =
+        active < model->num_active ? (uint64_t)model->active[active] + 2 : (uint64_t)(active - model->num_active);
+    struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 0x9E3779B97F4A7C15 + which);
+    *kept = model->normals[model->num_active + 2] + (int64_t)active * (SURFACE_DRAWS / 2);
+    for (int32_t k = 0; k < SURFACE_DRAWS / 2; k++) (*kept)[k] = random_normal(&rng, 0, 1);
+    return *kept;
+}
+
+static int draw(struct posterior_draws *draws) {
+    const struct surface_model *model = draws->model;
+    struct arena *arena = &draws->arena;
+    size_t num = (size_t)draws->num, width = num + 2;
+    double *factored = arena_alloc(arena, (num + 1) * (size_t)cholesky_stride(draws->num + 1), sizeof *factored);
+    const double **columns = arena_take(arena, 2 * width, sizeof *columns);
+    double *work = arena_take(arena, width, PAIRS * sizeof *work);
+    draws->y = arena_take(arena, num + 1, SURFACE_DRAWS * sizeof *draws->y);
+    draws->drift = arena_take(arena, SURFACE_DRAWS, sizeof *draws->drift);
+    draws->noise = arena_take(arena, SURFACE_DRAWS, sizeof *draws->noise);
+    if (!factored || !columns || !work || !draws->y || !draws->drift || !draws->noise) return 0;
+    for (size_t i = 0; i < width; i++)
+        columns[i] = normals_of(model, i < num ? draws->at[i] : model->num_active + (int32_t)(i - num));
+    for (int32_t k = 0, before = -1; k < DRAW_POINTS; k++) {
+        int32_t point = point_at(model, (k + 0.5) / DRAW_POINTS);
+        for (size_t i = 0; i < width; i++) columns[width + i] = columns[i] + k * PAIRS;
+        if (point != before) factor(draws, &model->points[point], factored);
+        draw_point(draws, &model->points[point], k * PER_POINT, factored, columns + width, work);
+        before = point;
+    }
+    return 1;
+}
+
+/* ---- What they say ----------------------------------------------------------------------------------------- */
+
+/* Of the draws, those in which setting i is at most this. */
+static double share_below(const struct posterior_draws *draws, int32_t i, const double *most) {
+    const double *y = draws->y + (int64_t)i * SURFACE_DRAWS;
+    int32_t count = 0;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) count += y[k] <= most[k];
+    return (double)count / SURFACE_DRAWS;
+}
+
+static int judge(struct posterior_draws *draws) {
+    const struct surface_model *model = draws->model;
+    const struct kerf_tune_question *question = &model->study->question;
+    int32_t num = draws->num;
+    double most[SURFACE_DRAWS];
+    draws->best = arena_take(&draws->arena, SURFACE_DRAWS, sizeof *draws->best);
+    draws->within = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within);
+    draws->within_margin = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within_margin);
+    if (!draws->best || !draws->within || !draws->within_margin) return 0;
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) draws->best[k] = num ? draws->y[k] : 0;
+    for (int32_t i = 1; i < num; i++) {
+        const double *restrict y = draws->y + (int64_t)i * SURFACE_DRAWS;
+        for (int32_t k = 0; k < SURFACE_DRAWS; k++) draws->best[k] = y[k] < draws->best[k] ? y[k] : draws->best[k];
+    }
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) most[k] = scale_within(&model->scale, draws->best[k], question->within);
+    for (int32_t i = 0; i < num; i++) draws->within[i] = share_below(draws, i, most);
+    for (int32_t k = 0; k < SURFACE_DRAWS; k++) most[k] = scale_within(&model->scale, draws->best[k], question->margin);
+    for (int32_t i = 0; i < num; i++) draws->within_margin[i] = share_below(draws, i, most);
+    return 1;
+}
+
+int32_t posterior_draws_make(const struct surface_model *model, const int32_t *also, int32_t num_also,
+                             struct posterior_draws **ret_draws, struct kerf_error *err) {
+    struct posterior_draws *draws = calloc(1, sizeof *draws);
+    if (draws == NULL) return error_no_memory(err, "a study");
+    draws->model = model;
+    if (!choose(draws, also, num_also) || !draw(draws) || !judge(draws)) {
+        posterior_draws_free(draws);
+        return error_no_memory(err, "a study");
+    }
+    assert(draws->num <= DRAWN_MAX + num_also);
+    *ret_draws = draws;
+    return KERF_OK;
+}

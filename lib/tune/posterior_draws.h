@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Joint draws from the posterior of all settings that may be the best. */
+#ifndef KERF_TUNE_POSTERIOR_DRAWS_H
+#define KERF_TUNE_POSTERIOR_DRAWS_H
+
+#include "tune/surface_model.h"
+
+enum { DRAW_POINTS = 64, DRAWN_MAX = 96 };
+
+struct posterior_draws {
+    struct arena arena;
+    const struct surface_model *model;
+    int32_t num;    /* settings drawn; none of the others can be the best */
+    int32_t *at;    /* [num] indexes into the model's active settings */
+    double *y;      /* [num][SURFACE_DRAWS] */
+    double *drift;  /* [SURFACE_DRAWS] of the next run */
+    double *noise;  /* [SURFACE_DRAWS] its standard deviation */
+    double *best;   /* [SURFACE_DRAWS] least y */
+    double *within; /* [num] probability to be within the question's `within` of the best */
+    double *within_margin;
+};
+
+/* With `also` (active indexes, -1: none) drawn in any case. */
+int32_t posterior_draws_make(const struct surface_model *model, const int32_t *also, int32_t num_also,
+                             struct posterior_draws **ret_draws, struct kerf_error *err);
+struct posterior_draws *posterior_draws_free(struct posterior_draws *draws);
+
+int32_t posterior_draws_setting(const struct posterior_draws *draws, int32_t i);   /* the setting behind an index */
+int32_t posterior_draws_find(const struct posterior_draws *draws, int32_t active); /* -1: it was not drawn */
+
+#endif

@@ -1,0 +1,339 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Conditioning the model on observations, one after another. The points of the grid of hyperparameters are mixed by their
+ * evidence to the power of TRUST: no surface is a Gaussian process, and a posterior that takes the model at its word is
+ * too sure of its lengths (Gruenwald, "The Safe Bayesian", 2012). A point that takes a run that was stopped for a spike,
+ * where the mixture as a whole has judged that it was none (floors), has no weight. A point whose weight has fallen below
+ * e^-FORGET of the best's after FORGET_AFTER observations is no longer brought up to date.
+ *
+ * Whether there was a changepoint, and with which run the new level began, is what makes all observations most probable:
+ * the model with each of these starts, and with none, conditioned on all of them.
+ *
+ * An observation costs points * dims^2 operations.
+ */
+#include "tune/surface_update.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+
+enum { FORGET_AFTER = 8, STARTS_MAX = 64, FEW_POINTS = 24 };
+static const double FORGET = 20;
+static const double TRUST = 0.75;
+static const double ANEW = 1e9;       /* runs after which no drift is what it was */
+static const double SPIKE_OVER = 0.2; /* a run may be a spike when it is longer by this than expected */
+static const double DOUBT = 0.1;      /* a run that was stopped and is more probably a spike than this makes no floor */
+static const double FLOOR_SDS = 2;    /* of the noise and the drift together, that a floor stays below what was seen */
+
+/* ---- Learning ---------------------------------------------------------------------------------------------- */
+
+static double time_of(const struct kerf_tune_observation *o) { return 0.5 * (o->start_s + o->end_s); }
+
+static int denies_floors(const struct surface_model *model, int32_t point) {
+    const double *mean = model->points[point].mean;
+    for (int32_t i = 0; i < model->num_active; i++)
+        if (mean[i] < model->floors[i]) return 1;
+    return 0;
+}
+
+static int all_deny_floors(const struct surface_model *model) {
+    for (int32_t i = 0; i < model->num_points; i++)
+        if (model->points[i].log_evidence > -INFINITY && !denies_floors(model, i)) return 0;
+    return 1;
+}
+
+static void weigh(struct surface_model *model) {
+    double most = -INFINITY, sum = 0;
+    int all_deny = all_deny_floors(model);
+    for (int32_t i = 0; i < model->num_points; i++) {
+        model->weights[i] = all_deny || !denies_floors(model, i);
+        if (model->weights[i] > 0) most = fmax(most, model->points[i].log_evidence);
+    }
+    for (int32_t i = 0; i < model->num_points; i++) {
+        double below = most - model->points[i].log_evidence;
+        if (below >= FORGET && model->informative >= FORGET_AFTER)
+            model->weights[i] = 0, model->points[i].log_evidence = -INFINITY;
+        else if (model->weights[i] > 0)
+            model->weights[i] = exp(-TRUST * below);
+        sum += model->weights[i];
+    }
+    assert(sum > 0);
+    for (int32_t i = 0; i < model->num_points; i++) model->weights[i] /= sum;
+}
+
+/* Runs that drift has had since the last observation. */
+static double passed(struct surface_model *model, const struct kerf_tune_observation *o) {
+    if (model->run_s == 0) model->run_s = o->end_s > o->start_s ? o->end_s - o->start_s : -1;
+    if (model->run_s < 0) return 1;
+    double now = time_of(o), runs = (now - model->clock) / model->run_s;
+    model->clock = now;
+    return runs > 0 ? runs : 0;
+}
+
+/* The setting, the drift and the offsets that an observation is the sum of; the setting is -1 if it is not modelled. */
+static struct gp_datum datum_of(const struct surface_model *model, const struct kerf_tune_observation *o,
+                                int32_t earlier) {
+    int32_t n = model->num_active;
+    struct gp_datum datum = {.at = {surface_model_find(model, o->setting), n}, .num_at = 2};
+    datum.above = o->outcome == KERF_TUNE_CENSORED;
+    datum.y = scale_to(&model->scale, o->value);
+    datum.spike = model->scale.logarithmic ? SPIKE_OVER : INFINITY;
+    if (o->slot > 0 && o->slot < model->num_slots) datum.at[datum.num_at++] = n + o->slot;
+    if (earlier >= 0) datum.at[datum.num_at++] = n + model->num_slots + earlier;
+    return datum;
+}
+
+static void condition(struct surface_model *model, const struct gp_datum *datum, double runs) {
+    for (int32_t i = 0; i < model->num_points; i++) {
+        struct gp *gp = &model->points[i];
+        const struct hyperparameters *hyper = &model->hypers[i];
+        if (gp->log_evidence == -INFINITY) continue;
+        if (runs > 0)
+            gp_drift(gp, model->dims, model->num_active, exp(-runs / hyper->drift_runs), hyper->drift * hyper->drift);
+        if (model->informative == 0) gp_keep(gp, model->dims, model->num_active, model->dims - 1);
+        if (datum->at[0] >= 0) gp_condition(gp, model->dims, datum, model->work);
+    }
+}
+
+static void condition_on_earlier(struct surface_model *model) {
+    for (int32_t i = 0; i < model->setup.num_earlier; i++) {
+        const struct kerf_tune_observation *o = &model->setup.earlier[i];
+        int32_t from = surface_model_earlier_study(model, i);
+        int begins = i == 0 || surface_model_earlier_study(model, i - 1) != from;
+        if (!observation_is_informative(o)) continue;
+        double runs = passed(model, o);
+        struct gp_datum datum = datum_of(model, o, from);
+        condition(model, &datum, begins ? ANEW : runs);
+    }
+    if (model->setup.num_earlier) model->clock = -INFINITY;
+}
+
+/* What an observation came out as without the offset of its slot. */
+static double without_slot(const struct surface_model *model, const struct kerf_tune_observation *o) {
+    double offset = 0, sd;
+    if (o->slot > 0 && o->slot < model->num_slots)
+        surface_model_moments(model, model->num_active + o->slot, &offset, &sd);
+    return scale_to(&model->scale, o->value) - offset;
+}
+
+/* Looks at the observation `seen` before the model is conditioned on it. 1: there seems to be a changepoint. */
+static int seems_changed(struct surface_model *model, const struct kerf_tune_observation *o) {
+    int32_t at = surface_model_find(model, o->setting);
+    if (o->outcome != KERF_TUNE_VALUE || !model->scale.logarithmic || at < 0 || isnan(model->last[at].y)) return 0;
+    const struct last_run *last = &model->last[at];
+    double noise = fmin(last->noise, surface_model_noise(model));
+    struct changepoint_run run = {o->setting, o->slot, model->seen, last->index, without_slot(model, o),
+                                  last->y,    noise};
+    return changepoint_look(&model->changepoints, &run);
+}
+
+static void note_last(struct surface_model *model, const struct kerf_tune_observation *o) {
+    int32_t at = surface_model_find(model, o->setting);
+    if (o->outcome == KERF_TUNE_VALUE && at >= 0)
+        model->last[at] = (struct last_run){model->seen, without_slot(model, o), surface_model_noise(model)};
+}
+
+/* What a run that was stopped rules out, whatever the normal distribution that stands for it has below. 1: that is more
+ * than it was. */
+static int raise_floor(struct surface_model *model, const struct gp_datum *datum) {
+    double noise = surface_model_noise(model), floor = datum->y, unsure = noise * noise, spike = 0, mean, sd;
+    for (int32_t i = 0; i < model->num_points; i++)
+        if (model->weights[i] > 0) spike += model->weights[i] * model->points[i].spike;
+    if (!datum->above || datum->at[0] < 0 || spike > DOUBT) return 0;
+    for (int32_t k = 1; k < datum->num_at; k++) {
+        surface_model_moments(model, datum->at[k], &mean, &sd);
+        floor -= mean;
+        unsure += sd * sd;
+    }
+    floor -= FLOOR_SDS * sqrt(unsure);
+    if (!(floor > model->floors[datum->at[0]])) return 0;
+    model->floors[datum->at[0]] = floor;
+    return 1;
+}
+
+static void forget_last(struct surface_model *model) {
+    for (int32_t i = 0; i < model->num_active; i++) model->last[i].y = NAN;
+}
+
+/* Points are forgotten after each observation, so that it does not matter when the model is asked. 0: there seems to
+ * be a changepoint by `seen`. */
+static int condition_until(struct surface_model *model, int32_t num_observations) {
+    const struct kerf_tune_study *study = model->study;
+    for (; model->seen < num_observations; model->seen++) {
+        const struct kerf_tune_observation *o = &study->observations[model->seen];
+        int32_t level = changepoint_level(&model->changepoints, model->seen), newest = model->changepoints.num;
+        if (!observation_is_informative(o)) continue;
+        if (seems_changed(model, o)) return 0;
+        int begins = level > 0 && model->changepoints.starts[level - 1] == model->seen;
+        double runs = passed(model, o);
+        if (begins) forget_last(model);
+        struct gp_datum datum = datum_of(model, o, level < newest ? model->num_earlier_studies + level : -1);
+        condition(model, &datum, begins ? ANEW : runs);
+        model->informative++;
+        weigh(model);
+        if (raise_floor(model, &datum)) weigh(model);
+        note_last(model, o);
+    }
+    return 1;
+}
+
+/* A model that has seen the earlier studies and nothing else. */
+static int32_t make(const struct kerf_tune_study *study, const struct surface_setup *setup,
+                    struct surface_model **ret_model, struct kerf_error *err) {
+    int32_t code = surface_model_create(study, setup, ret_model, err);
+    if (code != KERF_OK) return code;
+    condition_on_earlier(*ret_model);
+    weigh(*ret_model);
+    return KERF_OK;
+}
+
+/* log of the probability of all that the model has seen, earlier studies too. */
+static double evidence_of(const struct surface_model *model) {
+    double most = -INFINITY, sum = 0;
+    for (int32_t i = 0; i < model->num_points; i++) most = fmax(most, model->points[i].log_evidence);
+    for (int32_t i = 0; i < model->num_points; i++) sum += exp(model->points[i].log_evidence - most);
+    return most + log(sum);
+}
+
+/* ---- Changepoints ------------------------------------------------------------------------------------------- */
+
+/* The evidence of all that was seen up to `model`'s present with these changepoints. */
+static int32_t evidence_with(const struct surface_model *model, const struct changepoints *changepoints,
+                             double *ret_evidence, struct kerf_error *err) {
+    struct surface_model *other;
+    struct surface_setup setup = model->setup;
+    setup.changepoints = *changepoints;
+    setup.max_points = FEW_POINTS;
+    int32_t code = make(model->study, &setup, &other, err);
+    if (code != KERF_OK) return code;
+    condition_until(other, model->seen + 1);
+    *ret_evidence = evidence_of(other);
+    surface_model_free(other);
+    return KERF_OK;
+}
+
+/* Whether both are values of one setting on one slot. */
+static int is_repeat(const struct kerf_tune_observation *a, const struct kerf_tune_observation *b) {
+    return observation_is_informative(a) && a->outcome == KERF_TUNE_VALUE && a->setting == b->setting &&
+           a->slot == b->slot;
+}
+
+/* Whether the level that is suspected cannot have begun with this run: a setting came out before it as it did after it.
+ */
+static int is_spanned(const struct surface_model *model, int32_t start) {
+    const struct kerf_tune_observation *of = model->study->observations;
+    for (int32_t i = start; i <= model->seen; i++) {
+        int32_t before = start - 1;
+        if (!is_repeat(&of[i], &of[i])) continue;
+        while (before >= 0 && !is_repeat(&of[before], &of[i])) before--;
+        if (before < 0) continue;
+        double change = scale_to(&model->scale, of[i].value) - scale_to(&model->scale, of[before].value);
+        if (fabs(change) < 0.5 * fabs(model->changepoints.off)) return 1;
+    }
+    return 0;
+}
+
+/* Whether there is a changepoint, as it seems, and with which run: what makes all that was seen most probable. */
+static int32_t judge_changepoint(const struct surface_model *model, struct changepoints *ret_changes,
+                                 struct kerf_error *err) {
+    struct changepoints changes = model->changepoints;
+    int32_t earliest = changes.earliest, latest = changes.latest;
+    double most, evidence;
+    changes.judged = model->seen + 1;
+    *ret_changes = changes;
+    int32_t code = evidence_with(model, &changes, &most, err);
+    if (earliest <= latest - STARTS_MAX) earliest = latest - STARTS_MAX + 1;
+    for (int32_t start = latest; start >= earliest && code == KERF_OK; start--) {
+        if (is_spanned(model, start)) continue;
+        changes.num = model->changepoints.num + 1;
+        changes.starts[changes.num - 1] = start;
+        code = evidence_with(model, &changes, &evidence, err);
+        if (code == KERF_OK && evidence > most) most = evidence, *ret_changes = changes;
+    }
+    return code;
+}
+
+/* ---- Keeping it up to date ---------------------------------------------------------------------------------- */
+
+/* Whether one more observation leaves the scale, the slots, the settings and the earlier studies as they are. */
+static int still_fits(const struct surface_model *model) {
+    const struct kerf_tune_study *study = model->study;
+    int32_t before = 0;
+    for (int32_t i = 0; i < model->seen; i++) before += observation_is_informative(&study->observations[i]);
+    if (before + study->num_earlier == 0) return 0;
+    if (model->generation != study->generation || model->setup.num_earlier != study->num_earlier) return 0;
+    for (int32_t i = model->seen; i < study->num_observations; i++) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (!observation_is_informative(o)) continue;
+        if (model->scale.logarithmic && o->value <= 0) return 0;
+        if (!model->has_unit && o->value != 0) return 0;
+        if (o->slot >= model->num_slots && o->slot < SURFACE_SLOTS_MAX) return 0;
+        if (surface_model_find(model, o->setting) < 0) return 0;
+    }
+    return 1;
+}
+
+int32_t surface_update(const struct kerf_tune_study *study, int32_t kind, struct surface_model **model,
+                       struct kerf_error *err) {
+    struct surface_setup setup = {kind, KERNEL_POINTS_MAX, {.num = 0}, study->earlier, study->num_earlier};
+    int32_t fits = *model && still_fits(*model), code = KERF_OK;
+    if (*model && (*model)->setup.num_earlier == study->num_earlier) setup.changepoints = (*model)->changepoints;
+    while (!fits || !condition_until(*model, study->num_observations)) {
+        if (fits) code = judge_changepoint(*model, &setup.changepoints, err);
+        *model = surface_model_free(*model);
+        if (code == KERF_OK) code = make(study, &setup, model, err);
+        if (code != KERF_OK) return code;
+        fits = 1;
+    }
+    assert((*model)->seen == study->num_observations);
+    return KERF_OK;
+}
+
+int32_t surface_fantasize(const struct surface_model *model, const int32_t *pending, int32_t num_pending,
+                          struct surface_model **ret_model, struct kerf_error *err) {
+    struct surface_model *copy = calloc(1, sizeof *copy);
+    size_t dims = (size_t)model->dims, points = (size_t)model->num_points;
+    if (copy == NULL) return error_no_memory(err, "a study");
+    *copy = *model;
+    copy->arena = (struct arena){0};
+    copy->points = arena_take(&copy->arena, points, sizeof *copy->points);
+    copy->work = arena_take(&copy->arena, dims, sizeof *copy->work);
+    double *mean = arena_take(&copy->arena, points, dims * sizeof *mean);
+    double *cov = arena_take(&copy->arena, points, dims * dims * sizeof *cov);
+    if (!copy->points || !copy->work || !mean || !cov) {
+        surface_model_free(copy);
+        return error_no_memory(err, "a study");
+    }
+    for (size_t i = 0; i < points; i++) {
+        copy->points[i] = model->points[i];
+        copy->points[i].mean = memcpy(mean + i * dims, model->points[i].mean, dims * sizeof *mean);
+        copy->points[i].cov = cov + i * dims * dims;
+        if (model->weights[i] == 0) continue;
+        memcpy(copy->points[i].cov, model->points[i].cov, dims * dims * sizeof *cov);
+        for (int32_t k = 0; k < num_pending; k++) {
+            struct gp_datum datum = {.at = {surface_model_find(model, pending[k]), model->num_active}, .num_at = 2};
+            if (datum.at[0] >= 0) gp_fantasize(&copy->points[i], model->dims, &datum, copy->work);
+        }
+    }
+    *ret_model = copy;
+    return KERF_OK;
+}
+
+int32_t surface_evidence(const struct kerf_tune_study *study, int32_t kind, const struct changepoints *changepoints,
+                         const struct kerf_tune_observation *earlier, int32_t num_earlier, double *ret_evidence,
+                         struct kerf_error *err) {
+    struct surface_setup setup = {kind, FEW_POINTS, *changepoints, earlier, num_earlier};
+    struct surface_model *model;
+    setup.changepoints.judged = study->num_observations; /* it is not asked here whether there are more */
+    int32_t code = make(study, &setup, &model, err);
+    if (code != KERF_OK) return code;
+    double before = evidence_of(model);
+    condition_until(model, study->num_observations);
+    *ret_evidence = evidence_of(model) - before;
+    if (!model->scale.logarithmic)
+        *ret_evidence -= study->num_values * log(model->scale.unit); /* of values, not of y */
+    surface_model_free(model);
+    return KERF_OK;
+}

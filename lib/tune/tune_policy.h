@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a policy is, one file of functions behind a table (tune_policies.c), and how it says what to do. */
+#ifndef KERF_TUNE_TUNE_POLICY_H
+#define KERF_TUNE_TUNE_POLICY_H
+
+#include "tune/history.h"
+
+struct tune_policy {
+    struct kerf_tune_policy about;
+
+    /* The bound on observations where the question has none. */
+    int32_t (*max_observations)(const struct kerf_tune_study *study);
+
+    /* Makes `state` and gives it back; NULL: it has none. */
+    int32_t (*begin)(struct kerf_tune_study *study, struct kerf_error *err);
+    void (*end)(struct kerf_tune_study *study);
+
+    /* After each observation; NULL: all is done in `next`. */
+    int32_t (*observed)(struct kerf_tune_study *study, struct kerf_error *err);
+
+    /* What to do next. Not called at the bound on observations, nor without an open setting. */
+    int32_t (*next)(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
+                    struct kerf_tune_decision *ret_decision, struct kerf_error *err);
+
+    /* Fills in what the policy's model knows: probabilities, means, intervals, best, recommended, gain, drift, noise.
+     * The plain statistics are there already. NULL: it has no model. */
+    int32_t (*estimate)(struct kerf_tune_study *study, struct kerf_tune_answer *answer, struct kerf_error *err);
+};
+
+extern const struct tune_policy tune_policy_kerf, tune_policy_race, tune_policy_exhaustive, tune_policy_random,
+    tune_policy_halving, tune_policy_best_bub, tune_policy_null;
+
+const struct tune_policy *tune_policy_find(const char *name); /* of NULL the default; NULL: there is none */
+
+/* For policies that end by themselves. */
+int32_t policy_unbounded(const struct kerf_tune_study *study);
+
+/* Says: measure this, or stop. */
+void policy_measure(struct kerf_tune_decision *ret_decision, int32_t setting, double limit, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void policy_stop(struct kerf_tune_decision *ret_decision, int32_t stop, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+enum { CHANCE_SIZE = 12 };
+/* "95.3 %" into a buffer for a reason; ">99.9 %" where draws tell no more. */
+const char *policy_chance(double probability, char buffer[CHANCE_SIZE]);
+
+/* Whether a setting is among those that are being measured, and how often it was tried, these included. */
+int policy_is_pending(int32_t setting, const int32_t *pending, int32_t num_pending);
+int32_t policy_tries(const struct kerf_tune_study *study, int32_t setting, const int32_t *pending, int32_t num_pending);
+
+#endif
