@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of llama.cpp on a model, by `kerf tune llama` or `kerf bub`, and which of it has no answer. */
+/* What `kerf tune llama` or `kerf bub` asks of llama.cpp on a model, and which of it has an answer. */
 #ifndef KERF_CLI_LLAMA_QUESTION_H
 #define KERF_CLI_LLAMA_QUESTION_H
 
+#include "base/option.h"
 #include "kerf/gguf.h"
+#include "kerf/tune.h"
 
 struct llama_question {
     const char *model;          /* a GGUF file */
@@ -33,5 +35,15 @@ int32_t llama_question_check(const struct llama_question *question, const struct
 
 /* That what conform_to_imatrix promises is what would be measured, by llama-bench or by the worker. */
 int32_t llama_question_check_imatrix(const struct llama_question *question, int is_bench, struct kerf_error *err);
+
+/* ---- Parameters and values ------------------------------------------------------------------------------------- */
+
+/* That each --param names one that there is. */
+int32_t llama_values_check_names(const struct string_list *params, struct kerf_error *err);
+
+/* That each value is one that llama.cpp takes, by llama-bench or by the worker. conform_to_imatrix: and that it leaves
+ * the matrix as it is. */
+int32_t llama_values_check(const struct kerf_tune_space *space, int is_bench, int conform_to_imatrix,
+                           struct kerf_error *err);
 
 #endif

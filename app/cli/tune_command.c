@@ -6,7 +6,6 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/llama_preset.h"
-#include "cli/tune_checks.h"
 #include "cli/tune_options.h"
 #include "cli/tune_run.h"
 

@@ -216,7 +216,7 @@ static void what_cannot_be_estimated(void **state) {
     refused(&gguf, &setting, "'f17' is not a type of KV cache");
     setting.kv_type_v = NULL;
     setting.gpu_layers = -3;
-    refused(&gguf, &setting, "gpu_layers is -1 or more");
+    refused(&gguf, &setting, "gpu_layers must be -1 or more");
     setting.gpu_layers = 0;
     layers[3].head_count = 0;
     refused(&gguf, &setting, "the model (llama) does not say its attention.head_count");
