@@ -4,7 +4,8 @@
 #include "cli/command.h"
 #include "cli/estimate_lines.h"
 #include "cli/output.h"
-#include "cli/plan_print.h"
+#include "cli/estimate_table.h"
+#include "cli/plan_flat.h"
 #include "cli/terminal.h"
 
 struct estimate_options {
@@ -29,7 +30,8 @@ static const struct option options[] = {
      .value = "PARTS",
      .help = "The layout: dp, tp1, tp2, pp, micro_batch, summa_blocks, scale_up.tp1, scale_up.tp2, scale_up.dp and "
              "scale_up.pp, "
-             "each as NAME=N, between commas. What is not named is 1 (summa_blocks: 0)."},
+             "each as NAME=N, between commas. What is not named is 1 (summa_blocks: 0); of the placements (scale_up.*) "
+             "that agree with those named, the fastest is taken. Rows of kerf plan's tables hold such text."},
     {.name = "gpus",
      .letter = 'n',
      .type = OPTION_INTEGER,
@@ -58,7 +60,7 @@ static const struct option options[] = {
      AT(strategy),
      .value = "NAME",
      .choices = "1d,summa,seqp",
-     .help = "How tensors are split (default: 1d)."},
+     .help = "How tensors are split (default: summa where the layout has summa_blocks, seqp where tp2 is above 1, else 1d)."},
     {.name = "attention",
      .type = OPTION_CHOICE,
      AT(attention),
@@ -152,11 +154,11 @@ static int32_t read_problem(const struct estimate_options *values, struct kerf_p
     if (code == KERF_OK) code = kerf_system_load(values->system, &problem->system, err);
     if (code == KERF_OK) code = cli_set(&problem->model, &problem->system, &values->sets, err);
     if (code == KERF_OK)
-        code = kerf_strategy_parse(values->strategy ? values->strategy : "1d", &problem->strategy, err);
-    if (code == KERF_OK)
         code = kerf_attention_parse(values->attention ? values->attention : "fused", &problem->attention, err);
     if (code == KERF_OK) code = kerf_layout_parse(values->layout, layout, err);
+    if (code == KERF_OK && values->strategy) code = kerf_strategy_parse(values->strategy, &problem->strategy, err);
     if (code != KERF_OK) return code;
+    if (!values->strategy) problem->strategy = kerf_layout_strategy(layout);
     if (values->scale_up_size) problem->system.scale_up.size = values->scale_up_size;
     problem->seq_length = values->seq_length ? values->seq_length : problem->model.max_position_embeddings;
     if (problem->seq_length == 0)
@@ -197,13 +199,13 @@ static int answer(const struct estimate_options *values) {
     if (code == KERF_OK) code = read_problem(values, &problem, &layout, &err);
     if (code == KERF_OK) code = find_format(values, &format, &err);
     if (code == KERF_OK) code = kerf_layout_estimate(cost_model, &problem, &layout, &estimate, &err);
-    if (code == KERF_OK) code = kerf_layout_estimate_layers(cost_model, &problem, &layout, layers, &num_layers, &err);
+    if (code == KERF_OK) code = kerf_layout_estimate_layers(cost_model, &problem, &estimate.layout, layers, &num_layers, &err);
     if (code != KERF_OK) return cli_fail(&err);
 
     struct kerf_text out = {0};
     int to_stdout = values->output == NULL || output_is_stdout(values->output);
-    struct print_style style = {values->cost_model, to_stdout ? terminal_columns() : 100,
-                                to_stdout && terminal_colour()};
+    int was_placed = kerf_layout_compare(&layout, &estimate.layout) != 0;
+    struct print_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
     if (strcmp(format, "json") == 0) {
         struct kerf_json json;
         kerf_json_begin(&json, &out);
@@ -216,7 +218,8 @@ static int answer(const struct estimate_options *values) {
     } else if (strcmp(format, "csv") == 0) {
         print_layers_csv(&out, layers, num_layers);
     } else {
-        print_estimate_table(&out, &problem, &estimate, layers, values->layers ? num_layers : 0, &style);
+        print_estimate_table(&out, &problem, &estimate, was_placed, layers, values->layers ? num_layers : 0,
+                             values->cost_model, &style);
     }
     code = output_file(values->output ? values->output : "-", &out, &err);
     kerf_text_free(&out);

@@ -42,7 +42,7 @@ static int32_t answer_request(struct stream *stream, const char *line, size_t le
                                     &cost_model, err);
     if (code == KERF_OK) code = kerf_layout_estimate(cost_model, &request.problem, &request.layout, &estimate, err);
     if (code == KERF_OK && request.layers)
-        code = kerf_layout_estimate_layers(cost_model, &request.problem, &request.layout, layers, &num_layers, err);
+        code = kerf_layout_estimate_layers(cost_model, &request.problem, &estimate.layout, layers, &num_layers, err);
     if (code != KERF_OK) return code;
     struct kerf_json json;
     kerf_json_begin(&json, &stream->out);

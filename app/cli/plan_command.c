@@ -6,7 +6,9 @@
 #include <string.h>
 #include "cli/command.h"
 #include "cli/interrupt.h"
-#include "cli/plan_print.h"
+#include "cli/plan_flat.h"
+#include "cli/plan_picture.h"
+#include "cli/plan_table.h"
 #include "cli/ranges.h"
 #include "cli/render.h"
 #include "cli/terminal.h"
@@ -245,27 +247,22 @@ static const struct render_format formats[] = {
     {.name = NULL},
 };
 
-struct answer {
-    const struct kerf_plan *plan;
-    const char *cost_model;
-};
-
 static int32_t write_answer(void *context, struct kerf_text *out, const struct render_format *format,
                             const struct render_style *style, struct kerf_error *err) {
-    const struct answer *answer = context;
-    const struct print_style print = {answer->cost_model, style->columns, style->colour};
+    const struct kerf_plan *plan = *(const struct kerf_plan *const *)context;
+    const struct print_style print = {style->columns, style->colour};
     struct kerf_json json;
-    if (format->is_picture) return print_plan_picture(out, answer->plan, format->picture, &print, err);
+    if (format->is_picture) return print_plan_picture(out, plan, format->picture, err);
     if (strcmp(format->name, "json") == 0) {
         kerf_json_begin(&json, out);
-        kerf_plan_json(&json, answer->plan);
+        kerf_plan_json(&json, plan);
         kerf_text_add(out, "\n");
     } else if (strcmp(format->name, "csv") == 0) {
-        print_plan_csv(out, answer->plan);
+        print_plan_csv(out, plan);
     } else if (strcmp(format->name, "markdown") == 0) {
-        print_plan_markdown(out, answer->plan, &print);
+        print_plan_markdown(out, plan);
     } else {
-        print_plan_table(out, answer->plan, &print);
+        print_plan_table(out, plan, &print);
     }
     return KERF_OK;
 }
@@ -276,8 +273,7 @@ static int answer(const struct plan_options *values) {
     const struct kerf_cost_model *cost_model = NULL;
     struct kerf_plan *plan = NULL;
     struct terminal_progress progress = {.what = "searching"};
-    struct answer answer = {.cost_model = values->cost_model};
-    const struct render render = {formats, values->format, &values->outputs, write_answer, &answer};
+    const struct render render = {formats, values->format, &values->outputs, write_answer, &plan};
     int status;
     int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
     if (code == KERF_OK) code = read_question(values, &question, &err);
@@ -289,7 +285,6 @@ static int answer(const struct plan_options *values) {
         code = kerf_plan_search(question.problems, question.num_problems, &search, &plan, &err);
         terminal_progress_end(&progress);
     }
-    answer.plan = plan;
     if (code == KERF_OK) code = render_all(&render, &err);
     if (code != KERF_OK)
         status = cli_fail(&err);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Plans as rows: CSV for programs and spreadsheets, Markdown for reports. */
-#include <string.h>
-#include "cli/flat_cells.h"
-#include "cli/plan_print.h"
+#include "cli/plan_flat.h"
 
-static void number(struct kerf_text *out, double value) {
-    kerf_text_add(out, ",");
-    kerf_text_number(out, value);
-}
+#include "cli/flat_cells.h"
+#include "cli/plan_words.h"
 
 static void integer(struct kerf_text *out, int64_t value) { kerf_text_printf(out, ",%lld", (long long)value); }
 
@@ -16,9 +12,6 @@ static void csv_row(struct kerf_text *out, const struct kerf_search *search, con
                     int32_t rank) {
     const struct kerf_problem *problem = &search->problem;
     const struct kerf_layout *layout = &estimate->layout;
-    double seconds[TIME_PARTS], bytes[MEMORY_PARTS];
-    time_parts(estimate, seconds);
-    memory_parts(estimate, bytes);
     csv_text(out, problem->model.name);
     kerf_text_add(out, ",");
     csv_text(out, problem->system.name);
@@ -31,30 +24,54 @@ static void csv_row(struct kerf_text *out, const struct kerf_search *search, con
         integer(out, rank);
     else
         kerf_text_add(out, ",");
-    number(out, estimate->throughput);
-    number(out, estimate->step_time_s);
-    number(out, estimate->memory_bytes);
+    csv_number(out, estimate->throughput);
+    csv_number(out, estimate->step_time_s);
+    csv_number(out, estimate->memory_bytes);
     integer(out, estimate->fits);
     const int64_t parts[] = {layout->dp,          layout->tp1,          layout->tp2,          layout->pp,
                              layout->micro_batch, layout->summa_blocks, layout->scale_up.tp1, layout->scale_up.tp2,
                              layout->scale_up.dp, layout->scale_up.pp};
     for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) integer(out, parts[k]);
-    for (int k = 0; k < TIME_PARTS; k++) number(out, seconds[k]);
-    for (int k = 0; k < MEMORY_PARTS; k++) number(out, bytes[k]);
-    number(out, estimate->flops_per_gpu);
+    for (int32_t k = 0; k < estimate->time_s.count; k++) csv_number(out, estimate->time_s.of[k].value);
+    for (int32_t k = 0; k < estimate->memory.count; k++) csv_number(out, estimate->memory.of[k].value);
+    csv_number(out, estimate->flops_per_gpu);
     if (search->least_gpus)
         integer(out, search->least_gpus);
     else
         kerf_text_add(out, ",");
+    kerf_text_printf(out, ",%s", search->cost_model);
+    csv_number(out, problem->system.memory_capacity_bytes);
+    struct kerf_text words = {0};
+    kerf_problem_set_text(&words, &problem->model, &problem->system);
+    kerf_text_add(out, ",");
+    csv_text(out, words.data ? words.data : "");
+    kerf_text_clear(&words);
+    kerf_layout_text(&words, problem, layout);
+    kerf_text_add(out, ",");
+    csv_text(out, words.data ? words.data : "");
+    kerf_text_free(&words);
     kerf_text_add(out, "\n");
 }
 
+/* The columns of the parts are those of the cost model, which all searches share. */
+static void part_titles(struct kerf_text *out, const struct kerf_parts *parts, const char *ending) {
+    for (int32_t i = 0; i < parts->count; i++) kerf_text_printf(out, ",%s_%s", parts->of[i].name, ending);
+}
+
+static const struct kerf_estimate *any_estimate(const struct kerf_plan *plan) {
+    for (size_t i = 0; i < plan->num_searches; i++)
+        if (plan->searches[i].num_plans || plan->searches[i].nearest)
+            return plan->searches[i].num_plans ? plan->searches[i].plans : plan->searches[i].nearest;
+    return NULL;
+}
+
 void print_plan_csv(struct kerf_text *out, const struct kerf_plan *plan) {
-    kerf_text_add(
-        out, "model,system,scale_up_size,strategy,gpus,global_batch,seq_length,candidates,feasible,rank,throughput,"
-             "step_time_s,memory_bytes,fits,dp,tp1,tp2,pp,micro_batch,summa_blocks,scale_up_tp1,scale_up_tp2,"
-             "scale_up_dp,scale_up_pp,compute_s,memory_s,tp_comm_s,dp_comm_s,pp_comm_s,bubble_s,weights_bytes,"
-             "gradients_bytes,optimizer_bytes,activations_bytes,flops_per_gpu,least_gpus\n");
+    const struct kerf_estimate *any = any_estimate(plan);
+    kerf_text_add(out, "model,system,scale_up_size,strategy,gpus,global_batch,seq_length,candidates,feasible,rank,"
+                       "throughput,step_time_s,memory_bytes,fits,dp,tp1,tp2,pp,micro_batch,summa_blocks,scale_up_tp1,"
+                       "scale_up_tp2,scale_up_dp,scale_up_pp");
+    if (any) part_titles(out, &any->time_s, "s"), part_titles(out, &any->memory, "bytes");
+    kerf_text_add(out, ",flops_per_gpu,least_gpus,cost_model,memory_capacity_bytes,set,layout\n");
     for (size_t i = 0; i < plan->num_searches; i++) {
         const struct kerf_search *search = &plan->searches[i];
         for (int32_t p = 0; p < search->num_plans; p++) csv_row(out, search, &search->plans[p], p + 1);
@@ -62,55 +79,50 @@ void print_plan_csv(struct kerf_text *out, const struct kerf_plan *plan) {
     }
 }
 
-void print_plan_markdown(struct kerf_text *out, const struct kerf_plan *plan, const struct print_style *style) {
+static void markdown_rows(struct kerf_text *out, const struct kerf_search *search) {
+    struct part_list parts;
+    words_time_parts(&search->plans[0], &parts);
+    kerf_text_add(out, "\n| rank | layout | step | samples/s | memory |");
+    for (int32_t k = 0; k < parts.count; k++) kerf_text_printf(out, " %s |", parts.names[k]);
+    kerf_text_add(out, "\n|---:|---|---:|---:|---:|");
+    kerf_text_repeat(out, "---:|", parts.count);
+    kerf_text_add(out, "\n");
+    for (int32_t p = 0; p < search->num_plans; p++) {
+        const struct kerf_estimate *estimate = &search->plans[p];
+        words_time_parts(estimate, &parts);
+        kerf_text_printf(out, "| %d | ", p + 1);
+        kerf_layout_text(out, &search->problem, &estimate->layout);
+        kerf_text_add(out, " | ");
+        kerf_text_seconds(out, estimate->step_time_s);
+        kerf_text_printf(out, " | %.4g | ", estimate->throughput);
+        kerf_text_bytes(out, estimate->memory_bytes);
+        kerf_text_add(out, " |");
+        for (int32_t k = 0; k < parts.count; k++)
+            kerf_text_printf(out, " %.1f %% |", 100 * parts.values[k] / estimate->step_time_s);
+        kerf_text_add(out, "\n");
+    }
+}
+
+void print_plan_markdown(struct kerf_text *out, const struct kerf_plan *plan) {
     for (size_t i = 0; i < plan->num_searches; i++) {
         const struct kerf_search *search = &plan->searches[i];
         kerf_text_printf(out, "%s### ", i ? "\n" : "");
         words_problem(out, &search->problem);
         kerf_text_add(out, "\n\n");
+        words_dimensions(out, &search->problem);
+        kerf_text_add(out, ". ");
         kerf_text_count(out, search->candidates);
         kerf_text_add(out, " layouts considered, ");
         kerf_text_count(out, search->feasible);
         kerf_text_printf(out, " fit%s (cost model: %s).\n", search->complete ? "" : " before the interruption",
-                         style->cost_model);
-        if (search->nearest) {
-            kerf_text_add(out, "\nNothing fits: the least memory that any layout needs is ");
-            kerf_text_bytes(out, search->nearest->memory_bytes);
-            kerf_text_add(out, " (");
-            words_layout_short(out, &search->problem, &search->nearest->layout);
-            kerf_text_add(out, ").");
-        }
-        if (search->least_gpus) {
-            kerf_text_add(out, search->nearest ? " Something fits on " : "\nSomething fits on ");
-            kerf_text_count(out, search->least_gpus);
-            kerf_text_add(out, " accelerators.");
-        }
-        if (search->num_plans == 0) {
-            kerf_text_add(out, search->nearest || search->least_gpus ? "\n" : "");
+                         search->cost_model);
+        if (search->num_plans) {
+            markdown_rows(out, search);
             continue;
         }
-        kerf_text_add(out, "\n| rank | layout | in a domain | step | samples/s | memory |");
-        for (int k = 0; k < TIME_PARTS; k++) kerf_text_printf(out, " %s |", time_part_names[k]);
-        kerf_text_add(out, "\n|---:|---|---|---:|---:|---:|");
-        kerf_text_repeat(out, "---:|", TIME_PARTS);
         kerf_text_add(out, "\n");
-        for (int32_t p = 0; p < search->num_plans; p++) {
-            const struct kerf_estimate *estimate = &search->plans[p];
-            double seconds[TIME_PARTS];
-            time_parts(estimate, seconds);
-            kerf_text_printf(out, "| %d | ", p + 1);
-            words_layout_short(out, &search->problem, &estimate->layout);
-            kerf_text_add(out, " | ");
-            words_placement_short(out, &search->problem, &estimate->layout);
-            kerf_text_add(out, " | ");
-            kerf_text_seconds(out, estimate->step_time_s);
-            kerf_text_printf(out, " | %.4g | ", estimate->throughput);
-            kerf_text_bytes(out, estimate->memory_bytes);
-            kerf_text_add(out, " |");
-            for (int k = 0; k < TIME_PARTS; k++)
-                kerf_text_printf(out, " %.1f %% |", 100 * seconds[k] / estimate->step_time_s);
-            kerf_text_add(out, "\n");
-        }
+        words_no_answer(out, search);
+        kerf_text_add(out, "\n");
     }
 }
 
@@ -125,7 +137,7 @@ void print_layers_csv(struct kerf_text *out, const struct kerf_layer *layers, in
                                  layer->t_fwd_comp_s,     layer->t_fwd_mem_s, layer->t_fwd_comm_s,
                                  layer->t_bwd_comp_s,     layer->t_bwd_mem_s, layer->t_bwd_comm_s};
         kerf_text_printf(out, "%s,%s", layer->module == KERF_MODULE_MLP ? "mlp" : "sa", layer->name);
-        for (size_t k = 0; k < sizeof values / sizeof *values; k++) number(out, values[k]);
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) csv_number(out, values[k]);
         kerf_text_add(out, "\n");
     }
 }

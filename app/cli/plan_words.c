@@ -1,23 +1,70 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/plan_words.h"
+
 #include <math.h>
 #include <string.h>
-#include "cli/plan_print.h"
 
-const char *const time_part_names[TIME_PARTS] = {"compute",          "exposed memory",   "TP communication",
-                                                 "DP communication", "PP communication", "bubble"};
-const char *const memory_part_names[MEMORY_PARTS] = {"weights", "gradients", "optimizer", "activations"};
+/* ---- Parts ------------------------------------------------------------------------------------------------- */
 
-void time_parts(const struct kerf_estimate *estimate, double ret_seconds[TIME_PARTS]) {
-    const struct kerf_time_parts *time = &estimate->time_s;
-    const double parts[TIME_PARTS] = {time->compute, time->memory,  time->tp_comm,
-                                      time->dp_comm, time->pp_comm, time->bubble};
-    for (int i = 0; i < TIME_PARTS; i++) ret_seconds[i] = parts[i];
+/* The names of the JSON in words, for a chart and for a cell of a table. What is not here is told by its own name. */
+static const struct {
+    const char *key, *words, *brief;
+} part_words[] = {
+    {"memory", "exposed memory", "exposed memory"},
+    {"tp_comm", "TP communication", "TP comm"},
+    {"dp_comm", "DP communication", "DP comm"},
+    {"pp_comm", "PP communication", "PP comm"},
+};
+
+static const char *name_of(const char *key, int brief) {
+    for (size_t i = 0; i < sizeof part_words / sizeof *part_words; i++)
+        if (strcmp(part_words[i].key, key) == 0) return brief ? part_words[i].brief : part_words[i].words;
+    return key;
 }
 
-void memory_parts(const struct kerf_estimate *estimate, double ret_bytes[MEMORY_PARTS]) {
-    const struct kerf_memory_parts *memory = &estimate->memory;
-    const double parts[MEMORY_PARTS] = {memory->weights, memory->gradients, memory->optimizer, memory->activations};
-    for (int i = 0; i < MEMORY_PARTS; i++) ret_bytes[i] = parts[i];
+static void list_parts(const struct kerf_parts *parts, struct part_list *ret_parts) {
+    ret_parts->count = parts->count;
+    for (int32_t i = 0; i < parts->count; i++) {
+        ret_parts->names[i] = name_of(parts->of[i].name, 0);
+        ret_parts->values[i] = parts->of[i].value;
+    }
+}
+
+void words_time_parts(const struct kerf_estimate *estimate, struct part_list *ret_parts) {
+    list_parts(&estimate->time_s, ret_parts);
+}
+
+void words_memory_parts(const struct kerf_estimate *estimate, struct part_list *ret_parts) {
+    list_parts(&estimate->memory, ret_parts);
+}
+
+/* ---- Problems ---------------------------------------------------------------------------------------------- */
+
+/* "1 layer", "2 layers", "2 micro-batches" */
+static void plural(struct kerf_text *out, int64_t count, const char *noun) {
+    kerf_text_count(out, count);
+    kerf_text_printf(out, " %s%s", noun, count == 1 ? "" : noun[strlen(noun) - 1] == 'h' ? "es" : "s");
+}
+
+void words_model(struct kerf_text *out, const struct kerf_model *model) {
+    plural(out, model->num_hidden_layers, "layer");
+    kerf_text_add(out, ", hidden size ");
+    kerf_text_count(out, model->hidden_size);
+    kerf_text_add(out, ", feed-forward ");
+    kerf_text_count(out, model->intermediate_size);
+    kerf_text_add(out, ", ");
+    plural(out, model->num_attention_heads, "head");
+}
+
+void words_dimensions(struct kerf_text *out, const struct kerf_problem *problem) {
+    words_model(out, &problem->model);
+    kerf_text_add(out, "; ");
+    kerf_text_bytes(out, problem->system.memory_capacity_bytes);
+    kerf_text_add(out, " on each accelerator");
+    if (problem->model.overridden || problem->system.overridden) {
+        kerf_text_add(out, "; set: ");
+        kerf_problem_set_text(out, &problem->model, &problem->system);
+    }
 }
 
 void words_problem(struct kerf_text *out, const struct kerf_problem *problem) {
@@ -32,12 +79,6 @@ void words_problem(struct kerf_text *out, const struct kerf_problem *problem) {
     kerf_text_printf(out, " token%s", problem->seq_length == 1 ? "" : "s");
     if (problem->attention != KERF_ATTENTION_FUSED)
         kerf_text_printf(out, ", attention %s", kerf_attention_name(problem->attention));
-}
-
-/* "1 layer", "2 layers", "2 micro-batches" */
-static void plural(struct kerf_text *out, int64_t count, const char *noun) {
-    kerf_text_count(out, count);
-    kerf_text_printf(out, " %s%s", noun, count == 1 ? "" : noun[strlen(noun) - 1] == 'h' ? "es" : "s");
 }
 
 /* "2-way X" for every kind that is more than one. */
@@ -114,22 +155,111 @@ void words_rate(struct kerf_text *out, double per_second) {
 
 void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const struct kerf_estimate *other,
                  int32_t most) {
-    static const char *const names[TIME_PARTS] = {"compute", "exposed memory", "TP comm",
-                                                  "DP comm", "PP comm",        "bubble"};
-    double a[TIME_PARTS], b[TIME_PARTS];
-    time_parts(best, a);
-    time_parts(other, b);
-    for (int32_t told = 0; told < most; told++) { /* the part that differs most, then the next */
-        int largest = 0;
-        for (int i = 1; i < TIME_PARTS; i++)
-            if (fabs(b[i] - a[i]) > fabs(b[largest] - a[largest])) largest = i;
-        double more = b[largest] - a[largest];
-        if (!(fabs(more) >= 5e-4 * best->step_time_s)) {
+    double left[KERF_PARTS_MAX]; /* by how much the other is slower, in the parts that are not told yet */
+    int32_t count = best->time_s.count;
+    for (int32_t i = 0; i < count; i++) left[i] = other->time_s.of[i].value - best->time_s.of[i].value;
+    for (int32_t told = 0; told < most; told++) {
+        int32_t largest = 0;
+        for (int32_t i = 1; i < count; i++)
+            if (fabs(left[i]) > fabs(left[largest])) largest = i;
+        if (!(fabs(left[largest]) >= 5e-4 * best->step_time_s)) {
             if (told == 0) kerf_text_add(out, "as fast");
             return;
         }
-        kerf_text_printf(out, "%s%s %s", told ? ", " : "", names[largest], more < 0 ? "-" : "+");
-        kerf_text_seconds(out, fabs(more));
-        b[largest] = a[largest];
+        kerf_text_printf(out, "%s%s %s", told ? ", " : "", name_of(best->time_s.of[largest].name, 1),
+                         left[largest] < 0 ? "-" : "+");
+        kerf_text_seconds(out, fabs(left[largest]));
+        left[largest] = 0;
     }
+}
+
+/* ---- No answer --------------------------------------------------------------------------------------------- */
+
+static void numbers_that_work(struct kerf_text *out, const int64_t gpus[2]) {
+    kerf_text_add(out, ". ");
+    if (gpus[0]) kerf_text_count(out, gpus[0]);
+    if (gpus[0] && gpus[1]) kerf_text_add(out, " and ");
+    if (gpus[1]) kerf_text_count(out, gpus[1]);
+    kerf_text_printf(out, " accelerators %s.", gpus[0] && gpus[1] ? "work" : "would work");
+}
+
+void words_no_answer(struct kerf_text *out, const struct kerf_search *search) {
+    const struct kerf_problem *problem = &search->problem;
+    if (!search->complete) {
+        kerf_text_add(out, search->candidates ? "Nothing that was considered before the interruption fits."
+                                              : "Interrupted before any layout was considered.");
+        return;
+    }
+    if (search->reason) {
+        kerf_text_printf(out, "No layout. %s", search->reason);
+        if (search->gpus_that_work[0] || search->gpus_that_work[1])
+            numbers_that_work(out, search->gpus_that_work);
+        else
+            kerf_text_add(out, ".");
+        return;
+    }
+    kerf_text_add(out, "Nothing fits. ");
+    if (search->nearest) {
+        kerf_text_add(out, "The least memory that any layout needs is ");
+        kerf_text_bytes(out, search->nearest->memory_bytes);
+        kerf_text_add(out, ", ");
+        kerf_text_bytes(out, search->nearest->memory_bytes - problem->system.memory_capacity_bytes);
+        kerf_text_add(out, " more than there is. ");
+    }
+    if (search->least_gpus) {
+        kerf_text_add(out, "Doubling from here, ");
+        kerf_text_count(out, search->least_gpus);
+        kerf_text_add(out, " accelerators are the fewest on which something fits.");
+    } else if (problem->gpus * 2 <= KERF_LEAST_GPUS_MAX) {
+        kerf_text_add(out, "Doubling the accelerators does not help, up to ");
+        kerf_text_count(out, KERF_LEAST_GPUS_MAX);
+        kerf_text_add(out, " of them.");
+    }
+}
+
+/* ---- Several searches -------------------------------------------------------------------------------------- */
+
+int plan_same_series(const struct kerf_problem *a, const struct kerf_problem *b) {
+    return kerf_model_equal(&a->model, &b->model) && kerf_system_equal(&a->system, &b->system) &&
+           a->system.scale_up.size == b->system.scale_up.size && a->strategy == b->strategy &&
+           a->seq_length == b->seq_length;
+}
+
+struct variety plan_variety(const struct kerf_plan *plan) {
+    struct variety varies = {0};
+    const struct kerf_problem *first = &plan->searches[0].problem;
+    for (size_t i = 1; i < plan->num_searches; i++) {
+        const struct kerf_problem *one = &plan->searches[i].problem;
+        varies.model |= !kerf_model_equal(&one->model, &first->model);
+        varies.system |= !kerf_system_equal(&one->system, &first->system);
+        varies.domain |= one->system.scale_up.size != first->system.scale_up.size;
+        varies.strategy |= one->strategy != first->strategy;
+        varies.gpus |= one->gpus != first->gpus;
+        varies.seq_length |= one->seq_length != first->seq_length;
+    }
+    return varies;
+}
+
+void words_model_name(struct kerf_text *out, const struct kerf_plan *plan, const struct kerf_model *model) {
+    int has_namesake = 0;
+    for (size_t i = 0; i < plan->num_searches; i++) {
+        const struct kerf_model *other = &plan->searches[i].problem.model;
+        has_namesake |= strcmp(other->name, model->name) == 0 && !kerf_model_equal(other, model);
+    }
+    kerf_text_add(out, model->name);
+    if (!has_namesake) return;
+    kerf_text_printf(out, " (%lld x %lld)", (long long)model->num_hidden_layers, (long long)model->hidden_size);
+}
+
+void words_system_name(struct kerf_text *out, const struct kerf_plan *plan, const struct kerf_system *system) {
+    int has_namesake = 0;
+    for (size_t i = 0; i < plan->num_searches; i++) {
+        const struct kerf_system *other = &plan->searches[i].problem.system;
+        has_namesake |= strcmp(other->name, system->name) == 0 && !kerf_system_equal(other, system);
+    }
+    kerf_text_add(out, system->name);
+    if (!has_namesake) return;
+    kerf_text_printf(out, " (%.4g TFLOP/s, ", system->matrix_flops_per_s / 1e12);
+    kerf_text_bytes(out, system->memory_capacity_bytes);
+    kerf_text_add(out, ")");
 }

@@ -121,6 +121,9 @@ struct kerf_panel {
                          Powers of two get powers of two as ticks on a logarithmic axis */
     int32_t num_xs;   /* matrices: cells in a row */
 
+    int32_t beside; /* bars: 1: stands to the right of the panel of bars before it, which has as many rows, in the same
+                       rows: its labels and details are not drawn again */
+
     double limit;            /* a line across the bars, curves or steps at this value, 0: none; the note of a bar that
                                 is longer has the colour of the line. Matrices: above 1, the ratio from which on all
                                 cells are equally pale, 0: the highest there is, 1.2 to 3 */

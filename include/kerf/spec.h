@@ -31,6 +31,7 @@ struct kerf_model {
     int64_t num_hidden_layers;       /* 1 .. 2^20 */
     int64_t num_attention_heads;     /* h, 1 .. 2^20 */
     int64_t max_position_embeddings; /* the default sequence length, 1 .. 2^30; 0: not given */
+    uint32_t overridden;             /* which fields kerf_problem_set has changed since */
 };
 
 /** One kind of machine: accelerators with a fast domain (NVLink) inside a slow network (InfiniBand). */
@@ -52,6 +53,7 @@ struct kerf_system {
         double latency_s;
         double nics_per_device; /* network cards per accelerator, may be a fraction; above 0 */
     } scale_out;
+    uint32_t overridden; /* which fields kerf_problem_set has changed since */
 };
 
 /** How tensors are split inside a stage. */
@@ -71,9 +73,7 @@ enum kerf_attention {
     KERF_ATTENTION_COUNT
 };
 
-KERF_API const char *kerf_strategy_name(enum kerf_strategy strategy);    /* "1d", "summa", "seqp" */
 KERF_API const char *kerf_attention_name(enum kerf_attention attention); /* "fused", ... */
-KERF_API int32_t kerf_strategy_parse(const char *name, enum kerf_strategy *ret, struct kerf_error *err);
 KERF_API int32_t kerf_attention_parse(const char *name, enum kerf_attention *ret, struct kerf_error *err);
 
 /** How a model is laid over dp * tp1 * tp2 * pp accelerators. */
@@ -85,7 +85,8 @@ struct kerf_layout {
     int64_t micro_batch;  /* samples that go through the pipeline together */
     int64_t summa_blocks; /* blocks of a SUMMA product; 0 for 1d and seqp */
     struct {
-        int64_t tp1, tp2, dp, pp; /* neighbours of each kind in one scale-up domain; the product is at most its size */
+        int64_t tp1, tp2, dp, pp; /* neighbours of each kind in one scale-up domain; the product is at most its size.
+                                     0: the fastest that goes with the others */
     } scale_up;
 };
 
@@ -124,15 +125,27 @@ KERF_API int32_t kerf_system_parse(const char *json, size_t length, const char *
 KERF_API int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, const char *assignments,
                                   struct kerf_error *err);
 
-/** Reads "dp=2,tp1=8,pp=64,micro_batch=1,scale_up.tp1=4". What is not named is 1 (summa_blocks: 0). */
+/**
+ * Reads "dp=2,tp1=8,pp=64,micro_batch=1,scale_up.tp1=4". What is not named is 1, summa_blocks 0. Members of scale_up that
+ * are not named are 0: kerf_layout_estimate then takes the fastest placement that agrees with those named.
+ */
 KERF_API int32_t kerf_layout_parse(const char *text, struct kerf_layout *ret_layout, struct kerf_error *err);
-
-/** Whether the layout can carry the problem; says the first rule that it breaks. It need not fit memory. */
-KERF_API int32_t kerf_layout_check(const struct kerf_problem *problem, const struct kerf_layout *layout,
-                                   struct kerf_error *err);
 
 /** A total order of layouts, the last tie-break of every ranking: below, equal to or above 0. */
 KERF_API int32_t kerf_layout_compare(const struct kerf_layout *a, const struct kerf_layout *b);
+
+/** Writes "key":{"dp":...,"scale_up":{...}} into the object that is open. */
+KERF_API void kerf_layout_json(struct kerf_json *json, const char *key, const struct kerf_layout *layout);
+
+/** Writes "key":{"memory_capacity_bytes":2e11,...}: the fields that kerf_problem_set has changed, into the object that is
+ * open. */
+KERF_API void kerf_problem_set_json(struct kerf_json *json, const char *key, const struct kerf_model *model,
+                                    const struct kerf_system *system);
+
+/** Appends the same for people, rounded and with units: "memory_capacity_bytes 200 GB, num_hidden_layers 48". Nothing where
+ * nothing was changed. */
+KERF_API void kerf_problem_set_text(struct kerf_text *out, const struct kerf_model *model,
+                                    const struct kerf_system *system);
 
 /* ---- The catalogue ------------------------------------------------------------------------------------ */
 
@@ -154,28 +167,6 @@ struct kerf_catalogue {
 KERF_API int32_t kerf_catalogue_list(const char *kind, struct kerf_catalogue **ret_catalogue, struct kerf_error *err);
 KERF_API struct kerf_catalogue *kerf_catalogue_free(struct kerf_catalogue *catalogue); /* always NULL */
 
-/* ---- Requests ----------------------------------------------------------------------------------------- */
-
-/** One line of `kerf estimate --lines`. */
-struct kerf_request {
-    struct kerf_problem problem;
-    struct kerf_layout layout;
-    char cost_model[KERF_NAME_SIZE]; /* "" when the request does not say */
-    int32_t layers;                  /* 1: the answer holds the table per layer */
-};
-
-/**
- * Reads {"model":NAME|FILE|{...},"system":NAME|FILE|{...},"scale_up_size":4,"strategy":"1d","gpus":1024,
- * "global_batch":4096,"seq_length":2048,"attention":"fused","layout":{...},"cost_model":"reference",
- * "layers":true}. model, system, global_batch and layout must be there. strategy is 1d, attention fused,
- * scale_up_size the system's, seq_length the model's and gpus the layout's product when they are left out.
- * source names the text in errors.
- */
-KERF_API int32_t kerf_request_parse(const char *json, size_t length, const char *source,
-                                    struct kerf_request *ret_request, struct kerf_error *err);
-
-/** Writes a layout with the keys above. */
-KERF_API void kerf_layout_json(struct kerf_json *json, const char *key, const struct kerf_layout *layout);
 
 #ifdef __cplusplus
 }

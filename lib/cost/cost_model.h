@@ -1,44 +1,56 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cost model is a row of constants and functions. To add one: write a file like reference_model.c and put
- * its row into the list in cost_model.c; nothing else asks which model it is. How operations add up to a step is
- * in step.h and common to all models so far; what a new one does otherwise becomes a member here.
+ * A cost model is a row of functions. To add one: write a room like reference/ and a line in cost_models.c; nothing else
+ * asks which model it is.
+ *
+ * A strategy describes a layout's operations by kind and shape (operation.h). What an operation takes, what law a link
+ * obeys - latency and bandwidth, a table by size and participants - and how operations add up to stages and stages to a
+ * step, is the model's own: nothing outside its room knows FLOP, messages or links. What comes out is time and memory,
+ * as a whole and in named parts.
+ *
+ * A model prices one layout in full (estimate), and many for a search: there the layouts come as the tree of
+ * strategy.h, so that what a prefix has in common is worked out once. Both must find the same numbers, to the last bit.
  */
 #ifndef KERF_COST_COST_MODEL_H
 #define KERF_COST_COST_MODEL_H
 
-#include "cost/reference/block.h"
+#include "cost/strategy.h"
 
-/* A message's time is affine in its size: latency + bytes * seconds per byte. */
-struct cost_link {
-    double latency_s, s_per_byte;
+/* No layout below a prefix needs less memory or takes less time; 0: not known. Below the last level all layouts use
+ * exactly this memory. */
+struct cost_bound {
+    double memory_bytes, step_time_s;
 };
 
-/* What does not depend on the layout: made once a problem. */
-struct cost_device {
-    double launch_s; /* added to every operation's arithmetic */
-    double s_per_matrix_flop, s_per_vector_flop, s_per_byte;
-    struct cost_elements elements;
+/* Whom priced layouts are given to. */
+struct cost_sink {
+    double cutoff_s; /* slower layouts need not be given; take may lower it */
+    void (*take)(struct cost_sink *sink, const struct kerf_layout *layout, double memory_bytes, double step_time_s);
 };
+
+/* What a model remembers while a walk goes through one problem; each room has its own. */
+struct cost_pricer;
 
 struct kerf_cost_model {
     const char *name, *summary;
-    double optimizer_ratio; /* bytes of optimizer state for each byte of weights, before it is sharded */
 
-    struct cost_device (*device)(const struct kerf_system *system);
-    /* which operations a layer has, and what each takes */
-    void (*describe)(const struct kerf_problem *problem, const struct cost_shape *shape,
-                     const struct cost_elements *elements, struct cost_block *ret_block);
-    /* a collective among `group` accelerators, `in_domain` of them in each scale-up domain */
-    struct cost_link (*collective)(const struct kerf_system *system, enum comm_kind kind, int64_t group,
-                                   int64_t in_domain);
-    /* one stage to the next, `in_domain` stages in each scale-up domain: the mean over the links */
-    struct cost_link (*stage_link)(const struct kerf_system *system, int64_t pp, int64_t in_domain);
-    /* what stays exposed of a step's gradient and weight collectives: two of one_s for each of `layers`
-     * layers, beside a layer's forward and backward pass */
-    double (*data_parallel_s)(double one_s, double forward_s, double backward_s, double layers);
+    /* One layout in full; it obeys kerf_layout_check, and its placement is chosen. */
+    void (*estimate)(const struct kerf_problem *problem, const struct kerf_layout *layout,
+                     struct kerf_estimate *ret_estimate);
+    /* The same, operation by operation; returns how many. */
+    int32_t (*estimate_layers)(const struct kerf_problem *problem, const struct kerf_layout *layout,
+                               struct kerf_layer layers[KERF_LAYERS_MAX]);
+
+    /* Begins a walk; everything lives in the arena. NULL when memory ran out; the others then return 0. */
+    struct cost_pricer *(*begin)(const struct space *space, struct arena *arena);
+    /* The walk is now at this prefix, which has the choices of levels 0 .. level. */
+    int (*enter)(struct cost_pricer *pricer, int32_t level, const struct kerf_layout *prefix,
+                 struct cost_bound *ret_bound);
+    /* The variants of all prefixes that will be entered below the one that is entered now. They stay where they are. */
+    int (*prepare)(struct cost_pricer *pricer, const struct kerf_layout *variants, int32_t num_variants);
+    /* Gives every variant of the prefix that is entered, which is a whole one, to the sink, unless it is slower than
+     * the cutoff. */
+    int (*price)(struct cost_pricer *pricer, struct cost_sink *sink);
 };
-
-extern const struct kerf_cost_model reference_model;
 
 #endif

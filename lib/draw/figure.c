@@ -117,13 +117,25 @@ static double draw_lines(struct sheet *sheet, const char *string, const struct c
     return top;
 }
 
+/* Whether the next panel shares the rows of this one. */
+static int has_beside(const struct kerf_panel *panel) {
+    return panel->kind == KERF_PANEL_BARS && panel[1].kind == KERF_PANEL_BARS && panel[1].beside &&
+           panel->num_rows > 0 && panel[1].num_rows == panel->num_rows;
+}
+
 /* Returns where the figure ends. */
 static double draw(struct sheet *sheet, const struct kerf_figure *figure) {
     double y = draw_lines(sheet, figure->title, &font_title, 2, margin - 4);
     y = draw_lines(sheet, figure->subtitle, &font_subtitle, 3, y + 1);
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
-        y = draw_lines(sheet, panel->title, &font_heading, 2, y + (p > 0 ? 34 : 20)) + 6;
+        double top = y + (p > 0 ? 34 : 20);
+        if (p + 1 < figure->num_panels && has_beside(panel)) {
+            y = panel_bars_pair(sheet, panel, top);
+            p++;
+            continue;
+        }
+        y = draw_lines(sheet, panel->title, &font_heading, 2, top) + 6;
         int places = panel->kind == KERF_PANEL_CURVES || panel->kind == KERF_PANEL_MATRIX;
         if (count_of(panel) == 0 || (places && panel->num_xs == 0))
             y = draw_lines(sheet, "Nothing to show.", &font_subtitle, 1, y);

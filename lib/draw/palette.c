@@ -2,8 +2,8 @@
 /*
  * Colours: the eight of Okabe and Ito (2008), moved in OKLab until they look calm on white and until any two
  * are told apart under simulated protanopia, deuteranopia and tritanopia (Machado et al. 2009): the nearest
- * two are 9.8 hundredths of OKLab apart, 7.6 in the original. A ninth name gets a lighter kind of the first
- * colour (a darker one, if it is a curve), a 17th the other. Time and memory that nobody uses (bubble, idle,
+ * two are 9.8 hundredths of OKLab apart, 7.6 in the original; and a violet, as far from all of them. A tenth name gets a
+ * lighter kind of the first colour (a darker one, if it is a curve), a 19th the other. Time and memory that nobody uses (bubble, idle,
  * free) is light grey in every picture.
  *
  * The scale of heat maps goes from the palette's blue over green to a pale yellow: in OKLab each step is as much
@@ -15,7 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const uint32_t colours[] = {0x305DA8, 0xE4962F, 0x17906E, 0xBE7DC1, 0x66C4F7, 0x3C4858, 0xD0562C, 0xF9CE68};
+static const uint32_t colours[] = {0x305DA8, 0xE4962F, 0x17906E, 0xBE7DC1, 0x66C4F7, 0x3C4858, 0xD0562C, 0xF9CE68,
+                                   0x9260E0};
 static const uint32_t unused = 0xD5DAE0;
 static const uint32_t scale[] = {0x244990, 0x26619F, 0x2C78AD, 0x2493AF, 0x43ABAB,
                                  0x66C2A7, 0x93D5A0, 0xC9E2A0, 0xF8EFB5};

@@ -67,6 +67,8 @@ int32_t figure_draw_alone(const struct palette *palette, const struct kerf_panel
                           struct kerf_error *err);
 
 typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel, double top); /* returns the bottom */
+/* Two panels of bars in the same rows, with their titles. */
+double panel_bars_pair(struct sheet *sheet, const struct kerf_panel pair[2], double top);
 panel_draw panel_bars, panel_columns, panel_curves, panel_lanes, panel_steps, panel_matrix;
 
 /* The words behind bar or above column number i, not wider than width; and what the mouse is told of a part.

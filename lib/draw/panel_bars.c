@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Horizontal stacked bars, one row below the other: label and detail at the left, the bar, a note behind it.
- * The scale is the largest at which every bar and its note end inside the picture.
+ * The scale is the largest at which every bar and its note end inside the picture. A note that the line of the limit
+ * would cross stands behind the line. Two panels may share their rows: the second has no labels.
  */
 #include "draw/panel.h"
 
@@ -14,6 +15,7 @@ struct bars {
     const struct kerf_panel *panel;
     struct axis axis;
     double pitch, thickness; /* of the rows, of a bar */
+    int32_t unlabelled;      /* 1: the labels stand at the panel to the left */
     const char **notes;      /* [num_rows] */
 };
 
@@ -32,6 +34,18 @@ double panel_bars_label_width(const struct kerf_panel *panel, double most) {
     return fmin(ceil(width), most);
 }
 
+/* Where the note of a row begins. */
+static double note_place(const struct bars *bars, int32_t i, double limit_x) {
+    double end = axis_place(&bars->axis, panel_sum(bars->panel->rows[i].values, bars->panel->num_parts));
+    double width = text_width(bars->notes[i], &font_note);
+    int crossed = limit_x > end + 4 && limit_x < end + 12 + width;
+    return (crossed ? limit_x : end) + 8;
+}
+
+static double limit_place(const struct bars *bars) {
+    return bars->panel->limit > 0 ? crisp(axis_place(&bars->axis, panel_value(bars->panel->limit))) : -1;
+}
+
 /* Finds the scale, and what is written behind the bars. */
 static void measure(struct bars *bars) {
     const struct kerf_panel *panel = bars->panel;
@@ -48,6 +62,11 @@ static void measure(struct bars *bars) {
         if (sum > 0 && length > left * (axis->high / sum)) length = left * (axis->high / sum);
     }
     axis->to = axis->from + floor(length);
+    for (int32_t i = 0; i < panel->num_rows; i++) { /* notes behind the line of the limit need more room */
+        double over = note_place(bars, i, limit_place(bars)) + text_width(bars->notes[i], &font_note) -
+                      bars->sheet->right;
+        if (over > 0) axis->to = axis->from + floor((axis->to - axis->from) * (1 - over / room) - 2);
+    }
 }
 
 static void draw_grid(struct bars *bars, double top, double bottom) {
@@ -65,7 +84,8 @@ static void draw_grid(struct bars *bars, double top, double bottom) {
 static void draw_row(struct bars *bars, int32_t i, double middle) {
     struct sheet *sheet = bars->sheet;
     const struct kerf_panel *panel = bars->panel;
-    const char *label = words(panel->rows[i].label), *detail = words(panel->rows[i].detail);
+    const char *label = bars->unlabelled ? "" : words(panel->rows[i].label);
+    const char *detail = bars->unlabelled ? "" : words(panel->rows[i].detail);
     const char *fitted = sheet_fit(sheet, label, &font_label, sheet->bar_label_width);
     canvas_text(sheet->canvas, sheet->left, middle + (*detail ? -2 : 4.5), &font_label, CANVAS_START, fitted,
                 fitted == label ? NULL : label);
@@ -88,32 +108,33 @@ static void draw_row(struct bars *bars, int32_t i, double middle) {
 }
 
 static void draw_note(struct bars *bars, int32_t i, double middle, double limit_x) {
-    struct canvas *canvas = bars->sheet->canvas;
     const struct kerf_chart_row *row = &bars->panel->rows[i];
     const char *note = bars->notes[i];
-    double x = axis_place(&bars->axis, panel_sum(row->values, bars->panel->num_parts)) + 8;
-    double width = text_width(note, &font_note);
+    double end = axis_place(&bars->axis, panel_sum(row->values, bars->panel->num_parts));
     struct canvas_font font = font_note;
-    if (limit_x >= 0 && x - 8 > limit_x) font.colour = INK_LIMIT;
-    if (*note && limit_x > x - 4 && limit_x < x + width + 4) /* the line of the limit passes behind it */
-        canvas_rect(canvas, x - 3, middle - 9, width + 7, 18, 3, PAPER, NULL);
-    canvas_text(canvas, x, middle + 4.5, &font, CANVAS_START, note, row->note && note != row->note ? row->note : NULL);
+    if (limit_x >= 0 && end > limit_x) font.colour = INK_LIMIT;
+    canvas_text(bars->sheet->canvas, note_place(bars, i, limit_x), middle + 4.5, &font, CANVAS_START, note,
+                row->note && note != row->note ? row->note : NULL);
 }
 
-static double draw_limit(struct bars *bars, double top, double bottom) {
+static void draw_limit(struct bars *bars, double x, double top, double bottom) {
     const struct kerf_panel *panel = bars->panel;
     struct sheet *sheet = bars->sheet;
-    double x = crisp(axis_place(&bars->axis, panel_value(panel->limit)));
     const char *label = sheet_fit(sheet, words(panel->limit_label), &font_limit, sheet->right - sheet->left);
     double half = text_width(label, &font_limit) / 2;
     canvas_line(sheet->canvas, x, top - 4, x, bottom, INK_LIMIT, 1.25, 4);
     canvas_text(sheet->canvas, fmax(fmin(x, sheet->right - half), sheet->left + half),
                 top - (panel->num_rows >= MANY_ROWS ? 25 : 10), &font_limit, CANVAS_MIDDLE, label, NULL);
-    return x;
 }
 
-double panel_bars(struct sheet *sheet, const struct kerf_panel *panel, double top) {
-    int many = panel->num_rows >= MANY_ROWS, details = has_details(panel);
+/* What stands above the rows of this panel takes so much room. */
+static double head_room(const struct kerf_panel *panel) {
+    return 8 + (panel->limit > 0 ? 18 : 0) + (panel->num_rows >= MANY_ROWS ? 16 : 0);
+}
+
+/* From the rows on, which begin at y. */
+static double draw_rows(struct sheet *sheet, const struct kerf_panel *panel, int details, int unlabelled, double y) {
+    int many = panel->num_rows >= MANY_ROWS;
     struct bars bars = {
         .sheet = sheet,
         .panel = panel,
@@ -121,19 +142,18 @@ double panel_bars(struct sheet *sheet, const struct kerf_panel *panel, double to
                  : many  ? 22
                          : 28,
         .thickness = many ? 14 : 18,
-        .axis = {.from = sheet->left + sheet->bar_label_width + 14, .unit = panel->unit, .least_gap = 84},
+        .unlabelled = unlabelled,
+        .axis = {.from = sheet->left + (unlabelled ? 0 : sheet->bar_label_width + 14),
+                 .unit = panel->unit,
+                 .least_gap = sheet->right - sheet->left > 640 ? 84 : 60},
         .notes = sheet_alloc(sheet, panel->num_rows, sizeof *bars.notes)};
-    if (bars.notes == NULL) return top;
+    if (bars.notes == NULL) return y;
     measure(&bars);
     axis_ticks(&bars.axis);
-
-    double y = legend_of_parts(sheet, panel, top) + 8;
-    if (panel->limit > 0) y += 18;
-    if (many) y += 16;
-    double bottom = y + fmax(panel->num_rows, 1) * bars.pitch + 4, limit_x = -1;
+    double bottom = y + fmax(panel->num_rows, 1) * bars.pitch + 4, limit_x = limit_place(&bars);
     draw_grid(&bars, y, bottom);
     for (int32_t i = 0; i < panel->num_rows; i++) draw_row(&bars, i, y + 2 + (i + 0.5) * bars.pitch);
-    if (panel->limit > 0) limit_x = draw_limit(&bars, y, bottom);
+    if (limit_x >= 0) draw_limit(&bars, limit_x, y, bottom);
     for (int32_t i = 0; i < panel->num_rows; i++) draw_note(&bars, i, y + 2 + (i + 0.5) * bars.pitch, limit_x);
     y = bottom + 22;
     if (panel->x_label) {
@@ -142,4 +162,31 @@ double panel_bars(struct sheet *sheet, const struct kerf_panel *panel, double to
         y += 18;
     }
     return y;
+}
+
+double panel_bars(struct sheet *sheet, const struct kerf_panel *panel, double top) {
+    return draw_rows(sheet, panel, has_details(panel), 0, legend_of_parts(sheet, panel, top) + head_room(panel));
+}
+
+double panel_bars_pair(struct sheet *sheet, const struct kerf_panel pair[2], double top) {
+    enum { GAP = 28 };
+    const double left = sheet->left, right = sheet->right;
+    const double middle = left + sheet->bar_label_width + 14 + floor((right - left - sheet->bar_label_width) * 0.54);
+    const struct {
+        double left, right;
+    } halves[2] = {{left, middle - GAP}, {middle, right}};
+    double rows = top, bottom = top;
+    for (int i = 0; i < 2; i++) {
+        sheet->left = halves[i].left, sheet->right = halves[i].right;
+        const char *title = sheet_fit(sheet, words(pair[i].title), &font_heading, sheet->right - sheet->left);
+        canvas_text(sheet->canvas, sheet->left, top + font_heading.size, &font_heading, CANVAS_START, title, NULL);
+        rows = fmax(rows, legend_of_parts(sheet, &pair[i], top + ceil(font_heading.size * 1.4) + 6) +
+                              head_room(&pair[i]));
+    }
+    for (int i = 0; i < 2; i++) {
+        sheet->left = halves[i].left, sheet->right = halves[i].right;
+        bottom = fmax(bottom, draw_rows(sheet, &pair[i], has_details(&pair[0]), i, rows));
+    }
+    sheet->left = left, sheet->right = right;
+    return bottom;
 }

@@ -13,6 +13,15 @@ static void search_json(struct kerf_json *json, const struct kerf_search *search
     kerf_json_integer(json, "gpus", problem->gpus);
     kerf_json_integer(json, "global_batch", problem->global_batch);
     kerf_json_integer(json, "seq_length", problem->seq_length);
+    kerf_json_string(json, "cost_model", search->cost_model);
+    kerf_json_open(json, "dimensions", '{');
+    kerf_json_integer(json, "hidden_size", problem->model.hidden_size);
+    kerf_json_integer(json, "intermediate_size", problem->model.intermediate_size);
+    kerf_json_integer(json, "num_hidden_layers", problem->model.num_hidden_layers);
+    kerf_json_integer(json, "num_attention_heads", problem->model.num_attention_heads);
+    kerf_json_close(json, '}');
+    kerf_json_number(json, "memory_capacity_bytes", problem->system.memory_capacity_bytes);
+    kerf_problem_set_json(json, "set", &problem->model, &problem->system);
     kerf_json_integer(json, "candidates", search->candidates);
     kerf_json_integer(json, "feasible", search->feasible);
     if (!search->complete) kerf_json_boolean(json, "complete", 0);
@@ -35,6 +44,13 @@ static void search_json(struct kerf_json *json, const struct kerf_search *search
             kerf_json_integer(json, "least_gpus", search->least_gpus);
         else
             kerf_json_null(json, "least_gpus");
+    }
+    if (search->reason) {
+        kerf_json_string(json, "reason", search->reason);
+        kerf_json_open(json, "gpus_that_work", '[');
+        for (int i = 0; i < 2; i++)
+            if (search->gpus_that_work[i]) kerf_json_integer(json, NULL, search->gpus_that_work[i]);
+        kerf_json_close(json, ']');
     }
     kerf_json_close(json, '}');
 }

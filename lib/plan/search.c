@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search. A task is one problem with one way of tensor parallelism; tasks of all problems go to one pool of
- * threads, so that a sweep of small searches and one large search use the machine alike.
- *
- * Within a task the candidates are a product of independent choices, and each choice's cost is worked out as far up
- * as it can be: layer times per shape (shapes.h), memory per stages and micro-batch, links per placement. What is
- * left for one candidate is a dozen multiplications and one comparison with the worst layout that is kept. Layouts
- * that do not fit are counted without being timed.
+ * The search. A task is one problem with one choice of the first level of its strategy; tasks of all problems go to one
+ * pool of threads, so that a sweep of small searches and one large search use the machine alike. How layouts are gone
+ * through is walk.c's business, how they are priced is the cost model's.
  */
-#include "kerf/plan.h"
-
 #include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/threads.h"
-#include "plan/feasibility.h"
+#include "cost/layout_rules.h"
+#include "cost/strategies.h"
+#include "plan/no_answer.h"
 #include "plan/ranking.h"
-#include "plan/shapes.h"
-#include "spec/problem.h"
 
 struct search {
     const struct kerf_problem *problem;
     const struct divisors *batches; /* micro-batches: divisors of the global batch */
-    struct space_tensor *tensors;
-    int32_t num_tensors;
+    struct kerf_layout *roots;      /* choices of the first level */
+    int32_t num_roots;
     pthread_mutex_t mutex; /* over what follows */
     struct ranking best;
     int64_t candidates, feasible;
@@ -33,11 +28,13 @@ struct search {
     struct kerf_estimate nearest;
     int32_t has_nearest, unexplained; /* unexplained: interrupted while looking for the nearest */
     int64_t least_gpus;
+    const char *reason;
+    int64_t gpus_that_work[2];
 };
 
 struct task {
     struct search *search;
-    int32_t tensor;
+    int32_t root;
 };
 
 struct run {
@@ -54,7 +51,8 @@ struct run {
 };
 
 /* Tells how far the work is, unless another thread is at it; 1 when the work should end. */
-static int should_stop(struct run *run) {
+static int should_stop(void *context) {
+    struct run *run = context;
     if (run->options->progress && pthread_mutex_trylock(&run->progress_mutex) == 0) {
         double all = (double)(run->num_tasks + 2 * run->num_searches),
                done = (double)atomic_load(&run->tasks_done) / all;
@@ -66,24 +64,10 @@ static int should_stop(struct run *run) {
 
 /* ---- One task --------------------------------------------------------------------------------------------- */
 
-/* A placement with what it costs at given stages. */
-struct spot {
-    int32_t column; /* in a row of shapes */
-    struct space_placement placement;
-    struct cost_link stage;
-    double data_parallel_s; /* one collective over a layer's weights */
-};
-
-/* The candidates of one (tensor parallelism, stages) while they are gone through. */
-struct group {
-    const struct kerf_problem *problem;
-    const struct kerf_cost_model *cost_model;
-    struct kerf_layout layout; /* the one at hand, but for its placement */
-    const struct spot *spots;
-    int32_t num_spots;
-    double memory_bytes;
-    struct ranking *best;
-    double cutoff_s; /* slower than this cannot be among the best */
+/* The layouts of one task on their way into its ranking. */
+struct contest {
+    struct walk walk;
+    struct ranking best;
 };
 
 /* Whatever takes longer cannot enter the full ranking: throughputs within a rounding of the worst are compared in
@@ -92,93 +76,13 @@ static double cutoff_of(const struct ranking *best, int64_t global_batch) {
     return best->count < best->most ? INFINITY : (double)global_batch / best->heap[0].throughput * (1 + 1e-15);
 }
 
-static void consider(struct group *group, const struct spot *spot, double time_s) {
-    struct ranked entry = {(double)group->problem->global_batch / time_s, group->memory_bytes, group->layout};
-    entry.layout.scale_up.tp1 = spot->placement.tp1;
-    entry.layout.scale_up.tp2 = spot->placement.tp2;
-    entry.layout.scale_up.dp = spot->placement.dp;
-    entry.layout.scale_up.pp = spot->placement.pp;
-    ranking_offer(group->best, &entry);
-    double own_s = cutoff_of(group->best, group->problem->global_batch);
-    if (own_s < group->cutoff_s) group->cutoff_s = own_s; /* the search's may be the smaller one */
-}
-
-/* Times every placement of one micro-batch and number of blocks. */
-static void time_placements(struct group *group, const struct shape_row *row, struct cost_step step) {
-    for (int32_t i = 0; i < group->num_spots; i++) {
-        const struct spot *spot = &group->spots[i];
-        step.forward_s = row->forward_s[spot->column];
-        step.backward_s = row->backward_s[spot->column];
-        step.stage_s = link_s(&spot->stage, row->stage_bytes);
-        step.data_parallel_s =
-            group->cost_model->data_parallel_s(spot->data_parallel_s, step.forward_s, step.backward_s, step.layers);
-        double time_s = step_s(&step);
-        if (time_s <= group->cutoff_s) consider(group, spot, time_s);
-    }
-}
-
-static struct spot *price_placements(const struct shapes *shapes, int64_t dp, int64_t pp, int32_t *ret_count) {
-    const struct kerf_problem *problem = shapes->problem;
-    const struct space_tensor *tensor = &shapes->tensor;
-    struct space_placement *placements = space_placements(problem, tensor, dp, pp, shapes->arena, ret_count);
-    struct spot *spots = arena_alloc(shapes->arena, (size_t)*ret_count, sizeof *spots);
-    if (placements == NULL || spots == NULL) return NULL;
-    int64_t replicas = weight_replicas(problem->strategy, dp, tensor->tp2);
-    for (int32_t i = 0; i < *ret_count; i++) {
-        const struct space_placement *placement = &placements[i];
-        int64_t in_domain = weight_replicas(problem->strategy, placement->dp, placement->tp2);
-        struct cost_link link =
-            shapes->cost_model->collective(&problem->system, COMM_REDUCESCATTER, replicas, in_domain);
-        spots[i] = (struct spot){
-            .column = shapes_column(shapes, placement),
-            .placement = *placement,
-            .stage = shapes->cost_model->stage_link(&problem->system, pp, placement->pp),
-            .data_parallel_s = link_s(&link, shapes->weights_bytes),
-        };
-    }
-    return spots;
-}
-
-/* Goes through the stages of one tensor parallelism; 0 when memory ran out. */
-static int explore(struct run *run, const struct search *search, const struct space_tensor *tensor, struct arena *arena,
-                   struct ranking *best, double cutoff_s, int64_t *candidates, int64_t *feasible) {
-    const struct kerf_problem *problem = search->problem;
-    const struct kerf_cost_model *cost_model = run->options->cost_model;
-    const double capacity = problem->system.memory_capacity_bytes;
-    struct shapes shapes;
-    int64_t pps[DIVISORS_MAX];
-    if (!shapes_begin(&shapes, cost_model, problem, tensor, search->batches, arena)) return 0;
-    struct group group = {.problem = problem, .cost_model = cost_model, .best = best, .cutoff_s = cutoff_s};
-    int32_t num_pps = shapes.num_blocks ? space_stages(problem, tensor, pps) : 0;
-    shapes_activation_bytes(&shapes, 0); /* for the weights, which the placements' prices need */
-    for (int32_t p = 0; p < num_pps && !should_stop(run); p++) {
-        int64_t pp = pps[p], dp = problem->gpus / (tensor->tp1 * tensor->tp2 * pp),
-                samples = problem->global_batch / dp;
-        double replicas = (double)weight_replicas(problem->strategy, dp, tensor->tp2);
-        group.spots = price_placements(&shapes, dp, pp, &group.num_spots);
-        if (group.spots == NULL) return 0;
-        struct cost_step step = {.layers = (double)(problem->model.num_hidden_layers / pp), .pp = (double)pp};
-        for (int32_t b = 0; b < search->batches->count && search->batches->of[b] <= samples; b++) {
-            int64_t micro_batch = search->batches->of[b];
-            if (samples % micro_batch != 0 || !space_has_micro_batch(problem, tensor, micro_batch)) continue;
-            *candidates += (int64_t)shapes.num_blocks * group.num_spots;
-            step.micro_batches = (double)(samples / micro_batch);
-            struct kerf_memory_parts memory =
-                step_memory(cost_model, shapes.weights_bytes, shapes_activation_bytes(&shapes, b), step.layers,
-                            replicas, step.pp, step.micro_batches);
-            group.memory_bytes = memory_sum(&memory);
-            if (group.memory_bytes > capacity) continue;
-            *feasible += (int64_t)shapes.num_blocks * group.num_spots;
-            for (int32_t nb = 0; nb < shapes.num_blocks && group.num_spots; nb++) {
-                const struct shape_row *row = shapes_row(&shapes, b, nb);
-                if (row == NULL) return 0;
-                group.layout = (struct kerf_layout){dp,          tensor->tp1,       tensor->tp2, pp,
-                                                    micro_batch, shapes.blocks[nb], {0, 0, 0, 0}};
-                time_placements(&group, row, step);
-            }
-        }
-    }
-    return 1;
+static void compete(struct cost_sink *sink, const struct kerf_layout *layout, double memory_bytes, double step_time_s) {
+    struct contest *contest = (struct contest *)(void *)sink;
+    int64_t global_batch = contest->walk.space.problem->global_batch;
+    struct ranked entry = {(double)global_batch / step_time_s, memory_bytes, *layout};
+    ranking_offer(&contest->best, &entry);
+    double own_s = cutoff_of(&contest->best, global_batch);
+    if (own_s < sink->cutoff_s) sink->cutoff_s = own_s; /* the search's may be the smaller one */
 }
 
 /* Room for more entries in the search's ranking, under its mutex; 0 when memory ran out. */
@@ -200,42 +104,67 @@ static int make_room(struct search *search, int32_t more, int32_t top, struct ar
 static void run_task(void *context, size_t index, int32_t worker) {
     struct run *run = context;
     struct search *search = run->tasks[index].search;
+    const struct kerf_problem *problem = search->problem;
     struct arena *arena = &run->scratch[worker];
-    int64_t candidates = 0, feasible = 0;
     if (should_stop(run)) return;
     arena_reset(arena);
-    struct ranking best = {.most = run->options->top};
-    best.heap = arena_alloc(arena, (size_t)best.most, sizeof *best.heap);
+    struct contest contest = {
+        .walk =
+            {
+                .sink.take = compete,
+                .cost_model = run->options->cost_model,
+                .space = {problem, search->batches},
+                .arena = arena,
+                .capacity_bytes = problem->system.memory_capacity_bytes,
+                .should_stop = should_stop,
+                .context = run,
+            },
+        .best.most = run->options->top,
+    };
+    contest.best.heap = arena_take(arena, (size_t)contest.best.most, sizeof *contest.best.heap);
     pthread_mutex_lock(&search->mutex);
-    double cutoff_s =
-        search->best.count < best.most ? INFINITY : cutoff_of(&search->best, search->problem->global_batch);
+    contest.walk.sink.cutoff_s =
+        search->best.count < contest.best.most ? INFINITY : cutoff_of(&search->best, problem->global_batch);
     pthread_mutex_unlock(&search->mutex);
-    if (best.heap == NULL || !explore(run, search, &search->tensors[run->tasks[index].tensor], arena, &best, cutoff_s,
-                                      &candidates, &feasible))
+    if (contest.best.heap == NULL || !walk_below(&contest.walk, &search->roots[run->tasks[index].root]))
         atomic_store(&run->out_of_memory, 1);
     pthread_mutex_lock(&search->mutex);
-    if (make_room(search, best.count, best.most, &run->kept[worker]))
-        for (int32_t i = 0; i < best.count; i++) ranking_offer(&search->best, &best.heap[i]);
+    if (make_room(search, contest.best.count, contest.best.most, &run->kept[worker]))
+        for (int32_t i = 0; i < contest.best.count; i++) ranking_offer(&search->best, &contest.best.heap[i]);
     else
         atomic_store(&run->out_of_memory, 1);
-    search->candidates += candidates;
-    search->feasible += feasible;
+    search->candidates += contest.walk.candidates;
+    search->feasible += contest.walk.feasible;
     if (!atomic_load(&run->stop)) search->tasks_done++;
     pthread_mutex_unlock(&search->mutex);
     atomic_fetch_add(&run->tasks_done, 1);
 }
 
-static int is_stopping(void *context) { return should_stop(context); }
+/* ---- The second round: what to say of searches without an answer ------------------------------------------ */
 
-/* The second round: what to say of the searches in which nothing fits. */
+static int find_nearest(struct no_answer *with, struct search *search) {
+    struct kerf_layout layout;
+    return no_answer_nearest(with, search->problem, &layout) &&
+           kerf_layout_estimate(with->cost_model, search->problem, &layout, &search->nearest, NULL) == KERF_OK;
+}
+
+static void find_reason(struct run *run, struct no_answer *with, struct search *search, struct arena *kept) {
+    struct kerf_text words = {0};
+    no_answer_reason(with, search->problem, &words, search->gpus_that_work);
+    search->reason = arena_strdup(kept, words.data ? words.data : "");
+    if (search->reason == NULL || words.failed) atomic_store(&run->out_of_memory, 1);
+    kerf_text_free(&words);
+}
+
 static void explain_task(void *context, size_t index, int32_t worker) {
     struct run *run = context;
     struct search *search = &run->searches[index];
-    struct feasibility with = {run->options->cost_model, &run->scratch[worker], is_stopping, run, 0};
-    int searched = search->tasks_done == search->num_tensors && !search->unexplained;
+    struct no_answer with = {run->options->cost_model, search->batches, &run->scratch[worker], should_stop, run, 0};
+    int searched = search->tasks_done == search->num_roots && !search->unexplained;
     if (searched && search->feasible == 0) {
-        search->has_nearest = !should_stop(run) && feasibility_nearest(&with, search->problem, &search->nearest);
-        search->least_gpus = should_stop(run) ? 0 : feasibility_least_gpus(&with, search->problem);
+        if (search->candidates == 0 && !should_stop(run)) find_reason(run, &with, search, &run->kept[worker]);
+        search->has_nearest = search->candidates > 0 && !should_stop(run) && find_nearest(&with, search);
+        search->least_gpus = should_stop(run) ? 0 : no_answer_least_gpus(&with, search->problem);
         search->unexplained = atomic_load(&run->stop);
         if (with.out_of_memory) atomic_store(&run->out_of_memory, 1);
         if (search->unexplained) search->has_nearest = 0, search->least_gpus = 0; /* maybe not the least */
@@ -263,7 +192,7 @@ static int32_t check(const struct kerf_problem *problems, size_t num_problems, c
     if (options->top < 1 || options->top > KERF_TOP_MAX)
         return kerf_error_set(err, KERF_EINVALID, "top must lie between 1 and %d, not %d", KERF_TOP_MAX, options->top);
     for (size_t i = 0; i < num_problems; i++) {
-        int32_t code = problem_check(&problems[i], err);
+        int32_t code = problem_rules(&problems[i], err);
         if (code != KERF_OK) return code;
     }
     return KERF_OK;
@@ -283,7 +212,7 @@ static int begin_searches(struct run *run, const struct kerf_problem *problems, 
     return 1;
 }
 
-/* The first round: the ways of tensor parallelism of one problem. */
+/* The first round: the choices of the first level of one problem. */
 static void list_task(void *context, size_t index, int32_t worker) {
     struct run *run = context;
     struct search *search = &run->searches[index];
@@ -291,18 +220,19 @@ static void list_task(void *context, size_t index, int32_t worker) {
         search->unexplained = 1;
         return;
     }
-    search->tensors = space_tensors(search->problem, &run->kept[worker], &search->num_tensors);
-    if (search->tensors == NULL) atomic_store(&run->out_of_memory, 1);
+    const struct space space = {search->problem, search->batches};
+    search->roots = walk_roots(&space, &run->kept[worker], &search->num_roots);
+    if (search->roots == NULL) atomic_store(&run->out_of_memory, 1);
     atomic_fetch_add(&run->tasks_done, 1);
 }
 
 static int list_tasks(struct run *run, struct arena *arena) {
     size_t next = 0;
-    for (size_t i = 0; i < run->num_searches; i++) run->num_tasks += (size_t)run->searches[i].num_tensors;
+    for (size_t i = 0; i < run->num_searches; i++) run->num_tasks += (size_t)run->searches[i].num_roots;
     run->tasks = arena_alloc(arena, run->num_tasks, sizeof *run->tasks);
     for (size_t i = 0; run->tasks && i < run->num_searches; i++)
-        for (int32_t t = 0; t < run->searches[i].num_tensors; t++)
-            run->tasks[next++] = (struct task){&run->searches[i], t};
+        for (int32_t r = 0; r < run->searches[i].num_roots; r++)
+            run->tasks[next++] = (struct task){&run->searches[i], r};
     return run->tasks != NULL;
 }
 
@@ -323,14 +253,18 @@ static int collect(const struct run *run, struct owned_plan *owned) {
         if (search->has_nearest) plans[0] = search->nearest;
         searches[i] = (struct kerf_search){
             .problem = *search->problem,
+            .cost_model = run->options->cost_model->name,
             .candidates = search->candidates,
             .feasible = search->feasible,
             .plans = plans,
             .num_plans = search->best.count,
             .nearest = search->has_nearest ? plans : NULL,
             .least_gpus = search->least_gpus,
-            .complete = search->tasks_done == search->num_tensors && !search->unexplained,
+            .reason = search->reason ? arena_strdup(&owned->arena, search->reason) : NULL,
+            .gpus_that_work = {search->gpus_that_work[0], search->gpus_that_work[1]},
+            .complete = search->tasks_done == search->num_roots && !search->unexplained,
         };
+        if (search->reason && searches[i].reason == NULL) return 0;
         owned->plan.complete &= searches[i].complete;
     }
     return 1;
@@ -371,14 +305,4 @@ int32_t kerf_plan_search(const struct kerf_problem *problems, size_t num_problem
     }
     *ret_plan = &owned->plan;
     return KERF_OK;
-}
-
-const struct kerf_search *kerf_plan_best(const struct kerf_plan *plan, const char *model) {
-    const struct kerf_search *best = NULL;
-    for (size_t i = 0; i < plan->num_searches; i++) {
-        const struct kerf_search *search = &plan->searches[i];
-        if (search->num_plans == 0 || (model && strcmp(search->problem.model.name, model) != 0)) continue;
-        if (best == NULL || search->plans[0].throughput > best->plans[0].throughput) best = search;
-    }
-    return best;
 }

@@ -30,6 +30,7 @@ static const struct model_field fields[] = {
     FIELD(max_position_embeddings, INT64_C(1) << 30, "max_position_embeddings", "n_positions", "n_ctx", "seq_length"),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+_Static_assert(FIELDS <= 32, "a bit of kerf_model.overridden for each field");
 
 static int64_t *value_of(struct kerf_model *model, const struct model_field *field) {
     return (int64_t *)(void *)((char *)model + field->offset);
@@ -143,7 +144,24 @@ int32_t model_set_field(struct kerf_model *model, const char *key, double value,
             return kerf_error_set(err, KERF_EINVALID, "%s must be a whole number from 1 to %lld, not %.17g", key,
                                   (long long)field->most, value);
         *value_of(model, field) = (int64_t)value;
+        model->overridden |= 1u << i;
         return KERF_OK;
     }
     return kerf_error_set(err, KERF_EUNKNOWN, "a model has no field '%.64s'", key);
+}
+
+void model_overridden_json(struct kerf_json *json, const struct kerf_model *model) {
+    struct kerf_model copy = *model;
+    for (size_t i = 0; i < FIELDS; i++)
+        if (model->overridden & 1u << i) kerf_json_integer(json, fields[i].names[0], *value_of(&copy, &fields[i]));
+}
+
+void model_overridden_text(struct kerf_text *out, const struct kerf_model *model, const char *gap) {
+    struct kerf_model copy = *model;
+    for (size_t i = 0; i < FIELDS; i++) {
+        if (!(model->overridden & 1u << i)) continue;
+        kerf_text_printf(out, "%s%s ", gap, fields[i].names[0]);
+        kerf_text_count(out, *value_of(&copy, &fields[i]));
+        gap = ", ";
+    }
 }

@@ -12,6 +12,9 @@ void model_json(struct kerf_json *json, const struct kerf_model *model);
 int model_has_field(const char *key);
 /* Sets a field within its bounds; how fields go together is for model_check, once all are set. */
 int32_t model_set_field(struct kerf_model *model, const char *key, double value, struct kerf_error *err);
+/* The fields that were set, as members of the object that is open, and as words with `gap` before the first. */
+void model_overridden_json(struct kerf_json *json, const struct kerf_model *model);
+void model_overridden_text(struct kerf_text *out, const struct kerf_model *model, const char *gap);
 int32_t model_check(const struct kerf_model *model, struct kerf_error *err);
 
 #endif

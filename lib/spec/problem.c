@@ -12,14 +12,8 @@ static int32_t check_count(const char *name, int64_t value, struct kerf_error *e
 
 static int32_t check_kinds(const struct kerf_problem *problem, struct kerf_error *err) {
     if ((uint32_t)problem->strategy >= KERF_STRATEGY_COUNT || (uint32_t)problem->attention >= KERF_ATTENTION_COUNT)
-        return kerf_error_set(err, KERF_EINVALID, "strategy %d or attention %d is none", (int)problem->strategy,
+        return kerf_error_set(err, KERF_EINVALID, "strategy %d or attention %d does not exist", (int)problem->strategy,
                               (int)problem->attention);
-    if (problem->attention == KERF_ATTENTION_RECOMPUTED && problem->strategy != KERF_STRATEGY_1D)
-        return kerf_error_set(err, KERF_EINVALID, "recomputed attention is for 1d; use fused or unfused with %s",
-                              kerf_strategy_name(problem->strategy));
-    if (problem->attention == KERF_ATTENTION_SUMMA && problem->strategy != KERF_STRATEGY_SUMMA)
-        return kerf_error_set(err, KERF_EINVALID, "summa attention is for summa; use fused or unfused with %s",
-                              kerf_strategy_name(problem->strategy));
     return KERF_OK;
 }
 

@@ -38,6 +38,7 @@ static const struct system_field fields[] = {
     IN(scale_out, nics_per_device, "", POSITIVE),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+_Static_assert(FIELDS <= 32, "a bit of kerf_system.overridden for each field");
 static const int64_t DOMAIN_MAX = 1 << 20;
 static const double LEAST = 1e-30, MOST = 1e30; /* no time is infinite between them, whatever model and layout */
 
@@ -219,6 +220,7 @@ static int32_t assign(struct kerf_model *model, struct kerf_system *system, cons
             return kerf_error_set(err, KERF_EINVALID, "%s must be %s, not %g", key, bound_words(fields[i].bound, value),
                                   value);
         store(system, &fields[i], value);
+        system->overridden |= 1u << i;
         return KERF_OK;
     }
     return unknown_key(key, err);
@@ -240,4 +242,42 @@ int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, c
     *model = new_model;
     *system = new_system;
     return KERF_OK;
+}
+
+/* ---- What was set ---------------------------------------------------------------------------------------- */
+
+void kerf_problem_set_json(struct kerf_json *json, const char *key, const struct kerf_model *model,
+                           const struct kerf_system *system) {
+    kerf_json_open(json, key, '{');
+    for (size_t i = 0; i < FIELDS; i++) {
+        char name[64];
+        if (!(system->overridden & 1u << i)) continue;
+        full_key(&fields[i], name);
+        kerf_json_number(json, name, load(system, &fields[i]));
+    }
+    model_overridden_json(json, model);
+    kerf_json_close(json, '}');
+}
+
+void kerf_problem_set_text(struct kerf_text *out, const struct kerf_model *model, const struct kerf_system *system) {
+    const char *gap = "";
+    for (size_t i = 0; i < FIELDS; i++) {
+        char name[64];
+        double value = load(system, &fields[i]);
+        if (!(system->overridden & 1u << i)) continue;
+        full_key(&fields[i], name);
+        kerf_text_printf(out, "%s%s ", gap, name);
+        gap = ", ";
+        if (strcmp(fields[i].unit, "B") == 0)
+            kerf_text_bytes(out, value);
+        else if (strcmp(fields[i].unit, "B/s") == 0)
+            kerf_text_bytes(out, value), kerf_text_add(out, "/s");
+        else if (strcmp(fields[i].unit, "FLOP/s") == 0)
+            kerf_text_printf(out, "%.4g TFLOP/s", value / 1e12);
+        else if (strcmp(fields[i].unit, "s") == 0)
+            kerf_text_seconds(out, value);
+        else
+            kerf_text_printf(out, "%.4g", value);
+    }
+    model_overridden_text(out, model, gap);
 }

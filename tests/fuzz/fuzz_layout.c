@@ -12,7 +12,7 @@
 
 static const char *const keys[] = {"dp",           "tp1",          "tp2",          "pp",          "micro_batch",
                                    "summa_blocks", "scale_up.tp1", "scale_up.tp2", "scale_up.dp", "scale_up.pp"};
-enum { KEYS = sizeof keys / sizeof *keys, SUMMA_BLOCKS = 5, DIGITS_MAX = 31 };
+enum { KEYS = sizeof keys / sizeof *keys, SUMMA_BLOCKS = 5 /* and behind it the placement */, DIGITS_MAX = 31 };
 
 static void values_of(const struct kerf_layout *layout, int64_t values[KEYS]) {
     const int64_t list[KEYS] = {layout->dp,          layout->tp1,          layout->tp2,          layout->pp,
@@ -44,7 +44,7 @@ static int plain_part(const char *part, const char *end, int64_t values[KEYS], i
 
 static int plain_layout(const char *text, int64_t values[KEYS]) {
     int given[KEYS] = {0};
-    for (int i = 0; i < KEYS; i++) values[i] = i == SUMMA_BLOCKS ? 0 : 1;
+    for (int i = 0; i < KEYS; i++) values[i] = i < SUMMA_BLOCKS;
     for (;;) {
         const char *end = text + strcspn(text, ",");
         if (!plain_part(text, end, values, given)) return 0;

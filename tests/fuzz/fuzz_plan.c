@@ -184,8 +184,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     check_search(cost_model, found, top);
     check_json(plan);
     CHECK(kerf_plan_best(plan, NULL) == (found->num_plans ? found : NULL));
-    CHECK(kerf_plan_best(plan, problem.model.name) == (found->num_plans ? found : NULL));
-    CHECK(kerf_plan_best(plan, "another") == NULL);
+    CHECK(kerf_plan_best(plan, &problem.model) == (found->num_plans ? found : NULL));
+    struct kerf_model another = problem.model;
+    another.num_hidden_layers++; /* of the same name */
+    CHECK(kerf_plan_best(plan, &another) == NULL);
+    CHECK((found->candidates == 0) == (found->reason != NULL));
 
     /* the best few are the first of the best many */
     if (found->num_plans) {

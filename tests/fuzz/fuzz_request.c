@@ -49,7 +49,7 @@ static void check_layers(const struct kerf_request *request, const struct kerf_e
     CHECK(sum_of_layers(layers, count, &weights, &flops) == (1 << KERF_MODULE_COUNT) - 1);
     double depth = (double)(request->problem.model.num_hidden_layers / layout->pp);
     double passes = depth * (double)(request->problem.global_batch / layout->dp / layout->micro_batch);
-    CHECK(weights * depth == estimate->memory.weights);
+    CHECK(weights * depth == kerf_part_value(&estimate->memory, "weights"));
     CHECK(fabs(flops * passes - estimate->flops_per_gpu) <= 1e-12 * estimate->flops_per_gpu);
 }
 

@@ -100,23 +100,44 @@ void check_system(const struct kerf_system *system) {
 
 /* ---- Estimates ---------------------------------------------------------------------------------------- */
 
+static double sum_of(const struct kerf_parts *parts) {
+    double sum = 0;
+    CHECK(parts->count >= 1 && parts->count <= KERF_PARTS_MAX);
+    for (int32_t i = 0; i < parts->count; i++) {
+        CHECK(parts->of[i].value >= 0 && isfinite(parts->of[i].value));
+        sum += parts->of[i].value;
+    }
+    return sum;
+}
+
+static int is_part_of(int64_t asked, int64_t placed, int64_t all) {
+    return asked ? asked == placed : placed >= 1 && all % placed == 0;
+}
+
+/* The layout that was asked for, its placement chosen where it was not named. */
+static void check_placement(const struct kerf_problem *problem, const struct kerf_layout *asked,
+                            const struct kerf_layout *found) {
+    struct kerf_layout same = *found;
+    same.scale_up = asked->scale_up;
+    CHECK(kerf_layout_compare(&same, asked) == 0);
+    CHECK(is_part_of(asked->scale_up.tp1, found->scale_up.tp1, found->tp1));
+    CHECK(is_part_of(asked->scale_up.tp2, found->scale_up.tp2, found->tp2));
+    CHECK(is_part_of(asked->scale_up.dp, found->scale_up.dp, found->dp));
+    CHECK(is_part_of(asked->scale_up.pp, found->scale_up.pp, found->pp));
+    CHECK(kerf_layout_check(problem, found, NULL) == KERF_OK);
+}
+
 void check_estimate(const struct kerf_problem *problem, const struct kerf_layout *layout,
                     const struct kerf_estimate *estimate) {
-    const struct kerf_time_parts *time = &estimate->time_s;
-    const struct kerf_memory_parts *memory = &estimate->memory;
-    const double parts[] = {
-        time->compute,         time->memory,         time->tp_comm,           time->dp_comm,
-        time->pp_comm,         time->bubble,         memory->weights,         memory->gradients,
-        memory->optimizer,     memory->activations,  estimate->flops_per_gpu, estimate->memory_bytes,
-        estimate->step_time_s, estimate->throughput,
-    };
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) CHECK(parts[i] >= 0 && isfinite(parts[i]));
-    CHECK(kerf_layout_compare(&estimate->layout, layout) == 0);
+    const double wholes[] = {estimate->flops_per_gpu, estimate->memory_bytes, estimate->step_time_s,
+                             estimate->throughput};
+    for (size_t i = 0; i < sizeof wholes / sizeof *wholes; i++) CHECK(wholes[i] >= 0 && isfinite(wholes[i]));
+    check_placement(problem, layout, &estimate->layout);
     CHECK(estimate->fits == (estimate->memory_bytes <= problem->system.memory_capacity_bytes));
-    CHECK(estimate->memory_bytes == memory->weights + memory->gradients + memory->optimizer + memory->activations);
+    CHECK(estimate->memory_bytes == sum_of(&estimate->memory));
     CHECK(estimate->step_time_s > 0);
     CHECK(estimate->throughput == (double)problem->global_batch / estimate->step_time_s);
-    double sum_s = time->compute + time->memory + time->tp_comm + time->dp_comm + time->pp_comm + time->bubble;
+    double sum_s = sum_of(&estimate->time_s);
     if (problem->attention != KERF_ATTENTION_RECOMPUTED)
         CHECK(fabs(sum_s - estimate->step_time_s) <= 1e-9 * estimate->step_time_s);
 }
@@ -172,14 +193,14 @@ void check_estimate_json(const json_t *object, const struct kerf_estimate *estim
     check_number(up, "tp2", (double)estimate->layout.scale_up.tp2);
     check_number(up, "dp", (double)estimate->layout.scale_up.dp);
     check_number(up, "pp", (double)estimate->layout.scale_up.pp);
-    check_number(time_s, "compute", estimate->time_s.compute);
-    check_number(time_s, "memory", estimate->time_s.memory);
-    check_number(time_s, "tp_comm", estimate->time_s.tp_comm);
-    check_number(time_s, "dp_comm", estimate->time_s.dp_comm);
-    check_number(time_s, "pp_comm", estimate->time_s.pp_comm);
-    check_number(time_s, "bubble", estimate->time_s.bubble);
-    check_number(memory, "weights", estimate->memory.weights);
-    check_number(memory, "gradients", estimate->memory.gradients);
-    check_number(memory, "optimizer", estimate->memory.optimizer);
-    check_number(memory, "activations", estimate->memory.activations);
+    check_number(time_s, "compute", kerf_part_value(&estimate->time_s, "compute"));
+    check_number(time_s, "memory", kerf_part_value(&estimate->time_s, "memory"));
+    check_number(time_s, "tp_comm", kerf_part_value(&estimate->time_s, "tp_comm"));
+    check_number(time_s, "dp_comm", kerf_part_value(&estimate->time_s, "dp_comm"));
+    check_number(time_s, "pp_comm", kerf_part_value(&estimate->time_s, "pp_comm"));
+    check_number(time_s, "bubble", kerf_part_value(&estimate->time_s, "bubble"));
+    check_number(memory, "weights", kerf_part_value(&estimate->memory, "weights"));
+    check_number(memory, "gradients", kerf_part_value(&estimate->memory, "gradients"));
+    check_number(memory, "optimizer", kerf_part_value(&estimate->memory, "optimizer"));
+    check_number(memory, "activations", kerf_part_value(&estimate->memory, "activations"));
 }

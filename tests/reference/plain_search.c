@@ -2,7 +2,6 @@
 #include "plain_search.h"
 
 #include <stdlib.h>
-#include "cost/reference/step.h"
 #include "plan/ranking.h"
 
 /* The estimate without the rules for users: the reference prices what its generators give. */

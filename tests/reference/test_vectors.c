@@ -23,16 +23,16 @@ static double worst_error(const struct vector *v, const struct kerf_estimate *e)
     const double got[] = {e->step_time_s,
                           e->memory_bytes / 1e9,
                           e->flops_per_gpu / 1e12,
-                          e->time_s.compute,
-                          e->time_s.memory,
-                          e->time_s.tp_comm,
-                          e->time_s.dp_comm,
-                          e->time_s.pp_comm,
-                          e->time_s.bubble,
-                          e->memory.weights / 1e9,
-                          e->memory.gradients / 1e9,
-                          e->memory.optimizer / 1e9,
-                          e->memory.activations / 1e9};
+                          kerf_part_value(&e->time_s, "compute"),
+                          kerf_part_value(&e->time_s, "memory"),
+                          kerf_part_value(&e->time_s, "tp_comm"),
+                          kerf_part_value(&e->time_s, "dp_comm"),
+                          kerf_part_value(&e->time_s, "pp_comm"),
+                          kerf_part_value(&e->time_s, "bubble"),
+                          kerf_part_value(&e->memory, "weights") / 1e9,
+                          kerf_part_value(&e->memory, "gradients") / 1e9,
+                          kerf_part_value(&e->memory, "optimizer") / 1e9,
+                          kerf_part_value(&e->memory, "activations") / 1e9};
     double want[13] = {v->t, v->memory, v->flops}, worst = 0;
     memcpy(want + 3, v->time, sizeof v->time);
     memcpy(want + 9, v->memory_parts, sizeof v->memory_parts);
@@ -65,11 +65,11 @@ static void test_the_parts_sum_to_the_step(void **state) {
     for (size_t i = 0; i < count; i++) {
         struct kerf_estimate e;
         assert_int_equal(kerf_layout_estimate(reference(), &vectors[i].problem, &vectors[i].layout, &e, NULL), KERF_OK);
-        double sum = e.time_s.compute + e.time_s.memory + e.time_s.tp_comm + e.time_s.dp_comm + e.time_s.pp_comm +
-                     e.time_s.bubble;
+        double sum = kerf_part_value(&e.time_s, "compute") + kerf_part_value(&e.time_s, "memory") + kerf_part_value(&e.time_s, "tp_comm") + kerf_part_value(&e.time_s, "dp_comm") + kerf_part_value(&e.time_s, "pp_comm") +
+                     kerf_part_value(&e.time_s, "bubble");
         if (vectors[i].problem.attention != KERF_ATTENTION_RECOMPUTED) /* its second forward pass is in no part */
             assert_true(relative_error(sum, e.step_time_s) < 1e-12);
-        sum = e.memory.weights + e.memory.gradients + e.memory.optimizer + e.memory.activations;
+        sum = kerf_part_value(&e.memory, "weights") + kerf_part_value(&e.memory, "gradients") + kerf_part_value(&e.memory, "optimizer") + kerf_part_value(&e.memory, "activations");
         assert_true(relative_error(sum, e.memory_bytes) < 1e-12);
     }
     free(vectors);

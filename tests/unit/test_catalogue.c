@@ -107,9 +107,12 @@ static void files_of_the_installed_folder_have_names(void **state) {
 static void the_models_are_the_published_shapes(void **state) {
     (void)state;
     static const struct kerf_model expected[] = {
-        {"gpt3", 12288, 49152, 96, 96, 2048},
-        {"gpt3_1t", 25600, 102400, 128, 160, 2048},
-        {"vit_era5", 12288, 49152, 48, 64, 64800},
+        {.name = "gpt3", .hidden_size = 12288, .intermediate_size = 49152, .num_hidden_layers = 96, .num_attention_heads = 96,
+         .max_position_embeddings = 2048},
+        {.name = "gpt3_1t", .hidden_size = 25600, .intermediate_size = 102400, .num_hidden_layers = 128, .num_attention_heads = 160,
+         .max_position_embeddings = 2048},
+        {.name = "vit_era5", .hidden_size = 12288, .intermediate_size = 49152, .num_hidden_layers = 48, .num_attention_heads = 64,
+         .max_position_embeddings = 64800},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
         struct kerf_model model;

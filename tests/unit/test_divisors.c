@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/divisors.h"
+#include "cost/divisors.h"
 
 static void expect_naive(int64_t n, int64_t most) {
     struct divisors *divisors = malloc(sizeof *divisors);

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../reference/plain_search.h"
 #include "kerf/plan.h"
-#include "plan/space.h"
 
 static const struct kerf_cost_model *cost_model;
 
@@ -42,7 +42,7 @@ static struct kerf_problem problem_of(const char *model, const char *system, enu
 /* A model so small that its searches take no time. */
 static struct kerf_problem small_problem(enum kerf_strategy strategy, int64_t gpus, double capacity) {
     struct kerf_problem problem = problem_of("gpt3", "a100", strategy, 4, gpus, 16);
-    problem.model = (struct kerf_model){"small", 1024, 4096, 8, 16, 1024};
+    problem.model = (struct kerf_model){"small", 1024, 4096, 8, 16, 1024, 0};
     problem.seq_length = 1024;
     problem.system.memory_capacity_bytes = capacity;
     return problem;
@@ -213,7 +213,7 @@ static void the_progress_callback_can_end_it(void **state) {
     struct kerf_problem problems[2];
     problems[0] = small_problem(KERF_STRATEGY_1D, 8, 80e9);
     problems[1] = problem_of("gpt3", "b200-next", KERF_STRATEGY_SUMMA, 720720, 735134400, 735134400);
-    problems[1].model = (struct kerf_model){"abundant", 14414400, 14414400, 720720, 720720, 720720};
+    problems[1].model = (struct kerf_model){"abundant", 14414400, 14414400, 720720, 720720, 720720, 0};
     problems[1].seq_length = 720720;
     for (int32_t threads = 1; threads <= 3; threads++) {
         struct watch watch = {.stop_at = 2, .stop_done = 2, .least = 1, .most = 0};
@@ -282,52 +282,15 @@ static void nothing_is_guessed_after_an_interruption(void **state) {
 
 /* The layout with the least memory, of those the fastest, by estimating every candidate. */
 static struct kerf_estimate least_memory(const struct kerf_problem *problem, int64_t *ret_count) {
-    struct arena arena = {NULL};
-    struct divisors *batches = malloc(sizeof *batches);
+    struct plain_search all;
     struct kerf_estimate best;
     memset(&best, 0, sizeof best);
-    int32_t num_tensors;
-    struct space_tensor *tensors = space_tensors(problem, &arena, &num_tensors);
-    divisors_find(problem->global_batch, batches);
-    *ret_count = 0;
-    for (int32_t t = 0; t < num_tensors; t++) {
-        int64_t pps[DIVISORS_MAX], blocks[SUMMA_BLOCKS_MAX];
-        int32_t num_pps = space_stages(problem, &tensors[t], pps),
-                num_blocks = space_summa_blocks(problem, &tensors[t], blocks);
-        for (int32_t p = 0; p < num_pps; p++) {
-            int64_t dp = problem->gpus / (tensors[t].tp1 * tensors[t].tp2 * pps[p]);
-            int32_t num_placements;
-            struct space_placement *placements =
-                space_placements(problem, &tensors[t], dp, pps[p], &arena, &num_placements);
-            for (int32_t b = 0; b < batches->count; b++) {
-                if (problem->global_batch / dp % batches->of[b] != 0 ||
-                    !space_has_micro_batch(problem, &tensors[t], batches->of[b]))
-                    continue;
-                for (int32_t nb = 0; nb < num_blocks; nb++)
-                    for (int32_t i = 0; i < num_placements; i++) {
-                        struct kerf_layout layout = {
-                            dp,
-                            tensors[t].tp1,
-                            tensors[t].tp2,
-                            pps[p],
-                            batches->of[b],
-                            blocks[nb],
-                            {placements[i].tp1, placements[i].tp2, placements[i].dp, placements[i].pp}};
-                        struct kerf_estimate one;
-                        assert_int_equal(kerf_layout_estimate(cost_model, problem, &layout, &one, NULL), KERF_OK);
-                        int is_better = one.memory_bytes < best.memory_bytes;
-                        if (one.memory_bytes == best.memory_bytes)
-                            is_better = one.throughput > best.throughput ||
-                                        (one.throughput == best.throughput &&
-                                         kerf_layout_compare(&one.layout, &best.layout) < 0);
-                        if (*ret_count == 0 || is_better) best = one;
-                        ++*ret_count;
-                    }
-            }
-        }
+    assert_true(plain_search(cost_model, problem, &all));
+    for (size_t i = 0; i < all.count; i++) { /* the fastest come first */
+        if (i == 0 || all.all[i].memory_bytes < best.memory_bytes) best = all.all[i];
     }
-    free(batches);
-    arena_free(&arena);
+    *ret_count = (int64_t)all.count;
+    free(all.all);
     return best;
 }
 
@@ -350,7 +313,7 @@ static void the_nearest_needs_least_memory(void **state) {
             problem.global_batch = shapes[i].batch;
             problem.seq_length = shapes[i].length;
             problem.model = (struct kerf_model){
-                "m", shapes[i].width, 4 * shapes[i].width, shapes[i].layers, shapes[i].heads, shapes[i].length};
+                "m", shapes[i].width, 4 * shapes[i].width, shapes[i].layers, shapes[i].heads, shapes[i].length, 0};
             int64_t count;
             struct kerf_estimate expected = least_memory(&problem, &count);
             struct kerf_plan *plan = search(&problem, 1, 5, 2);
@@ -445,9 +408,9 @@ static void refuses_questions_without_sense(void **state) {
         {8, 16, 1024, -1, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "top must lie between 1 and 1000, not -1"},
         {8, 16, 1024, 1001, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "top must lie between 1 and 1000, not 1001"},
         {8, 16, 1024, 1, KERF_STRATEGY_SEQP, KERF_ATTENTION_RECOMPUTED,
-         "recomputed attention is for 1d; use fused or unfused with seqp"},
+         "recomputed attention is not for seqp; use fused or unfused"},
         {8, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_SUMMA,
-         "summa attention is for summa; use fused or unfused with 1d"},
+         "summa attention is not for 1d; use fused or unfused"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kerf_problem problems[2] = {small_problem(KERF_STRATEGY_1D, 8, 80e9),

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "kerf/spec.h"
+#include "kerf/cost.h"
 
 #define LAYOUT "\"layout\":{\"dp\":2,\"tp1\":8,\"pp\":4,\"scale_up\":{\"tp1\":4}}"
 #define WHOLE  "\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64," LAYOUT
@@ -120,7 +120,7 @@ static void says_what_is_wrong_in_the_request(void **state) {
     expect_refused("{\"model\":@\"gtp3\"}", KERF_EUNKNOWN,
                    "no model or file 'gtp3'; did you mean gpt3? `kerf models` lists the names");
     expect_refused("{\"model\":\"none.json\"}", KERF_EIO, "none.json: no such file");
-    expect_refused("{" WHOLE ",\"strategy\":@\"2d\"}", KERF_EUNKNOWN, "no strategy '2d'; there are 1d, summa and seqp");
+    expect_refused("{" WHOLE ",\"strategy\":@\"2d\"}", KERF_EUNKNOWN, "unknown strategy '2d'; there are 1d, summa and seqp");
     expect_refused("{" WHOLE ",\"attention\":@true}", KERF_EINVALID, "\"attention\" must be text, not true or false");
     expect_refused("{" WHOLE ",\"gpus\":@0}", KERF_EINVALID, "\"gpus\" must lie between 1 and 1073741824, not 0");
     expect_refused("{" WHOLE ",\"scale_up_size\":@1048577}", KERF_EINVALID,
@@ -130,7 +130,7 @@ static void says_what_is_wrong_in_the_request(void **state) {
                    "\"global_batch\" must be a whole number, not 64.5");
     expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"gpus\":128,\"layout\":@{\"dp\":2,"
                    "\"tp1\":8,\"pp\":4}}",
-                   KERF_EINVALID, "dp 2 x tp1 8 x tp2 1 x pp 4 is not 128 accelerators");
+                   KERF_EINVALID, "dp 2 x tp1 8 x tp2 1 x pp 4 is 64 accelerators, not 128");
     expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":{\"dp\":2,@\"tp\":8}}",
                    KERF_EUNKNOWN, "unknown key \"tp\"; did you mean \"tp1\"?");
     expect_refused(

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "kerf/plan.h"
-#include "plan/space.h"
+#include "cost/strategies.h"
 
 struct set {
     struct kerf_layout *layouts;
@@ -135,34 +135,33 @@ static void candidates_2d(struct set *set, const struct shape *s, int is_summa) 
 
 /* ---- kerf's levels ------------------------------------------------------------------------------------ */
 
-static void candidates_of_kerf(struct set *set, const struct kerf_problem *problem) {
-    struct arena arena = {NULL};
-    struct divisors *batches = malloc(sizeof *batches);
-    int32_t num_tensors;
-    struct space_tensor *tensors = space_tensors(problem, &arena, &num_tensors);
-    divisors_find(problem->global_batch, batches);
-    for (int32_t t = 0; t < num_tensors; t++) {
-        int64_t pps[DIVISORS_MAX], blocks[SUMMA_BLOCKS_MAX];
-        int32_t num_pps = space_stages(problem, &tensors[t], pps),
-                num_blocks = space_summa_blocks(problem, &tensors[t], blocks);
-        assert_true(num_blocks <= SUMMA_BLOCKS_MAX);
-        for (int32_t p = 0; p < num_pps; p++) {
-            if (p > 0) assert_true(pps[p] > pps[p - 1]);
-            int64_t dp = problem->gpus / (tensors[t].tp1 * tensors[t].tp2 * pps[p]),
-                    samples = problem->global_batch / dp;
-            int32_t num_placements;
-            struct space_placement *placements =
-                space_placements(problem, &tensors[t], dp, pps[p], &arena, &num_placements);
-            for (int32_t b = 0; b < batches->count; b++) {
-                int64_t micro_batch = batches->of[b];
-                if (samples % micro_batch != 0 || !space_has_micro_batch(problem, &tensors[t], micro_batch)) continue;
-                for (int32_t nb = 0; nb < num_blocks; nb++)
-                    for (int32_t i = 0; i < num_placements; i++)
-                        add(set, dp, tensors[t].tp1, tensors[t].tp2, pps[p], micro_batch, blocks[nb], placements[i].tp1,
-                            placements[i].tp2, placements[i].dp, placements[i].pp);
-            }
+static void list_below(struct set *set, const struct space *space, const struct strategy *strategy, int32_t level,
+                       const struct kerf_layout *prefix, const struct kerf_layout *variants, int32_t num_variants,
+                       struct arena *arena) {
+    int32_t count;
+    int is_last = level + 1 == strategy->num_levels;
+    const struct kerf_layout *choices = strategy->choices(space, level, prefix, arena, &count);
+    if (is_last) variants = strategy->variants(space, prefix, arena, &num_variants);
+    assert_true(choices != NULL && (!is_last || variants != NULL));
+    for (int32_t i = 0; i < count; i++) {
+        if (i > 0) assert_true(memcmp(&choices[i], &choices[i - 1], sizeof *choices) != 0);
+        if (!is_last) list_below(set, space, strategy, level + 1, &choices[i], NULL, 0, arena);
+        for (int32_t v = 0; is_last && v < num_variants; v++) {
+            const struct kerf_layout *l = &variants[v];
+            assert_true(l->dp == choices[i].dp && l->pp == choices[i].pp && l->tp1 == choices[i].tp1);
+            add(set, l->dp, l->tp1, l->tp2, l->pp, choices[i].micro_batch, l->summa_blocks, l->scale_up.tp1,
+                l->scale_up.tp2, l->scale_up.dp, l->scale_up.pp);
         }
     }
+}
+
+static void candidates_of_kerf(struct set *set, const struct kerf_problem *problem) {
+    static const struct kerf_layout nothing_chosen;
+    struct arena arena = {NULL};
+    struct divisors *batches = malloc(sizeof *batches);
+    const struct space space = {problem, batches};
+    divisors_find(problem->global_batch, batches);
+    list_below(set, &space, strategy_of(problem->strategy), 0, &nothing_chosen, NULL, 0, &arena);
     free(batches);
     arena_free(&arena);
 }
@@ -181,7 +180,7 @@ static void settle(struct set *set) {
 static size_t expect_same(const struct shape *shape, enum kerf_strategy strategy) {
     struct kerf_problem problem;
     memset(&problem, 0, sizeof problem);
-    problem.model = (struct kerf_model){"m", shape->e, 4 * shape->e, shape->depth, shape->h, shape->l};
+    problem.model = (struct kerf_model){"m", shape->e, 4 * shape->e, shape->depth, shape->h, shape->l, 0};
     assert_int_equal(kerf_system_load("a100", &problem.system, NULL), KERF_OK);
     problem.system.scale_up.size = shape->nvs;
     problem.strategy = strategy;

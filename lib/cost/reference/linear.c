@@ -1,52 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Matrix products with weights (Linear, LinearSeqp, LinearSumma in the reference's layers.py). A product of
- * (n,k) and (k,m) takes n m (2k - 1) FLOP: k products and k - 1 sums for each result. */
-#include "cost/reference/block.h"
+ * (m,k) and (k,n) takes m n (2k - 1) FLOP: k products and k - 1 sums for each result. */
+#include "cost/reference/volumes.h"
 
-void add_linear(struct block_builder *builder, const char *name, int64_t b_, int64_t l_, int64_t e_, int64_t f_,
-                int64_t m_in, int64_t m_out) {
-    struct cost_layer *layer = block_append(builder, name);
-    double size = builder->elements.element_bytes;
-    double bl = (double)b_ * (double)l_, e = (double)e_, f = (double)f_;
-    double e1 = (double)(e_ / m_in), f1 = (double)(f_ / m_out);
-    double input = bl * e1, output = bl * f1, weights = e1 * f1;
+void linear_volumes(const struct cost_operation *operation, struct volumes *ret) {
+    int64_t row_shards = operation->kind == COST_LINEAR_ROW ? operation->tp1 : 1;
+    int64_t column_shards = operation->kind == COST_LINEAR_COLUMN ? operation->tp1 : 1;
+    double size = operation->element_bytes;
+    double m = (double)operation->m, k = (double)operation->k, n = (double)operation->n;
+    double k1 = (double)(operation->k / row_shards), n1 = (double)(operation->n / column_shards);
+    double input = m * k1, output = m * n1, weights = k1 * n1;
 
-    layer->on_matrix_units = 1;
-    layer->weights_bytes = weights * size;
-    layer->activation_bytes = input * size;
+    ret->on_matrix_units = 1;
+    ret->weights_bytes = weights * size;
+    ret->activation_bytes = input * size;
 
-    layer->forward.flops = bl * f1 * dot_flops(e1);
-    layer->forward.bytes = (input + output + weights) * size;
-    pass_send(&layer->forward, COMM_REDUCESCATTER, AXIS_TP1, m_in, bl * f * size);
+    ret->forward.flops = m * n1 * dot_flops(k1);
+    ret->forward.bytes = (input + output + weights) * size;
+    pass_send(&ret->forward, COMM_REDUCESCATTER, AXIS_TP1, row_shards, m * n * size);
 
     /* dX = dY W^T, dW = X^T dY: dY is read twice */
-    layer->backward.flops = bl * e1 * dot_flops(f1) + weights * dot_flops(bl);
-    layer->backward.bytes = (weights + input + 2 * output + weights + input) * size;
-    pass_send(&layer->backward, COMM_REDUCESCATTER, AXIS_TP1, m_out, bl * e * size);
+    ret->backward.flops = m * k1 * dot_flops(n1) + weights * dot_flops(m);
+    ret->backward.bytes = (weights + input + 2 * output + weights + input) * size;
+    pass_send(&ret->backward, COMM_REDUCESCATTER, AXIS_TP1, column_shards, m * k * size);
 }
 
-void add_linear_summa(struct block_builder *builder, const char *name, int64_t b_, int64_t l_, int64_t e_, int64_t f_,
-                      int64_t m1, int64_t m2, int64_t nb) {
-    struct cost_layer *layer = block_append(builder, name);
-    double size = builder->elements.element_bytes, blocks = (double)nb;
-    double bl = (double)b_ * (double)(l_ / m2), e = (double)e_, f1 = (double)(f_ / m1);
-    double rows = bl * e * size, columns = e * f1 * size; /* what goes along a row and down a column */
-    double output = bl * f1;
+void linear_summa_volumes(const struct cost_operation *operation, struct volumes *ret) {
+    int64_t m1 = operation->tp1, m2 = operation->tp2;
+    double size = operation->element_bytes, blocks = (double)operation->blocks;
+    double m = (double)operation->m, k = (double)operation->k, n1 = (double)(operation->n / m1);
+    double rows = m * k * size, columns = k * n1 * size; /* what goes along a row and down a column */
+    double output = m * n1;
 
-    layer->on_matrix_units = 1;
-    layer->blocks = blocks;
-    layer->weights_bytes = (double)(e_ / m2) * f1 * size;
-    layer->activation_bytes = bl * (double)(e_ / m1) * size;
+    ret->on_matrix_units = 1;
+    ret->blocks = blocks;
+    ret->weights_bytes = (double)(operation->k / m2) * n1 * size;
+    ret->activation_bytes = m * (double)(operation->k / m1) * size;
 
-    layer->forward.flops = output * (e + e);
-    layer->forward.bytes = (bl * e + e * f1 + output * blocks) * size;
-    pass_send(&layer->forward, COMM_BROADCAST, AXIS_TP1, m1, rows);
-    pass_send(&layer->forward, COMM_BROADCAST, AXIS_TP2, m2, columns);
+    ret->forward.flops = output * (k + k);
+    ret->forward.bytes = (m * k + k * n1 + output * blocks) * size;
+    pass_send(&ret->forward, COMM_BROADCAST, AXIS_TP1, m1, rows);
+    pass_send(&ret->forward, COMM_BROADCAST, AXIS_TP2, m2, columns);
 
-    layer->backward.flops = bl * e * dot_flops(f1) + e * f1 * dot_flops(bl);
-    layer->backward.bytes = (f1 * e + output * blocks + bl * e) * size + (e * bl + output * blocks + e * f1) * size;
-    pass_send(&layer->backward, COMM_BROADCAST, AXIS_TP2, m2, columns); /* dX: W down, */
-    pass_send(&layer->backward, COMM_REDUCE, AXIS_TP1, m1, rows);       /* its sum along */
-    pass_send(&layer->backward, COMM_BROADCAST, AXIS_TP1, m1, rows);    /* dW: X along, */
-    pass_send(&layer->backward, COMM_REDUCE, AXIS_TP2, m2, columns);    /* its sum down */
+    ret->backward.flops = m * k * dot_flops(n1) + k * n1 * dot_flops(m);
+    ret->backward.bytes = (n1 * k + output * blocks + m * k) * size + (k * m + output * blocks + k * n1) * size;
+    pass_send(&ret->backward, COMM_BROADCAST, AXIS_TP2, m2, columns); /* dX: W down, */
+    pass_send(&ret->backward, COMM_REDUCE, AXIS_TP1, m1, rows);       /* its sum along */
+    pass_send(&ret->backward, COMM_BROADCAST, AXIS_TP1, m1, rows);    /* dW: X along, */
+    pass_send(&ret->backward, COMM_REDUCE, AXIS_TP2, m2, columns);    /* its sum down */
 }

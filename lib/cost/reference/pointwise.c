@@ -1,76 +1,76 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Operations on the vector units: one element at a time, or one row (Bias, Act, DropOut, Softmax, Softmax2D,
  * LayerNorm and LayerNorm2D in the reference's layers.py). */
-#include "cost/reference/block.h"
+#include "cost/reference/volumes.h"
 
-void add_bias(struct block_builder *builder, const char *name, int64_t b, int64_t l, int64_t f) {
-    struct cost_layer *layer = block_append(builder, name);
-    double size = builder->elements.element_bytes, n = (double)b * (double)l * (double)f;
-    layer->weights_bytes = (double)f * size;
-    layer->forward.flops = layer->backward.flops = n;
-    layer->forward.bytes = layer->backward.bytes = (n + (double)f) * size;
+static const double MASK_BYTES = 1; /* of an element of a dropout mask */
+
+static double elements_of(const struct cost_operation *operation) {
+    return (double)operation->batch * (double)operation->m * (double)operation->n;
 }
 
-void add_gelu(struct block_builder *builder, const char *name, double elements) {
-    struct cost_layer *layer = block_append(builder, name);
-    double size = builder->elements.element_bytes;
-    layer->activation_bytes = elements * size;
-    layer->forward.flops = elements * 8; /* FLOP of erf and tanh as google-research/electra counts them */
-    layer->forward.bytes = 2 * elements * size;
-    layer->backward.flops = elements * 13;
-    layer->backward.bytes = 3 * elements * size;
+void bias_volumes(const struct cost_operation *operation, struct volumes *ret) {
+    double size = operation->element_bytes, n = (double)operation->n, elements = elements_of(operation);
+    ret->weights_bytes = n * size;
+    ret->forward.flops = ret->backward.flops = elements;
+    ret->forward.bytes = ret->backward.bytes = (elements + n) * size;
 }
 
-void add_dropout(struct block_builder *builder, const char *name, double elements, int recomputed) {
-    struct cost_layer *layer = block_append(builder, name);
-    double size = builder->elements.element_bytes, mask = elements * builder->elements.mask_bytes;
-    layer->recomputed = recomputed;
-    layer->activation_bytes = recomputed ? 0 : mask;
-    layer->forward.flops = layer->backward.flops = elements;
-    layer->forward.bytes = elements * size + mask + elements * size;
-    layer->backward.bytes = 2 * elements * size + mask;
+void gelu_volumes(const struct cost_operation *operation, struct volumes *ret) {
+    double size = operation->element_bytes, elements = elements_of(operation);
+    ret->activation_bytes = elements * size;
+    ret->forward.flops = elements * 8; /* FLOP of erf and tanh as google-research/electra counts them */
+    ret->forward.bytes = 2 * elements * size;
+    ret->backward.flops = elements * 13;
+    ret->backward.bytes = 3 * elements * size;
 }
 
-void add_softmax(struct block_builder *builder, const char *name, int64_t b, int64_t h, int64_t l1, int64_t l2,
-                 int64_t m1, int recomputed) {
-    struct cost_layer *layer = block_append(builder, name);
-    double size = builder->elements.element_bytes;
-    double rows = (double)b * (double)h * (double)l1, n = rows * (double)l2, sums = rows * sum_flops((double)l2);
-    layer->recomputed = recomputed;
-    layer->activation_bytes = recomputed ? 0 : n * size;
-    layer->forward.flops = 2 * n + sums;
-    layer->forward.bytes = 2 * n * size;
-    pass_send(&layer->forward, COMM_ALLREDUCE, AXIS_TP1, m1, rows * size);
-    layer->backward.flops = 2 * n + sums + n;
-    layer->backward.bytes = 3 * n * size;
-    pass_send(&layer->backward, COMM_ALLREDUCE, AXIS_TP1, m1, rows * size);
+void dropout_volumes(const struct cost_operation *operation, struct volumes *ret) {
+    double size = operation->element_bytes, elements = elements_of(operation), mask = elements * MASK_BYTES;
+    ret->activation_bytes = operation->recomputed ? 0 : mask;
+    ret->forward.flops = ret->backward.flops = elements;
+    ret->forward.bytes = elements * size + mask + elements * size;
+    ret->backward.bytes = 2 * elements * size + mask;
+}
+
+void softmax_volumes(const struct cost_operation *operation, struct volumes *ret) {
+    double size = operation->element_bytes, width = (double)operation->n;
+    double rows = (double)operation->batch * (double)operation->m, n = rows * width, sums = rows * sum_flops(width);
+    ret->activation_bytes = operation->recomputed ? 0 : n * size;
+    ret->forward.flops = 2 * n + sums;
+    ret->forward.bytes = 2 * n * size;
+    pass_send(&ret->forward, COMM_ALLREDUCE, AXIS_TP1, operation->tp1, rows * size);
+    ret->backward.flops = 2 * n + sums + n;
+    ret->backward.bytes = 3 * n * size;
+    pass_send(&ret->backward, COMM_ALLREDUCE, AXIS_TP1, operation->tp1, rows * size);
 }
 
 /* rows of `width`, whichever way they are spread */
-static struct cost_layer *add_norm(struct block_builder *builder, const char *name, double rows, double width) {
-    struct cost_layer *layer = block_append(builder, name);
-    double size = builder->elements.element_bytes, n = rows * width;
-    layer->weights_bytes = 2 * width * size;
-    layer->activation_bytes = n * size;
-    layer->forward.flops = 9 * n; /* mean 2, variance 3, scale 2, weight and bias 2 */
-    layer->forward.bytes = (n + 2 * rows + n + 2 * width) * size;
-    layer->backward.flops = 3 * n + (5 * n + 4 * rows * sum_flops(width));
-    layer->backward.bytes = (4 * n + 2 * width + n) * size;
-    return layer;
+static void norm(double rows, double width, double size, struct volumes *ret) {
+    double n = rows * width;
+    ret->is_norm = 1;
+    ret->weights_bytes = 2 * width * size;
+    ret->activation_bytes = n * size;
+    ret->forward.flops = 9 * n; /* mean 2, variance 3, scale 2, weight and bias 2 */
+    ret->forward.bytes = (n + 2 * rows + n + 2 * width) * size;
+    ret->backward.flops = 3 * n + (5 * n + 4 * rows * sum_flops(width));
+    ret->backward.bytes = (4 * n + 2 * width + n) * size;
 }
 
-void add_layer_norm(struct block_builder *builder, const char *name, int64_t b, int64_t l, int64_t e, int64_t m) {
-    struct cost_layer *layer = add_norm(builder, name, (double)b * (double)(l / m), (double)e);
-    double all = (double)b * (double)l * (double)e * builder->elements.element_bytes;
-    pass_send(&layer->forward, COMM_ALLGATHER, AXIS_TP1, m, all);
-    pass_send(&layer->backward, COMM_REDUCESCATTER, AXIS_TP1, m, all);
+void layer_norm_volumes(const struct cost_operation *operation, struct volumes *ret) {
+    int64_t m1 = operation->tp1;
+    double size = operation->element_bytes, rows = (double)operation->batch * (double)(operation->m / m1);
+    double all = elements_of(operation) * size;
+    norm(rows, (double)operation->n, size, ret);
+    pass_send(&ret->forward, COMM_ALLGATHER, AXIS_TP1, m1, all);
+    pass_send(&ret->backward, COMM_REDUCESCATTER, AXIS_TP1, m1, all);
 }
 
-void add_layer_norm_2d(struct block_builder *builder, const char *name, int64_t b, int64_t l, int64_t e, int64_t m1,
-                       int64_t m2) {
-    double size = builder->elements.element_bytes, rows = (double)b * (double)(l / m2);
+void layer_norm_2d_volumes(const struct cost_operation *operation, struct volumes *ret) {
+    int64_t b = operation->batch, l = operation->m, e = operation->n, m1 = operation->tp1, m2 = operation->tp2;
+    double size = operation->element_bytes, rows = (double)b * (double)(l / m2);
     /* l/m1 features: the reference's slip for e/m1 (docs/reference-model.md) */
-    struct cost_layer *layer = add_norm(builder, name, rows, (double)(l / m1));
-    pass_send(&layer->forward, COMM_ALLREDUCE, AXIS_TP1, m1, 2 * rows * size);
-    pass_send(&layer->backward, COMM_ALLREDUCE, AXIS_TP1, m1, (double)(2 * e / m1 + 2 * b * l / m2) * size);
+    norm(rows, (double)(l / m1), size, ret);
+    pass_send(&ret->forward, COMM_ALLREDUCE, AXIS_TP1, m1, 2 * rows * size);
+    pass_send(&ret->backward, COMM_ALLREDUCE, AXIS_TP1, m1, (double)(2 * e / m1 + 2 * b * l / m2) * size);
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* The table of cost models. */
+#include <string.h>
 #include "cost/cost_model.h"
 
-#include <string.h>
+extern const struct kerf_cost_model reference_model;
 
 static const struct kerf_cost_model *const models[] = {&reference_model};
 enum { MODELS = sizeof models / sizeof *models };
@@ -18,7 +20,7 @@ int32_t kerf_cost_model_find(const char *name, const struct kerf_cost_model **re
         }
     struct kerf_text known = {0};
     for (size_t i = 0; i < MODELS; i++) kerf_text_printf(&known, "%s%s", i ? ", " : "", models[i]->name);
-    kerf_error_set(err, KERF_EUNKNOWN, "no cost model '%.64s'; there is %s", name,
+    kerf_error_set(err, KERF_EUNKNOWN, "unknown cost model '%.64s'; there is %s", name,
                    known.failed ? "another" : known.data);
     kerf_text_free(&known);
     return KERF_EUNKNOWN;

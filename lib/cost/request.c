@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One request of a stream: a problem and a layout in one JSON object. */
-#include "kerf/spec.h"
+#include "kerf/cost.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KERF_PLAN_DIVISORS_H
-#define KERF_PLAN_DIVISORS_H
+/* The divisors of a number: what can cut it into equal parts. */
+#ifndef KERF_COST_DIVISORS_H
+#define KERF_COST_DIVISORS_H
 
 #include <stdint.h>
 
-enum { DIVISORS_MAX = 1344 }; /* 735134400 has as many, and no number below 2^30 has more */
+enum { DIVISORS_MAX = 1344 }; /* 735134400 has as many, and no number up to 2^30 has more */
 
 struct divisors {
     int32_t count;

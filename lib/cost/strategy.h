@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A strategy is a family of layouts: one file with a row like those of strategy_1d.c, and a line in strategies.c. Nothing
+ * else asks which strategy it is. How layouts are read and written is in spec/layout.c, one row for each member.
+ *
+ * The space of a strategy is a tree. Each level chooses some members of the layout; what is chosen so far is a prefix.
+ * Below the last level lie the variants: layouts that differ in time alone, because they use the same memory. A walk
+ * (plan/walk.h) goes down the levels, and a cost model prices the variants of a prefix together (cost_model.h).
+ */
+#ifndef KERF_COST_STRATEGY_H
+#define KERF_COST_STRATEGY_H
+
+#include "base/arena.h"
+#include "cost/divisors.h"
+#include "cost/operation.h"
+
+/* What all levels of one problem need. */
+struct space {
+    const struct kerf_problem *problem;
+    const struct divisors *batches; /* of the global batch */
+};
+
+struct strategy {
+    const char *name;
+    int32_t num_levels; /* 2 or more; the choices of the first are what threads share out */
+
+    /* Lists the choices of a level below a prefix, which has those of all levels before: the prefix with this level's
+     * members chosen, members of later levels untouched. All lists are taken from the arena, without doubles and in the
+     * order of kerf_layout_compare as far as they are chosen; NULL when memory ran out. */
+    struct kerf_layout *(*choices)(const struct space *space, int32_t level, const struct kerf_layout *prefix,
+                                   struct arena *arena, int32_t *ret_count);
+    /* Lists the variants of all prefixes that agree in every level but the last. */
+    struct kerf_layout *(*variants)(const struct space *space, const struct kerf_layout *prefix, struct arena *arena,
+                                    int32_t *ret_count);
+    /* Lists the ways to place the layout in scale-up domains: who are neighbours. */
+    struct kerf_layout *(*neighbours)(const struct space *space, const struct kerf_layout *layout, struct arena *arena,
+                                      int32_t *ret_count);
+
+    /* Says which rule leaves a level without choices; num_levels: without variants. */
+    void (*explain)(const struct space *space, int32_t level, struct kerf_text *out);
+
+    /* The rules of this strategy alone; kerf_layout_check has those of all. */
+    int32_t (*check)(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_error *err);
+    /* Shards that the tokens of a micro-batch are cut into, which must divide them. */
+    int64_t (*sequence_shards)(const struct kerf_layout *layout);
+    /* 1: the strategy cuts nothing that 1d would not cut as well, so that it is not worth recommending. */
+    int (*is_plain)(const struct kerf_layout *layout);
+    /* 1: attention can be computed so. */
+    int (*has_attention)(enum kerf_attention attention);
+
+    /* 1: the accelerators of tp2 hold the same weights, and exchange gradients as replicas do. */
+    int32_t replicas_over_tp2;
+    /* The operations of one layer for one micro-batch. */
+    void (*describe)(const struct kerf_problem *problem, const struct kerf_layout *layout,
+                     struct cost_operations *ret_operations);
+};
+
+#endif

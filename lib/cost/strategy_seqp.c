@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * seqp: tensor x context parallelism. Each of tp2 pieces of the sequence is cut over tp1 as 1d cuts the whole; attention
+ * gathers the keys and values of all pieces.
+ */
+#include "cost/describe.h"
+#include "cost/tensor_space.h"
+
+static int can_cut(const struct kerf_problem *problem, int64_t tp1, int64_t tp2) {
+    return problem->model.hidden_size / tp1 >= TENSOR_LEAST_WIDTH && problem->seq_length / tp2 >= TENSOR_LEAST_WIDTH;
+}
+
+static int64_t sequence_shards(const struct kerf_layout *layout) { return layout->tp1 * layout->tp2; }
+
+static const struct tensor_rules rules = {1, can_cut, sequence_shards, NULL};
+
+static struct kerf_layout *choices(const struct space *space, int32_t level, const struct kerf_layout *prefix,
+                                   struct arena *arena, int32_t *ret_count) {
+    return tensor_choices(space, &rules, level, prefix, arena, ret_count);
+}
+
+static struct kerf_layout *variants(const struct space *space, const struct kerf_layout *prefix, struct arena *arena,
+                                    int32_t *ret_count) {
+    return tensor_variants(space, &rules, prefix, arena, ret_count);
+}
+
+static int32_t check(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_error *err) {
+    (void)problem;
+    if (layout->summa_blocks != 0)
+        return kerf_error_set(err, KERF_EINVALID, "summa_blocks must be 0 without summa, not %lld",
+                              (long long)layout->summa_blocks);
+    return KERF_OK;
+}
+
+static int is_plain(const struct kerf_layout *layout) { return layout->tp2 == 1; }
+
+static int has_attention(enum kerf_attention attention) {
+    return attention == KERF_ATTENTION_FUSED || attention == KERF_ATTENTION_UNFUSED;
+}
+
+static void describe(const struct kerf_problem *problem, const struct kerf_layout *layout,
+                     struct cost_operations *ret_operations) {
+    const struct kerf_model *model = &problem->model;
+    int64_t tp1 = layout->tp1, tp2 = layout->tp2, b = layout->micro_batch, l = problem->seq_length, piece = l / tp2;
+    int64_t e = model->hidden_size, f = model->intermediate_size, h = model->num_attention_heads;
+    struct attention_shape shape = {b * (h / tp1), piece, l, e / h, tp2};
+    struct describer at = {ret_operations, KERF_MODULE_MLP, tp1, 1, 0};
+    ret_operations->count = 0;
+
+    describe_product(&at, COST_LINEAR_COLUMN, "fc1", b * piece, f, e);
+    describe_pointwise(&at, COST_BIAS, "fc1-bias", 1, b * piece, f / tp1);
+    describe_pointwise(&at, COST_GELU, "act1", 1, b * piece, f / tp1);
+    describe_pointwise(&at, COST_DROPOUT, "dpr1", 1, b * piece, f / tp1);
+    describe_product(&at, COST_LINEAR_ROW, "fc2", b * piece, e, f);
+    describe_pointwise(&at, COST_BIAS, "fc2-bias", 1, b * (piece / tp1), e);
+    describe_pointwise(&at, COST_DROPOUT, "dpr2", 1, b * (l / (tp1 * tp2)), e);
+    describe_pointwise(&at, COST_LAYER_NORM, "ln1", b, piece, e)->tp1 = tp1;
+
+    at.module = KERF_MODULE_SA;
+    describe_product(&at, COST_LINEAR_COLUMN, "qkv", b * piece, 3 * e, e);
+    describe_attention(&at, problem->attention, &shape);
+    describe_product(&at, COST_LINEAR_ROW, "vproj", b * piece, e, e);
+    describe_pointwise(&at, COST_BIAS, "vproj-bias", 1, b * piece, e / tp1);
+    describe_pointwise(&at, COST_DROPOUT, "dpr_v", 1, b * (l / (tp1 * tp2)), e);
+    describe_pointwise(&at, COST_LAYER_NORM, "ln2", b, piece, e)->tp1 = tp1;
+}
+
+const struct strategy strategy_seqp = {
+    .name = "seqp",
+    .num_levels = TENSOR_LEVELS,
+    .choices = choices,
+    .variants = variants,
+    .neighbours = tensor_neighbours,
+    .explain = tensor_explain,
+    .check = check,
+    .sequence_shards = sequence_shards,
+    .is_plain = is_plain,
+    .has_attention = has_attention,
+    .replicas_over_tp2 = 1,
+    .describe = describe,
+};

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cost/tensor_space.h"
+
+#include <assert.h>
+
+/* ---- The levels. Each list is made twice: without room, which counts, and into the room for as many. ------- */
+
+static int32_t list_shards(const struct space *space, const struct tensor_rules *rules, const struct divisors *gpus,
+                           struct kerf_layout *ret) {
+    const struct kerf_problem *problem = space->problem;
+    int64_t e = problem->model.hidden_size, h = problem->model.num_attention_heads;
+    int32_t count = 0;
+    for (int32_t i = 0; i < gpus->count; i++) {
+        int64_t tp1 = gpus->of[i];
+        if (h % tp1 != 0 || e % tp1 != 0) continue;
+        for (int32_t j = 0; j < (rules->has_tp2 ? gpus->count : 1); j++) {
+            int64_t tp2 = gpus->of[j];
+            if (problem->gpus / tp1 % tp2 != 0 || !rules->can_cut(problem, tp1, tp2)) continue;
+            if (ret) ret[count] = (struct kerf_layout){.tp1 = tp1, .tp2 = tp2};
+            count++;
+        }
+    }
+    return count;
+}
+
+static struct kerf_layout *shards(const struct space *space, const struct tensor_rules *rules, struct arena *arena,
+                                  int32_t *ret_count) {
+    struct divisors gpus;
+    divisors_find(space->problem->gpus, &gpus);
+    *ret_count = list_shards(space, rules, &gpus, NULL);
+    struct kerf_layout *list = arena_take(arena, (size_t)*ret_count, sizeof *list);
+    if (list) list_shards(space, rules, &gpus, list);
+    return list;
+}
+
+static struct kerf_layout *stages(const struct space *space, const struct kerf_layout *prefix, struct arena *arena,
+                                  int32_t *ret_count) {
+    int64_t depth = space->problem->model.num_hidden_layers;
+    int64_t left = space->problem->gpus / (prefix->tp1 * prefix->tp2);
+    struct divisors most;
+    divisors_find(left < depth ? left : depth, &most);
+    struct kerf_layout *list = arena_take(arena, (size_t)most.count, sizeof *list);
+    *ret_count = 0;
+    for (int32_t i = 0; list && i < most.count; i++) {
+        int64_t pp = most.of[i];
+        if (left % pp != 0 || depth % pp != 0) continue;
+        if (space->problem->global_batch % (left / pp) != 0) continue; /* dp must divide the samples */
+        struct kerf_layout *one = &list[(*ret_count)++];
+        *one = *prefix;
+        one->pp = pp, one->dp = left / pp;
+    }
+    return list;
+}
+
+static struct kerf_layout *micro_batches(const struct space *space, const struct tensor_rules *rules,
+                                         const struct kerf_layout *prefix, struct arena *arena, int32_t *ret_count) {
+    int64_t samples = space->problem->global_batch / prefix->dp, tokens = space->problem->seq_length;
+    int64_t sequence_shards = rules->sequence_shards(prefix);
+    struct kerf_layout *list = arena_take(arena, (size_t)space->batches->count, sizeof *list);
+    *ret_count = 0;
+    for (int32_t i = 0; list && i < space->batches->count && space->batches->of[i] <= samples; i++) {
+        int64_t micro_batch = space->batches->of[i];
+        if (samples % micro_batch != 0 || micro_batch * tokens % sequence_shards != 0) continue;
+        struct kerf_layout *one = &list[(*ret_count)++];
+        *one = *prefix;
+        one->micro_batch = micro_batch;
+    }
+    return list;
+}
+
+struct kerf_layout *tensor_choices(const struct space *space, const struct tensor_rules *rules, int32_t level,
+                                   const struct kerf_layout *prefix, struct arena *arena, int32_t *ret_count) {
+    switch ((enum tensor_level)level) {
+    case TENSOR_LEVEL_SHARDS: return shards(space, rules, arena, ret_count);
+    case TENSOR_LEVEL_STAGES: return stages(space, prefix, arena, ret_count);
+    case TENSOR_LEVEL_MICRO_BATCH: return micro_batches(space, rules, prefix, arena, ret_count);
+    case TENSOR_LEVELS: break;
+    }
+    assert(!"a level of the space");
+    return NULL;
+}
+
+/* ---- Placements ------------------------------------------------------------------------------------------- */
+
+struct placement_axes {
+    struct divisors tp1, tp2, dp;
+    int64_t pp, domain;
+};
+
+/* The divisors of the domain that divide n, the number of accelerators of one kind. */
+static void keep_dividing(const struct divisors *domain, int64_t n, struct divisors *ret) {
+    ret->count = 0;
+    for (int32_t i = 0; i < domain->count && domain->of[i] <= n; i++)
+        if (n % domain->of[i] == 0) ret->of[ret->count++] = domain->of[i];
+}
+
+/* All (tp1, tp2, dp, pp) whose product is the domain; with ret NULL only counts them. */
+static int32_t list_placements(const struct placement_axes *axes, const struct kerf_layout *layout,
+                               struct kerf_layout *ret) {
+    int32_t count = 0;
+    for (int32_t i = 0; i < axes->tp1.count; i++) {
+        int64_t after_tp1 = axes->domain / axes->tp1.of[i];
+        for (int32_t j = 0; j < axes->tp2.count && axes->tp2.of[j] <= after_tp1; j++) {
+            if (after_tp1 % axes->tp2.of[j] != 0) continue;
+            int64_t left = after_tp1 / axes->tp2.of[j];
+            for (int32_t k = 0; k < axes->dp.count && axes->dp.of[k] <= left; k++) {
+                int64_t pp = left / axes->dp.of[k];
+                if (pp * axes->dp.of[k] != left || axes->pp % pp != 0) continue;
+                if (ret) {
+                    ret[count] = *layout;
+                    ret[count].scale_up.tp1 = axes->tp1.of[i], ret[count].scale_up.tp2 = axes->tp2.of[j];
+                    ret[count].scale_up.dp = axes->dp.of[k], ret[count].scale_up.pp = pp;
+                }
+                count++;
+            }
+        }
+    }
+    return count;
+}
+
+struct kerf_layout *tensor_neighbours(const struct space *space, const struct kerf_layout *layout, struct arena *arena,
+                                      int32_t *ret_count) {
+    struct kerf_layout *list;
+    if (space->problem->gpus <= space->problem->system.scale_up.size) {
+        *ret_count = 1;
+        list = arena_take(arena, 1, sizeof *list);
+        if (list == NULL) return NULL;
+        *list = *layout;
+        list->scale_up.tp1 = layout->tp1, list->scale_up.tp2 = layout->tp2;
+        list->scale_up.dp = layout->dp, list->scale_up.pp = layout->pp;
+        return list;
+    }
+    struct divisors domain;
+    struct placement_axes axes; /* large: filled in, not cleared */
+    axes.pp = layout->pp;
+    axes.domain = space->problem->system.scale_up.size;
+    divisors_find(axes.domain, &domain);
+    keep_dividing(&domain, layout->tp1, &axes.tp1);
+    keep_dividing(&domain, layout->tp2, &axes.tp2);
+    keep_dividing(&domain, layout->dp, &axes.dp);
+    *ret_count = list_placements(&axes, layout, NULL);
+    list = arena_take(arena, (size_t)*ret_count, sizeof *list);
+    if (list) list_placements(&axes, layout, list);
+    return list;
+}
+
+/* ---- Variants --------------------------------------------------------------------------------------------- */
+
+struct kerf_layout *tensor_variants(const struct space *space, const struct tensor_rules *rules,
+                                    const struct kerf_layout *prefix, struct arena *arena, int32_t *ret_count) {
+    int64_t blocks[SUMMA_BLOCKS_MAX] = {0};
+    int32_t num_blocks = rules->blocks ? rules->blocks(space->problem, prefix, blocks) : 1, num_placements;
+    struct kerf_layout *placements = tensor_neighbours(space, prefix, arena, &num_placements);
+    *ret_count = num_blocks * num_placements;
+    if (placements == NULL) return NULL;
+    if (num_blocks == 1) {
+        for (int32_t i = 0; i < num_placements; i++) placements[i].summa_blocks = blocks[0];
+        return placements;
+    }
+    struct kerf_layout *list = arena_take(arena, (size_t)*ret_count, sizeof *list), *next = list;
+    for (int32_t b = 0; list && b < num_blocks; b++)
+        for (int32_t i = 0; i < num_placements; i++) {
+            *next = placements[i];
+            next++->summa_blocks = blocks[b];
+        }
+    return list;
+}
+
+/* ---- Why there is none -------------------------------------------------------------------------------------- */
+
+void tensor_explain(const struct space *space, int32_t level, struct kerf_text *out) {
+    const struct kerf_problem *problem = space->problem;
+    switch ((enum tensor_level)level) {
+    case TENSOR_LEVEL_SHARDS:
+        kerf_text_printf(out, "No shard is wide enough: each needs %d features or tokens, and there are ",
+                         (int)TENSOR_LEAST_WIDTH);
+        kerf_text_count(out, problem->model.hidden_size);
+        kerf_text_add(out, " features and ");
+        kerf_text_count(out, problem->seq_length);
+        kerf_text_add(out, " tokens");
+        return;
+    case TENSOR_LEVEL_STAGES:
+        kerf_text_count(out, problem->gpus);
+        kerf_text_add(out, " accelerators leave no number of replicas that divides the global batch of ");
+        kerf_text_count(out, problem->global_batch);
+        kerf_text_add(out, ": tensor parallelism must divide ");
+        kerf_text_count(out, problem->model.num_attention_heads);
+        kerf_text_add(out, " heads, and pipeline stages ");
+        kerf_text_count(out, problem->model.num_hidden_layers);
+        kerf_text_add(out, " layers");
+        return;
+    case TENSOR_LEVEL_MICRO_BATCH:
+        kerf_text_add(out, "No micro-batch has a number of tokens, ");
+        kerf_text_count(out, problem->seq_length);
+        kerf_text_add(out, " a sample, that divides by the shards of the sequence");
+        return;
+    case TENSOR_LEVELS:
+        kerf_text_add(out, "No placement fills a scale-up domain of ");
+        kerf_text_count(out, problem->system.scale_up.size);
+        kerf_text_add(out, ": the parts into which ");
+        kerf_text_count(out, problem->gpus);
+        kerf_text_printf(out, " accelerators divide have no product of %lld",
+                         (long long)problem->system.scale_up.size);
+        return;
+    }
+    assert(!"a level of the space");
+}

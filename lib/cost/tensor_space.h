@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The space that 1d, summa and seqp share: the candidates of the reference (execution.py of
+ * ShashankSubramanian/transformer-perf-estimates), level by level.
+ *
+ *   tensor parallelism (tp1, tp2)  ->  pipeline stages pp, and with them dp  ->  micro-batch
+ *   variants: SUMMA blocks x placements in the scale-up domain
+ */
+#ifndef KERF_COST_TENSOR_SPACE_H
+#define KERF_COST_TENSOR_SPACE_H
+
+#include "cost/strategy.h"
+
+enum tensor_level { TENSOR_LEVEL_SHARDS, TENSOR_LEVEL_STAGES, TENSOR_LEVEL_MICRO_BATCH, TENSOR_LEVELS };
+
+enum { TENSOR_LEAST_WIDTH = 128 /* features and tokens of a shard */, SUMMA_BLOCKS_MAX = 32 };
+
+/* What distinguishes the three. */
+struct tensor_rules {
+    int has_tp2;
+    /* Whether the model can be cut into tp1 x tp2; both divide the accelerators, tp1 the heads and the hidden size. */
+    int (*can_cut)(const struct kerf_problem *problem, int64_t tp1, int64_t tp2);
+    int64_t (*sequence_shards)(const struct kerf_layout *layout);
+    /* The numbers of SUMMA blocks, rising; NULL: the one number 0. */
+    int32_t (*blocks)(const struct kerf_problem *problem, const struct kerf_layout *layout,
+                      int64_t ret_blocks[SUMMA_BLOCKS_MAX]);
+};
+
+struct kerf_layout *tensor_choices(const struct space *space, const struct tensor_rules *rules, int32_t level,
+                                   const struct kerf_layout *prefix, struct arena *arena, int32_t *ret_count);
+struct kerf_layout *tensor_variants(const struct space *space, const struct tensor_rules *rules,
+                                    const struct kerf_layout *prefix, struct arena *arena, int32_t *ret_count);
+
+/* The placements that fill the domain exactly, or the one that holds everything when it is large enough. */
+struct kerf_layout *tensor_neighbours(const struct space *space, const struct kerf_layout *layout, struct arena *arena,
+                                      int32_t *ret_count);
+
+void tensor_explain(const struct space *space, int32_t level, struct kerf_text *out);
+
+#endif
