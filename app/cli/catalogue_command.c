@@ -139,8 +139,10 @@ static int show(const struct cli_command *command, int argc, char **argv,
         one(&out, kind, values.names.items[0], catalogue, &err);
     else if (strcmp(values.format, "json") == 0)
         json_list(&out, kind, catalogue);
-    else
+    else {
         list(&out, catalogue);
+        terminal_plain(&out);
+    }
     kerf_catalogue_free(catalogue);
     options_free(command->table, &values);
     if (err.code == KERF_OK) return output_print(&out);

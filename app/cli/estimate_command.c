@@ -220,6 +220,7 @@ static int answer(const struct estimate_options *values) {
     } else {
         print_estimate_table(&out, &problem, &estimate, was_placed, layers, values->layers ? num_layers : 0,
                              values->cost_model, &style);
+        terminal_plain(&out);
     }
     code = output_file(values->output ? values->output : "-", &out, &err);
     kerf_text_free(&out);

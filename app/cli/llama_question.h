@@ -3,7 +3,7 @@
 #ifndef KERF_CLI_LLAMA_QUESTION_H
 #define KERF_CLI_LLAMA_QUESTION_H
 
-#include "base/option.h"
+#include "kerf/study.h"
 #include "kerf/gguf.h"
 #include "kerf/tune.h"
 
@@ -39,7 +39,7 @@ int32_t llama_question_check_imatrix(const struct llama_question *question, int 
 /* ---- Parameters and values ------------------------------------------------------------------------------------- */
 
 /* That each --param names one that there is. */
-int32_t llama_values_check_names(const struct string_list *params, struct kerf_error *err);
+int32_t llama_values_check_names(const struct kerf_study_strings *params, struct kerf_error *err);
 
 /* That each value is one that llama.cpp takes, by llama-bench or by the worker. conform_to_imatrix: and that it leaves
  * the matrix as it is. */

@@ -49,8 +49,9 @@ static const struct option options[] = {
      .minimum = 1,
      .maximum = 4096,
      SIMULATES,
-     .help = "Stages on each device, for the schedules that let you choose (default: the schedule's own; in a comparison "
-             "2)."},
+     .help =
+         "Stages on each device, for the schedules that let you choose (default: the schedule's own; in a comparison "
+         "2)."},
     {.name = "group",
      .type = OPTION_INTEGER,
      AT(group),
@@ -85,15 +86,17 @@ static const struct option options[] = {
      AT(backward_input),
      SECONDS,
      SIMULATES,
-     .help = "The backward pass of the input alone (default: what --backward leaves of --backward-weight, or half of it "
-             "where that is not given; 1s without --backward)."},
+     .help =
+         "The backward pass of the input alone (default: what --backward leaves of --backward-weight, or half of it "
+         "where that is not given; 1s without --backward)."},
     {.name = "backward-weight",
      .type = OPTION_DURATION,
      AT(backward_weight),
      SECONDS,
      SIMULATES,
-     .help = "The backward pass of the weights alone (default: what --backward leaves of --backward-input, or half of it "
-             "where that is not given; 1s without --backward)."},
+     .help =
+         "The backward pass of the weights alone (default: what --backward leaves of --backward-input, or half of it "
+         "where that is not given; 1s without --backward)."},
     {.name = "fused",
      .type = OPTION_DURATION,
      AT(fused),
@@ -198,7 +201,7 @@ static const struct option options[] = {
      .maximum = 1000000000000,
      .uses = "best",
      .help = "How much it may search, in steps of work instead of time: the answer is then the same on every machine. "
-             "A second is about a hundred million steps."},
+             "A second is a few hundred million steps."},
     {.name = "trace",
      .type = OPTION_STRING,
      AT(trace),

@@ -24,8 +24,8 @@ struct tune_live {
     double budget_s; /* 0: none */
     int32_t lines;   /* that stand on the terminal now */
 };
-/* As struct study_plan has it: a small table on standard error, drawn over itself. */
-void tune_live_show(void *live, struct study_state *state);
+/* As struct kerf_study_plan has it: a small table on standard error, drawn over itself. */
+void tune_live_show(void *live, struct kerf_study_state *state);
 void tune_live_end(struct tune_live *live);
 
 #endif

@@ -6,10 +6,10 @@
 #include <string.h>
 
 /* What --resume could do with a study that is not sure. */
-static int32_t look_ahead(const struct study_state *state, int32_t *ret_most, struct kerf_error *err) {
+static int32_t look_ahead(const struct kerf_study_state *state, int32_t *ret_most, struct kerf_error *err) {
     struct kerf_tune_decision next;
     int64_t most = state->request->max_observations;
-    if (state->stop == STUDY_CONFIDENT || state->stop == STUDY_NOTHING) {
+    if (state->stop == KERF_STUDY_CONFIDENT || state->stop == KERF_STUDY_NOTHING) {
         *ret_most = -1;
         return KERF_OK;
     }
@@ -20,7 +20,7 @@ static int32_t look_ahead(const struct study_state *state, int32_t *ret_most, st
     return KERF_OK;
 }
 
-int32_t tune_report_make(struct study_state *state, struct tune_report *ret_report, struct kerf_error *err) {
+int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err) {
     struct kerf_tune_answer answer;
     int32_t most = -1;
     int32_t code = look_ahead(state, &most, err);
@@ -86,8 +86,8 @@ int tune_is_answered(const struct tune_report *report) {
 
 /* ---- Numbers --------------------------------------------------------------------------------------------------- */
 
-void words_objective(struct kerf_text *out, const struct study_request *request, double value) {
-    const char *unit = study_request_unit(request);
+void words_objective(struct kerf_text *out, const struct kerf_study_request *request, double value) {
+    const char *unit = kerf_study_request_unit(request);
     if (isnan(value))
         kerf_text_add(out, "-");
     else if (strcmp(unit, "s") == 0)
@@ -110,7 +110,7 @@ void words_chance(struct kerf_text *out, double probability) {
         kerf_text_printf(out, probability < 0.1 || probability > 0.99 ? "%.1f %%" : "%.0f %%", 100 * probability);
 }
 
-void words_interval(struct kerf_text *out, const struct study_request *request, const double interval[2],
+void words_interval(struct kerf_text *out, const struct kerf_study_request *request, const double interval[2],
                     const char *between) {
     if (!tune_is_interval(interval)) return;
     words_objective(out, request, interval[0]);

@@ -52,7 +52,7 @@ static void words_choice(struct kerf_text *out, const struct tune_report *report
 
 /* Of the best, how sure it is. */
 static void words_certainty(struct kerf_text *out, const struct tune_report *report) {
-    const struct study_request *request = report->state->request;
+    const struct kerf_study_request *request = report->state->request;
     double probability = report->answer.settings[report->answer.best].probability_within;
     if (report->state->space->num_settings == 1) {
         kerf_text_add(out, ". It is the only setting.\n");
@@ -98,7 +98,7 @@ static void words_best(struct kerf_text *out, const struct tune_report *report, 
  * and the difference is told. */
 static void words_gain(struct kerf_text *out, const struct tune_report *report,
                        const struct kerf_tune_estimate *known) {
-    const struct study_request *request = report->state->request;
+    const struct kerf_study_request *request = report->state->request;
     const struct kerf_tune_answer *answer = &report->answer;
     double of_best = answer->settings[answer->best].mean;
     if (!tune_has_gain(report)) {
@@ -111,7 +111,7 @@ static void words_gain(struct kerf_text *out, const struct tune_report *report,
         kerf_text_printf(out, "; the best gives %.3f times as much", answer->default_gain);
     else
         kerf_text_printf(out, ", %.3f times as %s as the best", answer->default_gain,
-                         strcmp(study_request_unit(request), "s") == 0 ? "long" : "much");
+                         strcmp(kerf_study_request_unit(request), "s") == 0 ? "long" : "much");
     if (tune_is_interval(answer->gain_interval) && answer->gain_interval[0] < answer->gain_interval[1]) {
         kerf_text_add(out, " (");
         words_share(out, request->confidence);
@@ -135,7 +135,7 @@ static void words_default(struct kerf_text *out, const struct tune_report *repor
         kerf_text_printf(out, ", was not measured%s%s.\n", known->reason[0] ? ": " : "", known->reason);
         return;
     }
-    kerf_text_add(out, study_request_unit(report->state->request)[0] ? ", takes " : ", gives ");
+    kerf_text_add(out, kerf_study_request_unit(report->state->request)[0] ? ", takes " : ", gives ");
     words_objective(out, report->state->request, known->mean);
     words_gain(out, report, known);
 }
@@ -165,7 +165,7 @@ static void words_equivalent(struct kerf_text *out, const struct tune_report *re
 }
 
 /* Of a trial that went well a message tells that what cleans up after it did not. */
-static void words_cleanup(struct kerf_text *out, const struct study_state *state) {
+static void words_cleanup(struct kerf_text *out, const struct kerf_study_state *state) {
     const char *message = NULL;
     int32_t count = 0;
     for (int32_t i = 0; i < state->num_entries; i++) {
@@ -193,7 +193,7 @@ static void words_earlier(struct kerf_text *out, const struct tune_report *repor
 }
 
 static void words_effort(struct kerf_text *out, const struct tune_report *report) {
-    const struct study_state *state = report->state;
+    const struct kerf_study_state *state = report->state;
     const struct kerf_tune_answer *answer = &report->answer;
     kerf_text_printf(out, "%d measurement%s in ", state->num_entries, state->num_entries == 1 ? "" : "s");
     kerf_text_seconds(out, state->elapsed_s);
@@ -231,12 +231,12 @@ static void words_skipped(struct kerf_text *out, const struct tune_report *repor
 }
 
 static void words_end(struct kerf_text *out, const struct tune_report *report) {
-    const struct study_state *state = report->state;
-    if (state->stop == STUDY_CONFIDENT) return;
-    static const char *const heads[] = {[STUDY_BUDGET] = "Not sure yet: ",
-                                        [STUDY_INTERRUPTED] = "Not finished: ",
-                                        [STUDY_TOO_NOISY] = "Too noisy to tell: ",
-                                        [STUDY_NOTHING] = "Nothing could be measured: "};
+    const struct kerf_study_state *state = report->state;
+    if (state->stop == KERF_STUDY_CONFIDENT) return;
+    static const char *const heads[] = {[KERF_STUDY_BUDGET] = "Not sure yet: ",
+                                        [KERF_STUDY_INTERRUPTED] = "Not finished: ",
+                                        [KERF_STUDY_TOO_NOISY] = "Too noisy to tell: ",
+                                        [KERF_STUDY_NOTHING] = "Nothing could be measured: "};
     kerf_text_printf(out, "%s%s.", heads[state->stop], state->reason);
     words_skipped(out, report);
     if (state->id[0] && report->most_to_go_on >= 0) {

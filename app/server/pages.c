@@ -16,7 +16,7 @@ void page_healthz(struct exchange *exchange) {
 void page_readyz(struct exchange *exchange) {
     struct server *server = exchange->server;
     struct kerf_error err = {.code = KERF_OK};
-    int32_t code = server->store->methods->ping(server->store, &err);
+    int32_t code = store_ping(server->store, &err);
     if (code != KERF_OK) {
         exchange_message(exchange, 503, err.message);
     } else if (server->is_stopping) {
@@ -88,7 +88,7 @@ void page_home(struct exchange *exchange) {
                        "<style>body{font:14px sans-serif;margin:2em}td,th{text-align:left;padding:.2em 1em .2em 0}"
                        "</style><h1>Jobs</h1>\n<table><tr><th>job<th>GPU<th>stage<th>trials<th>least cost (J)"
                        "<th>with batch size\n");
-    int32_t code = store->methods->list_jobs(store, &page, visit, &rows, &err);
+    int32_t code = store_list_jobs(store, &page, visit, &rows, &err);
     kerf_text_add(out, "</table>\n");
     if (rows.count > ROWS && rows.last) {
         kerf_text_add(out, "<p><a href=\"/?after=");

@@ -4,6 +4,7 @@
  * waits for its turn or for a commit is suspended; the thread goes on with others.
  */
 #include "server/server_parts.h"
+#include "store/stores.h"
 
 #include <inttypes.h>
 #include <microhttpd.h>

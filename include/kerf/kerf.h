@@ -14,6 +14,7 @@
 #include "kerf/schedule.h"
 #include "kerf/setting.h"
 #include "kerf/spec.h"
+#include "kerf/study.h"
 #include "kerf/text.h"
 #include "kerf/trace.h"
 #include "kerf/trial.h"

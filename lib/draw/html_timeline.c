@@ -3,9 +3,9 @@
  * The page of a figure with timelines: title, a section for each panel - a canvas that the script draws on, a legend
  * and a table of the same numbers for who cannot see it or runs no scripts - then the data and the script.
  */
-#include "draw/html_lanes.h"
-
 #include <math.h>
+#include "draw/figure_page.h"
+#include "draw/html_lanes.h"
 
 enum { MOST_TABLE = 512 }; /* lanes in a table */
 

@@ -25,6 +25,7 @@
  */
 #include "schedule/best/best_model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -430,6 +431,7 @@ static void bound_start(struct model *model, const int32_t *order, int32_t devic
 int32_t model_build(struct model *model, const int32_t *order, const int64_t *from, const int64_t *to, int64_t goal) {
     const struct best_problem *problem = model->problem;
     if (from == NULL) from = problem->begin, to = problem->begin + 1;
+    assert(goal >= 0);
     model->goal = goal;
     model->groups = 0;
     model->from = from, model->to = to;
@@ -489,6 +491,7 @@ void model_read(struct model *model) {
                         (struct model_start){begin, begin + model->ticks.time[lane], depth(problem, lane), lane};
                 }
             }
+        assert((int64_t)count == model->to[d] - model->from[d]);
         qsort(starts, count, sizeof *starts, compare_starts);
         for (size_t k = 0; k < count; k++) model->order[model->from[d] + (int64_t)k] = starts[k].lane;
     }
