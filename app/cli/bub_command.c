@@ -163,7 +163,7 @@ static void tell_inert(const struct bub_options *values) {
 
 /* ---- From the options to the study ------------------------------------------------------------------------------ */
 
-/* "auto" is 0. */
+/* 0 for "auto". */
 static int32_t read_count(const char *option, const char *text, int64_t *ret_count, struct kerf_error *err) {
     if (text == NULL || strcmp(text, "auto") == 0) {
         *ret_count = 0;
@@ -177,7 +177,7 @@ static int32_t read_count(const char *option, const char *text, int64_t *ret_cou
     return KERF_OK;
 }
 
-/* best_bub's grid ends where its own formula for memory says. */
+/* The grid ends where best_bub's formula for memory says. */
 static int32_t read_limits(const struct bub_options *values, struct llama_question *question,
                            struct kerf_bub_limits *ret_limits, struct kerf_error *err) {
     struct kerf_machine_memory machine;

@@ -88,7 +88,7 @@ int32_t llama_preset_recall(const struct kerf_study_request *request, struct lla
 
 /* ---- Settings that are not tried: llama.cpp refuses them, or memory has no room -------------------------------- */
 
-/* Quantized caches are made of blocks of 32 values, which llama.cpp does not let reach over a head's end. */
+/* Quantized caches are made of blocks of 32 values; in llama.cpp no block may span two heads. */
 static const char *cache_fault(struct llama_preset *preset, const char *type) {
     const struct kerf_gguf *gguf = preset->gguf;
     enum { BLOCK = 32 };
@@ -97,8 +97,8 @@ static const char *cache_fault(struct llama_preset *preset, const char *type) {
         const struct kerf_gguf_layer *layer = &gguf->layers[i];
         int32_t length = layer->key_length % BLOCK ? layer->key_length : layer->value_length;
         if (layer->head_count_kv > 0 && length % BLOCK)
-            return sketch_printf(&preset->sketch, "heads of %" PRId32 " cannot be kept as %s, in blocks of %d", length,
-                                 type, BLOCK);
+            return sketch_printf(&preset->sketch, "a cache of %s needs heads that are multiples of %d, not %" PRId32,
+                                 type, BLOCK, length);
     }
     return NULL;
 }
@@ -108,7 +108,7 @@ static const char *memory_fault(struct llama_preset *preset, const struct kerf_l
     struct kerf_llama_memory memory;
     struct kerf_text text = {0};
     if (kerf_llama_memory_estimate(preset->gguf, setting, &memory, NULL) != KERF_OK)
-        return NULL;                                                            /* not known: it is tried */
+        return NULL;                                                            /* no estimate: it is tried */
     int64_t needed = memory.kv_host + memory.compute_host + memory.output_host; /* weights may be paged out */
     if (needed <= available) return NULL;
     kerf_text_add(&text, "it needs about ");
@@ -119,13 +119,16 @@ static const char *memory_fault(struct llama_preset *preset, const struct kerf_l
     return sketch_text(&preset->sketch, &text);
 }
 
-/* What is not known cannot be held to a bound that was asked for. */
+/* A cap that was asked for needs an estimate to go by. */
 static int32_t check_cap(struct llama_preset *preset, const struct kerf_tune_space *space, struct kerf_error *err) {
     struct kerf_llama_setting setting = llama_grid_setting(&preset->fixed, space, 0);
     struct kerf_llama_memory memory;
     struct kerf_error why;
     int32_t code = kerf_llama_memory_estimate(preset->gguf, &setting, &memory, &why);
-    return code == KERF_OK ? KERF_OK : kerf_error_set(err, code, "--memory-cap has nothing to go by: %s", why.message);
+    return code == KERF_OK
+               ? KERF_OK
+               : kerf_error_set(err, code, "--memory-cap needs an estimate, which the model does not allow: %s",
+                                why.message);
 }
 
 int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_study_request *request,

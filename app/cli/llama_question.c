@@ -26,7 +26,7 @@ static int32_t check_context(const struct llama_question *question, const struct
     if (gguf->context_length > 0 && question->context > gguf->context_length)
         return kerf_error_set(err, KERF_EINVALID,
                               "a context of %" PRId64 " is larger than the %" PRId64
-                              " tokens that %.100s was trained with",
+                              " tokens with which %.100s was trained",
                               question->context, gguf->context_length, question->model);
     return KERF_OK;
 }
@@ -43,10 +43,11 @@ static int32_t check_also(const char *also, struct kerf_error *err) {
         snprintf(word, sizeof word, "%.*s", (int)strcspn(c, ","), c);
         if (is_choice(word)) continue;
         const char *nearest = kerf_text_nearest(word, llama_choice_names, LLAMA_CHOICES);
-        return kerf_error_set(err, KERF_EUNKNOWN,
-                              "--tune '%.64s'%s%s%s; besides batch and ubatch there are threads, gpu_layers, "
-                              "flash_attention, kv_type and mmap",
-                              word, nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        return kerf_error_set(
+            err, KERF_EUNKNOWN,
+            "--tune: there is no parameter '%.64s'%s%s%s; besides batch and ubatch there are threads, "
+            "gpu_layers, flash_attention, kv_type and mmap",
+            word, nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     }
     return KERF_OK;
 }
@@ -75,9 +76,9 @@ int32_t llama_question_check_imatrix(const struct llama_question *question, int 
 
 static const struct parameter {
     const char *name;
-    int64_t least;           /* of a number */
-    const char *words[10];   /* none: numbers */
-    const char *of_bench[3]; /* llama-bench's own, where it has others */
+    int64_t least;           /* smallest number */
+    const char *words[10];   /* empty: values are numbers */
+    const char *of_bench[3]; /* llama-bench's words, where they differ */
 } parameters[] = {
     {.name = "batch", .least = 1},
     {.name = "ubatch", .least = 1},
@@ -105,10 +106,11 @@ int32_t llama_values_check_names(const struct kerf_study_strings *params, struct
         if (find(params->items[i], length)) continue;
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), params->items[i]);
         const char *nearest = kerf_text_nearest(name, names, PARAMETERS);
-        return kerf_error_set(err, KERF_EUNKNOWN,
-                              "--param '%s'%s%s%s; of llama.cpp there are batch, ubatch, threads, gpu_layers, "
-                              "flash_attention, kv_type and mmap",
-                              name, nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        return kerf_error_set(
+            err, KERF_EUNKNOWN,
+            "--param: llama.cpp has no parameter '%s'%s%s%s; it has batch, ubatch, threads, gpu_layers, "
+            "flash_attention, kv_type and mmap",
+            name, nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
     }
     return KERF_OK;
 }
@@ -122,7 +124,7 @@ static int32_t check_numbers(const struct parameter *parameter, const struct ker
            param->integers[bad] <= INT32_MAX)
         bad++;
     if (param->integers && bad == param->num_values) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "--param %s: '%.40s' is no whole number of %" PRId64 " or more",
+    return kerf_error_set(err, KERF_EINVALID, "--param %s: '%.40s' is not a whole number of %" PRId64 " or more",
                           parameter->name, param->texts[bad], parameter->least);
 }
 
@@ -145,7 +147,7 @@ static int32_t check_words(const struct parameter *parameter, const struct kerf_
                                : words[i + 1] ? ", "
                                               : " or ",
                                words[i]);
-    return kerf_error_set(err, KERF_EINVALID, "--param %s: it is %s, not '%.40s'", parameter->name, list,
+    return kerf_error_set(err, KERF_EINVALID, "--param %s: a value is %s, not '%.40s'", parameter->name, list,
                           param->texts[bad]);
 }
 

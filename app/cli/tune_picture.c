@@ -11,7 +11,7 @@
 
 enum { VALUES_MAX = 64, PARAMS_MAX = 64 };
 
-/* The first two parameters whose values have an order, else whatever has more than one value. across: -1: none. */
+/* The first two parameters with ordered values, else those with more than one value; -1: there is none. */
 static void choose_axes(const struct kerf_tune_space *space, int32_t *across, int32_t *down) {
     int32_t axes[2] = {-1, -1}, count = 0;
     for (int pass = 0; pass < 2; pass++)
@@ -23,7 +23,7 @@ static void choose_axes(const struct kerf_tune_space *space, int32_t *across, in
     *down = axes[1];
 }
 
-/* What it takes; of a setting whose runs were all stopped, what it takes more than. */
+/* Its mean; for a setting whose runs were all stopped, the longest time after which one was stopped. */
 static double shown(const struct kerf_tune_estimate *estimate) {
     return estimate->status == KERF_TUNE_ALL_CENSORED ? estimate->bound : estimate->mean;
 }
@@ -35,8 +35,8 @@ static double ratio(const struct tune_report *report, int32_t setting) {
     return value > 0 && isfinite(value) ? value : NAN;
 }
 
-/* Of a setting far from all that was measured a model may expect anything: over so many times the largest ratio that
- * runs have shown is no number to tell. */
+/* Far from all measurements the model may expect anything: expected ratios above FAR times the largest measured one are
+ * not shown. */
 static const double FAR = 2;
 
 static double largest_ratio(const struct tune_report *report) {
@@ -48,7 +48,7 @@ static double largest_ratio(const struct tune_report *report) {
     return largest;
 }
 
-/* Of a program's own numbers, which may be 0 or below, there are no ratios. */
+/* A program's own numbers may be 0 or below: then there are no ratios. */
 static int has_ratios(const struct tune_report *report) {
     for (int32_t i = 0; i < report->state->space->num_settings; i++)
         if (report->answer.settings[i].status == KERF_TUNE_MEASURED && !(report->answer.settings[i].mean > 0)) return 0;
