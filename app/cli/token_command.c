@@ -202,6 +202,7 @@ static int32_t list_rows(struct store *store, struct kerf_text *out, struct kerf
         kerf_text_add(out, "No tokens yet.\n");
     else
         terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
+    terminal_plain(out);
     kerf_text_free(&cells);
     return code;
 }

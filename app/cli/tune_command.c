@@ -6,7 +6,6 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/llama_preset.h"
-#include "cli/tune_checks.h"
 #include "cli/tune_options.h"
 #include "cli/tune_run.h"
 
@@ -40,17 +39,23 @@ static const struct command table = {
     .name = "tune",
     .summary = "the fastest setting of a program, found in few runs",
     .description =
-        "Runs COMMAND with one setting after the other, and decides by what it saw which to measure next, until the "
-        "answer is within --within of the best of all settings with the probability --confidence. It then says so in "
-        "words: the setting, the gain over the default, what is as good, and how many measurements it took.\n\n"
-        "Every measurement is a fresh run, or a fresh context of a worker (docs/workers.md). Those that something else "
-        "disturbed are made again. Each is in a journal before the next begins: `kerf studies` lists them, --resume "
-        "goes on after whatever happened.\n\n"
-        "`llama` is COMMAND made ready for llama.cpp: it loads the model once, makes a fresh context for each "
-        "measurement, "
-        "tunes batch and ubatch up to the context, recommends the smallest that are within the margin, and ends with "
-        "the "
-        "options for llama.cpp's programs.",
+        "Runs COMMAND with one setting after the other. From what it measured it chooses the next setting, until the "
+        "answer "
+        "is within --within of the best of all settings with the probability --confidence. The report then says which "
+        "setting to use, its gain over the default, which settings are as good, and how many measurements it took.\n\n"
+        "Every measurement is a fresh run, or a fresh context of a worker (docs/workers.md). Measurements that "
+        "something "
+        "else disturbed are made again. Each one is in a journal before the next begins: `kerf studies` lists studies, "
+        "and "
+        "--resume continues one after whatever happened.\n\n"
+        "`llama` is a COMMAND for llama.cpp: it loads the model once, makes a fresh context for each measurement, "
+        "tunes "
+        "batch and ubatch up to the context, recommends the smallest that are within the margin, and ends with the "
+        "options "
+        "for llama.cpp's programs.\n\n"
+        "The exit status is 0 when the answer is sure, 1 when the time was spent or the machine too noisy, 3 when "
+        "nothing "
+        "could be measured, and 130 after Ctrl-C, which prints what is known.",
     .options = tune_option_table,
     .examples = examples,
     .arguments_offset = offsetof(struct tune_options, words),
@@ -61,18 +66,18 @@ static const struct command table = {
 /* ---- Which study --------------------------------------------------------------------------------------------- */
 
 /* The study to go on with: the one that was named, or the newest. */
-static int32_t read_resumed(const struct tune_options *values, struct study_record **ret_record,
+static int32_t read_resumed(const struct tune_options *values, struct kerf_study_record **ret_record,
                             struct kerf_error *err) {
-    struct string_list ids = {0};
-    struct study_record *record = NULL;
+    struct kerf_study_strings ids = {0};
+    struct kerf_study_record *record = NULL;
     int32_t code = tune_check_resumed(values, err);
     if (code == KERF_OK && values->study == NULL) {
-        code = study_ids(&ids, err);
+        code = kerf_study_ids(&ids, err);
         if (code == KERF_OK && ids.count == 0)
             code = kerf_error_set(err, KERF_EUNKNOWN, "there is no study to go on with");
     }
-    if (code == KERF_OK) code = study_record_read(values->study ? values->study : ids.items[0], &record, err);
-    study_ids_free(&ids);
+    if (code == KERF_OK) code = kerf_study_record_read(values->study ? values->study : ids.items[0], &record, err);
+    kerf_study_ids_free(&ids);
     if (code != KERF_OK) return code;
     if (values->max_observations) record->request.max_observations = values->max_observations;
     if (values->show_output) record->request.show_output = 1;
@@ -87,8 +92,8 @@ static int is_llama(const struct tune_options *values) {
 }
 
 /* Fills in what the preset knows. */
-static int32_t read_llama(const struct tune_options *values, struct llama_preset *preset, struct study_request *request,
-                          struct kerf_error *err) {
+static int32_t read_llama(const struct tune_options *values, struct llama_preset *preset,
+                          struct kerf_study_request *request, struct kerf_error *err) {
     const struct llama_question question = {.model = values->words.items[1],
                                             .context = values->context,
                                             .threads = values->threads,
@@ -104,8 +109,8 @@ static int32_t read_llama(const struct tune_options *values, struct llama_preset
 
 /* What a study is made of until it has ended. */
 struct tune_sources {
-    struct study_request request;
-    struct study_record *record; /* of the study that goes on; NULL: a new one */
+    struct kerf_study_request request;
+    struct kerf_study_record *record; /* of the study that goes on; NULL: a new one */
     struct llama_preset llama;
     struct kerf_tune_space *space;
 };
@@ -125,7 +130,7 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
     if (code == KERF_OK) code = tune_options_request(values, &sources->request, err);
     if (code != KERF_OK || !is_llama(values)) return code;
     code = read_llama(values, &sources->llama, &sources->request, err);
-    if (code == KERF_OK) code = study_request_space(&sources->request, &sources->space, err);
+    if (code == KERF_OK) code = kerf_study_request_space(&sources->request, &sources->space, err);
     return code == KERF_OK ? llama_preset_skip(&sources->llama, &sources->request, sources->space, err) : code;
 }
 
@@ -148,7 +153,7 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
     }
     kerf_tune_space_free(sources.space);
     llama_preset_free(&sources.llama);
-    study_record_free(sources.record);
+    kerf_study_record_free(sources.record);
     return code;
 }
 
