@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cli/command.h"
 #include "cli/estimate_lines.h"
+#include "cli/model_table.h"
 #include "cli/output.h"
 #include "cli/estimate_table.h"
 #include "cli/plan_flat.h"
@@ -201,6 +202,7 @@ static int answer(const struct estimate_options *values) {
     if (code == KERF_OK) code = kerf_layout_estimate(cost_model, &problem, &layout, &estimate, &err);
     if (code == KERF_OK) code = kerf_layout_estimate_layers(cost_model, &problem, &estimate.layout, layers, &num_layers, &err);
     if (code != KERF_OK) return cli_fail(&err);
+    model_notes(&problem.model);
 
     struct kerf_text out = {0};
     int to_stdout = values->output == NULL || output_is_stdout(values->output);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/model_table.h"
 #include "cli/plan_flat.h"
 #include "cli/plan_picture.h"
 #include "cli/plan_table.h"
@@ -279,6 +280,9 @@ static int answer(const struct plan_options *values) {
     if (code == KERF_OK) code = read_question(values, &question, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
     if (code == KERF_OK) {
+        for (size_t i = 0; i < question.num_problems; i++) /* once a model: its problems stand together */
+            if (i == 0 || strcmp(question.problems[i].model.name, question.problems[i - 1].model.name) != 0)
+                model_notes(&question.problems[i].model);
         struct kerf_plan_options search = {cost_model, (int32_t)values->top, (int32_t)values->threads,
                                            terminal_progress, &progress};
         interrupt_catch();
