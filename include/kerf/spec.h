@@ -140,7 +140,6 @@ struct kerf_catalogue {
 KERF_API int32_t kerf_catalogue_list(const char *kind, struct kerf_catalogue **ret_catalogue, struct kerf_error *err);
 KERF_API struct kerf_catalogue *kerf_catalogue_free(struct kerf_catalogue *catalogue); /* always NULL */
 
-
 #ifdef __cplusplus
 }
 #endif
