@@ -18,7 +18,7 @@ enum { PROBLEMS_MAX = 200000 };
 
 struct plan_options {
     struct string_list models, sets, outputs;
-    const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model, *format;
+    const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model, *catalogue, *format;
     int64_t global_batch, seq_length, top, threads;
 };
 
@@ -80,6 +80,7 @@ static const struct option options[] = {
      .minimum = 1,
      .maximum = KERF_TOP_MAX,
      .help = "How many layouts to keep of each search (default: 10)."},
+    {.name = "catalogue", .type = OPTION_STRING, AT(catalogue), .value = "DIR", .help = CLI_CATALOGUE_HELP},
     {.name = "cost-model",
      .type = OPTION_STRING,
      AT(cost_model),
@@ -276,6 +277,7 @@ static int answer(const struct plan_options *values) {
     struct terminal_progress progress = {.what = "searching"};
     const struct render render = {formats, values->format, &values->outputs, write_answer, &plan};
     int status;
+    cli_use_catalogue(values->catalogue);
     int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
     if (code == KERF_OK) code = read_question(values, &question, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
