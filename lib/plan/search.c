@@ -246,11 +246,15 @@ static int collect(const struct run *run, struct owned_plan *owned) {
         struct kerf_estimate *plans = arena_alloc(&owned->arena, (size_t)search->best.count + 1, sizeof *plans);
         if (plans == NULL) return 0;
         ranking_sort(&search->best);
-        for (int32_t p = 0; p < search->best.count; p++)
-            if (kerf_layout_estimate(run->options->cost_model, search->problem, &search->best.heap[p].layout, &plans[p],
-                                     NULL))
+        for (int32_t p = 0; p < search->best.count; p++) {
+            const struct ranked *found = &search->best.heap[p];
+            if (kerf_layout_estimate(run->options->cost_model, search->problem, &found->layout, &plans[p], NULL))
                 return 0; /* cannot be: every candidate obeys the rules */
+            assert(plans[p].throughput == found->throughput && plans[p].memory_bytes == found->memory_bytes);
+            assert(plans[p].fits && (p == 0 || plans[p].throughput <= plans[p - 1].throughput));
+        }
         if (search->has_nearest) plans[0] = search->nearest;
+        assert(search->feasible <= search->candidates && search->best.count <= search->feasible);
         searches[i] = (struct kerf_search){
             .problem = *search->problem,
             .cost_model = run->options->cost_model->name,

@@ -5,10 +5,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "spec/description.h"
 #include "spec/families/family.h"
-#include "spec/files.h"
 #include "spec/model.h"
-#include "spec/names.h"
 #include "spec/parameters.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */

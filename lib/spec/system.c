@@ -5,9 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "spec/files.h"
+#include "spec/description.h"
 #include "spec/model.h"
-#include "spec/names.h"
 
 enum bound { POSITIVE, NOT_NEGATIVE, SHARE, WHOLE };
 

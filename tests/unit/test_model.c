@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 #include "kerf/spec.h"
-#include "spec/files.h"
+#include "spec/description.h"
 #include "spec/model.h"
-#include "spec/names.h"
 
 static const char *line_of(const struct kerf_error *err) {
     static char line[1024];

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spec/files.h"
+#include "spec/description.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 #include "base/input.h"
+#include "base/utf8.h"
 #include "spec/catalogue.h"
-#include "spec/names.h"
 
 enum { DESCRIPTION_BYTES_MAX = 16 << 20 };
+
+void name_copy(char name[KERF_NAME_SIZE], const char *text) {
+    snprintf(name, KERF_NAME_SIZE, "%s", text);
+    size_t end = strlen(name);
+    if (end < strlen(text)) /* a cut inside a code point would be no text */
+        while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) name[--end] = 0;
+    utf8_clean(name);
+}
 
 /* Where the part of the path that ends at `end` begins. */
 static size_t last_part(const char *path, size_t end) {
