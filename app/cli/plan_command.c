@@ -282,15 +282,15 @@ static int answer(const struct plan_options *values) {
     if (code == KERF_OK) code = read_question(values, &question, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
     if (code == KERF_OK) {
-        for (size_t i = 0; i < question.num_problems; i++) /* once a model: its problems stand together */
-            if (i == 0 || strcmp(question.problems[i].model.name, question.problems[i - 1].model.name) != 0)
-                model_notes(&question.problems[i].model);
         struct kerf_plan_options search = {cost_model, (int32_t)values->top, (int32_t)values->threads,
                                            terminal_progress, &progress};
         interrupt_catch();
         code = kerf_plan_search(question.problems, question.num_problems, &search, &plan, &err);
         terminal_progress_end(&progress);
     }
+    for (size_t i = 0; code == KERF_OK && i < question.num_problems; i++) /* once a model: its problems stand together */
+        if (i == 0 || strcmp(question.problems[i].model.name, question.problems[i - 1].model.name) != 0)
+            model_notes(&question.problems[i].model);
     if (code == KERF_OK) code = render_all(&render, &err);
     if (code != KERF_OK)
         status = cli_fail(&err);
