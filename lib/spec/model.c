@@ -196,7 +196,7 @@ static int32_t refit_layers(const struct kerf_model *before, struct kerf_model *
         missing += last->count;
         last->count = 0;
     }
-    model->runs[model->num_runs - 1].count += missing;
+    model->runs[model->num_runs - 1].count += (int32_t)missing;
     return KERF_OK;
 }
 
@@ -261,8 +261,8 @@ static int32_t check_layers(const struct kerf_model *model, struct kerf_error *e
     for (int32_t i = 0; i < model->num_runs; i++) {
         const struct kerf_layer_run *run = &model->runs[i];
         if (!within(run->count, 1, LAYERS_MAX) || !within(run->kind, 0, model->num_kinds - 1))
-            return kerf_error_set(err, KERF_EINVALID, "run %d of the layers is not %lld layers of kind %lld", i,
-                                  (long long)run->count, (long long)run->kind);
+            return kerf_error_set(err, KERF_EINVALID, "run %d of the layers cannot be %d layers of kind %d", i,
+                                  run->count, run->kind);
         layers += run->count;
     }
     if (layers != model->num_hidden_layers)
