@@ -134,7 +134,7 @@ static const struct command table = {
     .examples = examples,
 };
 
-/* ---- Options without effect --------------------------------------------------------------------------------------- */
+/* ---- Options without effect --------------------------------------------------------------------------------- */
 
 /* The value of an option that was not given. */
 #define NOT_GIVEN_INTEGER INT64_MIN

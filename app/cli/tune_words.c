@@ -32,8 +32,8 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
     kerf_text_add(out, ")");
 }
 
-/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped cannot be chosen. Of a large space
- * "the 200 settings looked at, of 1000000,". */
+/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped cannot be chosen. Of a large
+ * space "the 200 settings looked at, of 1000000,". */
 static void words_choice(struct kerf_text *out, const struct tune_report *report) {
     int32_t all = report->state->space->num_settings, ran = 0;
     for (int32_t i = 0; i < all; i++) {

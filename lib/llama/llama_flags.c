@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options by which llama.cpp's programs take a setting: common/arg.cpp for all but llama-bench, and llama-bench.cpp. */
+/* The options by which llama.cpp's programs take a setting: common/arg.cpp for all but llama-bench, and
+ * llama-bench.cpp. */
 #include <stdio.h>
 #include <string.h>
 
