@@ -177,7 +177,7 @@ static int32_t print_model(struct kerf_text *out, const char *name, const struct
     int32_t code = kerf_model_load(name, &model, err);
     if (code != KERF_OK) return code;
     int64_t seq_length = options->seq_length ? options->seq_length : model.max_position_embeddings;
-    model_notes(&model);
+    model_notes(&model, NULL);
     if (strcmp(options->format, "json") != 0) {
         model_table(out, &model, seq_length);
         return KERF_OK;

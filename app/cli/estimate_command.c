@@ -206,7 +206,7 @@ static int answer(const struct estimate_options *values) {
     if (code == KERF_OK)
         code = kerf_layout_estimate_layers(cost_model, &problem, &estimate.layout, layers, &num_layers, &err);
     if (code != KERF_OK) return cli_fail(&err);
-    model_notes(&problem.model);
+    model_notes(&problem.model, cost_model);
 
     struct kerf_text out = {0};
     int to_stdout = values->output == NULL || output_is_stdout(values->output);

@@ -140,9 +140,14 @@ void model_table(struct kerf_text *out, const struct kerf_model *model, int64_t 
     components(out, &counts);
 }
 
-void model_notes(const struct kerf_model *model) {
-    struct kerf_text notes = {0};
+void model_notes(const struct kerf_model *model, const struct kerf_cost_model *cost_model) {
+    struct kerf_text notes = {0}, gaps = {0};
     kerf_model_notes(model, &notes);
+    if (cost_model) kerf_cost_model_gaps(cost_model, model, &gaps);
+    if (gaps.length > 0 && !gaps.failed)
+        kerf_text_printf(&notes, "%s: not priced by this cost model, so that times and memory are of a plainer model: %s\n",
+                         model->name, gaps.data);
+    kerf_text_free(&gaps);
     if (notes.length > 0 && !notes.failed) fwrite(notes.data, 1, notes.length, stderr);
     kerf_text_free(&notes);
 }

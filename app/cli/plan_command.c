@@ -290,7 +290,7 @@ static int answer(const struct plan_options *values) {
     }
     for (size_t i = 0; code == KERF_OK && i < question.num_problems; i++) /* once a model: its problems stand together */
         if (i == 0 || strcmp(question.problems[i].model.name, question.problems[i - 1].model.name) != 0)
-            model_notes(&question.problems[i].model);
+            model_notes(&question.problems[i].model, cost_model);
     if (code == KERF_OK) code = render_all(&render, &err);
     if (code != KERF_OK)
         status = cli_fail(&err);
