@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf models, kerf systems: the models and systems that have names, and the text of one to start a file of one's own from. */
 #include <string.h>
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -116,7 +117,7 @@ static int32_t one(struct kerf_text *out, const char *kind, const char *name, co
         kerf_text_write(out, entry->json, entry->length);
         return KERF_OK;
     }
-    const char *nearest = kerf_text_nearest(name, names, count);
+    const char *nearest = nearest_name(name, names, count);
     int what = (int)strlen(kind) - 1; /* "model" of "models" */
     return kerf_error_set(err, KERF_EUNKNOWN, "no %.*s is called '%.64s'; %s%s%s`kerf %s` lists the names", what, kind,
                           name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", kind);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "kerf/text.h"
 
 const char *const llama_choice_names[LLAMA_CHOICES] = {"threads", "gpu_layers", "flash_attention", "kv_type", "mmap"};
@@ -42,7 +43,7 @@ static int32_t check_also(const char *also, struct kerf_error *err) {
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)strcspn(c, ","), c);
         if (is_choice(word)) continue;
-        const char *nearest = kerf_text_nearest(word, llama_choice_names, LLAMA_CHOICES);
+        const char *nearest = nearest_name(word, llama_choice_names, LLAMA_CHOICES);
         return kerf_error_set(err, KERF_EUNKNOWN,
                               "--tune '%.64s'%s%s%s; besides batch and ubatch there are threads, gpu_layers, "
                               "flash_attention, kv_type and mmap",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Settings of llama.cpp that are not tried: those that it refuses, and those that have no room in memory. */
 #include <inttypes.h>
+#include "base/quantity.h"
 #include "cli/llama_preset.h"
 
 /* Quantized caches are made of blocks of 32 values, which llama.cpp does not let reach over a head's end. */
@@ -27,9 +28,9 @@ static const char *memory_fault(struct llama_preset *preset, const struct kerf_l
     int64_t needed = memory.kv_host + memory.compute_host + memory.output_host; /* weights may be paged out */
     if (needed <= available) return NULL;
     kerf_text_add(&text, "it needs about ");
-    kerf_text_bytes(&text, (double)needed);
+    quantity_bytes(&text, (double)needed);
     kerf_text_add(&text, " beside the weights, and ");
-    kerf_text_bytes(&text, (double)available);
+    quantity_bytes(&text, (double)available);
     kerf_text_printf(&text, " %s", which);
     return sketch_text(&preset->sketch, &text);
 }

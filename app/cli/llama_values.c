@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "kerf/text.h"
 
 static const struct parameter {
@@ -37,7 +38,7 @@ int32_t llama_values_check_names(const struct kerf_study_strings *params, struct
         size_t length = strcspn(params->items[i], "=");
         if (find(params->items[i], length)) continue;
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), params->items[i]);
-        const char *nearest = kerf_text_nearest(name, names, PARAMETERS);
+        const char *nearest = nearest_name(name, names, PARAMETERS);
         return kerf_error_set(err, KERF_EUNKNOWN,
                               "--param '%s'%s%s%s; of llama.cpp there are batch, ubatch, threads, gpu_layers, "
                               "flash_attention, kv_type and mmap",

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/quantity.h"
 #include "cli/ranges.h"
 #include "cli/schedule_print.h"
 #include "cli/sketch.h"
@@ -161,12 +162,12 @@ static struct kerf_panel memory_panel(const struct schedule_answers *answers, co
 
 /* "117 s, 22.2 % idle, 8 micro-batches held at most" */
 static void words_figures(struct kerf_text *out, const struct schedule_answer *answer) {
-    kerf_text_seconds(out, answer->timeline->makespan_s);
+    quantity_seconds(out, answer->timeline->makespan_s);
     kerf_text_add(out, ", ");
     words_percent(out, kerf_timeline_bubble(answer->timeline).of_makespan, 1, 0);
     kerf_text_add(out, " idle, ");
     if (answer->timeline->peak_bytes)
-        kerf_text_bytes(out, answer_peak_bytes(answer));
+        quantity_bytes(out, answer_peak_bytes(answer));
     else
         words_microbatches(out, answer_peak(answer), 4);
     kerf_text_add(out, " held at most");

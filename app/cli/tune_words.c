@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/quantity.h"
 #include "cli/tune_print.h"
 
 /* What --resume could do with a study that is not sure. */
@@ -44,9 +45,9 @@ void words_objective(struct kerf_text *out, const struct kerf_study_request *req
     if (isnan(value))
         kerf_text_add(out, "-");
     else if (strcmp(unit, "s") == 0)
-        kerf_text_seconds(out, value);
+        quantity_seconds(out, value);
     else if (strcmp(unit, "B") == 0)
-        kerf_text_bytes(out, value);
+        quantity_bytes(out, value);
     else
         kerf_text_printf(out, "%.4g", value);
 }
@@ -278,7 +279,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     const struct kerf_study_state *state = report->state;
     const struct kerf_tune_answer *answer = &report->answer;
     kerf_text_printf(out, "%d measurement%s in ", state->num_entries, state->num_entries == 1 ? "" : "s");
-    kerf_text_seconds(out, state->elapsed_s);
+    quantity_seconds(out, state->elapsed_s);
     kerf_text_printf(out, ", %lld start%s of the program", (long long)state->loads, state->loads == 1 ? "" : "s");
     if (answer->censored) kerf_text_printf(out, "; %d stopped early", answer->censored);
     if (answer->failed) kerf_text_printf(out, "; %d failed", answer->failed);

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/json_read.h"
+#include "base/quantity.h"
 #include "spec/files.h"
 #include "spec/model.h"
 #include "spec/names.h"
@@ -161,7 +162,7 @@ void model_overridden_text(struct kerf_text *out, const struct kerf_model *model
     for (size_t i = 0; i < FIELDS; i++) {
         if (!(model->overridden & 1u << i)) continue;
         kerf_text_printf(out, "%s%s ", gap, fields[i].names[0]);
-        kerf_text_count(out, *value_of(&copy, &fields[i]));
+        quantity_count(out, *value_of(&copy, &fields[i]));
         gap = ", ";
     }
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/nearest.h"
 
 enum { SETTING = -1, UNKNOWN = -2 };
 
@@ -50,7 +51,7 @@ static int32_t unknown_placeholder(const struct kerf_tune_space *space, const st
     char *word = strndup(piece->text, piece->length);
     const char *nearest = NULL;
     for (int32_t i = 0; names && i < space->num_params; i++) names[i] = space->params[i].name;
-    if (names && word) nearest = kerf_text_nearest(word, names, (size_t)space->num_params);
+    if (names && word) nearest = nearest_name(word, names, (size_t)space->num_params);
     if (nearest)
         kerf_error_set(err, KERF_EINVALID, "{%.64s} in the command is no parameter; did you mean {%s}?", word, nearest);
     else

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/nearest.h"
 #include "trial/objective.h"
 #include "trial/placeholders.h"
 
@@ -77,7 +78,7 @@ static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error
         size_t count = 0;
         for (const struct kerf_trial_protocol *known; count < 8 && (known = kerf_trial_protocol_at(count));)
             names[count++] = known->name;
-        const char *nearest = kerf_text_nearest(command->protocol, names, count);
+        const char *nearest = nearest_name(command->protocol, names, count);
         return kerf_error_set(err, KERF_EUNKNOWN, "there is no protocol \"%.64s\"%s%s%s", command->protocol,
                               nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     }
