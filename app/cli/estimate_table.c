@@ -134,12 +134,9 @@ void table_estimate(struct kerf_text *out, const struct kerf_problem *problem, c
     double capacity = problem->system.memory_capacity_bytes;
     words_layout(&words, problem, &estimate->layout);
     table_words(out, &words, 2, style);
-    kerf_text_clear(&words);
-    kerf_text_add(&words, "--layout ");
-    kerf_layout_text(&words, problem, &estimate->layout);
-    table_words(out, &words, 2, style);
-
-    kerf_text_add(out, "\n");
+    kerf_text_add(out, "  --layout "); /* to be pasted: never broken */
+    kerf_layout_text(out, problem, &estimate->layout);
+    kerf_text_add(out, "\n\n");
     words_time_parts(estimate, &seconds);
     words_memory_parts(estimate, &bytes);
     kerf_text_clear(&words);
@@ -163,6 +160,10 @@ void table_problem(struct kerf_text *out, const struct kerf_problem *problem, co
     struct kerf_text words = {0};
     words_problem(&words, problem);
     table_headline(out, &words, style);
+}
+
+void table_dimensions(struct kerf_text *out, const struct kerf_problem *problem, const struct print_style *style) {
+    struct kerf_text words = {0};
     words_dimensions(&words, problem);
     table_words(out, &words, 0, style);
     kerf_text_free(&words);
@@ -246,6 +247,7 @@ void print_estimate_table(struct kerf_text *out, const struct kerf_problem *prob
                           int32_t num_layers, const char *cost_model, const struct print_style *style) {
     struct kerf_text words = {0};
     table_problem(out, problem, style);
+    table_dimensions(out, problem, style);
     kerf_text_add(out, "\n");
     table_rate(&words, problem, estimate);
     table_headline(out, &words, style);

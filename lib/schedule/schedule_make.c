@@ -4,6 +4,7 @@
  */
 #include <math.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/nearest.h"
 #include "schedule/best/best.h"
 #include "schedule/rules/rules.h"
@@ -173,7 +174,7 @@ static int32_t make_any(const struct rule *rule, const struct kerf_schedule_requ
         int32_t code = make_timed(rule, &asked, said, &timed, first_error.code == KERF_OK ? &first_error : NULL);
         if (code == KERF_ENOMEM) {
             timed_free(&best);
-            return kerf_error_set(err, code, "%s", first_error.message);
+            return error_no_memory(err, "the search");
         }
         if (code != KERF_OK) continue; /* such as a stage that the times cannot be split for */
         code = judge(&timed, request->objective, &merit, err);
