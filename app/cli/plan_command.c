@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/plan_flat.h"
@@ -188,7 +189,7 @@ static int32_t add_problems(struct question *question, struct kerf_error *err) {
         return kerf_error_set(err, KERF_EINVALID, "a sweep of more than %d searches; ask for fewer at once",
                               PROBLEMS_MAX);
     struct kerf_problem *problems = realloc(question->problems, (question->num_problems + more) * sizeof *problems);
-    if (problems == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the sweep");
+    if (problems == NULL) return error_no_memory(err, "the sweep");
     question->problems = problems;
     for (int32_t d = 0; d < num_domains; d++)
         for (int32_t s = 0; s < question->num_strategies; s++)

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "base/quantity.h"
 #include "cli/plan_words.h"
 #include "cli/sketch.h"
@@ -105,7 +106,7 @@ static const char *footer(struct sketch *sketch, const struct kerf_plan *plan) {
 
 static int32_t draw(struct kerf_text *out, const struct kerf_figure *figure, enum kerf_picture_format format,
                     const struct sketch *sketch, struct kerf_error *err) {
-    if (sketch->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (sketch->failed) return error_no_memory(err, "the picture");
     return kerf_figure_draw(figure, format, out, err);
 }
 
@@ -395,7 +396,7 @@ static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const 
     struct part_list parts[MODELS_MAX] = {0};
     struct kerf_panel panels[1 + MODELS_MAX];
     double *sizes = sketch_alloc(sketch, plan->num_searches, sizeof *sizes);
-    if (sizes == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (sizes == NULL) return error_no_memory(err, "the picture");
     int more;
     int32_t num_sizes = list_sizes(plan, sizes), num_models = list_models(plan, models), num_panels = 0;
     int32_t num_series = list_series(plan, models, num_models, series, &more);

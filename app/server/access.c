@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/clock.h"
+#include "base/error.h"
 #include "server/server_parts.h"
 
 struct known {
@@ -68,10 +70,8 @@ static void *keep_reading(void *context) {
     struct access *access = context;
     pthread_mutex_lock(&access->end_lock);
     while (!access->is_over) {
-        struct timespec until;
+        const struct timespec until = clock_ticks_after(1);
         struct kerf_error err = {.code = KERF_OK};
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec++;
         while (!access->is_over && pthread_cond_timedwait(&access->ends, &access->end_lock, &until) != ETIMEDOUT) {
         }
         if (access->is_over) break;
@@ -88,7 +88,7 @@ static void *keep_reading(void *context) {
 int32_t access_open(struct store *store, const struct log *log, struct access **ret_access, struct kerf_error *err) {
     struct access *access = calloc(1, sizeof *access);
     pthread_condattr_t attributes;
-    if (access == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
+    if (access == NULL) return error_no_memory(err, "the server");
     access->store = store;
     access->log = log;
     pthread_rwlock_init(&access->lock, NULL);

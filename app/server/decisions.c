@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stddef.h>
+#include "base/error.h"
 
 static struct exchange *of_turn(struct job_turn *turn) {
     return (struct exchange *)((char *)turn - offsetof(struct exchange, turn));
@@ -29,7 +30,7 @@ void decision_take_turn(struct exchange *exchange, const char *job_id, exchange_
     int taken = job_turn_take(exchange->server->jobs, job_id, &exchange->turn);
     if (taken > 0) step(exchange);
     if (taken >= 0) return;
-    kerf_error_set(&err, KERF_ENOMEM, "not enough memory for a job");
+    error_no_memory(&err, "a job");
     exchange_fail(exchange, err.code, &err);
 }
 
@@ -129,8 +130,7 @@ int decision_load_costs(struct exchange *exchange, int64_t batch_size) {
     struct kerf_error err = {.code = KERF_OK};
     struct store_costs costs = {0};
     if (wanted == 0) return 1;
-    int32_t code =
-        store_load_costs(store, &exchange->held, kerf_job_spec_of(job), batch_size, wanted, &costs, &err);
+    int32_t code = store_load_costs(store, &exchange->held, kerf_job_spec_of(job), batch_size, wanted, &costs, &err);
     if (code == KERF_OK) code = kerf_job_restore_costs(job, batch_size, costs.numbers, costs.costs, costs.count, &err);
     store_costs_free(&costs);
     if (code != KERF_OK) decision_fail(exchange, code, &err);

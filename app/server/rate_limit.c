@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include "base/error.h"
 #include "server/server_parts.h"
 
 enum { RATE_BEYOND_LOOPBACK = 1000, CONNECTIONS_PART = 4, WRONG_TOKEN = 10 };
@@ -21,7 +22,7 @@ int32_t rate_limit_open(struct server *server, int is_loopback, struct kerf_erro
     if (getrandom(&seed, sizeof seed, 0) != sizeof seed)
         return kerf_error_set(err, KERF_EUNSUPPORTED, "the system has no random numbers");
     server->rates = rate_new(options->rate, seed);
-    return server->rates ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
+    return server->rates ? KERF_OK : error_no_memory(err, "the server");
 }
 
 void rate_limit_know(struct exchange *exchange) {

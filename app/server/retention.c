@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/error.h"
 #include "server/server_parts.h"
 
 enum { JOBS = 64, TRIALS = 256, PARTS = 50 };
@@ -162,8 +163,7 @@ static int32_t clean_job(struct pass *pass, int64_t key, struct kerf_error *err)
     if (code == KERF_EUNKNOWN) return KERF_OK; /* deleted meanwhile */
     if (code != KERF_OK) return code;
     int64_t *oldest = calloc((size_t)kerf_job_spec_of(job)->num_batch_sizes, sizeof *oldest);
-    code = oldest ? look_through(pass, key, job, oldest, err)
-                  : kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job");
+    code = oldest ? look_through(pass, key, job, oldest, err) : error_no_memory(err, "a job");
     free(oldest);
     kerf_job_free(job);
     return code;
@@ -197,7 +197,7 @@ int32_t retention_pass(struct store *store, int32_t job_flags, double before_s, 
     struct pass *pass = calloc(1, sizeof *pass);
     int32_t code = KERF_OK;
     *ret_removed = 0;
-    if (pass == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for old trials");
+    if (pass == NULL) return error_no_memory(err, "old trials");
     pass->store = store;
     pass->flags = job_flags;
     pass->before_s = before_s;
@@ -264,7 +264,7 @@ int32_t retention_start(struct store *store, int32_t job_flags, double keep_s, c
                         _Atomic uint64_t *removed, struct retention **ret_retention, struct kerf_error *err) {
     struct retention *retention = calloc(1, sizeof *retention);
     pthread_condattr_t attributes;
-    if (retention == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
+    if (retention == NULL) return error_no_memory(err, "the server");
     retention->store = store;
     retention->log = log;
     retention->flags = job_flags;

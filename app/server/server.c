@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/error.h"
 #include "server/listen.h"
 #include "zeus/import.h"
 
@@ -320,7 +321,7 @@ static int32_t take_over(struct server *server, struct kerf_error *err) {
 int32_t server_start(const struct server_options *options, struct server **ret_server, struct kerf_error *err) {
     struct server *server = calloc(1, sizeof *server);
     int fd = -1, is_loopback = 1;
-    if (server == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
+    if (server == NULL) return error_no_memory(err, "the server");
     server->options = *options;
     server->log = (struct log){options->log_json, STDERR_FILENO};
     server->started_s = clock_now_s();
@@ -331,7 +332,7 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     if (code == KERF_OK && options->import_zeus) code = take_over(server, err);
     if (code == KERF_OK) {
         server->jobs = job_cache_new((size_t)options->cache_mib << 20);
-        if (server->jobs == NULL) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
+        if (server->jobs == NULL) code = error_no_memory(err, "the server");
     }
     if (code == KERF_OK && server->store->methods->blocks) code = workers_start(WORKERS, &server->workers, err);
     if (code == KERF_OK) code = watch_start(server, err);

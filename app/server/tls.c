@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/error.h"
 
 enum { FILE_MOST = 1 << 20, ID_BYTES = 64 };
 
@@ -96,8 +97,7 @@ static int32_t check(const struct tls_files *files, const char *certificate_path
     gnutls_x509_crt_t certificate = NULL;
     gnutls_x509_privkey_t key = NULL;
     int32_t code = import_certificate(certificate_path, files->certificate, &certificate, err);
-    if (code == KERF_OK && gnutls_x509_privkey_init(&key) < 0)
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for a key");
+    if (code == KERF_OK && gnutls_x509_privkey_init(&key) < 0) code = error_no_memory(err, "a key");
     if (code == KERF_OK) code = import_key(key_path, files->key, key, err);
     if (code == KERF_OK && !fits(certificate, key))
         code = kerf_error_set(err, KERF_EINVALID, "the key in %.200s is not that of the certificate in %.200s",

@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include "base/error.h"
 #include "server/exchange.h"
 
 struct workers {
@@ -34,7 +35,7 @@ static void *work(void *context) {
 
 int32_t workers_start(int32_t threads, struct workers **ret_workers, struct kerf_error *err) {
     struct workers *workers = calloc(1, sizeof *workers + (size_t)threads * sizeof(pthread_t));
-    if (workers == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for threads");
+    if (workers == NULL) return error_no_memory(err, "threads");
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->filled, NULL);
     workers->last = &workers->first;

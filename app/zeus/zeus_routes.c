@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include "base/error.h"
 #include "server/decisions.h"
 #include "zeus/python_text.h"
 #include "zeus/zeus_words.h"
@@ -118,7 +119,7 @@ void zeus_register(struct exchange *exchange) {
     exchange->is_chosen = exchange->spec.job_id == NULL;
     if (exchange->is_chosen && !choose_job_id(exchange)) {
         struct kerf_error err;
-        exchange_fail(exchange, kerf_error_set(&err, KERF_ENOMEM, "not enough memory for a job_id"), &err);
+        exchange_fail(exchange, error_no_memory(&err, "a job_id"), &err);
         return;
     }
     decision_take_turn(exchange, exchange->spec.job_id, register_in_turn);

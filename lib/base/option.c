@@ -3,6 +3,7 @@
  * bytes of what they complain about, so that the part which says what would be right is never cut off. */
 #include "base/option.h"
 
+#include "base/error.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/quantity.h"
@@ -77,9 +78,7 @@ static int32_t unknown_option(const struct command *command, const char *argumen
                           command->name);
 }
 
-static int32_t no_memory(struct kerf_error *err) {
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the command line");
-}
+static int32_t no_memory(struct kerf_error *err) { return error_no_memory(err, "the command line"); }
 
 static int32_t append(struct string_list *list, const char *string, struct kerf_error *err) {
     if ((list->count & (list->count - 1)) == 0) { /* 0, 1, 2, 4, ...: as many as there is room for */
