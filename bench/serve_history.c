@@ -87,12 +87,8 @@ static void write_some(struct store *store, const struct history *history, const
         struct store_turn turn = {0};
         snprintf(job_id, sizeof job_id, "%s%d", history->job, first + i);
         jobs[i] = make_job(job_id, history);
-        writes[i] = (struct store_write){.kind = STORE_IMPORT,
-                                         .version = 1,
-                                         .of = jobs[i],
-                                         .history = &past,
-                                         .done = written,
-                                         .context = &writer};
+        writes[i] = (struct store_write){
+            .kind = STORE_IMPORT, .version = 1, .of = jobs[i], .history = &past, .done = written, .context = &writer};
         store->methods->submit(store, &turn, &writes[i]);
     }
     pthread_mutex_lock(&writer.lock);
@@ -105,7 +101,7 @@ void history_write(const char *where, const struct history *history) {
     struct kerf_error err;
     struct store *store;
     struct kerf_trial *trials = make_trials(history->trials);
-    if (store_open(where, STORE_SERVE, &store, &err) != KERF_OK) fail(&err);
+    if (store_open(where, STORE_SERVE | STORE_MAY_CREATE, &store, &err) != KERF_OK) fail(&err);
     for (int i = 0; trials && i < history->jobs; i += AT_ONCE) write_some(store, history, trials, i);
     store_close(store);
     free(trials);

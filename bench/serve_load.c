@@ -56,8 +56,8 @@ static void ask(struct run *run, struct connection *connection) {
                  connection->job, connection->batch_size, connection->trial, 10 + uniform(run),
                  1000 + 100 * uniform(run), connection->step == LOAD_FINAL ? 0.9 : 0.1, connection->epoch + 1);
     }
-    int length = snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", method,
-                          path, strlen(body), body);
+    int length = snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
+                          method, path, strlen(body), body);
     connection->have = 0;
     connection->asked_s = clock_ticks_s();
     if (run->load->connections == 1) run->cpu_before_s = service_cpu_s(run->load->service);
@@ -191,7 +191,7 @@ struct load_result load_run(const struct load *load) {
 }
 
 int load_be_idle(const struct service *service, int connections) {
-    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) bench_die("getrlimit");
     limit.rlim_cur = limit.rlim_max;

@@ -21,12 +21,11 @@ struct bub_options {
     int32_t conform_to_imatrix;
 };
 
-/* Options that are taken, and were never looked at: best_bub hands them to the constructor of Llama, which has no such
- * parameters. */
+/* Options without effect: best_bub hands them to the constructor of Llama, which has no such parameters. */
 #define INERT(option, field, option_type, what)                                                                        \
     {                                                                                                                  \
         .name = option, .type = option_type, .offset = offsetof(struct bub_options, field), .value = "X",              \
-        .help = what " Without effect, there and here."                                                                \
+        .help = what " Without effect, as in best_bub."                                                                \
     }
 #define AT(field) .offset = offsetof(struct bub_options, field)
 static const struct option options[] = {
@@ -51,13 +50,13 @@ static const struct option options[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 4096,
-     .help = "Threads (default: one less than there are processors). There it had no effect on chunks, which always "
-             "took all processors; here it has."},
+     .help = "Threads (default: one less than there are processors). In best_bub it had no effect on chunks, "
+             "which took all processors; here it has."},
     {.name = "max-trials",
      .type = OPTION_STRING,
      AT(max_trials),
      .value = "N|auto",
-     .help = "Measurements at most are N times the chunks of a trial (default: auto, as many as are needed)."},
+     .help = "At most N times the chunks of a trial are measured (default: auto, as many as are needed)."},
     {.name = "chunks",
      .type = OPTION_STRING,
      AT(chunks),
@@ -66,7 +65,7 @@ static const struct option options[] = {
     {.name = "conform-to-imatrix",
      .type = OPTION_FLAG,
      AT(conform_to_imatrix),
-     .help = "Batches that llama-imatrix can use."},
+     .help = "Only batches that llama-imatrix can use."},
     {.name = "verbosity",
      .type = OPTION_CHOICE,
      AT(verbosity),
@@ -83,7 +82,8 @@ static const struct option options[] = {
      .value = "N",
      .minimum = 0,
      .maximum = 9007199254740991,
-     .help = "There the model's, without effect on times; here of the decisions' random numbers (default: 0)."},
+     .help = "In best_bub the model's seed, without effect on times; here that of the decisions' random numbers "
+             "(default: 0)."},
     INERT("repeat-last-n", repeat_last_n, OPTION_INTEGER, "Sampling."),
     INERT("repeat-penalty", repeat_penalty, OPTION_NUMBER, "Sampling."),
     INERT("presence-penalty", presence_penalty, OPTION_NUMBER, "Sampling."),
@@ -98,8 +98,8 @@ static const struct option options[] = {
      AT(interference),
      .value = "WHAT",
      .choices = "remeasure,ignore",
-     .help =
-         "When something else kept the machine busy: measure again (default), or do not look. best_bub never looks."},
+     .help = "When something else kept the machine busy: measure again (default), or ignore it, as best_bub "
+             "does."},
     {.name = "format",
      .letter = 'f',
      .type = OPTION_CHOICE,
@@ -130,15 +130,14 @@ static const struct command table = {
         "is "
         "loaded once, every measurement is one chunk in a fresh context, and the smallest ubatch and batch within 5 % "
         "of "
-        "the best is recommended. Options that never had an effect there are named on standard error when they are "
-        "given.",
+        "the best are recommended. Options that never had an effect in best_bub are named on standard error.",
     .options = options,
     .examples = examples,
 };
 
-/* ---- What has no effect --------------------------------------------------------------------------------------- */
+/* ---- Options without effect --------------------------------------------------------------------------------- */
 
-/* Given on the command line: such values nobody gives. */
+/* The value of an option that was not given. */
 #define NOT_GIVEN_INTEGER INT64_MIN
 static void tell_inert(const struct bub_options *values) {
     struct kerf_text names = {0};
@@ -165,7 +164,7 @@ static void tell_inert(const struct bub_options *values) {
 
 /* ---- From the options to the study ------------------------------------------------------------------------------ */
 
-/* "auto" is 0. */
+/* 0 for "auto". */
 static int32_t read_count(const char *option, const char *text, int64_t *ret_count, struct kerf_error *err) {
     if (text == NULL || strcmp(text, "auto") == 0) {
         *ret_count = 0;
@@ -179,7 +178,7 @@ static int32_t read_count(const char *option, const char *text, int64_t *ret_cou
     return KERF_OK;
 }
 
-/* best_bub's grid ends where its own formula for memory says. */
+/* The grid ends where best_bub's formula for memory says. */
 static int32_t read_limits(const struct bub_options *values, struct llama_question *question,
                            struct kerf_bub_limits *ret_limits, struct kerf_error *err) {
     struct kerf_machine_memory machine;

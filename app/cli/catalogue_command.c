@@ -9,7 +9,7 @@
 #include "cli/terminal.h"
 
 struct catalogue_options {
-    const char *format;
+    const char *format, *catalogue;
     int64_t seq_length;
     int32_t source;
     struct string_list names;
@@ -33,6 +33,11 @@ static const struct option model_options[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct catalogue_options, source),
      .help = "Print the file of NAME as it is."},
+    {.name = "catalogue",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct catalogue_options, catalogue),
+     .value = "DIR",
+     .help = CLI_CATALOGUE_HELP},
     {.name = NULL},
 };
 
@@ -43,6 +48,11 @@ static const struct option system_options[] = {
      .value = "FORMAT",
      .choices = "table,json",
      .help = "How to print the list (default: table)."},
+    {.name = "catalogue",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct catalogue_options, catalogue),
+     .value = "DIR",
+     .help = CLI_CATALOGUE_HELP},
     {.name = NULL},
 };
 
@@ -70,8 +80,10 @@ static const struct command models_table = {
         "understands of it: parameters, kinds of layers, FLOP a token. Keys that kerf does not know are named on "
         "standard "
         "error.\n\n"
-        "A file NAME.json in share/kerf/models of the place where kerf is installed, or in $KERF_DATA_DIR/models, adds "
-        "NAME. It cannot replace a model that is built in: copy one to a name of its own to change it.",
+        "A file NAME.json in kerf/models of $XDG_DATA_HOME (without it ~/.local/share), in models of --catalogue, of "
+        "$KERF_DATA_DIR or of share/kerf of the place where kerf is installed adds NAME. It cannot replace a model "
+        "that is "
+        "built in: copy one to a name of its own to change it.",
     .options = model_options,
     .examples = model_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
@@ -84,8 +96,10 @@ static const struct command systems_table = {
     .description =
         "Without a name, lists the systems. With a name, prints that system's file, which any command takes in the "
         "place of a name. Quantities are plain numbers in SI units or text such as \"312 TFLOP/s\".\n\n"
-        "A file NAME.json in share/kerf/systems of the place where kerf is installed, or in $KERF_DATA_DIR/systems, "
-        "adds NAME. It cannot replace a system that is built in: copy one to a name of its own to change it.",
+        "A file NAME.json in kerf/systems of $XDG_DATA_HOME (without it ~/.local/share), in systems of --catalogue, of "
+        "$KERF_DATA_DIR or of share/kerf of the place where kerf is installed adds NAME. It cannot replace a system "
+        "that is "
+        "built in: copy one to a name of its own to change it.",
     .options = system_options,
     .examples = system_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
@@ -185,6 +199,7 @@ static int show(const struct cli_command *command, int argc, char **argv,
     const char *kind = command->table->name;
     int status = cli_parse(command, argc, argv, &values);
     if (status >= 0) return status;
+    cli_use_catalogue(values.catalogue);
     struct kerf_text out = {0};
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_catalogue *catalogue = NULL;

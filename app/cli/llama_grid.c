@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <string.h>
 
-enum { BATCH_LEAST = 16, UBATCH_LEAST = 2, BATCH_DEFAULT = 2048, UBATCH_DEFAULT = 512, BATCH_MOST = 16384 };
+enum { BATCH_MIN = 16, UBATCH_MIN = 2, BATCH_DEFAULT = 2048, UBATCH_DEFAULT = 512, BATCH_MAX = 16384 };
 
 int64_t llama_grid_processors(void) {
     cpu_set_t set;
@@ -21,16 +21,16 @@ static int64_t power_of_two_up_to(int64_t most) {
 }
 
 static int64_t largest_batch(const struct llama_question *question) {
-    int64_t most = power_of_two_up_to(question->context < BATCH_MOST ? question->context : BATCH_MOST);
+    int64_t most = power_of_two_up_to(question->context < BATCH_MAX ? question->context : BATCH_MAX);
     if (question->max_batch_exponent > 0 && most > INT64_C(1) << question->max_batch_exponent)
         most = INT64_C(1) << question->max_batch_exponent;
     return most;
 }
 
-/* Powers of two. llama.cpp cuts its default to the context: that is then one of them, whatever its size. */
+/* Powers of two, and the context itself where llama.cpp would cut its default to it. */
 static const char *batch_param(const struct llama_grid *grid, int64_t most) {
     const struct llama_question *question = grid->question;
-    int64_t least = most < BATCH_LEAST ? most : BATCH_LEAST;
+    int64_t least = most < BATCH_MIN ? most : BATCH_MIN;
     struct kerf_text text = {0};
     if (question->max_batch_exponent > 0 || question->context >= BATCH_DEFAULT || question->context == most)
         return sketch_printf(grid->sketch, "batch=%" PRId64 "..%" PRId64 ":x2", least, most);
@@ -41,11 +41,11 @@ static const char *batch_param(const struct llama_grid *grid, int64_t most) {
 }
 
 static const char *ubatch_param(const struct llama_grid *grid, int64_t most) {
-    int64_t least = most < UBATCH_LEAST ? 1 : UBATCH_LEAST;
+    int64_t least = most < UBATCH_MIN ? 1 : UBATCH_MIN;
     return sketch_printf(grid->sketch, "ubatch=%" PRId64 "..%" PRId64 ":x2", least, most);
 }
 
-/* 1, 2, 3, 4, 6, 8, 12, 16, ... and the number itself. */
+/* 1, 2, 3, 4, 6, 8, 12, 16, ... and the number of processors itself. */
 static const char *threads_param(const struct llama_grid *grid) {
     struct kerf_text text = {0};
     int64_t most = llama_grid_processors();
@@ -58,7 +58,7 @@ static const char *threads_param(const struct llama_grid *grid) {
     return sketch_text(grid->sketch, &text);
 }
 
-/* None, all (with the output one more than there are), and about seven in between. */
+/* None, all (the output counts as one more layer), and about seven values in between. */
 static const char *gpu_layers_param(const struct llama_grid *grid) {
     int64_t all = grid->gguf->block_count + 1, step = (all + 7) / 8;
     struct kerf_text text = {0};
@@ -82,7 +82,7 @@ static const char *choice_param(const struct llama_grid *grid, enum llama_choice
 
 /* ---- The grid ------------------------------------------------------------------------------------------------ */
 
-/* "name=..." of the list; NULL: none. */
+/* The list's "name=..."; NULL: there is none. */
 static const char *param_of(const struct kerf_study_strings *params, const char *name) {
     size_t length = strlen(name);
     for (int32_t i = 0; i < params->count; i++)
@@ -106,8 +106,8 @@ static void add_params(struct llama_grid *grid) {
     }
 }
 
-/* What llama.cpp refuses, and what llama-imatrix would not run as it was measured: of a batch larger than the context
- * it makes several chunks at a time, each with a cache of its own. */
+/* Excludes what llama.cpp refuses, and for llama-imatrix batches larger than the context: of these it decodes several
+ * chunks at a time, each with a cache of its own, which is not what was measured. */
 static void add_wheres(struct llama_grid *grid) {
     add(&grid->wheres, "ubatch <= batch");
     if (param_of(&grid->params, "kv_type") && param_of(&grid->params, "flash_attention"))
@@ -118,9 +118,9 @@ static void add_wheres(struct llama_grid *grid) {
 }
 
 void llama_grid_make(struct llama_grid *grid) {
-    enum { PARAMS_MOST = 2 + LLAMA_CHOICES, WHERES_OF_OURS = 3 };
+    enum { PARAMS_MAX = 2 + LLAMA_CHOICES, WHERES_OF_OURS = 3 };
     size_t wheres = WHERES_OF_OURS + (size_t)grid->request->wheres.count;
-    grid->params.items = sketch_alloc(grid->sketch, PARAMS_MOST, sizeof *grid->params.items);
+    grid->params.items = sketch_alloc(grid->sketch, PARAMS_MAX, sizeof *grid->params.items);
     grid->wheres.items = sketch_alloc(grid->sketch, wheres, sizeof *grid->wheres.items);
     if (grid->sketch->failed) return;
     add_params(grid);
@@ -135,7 +135,7 @@ static int has(const struct kerf_tune_param *param, const char *text) {
     return 0;
 }
 
-/* What it takes of a parameter by itself; --gpu-layers 0 and all processors are kerf's. */
+/* llama.cpp's own value of a parameter; gpu_layers 0 and all processors are kerf's own. */
 static const char *usual(const struct llama_grid *grid, const struct kerf_tune_param *param) {
     const char *last = param->texts[param->num_values - 1];
     if (strcmp(param->name, "gpu_layers") == 0) return grid->question->gpu_layers ? last : "0";
@@ -145,7 +145,7 @@ static const char *usual(const struct llama_grid *grid, const struct kerf_tune_p
     return last;
 }
 
-/* It cuts the batch to the context, and the ubatch to the batch. */
+/* llama.cpp cuts the batch to the context, and the ubatch to the batch. */
 const char *llama_grid_default(const struct llama_grid *grid, const struct kerf_tune_space *space) {
     struct kerf_text text = {0};
     int64_t batch = grid->question->context < BATCH_DEFAULT ? grid->question->context : BATCH_DEFAULT;

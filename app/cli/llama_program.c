@@ -42,15 +42,15 @@ int32_t llama_program_find(struct sketch *sketch, struct llama_program *ret_prog
     const char *worker = find_worker(sketch);
     if (worker == NULL && !is_in_path("llama-bench"))
         return kerf_error_set(err, KERF_EUNSUPPORTED,
-                              "there is neither kerf-llama-worker (built where pkg-config finds llama, or for "
-                              "$KERF_LLAMA_DIR) nor llama-bench in $PATH: nothing runs llama.cpp");
+                              "no program to run llama.cpp: neither kerf-llama-worker (built where pkg-config finds "
+                              "llama, or with -DKERF_LLAMA_DIR=FOLDER) nor llama-bench in $PATH");
     *ret_program = (struct llama_program){worker};
     return KERF_OK;
 }
 
 /* ---- Its command --------------------------------------------------------------------------------------------- */
 
-enum { WORDS_MOST = 32 };
+enum { WORDS_MAX = 32 };
 
 static void add(struct kerf_study_strings *words, const char *word) { words->items[words->count++] = word; }
 
@@ -69,10 +69,10 @@ static void worker_words(const char *worker, const struct llama_question *questi
     add_option(words, sketch, "--gpu-layers", question->gpu_layers);
     add(words, "--logits");
     add(words, question->outputs);
-    if (policy && strcmp(policy, "best_bub") == 0) add(words, "--no-warmup"); /* as there */
+    if (policy && strcmp(policy, "best_bub") == 0) add(words, "--no-warmup"); /* as best_bub does */
 }
 
-/* llama-bench's own options for the parameters of the grid; its other ones come first. */
+/* llama-bench's options: first the fixed ones, then those of the grid's parameters. */
 static void bench_words(const struct llama_question *question, const struct kerf_tune_space *space,
                         struct sketch *sketch, struct kerf_study_strings *words) {
     static const struct {
@@ -101,7 +101,7 @@ static void bench_words(const struct llama_question *question, const struct kerf
 void llama_program_command(const struct llama_program *program, const struct llama_question *question,
                            const struct kerf_tune_space *space, struct sketch *sketch,
                            struct kerf_study_request *request) {
-    struct kerf_study_strings words = {sketch_alloc(sketch, WORDS_MOST, sizeof *words.items), 0};
+    struct kerf_study_strings words = {sketch_alloc(sketch, WORDS_MAX, sizeof *words.items), 0};
     request->protocol = program->worker ? "worker" : "llama-bench";
     if (words.items == NULL) return;
     if (program->worker)
@@ -126,7 +126,7 @@ int32_t llama_program_recall(const struct kerf_study_request *request, struct ll
     const char *threads = word_after(request, "--threads", "-t"), *layers = word_after(request, "--gpu-layers", "-ngl");
     const char *outputs = word_after(request, "--logits", "--logits");
     if (model == NULL || context == NULL)
-        return kerf_error_set(err, KERF_ESYNTAX, "the study's command names no model");
+        return kerf_error_set(err, KERF_ESYNTAX, "the study's command does not name a model");
     int is_bench = strcmp(request->protocol, "llama-bench") == 0;
     *ret_question = (struct llama_question){.model = model,
                                             .context = strtoll(context, NULL, 10) + is_bench,

@@ -1,37 +1,49 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of llama.cpp on a model, by `kerf tune llama` or `kerf bub`, and which of it has no answer. */
+/* What `kerf tune llama` or `kerf bub` asks of llama.cpp on a model, and which of it has an answer. */
 #ifndef KERF_CLI_LLAMA_QUESTION_H
 #define KERF_CLI_LLAMA_QUESTION_H
 
+#include "kerf/study.h"
 #include "kerf/gguf.h"
+#include "kerf/tune.h"
 
 struct llama_question {
     const char *model;          /* a GGUF file */
     int64_t context;            /* tokens */
-    int64_t threads;            /* 0: all processors that there are */
-    int32_t one_thread_less;    /* 1: with threads 0 all but one */
+    int64_t threads;            /* 0: one for each processor */
+    int32_t one_thread_less;    /* 1: with threads 0 one less */
     int64_t gpu_layers;         /* -1: all */
-    const char *also;           /* "threads,flash_attention": what is tuned beside batch and ubatch; NULL: nothing */
-    const char *outputs;        /* "all" or "last": the logits that are computed */
-    int32_t conform_to_imatrix; /* 1: only what llama-imatrix can be run with as it was measured */
-    int32_t max_batch_exponent; /* largest batch is 2 to it; 0: the context and what memory allows */
+    const char *also;           /* "threads,flash_attention": also tuned, beside batch and ubatch; NULL: nothing */
+    const char *outputs;        /* "all" or "last": tokens whose logits are computed */
+    int32_t conform_to_imatrix; /* 1: only settings that llama-imatrix runs as they were measured */
+    int32_t max_batch_exponent; /* the largest batch is 2 to this power; 0: the context */
 };
 
-/* What can be tuned beside batch and ubatch, in this order. */
+/* Parameters that can be tuned beside batch and ubatch, in this order. */
 enum llama_choice { LLAMA_THREADS, LLAMA_GPU_LAYERS, LLAMA_FLASH_ATTENTION, LLAMA_KV_TYPE, LLAMA_MMAP, LLAMA_CHOICES };
 extern const char *const llama_choice_names[LLAMA_CHOICES];
 
 /* 1 where `also` has the name. */
 int llama_question_tunes(const struct llama_question *question, enum llama_choice choice);
 
-/* What the file says of its model. One that kerf or llama.cpp cannot read is bad input. */
+/* Reads the model's file. A file that kerf or llama.cpp cannot read is bad input. */
 int32_t llama_question_model(const char *path, struct kerf_gguf **ret_gguf, struct kerf_error *err);
 
-/* That the model was trained with the context, and that what `also` names exists. */
+/* Checks that the model was trained with the context, and that `also` names parameters that exist. */
 int32_t llama_question_check(const struct llama_question *question, const struct kerf_gguf *gguf,
                              struct kerf_error *err);
 
-/* That what conform_to_imatrix promises is what would be measured, by llama-bench or by the worker. */
+/* Checks that llama-bench, or else the worker, would measure what conform_to_imatrix promises. */
 int32_t llama_question_check_imatrix(const struct llama_question *question, int is_bench, struct kerf_error *err);
+
+/* ---- Parameters and values ------------------------------------------------------------------------------------- */
+
+/* Checks that each --param names a parameter of llama.cpp. */
+int32_t llama_values_check_names(const struct kerf_study_strings *params, struct kerf_error *err);
+
+/* Checks that llama-bench, or else the worker, takes each value; with conform_to_imatrix also that the value does not
+ * change the matrix. */
+int32_t llama_values_check(const struct kerf_tune_space *space, int is_bench, int conform_to_imatrix,
+                           struct kerf_error *err);
 
 #endif

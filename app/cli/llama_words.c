@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a study of llama.cpp says beside the others: the options of its programs, and memory. */
+/* What a study of llama.cpp also reports: the options of llama.cpp's programs, and memory. */
 #include <string.h>
 #include "base/quantity.h"
 #include "cli/llama_preset.h"
 #include "cli/tune_print.h"
 
-/* Bytes beside the weights; 0 where they are not known. */
+/* Bytes beside the weights; 0: not known. */
 static int64_t buffers(const struct tune_report *report, int32_t index) {
     struct kerf_llama_setting setting = llama_grid_setting(&report->llama->fixed, report->state->space, index);
     struct kerf_llama_memory memory;
@@ -15,7 +15,7 @@ static int64_t buffers(const struct tune_report *report, int32_t index) {
     return memory.host + memory.device - memory.weights_host - memory.weights_device;
 }
 
-/* The options that make a tool run with a setting; the tool has its own for the context. 0: the tool cannot. */
+/* Writes the options by which a tool runs with the recommended setting. 0: the tool cannot. */
 static int flags(const struct tune_report *report, const char *tool, struct kerf_text *out) {
     struct kerf_llama_setting setting =
         llama_grid_setting(&report->llama->fixed, report->state->space, report->answer.recommended);

@@ -9,6 +9,7 @@
 #include "cli/llama_preset.h"
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
+#include "cli/tune_run.h"
 
 struct studies_options {
     struct string_list words, outputs;

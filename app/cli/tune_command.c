@@ -6,7 +6,6 @@
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/llama_preset.h"
-#include "cli/tune_checks.h"
 #include "cli/tune_options.h"
 #include "cli/tune_run.h"
 
@@ -40,17 +39,23 @@ static const struct command table = {
     .name = "tune",
     .summary = "the fastest setting of a program, found in few runs",
     .description =
-        "Runs COMMAND with one setting after the other, and decides by what it saw which to measure next, until the "
-        "answer is within --within of the best of all settings with the probability --confidence. It then says so in "
-        "words: the setting, the gain over the default, what is as good, and how many measurements it took.\n\n"
-        "Every measurement is a fresh run, or a fresh context of a worker (docs/workers.md). Those that something else "
-        "disturbed are made again. Each is in a journal before the next begins: `kerf studies` lists them, --resume "
-        "goes on after whatever happened.\n\n"
-        "`llama` is COMMAND made ready for llama.cpp: it loads the model once, makes a fresh context for each "
-        "measurement, "
-        "tunes batch and ubatch up to the context, recommends the smallest that are within the margin, and ends with "
-        "the "
-        "options for llama.cpp's programs.",
+        "Runs COMMAND with one setting after the other. From what it measured it chooses the next setting, until the "
+        "answer "
+        "is within --within of the best of all settings with the probability --confidence. The report then says which "
+        "setting to use, its gain over the default, which settings are as good, and how many measurements it took.\n\n"
+        "Every measurement is a fresh run, or a fresh context of a worker (docs/workers.md). Measurements that "
+        "something "
+        "else disturbed are made again. Each one is in a journal before the next begins: `kerf studies` lists studies, "
+        "and "
+        "--resume continues one after whatever happened.\n\n"
+        "`llama` is a COMMAND for llama.cpp: it loads the model once, makes a fresh context for each measurement, "
+        "tunes "
+        "batch and ubatch up to the context, recommends the smallest that are within the margin, and ends with the "
+        "options "
+        "for llama.cpp's programs.\n\n"
+        "The exit status is 0 when the answer is sure, 1 when the time was spent or the machine too noisy, 3 when "
+        "nothing "
+        "could be measured, and 130 after Ctrl-C, which prints what is known.",
     .options = tune_option_table,
     .examples = examples,
     .arguments_offset = offsetof(struct tune_options, words),

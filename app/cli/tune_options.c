@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/number.h"
 #include "base/quantity.h"
+#include "kerf/study.h"
 
 const struct tune_options tune_options_unset = {.gpu_layers = TUNE_NOT_GIVEN,
                                                 .warmups = TUNE_NOT_GIVEN,
@@ -19,169 +20,171 @@ const struct option tune_option_table[] = {
      .type = OPTION_STRINGS,
      AT(params),
      .value = "NAME=VALUES",
-     .help = "A parameter, which stands as {NAME} in COMMAND: batch=16..2048:x2 (times 2), threads=1..16, "
-             "layers=0..32:+8, kv=f16,q8_0 (a choice), or map?=--no-mmap (these words or nothing). Not called setting: "
-             "{setting} is all of them."},
+     .help = "A parameter, used in COMMAND as {NAME}: batch=16..2048:x2 (times 2), threads=1..16, "
+             "layers=0..32:+8, kv=f16,q8_0 (a choice), or map?=--no-mmap (a flag: these words or nothing). "
+             "{setting} is all parameters as JSON, so none may have this name."},
     {.name = "where",
      .letter = 'w',
      .type = OPTION_STRINGS,
      AT(wheres),
      .value = "CONDITION",
-     .help =
-         "Settings that are allowed: 'ubatch <= batch && batch * seqs < 4096'. May be given several times. One that "
-         "cannot be computed, as 8/(n-2) for n=2, is an error; those before it, and &&, keep settings from it."},
+     .help = "A condition on settings: 'ubatch <= batch && batch * seqs < 4096'. May be given several times. A "
+             "condition that cannot be computed, such as 8/(n-2) with n=2, is an error, unless a condition "
+             "before it (or the left side of &&) excludes the setting."},
     {.name = "default",
      .letter = 'd',
      .type = OPTION_STRING,
      AT(defaults),
      .value = "SETTING",
-     .help =
-         "What is used today, such as batch=2048,ubatch=512: it is measured first, and the gain is told against it. A "
-         "flag is on or off."},
+     .help = "The setting that is used today, such as batch=2048,ubatch=512. It is measured first, and the gain "
+             "is told against it. A flag is on or off."},
     {.name = "prefer",
      .type = OPTION_STRING,
      AT(prefer),
      .value = "ORDER",
-     .help =
-         "Of the settings that are within the margin recommend the first in this order: smaller:ubatch,batch; lists "
-         "are joined by ';'. Words are in the order in which they are listed, off comes before on."},
+     .help = "Of the settings within the margin, recommend the first in this order: smaller:ubatch,batch. "
+             "Several orders are joined by ';'. Words have the order in which they are listed; off comes before "
+             "on."},
     {.name = "within",
      .type = OPTION_STRING,
      AT(within),
      .value = "SHARE",
-     .help = "How near to the best of all settings the answer is to be (default: 3%)."},
+     .help = "How near the answer has to be to the best of all settings (default: 3%)."},
     {.name = "margin",
      .type = OPTION_STRING,
      AT(margin),
      .value = "SHARE",
-     .help = "What is as good, for --prefer and the list of equivalent settings (default: 5%)."},
+     .help = "Settings this near to the best count as equally good, for --prefer and in the list of equivalent "
+             "settings (default: 5%)."},
     {.name = "confidence",
      .type = OPTION_STRING,
      AT(confidence),
      .value = "SHARE",
-     .help = "With which probability, and of the intervals (default: 95%)."},
+     .help = "The probability with which the answer has to be right, and of the intervals (default: 95%)."},
     {.name = "objective",
      .type = OPTION_STRING,
      AT(objective),
      .value = "WHAT",
      .uses = "COMMAND",
-     .help = "What is to be least (default: wall): wall or cpu (seconds), memory (bytes at the peak), regex:EXPRESSION "
-             "(its first group, of the last match in the output), json:PATH (into the last JSON value of the output), "
-             "or value (what a worker says, no time)."},
+     .help = "What to minimize (default: wall): wall or cpu (seconds), memory (bytes at the peak), "
+             "regex:EXPRESSION (its first group, in the last match in the output), json:PATH (in the last JSON "
+             "value of the output), or value (a worker's number that is not a time)."},
     {.name = "minimize",
      .type = OPTION_FLAG,
      AT(minimize),
      .uses = "COMMAND",
-     .help = "Less is better, which is the default."},
+     .help = "Less is better (this is the default)."},
     {.name = "maximize",
      .type = OPTION_FLAG,
      AT(maximize),
      .uses = "COMMAND",
-     .help = "More is better; what a worker or a line says is then in a unit of its own, and may be 0 or below."},
+     .help = "More is better. Numbers of a worker or of lines then have a unit of their own, and may be 0 or "
+             "below."},
     {.name = "protocol",
      .type = OPTION_CHOICE,
      AT(protocol),
      .value = "HOW",
      .choices = "exit,lines,worker,llama-bench",
      .uses = "COMMAND",
-     .help =
-         "How COMMAND is measured (default: exit): exit: from its start to its end; lines: each line of its output is "
-         "a sample; worker: it is started once and asked on its standard input; llama-bench: by its JSON lines."},
+     .help = "How COMMAND is measured (default: exit): exit: from its start to its end; lines: each line of its "
+             "output is a sample; worker: it is started once, and asked on its standard input; llama-bench: by "
+             "its JSON lines."},
     {.name = "policy",
      .type = OPTION_CHOICE,
      AT(policy),
      .value = "NAME",
      .choices = "kerf,race,exhaustive,random,halving,best_bub,null",
-     .help = "What decides (default: kerf). The others are for comparison; race is for settings without any order."},
+     .help = "What chooses the settings to measure (default: kerf). The others are for comparison; race is for "
+             "settings without any order."},
     {.name = "warmup",
      .type = OPTION_INTEGER,
      AT(warmups),
      .value = "N",
      .minimum = 0,
      .maximum = 1000,
-     .help = "Measurements at the beginning, of each slot, that only warm up (default: 0)."},
+     .help = "How many measurements at the beginning of each slot only warm up (default: 0)."},
     {.name = "prepare",
      .type = OPTION_STRING,
      AT(prepare),
      .value = "COMMAND",
-     .help = "For the shell before each measurement, and not measured: 'sync; echo 3 > /proc/sys/vm/drop_caches'."},
+     .help = "A shell command before each measurement, which is not measured: 'sync; echo 3 > "
+             "/proc/sys/vm/drop_caches'."},
     {.name = "cleanup",
      .type = OPTION_STRING,
      AT(cleanup),
      .value = "COMMAND",
-     .help = "For the shell after each measurement, and when kerf is interrupted."},
+     .help = "A shell command after each measurement, and when kerf is interrupted."},
     {.name = "budget",
      .type = OPTION_DURATION,
      AT(budget_s),
      .value = "TIME",
      .minimum = DBL_MIN,
      .maximum = 1e9,
-     .help = "When to stop in any case, such as 10m (default: never)."},
+     .help = "Stop after this time in any case, such as 10m (default: never)."},
     {.name = "max-observations",
      .type = OPTION_INTEGER,
      AT(max_observations),
      .value = "N",
      .minimum = 1,
      .maximum = 1000000,
-     .help = "How many measurements at most (default: what the policy finds useful)."},
+     .help = "Stop after this many measurements (default: what the policy finds useful)."},
     {.name = "load-timeout",
      .type = OPTION_DURATION,
      AT(load_timeout_s),
      .value = "TIME",
      .minimum = DBL_MIN,
      .maximum = 1e9,
-     .help = "Until a worker is ready, or the first line of its output (default: 10m)."},
+     .help = "How long a worker may take until it is ready, or a program until its first line (default: 10m)."},
     {.name = "trial-timeout",
      .type = OPTION_DURATION,
      AT(trial_timeout_s),
      .value = "TIME",
      .minimum = DBL_MIN,
      .maximum = 1e9,
-     .help = "Of one measurement from then on; a longer one hangs (default: ten times the longest one seen, and at "
-             "least a minute; an hour for the first)."},
+     .help = "How long one measurement may take from then on; after that it hangs (default: ten times the "
+             "longest one so far, and at least a minute; an hour for the first)."},
     {.name = "memory-cap",
      .type = OPTION_STRING,
      AT(memory_cap),
      .value = "SIZE",
-     .help = "Memory that a measurement may take with its children, such as 16GiB (default: what there is). Of llama "
-             "that beside the weights, by an estimate."},
+     .help = "Memory that a measurement may use with its children, such as 16GiB (default: all there is). For "
+             "llama: memory beside the weights, by an estimate."},
     {.name = "interference",
      .type = OPTION_CHOICE,
      AT(interference),
      .value = "WHAT",
      .choices = "remeasure,ignore",
-     .help = "When something else kept the machine busy: measure again (default), or do not look."},
+     .help = "When something else kept the machine busy: measure again (default), or ignore it."},
     {.name = "patience",
      .type = OPTION_DURATION,
      AT(patience_s),
      .value = "TIME",
      .minimum = DBL_MIN,
      .maximum = 1e9,
-     .help = "For how long a measurement that was disturbed is made again, after longer and longer waits, before the "
-             "machine is too noisy to tell (default: 31s)."},
+     .help = "How long a disturbed measurement is made again, with longer and longer waits, before the study "
+             "says that the machine is too noisy (default: 31s)."},
     {.name = "slots",
      .type = OPTION_INTEGER,
      AT(slots),
      .value = "N",
      .minimum = 1,
      .maximum = 256,
-     .help =
-         "Measurements at a time (default: 1), each on processors of its own or, with --launcher, on a machine of its "
-         "own. Each slot measures the default first, by which slots are compared (docs/slots.md)."},
+     .help = "Measurements at a time (default: 1), each on processors of its own or, with --launcher, on a "
+             "machine of its own. Each slot measures the default first, so that slots can be compared "
+             "(docs/slots.md)."},
     {.name = "launcher",
      .type = OPTION_STRING,
      AT(launcher),
      .value = "WORDS",
-     .help =
-         "Words before COMMAND that bring it to another machine, such as 'srun --exclusive -n1 -N1'. What else this "
-         "machine does is then not looked at."},
+     .help = "Words before COMMAND that run it on another machine, such as 'srun --exclusive -n1 -N1'. kerf then"
+             " does not look at what else this machine does."},
     {.name = "seed",
      .type = OPTION_INTEGER,
      AT(seed),
      .value = "N",
      .minimum = 0,
      .maximum = 9007199254740991,
-     .help = "Of the policy's random numbers (default: 0)."},
+     .help = "Seed of the policy's random numbers (default: 0)."},
     {.name = "context",
      .letter = 'c',
      .type = OPTION_INTEGER,
@@ -199,7 +202,7 @@ const struct option tune_option_table[] = {
      .minimum = 1,
      .maximum = 4096,
      .uses = "llama",
-     .help = "Threads (default: one a processor)."},
+     .help = "Threads (default: one for each processor)."},
     {.name = "gpu-layers",
      .type = OPTION_INTEGER,
      AT(gpu_layers),
@@ -214,31 +217,31 @@ const struct option tune_option_table[] = {
      .value = "WHICH",
      .choices = "all,last",
      .uses = "llama",
-     .help = "For which tokens logits are computed (default: all, as perplexity and imatrix need them; a server's "
-             "prompts need the last alone)."},
+     .help = "Tokens for which logits are computed (default: all, as perplexity and imatrix need them; a "
+             "server's prompts only need the last)."},
     {.name = "tune",
      .type = OPTION_STRING,
      AT(also),
      .value = "NAMES",
      .uses = "llama",
-     .help = "What to tune beside batch and ubatch: threads, gpu_layers, flash_attention, kv_type (which changes "
-             "what the model answers), mmap; with commas between them."},
+     .help = "What to tune beside batch and ubatch, separated by commas: threads, gpu_layers, flash_attention, "
+             "kv_type (which changes the model's answers), mmap."},
     {.name = "conform-to-imatrix",
      .type = OPTION_FLAG,
      AT(conform_to_imatrix),
      .uses = "llama",
-     .help = "Only what llama-imatrix can be run with as it was measured: batches up to the context, the logits "
-             "of all tokens."},
+     .help = "Only settings that llama-imatrix runs as they were measured: batches up to the context, the logits"
+             " of all tokens."},
     {.name = "study",
      .type = OPTION_STRING,
      AT(study),
      .value = "NAME",
-     .help = "The study's name in `kerf studies`: up to 63 letters, digits, - _ . (default: one made of the time)."},
+     .help = "The study's name in `kerf studies`: up to 63 letters, digits, - _ . (default: made from the time)."},
     {.name = "resume",
      .type = OPTION_FLAG,
      AT(resume),
-     .help = "Go on with --study NAME, or with the newest study, where it was, as it was asked: only --budget, "
-             "--max-observations, --show-output and what is printed may be said anew."},
+     .help = "Continue --study NAME, or the newest study, with the question it was started with. Only --budget, "
+             "--max-observations, --show-output and the output options may be given again."},
     {.name = "fresh",
      .type = OPTION_FLAG,
      AT(fresh),
@@ -247,14 +250,13 @@ const struct option tune_option_table[] = {
      .type = OPTION_STRINGS,
      AT(key_env),
      .value = "NAME[,NAME]",
-     .help =
-         "Environment variables that change what is measured: earlier studies count only where these were the same. "
-         "CUDA_VISIBLE_DEVICES, LD_LIBRARY_PATH and OMP_* are always looked at."},
-    {.name = "no-journal", .type = OPTION_FLAG, AT(no_journal), .help = "Keep nothing of this study."},
+     .help = "Environment variables that change what is measured: an earlier study only counts if they were the same. "
+             "CUDA_VISIBLE_DEVICES, LD_LIBRARY_PATH and OMP_* are always compared."},
+    {.name = "no-journal", .type = OPTION_FLAG, AT(no_journal), .help = "Do not keep this study."},
     {.name = "show-output",
      .type = OPTION_FLAG,
      AT(show_output),
-     .help = "What COMMAND prints goes on to standard error."},
+     .help = "Pass what COMMAND prints on to standard error."},
     {.name = "format",
      .letter = 'f',
      .type = OPTION_CHOICE,
@@ -345,4 +347,86 @@ int32_t tune_options_request(const struct tune_options *values, struct kerf_stud
     if (values->load_timeout_s > 0) request->load_timeout_s = values->load_timeout_s;
     if (values->trial_timeout_s > 0) request->trial_timeout_s = values->trial_timeout_s;
     return code == KERF_OK ? read_memory_cap(values, request, err) : code;
+}
+
+/* ---- Command lines that cannot be meant ------------------------------------------------------------------------ */
+
+int32_t tune_check_name(const struct tune_options *values, struct kerf_error *err) {
+    const char *name = values->study;
+    if (name == NULL) return KERF_OK;
+    if (*name == 0) return kerf_error_set(err, KERF_EINVALID, "--study needs a name, such as --study nightly");
+    if (values->resume && strchr(name, '/')) return KERF_OK; /* the path of a journal */
+    if (strchr(name, '/'))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--study '%.64s' is a name and no path; $KERF_STUDIES is the folder where studies are",
+                              name);
+    if (strlen(name) >= KERF_STUDY_ID_SIZE)
+        return kerf_error_set(err, KERF_EINVALID, "--study '%.32s...' has %zu characters, and may have %d", name,
+                              strlen(name), KERF_STUDY_ID_SIZE - 1);
+    return KERF_OK;
+}
+
+static int is_given(const struct option *option, const struct tune_options *values) {
+    const char *at = (const char *)values + option->offset, *was = (const char *)&tune_options_unset + option->offset;
+    size_t size = option->type == OPTION_FLAG       ? sizeof(int32_t)
+                  : option->type == OPTION_INTEGER  ? sizeof(int64_t)
+                  : option->type == OPTION_DURATION ? sizeof(double)
+                  : option->type == OPTION_STRINGS  ? sizeof(struct string_list)
+                                                    : sizeof(const char *);
+    return memcmp(at, was, size) != 0;
+}
+
+/* What a study was asked is in its journal, and holds for all of it; these alone are of one run. */
+int32_t tune_check_resumed(const struct tune_options *values, struct kerf_error *err) {
+    static const char *const may[] = {"resume",      "study",  "budget", "patience", "max-observations",
+                                      "show-output", "format", "output", NULL};
+    if (values->params.count || values->words.count)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--resume goes on with what the study was asked: leave out --param and COMMAND");
+    for (const struct option *option = tune_option_table; option->name; option++) {
+        int32_t k = 0;
+        while (may[k] && strcmp(may[k], option->name) != 0) k++;
+        if (may[k] || !is_given(option, values)) continue;
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--resume goes on with what the study was asked: leave out --%s (--budget and "
+                              "--max-observations may change; a new study of the same command uses what this one saw)",
+                              option->name);
+    }
+    return KERF_OK;
+}
+
+int32_t tune_check_llama(const struct tune_options *values, struct kerf_error *err) {
+    if (values->words.count != 2)
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "kerf tune llama takes one model, such as model.gguf; to run a program of that name: ./llama");
+    if (values->context == 0) return kerf_error_set(err, KERF_EINVALID, "--context is missing, such as --context 4096");
+    return KERF_OK;
+}
+
+/* "{batch" is text for all that kerf knows, and hardly what was meant. */
+static int32_t check_braces(const struct tune_options *values, struct kerf_error *err) {
+    for (int32_t i = 0; i < values->words.count; i++) {
+        const char *word = values->words.items[i], *open = strrchr(word, '{');
+        if (open == NULL || strchr(open, '}') || (open > word && open[-1] == '{')) continue;
+        for (int32_t p = 0; p < values->params.count; p++) {
+            const char *param = values->params.items[p];
+            size_t length = strcspn(param, "?=");
+            if (length == 0 || strncmp(open + 1, param, length) != 0) continue;
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "'%.64s' in the command has a { without its }; write {%.*s}, or {{ for a brace", open,
+                                  (int)(length < 64 ? length : 64), param);
+        }
+    }
+    return KERF_OK;
+}
+
+int32_t tune_check_not_llama(const struct tune_options *values, struct kerf_error *err) {
+    if (values->params.count == 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--param is missing, such as --param batch=16..2048:x2; `kerf help tune` tells more");
+    if (values->words.count == 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the command is missing, such as -- ./bench -b {batch}; `kerf help tune` tells more");
+    return check_braces(values, err);
 }

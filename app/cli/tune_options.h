@@ -28,4 +28,10 @@ extern const struct option tune_option_table[];
 int32_t tune_options_request(const struct tune_options *values, struct kerf_study_request *request,
                              struct kerf_error *err);
 
+/* What of a command line of kerf tune cannot be meant; each is KERF_OK, or says in one line what would be right. */
+int32_t tune_check_name(const struct tune_options *values, struct kerf_error *err);
+int32_t tune_check_resumed(const struct tune_options *values, struct kerf_error *err);
+int32_t tune_check_llama(const struct tune_options *values, struct kerf_error *err);
+int32_t tune_check_not_llama(const struct tune_options *values, struct kerf_error *err);
+
 #endif

@@ -5,6 +5,11 @@
 
 #include "cli/tune_print.h"
 
+/* All formats of a study. */
+extern const struct render_format tune_formats[];
+int32_t print_tune(void *report, struct kerf_text *out, const struct render_format *format,
+                   const struct render_style *style, struct kerf_error *err); /* report: struct tune_report * */
+
 struct tune_run {
     struct kerf_study_plan plan;
     const struct llama_preset *llama; /* NULL: another program */

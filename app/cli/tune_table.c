@@ -1,42 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of a study as a table, and the order of its settings. */
+/* The report of a study as a table. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "cli/flat_cells.h"
 #include "cli/terminal.h"
-#include "cli/tune_surface.h"
-
-/* ---- Order -------------------------------------------------------------------------------------------------- */
-
-static int rank(const struct kerf_tune_estimate *estimate) {
-    switch (estimate->status) {
-    case KERF_TUNE_MEASURED: return 0;
-    case KERF_TUNE_ALL_CENSORED: return 1;
-    case KERF_TUNE_NOT_MEASURED: return 2;
-    case KERF_TUNE_ALL_FAILED: return 3;
-    default: return 4;
-    }
-}
-
-static int compare(const void *a, const void *b, void *context) {
-    const struct tune_report *report = context;
-    int32_t i = *(const int32_t *)a, k = *(const int32_t *)b;
-    const struct kerf_tune_estimate *x = &report->answer.settings[i], *y = &report->answer.settings[k];
-    if (rank(x) != rank(y)) return rank(x) < rank(y) ? -1 : 1;
-    double sign = report->state->request->maximize ? -1 : 1;
-    double u = isnan(x->mean) ? INFINITY : sign * x->mean, v = isnan(y->mean) ? INFINITY : sign * y->mean;
-    return u < v ? -1 : u > v ? 1 : (i > k) - (i < k);
-}
-
-int32_t *tune_order(const struct tune_report *report) {
-    size_t count = (size_t)report->state->space->num_settings;
-    int32_t *order = malloc(count * sizeof *order);
-    if (order == NULL) return NULL;
-    for (size_t i = 0; i < count; i++) order[i] = (int32_t)i;
-    qsort_r(order, count, sizeof *order, compare, (void *)(uintptr_t)report);
-    return order;
-}
+#include "cli/tune_picture.h"
+#include "cli/tune_print.h"
 
 /* ---- Rows --------------------------------------------------------------------------------------------------- */
 
@@ -54,8 +24,9 @@ static const char *mark(const struct tune_report *report, int32_t index) {
     return index == answer->best ? "best" : index == report->state->space->default_setting ? "default" : "";
 }
 
-/* One line: values of the parameters, what was measured, the estimate, its interval, runs, probabilities, what there is to say. Of a setting whose
- * runs were all stopped the longest: what the model expects beyond that is no measurement. */
+/* One line: values of the parameters, what was measured, the estimate, its interval, runs, probabilities, what there
+ * is to say. Of a setting whose runs were all stopped the longest: what the model expects beyond that is no
+ * measurement. */
 static void row(struct kerf_text *cells, const struct tune_report *report, int32_t index) {
     const struct kerf_tune_space *space = report->state->space;
     const struct kerf_tune_estimate *estimate = &report->answer.settings[index];

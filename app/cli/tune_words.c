@@ -6,92 +6,10 @@
 #include "base/quantity.h"
 #include "cli/tune_print.h"
 
-/* What --resume could do with a study that is not sure. */
-static int32_t look_ahead(const struct kerf_study_state *state, int32_t *ret_most, struct kerf_error *err) {
-    struct kerf_tune_decision next;
-    int64_t most = state->request->max_observations;
-    if (state->stop == KERF_STUDY_CONFIDENT || state->stop == KERF_STUDY_NOTHING) {
-        *ret_most = -1;
-        return KERF_OK;
-    }
-    int32_t code = kerf_tune_study_next(state->study, NULL, 0, 0, &next, err);
-    if (code != KERF_OK) return code;
-    int is_spent = next.stop == KERF_TUNE_TOO_NOISY && most > 0 && state->num_entries - state->num_disturbed >= most;
-    *ret_most = next.action == KERF_TUNE_MEASURE ? 0 : is_spent ? 2 * state->num_entries : -1;
-    return KERF_OK;
-}
-
-int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err) {
-    struct kerf_tune_answer answer;
-    int32_t most = -1;
-    int32_t code = look_ahead(state, &most, err);
-    if (code == KERF_OK) code = kerf_tune_study_answer(state->study, &answer, err);
-    if (code == KERF_OK) *ret_report = (struct tune_report){.state = state, .answer = answer, .most_to_go_on = most};
-    return code;
-}
-
-int tune_is_interval(const double interval[2]) { return isfinite(interval[0]) && isfinite(interval[1]); }
-
-int tune_has_gain(const struct tune_report *report) {
-    const struct kerf_tune_answer *answer = &report->answer;
-    int32_t first = report->state->space->default_setting;
-    if (first < 0 || answer->best < 0 || answer->settings[first].status != KERF_TUNE_MEASURED) return 0;
-    return answer->settings[first].mean > 0 && answer->settings[answer->best].mean > 0 &&
-           isfinite(answer->default_gain) && answer->default_gain > 0;
-}
-
-void words_objective(struct kerf_text *out, const struct kerf_study_request *request, double value) {
-    const char *unit = kerf_study_request_unit(request);
-    if (isnan(value))
-        kerf_text_add(out, "-");
-    else if (strcmp(unit, "s") == 0)
-        quantity_seconds(out, value);
-    else if (strcmp(unit, "B") == 0)
-        quantity_bytes(out, value);
-    else
-        kerf_text_printf(out, "%.4g", value);
-}
-
-/* Rounded where a double begins to differ from what was written. */
-void words_share(struct kerf_text *out, double share) { kerf_text_printf(out, "%.14g %%", 100 * share); }
-
-void words_chance(struct kerf_text *out, double probability) {
-    if (probability > 0.999)
-        kerf_text_add(out, ">99.9 %");
-    else if (probability < 0.0005)
-        kerf_text_add(out, "0 %");
-    else
-        kerf_text_printf(out, probability < 0.1 || probability > 0.99 ? "%.1f %%" : "%.0f %%", 100 * probability);
-}
-
-void words_interval(struct kerf_text *out, const struct kerf_study_request *request, const double interval[2],
-                    const char *between) {
-    if (!tune_is_interval(interval)) return;
-    words_objective(out, request, interval[0]);
-    kerf_text_add(out, between);
-    words_objective(out, request, interval[1]);
-}
-
 static void setting(struct kerf_text *out, const struct tune_report *report, int32_t index, int32_t bold) {
     if (bold) kerf_text_add(out, "\033[1m");
     kerf_tune_setting_write(report->state->space, index, out);
     if (bold) kerf_text_add(out, "\033[0m");
-}
-
-/* ---- Sentences ---------------------------------------------------------------------------------------------- */
-
-/* What the report calls the answer: the preferred setting, or the best one. */
-static double stated_probability(const struct tune_report *report) {
-    const struct kerf_tune_answer *answer = &report->answer;
-    const struct kerf_tune_estimate *of = &answer->settings[answer->recommended];
-    int is_of_margin = answer->recommended != answer->best || report->state->request->prefer != NULL;
-    return is_of_margin ? of->probability_within_margin : of->probability_within;
-}
-
-int tune_is_answered(const struct tune_report *report) {
-    if (report->answer.best < 0) return 0;
-    double probability = stated_probability(report);
-    return isnan(probability) || probability >= 0.5;
 }
 
 /* "batch=512: 470 ms (95 %: 461 ms to 480 ms)"; of a setting without a whole run what was seen of it, if anything. */
@@ -115,8 +33,8 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
     kerf_text_add(out, ")");
 }
 
-/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped cannot be chosen. Of a large space
- * "the 200 settings looked at, of 1000000,". */
+/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped cannot be chosen. Of a large
+ * space "the 200 settings looked at, of 1000000,". */
 static void words_choice(struct kerf_text *out, const struct tune_report *report) {
     int32_t all = report->state->space->num_settings, ran = 0;
     for (int32_t i = 0; i < all; i++) {

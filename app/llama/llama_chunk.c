@@ -10,6 +10,9 @@
 #include <ggml-backend.h>
 #include <llama.h>
 
+#include "base/clock.h"
+#include "base/error.h"
+
 enum { LOG_LINE = 300 };
 
 struct llama_chunk_runner {
@@ -26,13 +29,12 @@ struct llama_chunk_runner {
     int32_t line_level;
 };
 
-static double seconds_of(clockid_t clock) {
+/* Processor time of all threads. */
+static double cpu_s(void) {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
-
-static double clock_s(void) { return seconds_of(CLOCK_MONOTONIC); }
 
 /* ---- What llama.cpp says ---------------------------------------------------------------------------------- */
 
@@ -125,7 +127,7 @@ static int32_t load(struct llama_chunk_runner *runner, const struct llama_settin
     struct llama_model_params params = llama_model_default_params();
     params.n_gpu_layers = setting->gpu_layers < 0 ? INT32_MAX : setting->gpu_layers;
     set_mmap(&params, setting->mmap);
-    double before_s = clock_s();
+    double before_s = clock_ticks_s();
     runner->model = llama_model_load_from_file(runner->plan.model, params);
     if (runner->model == NULL) return fail(runner, "the model cannot be loaded", err);
     if (!llama_model_has_decoder(runner->model)) {
@@ -135,7 +137,7 @@ static int32_t load(struct llama_chunk_runner *runner, const struct llama_settin
     }
     runner->loaded_gpu_layers = setting->gpu_layers;
     runner->loaded_mmap = setting->mmap;
-    *ret_load_s = clock_s() - before_s;
+    *ret_load_s = clock_ticks_s() - before_s;
     draw_tokens(runner);
     return KERF_OK;
 }
@@ -144,7 +146,7 @@ static int32_t load(struct llama_chunk_runner *runner, const struct llama_settin
 
 static bool is_late(void *context) {
     const struct llama_chunk_runner *runner = context;
-    return runner->deadline_s > 0 && clock_s() >= runner->deadline_s;
+    return runner->deadline_s > 0 && clock_ticks_s() >= runner->deadline_s;
 }
 
 static struct llama_context *make_context(struct llama_chunk_runner *runner, const struct llama_setting *setting) {
@@ -194,15 +196,15 @@ static int32_t decode(struct llama_chunk_runner *runner, struct llama_context *c
     int32_t chunk = runner->chunk, most = setting->batch < chunk ? setting->batch : chunk;
     struct llama_batch batch = llama_batch_init(most, 0, 1);
     int32_t code = KERF_OK, chunks = runner->plan.chunks;
-    double start_s = clock_s(), cpu_before_s = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
+    double start_s = clock_ticks_s(), cpu_before_s = cpu_s();
     runner->deadline_s = limit_s > 0 ? start_s + limit_s * chunks : 0;
     for (int32_t i = 0; i < chunks && code == KERF_OK; i++) {
         if (i > 0) llama_memory_clear(llama_get_memory(context), true);
         code = decode_chunk(runner, context, &batch, setting, err);
         if (code == KERF_OK) llama_synchronize(context);
     }
-    double end_s = clock_s();
-    result->cpu_s = (seconds_of(CLOCK_PROCESS_CPUTIME_ID) - cpu_before_s) / chunks;
+    double end_s = clock_ticks_s();
+    result->cpu_s = (cpu_s() - cpu_before_s) / chunks;
     runner->deadline_s = 0;
     llama_batch_free(batch);
     if (code != KERF_OK && code != KERF_EINTERRUPTED) return code;
@@ -217,9 +219,9 @@ static int32_t decode(struct llama_chunk_runner *runner, struct llama_context *c
 static int32_t measure(struct llama_chunk_runner *runner, const struct llama_setting *setting, double limit_s,
                        struct llama_chunk_result *result, struct kerf_error *err) {
     runner->fault[0] = 0;
-    double before_s = clock_s();
+    double before_s = clock_ticks_s();
     struct llama_context *context = make_context(runner, setting);
-    result->context_s = clock_s() - before_s;
+    result->context_s = clock_ticks_s() - before_s;
     if (context == NULL) return fail(runner, "llama.cpp makes no context of this setting", err);
     int32_t code = decode(runner, context, setting, limit_s, result, err);
     llama_free(context);
@@ -260,12 +262,12 @@ int32_t llama_chunk_runner_create(const struct llama_chunk_plan *plan, const str
     if (runner) runner->tokens = calloc((size_t)plan->context, sizeof *runner->tokens);
     if (runner == NULL || runner->tokens == NULL) {
         free(runner);
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
+        return error_no_memory(err, "a chunk");
     }
     runner->plan = *plan;
     runner->chunk = plan->context - 1;
     keep_memory();
-    runner->start_s = clock_s();
+    runner->start_s = clock_ticks_s();
     llama_log_set(hear, runner);
 #ifdef KERF_LLAMA_BACKENDS
     ggml_backend_load_all_from_path(KERF_LLAMA_BACKENDS);

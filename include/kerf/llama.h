@@ -15,7 +15,7 @@ extern "C" {
 
 enum kerf_llama_attention { KERF_LLAMA_ATTENTION_AUTO, KERF_LLAMA_ATTENTION_ON, KERF_LLAMA_ATTENTION_OFF };
 
-/** What llama.cpp is run with. kerf_llama_setting_defaults: its own choice of everything. */
+/** What llama.cpp is run with. kerf_llama_setting_defaults leaves every choice to llama.cpp. */
 struct kerf_llama_setting {
     int64_t context;         /* tokens of all sequences; 0: what the model was trained with */
     int64_t batch, ubatch;   /* n_batch, n_ubatch; 0: 2048, 512 */
@@ -41,15 +41,15 @@ struct kerf_llama_memory {
     int64_t output_host;                  /* logits */
     int64_t host, device;                 /* sums */
     int64_t context, batch, ubatch;       /* as llama.cpp rounds them */
-    int32_t is_rough;                     /* 1: of an architecture that is taken for an ordinary one */
+    int32_t is_rough;                     /* 1: the architecture is not known, and treated like llama */
 };
 
 /**
  * What llama.cpp will allocate. KV is exact (llama_kv_cache: per layer heads x length x type, contexts in steps of 256,
  * windows of window + ubatch); compute follows the widest place of the graph of a transformer with a gated
  * feed-forward part, measured against llama.cpp v0.5.0 (docs/tune-llama.md tells how near it comes).
- * KERF_EINVALID: a size below 1, a type that is none of a cache; a model that says no block_count, embedding_length,
- * head_count (unless it has no attention) or vocabulary.
+ * KERF_EINVALID: a size below 1; a type that a cache cannot have; a model that does not say its block_count,
+ * embedding_length, head_count (unless it has no attention) or vocabulary.
  */
 KERF_API int32_t kerf_llama_memory_estimate(const struct kerf_gguf *gguf, const struct kerf_llama_setting *setting,
                                             struct kerf_llama_memory *ret_memory, struct kerf_error *err);
@@ -67,9 +67,9 @@ KERF_API int32_t kerf_machine_memory_read(struct kerf_machine_memory *ret_memory
 KERF_API const char *kerf_llama_tool_at(size_t index);
 
 /**
- * Writes the options that make `tool` run with the setting, as llama.cpp v0.5.0 takes them: "-b 512 -ub 128". What
- * the setting does not name is left out. KERF_EUNKNOWN for another tool. KERF_EUNSUPPORTED where the tool has no
- * option for what is named: llama-bench has none for the context, nor for threads_batch unless it is as threads.
+ * Writes the options that make `tool` run with the setting, as llama.cpp v0.5.0 takes them: "-b 512 -ub 128". Parts
+ * that the setting does not name are left out. KERF_EUNKNOWN: there is no such tool. KERF_EUNSUPPORTED: the tool has
+ * no option for a part: llama-bench has none for the context, nor for threads_batch unless it equals threads.
  */
 KERF_API int32_t kerf_llama_flags(const char *tool, const struct kerf_llama_setting *setting, struct kerf_text *out,
                                   struct kerf_error *err);
@@ -80,12 +80,12 @@ KERF_API int32_t kerf_llama_flags(const char *tool, const struct kerf_llama_sett
 struct kerf_bub_limits {
     double bits; /* a weight, from the size of the file */
     int64_t max_batch;
-    int32_t batch_exponents[2], ubatch_exponents[2]; /* least and most; most < least: none */
+    int32_t batch_exponents[2], ubatch_exponents[2]; /* smallest and largest; empty where the second is smaller */
     int64_t trials, chunks;
 };
 
-/** memory_bytes: of device 0 in all, or of the machine. imatrix: --conform-to-imatrix. KERF_EINVALID: a context below
- * 1, or sizes that the file does not say. */
+/** memory_bytes: all of device 0's, or of the machine's. imatrix: --conform-to-imatrix. KERF_EINVALID: a context below
+ * 1, or the file does not say its sizes. */
 KERF_API int32_t kerf_bub_limits_estimate(const struct kerf_gguf *gguf, int64_t context, double memory_bytes,
                                           int32_t imatrix, struct kerf_bub_limits *ret_limits, struct kerf_error *err);
 

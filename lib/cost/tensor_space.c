@@ -111,6 +111,7 @@ static int32_t list_placements(const struct placement_axes *axes, const struct k
                     ret[count] = *layout;
                     ret[count].scale_up.tp1 = axes->tp1.of[i], ret[count].scale_up.tp2 = axes->tp2.of[j];
                     ret[count].scale_up.dp = axes->dp.of[k], ret[count].scale_up.pp = pp;
+                    assert(axes->tp1.of[i] * axes->tp2.of[j] * axes->dp.of[k] * pp == axes->domain);
                 }
                 count++;
             }

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Reading a GGUF file: header, key-value pairs, descriptions of tensors; the weights are left where they are. Time and
- * memory are linear in what is read, and every count is checked against what is left of the file before it is believed.
+ * A model from its GGUF files: header, key-value pairs, descriptions of tensors and their sums; the weights are not
+ * read. Time and memory are linear in what is read. Every count is checked against the rest of the file before it is
+ * used.
  */
 #include "kerf/gguf.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
 #include "base/utf8.h"
 #include "llama/gguf_layers.h"
-#include "llama/gguf_tensors.h"
 
-enum { PAIR_LEAST = 8 + 4 + 1, TENSOR_LEAST = 8 + 4 + 4 + 8, FILES_MOST = 65535 };
+enum { PAIR_MIN_BYTES = 8 + 4 + 1, TENSOR_MIN_BYTES = 8 + 4 + 4 + 8, FILES_MAX = 65535 };
 
 struct memory {
     struct arena arena;
@@ -33,23 +35,25 @@ static void read_version(struct part *part) {
     char magic[4];
     gguf_bytes(&part->cursor, magic, sizeof magic);
     if (part->cursor.code == KERF_OK && memcmp(magic, "GGUF", 4) != 0)
-        return gguf_fail(&part->cursor, 0, KERF_ESYNTAX, "not a GGUF file, which begins with the letters GGUF");
+        return gguf_fail(&part->cursor, 0, KERF_ESYNTAX, "not a GGUF file: it does not begin with the letters GGUF");
     uint32_t version = gguf_u32(&part->cursor);
     if (part->cursor.code != KERF_OK) return;
     part->version = (int32_t)version;
     if (version != 0 && version % 65536 == 0)
-        gguf_fail(&part->cursor, 4, KERF_EUNSUPPORTED, "a big-endian GGUF file; it is for another kind of machine");
+        gguf_fail(&part->cursor, 4, KERF_EUNSUPPORTED, "a big-endian GGUF file; only little-endian ones are read");
     else if (version == 1)
-        gguf_fail(&part->cursor, 4, KERF_EUNSUPPORTED, "GGUF version 1, of August 2023; llama.cpp reads 2 and 3");
+        gguf_fail(&part->cursor, 4, KERF_EUNSUPPORTED,
+                  "GGUF version 1, of August 2023; kerf and llama.cpp read versions 2 and 3");
     else if (version < 2 || version > 3)
-        gguf_fail(&part->cursor, 4, KERF_EUNSUPPORTED, "GGUF version %" PRIu32 "; 2 and 3 are known", version);
+        gguf_fail(&part->cursor, 4, KERF_EUNSUPPORTED, "GGUF version %" PRIu32 "; kerf reads versions 2 and 3",
+                  version);
 }
 
 static void read_head(struct part *part, struct arena *arena, const char *path) {
     gguf_open(&part->cursor, path);
     read_version(part);
-    part->num_tensors = gguf_count(&part->cursor, TENSOR_LEAST, "tensors");
-    int64_t num_pairs = gguf_count(&part->cursor, PAIR_LEAST, "key-value pairs");
+    part->num_tensors = gguf_count(&part->cursor, TENSOR_MIN_BYTES, "tensors");
+    int64_t num_pairs = gguf_count(&part->cursor, PAIR_MIN_BYTES, "key-value pairs");
     gguf_pairs_read(&part->cursor, arena, num_pairs, &part->pairs);
 }
 
@@ -58,9 +62,63 @@ static void read_tensors(struct part *part, struct arena *arena, struct gguf_ten
     *ret_tensors = (struct gguf_tensors){0};
     if (part->cursor.code != KERF_OK) return;
     if (alignment == 0 || (alignment & (alignment - 1)) != 0)
-        return gguf_fail(&part->cursor, -1, KERF_ESYNTAX, "general.alignment is %" PRId64 ", no power of two",
+        return gguf_fail(&part->cursor, -1, KERF_ESYNTAX, "general.alignment is %" PRId64 ", not a power of two",
                          alignment);
     gguf_tensors_read(&part->cursor, arena, part->num_tensors, alignment, ret_tensors);
+}
+
+/* Of how many types there may be shares: ggml has 43; types that are not known count as one. */
+enum { GGUF_SHARES = 64 };
+
+/* ---- Sums over tensors ------------------------------------------------------------------------------------ */
+
+/* The number of weights of a type that is not known is not checked against the file's size, and may be anything. */
+static void add(int64_t *sum, int64_t more) {
+    if (__builtin_add_overflow(*sum, more, sum)) *sum = INT64_MAX;
+}
+
+static void add_share(struct kerf_gguf *gguf, struct kerf_gguf_share *shares, const struct gguf_tensor *tensor) {
+    const struct kerf_gguf_type *type = gguf_type_of(tensor->type);
+    int32_t i = 0;
+    while (i < gguf->num_types && (uint32_t)shares[i].type != tensor->type && i + 1 < GGUF_SHARES) i++;
+    struct kerf_gguf_share *share = &shares[i];
+    if (i == gguf->num_types) {
+        gguf->num_types++;
+        share->type = (int32_t)tensor->type;
+        if (i + 1 == GGUF_SHARES)
+            snprintf(share->name, sizeof share->name, "other types");
+        else if (type)
+            snprintf(share->name, sizeof share->name, "%s", type->name);
+        else
+            snprintf(share->name, sizeof share->name, "type %" PRIu32, tensor->type);
+    }
+    share->tensors++;
+    add(&share->parameters, tensor->parameters);
+    share->bytes += tensor->bytes;
+}
+
+/* 12 of "blk.12.attn_q.weight"; -1: it is not a layer's. */
+static int64_t layer_of(const char *name) {
+    char *end;
+    if (strncmp(name, "blk.", 4) != 0 || name[4] < '0' || name[4] > '9') return -1;
+    int64_t layer = strtoll(name + 4, &end, 10);
+    return *end == '.' ? layer : -1;
+}
+
+static void add_tensors(const struct gguf_tensors *list, struct kerf_gguf *gguf, struct kerf_gguf_layer *layers,
+                        struct kerf_gguf_share *shares, int32_t *has_output) {
+    for (int64_t i = 0; i < list->count; i++) {
+        const struct gguf_tensor *tensor = &list->tensors[i];
+        int64_t layer = layer_of(tensor->name);
+        if (layer >= 0 && layer < gguf->block_count) layers[layer].bytes += tensor->bytes;
+        if (strncmp(tensor->name, "token_embd.", 11) == 0) gguf->embedding_bytes += tensor->bytes;
+        if (strncmp(tensor->name, "output", 6) == 0) gguf->output_bytes += tensor->bytes;
+        *has_output |= strcmp(tensor->name, "output.weight") == 0;
+        gguf->tensor_bytes += tensor->bytes;
+        add(&gguf->parameters, tensor->parameters);
+        add_share(gguf, shares, tensor);
+    }
+    gguf->tensors += list->count;
 }
 
 /* ---- Files of a split model ------------------------------------------------------------------------------- */
@@ -70,7 +128,7 @@ static void split_suffix(char *suffix, size_t size, int64_t index, int64_t files
     snprintf(suffix, size, "-%05" PRId64 "-of-%05" PRId64 ".gguf", index + 1, files);
 }
 
-/* The path of another file of the model, NULL where this file is not named as one of a split model. */
+/* The path of another file of the model; NULL where this file's name is not that of one of a split model. */
 static const char *split_path(struct part *part, struct arena *arena, int64_t index, int64_t files, int64_t wanted) {
     char suffix[64], other[64];
     size_t length = strlen(part->cursor.path);
@@ -90,7 +148,7 @@ static void add_part(struct kerf_gguf *gguf, struct part *part, struct arena *ar
     struct gguf_tensors tensors;
     read_tensors(part, arena, &tensors);
     if (part->cursor.code != KERF_OK) return;
-    gguf_tensors_add(&tensors, gguf, layers, shares, has_output);
+    add_tensors(&tensors, gguf, layers, shares, has_output);
     gguf->file_bytes += part->cursor.size;
 }
 
@@ -118,7 +176,8 @@ static void fill(struct kerf_gguf *gguf, struct part *first, struct arena *arena
     const struct gguf_pairs *pairs = &first->pairs;
     if (first->cursor.code != KERF_OK) return;
     if (pairs->architecture[0] == 0)
-        return gguf_fail(&first->cursor, -1, KERF_ESYNTAX, "no general.architecture: a GGUF file, but of no model");
+        return gguf_fail(&first->cursor, -1, KERF_ESYNTAX,
+                         "general.architecture is missing: this GGUF file is not a model");
     copy_word(gguf->architecture, sizeof gguf->architecture, pairs->architecture);
     copy_word(gguf->name, sizeof gguf->name, gguf_word(pairs, "general.name"));
     gguf->version = first->version;
@@ -126,7 +185,7 @@ static void fill(struct kerf_gguf *gguf, struct part *first, struct arena *arena
     gguf_sizes_read(&first->cursor, arena, pairs, gguf, layers);
 }
 
-/* Reads the model whose first file is `first`; the fault of whichever file had one ends up in it. */
+/* Reads the model whose first file is `first`, which also gets the failure of another file. */
 static void read_model(struct part *first, struct arena *arena, int64_t files, struct kerf_gguf *gguf) {
     struct kerf_gguf_layer *layers = NULL;
     struct kerf_gguf_share *shares = arena_alloc(arena, GGUF_SHARES, sizeof *shares);
@@ -150,16 +209,17 @@ static void read_model(struct part *first, struct arena *arena, int64_t files, s
         first->cursor.err = part.cursor.err;
         gguf_close(&part.cursor);
     }
+    assert(gguf->num_types <= GGUF_SHARES);
     gguf->tied = !has_output && gguf->embedding_bytes > 0;
     name_precision(gguf, shares);
     qsort(shares, (size_t)gguf->num_types, sizeof *shares, by_bytes);
 }
 
-/* Of a split model any file may be named; the first one has the key-value pairs. */
+/* Any file of a split model may be named; the first one has the key-value pairs. */
 static void read_from(struct part *part, struct arena *arena, const char *path, struct kerf_gguf *gguf) {
     read_head(part, arena, path);
-    int64_t files = gguf_number(&part->cursor, &part->pairs, "split.count", FILES_MOST, 1);
-    int64_t index = gguf_number(&part->cursor, &part->pairs, "split.no", FILES_MOST, 0);
+    int64_t files = gguf_number(&part->cursor, &part->pairs, "split.count", FILES_MAX, 1);
+    int64_t index = gguf_number(&part->cursor, &part->pairs, "split.no", FILES_MAX, 0);
     if (part->cursor.code != KERF_OK) return;
     if (files < 2) return read_model(part, arena, 1, gguf);
     if (index >= files)
@@ -183,7 +243,7 @@ int32_t kerf_gguf_read(const char *path, struct kerf_gguf **ret_gguf, struct ker
     struct memory *memory = arena_alloc(&arena, 1, sizeof *memory);
     if (gguf == NULL || memory == NULL) {
         arena_free(&arena);
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
+        return error_no_memory(err, "a model");
     }
     read_from(&part, &arena, path, gguf);
     gguf_close(&part.cursor);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each layer keeps of the past: a KV cache of the whole context or of a window, a recurrent state, or nothing.
- * GGUF files say some of it; the rest llama.cpp knows by the architecture, and so does the table here (llama.cpp
- * v0.5.0: src/models, llama_model::create_memory, llama_hparams).
+ * What each layer keeps of earlier tokens: a KV cache of the whole context or of a window, a recurrent state, or
+ * nothing. A GGUF file says some of it; the rest llama.cpp derives from the architecture's name, and so does the table
+ * here (llama.cpp v0.5.0: src/models, llama_model::create_memory, llama_hparams).
  */
 #include "llama/gguf_layers.h"
 
 #include <string.h>
 
-enum { NUMBER_MOST = INT32_MAX };
+enum { NUMBER_MAX = INT32_MAX };
 
 enum trait {
     WINDOW = 1,          /* all but every `period`-th layer attend to a window alone */
@@ -85,8 +85,7 @@ static const struct architecture {
     {"wavtokenizer-dec", NO_MEMORY, 0, 0},
 };
 
-/* Those whose windows are in the file's pattern, and those that keep KV of every layer and the whole context: what
- * they have in common with llama is all that is asked of them here. */
+/* Like llama: they keep KV of every layer and the whole context, or have their windows in the file's pattern. */
 static const char *const ordinary[] = {
     "apertus",        "arcee",       "arctic",       "baichuan",  "bailingmoe", "bailingmoe2",
     "bitnet",         "bloom",       "chameleon",    "chatglm",   "codeshell",  "cogvlm",
@@ -126,10 +125,10 @@ struct reading {
 };
 
 static int64_t number(const struct reading *r, const char *key, int64_t missing) {
-    return gguf_number(r->cursor, r->pairs, key, NUMBER_MOST, missing);
+    return gguf_number(r->cursor, r->pairs, key, NUMBER_MAX, missing);
 }
 static int64_t of_layer(const struct reading *r, const char *key, int64_t layer, int64_t missing) {
-    return gguf_layer_number(r->cursor, r->pairs, key, layer, NUMBER_MOST, missing);
+    return gguf_layer_number(r->cursor, r->pairs, key, layer, NUMBER_MAX, missing);
 }
 
 /* ---- Windows ---------------------------------------------------------------------------------------------- */
@@ -169,7 +168,7 @@ static int has_state(const struct reading *r, int64_t layer, const struct kerf_g
     return interval == 0 || (layer + 1) % interval != 0;
 }
 
-/* llama_hparams::n_embd_r and n_embd_s: what a convolution still sees, and the state itself. */
+/* llama_hparams::n_embd_r and n_embd_s: the inputs that a convolution still needs, and the state itself. */
 static int64_t state_values(const struct reading *r) {
     const struct kerf_gguf *g = r->gguf;
     int64_t conv = number(r, ".ssm.conv_kernel", 0), inner = number(r, ".ssm.inner_size", 0);
@@ -193,7 +192,7 @@ static int64_t state_values(const struct reading *r) {
 
 /* ---- Layers ----------------------------------------------------------------------------------------------- */
 
-/* Layers from here on have no cache of their own; those that predict further tokens are not run. */
+/* Layers from this one on have no cache of their own. Layers that predict further tokens are not run. */
 static int64_t first_without_kv(const struct reading *r) {
     int64_t blocks = r->gguf->block_count, next = number(r, ".nextn_predict_layers", 0);
     int64_t first = next < blocks ? blocks - next : blocks;
@@ -227,8 +226,8 @@ static int64_t vocabulary(const struct reading *r) {
     return tokens && tokens->count > 0 ? tokens->count : number(r, ".vocab_size", 0);
 }
 
-/* Of a list the most, of a number itself. */
-static int64_t most_of(const struct reading *r, const char *key) {
+/* The largest of a list, or the number itself. */
+static int64_t largest_of(const struct reading *r, const char *key) {
     const struct gguf_pair *pair = gguf_pair_find(r->pairs, key);
     int64_t most = 0;
     for (int64_t i = 0; pair && i < (pair->count ? r->gguf->block_count : 1) && r->cursor->code == KERF_OK; i++) {
@@ -242,17 +241,17 @@ void gguf_sizes_read(struct gguf_cursor *cursor, struct arena *arena, const stru
                      struct kerf_gguf *g, struct kerf_gguf_layer **ret_layers) {
     struct reading r = {.cursor = cursor, .pairs = pairs, .gguf = g};
     r.architecture = architecture_of(pairs->architecture, &g->is_listed);
-    g->block_count = gguf_number(cursor, pairs, ".block_count", GGUF_LAYERS_MOST, 0);
+    g->block_count = gguf_number(cursor, pairs, ".block_count", GGUF_LAYERS_MAX, 0);
     g->embedding_length = number(&r, ".embedding_length", 0);
     g->context_length = number(&r, ".context_length", 0);
     g->vocab_size = vocabulary(&r);
-    g->feed_forward_length = most_of(&r, ".feed_forward_length");
-    g->head_count = most_of(&r, ".attention.head_count");
+    g->feed_forward_length = largest_of(&r, ".feed_forward_length");
+    g->head_count = largest_of(&r, ".attention.head_count");
     g->head_count_kv =
-        gguf_pair_find(pairs, ".attention.head_count_kv") ? most_of(&r, ".attention.head_count_kv") : g->head_count;
+        gguf_pair_find(pairs, ".attention.head_count_kv") ? largest_of(&r, ".attention.head_count_kv") : g->head_count;
     g->expert_count = number(&r, ".expert_count", 0);
-    g->expert_used_count = most_of(&r, ".expert_used_count");
-    g->expert_feed_forward_length = most_of(&r, ".expert_feed_forward_length");
+    g->expert_used_count = largest_of(&r, ".expert_used_count");
+    g->expert_feed_forward_length = largest_of(&r, ".expert_feed_forward_length");
     g->is_mla = number(&r, ".attention.key_length_mla", 0) > 0 && number(&r, ".attention.value_length_mla", 0) > 0;
     g->sliding_window = window_of_model(&r);
     g->state_values = state_values(&r);

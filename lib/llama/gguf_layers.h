@@ -3,12 +3,11 @@
 #ifndef KERF_LLAMA_GGUF_LAYERS_H
 #define KERF_LLAMA_GGUF_LAYERS_H
 
-#include "kerf/gguf.h"
-#include "llama/gguf_pairs.h"
+#include "llama/gguf_reader.h"
 
-enum { GGUF_LAYERS_MOST = 4096 };
+enum { GGUF_LAYERS_MAX = 4096 };
 
-/* Fills the model's sizes and ret_layers[gguf->block_count], which the arena gets. */
+/* Fills in the model's sizes and ret_layers[gguf->block_count], in the arena. */
 void gguf_sizes_read(struct gguf_cursor *cursor, struct arena *arena, const struct gguf_pairs *pairs,
                      struct kerf_gguf *gguf, struct kerf_gguf_layer **ret_layers);
 

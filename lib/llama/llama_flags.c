@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How llama.cpp's programs take a setting: common/arg.cpp, which all but llama-bench share, and llama-bench.cpp. */
+/* The options by which llama.cpp's programs take a setting: common/arg.cpp for all but llama-bench, and
+ * llama-bench.cpp. */
 #include <stdio.h>
 #include <string.h>
 
@@ -21,8 +22,8 @@ static int32_t unknown(const char *name, struct kerf_error *err) {
     const char *names[TOOLS];
     for (size_t i = 0; i < TOOLS; i++) names[i] = tools[i].name;
     const char *nearest = nearest_name(name, names, TOOLS);
-    return kerf_error_set(err, KERF_EUNKNOWN, "'%.60s' is no program of llama.cpp that takes settings%s%s%s", name,
-                          nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return kerf_error_set(err, KERF_EUNKNOWN, "there is no program '%.60s' of llama.cpp that takes settings%s%s%s",
+                          name, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 static void flag(struct kerf_text *out, int *first, const char *name, const char *value) {
@@ -36,7 +37,7 @@ static void flag_number(struct kerf_text *out, int *first, const char *name, int
     flag(out, first, name, digits);
 }
 
-/* llama-bench measures with the threads that it is given, of one token and of a batch alike. */
+/* llama-bench has one number of threads for single tokens and for batches. */
 static int32_t check_bench(const struct kerf_llama_setting *s, struct kerf_error *err) {
     if (s->context > 0) return kerf_error_set(err, KERF_EUNSUPPORTED, "llama-bench has no option for the context");
     if (s->sequences > 1) return kerf_error_set(err, KERF_EUNSUPPORTED, "llama-bench runs one sequence");

@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-enum { CONTEXT_STEP = 256, STATE_BYTES = 4, SIZE_MOST = 1 << 30 };
+enum { CONTEXT_STEP = 256, STATE_BYTES = 4, SIZE_MAX_TOKENS = 1 << 30 };
 
 void kerf_llama_setting_defaults(struct kerf_llama_setting *ret_setting) {
     *ret_setting = (struct kerf_llama_setting){.gpu_layers = -2, .mmap = -1};
@@ -30,27 +30,27 @@ struct question {
     double widest_value; /* values a token of the layer that has most of them */
 };
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-static double most(double a, double b) { return a > b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static double larger(double a, double b) { return a > b ? a : b; }
 static int64_t padded(int64_t n) { return (n + CONTEXT_STEP - 1) / CONTEXT_STEP * CONTEXT_STEP; }
 
-/* Sizes may be anything up to 2^31 in a file; sums are doubles until they are known to be sane. */
+/* A file may say sizes up to 2^31: sums are doubles, and cut here. */
 static int64_t whole(double bytes) { return bytes < 0x1p62 ? (int64_t)bytes : INT64_MAX / 2; }
 
 /* ---- The question ----------------------------------------------------------------------------------------- */
 
 static int32_t size_of(const char *name, int64_t given, int64_t missing, int64_t *ret_size, struct kerf_error *err) {
     int64_t size = given == 0 ? missing : given;
-    if (size < 1 || size > SIZE_MOST)
-        return kerf_error_set(err, KERF_EINVALID, "%s is %lld; it is to be between 1 and %d", name, (long long)size,
-                              SIZE_MOST);
+    if (size < 1 || size > SIZE_MAX_TOKENS)
+        return kerf_error_set(err, KERF_EINVALID, "%s is %lld; it must be between 1 and %d", name, (long long)size,
+                              SIZE_MAX_TOKENS);
     *ret_size = size;
     return KERF_OK;
 }
 
 static int32_t cache_type(const char *name, const struct kerf_gguf_type **ret_type, struct kerf_error *err) {
     *ret_type = kerf_gguf_type_find(name ? name : "f16");
-    if (*ret_type == NULL) return kerf_error_set(err, KERF_EINVALID, "a KV cache of '%.40s' is not known", name);
+    if (*ret_type == NULL) return kerf_error_set(err, KERF_EINVALID, "'%.40s' is not a type of KV cache", name);
     return KERF_OK;
 }
 
@@ -65,11 +65,12 @@ static int32_t check_model(const struct kerf_gguf *g, struct kerf_error *err) {
     for (int64_t i = 0; i < g->block_count && !missing; i++)
         if (g->layers[i].keeps_kv && (g->layers[i].head_count < 1 || g->layers[i].key_length < 1))
             missing = "attention.head_count";
-    if (missing) return kerf_error_set(err, KERF_EINVALID, "the model (%s) says no %s", g->architecture, missing);
+    if (missing)
+        return kerf_error_set(err, KERF_EINVALID, "the model (%s) does not say its %s", g->architecture, missing);
     return KERF_OK;
 }
 
-/* As llama_context rounds them. */
+/* Rounds the sizes as llama_context does. */
 static int32_t ask(const struct kerf_gguf *g, const struct kerf_llama_setting *s, struct question *q,
                    struct kerf_error *err) {
     int32_t code = check_model(g, err);
@@ -81,16 +82,16 @@ static int32_t ask(const struct kerf_gguf *g, const struct kerf_llama_setting *s
     if (code == KERF_OK) code = cache_type(s->kv_type_k, &q->type_k, err);
     if (code == KERF_OK) code = cache_type(s->kv_type_v, &q->type_v, err);
     if (code != KERF_OK) return code;
-    q->batch = least(q->batch, q->context);
-    q->ubatch = least(q->ubatch, q->batch);
+    q->batch = smaller(q->batch, q->context);
+    q->ubatch = smaller(q->ubatch, q->batch);
     q->context = padded(q->context);
     q->sequence_context = padded(q->context / q->sequences);
     q->context = q->sequence_context * q->sequences;
-    q->outputs = s->outputs > 0 ? least(s->outputs, q->batch) : q->batch;
+    q->outputs = s->outputs > 0 ? smaller(s->outputs, q->batch) : q->batch;
     int64_t on_device = s->gpu_layers == -2 ? 0 : s->gpu_layers == -1 ? g->block_count + 1 : s->gpu_layers;
-    if (on_device < 0) return kerf_error_set(err, KERF_EINVALID, "gpu_layers is -1 or more");
+    if (on_device < 0) return kerf_error_set(err, KERF_EINVALID, "gpu_layers must be -1 or more");
     for (int64_t i = 0; i < g->block_count; i++)
-        q->widest_value = most(q->widest_value, (double)g->layers[i].head_count_kv * g->layers[i].value_length);
+        q->widest_value = larger(q->widest_value, (double)g->layers[i].head_count_kv * g->layers[i].value_length);
     q->first_on_device = on_device > g->block_count ? 0 : g->block_count + 1 - on_device;
     return KERF_OK;
 }
@@ -101,7 +102,7 @@ static void add_weights(const struct question *q, struct kerf_llama_memory *memo
     const struct kerf_gguf *g = q->gguf;
     int64_t device = 0;
     for (int64_t i = q->first_on_device; i < g->block_count; i++) device += g->layers[i].bytes;
-    if (q->first_on_device > g->block_count) { /* nothing */
+    if (q->first_on_device > g->block_count) { /* no layer is on a device */
         memory->weights_host = g->tensor_bytes;
         return;
     }
@@ -119,7 +120,7 @@ static double row_bytes(const struct kerf_gguf_type *type, double values) {
 /* Without flash attention values are stored transposed, and as wide in every layer as in the widest. */
 static double cache_bytes(const struct question *q, const struct kerf_gguf_layer *layer) {
     double cells = (double)q->sequence_context;
-    if (layer->window > 0) cells = (double)padded(least(q->sequence_context, layer->window + q->ubatch));
+    if (layer->window > 0) cells = (double)padded(smaller(q->sequence_context, layer->window + q->ubatch));
     double key = (double)layer->head_count_kv * layer->key_length;
     double value = q->flash ? (double)layer->head_count_kv * layer->value_length : q->widest_value;
     double bytes = row_bytes(q->type_k, key) + (q->gguf->is_mla ? 0 : row_bytes(q->type_v, value));
@@ -149,7 +150,7 @@ static double mask_values(const struct question *q) {
         const struct kerf_gguf_layer *layer = &q->gguf->layers[i];
         if (!layer->keeps_kv) continue;
         if (layer->window > 0)
-            window = (double)padded(least(q->sequence_context, layer->window + q->ubatch));
+            window = (double)padded(smaller(q->sequence_context, layer->window + q->ubatch));
         else
             values = (double)q->sequence_context;
     }
@@ -164,34 +165,34 @@ static double layer_values(const struct question *q, const struct kerf_gguf_laye
         double expert =
             (double)(g->expert_feed_forward_length ? g->expert_feed_forward_length : layer->feed_forward_length);
         double experts = expert * (double)(g->expert_used_count > 0 ? g->expert_used_count : 1);
-        f = g->expert_feed_forward_length ? most(f, experts) : experts;
+        f = g->expert_feed_forward_length ? larger(f, experts) : experts;
     }
     if (layer->keeps_kv) {
         double heads = (double)layer->head_count, kv = (double)layer->head_count_kv * layer->key_length;
         double cells = (double)q->sequence_context;
-        if (layer->window > 0) cells = (double)padded(least(q->sequence_context, layer->window + q->ubatch));
-        attention = 3 * e + 2 * most(e, heads * layer->key_length) + 2 * kv + (q->flash ? 0 : heads * cells) + masks;
+        if (layer->window > 0) cells = (double)padded(smaller(q->sequence_context, layer->window + q->ubatch));
+        attention = 3 * e + 2 * larger(e, heads * layer->key_length) + 2 * kv + (q->flash ? 0 : heads * cells) + masks;
     }
-    return most(attention, 3 * f + (q->flash ? 4 : 5) * e + masks);
+    return larger(attention, 3 * f + (q->flash ? 4 : 5) * e + masks);
 }
 
 static void add_compute(const struct question *q, struct kerf_llama_memory *memory) {
     const struct kerf_gguf *g = q->gguf;
     double e = (double)g->embedding_length, masks = mask_values(q) * (q->flash ? 0.5 : 1);
-    double outputs = (double)least(q->ubatch, q->outputs), ubatch = (double)q->ubatch;
+    double outputs = (double)smaller(q->ubatch, q->outputs), ubatch = (double)q->ubatch;
     double output = 4 * outputs * ((double)g->vocab_size + 2 * e), host = 0, device = 0;
     for (int64_t i = 0; i < g->block_count; i++) {
         double bytes = 4 * ubatch * layer_values(q, &g->layers[i], masks);
         if (i < q->first_on_device)
-            host = most(host, bytes);
+            host = larger(host, bytes);
         else
-            device = most(device, bytes);
+            device = larger(device, bytes);
     }
     if (q->first_on_device > g->block_count)
-        host = most(host, output);
+        host = larger(host, output);
     else
-        device = most(device, output);
-    if (device > 0) host = most(host, 4 * ubatch * (masks + e)); /* what goes in is made on the host */
+        device = larger(device, output);
+    if (device > 0) host = larger(host, 4 * ubatch * (masks + e)); /* the inputs are made on the host */
     memory->compute_host = whole(host);
     memory->compute_device = whole(device);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory for one more program: /proc/meminfo, and what the process's control group and those above it still allow
+ * Memory for one more program: /proc/meminfo, and what this process's control group and those above it still allow
  * (version 2: memory.max - memory.current, where the cached files in it count as free; version 1: the same names of
  * its memory controller).
  */
@@ -13,7 +13,7 @@
 
 static const char meminfo[] = "/proc/meminfo";
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* Bytes of "MemTotal:   16384 kB"; -1 where there is no such line. */
 static int64_t from_meminfo(const char *text, const char *name) {
@@ -21,7 +21,7 @@ static int64_t from_meminfo(const char *text, const char *name) {
     return line ? strtoll(line + strlen(name), NULL, 10) * 1024 : -1;
 }
 
-/* The number of a one-line file; -1: none ("max"), or no such file. */
+/* The number in a file of one line; -1: there is no number ("max"), or no such file. */
 static int64_t from_file(const char *folder, const char *name) {
     char path[4352], line[64];
     snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -32,7 +32,7 @@ static int64_t from_file(const char *folder, const char *name) {
     return value;
 }
 
-/* Of memory.stat: pages of files that nobody has used of late. */
+/* From memory.stat: cached pages of files that were not used lately, which count as free. */
 static int64_t cached(const char *folder) {
     char path[4352], line[256];
     snprintf(path, sizeof path, "%s/memory.stat", folder);
@@ -48,12 +48,12 @@ static void limit(const char *folder, int is_v2, struct kerf_machine_memory *mem
     int64_t allowed = from_file(folder, is_v2 ? "memory.max" : "memory.limit_in_bytes");
     int64_t used = from_file(folder, is_v2 ? "memory.current" : "memory.usage_in_bytes");
     if (allowed < 0 || used < 0) return;
-    memory->total = least(memory->total, allowed);
+    memory->total = smaller(memory->total, allowed);
     int64_t left = allowed - used + cached(folder);
-    memory->available = least(memory->available, left > 0 ? left : 0);
+    memory->available = smaller(memory->available, left > 0 ? left : 0);
 }
 
-/* The group and every one above it, as each may allow less. */
+/* The group and every one above it: each may allow less. */
 static void limit_by_group(const char *mount, char *group, int is_v2, struct kerf_machine_memory *memory) {
     char folder[4200];
     for (;;) {
@@ -90,7 +90,7 @@ int32_t kerf_machine_memory_read(struct kerf_machine_memory *ret_memory, struct 
                                          from_meminfo(text.data ? text.data : "", "MemAvailable:")};
     kerf_text_free(&text);
     if (memory.total < 0 || memory.available < 0)
-        return kerf_error_set(err, KERF_EIO, "%s says no MemTotal or MemAvailable", meminfo);
+        return kerf_error_set(err, KERF_EIO, "%s has no MemTotal or MemAvailable", meminfo);
     limit_by_groups(&memory);
     *ret_memory = memory;
     return KERF_OK;

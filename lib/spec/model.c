@@ -6,10 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "spec/description.h"
 #include "spec/families/family.h"
-#include "spec/files.h"
 #include "spec/model.h"
-#include "spec/names.h"
 #include "spec/parameters.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */
@@ -198,7 +197,7 @@ static int32_t refit_layers(const struct kerf_model *before, struct kerf_model *
         missing += last->count;
         last->count = 0;
     }
-    model->runs[model->num_runs - 1].count += missing;
+    model->runs[model->num_runs - 1].count += (int32_t)missing;
     return KERF_OK;
 }
 
@@ -263,8 +262,8 @@ static int32_t check_layers(const struct kerf_model *model, struct kerf_error *e
     for (int32_t i = 0; i < model->num_runs; i++) {
         const struct kerf_layer_run *run = &model->runs[i];
         if (!within(run->count, 1, LAYERS_MAX) || !within(run->kind, 0, model->num_kinds - 1))
-            return kerf_error_set(err, KERF_EINVALID, "run %d of the layers is not %lld layers of kind %lld", i,
-                                  (long long)run->count, (long long)run->kind);
+            return kerf_error_set(err, KERF_EINVALID, "run %d of the layers cannot be %d layers of kind %d", i,
+                                  run->count, run->kind);
         layers += run->count;
     }
     if (layers != model->num_hidden_layers)

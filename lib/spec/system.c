@@ -7,9 +7,8 @@
 #include <string.h>
 #include "base/nearest.h"
 #include "base/quantity.h"
-#include "spec/files.h"
+#include "spec/description.h"
 #include "spec/model.h"
-#include "spec/names.h"
 
 enum bound { POSITIVE, NOT_NEGATIVE, SHARE, WHOLE };
 

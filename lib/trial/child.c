@@ -21,7 +21,8 @@
 static void reset_signals(void) {
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigset_t none;
-    for (int number = 1; number < NSIG; number++) sigaction(number, &action, NULL); /* two cannot be: no matter */
+    for (int number = 1; number < NSIG; number++)
+        sigaction(number, &action, NULL); /* SIGKILL and SIGSTOP cannot be set */
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
@@ -29,7 +30,7 @@ static void reset_signals(void) {
 static int prepare_child(const struct child_start *start, pid_t parent) {
     setsid();
     if (prctl(PR_SET_PDEATHSIG, start->death_signal ? start->death_signal : SIGKILL) != 0) return errno;
-    if (getppid() != parent) _exit(127); /* it died before that */
+    if (getppid() != parent) _exit(127); /* the parent died before the prctl */
     if (start->group_fd >= 0 && write(start->group_fd, "0", 1) != 1) return errno;
     if (start->address_space_bytes > 0) {
         const struct rlimit limit = {(rlim_t)start->address_space_bytes, (rlim_t)start->address_space_bytes};
@@ -146,13 +147,13 @@ ssize_t child_write(int fd, const char *bytes, size_t length) {
     return done;
 }
 
-/* ---- The guard ---------------------------------------------------------------------------------------------------- */
+/* ---- The guard ---------------------------------------------------------------------------------------------- */
 
-enum { ROUNDS_MOST = 100 }; /* a program that forks faster than it is killed is left */
+enum { ROUNDS_MAX = 100 }; /* gives up on a program that forks faster than it is killed */
 static const double LOOK_S = 0.02;
 
 static int is_zombie(pid_t pid) {
-    char path[64], text[512], state = 'Z'; /* it is gone */
+    char path[64], text[512], state = 'Z'; /* also of one that is gone */
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     FILE *file = fopen(path, "re");
     if (file == NULL) return 1;
@@ -176,7 +177,7 @@ int signal_session(pid_t session, int number) {
 
 void kill_session(pid_t session) {
     kill(-session, SIGKILL);
-    for (int round = 0; signal_session(session, SIGKILL) > 0 && round < ROUNDS_MOST; round++) usleep(1000);
+    for (int round = 0; signal_session(session, SIGKILL) > 0 && round < ROUNDS_MAX; round++) usleep(1000);
 }
 
 static void end_sessions(const struct trial_guard *guard) {
@@ -201,7 +202,7 @@ static _Noreturn void run_guard(const struct trial_guard *guard, int from) {
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, NULL);
     prctl(PR_SET_NAME, "kerf-guard");
-    int nothing = open("/dev/null", O_RDWR); /* it keeps nobody's terminal or pipe open */
+    int nothing = open("/dev/null", O_RDWR); /* so that it keeps no terminal or pipe open */
     for (int fd = 0; fd < 3; fd++) dup2(nothing, fd);
     dup2(from, 3);
     close_range(4, ~0U, 0);
@@ -236,7 +237,7 @@ int trial_guard_start(struct trial_guard *guard, int32_t count, double grace_s) 
 void trial_guard_stop(struct trial_guard *guard) {
     if (guard->pid > 0) {
         ssize_t done = child_write(guard->pipe, "q", 1);
-        (void)done; /* a guard that is no more needs no word */
+        (void)done; /* if it fails, the guard is gone already */
         while (waitpid(guard->pid, NULL, 0) < 0 && errno == EINTR) {
         }
     }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that runs once and ends: the time that takes, or what it used or printed. */
+/* A program that runs once and ends: the time it takes, or what it used or printed. */
 #include <math.h>
 #include "trial/objective.h"
 
-/* Processor time is looked at now and then, never more often, so that looking costs nothing. */
+/* Processor time is read no more often than this, so that reading costs nothing. */
 static const double LOOK_S = 0.5;
 
 static double next_look_s(const struct slot *slot, double used_s, double now_s) {

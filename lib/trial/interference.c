@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/interference.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +9,9 @@
 #include <unistd.h>
 #include "kerf/trial.h"
 
-/* ---- What the machine does ---------------------------------------------------------------------------------------- */
+/* ---- What the machine does ---------------------------------------------------------------------------------- */
 
-enum { CLOCKS_MOST = 16 }; /* of a large machine some processors stand for all */
+enum { CLOCKS_MAX = 16 }; /* on a large machine the clocks of some processors stand for all */
 
 static FILE *open_file(const char *root, const char *path) {
     char full[512];
@@ -74,7 +75,7 @@ void machine_load_compare(const struct machine_load *before, const struct machin
     *ret_machine = machine_unknown();
     ret_machine->processors = after->processors;
     if (!(wall_s > 0)) return;
-    /* the kernel counts the machine's time in ticks and the processes' exactly, so that the difference can be < 0 */
+    /* the kernel counts the machine's time in ticks and the processes' exactly: the difference can be below 0 */
     ret_machine->others = (after->busy_s - before->busy_s - own_s) / wall_s;
     if (ret_machine->others < 0) ret_machine->others = 0;
     ret_machine->steal = (after->steal_s - before->steal_s) / wall_s;
@@ -94,38 +95,38 @@ static double read_clock(const char *root, int processor, const char *name) {
 }
 
 double machine_frequency(const char *root, const cpu_set_t *set) {
-    int step = 1 + (CPU_COUNT(set) - 1) / CLOCKS_MOST, count = 0, seen = 0;
+    int step = 1 + (CPU_COUNT(set) - 1) / CLOCKS_MAX, count = 0, seen = 0;
     double sum = 0;
     for (int i = 0; i < CPU_SETSIZE; i++) {
         if (!CPU_ISSET(i, set) || seen++ % step != 0) continue;
         double share = read_clock(root, i, "scaling_cur_freq") / read_clock(root, i, "scaling_max_freq");
-        if (!isfinite(share)) break; /* what one processor does not tell, none does */
+        if (!isfinite(share)) break; /* where one processor's is not known, none is */
         sum += share;
         count++;
     }
     return count > 0 ? sum / count : (double)NAN;
 }
 
-/* ---- Was it too busy? --------------------------------------------------------------------------------------------- */
+/* ---- Was it too busy? --------------------------------------------------------------------------------------- */
 
 /*
  * Whether the machine was too busy with other things for an observation to count.
  *
- * Others' processor time is harmless while processors are idle all the same, and ruins a trial that uses them all: with
- * a thread on every processor one spinning neighbour makes each barrier wait, so that a tenth of one processor is the
- * most. With idle processors a quarter of these is. Where tasks had to wait for processors, whoever's they were, the
- * strict bound holds. Pressure alone says nothing: a program with more threads than processors waits for itself.
+ * Other processes do no harm while processors are idle, and ruin a trial that uses them all: with a thread on every
+ * processor, one spinning neighbour makes each barrier wait. Then others may use a tenth of one processor; with idle
+ * processors a quarter of these. Where tasks had to wait for a processor, whoever's tasks, the strict bound holds.
+ * Pressure alone says nothing: a program with more threads than processors waits for itself.
  *
- * A program that is measured may have a server elsewhere (a database, a daemon that compiles), whose processes are not
- * below kerf. Its work looks like others' and stops with the trial. So others count only as far as they are busy in the
- * gaps beside the trial too; both gaps, since a neighbour that comes or goes in the middle of a trial is in one of them.
+ * The program that is measured may have a server (a database, a build daemon), whose processes are not below kerf. Its
+ * work looks like others' work, and stops with the trial. So others count only as far as they are busy in the gaps
+ * beside the trial too. Both gaps count: a neighbour that comes or goes during the trial is busy in one of them.
  */
 
 static const double STRICT = 0.10;        /* processors */
 static const double OF_IDLE = 0.25;       /* share of the processors that the trial left idle */
 static const double PRESSED = 0.10;       /* share of the time */
 static const double STEAL = 0.05;         /* processors, for each that the trial used */
-static const double COUNTED_LEAST = 0.03; /* processor seconds: three ticks of the kernel's clock are no evidence */
+static const double COUNTED_MIN_S = 0.03; /* processor seconds: three ticks of the kernel's clock prove nothing */
 
 int32_t kerf_trial_disturbed(const struct kerf_trial_result *result, char *reason, size_t size) {
     const struct kerf_trial_machine *machine = &result->machine;
@@ -136,11 +137,11 @@ int32_t kerf_trial_disturbed(const struct kerf_trial_result *result, char *reaso
     if (!isfinite(used)) used = 1, idle = 0;
     double most = idle < 1 || machine->pressure > PRESSED ? STRICT : fmax(STRICT, OF_IDLE * idle);
     double others = isnan(machine->between) ? machine->others : fmin(machine->others, machine->between);
-    if (others > most && others * wall_s > COUNTED_LEAST) {
+    if (others > most && others * wall_s > COUNTED_MIN_S) {
         snprintf(reason, size, "others used %.2f of %d processor%s", others, machine->processors, plural);
         return 1;
     }
-    if (machine->steal > STEAL * fmax(1, used) && machine->steal * wall_s > COUNTED_LEAST) {
+    if (machine->steal > STEAL * fmax(1, used) && machine->steal * wall_s > COUNTED_MIN_S) {
         snprintf(reason, size, "the hypervisor took %.2f of %d processor%s", machine->steal, machine->processors,
                  plural);
         return 1;
@@ -148,7 +149,7 @@ int32_t kerf_trial_disturbed(const struct kerf_trial_result *result, char *reaso
     return 0;
 }
 
-/* ---- Processors of a slot ----------------------------------------------------------------------------------------- */
+/* ---- Processors of a slot ----------------------------------------------------------------------------------- */
 
 /* Processors of one core have the same package and core. */
 struct place {
@@ -193,6 +194,7 @@ static int by_place(const void *left, const void *right) {
 int32_t processor_share(const char *root, const cpu_set_t *allowed, int32_t slots, int32_t slot, cpu_set_t *ret_set) {
     struct place places[CPU_SETSIZE] = {{0}};
     int32_t count = 0, cores = 0, unit = -1, taken = 0;
+    assert(slots >= 1 && slot >= 0 && slot < slots);
     for (int i = 0; i < CPU_SETSIZE; i++)
         if (CPU_ISSET(i, allowed)) places[count++] = place_of(root, i);
     qsort(places, (size_t)count, sizeof *places, by_place);
@@ -206,5 +208,6 @@ int32_t processor_share(const char *root, const cpu_set_t *allowed, int32_t slot
         CPU_SET(places[i].processor, ret_set);
         taken++;
     }
+    assert(taken * slots <= count || is_whole);
     return taken;
 }

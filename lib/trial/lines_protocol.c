@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A program that prints a sample a line; the observation is the mean of all of one process, which has to end with
- * success. Other lines mean nothing.
+ * A program that prints one sample a line. The observation is the mean of all samples of one process, which has to end
+ * with status 0. Other lines are ignored.
  *
- * With a limit it is cut short when the mean of the samples so far is above it, or must be once the sample that is
- * under way has come: its line is late even if it takes as long beside the sample as any before it took.
+ * With a limit it is stopped when the mean of the samples so far is above the limit, or will be with the next sample:
+ * its line is so late that the sample is too long, even if as much time passed beside it as beside any before.
  */
 #include <math.h>
 #include "trial/objective.h"
 
-static const double NEAR_END_S = 0.1; /* a program that has said its last sample ends by itself: a whole result */
+static const double NEAR_END_S = 0.1; /* after its last sample a program ends by itself: the result is whole */
 
 static void begin(struct slot *slot, double now_s) { slot->trial.last_s = now_s; }
 
@@ -30,12 +30,13 @@ static void line(struct slot *slot, enum program_stream stream, char *text, size
     double sample;
     if (stream != STREAM_OUT || !objective_sample(slot, text, length, &sample)) return;
     if (slot->runner->command.objective == KERF_TRIAL_WALL && !(sample > 0)) {
-        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%.60s is no time", text);
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%.60s is not a time", text);
         return;
     }
     double beside_s = fmax(0, now_s - trial->last_s - sample);
     if (trial->samples == 0) slot_loaded(slot, beside_s, now_s);
-    trial->pause_s = trial->samples == 1 ? beside_s : fmax(trial->pause_s, beside_s); /* the first had the load */
+    trial->pause_s =
+        trial->samples == 1 ? beside_s : fmax(trial->pause_s, beside_s); /* that of the first sample was the load */
     trial->last_s = now_s;
     trial->sum += sample;
     trial->samples++;
@@ -52,7 +53,7 @@ static void over(struct slot *slot) {
     if (trial->samples > 0)
         slot_value(slot, trial->sum / (double)trial->samples);
     else if (trial->said[STREAM_OUT][0])
-        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no line of its output is a sample; the last is \"%s\"",
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no line of its output is a sample; the last line is \"%s\"",
                     trial->said[STREAM_OUT]);
     else
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "it printed nothing");

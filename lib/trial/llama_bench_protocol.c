@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * llama-bench -o jsonl. A process may run several tests (-p 512 -n 128 are two); the observation is the sum of their
- * mean times, which is the time of one pass through all of them. Of a path it is the last test's number.
+ * llama-bench -o jsonl. A process may run several tests (-p 512 -n 128 are two). The observation is the sum of their
+ * mean times, the time of one pass through all of them; with a path it is the number there of the last test.
  *
- * A test's line comes when all of its repetitions are done, so that a limit can only spare the tests behind the one
- * that exceeds it.
+ * The line of a test comes when all of its repetitions are done. So a limit only saves the tests after the one that
+ * exceeds it.
  */
 #include "trial/llama_bench_protocol.h"
 
@@ -13,7 +13,7 @@
 #include "trial/objective.h"
 #include "trial/program_output.h"
 
-/* ---- One line ----------------------------------------------------------------------------------------------------- */
+/* ---- One line ----------------------------------------------------------------------------------------------- */
 
 static double mean_ns(const json_t *root) {
     const json_t *samples = json_object_get(root, "samples_ns");
@@ -36,7 +36,7 @@ enum llama_bench_kind llama_bench_line(const char *line, size_t length, const ch
         double value = mean_ns(root) * 1e-9;
         kind = LLAMA_BENCH_BAD;
         if (!(value > 0) || !isfinite(value))
-            snprintf(why, size, "llama-bench tells no time in samples_ns or avg_ns");
+            snprintf(why, size, "llama-bench printed no time as samples_ns or avg_ns");
         else if (path == NULL || json_path_number(root, path, &value, why, size))
             kind = LLAMA_BENCH_RESULT;
         if (kind == LLAMA_BENCH_RESULT) *ret_value = value;
@@ -45,9 +45,9 @@ enum llama_bench_kind llama_bench_line(const char *line, size_t length, const ch
     return kind;
 }
 
-/* ---- The protocol ------------------------------------------------------------------------------------------------- */
+/* ---- The protocol ------------------------------------------------------------------------------------------- */
 
-static const double NEAR_END_S = 1; /* after its last test it ends by itself: a whole result */
+static const double NEAR_END_S = 1; /* after its last test it ends by itself: the result is whole */
 
 static void begin(struct slot *slot, double now_s) {
     (void)slot;

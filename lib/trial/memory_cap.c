@@ -18,7 +18,7 @@ static int write_file(const char *folder, const char *name, const char *text) {
     return done == length;
 }
 
-/* The number behind the word (NULL: the first) in a file of the cgroup; -1: it is not there. */
+/* The number after the word in a file of the cgroup, with NULL the first number; -1: it is not there. */
 static int64_t read_number(const char *folder, const char *name, const char *word) {
     char path[640], line[128];
     int64_t number = -1;
@@ -34,7 +34,7 @@ static int64_t read_number(const char *folder, const char *name, const char *wor
     return number;
 }
 
-/* The cgroup of this process, as a folder; 0 where there is no version 2. */
+/* The folder of this process's cgroup; 0 where there is no version 2. */
 static int own_group(const char *root, char *folder, size_t size) {
     static const char *const mounts[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified"};
     char path[512], line[512];
@@ -60,11 +60,11 @@ static int make_group(struct memory_cap *cap, const char *parent, int32_t slot, 
     int length = snprintf(cap->folder, sizeof cap->folder, "%s/kerf.%d.%d", parent, (int)getpid(), (int)slot);
     if (length >= (int)sizeof cap->folder) return 0;
     write_file(parent, "cgroup.subtree_control", "+memory");
-    mkdir(cap->folder, 0755); /* that it exists shows below */
+    mkdir(cap->folder, 0755); /* if it fails, so does the next line */
     snprintf(text, sizeof text, "%lld", (long long)bytes);
     if (!write_file(cap->folder, "memory.max", bytes > 0 ? text : "max")) return 0;
     write_file(cap->folder, "memory.swap.max", bytes > 0 ? "0" : "max");
-    write_file(cap->folder, "memory.oom.group", "1"); /* all of the trial, and not what is left of it */
+    write_file(cap->folder, "memory.oom.group", "1"); /* kills all of the trial, not one process of it */
     snprintf(path, sizeof path, "%s/cgroup.procs", cap->folder);
     cap->procs_fd = open(path, O_WRONLY | O_CLOEXEC);
     return cap->procs_fd >= 0;

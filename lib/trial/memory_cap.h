@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cgroup (version 2) around one program: its memory with that of its children is capped and measured together. It can
- * be made where this process's cgroup, or the one above it, is writable and hands the memory controller down: as root,
- * or in a unit with Delegate=yes.
+ * A cgroup (version 2) around one program: it caps and measures the memory of the program and all its children
+ * together. It can be made where this process's cgroup, or the one above it, is writable and hands the memory
+ * controller down: as root, or in a unit with Delegate=yes.
  */
 #ifndef KERF_TRIAL_MEMORY_CAP_H
 #define KERF_TRIAL_MEMORY_CAP_H
@@ -10,18 +10,18 @@
 #include <stdint.h>
 
 struct memory_cap {
-    char folder[512]; /* "": there is none */
-    int procs_fd;     /* what a process writes 0 to, to join */
+    char folder[512]; /* "": there is no cgroup */
+    int procs_fd;     /* a process joins by writing 0 to it */
 };
 
-/* 1: it was made. bytes: the cap, 0: none, it is only measured. root: as in interference.h. */
+/* 1: it was made. bytes: the cap; 0: none, memory is only measured. root: as in interference.h. */
 int memory_cap_open(struct memory_cap *cap, const char *root, int32_t slot, int64_t bytes);
 void memory_cap_close(struct memory_cap *cap);
 
-int64_t memory_cap_peak(const struct memory_cap *cap);  /* 0: not known */
-int64_t memory_cap_kills(const struct memory_cap *cap); /* processes that the cap ended */
+int64_t memory_cap_peak(const struct memory_cap *cap);  /* bytes; 0: not known */
+int64_t memory_cap_kills(const struct memory_cap *cap); /* how many processes the cap killed */
 
-/* How often the kernel has ended a process for want of memory; -1 where it does not tell. */
+/* How many processes of the machine the kernel has killed because memory ran out; -1: not known. */
 int64_t machine_memory_kills(const char *root);
 
 #endif

@@ -5,7 +5,7 @@
 #include "base/number.h"
 #include "trial/objective.h"
 
-enum { CAPTURED_MOST = 32 << 20 }; /* bytes of output in which a JSON value is looked for: the last ones */
+enum { CAPTURED_MAX_BYTES = 32 << 20 }; /* a JSON value is looked for in the last so many bytes of the output */
 
 static const char *const objective_names[] = {"wall time", "CPU time", "memory", "regex", "JSON", "value"};
 
@@ -30,14 +30,14 @@ int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial
     int32_t objective = runner->command.objective;
     int has_pattern = runner->command.pattern && *runner->command.pattern;
     if (objective < KERF_TRIAL_WALL || objective > KERF_TRIAL_VALUE)
-        return kerf_error_set(err, KERF_EINVALID, "%d is no objective", (int)objective);
+        return kerf_error_set(err, KERF_EINVALID, "there is no objective %d", (int)objective);
     if (!(protocol->objectives & OBJECTIVE_BIT(objective))) {
         struct kerf_text known = {0};
         for (int32_t i = 0; i <= KERF_TRIAL_VALUE; i++)
             if (protocol->objectives & OBJECTIVE_BIT(i))
                 kerf_text_printf(&known, "%s%s", known.length ? ", " : "", objective_names[i]);
-        kerf_error_set(err, KERF_EINVALID, "the protocol %s has no %s to measure; it has %s", protocol->about.name,
-                       objective_names[objective], known.failed ? "others" : known.data);
+        kerf_error_set(err, KERF_EINVALID, "the protocol %s cannot measure %s; it can measure %s", protocol->about.name,
+                       objective_names[objective], known.failed ? "something else" : known.data);
         kerf_text_free(&known);
         return KERF_EINVALID;
     }
@@ -47,13 +47,13 @@ int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial
                               objective == KERF_TRIAL_REGEX ? "an expression" : "a path");
     if (objective == KERF_TRIAL_REGEX) return check_regex(runner, err);
     if (json_path_is_valid(runner->command.pattern)) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "\"%.100s\" is no path; such is results.0.seconds",
+    return kerf_error_set(err, KERF_EINVALID, "\"%.100s\" is not a path; one is results.0.seconds",
                           runner->command.pattern);
 }
 
 /* ---- Lines --------------------------------------------------------------------------------------------------- */
 
-/* 1 when the text is a finite number and nothing else but blanks. */
+/* 1 when the text is a finite number, with blanks around it at most. */
 static int whole_number(const char *text, double *ret_value) {
     char *end;
     *ret_value = number_read(text, &end);
@@ -61,7 +61,7 @@ static int whole_number(const char *text, double *ret_value) {
     return end != text && *end == 0 && isfinite(*ret_value);
 }
 
-/* 0: the line does not match; 1: *ret_value; -1: what matches is no number, and odd quotes it. */
+/* 0: the line does not match; 1: it matches, with *ret_value; -1: the match is not a number, and is quoted in odd. */
 static int match(const struct kerf_trial_runner *runner, const char *line, double *ret_value, char *odd, size_t size) {
     regmatch_t groups[2];
     char text[128];
@@ -89,7 +89,7 @@ void objective_line(struct slot *slot, enum program_stream stream, char *line, s
     }
     case KERF_TRIAL_JSON:
         if (stream != STREAM_OUT) break;
-        if (captured->length + length > CAPTURED_MOST) {
+        if (captured->length + length > CAPTURED_MAX_BYTES) {
             size_t kept = captured->length / 2;
             memmove(captured->data, captured->data + captured->length - kept, kept);
             captured->length = kept;
@@ -125,7 +125,7 @@ static void find_json(struct slot *slot) {
     char why[160];
     double number;
     if (value == NULL)
-        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no JSON object or array begins a line of its output");
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no line of its output begins a JSON object or array");
     else if (json_path_number(value, slot->runner->command.pattern, &number, why, sizeof why))
         slot_value(slot, number);
     else
@@ -142,13 +142,14 @@ void objective_over(struct slot *slot) {
         if (result->peak_bytes > 0)
             slot_value(slot, (double)result->peak_bytes);
         else
-            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not tell its memory");
+            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not tell how much memory it used");
         break;
     case KERF_TRIAL_REGEX:
         if (trial->has_found)
             slot_value(slot, trial->found);
         else if (trial->odd[0])
-            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "\"%s\", which the expression finds, is no number", trial->odd);
+            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the expression found \"%s\", which is not a number",
+                        trial->odd);
         else
             slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "no line of its output matches the expression");
         break;

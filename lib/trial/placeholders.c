@@ -10,14 +10,14 @@ enum { SETTING = -1, UNKNOWN = -2 };
 
 /* ---- Reading a word ------------------------------------------------------------------------------------------ */
 
-/* A piece of a word: text, or a placeholder. */
+/* A piece of a word: text or a placeholder. */
 struct piece {
-    const char *text; /* of a placeholder its name */
+    const char *text; /* or the name of a placeholder */
     size_t length;
     int is_placeholder;
 };
 
-/* The next piece at *word, which moves behind it. 0 at the end. A { without a } is text. */
+/* Takes the next piece off *word; 0 at its end. A { without a } is text. */
 static int next_piece(const char **word, struct piece *ret_piece) {
     const char *c = *word, *close;
     if (*c == 0) return 0;
@@ -54,9 +54,10 @@ static int32_t unknown_placeholder(const struct kerf_tune_space *space, const st
     for (int32_t i = 0; names && i < space->num_params; i++) names[i] = space->params[i].name;
     if (names && word) nearest = nearest_name(word, names, (size_t)space->num_params);
     if (nearest)
-        kerf_error_set(err, KERF_EINVALID, "{%.64s} in the command is no parameter; did you mean {%s}?", word, nearest);
+        kerf_error_set(err, KERF_EINVALID, "{%.64s} in the command is not a parameter; did you mean {%s}?", word,
+                       nearest);
     else
-        kerf_error_set(err, KERF_EINVALID, "{%.64s} in the command is no parameter; a literal brace is written {{",
+        kerf_error_set(err, KERF_EINVALID, "{%.64s} in the command is not a parameter; write {{ for a brace",
                        word ? word : "");
     free(names);
     free(word);
@@ -97,7 +98,7 @@ int placeholders_any(const struct kerf_trial_command *command) {
 /* ---- Filling ------------------------------------------------------------------------------------------------- */
 
 struct words {
-    char **list; /* ended by NULL */
+    char **list; /* with a NULL behind the last */
     size_t count, capacity;
     struct arena *arena;
     int failed;
@@ -119,7 +120,7 @@ static void add_word(struct words *words, const char *text) {
         words->failed = 1;
 }
 
-/* Splits at blanks; quotes and backslashes keep what they hold together, as a shell's. */
+/* Splits at blanks; quotes and backslashes work as in a shell. */
 static void add_split(struct words *words, const char *text) {
     struct kerf_text word = {0};
     for (const char *c = text; *c;) {
@@ -181,7 +182,7 @@ char **placeholders_fill(const struct kerf_tune_space *space, const struct kerf_
     return words.failed || words.count == 0 ? NULL : words.list;
 }
 
-/* ---- For people ---------------------------------------------------------------------------------------------- */
+/* ---- As text ---------------------------------------------------------------------------------------------- */
 
 static void write_quoted(const char *word, struct kerf_text *out) {
     static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789@%+=:,./_-";

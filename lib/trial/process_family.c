@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The tree is walked down by /proc/PID/task/TID/children, which costs as much as there are threads below this process,
- * however many others the machine runs. Where the kernel has no such files, all of /proc is read.
+ * The tree is walked down by /proc/PID/task/TID/children, whose cost grows with the threads below this process and not
+ * with the processes of the machine. Where the kernel has no such files, all of /proc is read.
  */
 #include "trial/process_family.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -18,7 +19,7 @@
 
 /* ---- One process -------------------------------------------------------------------------------------------- */
 
-/* Up to size - 1 bytes of the file and a NUL; -1 where it cannot be read. */
+/* Reads up to size - 1 bytes of the file, and adds a NUL; -1 where it cannot be read. */
 static ssize_t read_file(const char *path, char *bytes, size_t size) {
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
@@ -28,7 +29,7 @@ static ssize_t read_file(const char *path, char *bytes, size_t size) {
     return count;
 }
 
-/* The time of its threads is exact from its clock; the files of the system tell ticks. */
+/* Its clock tells the processor time of its threads exactly; /proc tells it in ticks. */
 static double own_cpu_s(pid_t pid, double from_ticks_s) {
     clockid_t clock;
     struct timespec time;
@@ -58,7 +59,7 @@ static int read_process(pid_t pid, struct process *ret_process) {
     return 1;
 }
 
-/* Whether it is of the slot's trial by its environment. */
+/* Whether its environment has the slot's mark. */
 static int has_mark(pid_t pid, int32_t slot) {
     char path[64], mark[64], text[1 << 16];
     snprintf(path, sizeof path, "/proc/%d/environ", (int)pid);
@@ -83,7 +84,7 @@ void process_peak_reset(pid_t pid) {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     if (fd < 0) return;
     ssize_t done = write(fd, "5", 1);
-    (void)done; /* where it cannot be, the peak is that of its whole life */
+    (void)done; /* if it fails, the peak is that of its whole life */
     close(fd);
 }
 
@@ -113,7 +114,7 @@ static int add(struct descendants *all, const struct process *process) {
     return 1;
 }
 
-/* What the threads of pid started. 0 where the kernel does not tell. */
+/* Adds the children of all threads of pid. 0 where the kernel does not tell them. */
 static int add_children(struct descendants *all, pid_t pid) {
     char path[96];
     int found = 0;
@@ -199,9 +200,9 @@ double descendants_cpu_s(const struct descendants *all, pid_t root) {
     return cpu_s;
 }
 
-/* ---- The family --------------------------------------------------------------------------------------------------- */
+/* ---- The family --------------------------------------------------------------------------------------------- */
 
-enum { ROUNDS_MOST = 1000, PAUSE_US = 2000 };
+enum { ROUNDS_MAX = 1000, PAUSE_US = 2000 };
 
 static int is_first(const struct program_family *family, pid_t pid) {
     for (int32_t i = 0; i < 2 * family->slots; i++)
@@ -209,7 +210,7 @@ static int is_first(const struct program_family *family, pid_t pid) {
     return pid == family->guard;
 }
 
-/* Whether it is an orphan that came to this process. */
+/* Whether it is an orphan whose parent this process became. */
 static int is_orphan(const struct program_family *family, const struct process *process) {
     return process->parent == getpid() && process->session != getsid(0) && process->started >= family->since &&
            !is_first(family, process->pid);
@@ -217,12 +218,13 @@ static int is_orphan(const struct program_family *family, const struct process *
 
 void program_reaped(struct program_family *family, int32_t index, const struct rusage *usage) {
     int64_t peak = 1024 * (int64_t)usage->ru_maxrss;
+    assert(index >= 0 && index < 2 * family->slots);
     family->cpu_s[index] += (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
                             1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
     if (peak > family->peak_bytes[index]) family->peak_bytes[index] = peak;
 }
 
-/* A process whose environment is gone with its end is still whose it was when it was seen last. */
+/* A process that has ended has no environment; it keeps the root that it had when it was read before. */
 static void claim_as_before(struct descendants *all, const struct descendants *before) {
     for (size_t i = 0; i < all->count; i++)
         for (size_t k = 0; k < before->count; k++)
@@ -230,8 +232,8 @@ static void claim_as_before(struct descendants *all, const struct descendants *b
                 all->list[i].root = before->list[k].root;
 }
 
-/* Whether it was nobody's orphan when all was read before. */
-static int was_nobodys(const struct descendants *before, const struct process *process) {
+/* Whether it was an orphan without a root when the list was read before. */
+static int was_rootless(const struct descendants *before, const struct process *process) {
     for (size_t i = 0; i < before->count; i++)
         if (before->list[i].pid == process->pid && before->list[i].started == process->started)
             return before->list[i].root == 0 && before->list[i].parent == process->parent;
@@ -247,7 +249,7 @@ int program_family_read(struct program_family *family) {
     struct descendants *all = &family->all, before = *all;
     int is_sure = 1;
     *all = (struct descendants){0};
-    descendants_read(all); /* without /proc there is but the group */
+    descendants_read(all); /* without /proc only the group is known */
     claim_as_before(all, &before);
     for (int32_t i = 0; i < 2 * family->slots; i++)
         if (family->roots[i] > 0) descendants_claim(all, family->roots[i], i % 2 == 0 ? i / 2 : -1);
@@ -261,7 +263,7 @@ int program_family_read(struct program_family *family) {
             count_usage(family, &process, &usage);
             is_sure = 0;
         } else {
-            if (process.root == 0 && !was_nobodys(&before, &process)) is_sure = 0;
+            if (process.root == 0 && !was_rootless(&before, &process)) is_sure = 0;
             all->list[kept++] = process;
         }
     }
@@ -271,11 +273,11 @@ int program_family_read(struct program_family *family) {
 }
 
 void program_family_end(struct program_family *family) {
-    for (int round = 0; round < ROUNDS_MOST; round++) {
+    for (int round = 0; round < ROUNDS_MAX; round++) {
         int left = !program_family_read(family);
         for (size_t i = 0; i < family->all.count; i++) {
             const struct process *process = &family->all.list[i];
-            int below = 0; /* of an orphan: it goes with it */
+            int below = 0; /* below an orphan that is killed */
             for (size_t k = 0; k < i && !below; k++)
                 below = family->all.list[k].pid == process->parent && family->all.list[k].root == -1;
             if (!below && !is_orphan(family, process)) continue;

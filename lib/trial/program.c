@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/program.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -13,8 +14,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BYTES_AT_ONCE = 1 << 16, READS_MOST = 64 };
-static const double STUCK_S = 10; /* after SIGKILL: in a driver or a dead file system */
+enum { BYTES_AT_ONCE = 1 << 16, READS_MAX = 64 };
+static const double STUCK_S = 10; /* after SIGKILL, of a process that hangs in a driver or a file system */
 
 /* pidfd_open is in glibc only since 2.36. */
 static int open_pidfd(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0U); }
@@ -56,6 +57,7 @@ int program_launch(struct program *program, const struct program_launch *start, 
                                 .death_signal = start->death_signal,
                                 .processors = start->processors};
     struct program_family *family = program->family;
+    assert(program->pid == 0 && program->index < 2 * family->slots && family->roots[program->index] == 0);
     child.in = child.out = child.err = -1;
     program->pidfd = program->in = program->rest_fd = program->out[0] = program->out[1] = -1;
     program->is_over = program->is_killed = 0;
@@ -83,7 +85,8 @@ int program_launch(struct program *program, const struct program_launch *start, 
     if (number == 0) {
         family->roots[program->index] = program->pid;
         program->pidfd = open_pidfd(program->pid);
-        if (program->pidfd < 0) program_end(program, STAGE_KILLED, now_s); /* an old kernel: runner_create refuses it */
+        if (program->pidfd < 0)
+            program_end(program, STAGE_KILLED, now_s); /* a Linux before 5.3, which runner_create refuses */
     } else {
         program->pid = 0;
         close_all(program);
@@ -101,7 +104,7 @@ static void write_input(struct program *program) {
         if (done < 0 && errno == EINTR) continue;
         if (done < 0 && errno == EAGAIN) return;
         if (done < 0) {
-            close_fd(&program->in); /* nobody reads: what becomes of it shows by its end or its silence */
+            close_fd(&program->in); /* nobody reads: its end or its silence will show why */
             return;
         }
         memmove(input->data, input->data + done, input->length - (size_t)done);
@@ -137,7 +140,7 @@ void program_pass_on(const char *bytes, size_t length) {
 static void read_output(struct program *program, enum program_stream stream) {
     char bytes[BYTES_AT_ONCE];
     struct heard heard = {program, stream};
-    for (int i = 0; i < READS_MOST && program->out[stream] >= 0; i++) {
+    for (int i = 0; i < READS_MAX && program->out[stream] >= 0; i++) {
         ssize_t count = read(program->out[stream], bytes, sizeof bytes);
         if (count < 0 && errno == EINTR) continue;
         if (count < 0 && errno == EAGAIN) return;
@@ -161,7 +164,7 @@ static void end_output(struct program *program) {
 
 /* ---- Its end ------------------------------------------------------------------------------------------------ */
 
-/* Sees whether the first process has ended, and leaves it a zombie. */
+/* Looks whether the first process has ended, and leaves it a zombie. */
 static void look_at_first(struct program *program) {
     siginfo_t info = {0};
     int result;
@@ -195,13 +198,13 @@ static void enter(struct program *program, enum program_stage stage, double now_
     if (stage == STAGE_KILLED && !program->is_over) program->is_killed = 1;
 }
 
-/* Forgets the program, whose first process has been waited for or cannot be. */
+/* Reaps the first process and forgets the program. */
 static void is_gone(struct program *program) {
     struct program_family *family = program->family;
     struct rusage usage;
     int64_t peak = memory_cap_peak(&program->cap);
     program->cap_kills = memory_cap_kills(&program->cap);
-    if (!program->leaves_rest) kill(-program->pid, SIGKILL); /* nobody but the zombie, where /proc tells */
+    if (!program->leaves_rest) kill(-program->pid, SIGKILL); /* only the zombie is left, unless /proc cannot be read */
     if (wait4(program->pid, NULL, WNOHANG, &usage) == program->pid) program_reaped(family, program->index, &usage);
     if (peak > 0) family->peak_bytes[program->index] = peak;
     close_all(program);
@@ -237,13 +240,14 @@ static void go_on_ending(struct program *program, double now_s) {
             enter(program, (enum program_stage)(program->stage + 1), now_s);
         }
         if (program->stage == STAGE_KILLED) send_signal(program, SIGKILL);
-        if (!program->is_over) return; /* its own pidfd wakes */
+        if (!program->is_over) return; /* its pidfd wakes kerf */
         program->rest_fd = open_pidfd(living);
         if (program->rest_fd >= 0) return;
     }
 }
 
 void program_end(struct program *program, enum program_stage stage, double now_s) {
+    assert(stage > STAGE_LIVE);
     if (program->pid == 0 || program->stage >= stage) return;
     program_family_read(program->family);
     enter(program, stage, now_s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/program_output.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,12 +9,13 @@
 #include <sys/wait.h>
 #include "base/utf8.h"
 
-/* ---- Lines -------------------------------------------------------------------------------------------------------- */
+/* ---- Lines -------------------------------------------------------------------------------------------------- */
 
 static void keep(struct output_lines *lines, const char *bytes, size_t length) {
-    size_t room = LINE_MOST - lines->line.length;
+    assert(lines->line.length <= LINE_MAX_BYTES);
+    size_t room = LINE_MAX_BYTES - lines->line.length;
     kerf_text_write(&lines->line, bytes, length < room ? length : room);
-    lines->line.failed = 0; /* the line is shorter then, as one that is too long */
+    lines->line.failed = 0; /* without memory the line is cut, like one that is too long */
 }
 
 void output_lines_end(struct output_lines *lines, line_taker take, void *context) {
@@ -37,7 +39,7 @@ void output_lines_feed(struct output_lines *lines, const char *bytes, size_t len
 
 void output_lines_free(struct output_lines *lines) { kerf_text_free(&lines->line); }
 
-/* ---- What failures say -------------------------------------------------------------------------------------------- */
+/* ---- What failures say -------------------------------------------------------------------------------------- */
 
 enum { LOOKED_AT = 4096 };
 
@@ -86,16 +88,16 @@ void quote_line(const char *line, char *words, size_t size) {
     utf8_clean(words);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON --------------------------------------------------------------------------------------------------- */
 
-enum { KEY_MOST = 256, WASTE_MOST = 4 }; /* bytes of a key; how often the text may be read in vain */
+enum { KEY_MAX = 256, WASTE_MAX = 4 }; /* bytes of a key; how often the whole text may be parsed in vain */
 
 /* Takes the next key off the path. Returns what is left, NULL where the key is empty or too long. */
-static const char *next_key(const char *path, char key[KEY_MOST]) {
+static const char *next_key(const char *path, char key[KEY_MAX]) {
     size_t length = 0;
     for (; *path && *path != '.'; path++) {
         if (*path == '\\' && path[1]) path++;
-        if (length == KEY_MOST - 1) return NULL;
+        if (length == KEY_MAX - 1) return NULL;
         key[length++] = *path;
     }
     key[length] = 0;
@@ -103,7 +105,7 @@ static const char *next_key(const char *path, char key[KEY_MOST]) {
 }
 
 int json_path_is_valid(const char *path) {
-    char key[KEY_MOST];
+    char key[KEY_MAX];
     for (const char *rest = path;; rest++) {
         rest = next_key(rest, key);
         if (rest == NULL) return 0;
@@ -122,14 +124,14 @@ static const json_t *member(const json_t *value, const char *key) {
 }
 
 int json_path_number(const json_t *root, const char *path, double *ret_value, char *why, size_t size) {
-    char key[KEY_MOST];
+    char key[KEY_MAX];
     const json_t *value = root;
     for (const char *rest = path;; rest++) {
         rest = next_key(rest, key);
         if (rest == NULL) break;
         value = member(value, key);
         if (value == NULL) {
-            snprintf(why, size, "%.80s leads nowhere in its JSON: there is no %.60s", path, key);
+            snprintf(why, size, "%.80s is not in its JSON: there is no %.60s", path, key);
             return 0;
         }
         if (*rest == 0) break;
@@ -139,7 +141,7 @@ int json_path_number(const json_t *root, const char *path, double *ret_value, ch
         *ret_value = number;
         return 1;
     }
-    snprintf(why, size, "%.80s is no number in its JSON", path);
+    snprintf(why, size, "%.80s is not a number in its JSON", path);
     return 0;
 }
 
@@ -152,7 +154,7 @@ json_t *json_last_value(const char *text, size_t length) {
     json_t *last = NULL;
     size_t wasted = 0;
     const char *end = text + length;
-    for (const char *c = text; c < end && wasted <= WASTE_MOST * length;) {
+    for (const char *c = text; c < end && wasted <= WASTE_MAX * length;) {
         const char *first = c;
         while (first < end && strchr(" \t", *first)) first++;
         if (first < end && (*first == '{' || *first == '[')) {

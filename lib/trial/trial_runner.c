@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runners: made of a command, waited for in one poll(2), and given back without a process left. */
+/* Runners: they start the programs of a command, wait for all of them in one poll(2), and leave no process behind. */
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
@@ -15,7 +16,7 @@
 #include "trial/objective.h"
 #include "trial/placeholders.h"
 
-enum { SLOTS_MOST = 1024, WORDS_MOST = 100000 };
+enum { SLOTS_MAX = 1024, WORDS_MAX = 100000 };
 static const double LOAD_TIMEOUT_S = 600, GRACE_S = 2, SILENCE_S = 10;
 static const double LAUNCHER_GRACE_S = 10; /* it has to end what runs elsewhere */
 
@@ -72,8 +73,8 @@ static int32_t check_number(double value, const char *name, struct kerf_error *e
 static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error *err) {
     const struct kerf_trial_command *command = &runner->command;
     int32_t code = KERF_OK;
-    if (command->num_words < 1 || command->num_words > WORDS_MOST || command->words == NULL)
-        return kerf_error_set(err, KERF_EINVALID, "there is no command to run");
+    if (command->num_words < 1 || command->num_words > WORDS_MAX || command->words == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "the command is missing");
     if (runner->protocol == NULL) {
         const char *names[8];
         size_t count = 0;
@@ -83,10 +84,10 @@ static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error
         return kerf_error_set(err, KERF_EUNKNOWN, "there is no protocol \"%.64s\"%s%s%s", command->protocol,
                               nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     }
-    if (command->slots < 1 || command->slots > SLOTS_MOST)
-        return kerf_error_set(err, KERF_EINVALID, "slots must lie between 1 and %d, not %d", SLOTS_MOST,
-                              command->slots);
-    if (command->memory_cap_bytes < 0) return kerf_error_set(err, KERF_EINVALID, "the memory cap must not be below 0");
+    if (command->slots < 1 || command->slots > SLOTS_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "slots must lie between 1 and %d, not %d", SLOTS_MAX, command->slots);
+    if (command->memory_cap_bytes < 0)
+        return kerf_error_set(err, KERF_EINVALID, "the memory cap must be 0 bytes or more");
     code = check_number(command->load_timeout_s, "the load time-out", err);
     if (code == KERF_OK) code = check_number(command->trial_timeout_s, "the trial time-out", err);
     if (code == KERF_OK) code = check_number(command->grace_s, "the grace", err);
@@ -96,7 +97,7 @@ static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error
     return code;
 }
 
-/* The program is looked for at once, unless its name depends on the setting. */
+/* Looks for the program at once, unless its name depends on the setting. */
 static int32_t check_program(const struct kerf_trial_runner *runner, struct kerf_error *err) {
     struct arena arena = {0};
     const struct kerf_trial_command *command = &runner->command;
@@ -191,7 +192,7 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
 
 /* ---- Waiting ------------------------------------------------------------------------------------------------- */
 
-/* Sleeps until something happens, until_s at the latest. 1 when wake_fd became readable. */
+/* Sleeps until something happens, and until until_s at the latest. 1 when wake_fd became readable. */
 static int sleep_until(struct kerf_trial_runner *runner, double until_s, int wake_fd) {
     struct pollfd *fds = runner->fds;
     nfds_t count = 0;
@@ -219,7 +220,7 @@ static struct slot *find_phase(struct kerf_trial_runner *runner, int is_done) {
     return NULL;
 }
 
-/* Of several slots kerf's clock counts, since those of their workers are not one. */
+/* With several slots kerf's clock counts: their workers' clocks differ. */
 static void place_in_time(struct slot *slot) {
     const struct kerf_trial_runner *runner = slot->runner;
     struct kerf_tune_observation *seen = &slot->trial.result.observation;
@@ -235,11 +236,12 @@ static void place_in_time(struct slot *slot) {
 int32_t kerf_trial_wait(struct kerf_trial_runner *runner, double timeout_s, int32_t wake_fd,
                         struct kerf_trial_result *ret_result, int32_t *ret_ended, struct kerf_error *err) {
     double until_s = timeout_s < 0 ? (double)INFINITY : clock_ticks_s() + timeout_s;
-    if (find_phase(runner, 0) == NULL) return kerf_error_set(err, KERF_EINVALID, "no trial runs that could end");
+    if (find_phase(runner, 0) == NULL) return kerf_error_set(err, KERF_EINVALID, "no trial is running");
     for (;;) {
         step_all(runner);
         struct slot *done = find_phase(runner, 1);
         if (done) {
+            assert(done->trial.is_decided && done->trial.result.observation.slot == done->index);
             place_in_time(done);
             *ret_result = done->trial.result;
             *ret_ended = 1;
@@ -262,7 +264,7 @@ int32_t kerf_trial_start(struct kerf_trial_runner *runner, int32_t slot, int32_t
     if (setting < 0 || setting >= runner->space->num_settings)
         return kerf_error_set(err, KERF_EINVALID, "there is no setting %d", setting);
     if (runner->slots[slot].trial.phase != PHASE_NONE)
-        return kerf_error_set(err, KERF_EINVALID, "a trial runs on slot %d", slot);
+        return kerf_error_set(err, KERF_EINVALID, "slot %d already runs a trial", slot);
     double now_s = clock_ticks_s();
     slot_step(&runner->slots[slot], now_s); /* a worker may have died since */
     slot_begin(&runner->slots[slot], id, setting, limit, now_s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/trial_slot.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -15,14 +16,15 @@
 #include "base/clock.h"
 #include "trial/placeholders.h"
 
-/* ---- What a trial took -------------------------------------------------------------------------------------------- */
+static const double CLOSED_S = 1;   /* between a worker's closing of its output and its end */
+static const double CLEANUP_S = 10; /* of cleanup, when everything ends */
 
-/* What a trial took, and what else the machine did meanwhile. Processor time is that of all processes below the
- * program: of those that live as the kernel tells it now, of those that ended as wait4 told it. */
-/* A gap that is as long as the trial tells as much of others as the trial does; but others that only just disturb use
- * five ticks of the kernel's clock in GAP_MOST_S, and more is not needed. It is looked at for longer than the trial
- * took, since it is the gap before the next trial, too, which may take longer. */
-static const double GAP_MOST_S = 0.5, GAP_SPARE = 2;
+/* A gap as long as the trial tells as much about others as the trial does. GAP_MAX_S is enough: others that only just
+ * disturb use five ticks of the kernel's clock in it. The gap is watched for GAP_SPARE times the trial, because it is
+ * also the gap before the next trial, which may take longer. */
+static const double GAP_MAX_S = 0.5, GAP_SPARE = 2;
+
+/* ---- What a trial took: processor time is that of all processes of the program, living or waited for ------------- */
 
 static double kerf_cpu_s(void) {
     struct rusage usage;
@@ -31,8 +33,8 @@ static double kerf_cpu_s(void) {
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* Of kerf and of all trials on the slot's processors: what is not "others". A slot with processors of its own shares
- * them with no other slot. */
+/* Processor time of kerf and of all trials on the slot's processors, which is not others'. A slot with processors of
+ * its own shares them with no other slot. */
 static double own_s(const struct slot *slot) {
     const struct kerf_trial_runner *runner = slot->runner;
     double sum_s = kerf_cpu_s();
@@ -43,7 +45,7 @@ static double own_s(const struct slot *slot) {
     return sum_s;
 }
 
-/* Resident memory at its peak: the most of one process. */
+/* Resident memory at its peak: that of the cgroup, else of the largest process. */
 static int64_t peak_of_living(const struct program *program) {
     const struct descendants *all = &program->family->all;
     int64_t most = memory_cap_peak(&program->cap);
@@ -80,6 +82,7 @@ void measure_end(struct slot *slot, double now_s) {
     struct trial *trial = &slot->trial;
     struct kerf_trial_result *result = &trial->result;
     if (trial->is_measured) return;
+    assert(now_s >= trial->start_s);
     trial->is_measured = 1;
     result->wall_s = now_s - trial->start_s;
     result->observation.start_s = trial->start_s - runner->created_s;
@@ -102,7 +105,7 @@ void measure_gone(struct slot *slot) {
 
 /* ---- The gaps between trials --------------------------------------------------------------------------------- */
 
-double measure_gap_s(const struct slot *slot) { return fmin(GAP_SPARE * slot->trial.result.wall_s, GAP_MOST_S); }
+double measure_gap_s(const struct slot *slot) { return fmin(GAP_SPARE * slot->trial.result.wall_s, GAP_MAX_S); }
 
 void measure_gap_begin(struct slot *slot, double now_s) {
     program_family_read(&slot->runner->family);
@@ -114,6 +117,7 @@ void measure_gap_begin(struct slot *slot, double now_s) {
 /* Others in the gap until now, in processors. */
 static double gap_others(struct slot *slot, double now_s) {
     struct kerf_trial_machine machine;
+    assert(slot->gap.is_open && now_s >= slot->gap.since.at_s);
     program_family_read(&slot->runner->family);
     const struct machine_load now = machine_load_read(slot->runner->root, &slot->processors, now_s);
     machine_load_compare(&slot->gap.since, &now, own_s(slot) - slot->gap.own_before_s, &machine);
@@ -129,13 +133,10 @@ void measure_gap_before(struct slot *slot, double now_s) {
 
 void measure_gap_after(struct slot *slot, double now_s) {
     struct trial *trial = &slot->trial;
-    double least_s = fmin(trial->result.wall_s, GAP_MOST_S);
+    double least_s = fmin(trial->result.wall_s, GAP_MAX_S);
     if (trial->gap_s < least_s || now_s - slot->gap.since.at_s < least_s) return;
     trial->result.machine.between = fmax(trial->gap_others, gap_others(slot, now_s));
 }
-
-static const double CLOSED_S = 1;   /* between a worker's closing of its output and its end */
-static const double CLEANUP_S = 10; /* of cleanup, when everything ends */
 
 /* ---- Deciding ------------------------------------------------------------------------------------------------ */
 
@@ -146,14 +147,15 @@ int slot_measures_time(const struct slot *slot) {
 
 static int decide(struct slot *slot, int32_t outcome, double value) {
     struct trial *trial = &slot->trial;
-    if (trial->is_decided) return 0; /* what happened first counts */
+    assert(trial->phase != PHASE_NONE && trial->phase != PHASE_DONE);
+    if (trial->is_decided) return 0; /* what happens first counts */
     trial->is_decided = 1;
     trial->result.observation.outcome = outcome;
     trial->result.observation.value = value;
     return 1;
 }
 
-/* A worker that is started alike for every setting, and was not told one yet. */
+/* A worker whose command is the same for every setting, and which was not told a setting yet. */
 static int is_of_no_setting(const struct slot *slot) {
     const struct kerf_trial_runner *runner = slot->runner;
     return runner->protocol->is_persistent && !runner->knows_setting && slot->trial.request == 0;
@@ -174,14 +176,15 @@ void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) {
 
 void slot_value(struct slot *slot, double value) {
     if (!isfinite(value) || (slot_measures_time(slot) && !(value > 0)))
-        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%g is no %s", value, slot_measures_time(slot) ? "time" : "number");
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%g is not a %s", value,
+                    slot_measures_time(slot) ? "time" : "number");
     else
         decide(slot, KERF_TUNE_VALUE, value);
 }
 
 void slot_censored(struct slot *slot, double value) { decide(slot, KERF_TUNE_CENSORED, value); }
 
-/* Whether memory ran out: by what the program said, or because the kernel says that it ended processes for that. */
+/* Whether memory ran out: the program said so, or the kernel says that it killed processes for it. */
 static int ran_out_of_memory(const struct slot *slot) {
     const struct program *program = &slot->program;
     int status = program->wait_status;
@@ -197,7 +200,7 @@ static void program_died(struct slot *slot) {
     int status = program->wait_status;
     char words[64];
     if (status == -1) {
-        slot_failed(slot, KERF_TUNE_FAILURE_CRASH, "it ended, and somebody else took its status");
+        slot_failed(slot, KERF_TUNE_FAILURE_CRASH, "it ended, and another process took its exit status");
         return;
     }
     status_words(status, words, sizeof words);
@@ -216,7 +219,7 @@ static void program_died(struct slot *slot) {
                     last[0] ? ": " : "", last);
 }
 
-/* A program that ended with success, and is gone. */
+/* The program ended with status 0, and is gone. */
 static void program_was_good(struct slot *slot) {
     struct trial *trial = &slot->trial;
     struct kerf_trial_result *result = &trial->result;
@@ -242,8 +245,8 @@ static int is_ours(const char *variable) {
     return 0;
 }
 
-/* This process's environment and KERF_SLOT; of a shell KERF_SETTING, too, of a program its mark. A program's is the
- * same for all settings, since its size alone can change how fast a program is. */
+/* This process's environment and KERF_SLOT; for a shell also KERF_SETTING, for a program its mark. A program's
+ * environment is the same for all settings, because its size alone can change how fast a program is. */
 static char **make_environment(struct slot *slot, int is_shell) {
     size_t count = 0, kept = 0;
     while (environ[count]) count++;
@@ -343,16 +346,15 @@ void slot_loaded(struct slot *slot, double load_s, double now_s) {
     trial->until_s = timeout_s > 0 ? now_s + timeout_s : (double)INFINITY;
 }
 
-/* ---- Phases: each returns 1 when the next one can begin at once ----------------------------------------------- */
+/* ---- Phases: each step returns 1 when the next phase can begin at once -------------------------------------- */
 
-/* The machine was busy with others, as far as the trial alone tells. */
+/* Whether others disturbed the trial, by what is known so far. */
 static int is_disturbed(const struct slot *slot) {
     char reason[100];
     return kerf_trial_disturbed(&slot->trial.result, reason, sizeof reason);
 }
 
-/* The slot is idle from here on. Whether it was others or the trial's own server that kept the machine busy shows now
- * that nothing is measured. */
+/* The slot is idle from here on: now it shows whether others kept the machine busy or the trial's own server did. */
 static int begin_listening(struct slot *slot, double now_s) {
     struct trial *trial = &slot->trial;
     trial->phase = PHASE_DONE;
@@ -393,7 +395,7 @@ static int begin_ending(struct slot *slot, double now_s) {
     return 1;
 }
 
-/* Ends a shell that is late. 1: it is gone. */
+/* Ends a shell that takes too long. 1: it is gone. */
 static int shell_is_gone(struct slot *slot, double now_s) {
     if (slot->shell.pid > 0 && now_s >= slot->trial.until_s) {
         slot->shell.leaves_rest = 0;
@@ -463,7 +465,7 @@ static void time_out(struct slot *slot) {
                     command->trial_timeout_s);
 }
 
-/* Whoever wrote the worker may not know that kerf waits for a word, and would see nothing until the time-out. */
+/* The author of the worker may not know that kerf waits for this line, and would see nothing until the time-out. */
 static void tell_silence(struct slot *slot) {
     struct kerf_trial_runner *runner = slot->runner;
     char line[240];
@@ -493,7 +495,7 @@ static int run_step(struct slot *slot, double now_s) {
         trial->until_s = fmin(trial->until_s, now_s + CLOSED_S);
     }
     if (trial->phase == PHASE_LOAD && now_s >= trial->silent_s) tell_silence(slot);
-    int is_cut = now_s >= trial->cut_s && trial->cut_s <= trial->until_s; /* what was due first, when both are by now */
+    int is_cut = now_s >= trial->cut_s && trial->cut_s <= trial->until_s; /* if both are due, the earlier one counts */
     if (is_cut)
         protocol->cut(slot, now_s);
     else if (now_s >= trial->until_s)
@@ -501,7 +503,7 @@ static int run_step(struct slot *slot, double now_s) {
     return trial->is_decided;
 }
 
-/* A worker that ended before it heard the question says nothing about the setting: another one is asked, once. */
+/* A worker that ended before it read the question says nothing about the setting: another one is asked, once. */
 static int ask_again(struct slot *slot) {
     struct trial *trial = &slot->trial;
     if (trial->is_decided || trial->is_asked_again || trial->asked_bytes == 0) return 0;
@@ -573,11 +575,12 @@ double slot_until(const struct slot *slot) {
     }
 }
 
-/* ---- The beginning and an early end --------------------------------------------------------------------------- */
+/* ---- The beginning, and an early end --------------------------------------------------------------------------- */
 
 void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, double now_s) {
     const char *prepare = slot->runner->command.prepare;
     struct kerf_text captured = slot->trial.captured;
+    assert(slot->trial.phase == PHASE_NONE && setting >= 0 && setting < slot->runner->space->num_settings);
     kerf_text_clear(&captured);
     arena_reset(&slot->arena);
     slot->trial = (struct trial){.phase = PHASE_REPLACE,

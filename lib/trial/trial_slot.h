@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A slot: one trial at a time from prepare to cleanup, and the program that runs it. What differs between the ways in
- * which a program and kerf talk is behind `struct trial_protocol`, one file each, registered in trial_runner.c.
+ * A slot: one trial at a time from prepare to cleanup, and the program that runs it. How a program and kerf talk is
+ * behind `struct trial_protocol`: one file for each protocol, registered in trial_runner.c.
  *
  *     NONE -> PREPARE -> REPLACE -> LOAD -> RUN -> ENDING -> CLEANUP -> LISTEN -> DONE -> NONE
  *
- * A phase that has nothing to do is passed through. A trial is decided once, by what happens first; the rest of its way
- * only tidies up.
+ * A phase with nothing to do is skipped. A trial is decided once, by what happens first; the later phases only tidy up.
  */
 #ifndef KERF_TRIAL_TRIAL_SLOT_H
 #define KERF_TRIAL_TRIAL_SLOT_H
@@ -23,17 +22,17 @@ struct slot;
 
 struct trial_protocol {
     struct kerf_trial_protocol about;
-    uint32_t objectives; /* 1 << enum kerf_trial_objective, those that it can serve */
+    uint32_t objectives; /* OBJECTIVE_BIT of those that it can measure */
     int is_persistent;   /* one program runs many trials */
     int has_load;        /* the load time-out runs until slot_loaded */
 
-    /* The program is there, and the trial begins: arms trial->cut_s or asks. */
+    /* The program runs, and the trial begins: sets trial->cut_s, or asks the worker. */
     void (*begin)(struct slot *slot, double now_s);
     /* A line that the program wrote while the trial is not decided. */
     void (*line)(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s);
     /* trial->cut_s has come. */
     void (*cut)(struct slot *slot, double now_s);
-    /* The program has ended with success and is gone: the value. */
+    /* The program ended with status 0 and is gone: decides the trial. */
     void (*over)(struct slot *slot);
 };
 extern const struct trial_protocol exit_protocol, lines_protocol, worker_protocol, llama_bench_protocol;
@@ -44,13 +43,13 @@ enum trial_phase {
     PHASE_REPLACE, /* an earlier program is still ending */
     PHASE_LOAD,
     PHASE_RUN,
-    PHASE_ENDING, /* decided, or the program is over: waits until it is gone */
+    PHASE_ENDING, /* decided, or the program is over: waits until all of it is gone */
     PHASE_CLEANUP,
-    PHASE_LISTEN, /* to the gap behind it: are others as busy where nothing is measured? */
+    PHASE_LISTEN, /* watches the gap after the trial: are others as busy while nothing is measured? */
     PHASE_DONE
 };
 
-/* A time in which a slot measures nothing; others' share of it tells neighbours from the trial's own server. */
+/* A time in which a slot measures nothing. What others do in it tells neighbours from the trial's own server. */
 struct gap {
     int is_open;
     struct machine_load since;
@@ -60,16 +59,16 @@ struct gap {
 struct trial {
     enum trial_phase phase;
     int is_decided, must_end; /* must_end: the program is of no further use */
-    double limit;
-    double until_s;  /* the time-out of the phase; INFINITY */
-    double silent_s; /* until when a worker that loads may be silent without a warning; INFINITY */
-    double cut_s;    /* when `limit` is reached; INFINITY */
+    double limit;             /* of a time objective; 0: none */
+    double until_s;           /* the time-out of the phase; INFINITY */
+    double silent_s;          /* until when a worker may load without a warning; INFINITY */
+    double cut_s;             /* when `limit` is reached; INFINITY */
     double start_s;
     int64_t request;    /* id of the question to a worker */
     size_t asked_bytes; /* its length */
     int is_asked_again;
     int was_loaded; /* the load time is told */
-    int is_closed;  /* the worker closed its output, and should end soon */
+    int is_closed;  /* the worker closed its output, and must end soon */
     int is_measured;
     int has_told;          /* a worker told when it measured */
     struct time_span told; /* by its own clock */
@@ -85,7 +84,8 @@ struct trial {
     /* as it was at the start */
     struct machine_load before;
     double own_before_s, cpu_before_s;
-    double gap_s, gap_others; /* of the gap before it; 0: none was looked at */
+    double gap_s,
+        gap_others; /* length of the gap before the trial, 0: it was not watched; others in it, in processors */
     int64_t memory_kills;
     struct kerf_trial_result result;
 };
@@ -98,9 +98,9 @@ struct slot {
     struct trial trial;
     struct worker_clock clock;
     struct gap gap;
-    int has_server;         /* a trial's server was found: each gap is looked at */
+    int has_server;         /* a trial's server was found: every gap is watched */
     struct kerf_text words; /* what the program was started with, each ended by a NUL */
-    int32_t setting;        /* that it was started for */
+    int32_t setting;        /* for which it was started */
     struct arena arena;     /* of one start */
 };
 
@@ -111,54 +111,55 @@ struct kerf_trial_runner {
     const char *root; /* as in interference.h */
     regex_t regex;
     int has_regex;
-    int knows_setting;  /* the command's words depend on it, or what prepares it may */
+    int knows_setting;  /* the command's words depend on the setting, or `prepare` may */
     struct slot *slots; /* [command.slots] */
-    int32_t share;      /* processors of a slot's own; 0: it has all that kerf may use */
+    int32_t share;      /* how many processors each slot has for itself; 0: all share those that kerf may use */
     struct pollfd *fds;
     struct program_family family;
     struct trial_guard guard;
     int subreaper_before;
     int is_ending;
-    int is_silence_told; /* once is enough */
+    int is_silence_told; /* the warning about a silent worker was given */
     double created_s;
     int64_t loads, requests;
 };
 
-/* A line on a worker's standard output that is no answer to the question at hand: it goes on to standard error. */
+/* Passes a line of a worker's standard output that is not an answer on to standard error. */
 void slot_stray_line(const struct slot *slot, const char *line, size_t length);
 
-/* ---- The way of a trial (trial_slot.c) ---------------------------------------------------------------------- */
+/* ---- From phase to phase ------------------------------------------------------------------------------------ */
 
 void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, double now_s);
 void slot_step(struct slot *slot, double now_s);
 double slot_until(const struct slot *slot);
 
-/* Ends the slot's program, and its trial with what cleanup there is. */
+/* Ends the slot's program, and its trial with its cleanup. */
 void slot_interrupt(struct slot *slot, double now_s);
 
 /* The load time-out is over, the trial's own begins. */
 void slot_loaded(struct slot *slot, double load_s, double now_s);
 
-/* Its objective is a time: less is better, and 0 or below is no answer. */
+/* Its objective is a time, which has to be above 0. */
 int slot_measures_time(const struct slot *slot);
 
-/* Deciding: the first one counts. */
+/* Decide the trial: the first call counts. */
 void slot_value(struct slot *slot, double value);
 void slot_censored(struct slot *slot, double value);
 void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* ---- The measure of a trial (trial_measure.c) --------------------------------------------------------------- */
+/* ---- What a trial took --------------------------------------------------------------------------------------- */
 
 void measure_begin(struct slot *slot, double now_s);
 void measure_end(struct slot *slot, double now_s); /* once; the program may live on */
 void measure_gone(struct slot *slot);              /* it is gone, and all of its time is known */
 double measure_cpu_s(struct slot *slot);           /* of the trial until now */
 
-/* The gap between two trials begins; the next trial takes it as the one before it; its own is over. */
+/* The gap after a trial begins; the next trial takes it as the gap before it; the gap after the trial has been
+ * watched. */
 void measure_gap_begin(struct slot *slot, double now_s);
 void measure_gap_before(struct slot *slot, double now_s);
 void measure_gap_after(struct slot *slot, double now_s);
 
-double measure_gap_s(const struct slot *slot); /* for how long the gap behind the trial is looked at */
+double measure_gap_s(const struct slot *slot); /* for how long the gap after the trial is watched */
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trial/worker_answer.h"
 
+#include <assert.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,13 +15,13 @@ static void bad(struct worker_answer *answer, const char *why) {
     snprintf(answer->text, sizeof answer->text, "%s", why);
 }
 
-/* What is null is not told. */
+/* Whether the key is there, and not null. */
 static int tells(const json_t *root, const char *key) {
     const json_t *value = json_object_get(root, key);
     return value && !json_is_null(value);
 }
 
-/* The finite number under key; NAN where it is none. */
+/* The finite number under key, or NAN. */
 static double number_of(const json_t *root, const char *key) {
     const json_t *value = json_object_get(root, key);
     double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
@@ -41,17 +42,17 @@ static void read_clock(const json_t *root, struct worker_answer *answer) {
     answer->end_s = number_of(root, "end_s");
     if (answer->end_s >= answer->start_s) return;
     answer->start_s = answer->end_s = (double)NAN;
-    bad(answer, "the worker's start_s and end_s are no times, one and then the other");
+    bad(answer, "the worker's start_s and end_s are not two times in order");
 }
 
 static void read_answer(const json_t *root, struct worker_answer *answer) {
     const json_t *error = json_object_get(root, "error");
     int has_result = tells(root, "value") || tells(root, "censored");
     const char *key = tells(root, "censored") ? "censored" : "value";
-    if (error && (!json_is_null(error) || !has_result)) { /* a value beside an error is none */
+    if (error && (!json_is_null(error) || !has_result)) { /* with an error, a value does not count */
         const char *text = json_is_string(error) ? json_string_value(error) : "";
         answer->says = WORKER_ERROR;
-        quote_line(*text ? text : "the worker tells no reason", answer->text, sizeof answer->text);
+        quote_line(*text ? text : "the worker gives no reason", answer->text, sizeof answer->text);
         answer->failure = failure_of(root, text);
         return;
     }
@@ -62,19 +63,20 @@ static void read_answer(const json_t *root, struct worker_answer *answer) {
     answer->value = number_of(root, key);
     answer->says = strcmp(key, "value") == 0 ? WORKER_VALUE : WORKER_CENSORED;
     if (isnan(answer->value))
-        bad(answer,
-            answer->says == WORKER_VALUE ? "the worker's value is no number" : "the worker's censored is no number");
+        bad(answer, answer->says == WORKER_VALUE ? "the worker's value is not a number"
+                                                 : "the worker's censored is not a number");
     else
         read_clock(root, answer);
 }
 
-/* Whether a line that is no JSON was meant to be the answer: {"id":7,"value":NaN}, as some libraries write it. */
+/* Whether a line that is not JSON was meant as the answer: some libraries write {"id":7,"value":NaN}. */
 static int is_meant_as_answer(const char *line, size_t length, int64_t id) {
     static const char key[] = "\"id\"";
     const char *end = line + length, *place = memmem(line, length, key, sizeof key - 1);
     size_t blank = strspn(line, " \t");
     while (end > line && (end[-1] == ' ' || end[-1] == '\t')) end--;
-    if (id <= 0 || blank >= length || line[blank] != '{' || end[-1] != '}' || place == NULL) return 0; /* or cut off */
+    if (id <= 0 || blank >= length || line[blank] != '{' || end[-1] != '}' || place == NULL)
+        return 0; /* it may be cut off */
     for (place += sizeof key - 1; place < end && (*place == ' ' || *place == ':'); place++) {
     }
     return place < end && strtod(place, NULL) == (double)id;
@@ -85,7 +87,7 @@ void worker_answer_read(const char *line, size_t length, int64_t id, struct work
     const json_t *id_of = json_object_get(root, "id");
     *ret_answer = (struct worker_answer){.says = WORKER_OTHER, .start_s = (double)NAN, .end_s = (double)NAN};
     if (root == NULL && is_meant_as_answer(line, length, id))
-        bad(ret_answer, "the worker's answer is no JSON: NaN and infinities, for one, are none");
+        bad(ret_answer, "the worker's answer is not JSON (NaN and Infinity are not JSON)");
     else if (id > 0 && json_is_number(id_of) && json_number_value(id_of) == (double)id)
         read_answer(root, ret_answer);
     else if (id == 0 && json_is_true(json_object_get(root, "ready")))
@@ -93,9 +95,9 @@ void worker_answer_read(const char *line, size_t length, int64_t id, struct work
     json_decref(root);
 }
 
-/* ---- Its clock ---------------------------------------------------------------------------------------------------- */
+/* ---- Its clock ---------------------------------------------------------------------------------------------- */
 
-/* How long after the last answer that told its time this began, by kerf's clock. */
+/* How long after the end of the last answer this one began, by kerf's clock. */
 static double since(const struct worker_clock *clock, struct time_span kerfs) {
     return fmax(0, kerfs.start_s - clock->kerf_end_s);
 }
@@ -105,6 +107,7 @@ struct time_span worker_clock_answer(struct worker_clock *clock, int64_t life, s
     double gap_s = told.start_s + clock->shift_s - clock->end_s;
     double least_s = !clock->is_told || life == clock->life ? 0 : since(clock, kerfs);
     if (!(gap_s >= least_s)) clock->shift_s = clock->end_s + since(clock, kerfs) - told.start_s;
+    assert(told.end_s >= told.start_s); /* worker_answer_read refuses others */
     clock->is_told = 1;
     clock->life = life;
     clock->end_s = told.end_s + clock->shift_s;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A program that stays, and measures one setting after the other: docs/workers.md. Lines that are no answer to the
- * question at hand mean nothing. */
+/* A program that stays, and measures one setting after the other: docs/workers.md. Lines that do not answer the open
+ * question are ignored. */
 #include <math.h>
 #include "trial/objective.h"
 
@@ -12,7 +12,7 @@ static void begin(struct slot *slot, double now_s) {
     struct kerf_text text = {0};
     struct kerf_json json;
     int64_t next = slot->runner->requests + 1, asked = trial->result.id;
-    trial->request = slot->runner->requests = next > asked ? next : asked; /* never one twice */
+    trial->request = slot->runner->requests = next > asked ? next : asked; /* never the same twice */
     kerf_json_begin(&json, &text);
     kerf_json_open(&json, NULL, '{');
     kerf_json_integer(&json, "id", trial->request);
@@ -28,7 +28,7 @@ static void begin(struct slot *slot, double now_s) {
     kerf_text_free(&text);
 }
 
-/* Of an objective that is not the worker's to tell, its answer says only that the trial is over. */
+/* Where kerf measures the objective itself, the worker's answer only says that the trial is over. */
 static void take_value(struct slot *slot, double value) {
     struct kerf_trial_result *result = &slot->trial.result;
     switch (slot->runner->command.objective) {
@@ -37,7 +37,7 @@ static void take_value(struct slot *slot, double value) {
         if (result->peak_bytes > 0)
             slot_value(slot, (double)result->peak_bytes);
         else
-            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not tell the worker's memory");
+            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not tell how much memory the worker used");
         break;
     default: slot_value(slot, value); break;
     }
@@ -45,11 +45,12 @@ static void take_value(struct slot *slot, double value) {
 
 static void take_censored(struct slot *slot, double value) {
     if (!(slot->trial.limit > 0) || !is_wall(slot))
-        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker answers censored where no limit_s was given");
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker answered censored, but was given no limit_s");
     else if (!(value > 0))
-        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker answers censored with %g s", value);
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker answered censored with %g s, which is not a time",
+                    value);
     else
-        slot_censored(slot, slot->trial.limit); /* which is all that a run that was stopped there tells */
+        slot_censored(slot, slot->trial.limit); /* a run that was stopped there tells no more */
 }
 
 static void line(struct slot *slot, enum program_stream stream, char *text, size_t length, double now_s) {

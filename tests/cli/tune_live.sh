@@ -14,7 +14,7 @@ live() {
     grep -E '^(setting|batch,ubatch) ' seen | tail -1 | sed 's/  */  /g'
     grep -E '^(batch=)?[0-9,]+.*%' seen | tail -1 | sed -E 's/[0-9.]+/N/g; s/ms|us/s/g; s/  +/  /g'
     grep ' runs*, ' seen | tail -1 | sed -E 's/[0-9.]+ ?(ms|us|s)/TIME/g; s/^[0-9]+/N/; s/ left.*/ left/'
-    sed '1d;$d' seen | tr -d '\200-\277' | awk -v columns="$columns" '{ if (length($0) > most) most = length($0) } END { print (most < columns ? "fits" : most) }'
+    sed '1d;$d' seen | tr -d '\200-\277' | LC_ALL=C awk -v columns="$columns" '{ if (length($0) > most) most = length($0) } END { print (most < columns ? "fits" : most) }'
 }
 for columns in 40 60 100; do
     echo "== $columns columns"

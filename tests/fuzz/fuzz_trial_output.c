@@ -46,7 +46,7 @@ static void check_llama_bench(const char *line, size_t length, const char *path)
 static void take(void *context, char *line, size_t length) {
     struct taker *taker = context;
     char quoted[120];
-    CHECK(length > 0 && length <= LINE_MOST && strlen(line) == length);
+    CHECK(length > 0 && length <= LINE_MAX_BYTES && strlen(line) == length);
     CHECK(!memchr(line, '\n', length) && !memchr(line, '\r', length));
     taker->lines++;
     quote_line(line, quoted, sizeof quoted);

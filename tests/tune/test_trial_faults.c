@@ -245,12 +245,12 @@ static void bad_workers(void **state) {
                  {"wrong-id", "no answer within 0.3 s", KERF_TUNE_FAILURE_HANG, 2},
                  {"memory", "CUDA out of memory", KERF_TUNE_FAILURE_MEMORY, 1},
                  {"error", "no such kernel", KERF_TUNE_FAILURE_CRASH, 1},
-                 {"text", "value is no number", KERF_TUNE_FAILURE_OUTPUT, 1},
+                 {"text", "value is not a number", KERF_TUNE_FAILURE_OUTPUT, 1},
                  {"neither", "neither value, censored nor error", KERF_TUNE_FAILURE_OUTPUT, 1},
-                 {"negative", "-1 is no time", KERF_TUNE_FAILURE_OUTPUT, 1},
-                 {"nan", "the worker's answer is no JSON: NaN", KERF_TUNE_FAILURE_OUTPUT, 1},
-                 {"censored", "censored where no limit_s was given", KERF_TUNE_FAILURE_OUTPUT, 1},
-                 {"negative-time", "start_s and end_s are no times", KERF_TUNE_FAILURE_OUTPUT, 1},
+                 {"negative", "-1 is not a time", KERF_TUNE_FAILURE_OUTPUT, 1},
+                 {"nan", "the worker's answer is not JSON (NaN", KERF_TUNE_FAILURE_OUTPUT, 1},
+                 {"censored", "answered censored, but was given no limit_s", KERF_TUNE_FAILURE_OUTPUT, 1},
+                 {"negative-time", "start_s and end_s are not two times", KERF_TUNE_FAILURE_OUTPUT, 1},
                  {"stopped", "no answer within 0.3 s", KERF_TUNE_FAILURE_HANG, 2}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct kerf_trial_command command = command_of("worker", "misbehaving_worker", cases[i].how, NULL);

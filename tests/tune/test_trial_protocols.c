@@ -14,10 +14,10 @@
 #include "trial_runs.h"
 #include "trial/trial_slot.h"
 
-enum { WORDS_MOST = 12 };
+enum { WORDS_MAX = 12 };
 
 static struct kerf_trial_command tells(const char *protocol, const char *const *words, int32_t count) {
-    static const char *all[WORDS_MOST];
+    static const char *all[WORDS_MAX];
     static char path[512];
     snprintf(path, sizeof path, "%s/tells", KERF_PROGRAMS);
     all[0] = path;
@@ -50,17 +50,17 @@ static void from_output(void **state) {
         {"exit",
          "x=(.*)",
          {"x=fast", "", ""},
-         "\"fast\", which the expression finds, is no number",
+         "the expression found \"fast\", which is not a number",
          KERF_TRIAL_REGEX,
          0},
         {"exit", "x=(.*)", {"y", "", ""}, "no line of its output matches", KERF_TRIAL_REGEX, 0},
         {"exit", "a.1", {"{\"a\":[1,2]}", "{\"a\":[3,", "4]}"}, NULL, KERF_TRIAL_JSON, 4},
-        {"exit", "a", {"a 1", "", ""}, "no JSON object or array", KERF_TRIAL_JSON, 0},
-        {"exit", "a", {"{\"b\":1}", "", ""}, "a leads nowhere in its JSON", KERF_TRIAL_JSON, 0},
+        {"exit", "a", {"a 1", "", ""}, "no line of its output begins a JSON object or array", KERF_TRIAL_JSON, 0},
+        {"exit", "a", {"{\"b\":1}", "", ""}, "a is not in its JSON", KERF_TRIAL_JSON, 0},
         {"lines", NULL, {"0.5", "note", "1.5"}, NULL, KERF_TRIAL_WALL, 1},
         {"lines", NULL, {"-0.5", "", "2"}, NULL, KERF_TRIAL_VALUE, 0.75},
-        {"lines", NULL, {"0.5", "-1", "2"}, "-1 is no time", KERF_TRIAL_WALL, 0},
-        {"lines", NULL, {"fast", "x", "0.5 s"}, "the last is \"0.5 s\"", KERF_TRIAL_WALL, 0},
+        {"lines", NULL, {"0.5", "-1", "2"}, "-1 is not a time", KERF_TRIAL_WALL, 0},
+        {"lines", NULL, {"fast", "x", "0.5 s"}, "the last line is \"0.5 s\"", KERF_TRIAL_WALL, 0},
         {"lines", "t=([0-9]+)", {"t=1", "t=3", "8"}, NULL, KERF_TRIAL_REGEX, 2},
         {"lines", "t", {"{\"t\":1}", "{\"u\":9}", "{\"t\":5}"}, NULL, KERF_TRIAL_JSON, 3},
         {"llama-bench", NULL, {"no", "result", "here"}, "run it with -o jsonl", KERF_TRIAL_WALL, 0},

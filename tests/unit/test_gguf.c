@@ -75,7 +75,7 @@ static void sums_what_the_tensors_are(void **state) {
     assert_int_equal(gguf->num_types, 4);
     assert_string_equal(gguf->types[0].name, "F16");
     assert_int_equal(gguf->types[3].tensors, 2);
-    assert_int_equal(gguf->head_count_kv, 8); /* as many as heads where the file says nothing */
+    assert_int_equal(gguf->head_count_kv, 8); /* as many as heads where the file does not say */
     assert_int_equal(gguf->layers[0].key_length, 32);
     assert_int_equal(gguf->vocab_size, 1000);
     assert_null(kerf_gguf_free(gguf));
@@ -148,7 +148,7 @@ static void windows_are_where_llama_cpp_has_them(void **state) {
     layers_are("llama", window, 512, "AAAA"); /* it says one, and llama.cpp uses none */
     layers_are("qwen2", window, 512, "AAAA");
     layers_are("phi3", window, 512, "AAAA");
-    layers_are("gemma2", NULL, 0, "wAwAwA"); /* 4,096 where the file says nothing */
+    layers_are("gemma2", NULL, 0, "wAwAwA"); /* 4,096 where the file does not say */
     layers_are("gemma3", window, 512, "wwwwwAwwwwwA");
     layers_are("gemma3", NULL, 0, "AAAAAA");
     layers_are("cohere2", window, 512, "wwwAwwwA");
@@ -267,9 +267,10 @@ static void versions(void **state) {
     struct kerf_gguf *gguf = read_model(&two);
     assert_int_equal(gguf->version, 2);
     kerf_gguf_free(gguf);
-    refused(&one, KERF_EUNSUPPORTED, "GGUF version 1, of August 2023; llama.cpp reads 2 and 3, at byte 4");
-    refused(&four, KERF_EUNSUPPORTED, "GGUF version 4; 2 and 3 are known, at byte 4");
-    refused(&big, KERF_EUNSUPPORTED, "a big-endian GGUF file; it is for another kind of machine, at byte 4");
+    refused(&one, KERF_EUNSUPPORTED,
+            "GGUF version 1, of August 2023; kerf and llama.cpp read versions 2 and 3, at byte 4");
+    refused(&four, KERF_EUNSUPPORTED, "GGUF version 4; kerf reads versions 2 and 3, at byte 4");
+    refused(&big, KERF_EUNSUPPORTED, "a big-endian GGUF file; only little-endian ones are read, at byte 4");
 }
 
 static void no_model_at_all(void **state) {
@@ -277,13 +278,13 @@ static void no_model_at_all(void **state) {
     struct kerf_gguf *gguf = NULL;
     struct kerf_error err = {0};
     struct gguf_bytes empty = {0};
-    refused(&empty, KERF_ESYNTAX, "no general.architecture: a GGUF file, but of no model");
+    refused(&empty, KERF_ESYNTAX, "general.architecture is missing: this GGUF file is not a model");
     assert_int_equal(kerf_gguf_read("/nowhere/model.gguf", &gguf, &err), KERF_EIO);
     assert_string_equal(err.message, "No such file or directory");
     assert_int_equal(kerf_gguf_read(folder, &gguf, &err), KERF_EIO);
     write_bytes(path, "PK\3\4 and so on", 14);
     assert_int_equal(kerf_gguf_read(path, &gguf, &err), KERF_ESYNTAX);
-    assert_string_equal(err.message, "not a GGUF file, which begins with the letters GGUF, at byte 0");
+    assert_string_equal(err.message, "not a GGUF file: it does not begin with the letters GGUF, at byte 0");
     write_bytes(path, "GG", 2);
     assert_int_equal(kerf_gguf_read(path, &gguf, NULL), KERF_ESYNTAX);
     unlink(path);
@@ -356,16 +357,16 @@ static void keys_that_cannot_be(void **state) {
     refused(&name, KERF_ESYNTAX, "a key that is not UTF-8, at byte 33");
     pair_sizes(&twice, "llama", 2);
     pair_number(&twice, "llama.block_count", 3);
-    refused(&twice, KERF_ESYNTAX, "llama.block_count stands there twice, at byte 320");
+    refused(&twice, KERF_ESYNTAX, "llama.block_count is there twice, at byte 320");
     pair_sizes(&few, "llama", 3);
     pair_list(&few, "llama.attention.head_count_kv", list, 2);
     refused(&few, KERF_ESYNTAX, "llama.attention.head_count_kv is a list too short for the layers, at byte 332");
     pair_sizes(&word, "llama", 3);
     pair_text(&word, "llama.expert_count", "many");
-    refused(&word, KERF_ESYNTAX, "llama.expert_count is no whole number, at byte 321");
+    refused(&word, KERF_ESYNTAX, "llama.expert_count is not a whole number, at byte 321");
     pair_sizes(&alignment, "llama", 3);
     pair_number(&alignment, "general.alignment", 48);
-    refused(&alignment, KERF_ESYNTAX, "general.alignment is 48, no power of two");
+    refused(&alignment, KERF_ESYNTAX, "general.alignment is 48, not a power of two");
     pair_sizes(&layers, "llama", 5000);
     refused(&layers, KERF_ESYNTAX, "llama.block_count is 5000, at byte 98");
 }
@@ -380,13 +381,13 @@ static void tensor_refused(const char *message, uint64_t row, uint64_t rows, uin
 
 static void tensors_that_cannot_be(void **state) {
     (void)state;
-    tensor_refused("a has more weights than can be, at byte 304", UINT64_C(1) << 60, UINT64_C(1) << 60, 0, 0);
-    tensor_refused("a: rows of 33 are no blocks of Q8_0, at byte 291", 33, 1, 8, 0);
-    tensor_refused("a begins at 1125899906842624, behind the end of the file (was it copied to its end?), at byte 324",
+    tensor_refused("a has too many weights, at byte 304", UINT64_C(1) << 60, UINT64_C(1) << 60, 0, 0);
+    tensor_refused("a: rows of 33 values are not whole blocks of Q8_0, at byte 291", 33, 1, 8, 0);
+    tensor_refused("a begins at 1125899906842624, beyond the end of the file (was it copied to its end?), at byte 324",
                    32, 1, 0, UINT64_C(1) << 50);
     tensor_refused("a begins at 8, which is not aligned, at byte 324", 8, 1, 0, 8);
     tensor_refused("a reaches into b, at byte 291", 64, 1, 0, 0);
-    tensor_refused("a ends behind the end of the file (was it copied to its end?), at byte 291", 64, 10, 0, 256);
+    tensor_refused("a ends beyond the end of the file (was it copied to its end?), at byte 291", 64, 10, 0, 256);
 }
 
 int main(void) {

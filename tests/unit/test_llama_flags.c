@@ -62,8 +62,8 @@ static void what_a_program_cannot_be_told(void **state) {
     struct kerf_llama_setting setting;
     kerf_llama_setting_defaults(&setting);
     refused("llama-serve", &setting, KERF_EUNKNOWN,
-            "'llama-serve' is no program of llama.cpp that takes settings; did you mean llama-server?");
-    refused("cat", &setting, KERF_EUNKNOWN, "'cat' is no program of llama.cpp that takes settings");
+            "there is no program 'llama-serve' of llama.cpp that takes settings; did you mean llama-server?");
+    refused("cat", &setting, KERF_EUNKNOWN, "there is no program 'cat' of llama.cpp that takes settings");
     setting.context = 512;
     refused("llama-bench", &setting, KERF_EUNSUPPORTED, "llama-bench has no option for the context");
     setting.context = 0;
@@ -122,7 +122,7 @@ static void best_bub_knows_memory_as_it_did(void **state) {
     struct kerf_gguf nothing = {.architecture = "clip"};
     struct kerf_error err = {0};
     assert_int_equal(kerf_bub_limits_estimate(&nothing, 512, 1e9, 0, &limits, &err), KERF_EINVALID);
-    assert_string_equal(err.message, "the model (clip) says no embedding_length or block_count");
+    assert_string_equal(err.message, "the model (clip) does not say its embedding_length or block_count");
     assert_int_equal(kerf_bub_limits_estimate(&llama7b, 0, 1e9, 0, &limits, &err), KERF_EINVALID);
 }
 

@@ -210,18 +210,18 @@ static void what_cannot_be_estimated(void **state) {
     struct kerf_llama_setting setting;
     kerf_llama_setting_defaults(&setting);
     setting.batch = -1;
-    refused(&gguf, &setting, "batch is -1; it is to be between 1 and 1073741824");
+    refused(&gguf, &setting, "batch is -1; it must be between 1 and 1073741824");
     setting.batch = 0;
     setting.kv_type_v = "f17";
-    refused(&gguf, &setting, "a KV cache of 'f17' is not known");
+    refused(&gguf, &setting, "'f17' is not a type of KV cache");
     setting.kv_type_v = NULL;
     setting.gpu_layers = -3;
-    refused(&gguf, &setting, "gpu_layers is -1 or more");
+    refused(&gguf, &setting, "gpu_layers must be -1 or more");
     setting.gpu_layers = 0;
     layers[3].head_count = 0;
-    refused(&gguf, &setting, "the model (llama) says no attention.head_count");
+    refused(&gguf, &setting, "the model (llama) does not say its attention.head_count");
     gguf.vocab_size = 0;
-    refused(&gguf, &setting, "the model (llama) says no vocabulary");
+    refused(&gguf, &setting, "the model (llama) does not say its vocabulary");
 }
 
 static void the_machine_has_memory(void **state) {

@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 #include "kerf/spec.h"
-#include "spec/files.h"
+#include "spec/description.h"
 #include "spec/model.h"
-#include "spec/names.h"
 
 static const char *line_of(const struct kerf_error *err) {
     static char line[1024];
@@ -294,8 +293,8 @@ static const char *runs_of(const struct kerf_model *model) {
     static char text[512];
     text[0] = 0;
     for (int32_t i = 0; i < model->num_runs; i++)
-        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%dx%d", i ? " " : "", (int)model->runs[i].count,
-                 (int)model->runs[i].kind);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%dx%d", i ? " " : "", model->runs[i].count,
+                 model->runs[i].kind);
     return text;
 }
 
@@ -428,9 +427,9 @@ static void says_what_it_assumes(void **state) {
     struct kerf_json json;
     assert_int_equal(model.assumed, KERF_ASSUMED_FAMILY | KERF_ASSUMED_VOCABULARY);
     kerf_model_notes(&model, &text);
-    assert_string_equal(text.data,
-                        "m: assumed: the layers of GPT-2, for there is no model_type; no vocabulary (vocab_size is "
-                        "missing), neither embedding nor head is priced\n");
+    assert_string_equal(
+        text.data, "m: assumed: the layers of GPT-2 (there is no model_type); neither embedding nor head (there is no "
+                   "vocab_size)\n");
     kerf_text_clear(&text);
     kerf_json_begin(&json, &text);
     kerf_json_open(&json, NULL, '{');

@@ -66,8 +66,8 @@ static void placeholders(void **state) {
     checked(WORDS("b", "{setting}"), 0, NULL);
     checked(WORDS("b"), 1, NULL);
     checked(WORDS("b", "{batch}", "{kv}"), 0, "does not use the parameter map; write {map}");
-    checked(WORDS("b", "{bach}"), 1, "{bach} in the command is no parameter; did you mean {batch}?");
-    checked(WORDS("b", "{}"), 1, "a literal brace is written {{");
+    checked(WORDS("b", "{bach}"), 1, "{bach} in the command is not a parameter; did you mean {batch}?");
+    checked(WORDS("b", "{}"), 1, "write {{ for a brace");
     checked(WORDS("awk", "{{print {batch}}"), 1, NULL);
 }
 
@@ -86,18 +86,19 @@ static void refused(struct kerf_trial_command command, int32_t code, const char 
 static void refusals(void **state) {
     (void)state;
     typedef struct kerf_trial_command command;
-    refused((command){.num_words = -1}, KERF_EINVALID, "no command");
+    refused((command){.num_words = -1}, KERF_EINVALID, "the command is missing");
     refused((command){.protocol = "wroker"}, KERF_EUNKNOWN, "did you mean \"worker\"?");
     refused((command){.slots = -1}, KERF_EINVALID, "between 1 and 1024, not -1");
     refused((command){.grace_s = -1}, KERF_EINVALID, "the grace must be");
     refused((command){.trial_timeout_s = (double)NAN}, KERF_EINVALID, "the trial time-out must be");
     refused((command){.memory_cap_bytes = -1}, KERF_EINVALID, "memory cap");
-    refused((command){.objective = 17}, KERF_EINVALID, "17 is no objective");
-    refused((command){.objective = KERF_TRIAL_VALUE}, KERF_EINVALID, "exit has no value to measure; it has wall time");
+    refused((command){.objective = 17}, KERF_EINVALID, "there is no objective 17");
+    refused((command){.objective = KERF_TRIAL_VALUE}, KERF_EINVALID,
+            "exit cannot measure value; it can measure wall time");
     refused((command){.objective = KERF_TRIAL_REGEX}, KERF_EINVALID, "needs an expression");
     refused((command){.objective = KERF_TRIAL_REGEX, .pattern = "(a"}, KERF_EINVALID, "cannot be read: ");
     refused((command){.objective = KERF_TRIAL_REGEX, .pattern = "a"}, KERF_EINVALID, "has no group");
-    refused((command){.objective = KERF_TRIAL_JSON, .pattern = "a..b"}, KERF_EINVALID, "is no path");
+    refused((command){.objective = KERF_TRIAL_JSON, .pattern = "a..b"}, KERF_EINVALID, "is not a path");
     refused((command){.words = (const char *const[]){"no-such-program", "{setting}"}, .num_words = 2}, KERF_EIO,
             "no-such-program cannot be run: there is no such program");
     refused((command){.words = (const char *const[]){"/etc/passwd", "{setting}"}, .num_words = 2}, KERF_EIO,
@@ -144,7 +145,7 @@ static void lines(void **state) {
     memset(megabytes, 'x', 3 << 20);
     output_lines_feed(&output, megabytes, 3 << 20, take, &taken);
     output_lines_feed(&output, "\nnext\n", 6, take, &taken);
-    assert_int_equal(taken.longest, LINE_MOST);
+    assert_int_equal(taken.longest, LINE_MAX_BYTES);
     assert_string_equal(taken.all.data, "<next>");
     free(megabytes);
     kerf_text_free(&taken.all);
@@ -197,12 +198,12 @@ static void json_paths(void **state) {
     assert_true(at_path(text, "a.1", NULL) == 3);
     assert_true(at_path(text, "a.0.7", NULL) == 7);
     assert_true(at_path(text, "d.-1", NULL) == 6);
-    at_path(text, "a.2", "a.2 leads nowhere in its JSON: there is no 2");
-    at_path(text, "a.-3", "leads nowhere");
-    at_path(text, "a.1x", "leads nowhere");
-    at_path(text, "s", "is no number");
-    at_path(text, "s.t", "leads nowhere");
-    at_path(text, "d", "is no number");
+    at_path(text, "a.2", "a.2 is not in its JSON: there is no 2");
+    at_path(text, "a.-3", "is not in its JSON");
+    at_path(text, "a.1x", "is not in its JSON");
+    at_path(text, "s", "is not a number");
+    at_path(text, "s.t", "is not in its JSON");
+    at_path(text, "d", "is not a number");
     assert_null(json_last_value("no {\"a\":1}\n{", 12));
     assert_null(json_last_value("", 0));
     assert_false(json_path_is_valid(""));

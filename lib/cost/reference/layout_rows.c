@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cost/reference/layout_rows.h"
-
+/*
+ * Many layouts: the times of a layer for one way of tensor parallelism, each distinct shape priced once.
+ *
+ * A shape is (micro-batch, SUMMA blocks) and how many of tp1 and of tp2 are neighbours in a scale-up domain. All
+ * placements of one (micro-batch, blocks) are priced together as a row, [n1][n2] by the number of tp1 and tp2
+ * neighbours, because they differ in communication alone: its volume over each axis is worked out once. What is left for
+ * one layout is a dozen multiplications; and where no layout of a row can be faster than the cutoff, one comparison.
+ */
 #include "cost/reference/layer.h"
+#include "cost/reference/reference.h"
 #include "cost/reference/step.h"
 #include "cost/strategies.h"
 #include "cost/tensor_space.h"
@@ -251,7 +258,8 @@ int rows_price(struct cost_pricer *pricer, struct cost_sink *sink) {
     for (int32_t nb = 0; nb < pricer->num_blocks; nb++, variant += pricer->num_spots) {
         const struct row *row = row_of(pricer, nb, variant->summa_blocks);
         if (row == NULL) return 0;
-        if (least_step_s(row, step) > sink->cutoff_s) continue;
+        double least_s = least_step_s(row, step);
+        if (least_s > sink->cutoff_s) continue;
         for (int32_t i = 0; i < pricer->num_spots; i++) {
             const struct spot *spot = &pricer->spots[i];
             step.forward_s = row->forward_s[spot->column];
@@ -259,6 +267,7 @@ int rows_price(struct cost_pricer *pricer, struct cost_sink *sink) {
             step.stage_s = link_s(&spot->stage, row->stage_bytes);
             step.data_parallel_s = data_parallel_s(spot->data_parallel_s, step.forward_s, step.backward_s, step.layers);
             double time_s = step_s(&step);
+            assert(time_s >= least_s);
             if (time_s > sink->cutoff_s) continue;
             struct kerf_layout layout = variant[i];
             layout.micro_batch = prefix->micro_batch;

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the printers of a study share: what is known by now, the order of settings, and how numbers are written. */
+#ifndef KERF_CLI_TUNE_REPORT_H
+#define KERF_CLI_TUNE_REPORT_H
+
+#include "kerf/study.h"
+
+/* A study's state and what it knows by now. */
+struct tune_report {
+    struct kerf_study_state *state;
+    struct kerf_tune_answer answer;
+    int32_t most_to_go_on; /* 0: the study goes on as it is; N: with --max-observations N; -1: it has nothing to do */
+    const struct llama_preset *llama; /* NULL: of another program */
+};
+
+int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err);
+
+/* Settings in the order of reports: measured ones by their mean, then those whose runs were all stopped, then the
+ * others. [num_settings], to be freed; NULL when memory ran out. */
+int32_t *tune_order(const struct tune_report *report);
+
+/* 0: there is no interval, because the policy tells none or too little is known of the setting. */
+int tune_is_interval(const double interval[2]);
+
+/* Whether the answer is more probably right than not: with a stated probability below one half there is no answer yet.
+ * The answer of a policy that states no probability counts. */
+int tune_is_answered(const struct tune_report *report);
+
+/* Whether the gain over the default is a ratio: both means are known, and above 0. */
+int tune_has_gain(const struct tune_report *report);
+
+/* A value of the objective with its unit: "470 ms", "1.2 GB", "35.6". */
+void words_objective(struct kerf_text *out, const struct kerf_study_request *request, double value);
+
+/* "461 ms to 480 ms", with `between` for " to "; nothing where it is not an interval. */
+void words_interval(struct kerf_text *out, const struct kerf_study_request *request, const double interval[2],
+                    const char *between);
+
+/* A share as it was given: "3 %", "2.5 %", "99.9999 %". */
+void words_share(struct kerf_text *out, double share);
+
+/* "96 %", with a decimal near 0 and 1; ">99.9 %" where random draws cannot tell more. */
+void words_chance(struct kerf_text *out, double probability);
+
+#endif
