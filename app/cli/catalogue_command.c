@@ -2,6 +2,7 @@
 /* kerf models, kerf systems: the models and systems that have names, what kerf understands of a model, and the text of a
  * file to start one of one's own from. */
 #include <string.h>
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/model_table.h"
 #include "cli/output.h"
@@ -164,7 +165,7 @@ static int32_t one(struct kerf_text *out, const char *kind, const char *name, co
         kerf_text_write(out, entry->json, entry->length);
         return KERF_OK;
     }
-    const char *nearest = kerf_text_nearest(name, names, count);
+    const char *nearest = nearest_name(name, names, count);
     int what = (int)strlen(kind) - 1; /* "model" of "models" */
     return kerf_error_set(err, KERF_EUNKNOWN, "no %.*s is called '%.64s'; %s%s%s`kerf %s` lists the names", what, kind,
                           name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", kind);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "kerf/text.h"
 
 const char *const llama_choice_names[LLAMA_CHOICES] = {"threads", "gpu_layers", "flash_attention", "kv_type", "mmap"};
@@ -42,7 +43,7 @@ static int32_t check_also(const char *also, struct kerf_error *err) {
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)strcspn(c, ","), c);
         if (is_choice(word)) continue;
-        const char *nearest = kerf_text_nearest(word, llama_choice_names, LLAMA_CHOICES);
+        const char *nearest = nearest_name(word, llama_choice_names, LLAMA_CHOICES);
         if (nearest)
             return kerf_error_set(err, KERF_EUNKNOWN, "--tune: there is no parameter '%.64s'; did you mean %s?", word,
                                   nearest);
@@ -107,7 +108,7 @@ int32_t llama_values_check_names(const struct kerf_study_strings *params, struct
         size_t length = strcspn(params->items[i], "=");
         if (find(params->items[i], length)) continue;
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), params->items[i]);
-        const char *nearest = kerf_text_nearest(name, names, PARAMETERS);
+        const char *nearest = nearest_name(name, names, PARAMETERS);
         if (nearest)
             return kerf_error_set(err, KERF_EUNKNOWN, "--param: llama.cpp has no parameter '%s'; did you mean %s?",
                                   name, nearest);

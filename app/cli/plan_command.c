@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/model_table.h"
@@ -190,7 +191,7 @@ static int32_t add_problems(struct question *question, struct kerf_error *err) {
         return kerf_error_set(err, KERF_EINVALID, "a sweep of more than %d searches; ask for fewer at once",
                               PROBLEMS_MAX);
     struct kerf_problem *problems = realloc(question->problems, (question->num_problems + more) * sizeof *problems);
-    if (problems == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the sweep");
+    if (problems == NULL) return error_no_memory(err, "the sweep");
     question->problems = problems;
     for (int32_t d = 0; d < num_domains; d++)
         for (int32_t s = 0; s < question->num_strategies; s++)
@@ -288,7 +289,8 @@ static int answer(const struct plan_options *values) {
         code = kerf_plan_search(question.problems, question.num_problems, &search, &plan, &err);
         terminal_progress_end(&progress);
     }
-    for (size_t i = 0; code == KERF_OK && i < question.num_problems; i++) /* once a model: its problems stand together */
+    for (size_t i = 0; code == KERF_OK && i < question.num_problems;
+         i++) /* once a model: its problems stand together */
         if (i == 0 || strcmp(question.problems[i].model.name, question.problems[i - 1].model.name) != 0)
             model_notes(&question.problems[i].model, cost_model);
     if (code == KERF_OK) code = render_all(&render, &err);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/error.h"
 #include "kerf/json.h"
 
 /* Text of the server as one line: no control characters, one blank in the place of many. */
@@ -92,9 +93,7 @@ static int32_t unexpected(struct http_client *client, struct kerf_error *err) {
                           http_server(client));
 }
 
-static int32_t no_memory(struct kerf_error *err) {
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request");
-}
+static int32_t no_memory(struct kerf_error *err) { return error_no_memory(err, "a request"); }
 
 int32_t service_next(struct http_client *client, const char *job_id, struct http_answer *answer,
                      struct service_trial *ret_trial, struct kerf_error *err) {

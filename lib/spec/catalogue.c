@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/input.h"
+#include "base/nearest.h"
 
 enum { ENTRY_BYTES_MAX = 16 << 20, ENTRIES_MAX = 4096 };
 
@@ -135,7 +136,7 @@ int32_t catalogue_unknown(const char *kind, const char *name, struct kerf_error 
     const char *names[ENTRIES_MAX], *nearest = NULL;
     if (kerf_catalogue_list(kind, &all, NULL) == KERF_OK) {
         for (size_t i = 0; i < all->count; i++) names[i] = all->entries[i].name;
-        nearest = kerf_text_nearest(name, names, all->count);
+        nearest = nearest_name(name, names, all->count);
     }
     int what = (int)strlen(kind) - 1; /* "model" of "models" */
     kerf_error_set(err, KERF_EUNKNOWN, "no %.*s or file '%.200s'; %s%s%s`kerf %s` lists the names", what, kind, name,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models: reading a config.json as its family, and the rules that every model obeys. */
+#include "base/quantity.h"
 #include "kerf/spec.h"
 
 #include <math.h>
@@ -174,7 +175,7 @@ void model_overridden_text(struct kerf_text *out, const struct kerf_model *model
     for (size_t i = 0; i < FIELDS; i++) {
         if (!(model->overridden & 1u << i)) continue;
         kerf_text_printf(out, "%s%s ", gap, fields[i].name);
-        kerf_text_count(out, *value_of(&copy, &fields[i]));
+        quantity_count(out, *value_of(&copy, &fields[i]));
         gap = ", ";
     }
 }
