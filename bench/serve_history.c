@@ -105,7 +105,7 @@ void history_write(const char *where, const struct history *history) {
     struct kerf_error err;
     struct store *store;
     struct kerf_trial *trials = make_trials(history->trials);
-    if (store_open(where, STORE_SERVE, &store, &err) != KERF_OK) fail(&err);
+    if (store_open(where, STORE_SERVE | STORE_MAY_CREATE, &store, &err) != KERF_OK) fail(&err);
     for (int i = 0; trials && i < history->jobs; i += AT_ONCE) write_some(store, history, trials, i);
     store_close(store);
     free(trials);

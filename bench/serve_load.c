@@ -55,7 +55,7 @@ static void ask(struct run *run, struct connection *connection) {
                  connection->job, connection->batch_size, connection->trial, 10 + uniform(run),
                  1000 + 100 * uniform(run), connection->step == LOAD_FINAL ? 0.9 : 0.1, connection->epoch + 1);
     }
-    int length = snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", method,
+    int length = snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s", method,
                           path, strlen(body), body);
     connection->have = 0;
     connection->asked_s = bench_ticks_s();
@@ -190,7 +190,7 @@ struct load_result load_run(const struct load *load) {
 }
 
 int load_be_idle(const struct service *service, int connections) {
-    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char request[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     struct rlimit limit;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0) bench_die("getrlimit");
     limit.rlim_cur = limit.rlim_max;

@@ -95,8 +95,13 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(store),
      .value = "FILE",
-     .uses = "backup",
-     .help = "What to copy (default: kerf.db), as `kerf serve --store` names it."},
+     .uses = "backup,import",
+     .help = "The store that is copied, or that jobs go into (default: kerf.db), as `kerf serve --store` names it."},
+    {.name = "create",
+     .type = OPTION_FLAG,
+     AT(create),
+     .uses = "import",
+     .help = "Make the store if it is not there yet."},
     {.name = "force", .type = OPTION_FLAG, AT(force), .uses = "backup", .help = "Replace FILE if it is there."},
     {.name = "limit",
      .type = OPTION_INTEGER,
@@ -170,17 +175,25 @@ static const char *const examples[] = {
     "kerf jobs run mnist-nightly --metric-regex 'accuracy: ([0-9.]+)' -- ./train.sh --batch-size {batch_size}",
     "Everything that the server knows, a JSON value a line",
     "kerf jobs export --all > jobs.jsonl",
+    "From a SQLite store to PostgreSQL, which has no server yet",
+    "kerf jobs import jobs.jsonl --store postgresql://kerf@db/kerf --create",
     "A copy of the store, while the server runs",
     "kerf jobs backup kerf.backup.db --store /var/lib/kerf/kerf.db",
     NULL,
 };
 
 static const struct command_use uses[] = {
-    {"list", "list"},          {"show", "show JOB"},
-    {"add", "add FILE"},       {"next", "next JOB"},
-    {"report", "report JOB"},  {"run", "run JOB -- SCRIPT..."},
-    {"delete", "delete JOB"},  {"export", "export JOB...|--all"},
-    {"backup", "backup FILE"}, {NULL, NULL},
+    {"list", "list"},
+    {"show", "show JOB"},
+    {"add", "add FILE"},
+    {"next", "next JOB"},
+    {"report", "report JOB"},
+    {"run", "run JOB -- SCRIPT..."},
+    {"delete", "delete JOB"},
+    {"export", "export JOB...|--all"},
+    {"backup", "backup FILE"},
+    {"import", "import FILE"},
+    {NULL, NULL},
 };
 
 static const struct command_exit exits[] = {
@@ -208,9 +221,12 @@ static const struct command table = {
         "trial is given up. The status is the script's, and 0 where it was told to stop; 3 where there was no metric "
         "or the last report did not get through.\n\n"
         "`show` tells what is known of a job: its stage, its arms, and its latest trials with the reason of each. "
-        "`export` prints a JSON value a line: each job, followed by its trials. `delete` deletes a job with all that "
-        "was learned. `backup` asks no server: it copies the store into FILE, which is a store itself, with all that "
-        "was answered before it began, whether a server runs or not.\n\n"
+        "`delete` deletes a job with all that was learned. `export` prints a JSON value a line: each job, followed by "
+        "its trials and by the costs of trials that were removed. `import` reads that into a store, of SQLite or "
+        "PostgreSQL, in which each job goes on with the decision that it would have made where it was; jobs that the "
+        "store has already stay as they are. Export while no run reports, and import while no server uses the SQLite "
+        "file. `backup` copies the store into FILE, which is a store itself, with all that was answered before it "
+        "began, whether a server runs or not. `import` and `backup` ask no server.\n\n"
         "Status 2 is bad usage or a refusal of the server, 3 that it could not be reached or cannot answer for now.",
     .options = options,
     .examples = examples,
@@ -230,6 +246,7 @@ static const struct action actions[] = {
     {"list", jobs_list, 1, 0},     {"show", jobs_show, 2, 0},     {"add", jobs_add, 2, 0},
     {"next", jobs_next, 2, 0},     {"report", jobs_report, 2, 0}, {"run", jobs_run, 0, 0},
     {"delete", jobs_delete, 2, 0}, {"export", jobs_export, 0, 0}, {"backup", jobs_backup, 2, 1},
+    {"import", jobs_import, 2, 1},
 };
 enum { NUM_ACTIONS = sizeof actions / sizeof *actions };
 

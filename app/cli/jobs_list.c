@@ -246,16 +246,23 @@ static int32_t put_line(struct export *export, struct kerf_error *err) {
     return code;
 }
 
-static int32_t export_trial(void *context, const json_t *trial, struct kerf_error *err) {
-    struct export *export = context;
+static int32_t export_row(struct export *export, const char *key, const json_t *row, struct kerf_error *err) {
     json_t *job_id = json_string_nocheck(export->job_id);
     kerf_text_add(&export->line, "{\"job_id\":");
     jobs_put_json(&export->line, job_id);
-    kerf_text_add(&export->line, ",\"trial\":");
-    jobs_put_json(&export->line, trial);
+    kerf_text_printf(&export->line, ",\"%s\":", key);
+    jobs_put_json(&export->line, row);
     kerf_text_add(&export->line, "}");
     json_decref(job_id);
     return put_line(export, err);
+}
+
+static int32_t export_trial(void *context, const json_t *trial, struct kerf_error *err) {
+    return export_row(context, "trial", trial, err);
+}
+
+static int32_t export_cost(void *context, const json_t *cost, struct kerf_error *err) {
+    return export_row(context, "cost", cost, err);
 }
 
 static int32_t export_job(struct export *export, const char *job_id, struct kerf_error *err) {
@@ -270,16 +277,22 @@ static int32_t export_job(struct export *export, const char *job_id, struct kerf
         jobs_put_json(&export->line, job);
         kerf_text_add(&export->line, "}");
         code = put_line(export, err);
-        kerf_text_add(&target, "/trials");
         export->job_id = job_id;
+        kerf_text_clear(&target);
+        jobs_target(&target, job_id, "/trials");
+        code = jobs_each(export->request, target.data, "trials", export_trial, export, err);
     }
-    if (code == KERF_OK) code = jobs_each(export->request, target.data, "trials", export_trial, export, err);
+    if (code == KERF_OK) {
+        kerf_text_clear(&target);
+        jobs_target(&target, job_id, "/costs");
+        code = jobs_each(export->request, target.data, "costs", export_cost, export, err);
+    }
     json_decref(job);
     kerf_text_free(&target);
     return code;
 }
 
-static int32_t export_row(void *context, const json_t *row, struct kerf_error *err) {
+static int32_t export_listed(void *context, const json_t *row, struct kerf_error *err) {
     int32_t code = export_job(context, jobs_text(row, "job_id"), err);
     return code == KERF_EUNKNOWN ? KERF_OK : code; /* deleted meanwhile */
 }
@@ -294,7 +307,7 @@ int jobs_export(struct jobs_request *request) {
     } else if (options->all && options->words.count > 1) {
         code = kerf_error_set(&err, KERF_EINVALID, "export one job, or --all of them");
     } else if (options->all) {
-        code = jobs_each(request, "/api/v1/jobs", "jobs", export_row, &export, &err);
+        code = jobs_each(request, "/api/v1/jobs", "jobs", export_listed, &export, &err);
     } else if (options->words.count < 2) {
         code = kerf_error_set(&err, KERF_EINVALID, "the job is missing: `kerf jobs export JOB`, or --all");
     } else {

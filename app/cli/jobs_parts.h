@@ -13,7 +13,7 @@ struct jobs_options {
     const char *server, *ca, *token, *format, *metric_regex, *epoch_regex, *meter, *gpus, *store;
     int64_t batch_size, trial, epoch, limit;
     double timeout_s, time_s, energy_j, metric, power_w, grace_s;
-    int32_t all, force;
+    int32_t all, force, create;
 };
 
 struct jobs_request {
@@ -56,6 +56,7 @@ int jobs_next(struct jobs_request *request);
 int jobs_report(struct jobs_request *request);
 int jobs_delete(struct jobs_request *request);
 int jobs_backup(struct jobs_request *request); /* request->client is NULL */
+int jobs_import(struct jobs_request *request); /* so is it here */
 int jobs_run(struct jobs_request *request);
 
 #endif

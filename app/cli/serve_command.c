@@ -1,17 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf serve: the batch-size service for recurring jobs, until SIGTERM or SIGINT. */
+#include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
-#include <pthread.h>
 #include "cli/command.h"
 #include "server/server.h"
+#ifdef KERF_ZEUS
+#include "zeus/zeus_api.h"
+#endif
 
 struct serve_options {
     const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log;
+    struct string_list hosts;
     int64_t threads, connections, an_address, rate, cache;
-    double idle, request, keep_trials_s;
+    double idle_s, request_s, write_s, keep_trials_s;
     int32_t log_requests, tokens;
 };
 
@@ -21,36 +28,42 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(listen),
      .value = "HOST:PORT",
-     .help = "Where to listen (default: 127.0.0.1:8000); port 0 takes any that is free."},
+     .help = "The address to listen on (default: 127.0.0.1:8000); port 0 takes any free port."},
     {.name = "store",
      .type = OPTION_STRING,
      AT(store),
      .value = "STORE",
-     .help = "What the server knows (default: kerf.db): a SQLite file, made where there is none, or "
+     .help = "What the server knows (default: kerf.db): a SQLite file, which is created if it does not exist, or "
              "postgresql://USER@HOST/DATABASE, which several servers may share."},
+    {.name = "allow-host",
+     .type = OPTION_STRINGS,
+     AT(hosts),
+     .value = "HOST",
+     .help = "Answer requests for this host name too, such as the name that a proxy serves; may be repeated. On "
+             "loopback only 127.0.0.1, [::1] and localhost are answered otherwise, so that no page on the web can "
+             "reach the server under a name of its own."},
     {.name = "tls-cert",
      .type = OPTION_STRING,
      AT(tls_cert),
      .value = "FILE",
-     .help = "Speak HTTPS, with this certificate in PEM, followed by those that sign it. It is read at the start: "
-             "restart the server when it was renewed."},
+     .help = "Speak HTTPS with this certificate in PEM, followed by those that sign it. SIGHUP makes the server read "
+             "it again."},
     {.name = "tls-key",
      .type = OPTION_STRING,
      AT(tls_key),
      .value = "FILE",
-     .help = "The certificate's private key in PEM, without a password (default: it stands in --tls-cert's file)."},
+     .help = "The certificate's private key in PEM, without a password (default: it is in --tls-cert's file)."},
     {.name = "import-zeus",
      .type = OPTION_STRING,
      AT(import_zeus),
      .value = "DATABASE",
      .help = "Take over the jobs of Zeus's server first: a SQLite file, postgresql://... or mysql://..., which is only "
-             "read. Jobs that are there already are left as they are."},
+             "read. Jobs that exist already stay as they are."},
     {.name = "tokens",
      .type = OPTION_FLAG,
      AT(tokens),
-     .help =
-         "Ask for tokens on loopback too, as behind a proxy; elsewhere they are always asked for. `kerf token` makes "
-         "them."},
+     .help = "Ask for tokens on loopback too, as behind a proxy; elsewhere they are always asked for. `kerf token` "
+             "makes them."},
     {.name = "compat",
      .type = OPTION_CHOICE,
      AT(compat),
@@ -61,18 +74,17 @@ static const struct option options[] = {
      .type = OPTION_DURATION,
      AT(keep_trials_s),
      .value = "TIME",
-     .minimum = 3600, /* a run repeats its last report for some minutes, and is to be told that it is known */
+     .minimum = 3600, /* a run repeats its last report for some minutes, and must be told that it is known */
      .maximum = 1e9,
-     .help =
-         "Remove trials that ended longer ago than this, such as 90d, an hour at least (default: none). No decision "
-         "changes by it: what one may still need stays."},
+     .help = "Remove trials that ended longer ago than this, such as 90d; at least 1h (default: none are removed). "
+             "What a decision may still need stays, so that no decision changes."},
     {.name = "log",
      .type = OPTION_CHOICE,
      AT(log),
      .value = "FORM",
      .choices = "text,json",
      .help = "How events are written to standard error (default: text)."},
-    {.name = "log-requests", .type = OPTION_FLAG, AT(log_requests), .help = "Write a line for each request."},
+    {.name = "log-requests", .type = OPTION_FLAG, AT(log_requests), .help = "Log every request."},
     {.name = "threads",
      .letter = 't',
      .type = OPTION_INTEGER,
@@ -80,58 +92,66 @@ static const struct option options[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 64,
-     .help = "Threads that answer (default: one a processor, 8 at most)."},
+     .help = "Threads that answer (default: one per processor, at most 8)."},
     {.name = "connections",
      .type = OPTION_INTEGER,
      AT(connections),
      .value = "N",
      .minimum = 1,
      .maximum = 1000000,
-     .help = "Connections at a time (default: 16384)."},
+     .help = "Connections at a time (default: 16384); more wait."},
     {.name = "connections-per-address",
      .type = OPTION_INTEGER,
      AT(an_address),
      .value = "N",
      .minimum = 0,
      .maximum = 1000000,
-     .help =
-         "Of one address at a time; 0: any number (default: any on loopback, elsewhere a quarter of --connections)."},
+     .help = "Connections of one address at a time, where an IPv6 network of 64 bits counts as one address; 0: any "
+             "number (default: any number on loopback, elsewhere a quarter of --connections)."},
     {.name = "rate",
      .type = OPTION_INTEGER,
      AT(rate),
      .value = "N",
      .minimum = 0,
      .maximum = 1000000,
-     .help = "Requests a second that one address may send, and twice as many at once; more are answered 429. A wrong "
-             "token counts as ten. 0: any number (default: any on loopback, elsewhere 1000)."},
+     .help = "Requests per second that one address may send, and twice as many at once; more are answered 429. A wrong "
+             "token counts as ten. 0: any number (default: any number on loopback, elsewhere 1000)."},
     {.name = "cache",
      .type = OPTION_INTEGER,
      AT(cache),
      .value = "MIB",
      .minimum = 1,
      .maximum = 1048576,
-     .help = "Memory for jobs (default: 64); those that nobody asked about for long are read again when needed."},
+     .help = "Memory for jobs (default: 64). Jobs that nobody asked about for the longest time are dropped from it and "
+             "read again when needed."},
     {.name = "idle-timeout",
      .type = OPTION_DURATION,
-     AT(idle),
+     AT(idle_s),
      .value = "TIME",
      .minimum = 1,
      .maximum = 86400,
-     .help = "When a connection without a request is closed (default: 75; 5 with --compat zeus)."},
+     .help = "Close a connection after this time without a request (default: 75s; 5s with --compat zeus)."},
     {.name = "request-timeout",
      .type = OPTION_DURATION,
-     AT(request),
+     AT(request_s),
      .value = "TIME",
      .minimum = 1,
      .maximum = 86400,
-     .help = "Within which a request must have come in (default: 30)."},
+     .help = "The time within which a request must have come in (default: 30s)."},
+    {.name = "write-timeout",
+     .type = OPTION_DURATION,
+     AT(write_s),
+     .value = "TIME",
+     .minimum = 1,
+     .maximum = 86400,
+     .help = "Reset a connection whose client takes nothing of its answer for this time (default: 20s)."},
     {.name = NULL},
 };
 
 static const char *const examples[] = {
-    "on this machine, with what it learns in jobs.db",
+    "on this machine; what it learns is stored in jobs.db",
     "kerf serve --store jobs.db",
-    "on all addresses, over TLS, for those who have a token",
+    "on all addresses, over TLS, for clients that have a token",
     "kerf serve --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --store jobs.db",
     "in the place of Zeus's server",
     "kerf serve --compat zeus --listen 127.0.0.1:8000 --store zeus.db",
@@ -148,79 +168,103 @@ static const struct command table = {
     .summary = "which batch size each run of a recurring job uses",
     .description =
         "Serves over HTTP which batch size the next run of a recurring training job is to use, and learns from what "
-        "the "
-        "runs report: time, energy and whether the target was reached. It takes over the clients of Zeus's batch-size "
-        "server unchanged, and stores what it knows in one file: what was answered survives a crash.\n\n"
-        "Beside Zeus's routes there is /api/v1, which /docs and /api/v1/openapi.json describe, /metrics for "
-        "Prometheus, "
-        "/healthz "
-        "and /readyz, and a list of the jobs at /.\n\n"
-        "SIGTERM ends it: it takes no more connections, answers what it was asked, and exits with status 0.",
+        "the runs report: time, energy and whether the target was reached. Clients of Zeus's batch-size server work "
+        "with it unchanged. It stores what it knows in one file: what was answered survives a crash.\n\n"
+        "Beside Zeus's routes it serves /api/v1, which /docs and /api/v1/openapi.json describe, /metrics for "
+        "Prometheus, /healthz and /readyz, and a list of the jobs at /.\n\n"
+        "Requests that a web page of another site makes in somebody's browser are refused (403).\n\n"
+        "SIGTERM ends it: it accepts no more connections, answers the requests that it has, and exits with status 0 "
+        "within 5 seconds. SIGHUP makes it read the certificate again.",
     .options = options,
     .examples = examples,
     .exits = exits,
 };
 
-struct end {
-    sigset_t signals;
+/* ---- The service manager ------------------------------------------------------------------------------------- */
+
+/* Tells systemd, where it started us as Type=notify (sd_notify(3)). */
+static void notify(const char *state) {
+    struct sockaddr_un to = {.sun_family = AF_UNIX};
+    const char *path = getenv("NOTIFY_SOCKET");
+    size_t length = path ? strlen(path) : 0;
+    if (length < 2 || length >= sizeof to.sun_path || (path[0] != '/' && path[0] != '@')) return;
+    memcpy(to.sun_path, path, length);
+    if (path[0] == '@') to.sun_path[0] = 0; /* an abstract socket */
+    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return;
+    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+    if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&to, size) < 0) { /* nobody to tell */
+    }
+    close(fd);
+}
+
+/* ---- Signals ------------------------------------------------------------------------------------------------- */
+
+struct signals {
+    sigset_t set;
     pthread_t thread;
-    _Atomic int is_started;
+    struct server *_Atomic server; /* NULL until it has started */
 };
 
-/* SIGTERM and SIGINT, which no other thread takes. Until the server has started nobody was answered, and what an import
- * stored by then it finds the next time: there is nothing to wait for. */
+/* SIGTERM, SIGINT and SIGHUP, which no other thread takes. Until the server has started nobody was answered, and an
+ * import finds what it stored the next time: the process may end at once. */
 static void *wait_for_end(void *context) {
-    struct end *end = context;
-    int number;
-    while (sigwait(&end->signals, &number) != 0) {
-    }
-    if (!end->is_started) _exit(EXIT_ANSWERED);
+    struct signals *signals = context;
+    int number = SIGHUP;
+    while (number == SIGHUP)
+        if (sigwait(&signals->set, &number) == 0 && number == SIGHUP && signals->server) server_reload(signals->server);
+    if (signals->server == NULL) _exit(EXIT_ANSWERED);
     return NULL;
 }
 
-static int32_t watch_for_end(struct end *end, struct kerf_error *err) {
-    sigemptyset(&end->signals);
-    sigaddset(&end->signals, SIGTERM);
-    sigaddset(&end->signals, SIGINT);
-    pthread_sigmask(SIG_BLOCK, &end->signals, NULL);
-    if (pthread_create(&end->thread, NULL, wait_for_end, end) == 0) return KERF_OK;
-    return kerf_error_set(err, KERF_ENOMEM, "no thread can be had");
+static int32_t take_signals(struct signals *signals, struct kerf_error *err) {
+    sigemptyset(&signals->set);
+    sigaddset(&signals->set, SIGTERM);
+    sigaddset(&signals->set, SIGINT);
+    sigaddset(&signals->set, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals->set, NULL);
+    if (pthread_create(&signals->thread, NULL, wait_for_end, signals) == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_ENOMEM, "no thread can be started");
 }
 
-static int serve(const struct serve_options *values) {
+/* ---- The options --------------------------------------------------------------------------------------------- */
+
+static int32_t check_hosts(const struct string_list *hosts, struct kerf_error *err) {
+    for (int32_t i = 0; i < hosts->count; i++) {
+        const char *host = hosts->items[i];
+        int is_address = host[0] == '[' && host[strlen(host) - 1] == ']';
+        if (host[0] == 0 || strpbrk(host, "/ ") || (strchr(host, ':') && !is_address))
+            return kerf_error_set(
+                err, KERF_EINVALID,
+                "--allow-host '%.100s' must be a name without scheme and port, such as kerf.example.com", host);
+    }
+    return KERF_OK;
+}
+
+static int32_t check(const struct serve_options *values, struct kerf_error *err) {
+#ifndef KERF_ZEUS
+    if (strcmp(values->compat, "none") != 0 || values->import_zeus)
+        return kerf_error_set(
+            err, KERF_EUNSUPPORTED,
+            "this kerf was built without Zeus's API (KERF_ZEUS): --compat zeus and --import-zeus need it");
+#endif
+    if (values->tls_key && values->tls_cert == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "--tls-key needs --tls-cert");
+    return check_hosts(&values->hosts, err);
+}
+
+/* ---- The server ---------------------------------------------------------------------------------------------- */
+
+static int serve(const struct server_options *how) {
+    static struct signals signals; /* its thread may outlive a start that failed */
     struct kerf_error err;
     struct server *server;
-    static struct end end; /* its thread may outlive a start that failed */
-    int compat = strcmp(values->compat, "zeus") == 0;
-    const struct server_options how = {
-        .listen = values->listen,
-        .store = values->store,
-        .tls_cert = values->tls_cert,
-        .tls_key = values->tls_key,
-        .import_zeus = values->import_zeus,
-        .compat = compat,
-        .log_json = strcmp(values->log, "json") == 0,
-        .log_requests = values->log_requests,
-        .tokens = values->tokens,
-        .threads = (int32_t)values->threads,
-        .connections = (int32_t)values->connections,
-        .connections_an_address = (int32_t)values->an_address,
-        .rate = (int32_t)values->rate,
-        .cache_mib = (int32_t)values->cache,
-        .keep_trials_s = values->keep_trials_s,
-        .idle_s = values->idle > 0 ? values->idle
-                  : compat         ? 5
-                                   : 75,
-        .request_s = values->request,
-    };
-    if (values->tls_key && values->tls_cert == NULL) {
-        kerf_error_set(&err, KERF_EINVALID, "--tls-key is of no use without --tls-cert");
-        return cli_fail(&err);
-    }
-    if (watch_for_end(&end, &err) != KERF_OK) return cli_fail(&err);
-    if (server_start(&how, &server, &err) != KERF_OK) return cli_fail(&err) == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
-    end.is_started = 1;
-    pthread_join(end.thread, NULL);
+    if (take_signals(&signals, &err) != KERF_OK) return cli_fail(&err);
+    if (server_start(how, &server, &err) != KERF_OK) return cli_fail(&err) == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
+    signals.server = server;
+    notify("READY=1");
+    pthread_join(signals.thread, NULL);
+    notify("STOPPING=1");
     server_stop(server);
     return EXIT_ANSWERED;
 }
@@ -234,10 +278,40 @@ static int run(int argc, char **argv) {
                                    .an_address = -1,
                                    .rate = -1,
                                    .cache = 64,
-                                   .request = 30};
+                                   .request_s = 30,
+                                   .write_s = 20};
+    struct kerf_error err;
     int status = cli_parse(&serve_cli, argc, argv, &values);
     if (status >= 0) return status;
-    status = serve(&values);
+    int compat = strcmp(values.compat, "zeus") == 0;
+    const struct server_options how = {
+#ifdef KERF_ZEUS
+        .addition = &zeus_api,
+#endif
+        .listen = values.listen,
+        .store = values.store,
+        .tls_cert = values.tls_cert,
+        .tls_key = values.tls_key,
+        .import_zeus = values.import_zeus,
+        .allow_hosts = values.hosts.items,
+        .num_allow_hosts = values.hosts.count,
+        .compat = compat,
+        .log_json = strcmp(values.log, "json") == 0,
+        .log_requests = values.log_requests,
+        .tokens = values.tokens,
+        .threads = (int32_t)values.threads,
+        .connections = (int32_t)values.connections,
+        .connections_an_address = (int32_t)values.an_address,
+        .rate = (int32_t)values.rate,
+        .cache_mib = (int32_t)values.cache,
+        .keep_trials_s = values.keep_trials_s,
+        .idle_s = values.idle_s > 0 ? values.idle_s
+                  : compat          ? 5
+                                    : 75,
+        .request_s = values.request_s,
+        .write_s = values.write_s};
+    int32_t code = check(&values, &err);
+    status = code == KERF_OK ? serve(&how) : cli_fail(&err);
     options_free(&table, &values);
     return status;
 }

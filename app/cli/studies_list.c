@@ -146,7 +146,7 @@ static void export_json(const struct kerf_study_record *record, struct kerf_text
 static void export_csv(const struct kerf_study_record *record, struct kerf_text *out) {
     const struct kerf_tune_space *space = record->space;
     static const char titles[] = "n,outcome,failure,value,start_s,end_s,slot,warmup,disturbed,load_s,wall_s,cpu_s,"
-                                 "peak_bytes,others,steal,pressure,frequency";
+                                 "peak_bytes,others,steal,pressure,frequency,others_between";
     kerf_text_add(out, "n,");
     for (int32_t p = 0; p < space->num_params; p++) {
         csv_param(out, space->params[p].name, titles);
@@ -175,6 +175,7 @@ static void export_csv(const struct kerf_study_record *record, struct kerf_text 
         csv_number(out, result->machine.steal);
         csv_number(out, result->machine.pressure);
         csv_number(out, result->machine.frequency);
+        csv_number(out, result->machine.between);
         kerf_text_add(out, "\n");
     }
 }

@@ -4,16 +4,17 @@
 #include <errno.h>
 #include <gnutls/crypto.h>
 #include <microhttpd.h>
-#include <stdio.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include "server/server_parts.h"
+#include "base/clock.h"
+#include "base/error.h"
 
 struct known {
     unsigned char hash[TOKEN_HASH];
     enum token_role role;
     double expires_s; /* 0: never */
+    char *name;
 };
 
 struct list {
@@ -34,6 +35,12 @@ struct access {
 
 /* ---- The list ----------------------------------------------------------------------------------------------- */
 
+static void forget(struct list *list) {
+    for (size_t i = 0; i < list->count; i++) free(list->items[i].name);
+    free(list->items);
+    *list = (struct list){0};
+}
+
 static int32_t visit(void *context, const struct store_token *token) {
     struct list *list = context;
     if (list->count == list->room) {
@@ -43,8 +50,10 @@ static int32_t visit(void *context, const struct store_token *token) {
         list->items = items;
         list->room = room;
     }
+    char *name = strdup(token->name);
+    if (name == NULL) return KERF_ENOMEM;
     struct known *known = &list->items[list->count++];
-    *known = (struct known){.role = token_role(token->role), .expires_s = token->expires_s};
+    *known = (struct known){.role = token_role(token->role), .expires_s = token->expires_s, .name = name};
     memcpy(known->hash, token->hash, sizeof known->hash);
     return KERF_OK;
 }
@@ -59,19 +68,17 @@ static int32_t read_tokens(struct access *access, struct kerf_error *err) {
         pthread_rwlock_unlock(&access->lock);
         list = before;
     }
-    free(list.items);
+    forget(&list);
     return code;
 }
 
-/* What is known stays while the store cannot be read: nothing else can be done then either. */
+/* While the store cannot be read, the tokens stay as they are: no request could be answered then either. */
 static void *keep_reading(void *context) {
     struct access *access = context;
     pthread_mutex_lock(&access->end_lock);
     while (!access->is_over) {
-        struct timespec until;
+        const struct timespec until = clock_ticks_after(1);
         struct kerf_error err = {.code = KERF_OK};
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec++;
         while (!access->is_over && pthread_cond_timedwait(&access->ends, &access->end_lock, &until) != ETIMEDOUT) {
         }
         if (access->is_over) break;
@@ -88,7 +95,7 @@ static void *keep_reading(void *context) {
 int32_t access_open(struct store *store, const struct log *log, struct access **ret_access, struct kerf_error *err) {
     struct access *access = calloc(1, sizeof *access);
     pthread_condattr_t attributes;
-    if (access == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
+    if (access == NULL) return error_no_memory(err, "tokens");
     access->store = store;
     access->log = log;
     pthread_rwlock_init(&access->lock, NULL);
@@ -100,14 +107,15 @@ int32_t access_open(struct store *store, const struct log *log, struct access **
     int32_t code = read_tokens(access, err);
     if (code == KERF_OK) {
         access->has_thread = pthread_create(&access->thread, NULL, keep_reading, access) == 0;
-        if (!access->has_thread) code = kerf_error_set(err, KERF_ENOMEM, "no thread can be had");
+        if (!access->has_thread) code = kerf_error_set(err, KERF_ENOMEM, "no thread can be started");
     }
     if (code != KERF_OK) {
         access_close(access);
         return code;
     }
     if (access->list.count == 0)
-        log_info(log, "tokens", "there are none, so nobody is let in: `kerf token add NAME --role admin` makes one");
+        log_info(log, "tokens",
+                 "there are none yet, so that nobody is let in: `kerf token add NAME --role admin` makes one");
     *ret_access = access;
     return KERF_OK;
 }
@@ -122,13 +130,13 @@ void access_close(struct access *access) {
     pthread_rwlock_destroy(&access->lock);
     pthread_mutex_destroy(&access->end_lock);
     pthread_cond_destroy(&access->ends);
-    free(access->list.items);
+    forget(&access->list);
     free(access);
 }
 
 /* ---- A request ---------------------------------------------------------------------------------------------- */
 
-static enum token_role role_of(struct access *access, const char *token) {
+static enum token_role role_of(struct access *access, const char *token, struct arena *arena, const char **ret_name) {
     unsigned char hash[TOKEN_HASH];
     enum token_role role = TOKEN_NONE;
     double now_s = clock_now_s();
@@ -137,51 +145,28 @@ static enum token_role role_of(struct access *access, const char *token) {
     for (size_t i = 0; i < access->list.count; i++) {
         const struct known *known = &access->list.items[i];
         if (gnutls_memcmp(known->hash, hash, sizeof hash) != 0) continue;
-        if (known->expires_s == 0 || now_s < known->expires_s) role = known->role;
+        if (known->expires_s != 0 && now_s >= known->expires_s) continue;
+        role = known->role;
+        *ret_name = arena_strdup(arena, known->name);
     }
     pthread_rwlock_unlock(&access->lock);
     return role;
 }
 
-enum token_role access_role(struct access *access, struct MHD_Connection *connection) {
+enum token_role access_role(struct access *access, struct MHD_Connection *connection, const char *authorization,
+                            struct arena *arena, const char **ret_name) {
     static const char bearer[] = "Bearer ";
+    *ret_name = NULL;
     if (access == NULL) return TOKEN_ADMIN;
-    const char *header = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_AUTHORIZATION);
-    if (header == NULL) return TOKEN_NONE;
-    if (strncasecmp(header, bearer, sizeof bearer - 1) == 0) {
-        header += sizeof bearer - 1;
-        return role_of(access, header + strspn(header, " "));
+    if (authorization == NULL) return TOKEN_NONE;
+    if (strncasecmp(authorization, bearer, sizeof bearer - 1) == 0) {
+        authorization += sizeof bearer - 1;
+        return role_of(access, authorization + strspn(authorization, " "), arena, ret_name);
     }
     char *password = NULL, *user = MHD_basic_auth_get_username_password(connection, &password);
-    enum token_role role = role_of(access, user);
-    if (role == TOKEN_NONE) role = role_of(access, password);
+    enum token_role role = role_of(access, user, arena, ret_name);
+    if (role == TOKEN_NONE) role = role_of(access, password, arena, ret_name);
     MHD_free(user);
     MHD_free(password);
     return role;
-}
-
-static enum token_role needed_by(const struct route *route) {
-    if (route == NULL) return TOKEN_READ;
-    if (route->flags & ROUTE_OPEN) return TOKEN_NONE;
-    if (strcmp(route->method, "DELETE") == 0) return TOKEN_ADMIN;
-    return route->flags & ROUTE_OWN ? TOKEN_READ : TOKEN_WRITE;
-}
-
-int access_allows(struct exchange *exchange) {
-    static const char *const names[] = {"", "read", "write", "admin"};
-    enum token_role needed = needed_by(exchange->route), has = exchange->role;
-    char words[96];
-    if (has >= needed) return 1;
-    exchange->allow = NULL;
-    free(exchange->location);
-    exchange->location = NULL;
-    if (has == TOKEN_NONE) {
-        rate_limit_note_refused(exchange);
-        exchange_detail(exchange, 401, "A token is needed: Authorization: Bearer TOKEN, or http://TOKEN:@host");
-    } else {
-        snprintf(words, sizeof words, "This needs a token with the role %s, and yours has %s", names[needed],
-                 names[has]);
-        exchange_detail(exchange, 403, words);
-    }
-    return 0;
 }

@@ -3,28 +3,34 @@
  * What is stored, to read: /api/v1/... It is what is committed, and takes no turn. Lists go by a key: `after` names the
  * last one seen, `next` in the answer the one to go on from, or null.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include "base/clock.h"
+#include "kerf/jobs.h"
 #include "kerf/json.h"
-#include "server/api_query.h"
-#include "server/server_parts.h"
-#include "zeus/python_repr.h"
+#include "server/exchange.h"
+#include "server/service.h"
+#include "store/store.h"
 
-enum { LIMIT_MOST = 1000, LIMIT = 100 };
+enum { LIMIT_MAX = 1000, LIMIT = 100 };
 
 /* ---- Rows as JSON -------------------------------------------------------------------------------------------- */
 
-/* As a float in every reader: "200.0", and 1e+16 with an exponent, as its digits would be another number when read as
- * an integer. JSON has no infinities: they are strings. */
+/* With a point or an exponent, so that every reader takes it for a float and not for an integer, which may have other
+ * digits: "200.0". JSON has no infinities: they are strings. */
 static void put_real(struct kerf_json *json, const char *key, double value) {
     if (!isfinite(value)) {
         kerf_json_string(json, key, isnan(value) ? "nan" : value > 0 ? "inf" : "-inf");
         return;
     }
-    kerf_text_printf(json->out, "%s\"%s\":", json->need_comma ? "," : "", key);
-    python_float_repr(value, json->out);
-    json->need_comma = 1;
+    size_t key_bytes = json->out->length;
+    kerf_json_number(json, key, value);
+    const char *digits = json->out->data ? strrchr(json->out->data + key_bytes, ':') : NULL;
+    if (digits && strpbrk(digits, ".e") == NULL) kerf_text_add(json->out, ".0");
 }
 
 static void put_optional(struct kerf_json *json, const char *key, int there, double value) {
@@ -111,6 +117,29 @@ static void put_trial(struct kerf_json *json, const struct kerf_trial *trial, co
     kerf_json_close(json, '}');
 }
 
+/* ---- The query ----------------------------------------------------------------------------------------------- */
+
+static int parse_number(const char *text, int64_t least, int64_t most, int64_t *ret_number) {
+    char *end;
+    errno = 0;
+    long long number = strtoll(text, &end, 10);
+    if (errno || end == text || *end || number < least || number > most) return 0;
+    *ret_number = number;
+    return 1;
+}
+
+/* 1, and the number or `otherwise`; 0 after an answer 400. */
+static int ask_number(struct exchange *exchange, const char *name, int64_t least, int64_t most, int64_t otherwise,
+                      int64_t *ret_number) {
+    const char *text = target_query(&exchange->arena, exchange->query, name);
+    char why[96];
+    *ret_number = otherwise;
+    if (text == NULL || parse_number(text, least, most, ret_number)) return 1;
+    snprintf(why, sizeof why, "%s must be a whole number from %" PRId64 " to %" PRId64, name, least, most);
+    exchange_detail(exchange, 400, why);
+    return 0;
+}
+
 /* ---- One job ------------------------------------------------------------------------------------------------- */
 
 static void begin_object(struct exchange *exchange, struct kerf_json *json) {
@@ -126,11 +155,12 @@ static void end_object(struct exchange *exchange, struct kerf_json *json) {
 
 /* A copy of the job, as it is committed; NULL after an answer. */
 static struct kerf_job *load_job(struct exchange *exchange, struct store_turn *ret_found, double *ret_created_s) {
-    struct server *server = exchange->server;
+    struct service *service = exchange->service;
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_job *job = NULL;
-    int32_t code = store_find_job(server->store, exchange->parameters[0], ret_found, ret_created_s, &err);
-    if (code == KERF_OK) code = store_load_job(server->store, ret_found, server_job_flags(server), &job, &err);
+    exchange->job_id = exchange->parameters[0];
+    int32_t code = store_find_job(service->store, exchange->parameters[0], ret_found, ret_created_s, &err);
+    if (code == KERF_OK) code = store_load_job(service->store, ret_found, service->job_flags, &job, &err);
     if (code == KERF_EUNKNOWN)
         exchange_detail(exchange, 404, "There is no such job");
     else if (code != KERF_OK)
@@ -138,7 +168,16 @@ static struct kerf_job *load_job(struct exchange *exchange, struct store_turn *r
     return code == KERF_OK ? job : NULL;
 }
 
-void api_job(struct exchange *exchange) {
+/* The state of the job's generator, for an import that goes on with the same draws. */
+static void put_random(struct kerf_json *json, const struct kerf_job_row *row) {
+    struct kerf_text random = {0};
+    if (row->has_random) kerf_job_random_write(&row->random, &random);
+    if (random.failed) json->out->failed = 1;
+    kerf_json_string(json, "random", random.data);
+    kerf_text_free(&random);
+}
+
+static void api_job(struct exchange *exchange) {
     struct store_turn found;
     double created_s;
     struct kerf_json json;
@@ -147,12 +186,14 @@ void api_job(struct exchange *exchange) {
     begin_object(exchange, &json);
     put_job(&json, kerf_job_spec_of(job), kerf_job_row_of(job), created_s);
     put_optional(&json, "current_lease_s", isfinite(kerf_job_lease_s(job)), kerf_job_lease_s(job));
+    put_real(&json, "longest_gap_s", kerf_job_row_of(job)->longest_gap_s);
+    put_random(&json, kerf_job_row_of(job));
     put_arms(&json, job);
     end_object(exchange, &json);
     kerf_job_free(job);
 }
 
-void api_state(struct exchange *exchange) {
+static void api_state(struct exchange *exchange) {
     struct store_turn found;
     double created_s;
     struct kerf_json json;
@@ -168,7 +209,7 @@ void api_state(struct exchange *exchange) {
     kerf_job_free(job);
 }
 
-void api_arms(struct exchange *exchange) {
+static void api_arms(struct exchange *exchange) {
     struct store_turn found;
     double created_s;
     struct kerf_json json;
@@ -208,12 +249,13 @@ static int32_t visit_job(void *context, const struct store_job *job) {
     return KERF_OK;
 }
 
-void api_list_jobs(struct exchange *exchange) {
-    struct store *store = exchange->server->store;
+static void api_list_jobs(struct exchange *exchange) {
+    struct store *store = exchange->service->store;
     struct list list = {.exchange = exchange};
     struct kerf_error err = {.code = KERF_OK};
-    if (!query_number(exchange, "limit", 1, LIMIT_MOST, LIMIT, &list.left)) return;
-    const struct store_page page = {.after_job_id = query_text(exchange, "after"), .limit = (int32_t)list.left + 1};
+    if (!ask_number(exchange, "limit", 1, LIMIT_MAX, LIMIT, &list.left)) return;
+    const struct store_page page = {.after_job_id = target_query(&exchange->arena, exchange->query, "after"),
+                                    .limit = (int32_t)list.left + 1};
     begin_object(exchange, &list.json);
     kerf_json_open(&list.json, "jobs", '[');
     int32_t code = store_list_jobs(store, &page, visit_job, &list, &err);
@@ -235,16 +277,16 @@ static int32_t visit_trial(void *context, const struct kerf_trial *stored, const
     return KERF_OK;
 }
 
-void api_trials(struct exchange *exchange) {
-    struct store *store = exchange->server->store;
+static void api_trials(struct exchange *exchange) {
+    struct store *store = exchange->service->store;
     struct list list = {.exchange = exchange, .now_s = clock_now_s()};
     struct kerf_error err = {.code = KERF_OK};
     struct store_turn found;
     struct store_page page = {0};
     double created_s;
-    const char *order = query_text(exchange, "order");
-    if (!query_number(exchange, "limit", 1, LIMIT_MOST, LIMIT, &list.left)) return;
-    if (!query_number(exchange, "after", 0, INT64_MAX, 0, &page.after_number)) return;
+    const char *order = target_query(&exchange->arena, exchange->query, "order");
+    if (!ask_number(exchange, "limit", 1, LIMIT_MAX, LIMIT, &list.left)) return;
+    if (!ask_number(exchange, "after", 0, INT64_MAX, 0, &page.after_number)) return;
     page.limit = (int32_t)list.left + 1;
     page.newest_first = order && strcmp(order, "desc") == 0;
     if (order && !page.newest_first && strcmp(order, "asc") != 0) {
@@ -268,17 +310,59 @@ void api_trials(struct exchange *exchange) {
     kerf_job_free(list.job);
 }
 
-void api_trial(struct exchange *exchange) {
-    struct store *store = exchange->server->store;
+static int32_t visit_cost(void *context, const struct store_cost *cost) {
+    struct list *list = context;
+    if (is_one_more(list)) return KERF_OK;
+    kerf_json_open(&list->json, NULL, '{');
+    kerf_json_integer(&list->json, "trial_number", cost->number);
+    kerf_json_integer(&list->json, "batch_size", cost->batch_size);
+    put_real(&list->json, "time_s", cost->time_s);
+    put_real(&list->json, "energy_j", cost->energy_j);
+    kerf_json_close(&list->json, '}');
+    list->last_number = cost->number;
+    return KERF_OK;
+}
+
+static void api_costs(struct exchange *exchange) {
+    struct store *store = exchange->service->store;
+    struct list list = {.exchange = exchange};
+    struct kerf_error err = {.code = KERF_OK};
+    struct store_turn found;
+    struct store_page page = {0};
+    if (!ask_number(exchange, "limit", 1, LIMIT_MAX, LIMIT, &list.left)) return;
+    if (!ask_number(exchange, "after", 0, INT64_MAX, 0, &page.after_number)) return;
+    page.limit = (int32_t)list.left + 1;
+    int32_t code = store_find_job(store, exchange->parameters[0], &found, NULL, &err);
+    if (code == KERF_EUNKNOWN) {
+        exchange_detail(exchange, 404, "There is no such job");
+        return;
+    }
+    begin_object(exchange, &list.json);
+    kerf_json_open(&list.json, "costs", '[');
+    if (code == KERF_OK) code = store_list_costs(store, found.job, &page, visit_cost, &list, &err);
+    kerf_json_close(&list.json, ']');
+    if (list.more)
+        kerf_json_integer(&list.json, "next", list.last_number);
+    else
+        kerf_json_null(&list.json, "next");
+    if (code == KERF_OK)
+        end_object(exchange, &list.json);
+    else
+        exchange_fail(exchange, code, &err);
+}
+
+static void api_trial(struct exchange *exchange) {
+    struct store *store = exchange->service->store;
     struct list list = {.exchange = exchange, .now_s = clock_now_s(), .left = 1};
     struct kerf_error err = {.code = KERF_OK};
     struct store_turn found;
     double created_s;
     int64_t number;
-    if (!query_parse(exchange->parameters[1], 1, INT64_MAX, &number)) {
+    if (!parse_number(exchange->parameters[1], 1, INT64_MAX, &number)) {
         exchange_detail(exchange, 404, "There is no such trial");
         return;
     }
+    exchange->trial = number;
     list.job = load_job(exchange, &found, &created_s);
     if (list.job == NULL) return;
     const struct store_page page = {.after_number = number - 1, .limit = 1};
@@ -294,7 +378,7 @@ void api_trial(struct exchange *exchange) {
         exchange_answer(exchange, 200);
 }
 
-void api_policies(struct exchange *exchange) {
+static void api_policies(struct exchange *exchange) {
     struct kerf_json json;
     const struct kerf_job_policy *policy;
     begin_object(exchange, &json);
@@ -309,3 +393,122 @@ void api_policies(struct exchange *exchange) {
     kerf_json_close(&json, ']');
     end_object(exchange, &json);
 }
+
+/* ---- Routes -------------------------------------------------------------------------------------------------- */
+
+#define STAGES "Pruning,MAB"
+
+static const struct schema_field arm[] = {
+    {"batch_size", "integer", SCHEMA_REQUIRED, NULL},       {"param_mean", "real", SCHEMA_REQUIRED, NULL},
+    {"param_precision", "real", SCHEMA_REQUIRED, NULL},     {"reward_precision", "real", SCHEMA_REQUIRED, NULL},
+    {"num_observations", "integer", SCHEMA_REQUIRED, NULL}, {0}};
+static const struct schema_field spec[] = {{"max_power", "real", SCHEMA_REQUIRED, NULL},
+                                           {"number_of_gpus", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"gpu_model", "string", SCHEMA_REQUIRED, NULL},
+                                           {"job_id_prefix", "string", SCHEMA_REQUIRED, NULL},
+                                           {"batch_sizes", "[integer]", SCHEMA_REQUIRED, NULL},
+                                           {"default_batch_size", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"eta_knob", "real", SCHEMA_REQUIRED, NULL},
+                                           {"beta_knob", "real", SCHEMA_NULLABLE, NULL},
+                                           {"target_metric", "real", SCHEMA_REQUIRED, NULL},
+                                           {"higher_is_better_metric", "boolean", SCHEMA_REQUIRED, NULL},
+                                           {"max_epochs", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"num_pruning_rounds", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"window_size", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"mab_prior_mean", "real", SCHEMA_REQUIRED, NULL},
+                                           {"mab_prior_precision", "real", SCHEMA_REQUIRED, NULL},
+                                           {"mab_num_explorations", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"mab_seed", "integer", SCHEMA_NULLABLE, NULL},
+                                           {"policy", "string", SCHEMA_REQUIRED, NULL},
+                                           {"lease_s", "real", SCHEMA_NULLABLE, NULL},
+                                           {0}};
+static const struct schema_field stored_job[] = {{"job_id", "string", SCHEMA_REQUIRED, NULL},
+                                                 {"created_s", "number", SCHEMA_REQUIRED, NULL},
+                                                 {"stage", "string", SCHEMA_REQUIRED, STAGES},
+                                                 {"min_cost", "real", SCHEMA_NULLABLE, NULL},
+                                                 {"min_cost_batch_size", "integer", SCHEMA_REQUIRED, NULL},
+                                                 {"last_trial_number", "integer", SCHEMA_REQUIRED, NULL},
+                                                 {"trials_ended", "integer", SCHEMA_REQUIRED, NULL},
+                                                 {"spec", "Spec", SCHEMA_REQUIRED, NULL},
+                                                 {0}};
+static const struct schema_field whole_job[] = {{"job_id", "string", SCHEMA_REQUIRED, NULL},
+                                                {"created_s", "number", SCHEMA_REQUIRED, NULL},
+                                                {"stage", "string", SCHEMA_REQUIRED, STAGES},
+                                                {"min_cost", "real", SCHEMA_NULLABLE, NULL},
+                                                {"min_cost_batch_size", "integer", SCHEMA_REQUIRED, NULL},
+                                                {"last_trial_number", "integer", SCHEMA_REQUIRED, NULL},
+                                                {"trials_ended", "integer", SCHEMA_REQUIRED, NULL},
+                                                {"spec", "Spec", SCHEMA_REQUIRED, NULL},
+                                                {"current_lease_s", "real", SCHEMA_NULLABLE, NULL},
+                                                {"longest_gap_s", "real", SCHEMA_REQUIRED, NULL},
+                                                {"random", "string", SCHEMA_NULLABLE, NULL},
+                                                {"arms", "[Arm]", SCHEMA_REQUIRED, NULL},
+                                                {0}};
+static const struct schema_field state[] = {{"stage", "string", SCHEMA_REQUIRED, STAGES},
+                                            {"min_cost", "real", SCHEMA_NULLABLE, NULL},
+                                            {"min_cost_batch_size", "integer", SCHEMA_REQUIRED, NULL},
+                                            {"arms", "[Arm]", SCHEMA_REQUIRED, NULL},
+                                            {0}};
+static const struct schema_field arms[] = {{"arms", "[Arm]", SCHEMA_REQUIRED, NULL}, {0}};
+static const struct schema_field trial[] = {{"trial_number", "integer", SCHEMA_REQUIRED, NULL},
+                                            {"batch_size", "integer", SCHEMA_REQUIRED, NULL},
+                                            {"type", "string", SCHEMA_REQUIRED, "Exploration,Concurrent,MAB"},
+                                            {"status", "string", SCHEMA_REQUIRED, "Dispatched,Succeeded,Failed"},
+                                            {"converged", "boolean", SCHEMA_NULLABLE, NULL},
+                                            {"lease_ended", "boolean", SCHEMA_REQUIRED, NULL},
+                                            {"time_s", "real", SCHEMA_NULLABLE, NULL},
+                                            {"energy_j", "real", SCHEMA_NULLABLE, NULL},
+                                            {"dispatched_s", "number", SCHEMA_REQUIRED, NULL},
+                                            {"seen_s", "number", SCHEMA_REQUIRED, NULL},
+                                            {"reason", "string", SCHEMA_NULLABLE, NULL},
+                                            {0}};
+static const struct schema_field jobs[] = {
+    {"jobs", "[StoredJob]", SCHEMA_REQUIRED, NULL}, {"next", "string", SCHEMA_NULLABLE, NULL}, {0}};
+static const struct schema_field trials[] = {
+    {"trials", "[Trial]", SCHEMA_REQUIRED, NULL}, {"next", "integer", SCHEMA_NULLABLE, NULL}, {0}};
+static const struct schema_field cost[] = {{"trial_number", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"batch_size", "integer", SCHEMA_REQUIRED, NULL},
+                                           {"time_s", "real", SCHEMA_REQUIRED, NULL},
+                                           {"energy_j", "real", SCHEMA_REQUIRED, NULL},
+                                           {0}};
+static const struct schema_field costs[] = {
+    {"costs", "[Cost]", SCHEMA_REQUIRED, NULL}, {"next", "integer", SCHEMA_NULLABLE, NULL}, {0}};
+static const struct schema_field policy[] = {{"name", "string", SCHEMA_REQUIRED, NULL},
+                                             {"summary", "string", SCHEMA_REQUIRED, NULL},
+                                             {"source", "string", SCHEMA_REQUIRED, NULL},
+                                             {0}};
+static const struct schema_field policies[] = {{"policies", "[Policy]", SCHEMA_REQUIRED, NULL}, {0}};
+
+static const struct schema schemas[] = {
+    {"Arm", arm},           {"Spec", spec},   {"StoredJob", stored_job}, {"WholeJob", whole_job}, {"State", state},
+    {"Arms", arms},         {"Trial", trial}, {"JobList", jobs},         {"TrialList", trials},   {"Policy", policy},
+    {"Policies", policies}, {"Cost", cost},   {"CostList", costs}};
+
+static const struct schema_field ask_jobs[] = {{"limit", "integer", 0, NULL}, {"after", "string", 0, NULL}, {0}};
+static const struct schema_field ask_trials[] = {
+    {"limit", "integer", 0, NULL}, {"after", "integer", 0, NULL}, {"order", "string", 0, "asc,desc"}, {0}};
+
+static const struct schema_field ask_costs[] = {{"limit", "integer", 0, NULL}, {"after", "integer", 0, NULL}, {0}};
+
+#define ROUTE(path, make, more_flags, what, asks, gives, others)                                                       \
+    {                                                                                                                  \
+        .method = "GET", .pattern = (path), .step = (make), .needs = TOKEN_READ, .flags = ROUTE_HEAD | (more_flags),   \
+        .summary = (what), .query = (asks), .answer = (gives), .statuses = (others)                                    \
+    }
+
+static const struct route routes[] = {
+    ROUTE("/api/v1/policies", api_policies, ROUTE_QUICK, "The policies of jobs", NULL, "Policies", ""),
+    ROUTE("/api/v1/jobs", api_list_jobs, 0, "Jobs by job_id", ask_jobs, "JobList", "400 Detail"),
+    ROUTE("/api/v1/jobs/{job_id}", api_job, 0, "One job", NULL, "WholeJob", "404 Detail"),
+    ROUTE("/api/v1/jobs/{job_id}/state", api_state, 0, "Stage, cheapest run and arms, as they are stored", NULL,
+          "State", "404 Detail"),
+    ROUTE("/api/v1/jobs/{job_id}/arms", api_arms, 0, "The batch sizes that the job picks from", NULL, "Arms",
+          "404 Detail"),
+    ROUTE("/api/v1/jobs/{job_id}/trials", api_trials, 0, "Trials by number, each with the reason for its batch size",
+          ask_trials, "TrialList", "400 Detail,404 Detail"),
+    ROUTE("/api/v1/jobs/{job_id}/costs", api_costs, 0, "Time and energy of trials that were removed, by number",
+          ask_costs, "CostList", "400 Detail,404 Detail"),
+    ROUTE("/api/v1/jobs/{job_id}/trials/{trial_number}", api_trial, 0, "One trial", NULL, "Trial", "404 Detail"),
+};
+
+const struct api jobs_api = API(routes, schemas);

@@ -2,74 +2,107 @@
 /* How answers are made, and how an exchange waits: its connection is suspended, so that no thread waits with it. */
 #include "server/exchange.h"
 
+#include <assert.h>
 #include <microhttpd.h>
 #include <stdlib.h>
-#include "zeus/python_text.h"
-#include "server/server_parts.h"
+#include <string.h>
+#include "base/clock.h"
+#include "kerf/json.h"
+#include "server/service.h"
 
-enum { KEPT_BYTES = 16384, KEPT_ARENA_BYTES = 65536 };
+enum { KEPT_BYTES = 16384, KEPT_ARENA_BYTES = 65536 }; /* larger buffers are not kept for the next request */
+
+/* ---- Answers ------------------------------------------------------------------------------------------------- */
 
 void exchange_answer(struct exchange *exchange, int status) {
+    assert(status >= 100 && status < 600);
     exchange->status = status;
     exchange->content_type = "application/json";
     exchange->step = NULL;
 }
 
-void exchange_message(struct exchange *exchange, int status, const char *message) {
+void exchange_answer_text(struct exchange *exchange, int status, const char *text) {
     kerf_text_clear(&exchange->answer);
-    request_write_message(message, &exchange->answer);
+    kerf_text_add(&exchange->answer, text);
     exchange_answer(exchange, status);
+    exchange->content_type = "text/plain; charset=utf-8";
+}
+
+static void answer_member(struct exchange *exchange, int status, const char *key, const char *value) {
+    struct kerf_json json;
+    kerf_text_clear(&exchange->answer);
+    kerf_json_begin(&json, &exchange->answer);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, key, value);
+    kerf_json_close(&json, '}');
+    exchange_answer(exchange, status);
+}
+
+void exchange_message(struct exchange *exchange, int status, const char *message) {
+    answer_member(exchange, status, "message", message);
 }
 
 void exchange_detail(struct exchange *exchange, int status, const char *detail) {
-    kerf_text_clear(&exchange->answer);
-    kerf_text_add(&exchange->answer, "{\"detail\":");
-    python_string_quote(detail, &exchange->answer);
-    kerf_text_add(&exchange->answer, "}");
-    exchange_answer(exchange, status);
+    answer_member(exchange, status, "detail", detail);
 }
 
-/* A fault of the server or its store, which passes; Zeus's server says 500 to all of them. */
+struct log_request exchange_log(const struct exchange *exchange) {
+    return (struct log_request){.method = exchange->method,
+                                .route = exchange->route ? exchange->route->pattern : NULL,
+                                .path = exchange->path.bytes,
+                                .path_length = exchange->path.length,
+                                .status = exchange->status,
+                                .duration_s = clock_ticks_s() - exchange->began_s,
+                                .client = exchange->connection.client,
+                                .job = exchange->job_id,
+                                .trial = exchange->trial,
+                                .token = exchange->token};
+}
+
+/* Zeus's server says 500 where this one says 503. */
 void exchange_fail(struct exchange *exchange, int32_t code, const struct kerf_error *err) {
-    struct server *server = exchange->server;
-    log_error(&server->log, "failed", "%s %s: %s", exchange->method ? exchange->method : "?",
-              exchange->route ? exchange->route->pattern : "?", err->message);
-    exchange_message(exchange, code == KERF_EIO && !server->options.compat ? 503 : 500, err->message);
+    struct service *service = exchange->service;
+    exchange_message(exchange, code == KERF_EIO && !service->compat ? 503 : 500, err->message);
+    struct log_request line = exchange_log(exchange);
+    line.count = log_limit_take(&service->failures, clock_ticks_s());
+    if (line.count > 0) log_request(&service->log, LOG_LEVEL_ERROR, "failed", &line, err->message);
 }
 
-void exchange_refuse(struct exchange *exchange, struct request_refusal *refusal) {
-    kerf_text_free(&exchange->answer);
-    exchange->answer = refusal->document;
-    refusal->document = (struct kerf_text){0};
-    exchange_answer(exchange, refusal->status);
-    if (refusal->plain) exchange->content_type = "text/plain; charset=utf-8";
-    request_refusal_free(refusal);
-}
+/* ---- Steps --------------------------------------------------------------------------------------------------- */
 
 int exchange_run(struct exchange *exchange) {
     int waited = 0;
+    assert(exchange->step);
     exchange->waited = &waited;
     exchange->step(exchange);
     return !waited;
 }
 
+static void run_in_worker(struct work *work) {
+    struct exchange *exchange = (struct exchange *)((char *)work - offsetof(struct exchange, work));
+    if (exchange_run(exchange)) exchange_wake(exchange);
+}
+
 void exchange_hand_over(struct exchange *exchange) {
     exchange->is_handed = 1;
-    MHD_suspend_connection(exchange->connection);
-    workers_add(exchange->server->workers, exchange);
+    exchange->work.run = run_in_worker;
+    MHD_suspend_connection(exchange->mhd);
+    workers_add(exchange->service->workers, &exchange->work);
 }
 
 void exchange_wait(struct exchange *exchange) {
     *exchange->waited = 1;
-    if (!exchange->is_handed) MHD_suspend_connection(exchange->connection);
+    if (!exchange->is_handed) MHD_suspend_connection(exchange->mhd);
 }
 
 void exchange_wake(struct exchange *exchange) {
     if (exchange->is_handed && exchange->step)
-        workers_add(exchange->server->workers, exchange);
+        workers_add(exchange->service->workers, &exchange->work);
     else
-        MHD_resume_connection(exchange->connection);
+        MHD_resume_connection(exchange->mhd);
 }
+
+/* ---- The next request ---------------------------------------------------------------------------------------- */
 
 static void clear(struct kerf_text *text) {
     if (text->capacity > KEPT_BYTES)
@@ -79,24 +112,14 @@ static void clear(struct kerf_text *text) {
 }
 
 void exchange_reset(struct exchange *exchange) {
+    if (exchange->release) exchange->release(exchange);
     arena_trim(&exchange->arena, KEPT_ARENA_BYTES);
-    free(exchange->target);
-    free(exchange->location);
     clear(&exchange->body);
     clear(&exchange->answer);
-    clear(&exchange->message);
-    clear(&exchange->reason);
-    exchange->target = exchange->location = NULL;
-    exchange->method = exchange->allow = exchange->content_type = exchange->body_type = exchange->host = NULL;
-    exchange->scheme = exchange->late = NULL;
-    exchange->route = NULL;
-    exchange->step = NULL;
-    exchange->is_begun = exchange->is_too_large = exchange->is_chosen = exchange->is_last = exchange->status = 0;
-    exchange->is_handed = 0;
-    exchange->drained = 0;
-    exchange->wait_s = 0;
-    exchange->retry_after[0] = 0;
-    exchange->path = exchange->plain = exchange->query = (struct text_view){0};
+    const struct kerf_text body = exchange->body, answer = exchange->answer;
+    memset(&exchange->method, 0, sizeof *exchange - offsetof(struct exchange, method));
+    exchange->body = body;
+    exchange->answer = answer;
 }
 
 void exchange_free(struct exchange *exchange) {
@@ -104,7 +127,5 @@ void exchange_free(struct exchange *exchange) {
     arena_free(&exchange->arena);
     kerf_text_free(&exchange->body);
     kerf_text_free(&exchange->answer);
-    kerf_text_free(&exchange->message);
-    kerf_text_free(&exchange->reason);
     free(exchange);
 }

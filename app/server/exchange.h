@@ -9,92 +9,78 @@
 #ifndef KERF_SERVER_EXCHANGE_H
 #define KERF_SERVER_EXCHANGE_H
 
-#include <stdatomic.h>
-#include "server/job_cache.h"
 #include "base/arena.h"
-#include "server/rate.h"
-#include "zeus/request.h"
-#include "server/token.h"
-#include "store/store.h"
+#include "server/connections.h"
+#include "server/head.h"
+#include "server/route.h"
+#include "server/target.h"
+#include "server/workers.h"
+#include "kerf/text.h"
 
 struct MHD_Connection;
-struct server;
-struct exchange;
-struct route;
+struct service;
 
-typedef void (*exchange_step)(struct exchange *exchange);
-
-/* What a connection does, for those who look after slow and idle ones (watch.c). */
-enum exchange_state { EXCHANGE_IDLE, EXCHANGE_READING, EXCHANGE_RUNNING, EXCHANGE_GIVEN_UP };
-
-struct text_view {
-    const char *bytes;
-    size_t length;
+enum {
+    EXCHANGE_BODY_MAX = 1 << 20, /* bytes; 413 to more */
+    EXCHANGE_PARAMETERS = 2      /* parts of the path that a route takes */
 };
 
-enum { EXCHANGE_PARAMETERS = 2 }; /* parts of the path that a route takes */
-
 struct exchange {
-    struct server *server;
-    struct MHD_Connection *connection;
-    struct exchange *previous, *following; /* all connections */
-    int fd;
-    struct rate_address address; /* the client's */
-    _Atomic int state;           /* enum exchange_state */
-    _Atomic double since_s;      /* of this state, or of the first byte of a request that is not whole yet */
-    _Atomic uint64_t settled;    /* bytes that had come in when the last request was over; 0: there was none */
-    size_t drained;              /* bytes of this body, kept or not */
-    _Atomic int has_partial;     /* watch.c: some of the next one came in */
+    struct service *service;
+    struct MHD_Connection *mhd;
+    struct connection connection;
 
     /* The request */
-    struct arena arena;
+    struct arena arena; /* until the answer is sent */
     const char *method;
-    char *target;
-    struct text_view path, plain, query; /* as they came; plain: the path without its %-escapes (router.c) */
+    const char *target;
+    struct text_view raw_target;         /* where the HTTP library has it */
+    struct text_view path, plain, query; /* as they came; plain: the path without its %-escapes */
     const char *parameters[EXCHANGE_PARAMETERS];
+    struct head head;
     struct kerf_text body;
-    const char *body_type, *host; /* Content-Type, Host; NULL: none */
-    const char *scheme;           /* of the client's way here: http, or https to a proxy before us */
-    int is_begun, is_too_large, is_chosen;
-    double wait_s;        /* above 0: its address asked too much, and may ask again then */
-    enum token_role role; /* what its token lets it do */
+    size_t drained; /* bytes of the body, kept or not */
+    int is_begun, is_too_large;
     double began_s;
+
+    /* Who asks, and whether they may (gate.c) */
+    int refusal;     /* a status; 0: none so far */
+    const char *why; /* of a refusal */
+    double wait_s;   /* 429: when the next request may come */
+    enum token_role role;
+    const char *token; /* the name of the token; NULL: none */
+
+    /* What it is about */
     const struct route *route;
+    const char *job_id; /* for the log; NULL: none */
+    int64_t trial;
+    void *own;                                  /* the route's own */
+    void (*release)(struct exchange *exchange); /* gives back what `own` holds; NULL: nothing */
 
     /* The answer */
     exchange_step step;
-    int *waited;   /* of the one who calls step: it waits */
-    int is_handed; /* a worker makes the answer (workers.c) */
-    struct exchange *next_for_worker;
+    int *waited;      /* of the caller of step: set when it waits */
+    struct work work; /* workers make the answer where the store blocks */
+    int is_handed;
     int status;
     const char *content_type; /* NULL: none */
     const char *allow;
     char retry_after[16]; /* "": none */
-    char *location;
+    const char *location;
     int is_last; /* the connection ends with it */
     struct kerf_text answer;
-
-    /* A decision on its way (decisions.c) */
-    struct job_turn turn;
-    struct store_turn held; /* the store's lock on the job */
-    struct store_write write;
-    struct kerf_job_spec spec;
-    struct request_report report;
-    struct request_trial ended;
-    struct kerf_trial trial;
-    int is_forgotten; /* it ended so long ago that its row was removed */
-    struct kerf_decision decision;
-    struct kerf_text message, reason;
-    const char *late;    /* request.h; NULL: nothing */
-    exchange_step again; /* when another server changed the job meanwhile */
 };
 
 /* Answers with status and what stands in exchange->answer, as JSON. */
 void exchange_answer(struct exchange *exchange, int status);
-void exchange_message(struct exchange *exchange, int status, const char *message); /* {"message": ...} */
-void exchange_detail(struct exchange *exchange, int status, const char *detail);   /* {"detail": ...} */
+void exchange_answer_text(struct exchange *exchange, int status, const char *text); /* text/plain */
+void exchange_message(struct exchange *exchange, int status, const char *message);  /* {"message": ...} */
+void exchange_detail(struct exchange *exchange, int status, const char *detail);    /* {"detail": ...} */
+/* 503 after KERF_EIO, 500 after others, and a line in the log. */
 void exchange_fail(struct exchange *exchange, int32_t code, const struct kerf_error *err);
-void exchange_refuse(struct exchange *exchange, struct request_refusal *refusal);
+
+/* What the log says of it. */
+struct log_request exchange_log(const struct exchange *exchange);
 
 /* Calls step. 1: the answer stands; 0: it waits, and the exchange is not the caller's any more. */
 int exchange_run(struct exchange *exchange);

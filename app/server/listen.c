@@ -10,8 +10,9 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+#include "server/network.h"
 
-enum { BACKLOG = 4096, NAME_BYTES = 128, PORT_DIGITS = 5, PORT_MOST = 65535 };
+enum { BACKLOG = 4096, NAME_BYTES = 128, PORT_DIGITS = 5, PORT_MAX = 65535 };
 
 /* "[::1]:8000" into "::1" and "8000". */
 static int split(const char *where, char *host, const char **ret_port) {
@@ -26,31 +27,20 @@ static int split(const char *where, char *host, const char **ret_port) {
     host[length] = 0;
     *ret_port = colon + 1;
     size_t digits = strspn(*ret_port, "0123456789");
-    return digits > 0 && digits <= PORT_DIGITS && (*ret_port)[digits] == 0 && atoi(*ret_port) <= PORT_MOST;
+    return digits > 0 && digits <= PORT_DIGITS && (*ret_port)[digits] == 0 && atoi(*ret_port) <= PORT_MAX;
 }
 
-static int is_loopback(const struct sockaddr *address) {
-    if (address->sa_family == AF_INET)
-        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
-    return IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
-}
-
+/* "127.0.0.1:8000": the port may have been 0. */
 static void name_of(int fd, int32_t *ret_port, char *ret_address) {
     struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
-    char host[64] = "?";
+    char host[NETWORK_NAME_BYTES];
     getsockname(fd, (struct sockaddr *)&address, &length);
-    if (address.ss_family == AF_INET) {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)&address;
-        inet_ntop(AF_INET, &in->sin_addr, host, sizeof host);
-        *ret_port = ntohs(in->sin_port);
-        snprintf(ret_address, NAME_BYTES, "%s:%d", host, (int)*ret_port);
-    } else {
-        const struct sockaddr_in6 *in = (const struct sockaddr_in6 *)&address;
-        inet_ntop(AF_INET6, &in->sin6_addr, host, sizeof host);
-        *ret_port = ntohs(in->sin6_port);
-        snprintf(ret_address, NAME_BYTES, "[%s]:%d", host, (int)*ret_port);
-    }
+    int is_6 = address.ss_family == AF_INET6;
+    *ret_port = ntohs(is_6 ? ((const struct sockaddr_in6 *)&address)->sin6_port
+                           : ((const struct sockaddr_in *)&address)->sin_port);
+    network_name((const struct sockaddr *)&address, host);
+    snprintf(ret_address, NAME_BYTES, is_6 ? "[%s]:%d" : "%s:%d", host, (int)*ret_port);
 }
 
 static int32_t bind_to(const struct addrinfo *info, const char *where, int *ret_fd, struct kerf_error *err) {
@@ -73,12 +63,13 @@ int32_t listen_open(const char *where, int *ret_fd, int32_t *ret_port, char *ret
     char host[NAME_BYTES];
     const char *port;
     if (!split(where, host, &port))
-        return kerf_error_set(err, KERF_EINVALID, "'%.100s' is no address; 127.0.0.1:8000 and [::1]:8000 are", where);
+        return kerf_error_set(err, KERF_EINVALID,
+                              "'%.100s' is not an address with a port, such as 127.0.0.1:8000 or [::1]:8000", where);
     int status = getaddrinfo(host, port, &hints, &found);
     if (status != 0)
-        return kerf_error_set(err, KERF_EINVALID, "'%.100s' is no address: %s", where, gai_strerror(status));
+        return kerf_error_set(err, KERF_EINVALID, "'%.100s' is not an address: %s", where, gai_strerror(status));
     int32_t code = bind_to(found, where, ret_fd, err);
-    if (code == KERF_OK) *ret_is_loopback = is_loopback(found->ai_addr);
+    if (code == KERF_OK) *ret_is_loopback = network_is_loopback(found->ai_addr);
     freeaddrinfo(found);
     if (code == KERF_OK) name_of(*ret_fd, ret_port, ret_address);
     return code;

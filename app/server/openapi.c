@@ -1,32 +1,95 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The OpenAPI 3.1 document, made from the table of routes (router.c) and what they take (openapi_schemas.c). */
-#include "server/openapi.h"
-
+/* The OpenAPI 3.1 document, made from the routes and schemas of the router. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kerf/json.h"
+#include "server/router.h"
+#include "server/service.h"
 
-/* ---- What a route is asked ---------------------------------------------------------------------------------- */
+/* ---- Types --------------------------------------------------------------------------------------------------- */
 
-static void put_parameter(struct kerf_json *json, const struct openapi_field *field, const char *in) {
-    kerf_json_open(json, NULL, '{');
-    kerf_json_string(json, "name", field->name);
-    kerf_json_string(json, "in", in);
-    kerf_json_boolean(json, "required", (field->flags & OPENAPI_REQUIRED) != 0);
-    openapi_put_type(json, "schema", field);
+static void put_words(struct kerf_json *json, const char *words, int or_null) {
+    char word[32];
+    kerf_json_open(json, "enum", '[');
+    for (size_t length; *words; words += length + (words[length] == ',')) {
+        length = strcspn(words, ",");
+        if (length < sizeof word) kerf_json_string(json, NULL, memcpy(memset(word, 0, sizeof word), words, length));
+    }
+    if (or_null) kerf_json_null(json, NULL);
+    kerf_json_close(json, ']');
+}
+
+static void put_simple(struct kerf_json *json, const char *type, int or_null) {
+    int is_real = strcmp(type, "real") == 0;
+    if (is_real || or_null) kerf_json_open(json, "type", '[');
+    kerf_json_string(json, is_real || or_null ? NULL : "type", is_real ? "number" : type);
+    if (is_real) kerf_json_string(json, NULL, "string");
+    if (or_null) kerf_json_string(json, NULL, "null");
+    if (is_real || or_null) kerf_json_close(json, ']');
+}
+
+static void put_type(struct kerf_json *json, const char *key, const struct schema_field *field) {
+    char name[32] = "", reference[64];
+    int is_list = field->type[0] == '[';
+    memcpy(name, field->type + is_list, strcspn(field->type + is_list, "]"));
+    kerf_json_open(json, key, '{');
+    if (is_list) kerf_json_string(json, "type", "array");
+    if (is_list) kerf_json_open(json, "items", '{');
+    if (name[0] >= 'A' && name[0] <= 'Z') {
+        snprintf(reference, sizeof reference, "#/components/schemas/%s", name);
+        kerf_json_string(json, "$ref", reference);
+    } else if (strcmp(name, "any") != 0) {
+        put_simple(json, name, !is_list && field->flags & SCHEMA_NULL);
+    }
+    if (is_list) kerf_json_close(json, '}');
+    if (field->words) put_words(json, field->words, field->flags & SCHEMA_NULL);
     kerf_json_close(json, '}');
 }
 
-static void put_parameters(struct kerf_json *json, const struct route *route, const struct openapi_field *query) {
+static void put_schema(struct kerf_json *json, const struct schema *schema) {
+    kerf_json_open(json, schema->name, '{');
+    kerf_json_string(json, "type", "object");
+    kerf_json_open(json, "required", '[');
+    for (const struct schema_field *field = schema->fields; field->name; field++)
+        if (field->flags & SCHEMA_REQUIRED) kerf_json_string(json, NULL, field->name);
+    kerf_json_close(json, ']');
+    kerf_json_open(json, "properties", '{');
+    for (const struct schema_field *field = schema->fields; field->name; field++) put_type(json, field->name, field);
+    kerf_json_close(json, '}');
+    kerf_json_close(json, '}');
+}
+
+static void put_schemas(struct kerf_json *json, const struct service *service) {
+    size_t count;
+    const struct schema *const *schemas = router_schemas(service->router, &count);
+    kerf_json_open(json, "schemas", '{');
+    for (size_t i = 0; i < count; i++) put_schema(json, schemas[i]);
+    kerf_json_close(json, '}');
+}
+
+/* ---- What a route is asked ---------------------------------------------------------------------------------- */
+
+static void put_parameter(struct kerf_json *json, const struct schema_field *field, const char *in) {
+    kerf_json_open(json, NULL, '{');
+    kerf_json_string(json, "name", field->name);
+    kerf_json_string(json, "in", in);
+    kerf_json_boolean(json, "required", (field->flags & SCHEMA_REQUIRED) != 0);
+    put_type(json, "schema", field);
+    kerf_json_close(json, '}');
+}
+
+static void put_parameters(struct kerf_json *json, const struct route *route) {
     kerf_json_open(json, "parameters", '[');
     for (const char *open = route->pattern; (open = strchr(open, '{')) != NULL; open++) {
         char name[32] = "";
         memcpy(name, open + 1, strcspn(open + 1, "}"));
-        const struct openapi_field field = {name, strncmp(name, "trial", 5) == 0 ? "integer" : "string",
-                                            OPENAPI_REQUIRED, NULL};
+        const struct schema_field field = {name, strncmp(name, "trial", 5) == 0 ? "integer" : "string", SCHEMA_REQUIRED,
+                                           NULL};
         put_parameter(json, &field, "path");
     }
-    for (; query && query->name; query++) put_parameter(json, query, "query");
+    for (const struct schema_field *field = route->query; field && field->name; field++)
+        put_parameter(json, field, "query");
     kerf_json_close(json, ']');
 }
 
@@ -34,19 +97,20 @@ static void put_parameters(struct kerf_json *json, const struct route *route, co
 
 static const char *describe(int status) {
     switch (status) {
-    case 200: return "What was asked for";
-    case 201: return "It is new";
-    case 400: return "It means nothing here";
+    case 200: return "The answer";
+    case 201: return "It was created";
+    case 400: return "The request makes no sense here; the message says why";
     case 401: return "A token is needed";
-    case 403: return "The token's role is too small";
-    case 404: return "There is none";
-    case 408: return "The request took too long to come in";
-    case 409: return "It is there already, with other settings";
-    case 413: return "The body is over 1 MiB";
-    case 422: return "Fields that are missing or wrong";
+    case 403: return "The token's role does not allow it, or a page of another site asked";
+    case 404: return "It does not exist";
+    case 408: return "The request did not come in in time";
+    case 409: return "It exists already, with other settings";
+    case 413: return "The body is larger than 1 MiB";
+    case 422: return "Fields are missing or wrong";
     case 429: return "This address asks too much; Retry-After says when to go on";
-    case 500: return "It cannot be answered, now or ever; the message says why";
-    default: return "The store cannot be reached for now";
+    case 500: return "The server failed; the message says why";
+    case 503: return "The store cannot be reached or written now";
+    default: return "";
     }
 }
 
@@ -55,23 +119,23 @@ static void put_content(struct kerf_json *json, const char *answer) {
     const char *other = strchr(answer, '|');
     int is_text = strchr(answer, '/') != NULL, is_null = strcmp(answer, "null") == 0;
     char first[32] = "";
-    const struct openapi_field types[] = {{NULL,
-                                           is_text   ? "string"
-                                           : is_null ? "null"
-                                                     : first,
-                                           0, NULL},
-                                          {NULL, other ? other + 1 : "", 0, NULL}};
+    const struct schema_field types[] = {{NULL,
+                                          is_text   ? "string"
+                                          : is_null ? "null"
+                                                    : first,
+                                          0, NULL},
+                                         {NULL, other ? other + 1 : "", 0, NULL}};
     if (!is_text) memcpy(first, answer, strcspn(answer, "|"));
     kerf_json_open(json, "content", '{');
     kerf_json_open(json, is_text ? answer : "application/json", '{');
     if (other) {
         kerf_json_open(json, "schema", '{');
         kerf_json_open(json, "anyOf", '[');
-        for (int i = 0; i < 2; i++) openapi_put_type(json, NULL, &types[i]);
+        for (int i = 0; i < 2; i++) put_type(json, NULL, &types[i]);
         kerf_json_close(json, ']');
         kerf_json_close(json, '}');
     } else {
-        openapi_put_type(json, "schema", &types[0]);
+        put_type(json, "schema", &types[0]);
     }
     kerf_json_close(json, '}');
     kerf_json_close(json, '}');
@@ -83,10 +147,10 @@ static void put_answer(struct kerf_json *json, int status, const char *answer) {
     kerf_json_open(json, code, '{');
     kerf_json_string(json, "description", describe(status));
     if (status == 429) {
-        const struct openapi_field seconds = {NULL, "integer", 0, NULL};
+        const struct schema_field seconds = {NULL, "integer", 0, NULL};
         kerf_json_open(json, "headers", '{');
         kerf_json_open(json, "Retry-After", '{');
-        openapi_put_type(json, "schema", &seconds);
+        put_type(json, "schema", &seconds);
         kerf_json_close(json, '}');
         kerf_json_close(json, '}');
     }
@@ -104,18 +168,17 @@ static void put_own_answers(struct kerf_json *json, const char *statuses) {
     }
 }
 
-static void put_answers(struct kerf_json *json, const struct server *server, const struct route *route,
-                        const struct openapi_operation *operation) {
-    int asks_store = !(route->flags & ROUTE_QUICK), has_503 = strstr(operation->statuses, "503") != NULL;
+static void put_answers(struct kerf_json *json, const struct service *service, const struct route *route) {
+    int asks_store = !(route->flags & ROUTE_QUICK), has_503 = strstr(route->statuses, "503") != NULL;
     kerf_json_open(json, "responses", '{');
-    put_answer(json, 200, operation->answer);
-    put_own_answers(json, operation->statuses);
-    if (!(route->flags & ROUTE_OPEN)) put_answer(json, 401, "Detail");
-    if (!(route->flags & ROUTE_OWN)) put_answer(json, 403, "Detail");
+    put_answer(json, 200, route->answer);
+    put_own_answers(json, route->statuses);
+    if (route->needs != TOKEN_NONE) put_answer(json, 401, "Detail");
+    put_answer(json, 403, "Detail");
     put_answer(json, 408, "Detail");
     put_answer(json, 429, "Detail");
     if (asks_store) put_answer(json, 500, "Message");
-    if (asks_store && !has_503 && !server->options.compat) put_answer(json, 503, "Message");
+    if (asks_store && !has_503 && !service->compat) put_answer(json, 503, "Message");
     kerf_json_close(json, '}');
 }
 
@@ -135,39 +198,38 @@ static void put_name(struct kerf_json *json, const struct route *route) {
     kerf_json_string(json, "operationId", name);
 }
 
-static void put_route(struct kerf_json *json, const struct server *server, const struct route *route) {
-    const struct openapi_operation *operation = openapi_operation(route->step);
+static void put_route(struct kerf_json *json, const struct service *service, const struct route *route) {
     char method[16] = "";
     for (size_t i = 0; i < sizeof method - 1 && route->method[i]; i++) method[i] = (char)(route->method[i] | 32);
     kerf_json_open(json, method, '{');
     put_name(json, route);
     kerf_json_string(json, "summary", route->summary);
-    put_parameters(json, route, operation->query);
-    if (operation->body) {
+    put_parameters(json, route);
+    if (route->body) {
         kerf_json_open(json, "requestBody", '{');
         kerf_json_boolean(json, "required", 1);
-        put_content(json, operation->body);
+        put_content(json, route->body);
         kerf_json_close(json, '}');
     }
-    put_answers(json, server, route, operation);
-    if (route->flags & ROUTE_OPEN && server->access) {
+    put_answers(json, service, route);
+    if (route->needs == TOKEN_NONE && service->access) {
         kerf_json_open(json, "security", '[');
         kerf_json_close(json, ']');
     }
     kerf_json_close(json, '}');
 }
 
-static void put_paths(struct kerf_json *json, const struct server *server) {
-    int32_t count;
-    const struct route *routes = router_routes(&count);
+/* Routes of one path follow each other. */
+static void put_paths(struct kerf_json *json, const struct service *service) {
+    size_t count;
+    const struct route *all = router_routes(service->router, &count);
     kerf_json_open(json, "paths", '{');
-    for (int32_t i = 0; i < count; i++) {
-        if (!router_has(server, &routes[i])) continue;
-        int same = i > 0 && strcmp(routes[i].pattern, routes[i - 1].pattern) == 0;
-        if (!same) kerf_json_open(json, routes[i].pattern, '{');
-        put_route(json, server, &routes[i]);
-        int goes_on = i + 1 < count && strcmp(routes[i].pattern, routes[i + 1].pattern) == 0;
-        if (!goes_on) kerf_json_close(json, '}');
+    for (size_t i = 0; i < count; i++) {
+        int is_first = i == 0 || strcmp(all[i].pattern, all[i - 1].pattern) != 0;
+        int is_last = i + 1 == count || strcmp(all[i].pattern, all[i + 1].pattern) != 0;
+        if (is_first) kerf_json_open(json, all[i].pattern, '{');
+        put_route(json, service, &all[i]);
+        if (is_last) kerf_json_close(json, '}');
     }
     kerf_json_close(json, '}');
 }
@@ -186,11 +248,11 @@ static void put_security(struct kerf_json *json) {
     kerf_json_close(json, ']');
 }
 
-static void put_components(struct kerf_json *json) {
+static void put_components(struct kerf_json *json, const struct service *service) {
     static const char *const schemes[][2] = {{"bearer", "A token of `kerf token add`"},
                                              {"basic", "The token as the user's name, without a password"}};
     kerf_json_open(json, "components", '{');
-    openapi_put_schemas(json);
+    put_schemas(json, service);
     kerf_json_open(json, "securitySchemes", '{');
     for (int i = 0; i < 2; i++) {
         kerf_json_open(json, schemes[i][0], '{');
@@ -203,8 +265,8 @@ static void put_components(struct kerf_json *json) {
     kerf_json_close(json, '}');
 }
 
-void api_openapi(struct exchange *exchange) {
-    const struct server *server = exchange->server;
+static void answer_openapi(struct exchange *exchange) {
+    const struct service *service = exchange->service;
     struct kerf_json json;
     kerf_text_clear(&exchange->answer);
     kerf_json_begin(&json, &exchange->answer);
@@ -215,9 +277,29 @@ void api_openapi(struct exchange *exchange) {
     kerf_json_string(&json, "description", "Which batch size the next run of a recurring training job uses");
     kerf_json_string(&json, "version", kerf_version());
     kerf_json_close(&json, '}');
-    if (server->access) put_security(&json);
-    put_paths(&json, server);
-    put_components(&json);
+    if (service->access) put_security(&json);
+    put_paths(&json, service);
+    put_components(&json, service);
     kerf_json_close(&json, '}');
     exchange_answer(exchange, 200);
 }
+
+/* ---- Routes -------------------------------------------------------------------------------------------------- */
+
+static const struct schema_field document[] = {{"openapi", "string", SCHEMA_REQUIRED, NULL}, {0}};
+
+static const struct schema_field message[] = {{"message", "string", SCHEMA_REQUIRED, NULL}, {0}};
+static const struct schema_field detail[] = {{"detail", "string", SCHEMA_REQUIRED, NULL}, {0}};
+
+/* Document, and the two forms of every refusal. */
+static const struct schema schemas[] = {{"Document", document}, {"Message", message}, {"Detail", detail}};
+
+#define ROUTE(path)                                                                                                    \
+    {                                                                                                                  \
+        .method = "GET", .pattern = (path), .step = answer_openapi, .needs = TOKEN_READ,                               \
+        .flags = ROUTE_HEAD | ROUTE_QUICK, .summary = "This document", .answer = "Document", .statuses = ""            \
+    }
+
+static const struct route routes[] = {ROUTE("/api/v1/openapi.json"), ROUTE("/openapi.json")};
+
+const struct api openapi_api = API(routes, schemas);

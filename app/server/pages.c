@@ -1,34 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /healthz, /readyz, and the list of jobs for people at /. */
+/* The pages for people: the list of jobs at /, and the routes at /docs. They load nothing from elsewhere. */
 #include <inttypes.h>
 #include <string.h>
-#include "server/api_query.h"
-#include "server/server_parts.h"
+#include "kerf/jobs.h"
+#include "server/router.h"
+#include "server/service.h"
+#include "store/store.h"
 
 enum { ROWS = 200 };
 
-void page_healthz(struct exchange *exchange) {
-    kerf_text_clear(&exchange->answer);
-    kerf_text_add(&exchange->answer, "{\"status\":\"ok\"}");
+#define STYLE                                                                                                          \
+    "<style>body{font:14px sans-serif;margin:2em}td,th{text-align:left;vertical-align:top;padding:.2em 1em .2em 0}"    \
+    "</style>"
+
+static void answer_page(struct exchange *exchange) {
     exchange_answer(exchange, 200);
+    exchange->content_type = "text/html; charset=utf-8";
 }
 
-void page_readyz(struct exchange *exchange) {
-    struct server *server = exchange->server;
-    struct kerf_error err = {.code = KERF_OK};
-    int32_t code = store_ping(server->store, &err);
-    if (code != KERF_OK) {
-        exchange_message(exchange, 503, err.message);
-    } else if (server->is_stopping) {
-        exchange_message(exchange, 503, "the server stops");
-    } else {
-        kerf_text_clear(&exchange->answer);
-        kerf_text_add(&exchange->answer, "{\"status\":\"ready\"}");
-        exchange_answer(exchange, 200);
-    }
-}
-
-/* ---- The list ------------------------------------------------------------------------------------------------ */
+/* ---- The list of jobs ---------------------------------------------------------------------------------------- */
 
 static void escape(struct kerf_text *out, const char *text) {
     for (; *text; text++) switch (*text) {
@@ -77,16 +67,16 @@ static int32_t visit(void *context, const struct store_job *job) {
     return KERF_OK;
 }
 
-void page_home(struct exchange *exchange) {
-    struct store *store = exchange->server->store;
+static void page_home(struct exchange *exchange) {
+    struct store *store = exchange->service->store;
     struct kerf_text *out = &exchange->answer;
     struct rows rows = {.exchange = exchange};
     struct kerf_error err = {.code = KERF_OK};
-    const struct store_page page = {.after_job_id = query_text(exchange, "after"), .limit = ROWS + 1};
+    const struct store_page page = {.after_job_id = target_query(&exchange->arena, exchange->query, "after"),
+                                    .limit = ROWS + 1};
     kerf_text_clear(out);
-    kerf_text_add(out, "<!doctype html><meta charset=utf-8><title>kerf: jobs</title>"
-                       "<style>body{font:14px sans-serif;margin:2em}td,th{text-align:left;padding:.2em 1em .2em 0}"
-                       "</style><h1>Jobs</h1>\n<table><tr><th>job<th>GPU<th>stage<th>trials<th>least cost (J)"
+    kerf_text_add(out, "<!doctype html><meta charset=utf-8><title>kerf: jobs</title>" STYLE
+                       "<h1>Jobs</h1>\n<table><tr><th>job<th>GPU<th>stage<th>trials<th>least cost (J)"
                        "<th>with batch size\n");
     int32_t code = store_list_jobs(store, &page, visit, &rows, &err);
     kerf_text_add(out, "</table>\n");
@@ -99,6 +89,57 @@ void page_home(struct exchange *exchange) {
         exchange_fail(exchange, code, &err);
         return;
     }
-    exchange_answer(exchange, 200);
-    exchange->content_type = "text/html; charset=utf-8";
+    answer_page(exchange);
 }
+
+/* ---- The routes ---------------------------------------------------------------------------------------------- */
+
+static void put_fields(struct kerf_text *out, const struct schema_field *fields) {
+    for (; fields && fields->name; fields++)
+        kerf_text_printf(out, "<br><code>%s</code> %s %s", fields->name, fields->type,
+                         fields->flags & SCHEMA_REQUIRED ? "" : "(optional)");
+}
+
+static void put_route(struct kerf_text *out, const struct route *route) {
+    kerf_text_printf(out, "<tr><td>%s<td><code>%s</code>", route->method, route->pattern);
+    put_fields(out, route->query);
+    if (route->body) kerf_text_printf(out, "<br>body: %s", route->body);
+    kerf_text_printf(out, "<td>%s<td>%s\n", route->summary, route->answer);
+}
+
+static void page_docs(struct exchange *exchange) {
+    struct kerf_text *out = &exchange->answer;
+    size_t count;
+    const struct route *all = router_routes(exchange->service->router, &count);
+    kerf_text_clear(out);
+    kerf_text_add(out, "<!doctype html><meta charset=utf-8><title>kerf serve: routes</title>" STYLE "<h1>Routes</h1>\n"
+                       "<p>Fields, statuses and answers: <a href=\"/api/v1/openapi.json\">/api/v1/openapi.json</a>\n"
+                       "<table><tr><th>method<th>path<th>what<th>answer\n");
+    for (size_t i = 0; i < count; i++) put_route(out, &all[i]);
+    kerf_text_add(out, "</table>\n");
+    answer_page(exchange);
+}
+
+static const struct schema_field ask_home[] = {{"after", "string", 0, NULL}, {0}};
+
+static const struct route routes[] = {
+    {.method = "GET",
+     .pattern = "/",
+     .step = page_home,
+     .needs = TOKEN_READ,
+     .flags = ROUTE_HEAD | ROUTE_PAGE | ROUTE_NOT_COMPAT,
+     .summary = "A list of the jobs for people",
+     .query = ask_home,
+     .answer = "text/html; charset=utf-8",
+     .statuses = ""},
+    {.method = "GET",
+     .pattern = "/docs",
+     .step = page_docs,
+     .needs = TOKEN_READ,
+     .flags = ROUTE_HEAD | ROUTE_PAGE | ROUTE_QUICK,
+     .summary = "The routes for people",
+     .answer = "text/html; charset=utf-8",
+     .statuses = ""},
+};
+
+const struct api pages_api = {.routes = routes, .num_routes = sizeof routes / sizeof *routes};

@@ -16,10 +16,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "server/server_parts.h"
+#include "base/clock.h"
+#include "base/error.h"
 
 enum { JOBS = 64, TRIALS = 256, PARTS = 50 };
-static const double LEAST_S = 1, MOST_S = 3600;
+static const double MIN_PAUSE_S = 1, MAX_PAUSE_S = 3600;
 
 struct pass {
     struct store *store;
@@ -59,7 +60,7 @@ static void on_written(struct store_write *write, int32_t code, const struct ker
 }
 
 static void rest(double seconds) {
-    seconds = fmin(seconds, LEAST_S);
+    seconds = fmin(seconds, MIN_PAUSE_S);
     const struct timespec pause = {(time_t)seconds, (long)(1e9 * (seconds - floor(seconds)))};
     nanosleep(&pause, NULL);
 }
@@ -162,8 +163,7 @@ static int32_t clean_job(struct pass *pass, int64_t key, struct kerf_error *err)
     if (code == KERF_EUNKNOWN) return KERF_OK; /* deleted meanwhile */
     if (code != KERF_OK) return code;
     int64_t *oldest = calloc((size_t)kerf_job_spec_of(job)->num_batch_sizes, sizeof *oldest);
-    code = oldest ? look_through(pass, key, job, oldest, err)
-                  : kerf_error_set(err, KERF_ENOMEM, "not enough memory for a job");
+    code = oldest ? look_through(pass, key, job, oldest, err) : error_no_memory(err, "a job");
     free(oldest);
     kerf_job_free(job);
     return code;
@@ -197,7 +197,7 @@ int32_t retention_pass(struct store *store, int32_t job_flags, double before_s, 
     struct pass *pass = calloc(1, sizeof *pass);
     int32_t code = KERF_OK;
     *ret_removed = 0;
-    if (pass == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for old trials");
+    if (pass == NULL) return error_no_memory(err, "old trials");
     pass->store = store;
     pass->flags = job_flags;
     pass->before_s = before_s;
@@ -244,15 +244,13 @@ static void clean(struct retention *retention) {
 
 static void *keep_clean(void *context) {
     struct retention *retention = context;
-    double pause_s = fmin(fmax(retention->keep_s / PARTS, LEAST_S), MOST_S);
+    double pause_s = fmin(fmax(retention->keep_s / PARTS, MIN_PAUSE_S), MAX_PAUSE_S);
     pthread_mutex_lock(&retention->lock);
     while (!retention->is_over) {
-        struct timespec until;
         pthread_mutex_unlock(&retention->lock);
         clean(retention);
+        const struct timespec until = clock_ticks_after(pause_s);
         pthread_mutex_lock(&retention->lock);
-        clock_gettime(CLOCK_MONOTONIC, &until);
-        until.tv_sec += (time_t)pause_s;
         while (!retention->is_over && pthread_cond_timedwait(&retention->ends, &retention->lock, &until) != ETIMEDOUT) {
         }
     }
@@ -264,7 +262,7 @@ int32_t retention_start(struct store *store, int32_t job_flags, double keep_s, c
                         _Atomic uint64_t *removed, struct retention **ret_retention, struct kerf_error *err) {
     struct retention *retention = calloc(1, sizeof *retention);
     pthread_condattr_t attributes;
-    if (retention == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the server");
+    if (retention == NULL) return error_no_memory(err, "the server");
     retention->store = store;
     retention->log = log;
     retention->flags = job_flags;
@@ -281,7 +279,7 @@ int32_t retention_start(struct store *store, int32_t job_flags, double keep_s, c
         return KERF_OK;
     }
     retention_stop(retention);
-    return kerf_error_set(err, KERF_ENOMEM, "no thread can be had");
+    return kerf_error_set(err, KERF_ENOMEM, "no thread can be started");
 }
 
 void retention_stop(struct retention *retention) {

@@ -1,19 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libmicrohttpd takes PEM in memory, and says no more than that it cannot start: what is wrong is found out here. */
+/* libmicrohttpd asks for certificate and key at each handshake; what is wrong with them is found out here. */
 #include "server/tls.h"
 
 #include <errno.h>
-#include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/error.h"
 
-enum { FILE_MOST = 1 << 20, ID_BYTES = 64 };
+enum { FILE_MAX = 1 << 20, ID_BYTES = 64, CHAIN_MAX = 16 };
 
-const char tls_priorities[] = "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1";
+const char tls_priorities[] = "NORMAL:-VERS-ALL:+VERS-TLS1.3:+VERS-TLS1.2:-RSA"; /* -RSA: the key exchange */
+
+struct shown {
+    gnutls_pcert_st certificates[CHAIN_MAX];
+    unsigned count;
+    gnutls_privkey_t key;
+    struct shown *before; /* handshakes that began with it may still use it */
+};
+
+struct tls {
+    const char *certificate_path, *key_path;
+    const struct log *log;
+    pthread_mutex_t lock;
+    struct shown *shown; /* the newest */
+};
 
 /* ---- Files -------------------------------------------------------------------------------------------------- */
 
@@ -24,13 +39,13 @@ static void wipe(char *text) {
 
 static int32_t read_file(const char *path, char **ret_text, struct kerf_error *err) {
     FILE *file = fopen(path, "re");
-    char *text = file ? malloc(FILE_MOST + 1) : NULL;
-    size_t length = text ? fread(text, 1, FILE_MOST, file) : 0;
+    char *text = file ? malloc(FILE_MAX + 1) : NULL;
+    size_t length = text ? fread(text, 1, FILE_MAX, file) : 0;
     int32_t code = KERF_OK;
     if (file == NULL || (text && ferror(file)))
         code = kerf_error_set(err, KERF_EINVALID, "%.200s cannot be read: %s", path, strerror(errno));
     else if (text == NULL)
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for %.200s", path);
+        code = error_no_memory(err, path);
     if (text) text[length] = 0;
     if (file) fclose(file);
     if (code == KERF_OK && text)
@@ -91,14 +106,13 @@ static void warn_of_dates(const char *path, gnutls_x509_crt_t certificate, const
         log_error(log, "tls", "the certificate in %s is not valid yet; clients will refuse it", path);
 }
 
-static int32_t check(const struct tls_files *files, const char *certificate_path, const char *key_path,
+static int32_t check(const char *certificate_path, char *certificate_text, const char *key_path, char *key_text,
                      const struct log *log, struct kerf_error *err) {
     gnutls_x509_crt_t certificate = NULL;
     gnutls_x509_privkey_t key = NULL;
-    int32_t code = import_certificate(certificate_path, files->certificate, &certificate, err);
-    if (code == KERF_OK && gnutls_x509_privkey_init(&key) < 0)
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for a key");
-    if (code == KERF_OK) code = import_key(key_path, files->key, key, err);
+    int32_t code = import_certificate(certificate_path, certificate_text, &certificate, err);
+    if (code == KERF_OK && gnutls_x509_privkey_init(&key) < 0) code = error_no_memory(err, "a key");
+    if (code == KERF_OK) code = import_key(key_path, key_text, key, err);
     if (code == KERF_OK && !fits(certificate, key))
         code = kerf_error_set(err, KERF_EINVALID, "the key in %.200s is not that of the certificate in %.200s",
                               key_path, certificate_path);
@@ -108,26 +122,83 @@ static int32_t check(const struct tls_files *files, const char *certificate_path
     return code;
 }
 
-/* ---- Both --------------------------------------------------------------------------------------------------- */
+/* ---- What is shown ------------------------------------------------------------------------------------------ */
 
-int32_t tls_read(const char *certificate, const char *key, const struct log *log, struct tls_files *ret_files,
-                 struct kerf_error *err) {
-    struct tls_files files = {0};
-    const char *key_path = key ? key : certificate;
-    if (MHD_is_feature_supported(MHD_FEATURE_TLS) != MHD_YES)
-        return kerf_error_set(err, KERF_EUNSUPPORTED, "this machine's libmicrohttpd was built without TLS");
-    int32_t code = read_file(certificate, &files.certificate, err);
-    if (code == KERF_OK) code = read_file(key_path, &files.key, err);
-    if (code == KERF_OK) code = check(&files, certificate, key_path, log, err);
-    if (code == KERF_OK)
-        *ret_files = files;
-    else
-        tls_free(&files);
+static void drop(struct shown *shown) {
+    for (unsigned i = 0; i < shown->count; i++) gnutls_pcert_deinit(&shown->certificates[i]);
+    if (shown->key) gnutls_privkey_deinit(shown->key);
+    free(shown);
+}
+
+static int32_t make(const char *path, char *certificate, char *key, struct shown **ret_shown, struct kerf_error *err) {
+    const gnutls_datum_t bytes = bytes_of(certificate), key_bytes = bytes_of(key);
+    struct shown *shown = calloc(1, sizeof *shown);
+    unsigned count = CHAIN_MAX;
+    if (shown == NULL) return error_no_memory(err, "a certificate");
+    int failed = gnutls_pcert_list_import_x509_raw(shown->certificates, &count, &bytes, GNUTLS_X509_FMT_PEM, 0);
+    if (failed >= 0) shown->count = count;
+    if (failed >= 0) failed = gnutls_privkey_init(&shown->key);
+    if (failed >= 0) failed = gnutls_privkey_import_x509_raw(shown->key, &key_bytes, GNUTLS_X509_FMT_PEM, NULL, 0);
+    if (failed >= 0) {
+        *ret_shown = shown;
+        return KERF_OK;
+    }
+    drop(shown);
+    return kerf_error_set(err, KERF_EINVALID, "the certificate in %.200s cannot be used: %s", path,
+                          gnutls_strerror(failed));
+}
+
+int32_t tls_renew(struct tls *tls, struct kerf_error *err) {
+    char *certificate = NULL, *key = NULL;
+    struct shown *shown = NULL;
+    int32_t code = read_file(tls->certificate_path, &certificate, err);
+    if (code == KERF_OK) code = read_file(tls->key_path, &key, err);
+    if (code == KERF_OK) code = check(tls->certificate_path, certificate, tls->key_path, key, tls->log, err);
+    if (code == KERF_OK) code = make(tls->certificate_path, certificate, key, &shown, err);
+    if (code == KERF_OK) {
+        pthread_mutex_lock(&tls->lock);
+        shown->before = tls->shown;
+        tls->shown = shown;
+        pthread_mutex_unlock(&tls->lock);
+    }
+    wipe(certificate);
+    wipe(key);
     return code;
 }
 
-void tls_free(struct tls_files *files) {
-    wipe(files->certificate);
-    wipe(files->key);
-    *files = (struct tls_files){0};
+int tls_show(struct tls *tls, gnutls_pcert_st **ret_certificates, unsigned *ret_count, gnutls_privkey_t *ret_key) {
+    pthread_mutex_lock(&tls->lock);
+    struct shown *shown = tls->shown;
+    pthread_mutex_unlock(&tls->lock);
+    *ret_certificates = shown->certificates;
+    *ret_count = shown->count;
+    *ret_key = shown->key;
+    return 0;
+}
+
+int32_t tls_load(const char *certificate, const char *key, const struct log *log, struct tls **ret_tls,
+                 struct kerf_error *err) {
+    if (MHD_is_feature_supported(MHD_FEATURE_HTTPS_CERT_CALLBACK2) != MHD_YES)
+        return kerf_error_set(err, KERF_EUNSUPPORTED, "this machine's libmicrohttpd was built without TLS");
+    struct tls *tls = calloc(1, sizeof *tls);
+    if (tls == NULL) return error_no_memory(err, "a certificate");
+    *tls = (struct tls){.certificate_path = certificate, .key_path = key ? key : certificate, .log = log};
+    pthread_mutex_init(&tls->lock, NULL);
+    int32_t code = tls_renew(tls, err);
+    if (code == KERF_OK)
+        *ret_tls = tls;
+    else
+        tls_free(tls);
+    return code;
+}
+
+struct tls *tls_free(struct tls *tls) {
+    if (tls == NULL) return NULL;
+    for (struct shown *shown = tls->shown, *before; shown; shown = before) {
+        before = shown->before;
+        drop(shown);
+    }
+    pthread_mutex_destroy(&tls->lock);
+    free(tls);
+    return NULL;
 }

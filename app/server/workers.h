@@ -5,13 +5,17 @@
 
 #include "kerf/error.h"
 
-struct exchange;
 struct workers;
+
+struct work { /* part of what it is about; in one queue at a time */
+    void (*run)(struct work *work);
+    struct work *next;
+};
 
 int32_t workers_start(int32_t threads, struct workers **ret_workers, struct kerf_error *err);
 struct workers *workers_stop(struct workers *workers); /* always NULL; nothing may be queued any more */
 
-/* One of them goes on with the exchange's step. Its connection is suspended. */
-void workers_add(struct workers *workers, struct exchange *exchange);
+/* One of the threads calls work->run(work), first come, first served. */
+void workers_add(struct workers *workers, struct work *work);
 
 #endif

@@ -49,7 +49,7 @@ static int32_t pg_open(const char *where, int32_t flags, struct store **ret_stor
     pg_writer_open(&store->writer, &store->pool);
     store->pool.url = strdup(where);
     int32_t code = store->pool.url ? KERF_OK : error_no_memory(err, "the store");
-    if (code == KERF_OK) code = migrate(where, (flags & (STORE_SERVE | STORE_MAY_CREATE)) != 0, err);
+    if (code == KERF_OK) code = migrate(where, (flags & STORE_MAY_CREATE) != 0, err);
     if (code == KERF_OK) code = pg_connect(where, 1, &first, err);
     if (code == KERF_OK) pg_give_back(&store->pool, first);
     if (code == KERF_OK && flags & STORE_SERVE) code = pg_writer_start(&store->writer, err);

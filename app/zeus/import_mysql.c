@@ -43,7 +43,7 @@ static const char *const begin_sql[] = {"SET sql_mode='ANSI_QUOTES'",
                                         "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"};
 
 static int32_t fail(struct mysql_source *source, struct kerf_error *err) {
-    return kerf_error_set(err, KERF_EIO, "the database to import: %.300s", source->api.error(source->connection));
+    return kerf_error_set(err, KERF_EIO, "the MySQL database to import: %.300s", source->api.error(source->connection));
 }
 
 /* ---- The URL ------------------------------------------------------------------------------------------------- */

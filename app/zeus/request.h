@@ -19,7 +19,8 @@
  * texts. request_write_message and request_write_job write it as Python does.
  *
  * REQUEST_MENDED (all but --compat zeus): numbers that are not finite, negative times and energies, batch sizes below 1
- * or twice, seeds below 0, and texts that no database takes are refused with 422 here; the keys policy and lease_s of
+ * or twice, seeds below 0, and texts that no database takes, among them a longer job_id than REQUEST_JOB_ID_MAX, are
+ * refused with 422 here; the keys policy and lease_s of
  * POST /jobs count. Without it all of that is as Zeus's server has it.
  */
 #ifndef KERF_ZEUS_REQUEST_H
@@ -30,7 +31,8 @@
 
 enum request_flags { REQUEST_MENDED = 1 };
 
-enum { REQUEST_BODY_MOST = 1 << 20 }; /* bytes; the server answers 413 to more */
+/* Bytes of a job_id, with REQUEST_MENDED: PostgreSQL indexes at most 2,704 bytes, SQLite any number. */
+enum { REQUEST_JOB_ID_MAX = 1024 };
 
 struct request_body {
     const char *bytes; /* any */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The models of Zeus's routes (zeus/optimizer/batch_size/common.py) as tables, and what kerf adds to them. */
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "zeus/python_repr.h"
@@ -81,6 +82,18 @@ static void check_policy(struct model_run *run, const struct field *field, struc
     kerf_text_free(&context);
 }
 
+/* Longer ones than a database can index. A job_id that the server chooses is the prefix and JOB_ID_SUFFIX bytes. */
+static void check_length(struct model_run *run, const struct field *field, struct field_value *value) {
+    enum { JOB_ID_SUFFIX = 9 }; /* "-1a2b3c4d" */
+    int is_prefix = field->offset == offsetof(struct kerf_job_spec, job_id_prefix);
+    int most = REQUEST_JOB_ID_MAX - (is_prefix ? JOB_ID_SUFFIX : 0);
+    char context[32];
+    if (!(run->flags & REQUEST_MENDED) || value->text.length <= (size_t)most) return;
+    snprintf(context, sizeof context, "{\"limit_value\":%d}", most);
+    kerf_text_printf(&run->message, "ensure this value has at most %d bytes", most);
+    model_fail(run, field->name, -1, "value_error.any_str.max_length", context);
+}
+
 enum job_fields { MAX_POWER, NUMBER_OF_GPUS, GPU_MODEL, JOB_ID, JOB_ID_PREFIX, BATCH_SIZES, DEFAULT_BATCH_SIZE };
 
 #define JOB(field) offsetof(struct kerf_job_spec, field)
@@ -90,9 +103,9 @@ static const struct field job_fields[] = {
                    0},
     [NUMBER_OF_GPUS] = {"number_of_gpus", FIELD_INTEGER, FIELD_REQUIRED | FIELD_ABOVE_0, NULL, JOB(number_of_gpus), 0},
     [GPU_MODEL] = {"gpu_model", FIELD_STRING, FIELD_REQUIRED | FIELD_MENDED_STORED, check_gpu_model, JOB(gpu_model), 0},
-    [JOB_ID] = {"job_id", FIELD_STRING, FIELD_NULLABLE | FIELD_MENDED_STORED, NULL, JOB(job_id), 0},
-    [JOB_ID_PREFIX] = {"job_id_prefix", FIELD_STRING, FIELD_REQUIRED | FIELD_MENDED_STORED, NULL, JOB(job_id_prefix),
-                       0},
+    [JOB_ID] = {"job_id", FIELD_STRING, FIELD_NULLABLE | FIELD_MENDED_STORED, check_length, JOB(job_id), 0},
+    [JOB_ID_PREFIX] = {"job_id_prefix", FIELD_STRING, FIELD_REQUIRED | FIELD_MENDED_STORED, check_length,
+                       JOB(job_id_prefix), 0},
     [BATCH_SIZES] = {"batch_sizes", FIELD_INTEGERS, FIELD_REQUIRED, sort_sizes, JOB(batch_sizes), JOB(num_batch_sizes)},
     [DEFAULT_BATCH_SIZE] = {"default_batch_size", FIELD_INTEGER, FIELD_REQUIRED | FIELD_ABOVE_0, NULL,
                             JOB(default_batch_size), 0},

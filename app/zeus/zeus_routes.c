@@ -6,25 +6,74 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/random.h>
+#include "base/clock.h"
+#include "base/error.h"
 #include "server/decisions.h"
+#include "server/service.h"
 #include "zeus/python_text.h"
+#include "zeus/request.h"
+#include "zeus/zeus_api.h"
 #include "zeus/zeus_words.h"
 
 /* How old what is stored of a trial's last sign of life may be, as a part of its lease, and at most. */
-static const double SEEN_PART = 1.0 / 8, SEEN_MOST_S = 60;
+static const double SEEN_PART = 1.0 / 8, SEEN_MAX_S = 60;
+
+struct zeus {                 /* a request */
+    struct decision decision; /* the first, of which a pointer is one of this */
+    struct kerf_job_spec spec;
+    struct request_report report;
+    struct request_trial ended;
+    struct kerf_decision predicted;
+    const char *late; /* request.h; NULL: nothing */
+    int is_chosen;    /* the job_id is the server's choice */
+};
+
+static void release(struct exchange *exchange) {
+    struct zeus *zeus = exchange->own;
+    decision_free(&zeus->decision);
+}
+
+/* NULL after an answer. */
+static struct zeus *begin(struct exchange *exchange) {
+    struct zeus *zeus = arena_alloc(&exchange->arena, 1, sizeof *zeus);
+    struct kerf_error err;
+    if (zeus == NULL) {
+        exchange_fail(exchange, error_no_memory(&err, "a request"), &err);
+        return NULL;
+    }
+    zeus->decision.exchange = exchange;
+    exchange->own = zeus;
+    exchange->release = release;
+    return zeus;
+}
 
 static struct request_body body_of(const struct exchange *exchange) {
     return (struct request_body){exchange->body.data ? exchange->body.data : "", exchange->body.length,
-                                 exchange->body_type};
+                                 exchange->head.content_type};
+}
+
+static int32_t request_flags(const struct exchange *exchange) { return exchange->service->compat ? 0 : REQUEST_MENDED; }
+
+static void answer_refusal(struct exchange *exchange, struct request_refusal *refusal) {
+    kerf_text_free(&exchange->answer);
+    exchange->answer = refusal->document;
+    refusal->document = (struct kerf_text){0};
+    exchange_answer(exchange, refusal->status);
+    if (refusal->plain) exchange->content_type = "text/plain; charset=utf-8";
+    request_refusal_free(refusal);
 }
 
 static const char *said(const struct kerf_text *text) { return text->data ? text->data : ""; }
 
-static void answer_message(struct exchange *exchange, int status) {
-    exchange_message(exchange, status, said(&exchange->message));
+static void answer_words(struct exchange *exchange, int status, const char *message) {
+    kerf_text_clear(&exchange->answer);
+    request_write_message(message, &exchange->answer);
+    exchange_answer(exchange, status);
+}
+
+static void answer_message(const struct zeus *zeus, int status) {
+    answer_words(zeus->decision.exchange, status, said(&zeus->decision.message));
 }
 
 static void answer_null(struct exchange *exchange) {
@@ -35,179 +84,202 @@ static void answer_null(struct exchange *exchange) {
 
 /* ---- POST /jobs -------------------------------------------------------------------------------------------- */
 
-static int choose_job_id(struct exchange *exchange) {
+static int choose_job_id(struct exchange *exchange, struct kerf_job_spec *spec) {
     unsigned char random[4];
-    char *job_id = arena_take(&exchange->arena, strlen(exchange->spec.job_id_prefix) + 10, 1);
-    if (job_id == NULL || getrandom(random, sizeof random, 0) != sizeof random) return 0;
-    sprintf(job_id, "%s-%02x%02x%02x%02x", exchange->spec.job_id_prefix, random[0], random[1], random[2], random[3]);
-    exchange->spec.job_id = job_id;
-    return 1;
+    if (getrandom(random, sizeof random, 0) != sizeof random) return 0;
+    spec->job_id = arena_printf(&exchange->arena, "%s-%02x%02x%02x%02x", spec->job_id_prefix, random[0], random[1],
+                                random[2], random[3]);
+    return spec->job_id != NULL;
 }
 
-static void answer_job(struct exchange *exchange, int status) {
+static void answer_job(struct zeus *zeus, int status) {
+    struct exchange *exchange = zeus->decision.exchange;
     kerf_text_clear(&exchange->answer);
-    if (request_write_job(&exchange->spec, &exchange->answer) == KERF_OK) {
+    if (request_write_job(&zeus->spec, &exchange->answer) == KERF_OK)
         exchange_answer(exchange, status);
-        return;
-    }
-    kerf_text_clear(&exchange->answer);
-    kerf_text_add(&exchange->answer, "Internal Server Error"); /* after the job was stored, as the reference */
-    exchange_answer(exchange, 500);
-    exchange->content_type = "text/plain; charset=utf-8";
+    else
+        exchange_answer_text(exchange, 500, "Internal Server Error"); /* after the job was stored, as the reference */
 }
 
 /* What the reference's database says to numbers and texts that it does not take. */
-static void answer_late(struct exchange *exchange) {
-    exchange_message(exchange, 500, exchange->late);
-    decision_finish(exchange);
+static void answer_late(struct zeus *zeus) {
+    answer_words(zeus->decision.exchange, 500, zeus->late);
+    decision_finish(&zeus->decision);
 }
 
-static void register_in_turn(struct exchange *exchange);
-
-static void create(struct exchange *exchange) {
+static void create(struct zeus *zeus) {
+    struct decision *decision = &zeus->decision;
     struct kerf_error err = {.code = KERF_OK};
-    int32_t flags = server_job_flags(exchange->server);
-    int32_t code = kerf_job_create(&exchange->spec, flags, &exchange->turn.entry->job, &err);
+    int32_t code =
+        kerf_job_create(&zeus->spec, decision->exchange->service->job_flags, &decision->turn.entry->job, &err);
     if (code == KERF_EINVALID) {
-        int is_seed = exchange->spec.has_mab_seed && exchange->spec.mab_seed < 0;
-        exchange_message(exchange, 500,
-                         is_seed          ? "expected non-negative integer"
-                         : exchange->late ? exchange->late
-                                          : err.message);
-        decision_finish(exchange);
-    } else if (code == KERF_OK && exchange->late) {
-        job_entry_forget(exchange->turn.entry);
-        answer_late(exchange);
+        int is_seed = zeus->spec.has_mab_seed && zeus->spec.mab_seed < 0;
+        answer_words(decision->exchange, 500,
+                     is_seed      ? "expected non-negative integer"
+                     : zeus->late ? zeus->late
+                                  : err.message);
+        decision_finish(decision);
+    } else if (code == KERF_OK && zeus->late) {
+        job_entry_forget(decision->turn.entry);
+        answer_late(zeus);
     } else if (code != KERF_OK) {
-        decision_fail(exchange, code, &err);
+        decision_fail(decision, code, &err);
     } else {
-        answer_job(exchange, 201);
-        exchange->write = (struct store_write){.kind = STORE_CREATE};
-        decision_submit(exchange);
+        answer_job(zeus, 201);
+        decision->write = (struct store_write){.kind = STORE_CREATE};
+        decision_submit(decision);
     }
 }
+
+static void register_again(struct exchange *exchange);
 
 static void register_in_turn(struct exchange *exchange) {
-    if (!decision_open(exchange, exchange->spec.job_id)) return;
-    if (exchange->held.job == 0) {
-        create(exchange);
-        return;
-    }
-    if (exchange->is_chosen) { /* somebody has that one */
-        if (decision_finish(exchange)) zeus_register(exchange);
-        return;
-    }
-    if (exchange->late == NULL && kerf_job_spec_same(kerf_job_spec_of(exchange->turn.entry->job), &exchange->spec))
-        answer_job(exchange, 200);
-    else
-        exchange_message(exchange, 409,
+    struct zeus *zeus = exchange->own;
+    struct decision *decision = &zeus->decision;
+    if (!decision_open(decision, zeus->spec.job_id)) return;
+    if (decision->held.job == 0) {
+        create(zeus);
+    } else if (zeus->is_chosen) { /* somebody has that one */
+        if (decision_finish(decision)) register_again(exchange);
+    } else {
+        if (zeus->late == NULL && kerf_job_spec_same(kerf_job_spec_of(decision->turn.entry->job), &zeus->spec))
+            answer_job(zeus, 200);
+        else
+            answer_words(exchange, 409,
                          "JobSpec doesn't match with existing jobSpec. Use a new job_id for different configuration");
-    decision_finish(exchange);
+        decision_finish(decision);
+    }
+}
+
+static void register_again(struct exchange *exchange) {
+    struct zeus *zeus = exchange->own;
+    struct kerf_error err;
+    if (zeus->is_chosen && !choose_job_id(exchange, &zeus->spec)) {
+        exchange_fail(exchange, error_no_memory(&err, "a job_id"), &err);
+        return;
+    }
+    exchange->job_id = zeus->spec.job_id;
+    decision_take_turn(&zeus->decision, zeus->spec.job_id, register_in_turn);
 }
 
 void zeus_register(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
-    int32_t code =
-        request_parse_job(&body, server_request_flags(exchange->server), &exchange->arena, &exchange->spec, &refusal);
-    if (code != KERF_OK) {
-        exchange_refuse(exchange, &refusal);
+    struct zeus *zeus = begin(exchange);
+    if (zeus == NULL) return;
+    if (request_parse_job(&body, request_flags(exchange), &exchange->arena, &zeus->spec, &refusal) != KERF_OK) {
+        answer_refusal(exchange, &refusal);
         return;
     }
-    exchange->late = refusal.late;
-    exchange->is_chosen = exchange->spec.job_id == NULL;
-    if (exchange->is_chosen && !choose_job_id(exchange)) {
-        struct kerf_error err;
-        exchange_fail(exchange, kerf_error_set(&err, KERF_ENOMEM, "not enough memory for a job_id"), &err);
-        return;
-    }
-    decision_take_turn(exchange, exchange->spec.job_id, register_in_turn);
+    zeus->late = refusal.late;
+    zeus->is_chosen = zeus->spec.job_id == NULL;
+    register_again(exchange);
 }
 
 /* ---- DELETE /jobs, GET /jobs/batch_size ---------------------------------------------------------------------- */
 
 static void parse_query_and(struct exchange *exchange, exchange_step step) {
     struct request_refusal refusal = {0};
-    int32_t code = request_parse_query(exchange->query.bytes, exchange->query.length, &exchange->arena,
-                                       &exchange->report.job_id, &refusal);
-    if (code != KERF_OK)
-        exchange_refuse(exchange, &refusal);
-    else
-        decision_take_turn(exchange, exchange->report.job_id, step);
+    const char *job_id;
+    struct zeus *zeus = begin(exchange);
+    if (zeus == NULL) return;
+    if (request_parse_query(exchange->query.bytes, exchange->query.length, &exchange->arena, &job_id, &refusal) !=
+        KERF_OK) {
+        answer_refusal(exchange, &refusal);
+        return;
+    }
+    exchange->job_id = job_id;
+    decision_take_turn(&zeus->decision, job_id, step);
 }
 
 static void delete_in_turn(struct exchange *exchange) {
-    if (!decision_open(exchange, exchange->report.job_id)) return;
-    if (exchange->held.job == 0) {
-        exchange_message(exchange, 404, "No job was deleted.");
-        decision_finish(exchange);
+    struct zeus *zeus = exchange->own;
+    struct decision *decision = &zeus->decision;
+    if (!decision_open(decision, exchange->job_id)) return;
+    if (decision->held.job == 0) {
+        answer_words(exchange, 404, "No job was deleted.");
+        decision_finish(decision);
         return;
     }
     answer_null(exchange);
-    exchange->write = (struct store_write){.kind = STORE_DELETE};
-    decision_submit(exchange);
+    decision->write = (struct store_write){.kind = STORE_DELETE};
+    decision_submit(decision);
 }
 
 void zeus_delete(struct exchange *exchange) { parse_query_and(exchange, delete_in_turn); }
 
-static void answer_trial(struct exchange *exchange, const char *job_id) {
+static void answer_trial(struct exchange *exchange, const struct kerf_trial *trial) {
     struct kerf_text *answer = &exchange->answer;
     kerf_text_clear(answer);
     kerf_text_add(answer, "{\"job_id\":");
-    python_string_quote(job_id, answer);
-    kerf_text_printf(answer, ",\"batch_size\":%" PRId64 ",\"trial_number\":%" PRId64 "}", exchange->trial.batch_size,
-                     exchange->trial.number);
+    python_string_quote(exchange->job_id, answer);
+    kerf_text_printf(answer, ",\"batch_size\":%" PRId64 ",\"trial_number\":%" PRId64 "}", trial->batch_size,
+                     trial->number);
     exchange_answer(exchange, 200);
 }
 
 /* The reference takes a size below 1 at POST /jobs, and fails for ever once it is to be explored. */
-static int refuses_size(struct exchange *exchange, const struct kerf_decision *decision) {
-    if (!exchange->server->options.compat || decision->status != KERF_JOB_ANSWERED || decision->trial.batch_size > 0)
+static int refuses_size(struct zeus *zeus) {
+    const struct kerf_decision *predicted = &zeus->predicted;
+    struct exchange *exchange = zeus->decision.exchange;
+    if (!exchange->service->compat || predicted->status != KERF_JOB_ANSWERED || predicted->trial.batch_size > 0)
         return 0;
-    exchange_message(exchange, 500,
-                     "1 validation error for CreateExplorationTrial\nbatch_size\n  ensure this value is greater than 0 "
-                     "(type=value_error.number.not_gt; limit_value=0)");
-    job_entry_forget(exchange->turn.entry);
-    decision_finish(exchange);
+    answer_words(exchange, 500,
+                 "1 validation error for CreateExplorationTrial\nbatch_size\n  ensure this value is greater than 0 "
+                 "(type=value_error.number.not_gt; limit_value=0)");
+    job_entry_forget(zeus->decision.turn.entry);
+    decision_finish(&zeus->decision);
     return 1;
 }
 
+/* The trial that a run is to begin with. */
+static void hand_out(struct zeus *zeus) {
+    struct decision *decision = &zeus->decision;
+    decision->trial = zeus->predicted.trial;
+    kerf_job_reason_text(&zeus->predicted.reason, &decision->reason);
+    decision->write.trial = &decision->trial;
+    decision->write.trial_is_new = 1;
+    decision->write.reason = said(&decision->reason);
+    decision->exchange->trial = decision->trial.number;
+    answer_trial(decision->exchange, &decision->trial);
+}
+
+static void refuse_prediction(struct zeus *zeus) {
+    struct decision *decision = &zeus->decision;
+    zeus_say_decision(decision->turn.entry->job, &zeus->predicted, &decision->message);
+    answer_message(zeus, 500);
+}
+
 static void predict_in_turn(struct exchange *exchange) {
-    struct kerf_decision *decision = &exchange->decision;
+    struct zeus *zeus = exchange->own;
+    struct decision *decision = &zeus->decision;
+    struct kerf_decision *predicted = &zeus->predicted;
     struct kerf_error err = {.code = KERF_OK};
-    const char *job_id = exchange->report.job_id;
-    if (!decision_open(exchange, job_id)) return;
-    if (exchange->held.job == 0) {
-        zeus_say_no_job_to_predict(job_id, &exchange->message);
-        answer_message(exchange, 400);
-        decision_finish(exchange);
+    if (!decision_open(decision, exchange->job_id)) return;
+    if (decision->held.job == 0) {
+        zeus_say_no_job_to_predict(exchange->job_id, &decision->message);
+        answer_message(zeus, 400);
+        decision_finish(decision);
         return;
     }
-    int32_t code = kerf_job_predict(exchange->turn.entry->job, clock_now_s(), decision, &err);
+    int32_t code = kerf_job_predict(decision->turn.entry->job, clock_now_s(), predicted, &err);
     if (code != KERF_OK) {
-        decision_fail(exchange, code, &err);
+        decision_fail(decision, code, &err);
         return;
     }
-    if (refuses_size(exchange, decision)) return;
-    exchange->write = (struct store_write){.kind = STORE_DECIDE,
-                                           .changes = decision->changes,
-                                           .expired = decision->expired,
-                                           .num_expired = decision->num_expired};
-    if (decision->status == KERF_JOB_ANSWERED) {
-        exchange->trial = decision->trial;
-        kerf_job_reason_text(&decision->reason, &exchange->reason);
-        exchange->write.trial = &exchange->trial;
-        exchange->write.trial_is_new = 1;
-        exchange->write.reason = said(&exchange->reason);
-        answer_trial(exchange, job_id);
-    } else {
-        zeus_say_decision(exchange->turn.entry->job, decision, &exchange->message);
-        answer_message(exchange, 500);
-    }
-    if (decision->changes || decision->num_expired)
-        decision_submit(exchange);
+    if (refuses_size(zeus)) return;
+    decision->write = (struct store_write){.kind = STORE_DECIDE,
+                                           .changes = predicted->changes,
+                                           .expired = predicted->expired,
+                                           .num_expired = predicted->num_expired};
+    if (predicted->status == KERF_JOB_ANSWERED)
+        hand_out(zeus);
     else
-        decision_finish(exchange);
+        refuse_prediction(zeus);
+    if (predicted->changes || predicted->num_expired)
+        decision_submit(decision);
+    else
+        decision_finish(decision);
 }
 
 void zeus_predict(struct exchange *exchange) { parse_query_and(exchange, predict_in_turn); }
@@ -215,153 +287,163 @@ void zeus_predict(struct exchange *exchange) { parse_query_and(exchange, predict
 /* ---- POST /report ------------------------------------------------------------------------------------------ */
 
 /* The reference's words for a size or a number below 1; 0: there is nothing to say. */
-static int say_not_positive(struct exchange *exchange, int64_t batch_size, int64_t trial_number) {
+static int say_not_positive(struct zeus *zeus, int64_t batch_size, int64_t trial_number) {
+    struct kerf_text *message = &zeus->decision.message;
     int count = (batch_size <= 0) + (trial_number <= 0);
-    if (count == 0 || !exchange->server->options.compat) return 0;
-    kerf_text_printf(&exchange->message, "%d validation error%s for ReadTrial", count, count > 1 ? "s" : "");
+    if (count == 0 || !zeus->decision.exchange->service->compat) return 0;
+    kerf_text_printf(message, "%d validation error%s for ReadTrial", count, count > 1 ? "s" : "");
     for (int i = 0; i < 2; i++)
         if ((i == 0 ? batch_size : trial_number) <= 0)
-            kerf_text_printf(&exchange->message,
+            kerf_text_printf(message,
                              "\n%s\n  ensure this value is greater than 0 (type=value_error.number.not_gt; "
                              "limit_value=0)",
                              i == 0 ? "batch_size" : "trial_number");
-    answer_message(exchange, 500);
+    answer_message(zeus, 500);
     return 1;
 }
 
-static void answer_report(struct exchange *exchange, const struct kerf_answer *result) {
+static void answer_report(struct zeus *zeus, const struct kerf_answer *result) {
+    struct exchange *exchange = zeus->decision.exchange;
     struct kerf_text *answer = &exchange->answer;
     if (result->status != KERF_JOB_ANSWERED) {
         int is_500 = result->status == KERF_JOB_INVALID_RESULT || result->status == KERF_JOB_NOTHING_CONVERGED ||
                      result->status == KERF_JOB_WEDGED;
-        answer_message(exchange, is_500 ? 500 : 400);
+        answer_message(zeus, is_500 ? 500 : 400);
         return;
     }
     kerf_text_clear(answer);
     kerf_text_printf(answer, "{\"stop_train\":%s,\"converged\":%s,\"message\":", result->stop_train ? "true" : "false",
                      result->converged ? "true" : "false");
-    python_string_quote(said(&exchange->message), answer);
+    python_string_quote(said(&zeus->decision.message), answer);
     kerf_text_add(answer, "}");
     exchange_answer(exchange, 200);
 }
 
 /* 1: what is stored of the trial's last sign of life gets too old. */
 static int is_to_be_stored(const struct job_entry *entry, const struct kerf_trial *trial) {
-    double most_s = fmin(SEEN_PART * kerf_job_lease_s(entry->job), SEEN_MOST_S);
+    double most_s = fmin(SEEN_PART * kerf_job_lease_s(entry->job), SEEN_MAX_S);
     for (int32_t i = 0; i < entry->num_trials; i++)
         if (entry->trials[i].number == trial->number) return !(fabs(trial->seen_s - entry->stored_seen_s[i]) < most_s);
     return 1;
 }
 
 /* The answer stands; the decision changed this. */
-static void finish_with(struct exchange *exchange, int32_t changes) {
-    struct job_entry *entry = exchange->turn.entry;
-    struct kerf_trial *kept = job_entry_trial(entry, exchange->trial.number);
-    if (exchange->server->options.compat) changes &= ~KERF_JOB_CHANGED_SEEN; /* no leases: nobody asks */
-    if (changes == KERF_JOB_CHANGED_SEEN && kept && !is_to_be_stored(entry, &exchange->trial)) {
-        kept->seen_s = exchange->trial.seen_s;
+static void finish_with(struct decision *decision, int32_t changes) {
+    struct job_entry *entry = decision->turn.entry;
+    struct kerf_trial *kept = job_entry_trial(entry, decision->trial.number);
+    if (decision->exchange->service->compat) changes &= ~KERF_JOB_CHANGED_SEEN; /* there are no leases */
+    if (changes == KERF_JOB_CHANGED_SEEN && kept && !is_to_be_stored(entry, &decision->trial)) {
+        kept->seen_s = decision->trial.seen_s;
         changes = 0;
     }
     if (changes == 0) {
-        decision_finish(exchange);
+        decision_finish(decision);
         return;
     }
-    exchange->write = (struct store_write){.kind = STORE_DECIDE, .changes = changes, .trial = &exchange->trial};
-    decision_submit(exchange);
+    decision->write = (struct store_write){.kind = STORE_DECIDE, .changes = changes, .trial = &decision->trial};
+    decision_submit(decision);
 }
 
 static void report_in_turn(struct exchange *exchange) {
-    const struct request_report *asked = &exchange->report;
-    const struct kerf_report *report = &asked->report;
+    struct zeus *zeus = exchange->own;
+    struct decision *decision = &zeus->decision;
+    const struct kerf_report *report = &zeus->report.report;
     struct kerf_answer result;
     struct kerf_error err = {.code = KERF_OK};
-    if (!decision_open(exchange, asked->job_id)) return;
-    if (exchange->held.job == 0) {
-        zeus_say_no_job_to_report(asked->job_id, &exchange->message);
-        answer_message(exchange, 400);
-        decision_finish(exchange);
+    if (!decision_open(decision, exchange->job_id)) return;
+    if (decision->held.job == 0) {
+        zeus_say_no_job_to_report(exchange->job_id, &decision->message);
+        answer_message(zeus, 400);
+        decision_finish(decision);
         return;
     }
-    if (say_not_positive(exchange, report->batch_size, report->trial_number)) {
-        decision_finish(exchange);
+    if (say_not_positive(zeus, report->batch_size, report->trial_number)) {
+        decision_finish(decision);
         return;
     }
-    if (exchange->late) {
-        answer_late(exchange);
+    if (zeus->late) {
+        answer_late(zeus);
         return;
     }
-    int there = decision_load_trial(exchange, report->batch_size, report->trial_number);
-    if (there < 0 || (there && !decision_load_costs(exchange, report->batch_size))) return;
-    if (exchange->is_forgotten) {
-        kerf_text_printf(&exchange->message, "Trial(%" PRId64 ") ended, and is not kept any longer.",
+    int there = decision_load_trial(decision, report->batch_size, report->trial_number);
+    if (there < 0 || (there && !decision_load_costs(decision, report->batch_size))) return;
+    if (decision->is_forgotten) {
+        kerf_text_printf(&decision->message, "Trial(%" PRId64 ") ended, and is not kept any longer.",
                          report->trial_number);
-        answer_message(exchange, 400);
-        decision_finish(exchange);
+        answer_message(zeus, 400);
+        decision_finish(decision);
         return;
     }
-    int32_t code = kerf_job_report(exchange->turn.entry->job, there ? &exchange->trial : NULL, report, clock_now_s(),
+    int32_t code = kerf_job_report(decision->turn.entry->job, there ? &decision->trial : NULL, report, clock_now_s(),
                                    &result, &err);
     if (code != KERF_OK) {
-        decision_fail(exchange, code, &err);
+        decision_fail(decision, code, &err);
         return;
     }
-    zeus_say_answer(exchange->turn.entry->job, report, &result, &exchange->message);
-    answer_report(exchange, &result);
-    finish_with(exchange, result.changes);
+    zeus_say_answer(decision->turn.entry->job, report, &result, &decision->message);
+    answer_report(zeus, &result);
+    finish_with(decision, result.changes);
 }
 
 void zeus_report(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
-    int32_t code = request_parse_report(&body, server_request_flags(exchange->server), &exchange->arena,
-                                        &exchange->report, &refusal);
-    exchange->late = refusal.late;
-    if (code != KERF_OK)
-        exchange_refuse(exchange, &refusal);
-    else
-        decision_take_turn(exchange, exchange->report.job_id, report_in_turn);
+    struct zeus *zeus = begin(exchange);
+    if (zeus == NULL) return;
+    if (request_parse_report(&body, request_flags(exchange), &exchange->arena, &zeus->report, &refusal) != KERF_OK) {
+        answer_refusal(exchange, &refusal);
+        return;
+    }
+    zeus->late = refusal.late;
+    exchange->job_id = zeus->report.job_id;
+    exchange->trial = zeus->report.report.trial_number;
+    decision_take_turn(&zeus->decision, exchange->job_id, report_in_turn);
 }
 
 /* ---- PATCH /trials ------------------------------------------------------------------------------------------ */
 
 static void end_in_turn(struct exchange *exchange) {
-    const struct request_trial *asked = &exchange->ended;
-    struct kerf_answer result = {.status = KERF_JOB_UNKNOWN_TRIAL};
-    if (!decision_open(exchange, asked->job_id)) return;
-    if (exchange->held.job == 0) {
-        zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &exchange->message);
-    } else {
-        int there = decision_load_trial(exchange, asked->batch_size, asked->trial_number);
-        if (there < 0) return;
-        if (exchange->is_forgotten) { /* it ended, so there is nothing to do */
-            answer_null(exchange);
-            decision_finish(exchange);
-            return;
-        }
-        result = kerf_job_end(exchange->turn.entry->job, there ? &exchange->trial : NULL, clock_now_s());
-        if (!there) zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &exchange->message);
+    struct zeus *zeus = exchange->own;
+    struct decision *decision = &zeus->decision;
+    const struct request_trial *asked = &zeus->ended;
+    if (!decision_open(decision, asked->job_id)) return;
+    if (decision->held.job == 0) {
+        zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &decision->message);
+        answer_message(zeus, 404);
+        decision_finish(decision);
+        return;
     }
+    int there = decision_load_trial(decision, asked->batch_size, asked->trial_number);
+    if (there < 0) return;
+    if (decision->is_forgotten) { /* it ended, so there is nothing to do */
+        answer_null(exchange);
+        decision_finish(decision);
+        return;
+    }
+    const struct kerf_answer result =
+        kerf_job_end(decision->turn.entry->job, there ? &decision->trial : NULL, clock_now_s());
+    if (!there) zeus_say_no_trial(asked->job_id, asked->batch_size, asked->trial_number, &decision->message);
     if (result.status == KERF_JOB_ANSWERED)
         answer_null(exchange);
     else
-        answer_message(exchange, 404);
-    if (exchange->held.job == 0)
-        decision_finish(exchange);
-    else
-        finish_with(exchange, result.changes);
+        answer_message(zeus, 404);
+    finish_with(decision, result.changes);
 }
 
 void zeus_end(struct exchange *exchange) {
     struct request_refusal refusal = {0};
     struct request_body body = body_of(exchange);
-    int32_t code = request_parse_trial(&body, server_request_flags(exchange->server), &exchange->arena,
-                                       &exchange->ended, &refusal);
-    if (code != KERF_OK)
-        exchange_refuse(exchange, &refusal);
-    else if (say_not_positive(exchange, exchange->ended.batch_size, exchange->ended.trial_number))
+    struct zeus *zeus = begin(exchange);
+    if (zeus == NULL) return;
+    if (request_parse_trial(&body, request_flags(exchange), &exchange->arena, &zeus->ended, &refusal) != KERF_OK) {
+        answer_refusal(exchange, &refusal);
         return;
-    else if (refusal.late)
-        exchange_message(exchange, 500, refusal.late);
+    }
+    exchange->job_id = zeus->ended.job_id;
+    exchange->trial = zeus->ended.trial_number;
+    if (say_not_positive(zeus, zeus->ended.batch_size, zeus->ended.trial_number)) return;
+    if (refusal.late)
+        answer_words(exchange, 500, refusal.late);
     else
-        decision_take_turn(exchange, exchange->ended.job_id, end_in_turn);
+        decision_take_turn(&zeus->decision, exchange->job_id, end_in_turn);
 }

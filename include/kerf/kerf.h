@@ -10,6 +10,7 @@
 #include "kerf/jobs.h"
 #include "kerf/json.h"
 #include "kerf/llama.h"
+#include "kerf/model.h"
 #include "kerf/plan.h"
 #include "kerf/schedule.h"
 #include "kerf/setting.h"

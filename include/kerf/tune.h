@@ -65,7 +65,7 @@ struct kerf_tune_question {
     const char *prefer;       /* "smaller:ubatch,batch" or "larger:threads": of what is within `margin` of the best, the
                                  first by these parameters; several lists are joined by ';'. NULL: the best */
     double within;            /* 0.03: the answer is to be within 3 % of the best of all settings */
-    double margin;            /* 0.05: what is within 5 % of the best is as good, for `prefer` */
+    double margin;            /* 0.05: for `prefer`: a setting within 5 % of the best is equivalent */
     double confidence;        /* 0.95 */
     int32_t maximize;         /* 1: more is better */
     int32_t is_time;          /* 1: a slow run can be stopped early, and that it was stopped is known */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Estimates as JSON; the keys are documented in docs/json.md. */
+#include <assert.h>
 #include <string.h>
 #include "kerf/cost.h"
 
@@ -16,6 +17,7 @@ static void parts_json(struct kerf_json *json, const char *key, const struct ker
 }
 
 void kerf_estimate_json(struct kerf_json *json, const struct kerf_estimate *estimate, int32_t rank) {
+    assert(rank >= 0 && estimate->time_s.count > 0 && estimate->memory.count > 0);
     if (rank > 0) kerf_json_integer(json, "rank", rank);
     kerf_json_number(json, "throughput", estimate->throughput);
     kerf_json_number(json, "step_time_s", estimate->step_time_s);

@@ -118,12 +118,13 @@ void kerf_layout_text(struct kerf_text *out, const struct kerf_problem *problem,
     kerf_text_printf(out, ",pp=%lld", (ll)l->pp);
     if (l->micro_batch > 1) kerf_text_printf(out, ",micro_batch=%lld", (ll)l->micro_batch);
     if (l->summa_blocks) kerf_text_printf(out, ",summa_blocks=%lld", (ll)l->summa_blocks);
-    if (placed == problem->gpus) return; /* all in one domain */
-    int all = placed != problem->system.scale_up.size; /* else the product says what is not named */
-    if (all || l->scale_up.tp1 > 1) kerf_text_printf(out, ",scale_up.tp1=%lld", (ll)l->scale_up.tp1);
-    if (all || l->scale_up.tp2 > 1) kerf_text_printf(out, ",scale_up.tp2=%lld", (ll)l->scale_up.tp2);
-    if (all || l->scale_up.dp > 1) kerf_text_printf(out, ",scale_up.dp=%lld", (ll)l->scale_up.dp);
-    if (all || l->scale_up.pp > 1) kerf_text_printf(out, ",scale_up.pp=%lld", (ll)l->scale_up.pp);
+    if (placed == problem->gpus) return;               /* all in one domain */
+    /* Where the product is the domain, what is not named can only be 1; what is 0 is not chosen. */
+    int64_t unsaid = placed == problem->system.scale_up.size ? 1 : 0;
+    if (l->scale_up.tp1 > unsaid) kerf_text_printf(out, ",scale_up.tp1=%lld", (ll)l->scale_up.tp1);
+    if (l->scale_up.tp2 > unsaid) kerf_text_printf(out, ",scale_up.tp2=%lld", (ll)l->scale_up.tp2);
+    if (l->scale_up.dp > unsaid) kerf_text_printf(out, ",scale_up.dp=%lld", (ll)l->scale_up.dp);
+    if (l->scale_up.pp > unsaid) kerf_text_printf(out, ",scale_up.pp=%lld", (ll)l->scale_up.pp);
 }
 
 enum kerf_strategy kerf_layout_strategy(const struct kerf_layout *layout) {

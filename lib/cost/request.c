@@ -6,7 +6,7 @@
 #include <string.h>
 #include "spec/layout.h"
 #include "spec/model.h"
-#include "spec/names.h"
+#include "spec/description.h"
 #include "spec/system.h"
 
 static const char *const keys[] = {"model",      "system", "scale_up_size", "strategy",  "gpus",  "global_batch",

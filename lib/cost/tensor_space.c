@@ -110,6 +110,7 @@ static int32_t list_placements(const struct placement_axes *axes, const struct k
                     ret[count] = *layout;
                     ret[count].scale_up.tp1 = axes->tp1.of[i], ret[count].scale_up.tp2 = axes->tp2.of[j];
                     ret[count].scale_up.dp = axes->dp.of[k], ret[count].scale_up.pp = pp;
+                    assert(axes->tp1.of[i] * axes->tp2.of[j] * axes->dp.of[k] * pp == axes->domain);
                 }
                 count++;
             }
@@ -199,8 +200,7 @@ void tensor_explain(const struct space *space, int32_t level, struct kerf_text *
         kerf_text_count(out, problem->system.scale_up.size);
         kerf_text_add(out, ": the parts into which ");
         kerf_text_count(out, problem->gpus);
-        kerf_text_printf(out, " accelerators divide have no product of %lld",
-                         (long long)problem->system.scale_up.size);
+        kerf_text_printf(out, " accelerators divide have no product of %lld", (long long)problem->system.scale_up.size);
         return;
     }
     assert(!"a level of the space");

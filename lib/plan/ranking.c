@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/ranking.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 int32_t ranked_compare(const struct ranked *a, const struct ranked *b) {
@@ -32,6 +33,7 @@ static void sift_down(struct ranked *heap, int32_t count, int32_t i) {
 }
 
 void ranking_offer(struct ranking *ranking, const struct ranked *entry) {
+    assert(ranking->count <= ranking->most && entry->throughput > 0 && entry->memory_bytes >= 0);
     if (ranking->count < ranking->most) {
         ranking->heap[ranking->count] = *entry;
         sift_up(ranking->heap, ranking->count++);

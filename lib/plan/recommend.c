@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which search of a plan to recommend, and which of its searches are about the same thing. */
+#include <stddef.h>
 #include <string.h>
 #include "cost/strategies.h"
 #include "kerf/plan.h"
 
 int32_t kerf_model_equal(const struct kerf_model *a, const struct kerf_model *b) {
+    const size_t rest = offsetof(struct kerf_model, family); /* from here on all zeros where a program gave sizes alone */
     return strcmp(a->name, b->name) == 0 && a->hidden_size == b->hidden_size &&
            a->intermediate_size == b->intermediate_size && a->num_hidden_layers == b->num_hidden_layers &&
-           a->num_attention_heads == b->num_attention_heads;
+           a->num_attention_heads == b->num_attention_heads &&
+           memcmp((const char *)a + rest, (const char *)b + rest, sizeof *a - rest) == 0;
 }
 
 /* The size of the domain apart, which is a dimension of a sweep of its own. */

@@ -27,7 +27,8 @@ static int count_below(const struct descent *descent, int32_t level, const struc
 }
 
 /* The choices of the last level: each is a whole prefix, with all its variants. */
-static int price_below(const struct descent *descent, const struct kerf_layout *prefix) {
+static int price_below(const struct descent *descent, const struct kerf_layout *prefix,
+                       const struct cost_bound *least) {
     struct walk *walk = descent->walk;
     const struct strategy *strategy = descent->strategy;
     const int32_t level = strategy->num_levels - 1;
@@ -40,6 +41,7 @@ static int price_below(const struct descent *descent, const struct kerf_layout *
     for (int32_t i = 0; i < num_choices; i++) {
         struct cost_bound bound;
         if (!walk->cost_model->enter(descent->pricer, level, &choices[i], &bound)) return 0;
+        assert(bound.memory_bytes >= least->memory_bytes && bound.step_time_s >= least->step_time_s);
         walk->candidates += num_variants;
         if (bound.memory_bytes > walk->capacity_bytes) continue;
         walk->feasible += num_variants;
@@ -59,7 +61,7 @@ static int descend(const struct descent *descent, int32_t level, const struct ke
     if (walk->stopped || (walk->stopped = walk->should_stop(walk->context))) return 1;
     if (!walk->cost_model->enter(descent->pricer, level, prefix, &bound)) return 0;
     if (bound.memory_bytes > walk->capacity_bytes) return count_below(descent, level + 1, prefix);
-    if (level + 2 == descent->strategy->num_levels) return price_below(descent, prefix);
+    if (level + 2 == descent->strategy->num_levels) return price_below(descent, prefix, &bound);
     int32_t count;
     const struct kerf_layout *choices =
         descent->strategy->choices(&walk->space, level + 1, prefix, walk->arena, &count);

@@ -1,8 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A problem as a whole, and the names of the choices it holds. */
 #include "spec/problem.h"
 
+#include <assert.h>
+#include <string.h>
 #include "spec/model.h"
 #include "spec/system.h"
+
+static const char *const attentions[] = {
+    [KERF_ATTENTION_FUSED] = "fused",
+    [KERF_ATTENTION_UNFUSED] = "unfused",
+    [KERF_ATTENTION_RECOMPUTED] = "recomputed",
+    [KERF_ATTENTION_SUMMA] = "summa",
+};
+_Static_assert(sizeof attentions / sizeof *attentions == KERF_ATTENTION_COUNT, "a name for each attention");
+
+const char *kerf_attention_name(enum kerf_attention attention) {
+    assert((uint32_t)attention < KERF_ATTENTION_COUNT);
+    return attentions[attention];
+}
+
+int32_t kerf_attention_parse(const char *name, enum kerf_attention *ret, struct kerf_error *err) {
+    for (int i = 0; i < KERF_ATTENTION_COUNT; i++)
+        if (strcmp(attentions[i], name) == 0) {
+            *ret = (enum kerf_attention)i;
+            return KERF_OK;
+        }
+    return kerf_error_set(err, KERF_EUNKNOWN,
+                          "unknown attention '%.64s'; there are fused, unfused, recomputed and summa", name);
+}
 
 static int32_t check_count(const char *name, int64_t value, struct kerf_error *err) {
     if (value >= 1 && value <= KERF_COUNT_MAX) return KERF_OK;

@@ -62,10 +62,11 @@ int32_t study_folder(char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err) {
     else if (home && *home)
         length = snprintf(path, KERF_STUDY_PATH_SIZE, "%s/.local/state/kerf/studies", home);
     if (length < 0)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "there is no $HOME to keep studies under; set $KERF_STUDIES, or give --no-journal");
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "studies are kept under $HOME, which is not set; set $KERF_STUDIES, or give --no-journal");
     if (length >= KERF_STUDY_PATH_SIZE)
-        return kerf_error_set(err, KERF_EINVALID, "the folder of studies has too long a name");
+        return kerf_error_set(err, KERF_EINVALID, "the path of the folder of studies is too long");
     return KERF_OK;
 }
 
@@ -236,7 +237,7 @@ int32_t study_journal_create(const struct kerf_study_request *request, char id[K
     if (id[0] == 0) make_id(id);
     journal->fd = -1;
     if ((size_t)snprintf(journal->path, sizeof journal->path, "%s/%s.jsonl", folder, id) >= sizeof journal->path)
-        code = kerf_error_set(err, KERF_EINVALID, "the folder of studies has too long a name");
+        code = kerf_error_set(err, KERF_EINVALID, "the path of the folder of studies is too long");
     else if (make_folders(folder) != 0)
         code = fail(journal, "made", err);
     else

@@ -9,8 +9,8 @@
  *     {"resumed":"2026-11-21T22:10:00Z"}
  *     {"stopped":"confident","elapsed_s":41.2,"loads":1,"reason":"..."}
  *
- * What was skipped is what a memory model ruled out when the study began. It counts ever after, whatever memory is free
- * by then; older journals have no such line.
+ * What was skipped is what a memory model ruled out when the study began. It stays skipped, however much memory is free
+ * later; older journals have no such line.
  *
  * A line that was cut off by a crash is the last one, and is taken away when the study goes on. While a study runs it
  * holds a lock on the file, so that two never write to one.

@@ -101,7 +101,7 @@ int32_t study_key_check(const struct kerf_study_request *request, struct kerf_er
     return KERF_OK;
 }
 
-/* Whether "NAME=value" is of the name. */
+/* Whether "NAME=value" has this name. */
 static int is_variable(const char *entry, const char *name, size_t length) {
     return strncmp(entry, name, length) == 0 && entry[length] == '=';
 }
@@ -124,7 +124,7 @@ static int is_of_key(const char *entry, const struct kerf_study_strings *key_env
     return strncmp(entry, "OMP_", 4) == 0 || is_in_list(key_env, entry);
 }
 
-/* In whatever order they are: the sum of the hashes of each. Of an environment without any nothing is added. */
+/* The order of variables does not matter: their hashes are added. Without any of them nothing is added. */
 static void add_environment(struct key *key, const struct kerf_study_strings *key_env) {
     uint64_t sum = 0;
     int32_t count = 0;

@@ -52,8 +52,8 @@ static void keep_in_journal(struct study_run *run, const struct kerf_study_entry
     run->journal_failed = run->state->broke_off = run->decided = 1;
 }
 
-/* The first time of a study that goes on: it lies behind the last one by itself where it is of a worker's clock that
- * went on, else behind it with this offset. */
+/* The first time of a study that goes on: a worker's clock that went on is behind the last time by itself, any other
+ * clock with this offset. */
 static void begin_clock(struct study_run *run, const struct kerf_tune_observation *first) {
     run->begins_anew = 0;
     if (run->slots.count == 1 && strcmp(run->request->protocol, "worker") == 0 && first->start_s >= run->clock_offset_s)

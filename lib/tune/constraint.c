@@ -92,7 +92,7 @@ static struct constraint *read_number(struct reader *reader) {
     struct constraint *constraint = make(reader, NUMBER);
     while (*reader->at >= '0' && *reader->at <= '9') reader->at++;
     if (constraint && !param_read_integer(start, (size_t)(reader->at - start), &constraint->number))
-        fail(reader, start, KERF_EINVALID, "an integer of more than 64 bits");
+        fail(reader, start, KERF_EINVALID, "an integer does not fit into 64 bits");
     return constraint;
 }
 

@@ -24,23 +24,23 @@ void kerf_tune_question_defaults(struct kerf_tune_question *ret_question) {
 
 static int32_t check_share(const char *name, double value, struct kerf_error *err) {
     if (value >= 0 && value < 1) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "'%s' is a share from 0 to below 1, and not %g", name, value);
+    return kerf_error_set(err, KERF_EINVALID, "'%s' must be from 0 to below 1, not %g", name, value);
 }
 
 static int32_t check_observation(const struct kerf_tune_question *question, const struct kerf_tune_observation *o,
                                  struct kerf_error *err) {
     if (o->setting < 0 || o->setting >= question->space->num_settings)
-        return kerf_error_set(err, KERF_EINVALID, "an observation of setting %d, of which there are %d",
+        return kerf_error_set(err, KERF_EINVALID, "an observation of setting %d; there are %d settings",
                               (int)o->setting, (int)question->space->num_settings);
     if (o->outcome < KERF_TUNE_VALUE || o->outcome > KERF_TUNE_FAILED)
-        return kerf_error_set(err, KERF_EINVALID, "an observation has no outcome %d", (int)o->outcome);
-    if (o->slot < 0) return kerf_error_set(err, KERF_EINVALID, "an observation's slot is not negative");
+        return kerf_error_set(err, KERF_EINVALID, "%d is not an observation's outcome", (int)o->outcome);
+    if (o->slot < 0) return kerf_error_set(err, KERF_EINVALID, "an observation's slot must not be negative");
     if (o->outcome == KERF_TUNE_FAILED) return KERF_OK;
     if (!isfinite(o->value)) return kerf_error_set(err, KERF_EINVALID, "an observation's value is not finite");
     if (question->is_time && !(o->value > 0))
-        return kerf_error_set(err, KERF_EINVALID, "a time is above 0, and not %g", o->value);
+        return kerf_error_set(err, KERF_EINVALID, "a time must be above 0, not %g", o->value);
     if (o->outcome == KERF_TUNE_CENSORED && question->maximize)
-        return kerf_error_set(err, KERF_EINVALID, "where more is better no run is stopped early");
+        return kerf_error_set(err, KERF_EINVALID, "no run can be stopped early where more is better");
     return KERF_OK;
 }
 
@@ -49,12 +49,12 @@ static int32_t check_question(const struct kerf_tune_question *question, struct 
     if (code == KERF_OK) code = check_share("margin", question->margin, err);
     if (code != KERF_OK) return code;
     if (!(question->confidence >= 0.5 && question->confidence < 1))
-        return kerf_error_set(err, KERF_EINVALID, "'confidence' is from 0.5 to below 1, and not %g",
+        return kerf_error_set(err, KERF_EINVALID, "'confidence' must be from 0.5 to below 1, not %g",
                               question->confidence);
     if (question->is_time && question->maximize)
-        return kerf_error_set(err, KERF_EINVALID, "a time is not to be maximized");
+        return kerf_error_set(err, KERF_EINVALID, "a time cannot be maximized");
     if (question->max_observations < 0 || question->num_earlier < 0)
-        return kerf_error_set(err, KERF_EINVALID, "numbers of observations are not negative");
+        return kerf_error_set(err, KERF_EINVALID, "numbers of observations must not be negative");
     for (int32_t i = 0; i < question->num_earlier; i++)
         if ((code = check_observation(question, &question->earlier[i], err)) != KERF_OK) return code;
     return KERF_OK;

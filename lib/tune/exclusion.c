@@ -26,7 +26,7 @@ static int dominates(const struct kerf_tune_space *space, int32_t a, int32_t b) 
     return 1;
 }
 
-/* For its own failure, whatever it was ruled out for before. */
+/* For its own failure, which replaces an earlier reason. */
 static void leave_out(struct kerf_tune_study *study, int32_t setting, const char *reason) {
     struct tally *tally = &study->tallies[setting];
     if (tally->is_ruled_out) tally->skipped = reason;

@@ -196,7 +196,7 @@ int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param
     const char *equals = strchr(text, '=');
     if (equals == NULL)
         return kerf_error_set(err, KERF_ESYNTAX,
-                              "'%.200s' is no parameter; one is written batch=16..2048:x2 or kv=f16,q8_0", text);
+                              "'%.200s' is not a parameter; write it like batch=16..2048:x2 or kv=f16,q8_0", text);
     size_t length = (size_t)(equals - text);
     int is_flag = length > 0 && text[length - 1] == '?';
     struct kerf_tune_param param = {.kind = KERF_TUNE_CHOICE};
@@ -204,11 +204,11 @@ int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param
     length -= (size_t)is_flag;
     if (!param_is_name(text, length))
         return kerf_error_set(err, KERF_ESYNTAX,
-                              "'%.*s' is no name of a parameter; letters, digits, _ . - are, and a letter comes first",
+                              "'%.*s' cannot be a parameter's name: a letter comes first, then letters, digits, _ . -",
                               (int)(length < 200 ? length : 200), text);
     if (length == 7 && memcmp(text, "setting", length) == 0)
         return kerf_error_set(err, KERF_EINVALID,
-                              "no parameter can be called 'setting', as {setting} in a command is all of them");
+                              "no parameter can be called 'setting', as {setting} in a command stands for all of them");
     param.name = arena_printf(arena, "%.*s", (int)length, text);
     if (param.name == NULL) return error_no_memory(err, "a space");
     int32_t code = KERF_OK;

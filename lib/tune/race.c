@@ -71,8 +71,7 @@ static void decide(const struct kerf_tune_study *study, const struct posterior_d
         int32_t other = posterior_draws_setting(draws, candidate);
         int32_t behind =
             policy_tries(study, other, pending, num_pending) <= policy_tries(study, setting, pending, num_pending);
-        policy_measure(ret_decision, behind ? other : setting, posterior_limit(draws), "whether it is as good as %s",
-                       words);
+        policy_measure(ret_decision, behind ? other : setting, posterior_limit(draws), "is it as good as %s?", words);
     }
 }
 

@@ -135,8 +135,8 @@ static void note_last(struct surface_model *model, const struct kerf_tune_observ
         model->last[at] = (struct last_run){model->seen, without_slot(model, o), surface_model_noise(model)};
 }
 
-/* What a run that was stopped rules out, whatever the normal distribution that stands for it has below. 1: that is more
- * than it was. */
+/* A run that was stopped is surely not below this floor, although the normal distribution that stands for it has some
+ * mass there. 1: the floor was raised. */
 static int raise_floor(struct surface_model *model, const struct gp_datum *datum) {
     double noise = surface_model_noise(model), floor = datum->y, unsure = noise * noise, spike = 0, mean, sd;
     for (int32_t i = 0; i < model->num_points; i++)

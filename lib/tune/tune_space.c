@@ -58,8 +58,9 @@ static int32_t cannot_tell(const struct kerf_tune_space *space, const int32_t *p
         .params = space->params, .num_params = space->num_params, .values = point, .num_settings = 1};
     struct kerf_text setting = {0};
     kerf_tune_setting_write(&alone, 0, &setting);
-    kerf_error_set(err, KERF_EINVALID, "'%.100s' %s for %.200s; a condition before it, and &&, keep settings from it",
-                   where, fault, setting.data ? setting.data : "a setting");
+    kerf_error_set(err, KERF_EINVALID,
+                   "'%.100s' %s for %.200s; exclude it with a condition before this one, or with &&", where, fault,
+                   setting.data ? setting.data : "a setting");
     kerf_text_free(&setting);
     return KERF_EINVALID;
 }
@@ -179,13 +180,14 @@ static int32_t read_part(const struct kerf_tune_space *space, const char *part, 
     const char *equals = memchr(part, '=', length);
     int shown = (int)(length < 100 ? length : 100);
     if (equals == NULL)
-        return kerf_error_set(err, KERF_ESYNTAX, "'%.*s' is no parameter with a value, as batch=512 is", shown, part);
+        return kerf_error_set(err, KERF_ESYNTAX, "'%.*s' must be a parameter with a value, such as batch=512", shown,
+                              part);
     int32_t k = find_param(space, part, (size_t)(equals - part));
-    if (k < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.*s': there is no such parameter", shown, part);
+    if (k < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.*s': no such parameter", shown, part);
     if (values[k] >= 0) return kerf_error_set(err, KERF_ESYNTAX, "'%.*s': the parameter is there twice", shown, part);
     values[k] = find_value(&space->params[k], equals + 1, length - (size_t)(equals + 1 - part));
     if (values[k] < 0)
-        return kerf_error_set(err, KERF_EUNKNOWN, "'%.*s': this is none of the parameter's values", shown, part);
+        return kerf_error_set(err, KERF_EUNKNOWN, "'%.*s': not one of the parameter's values", shown, part);
     return KERF_OK;
 }
 

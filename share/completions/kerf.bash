@@ -67,6 +67,7 @@ _kerf() {
     'plan --scale-up-size') ;;
     'plan --set') ;;
     'plan --top') _kerf_words ;;
+    'plan --catalogue') ;;
     'plan --cost-model') ;;
     'plan --format') _kerf_words table json csv markdown svg png pdf html ;;
     'plan --output' | 'plan -o') ;;
@@ -80,6 +81,7 @@ _kerf() {
     'estimate --attention') _kerf_words fused unfused recomputed summa ;;
     'estimate --scale-up-size') _kerf_words ;;
     'estimate --set') ;;
+    'estimate --catalogue') ;;
     'estimate --cost-model') ;;
     'estimate --format') _kerf_words table json csv ;;
     'estimate --output' | 'estimate -o') ;;
@@ -102,9 +104,10 @@ _kerf() {
     'schedule --overhead') _kerf_words ;;
     'schedule --optimizer') _kerf_words ;;
     'schedule --optimizer-step') _kerf_words synchronised unsynchronised ;;
-    'schedule --objective') _kerf_words makespan span ;;
-    'schedule --placement') _kerf_words loop v both ;;
+    'schedule --objective') _kerf_words step makespan span ;;
+    'schedule --placement') _kerf_words any loop v both ;;
     'schedule --search-time') _kerf_words ;;
+    'schedule --search-steps') _kerf_words ;;
     'schedule --trace') ;;
     'schedule --trace-step') _kerf_words ;;
     'schedule --from') _kerf_words ;;
@@ -141,6 +144,7 @@ _kerf() {
     'tune --logits') _kerf_words all last ;;
     'tune --tune') ;;
     'tune --study') ;;
+    'tune --key-env') ;;
     'tune --format' | 'tune -f') _kerf_words table json csv markdown ;;
     'tune --output' | 'tune -o') ;;
     'bub --model') ;;
@@ -210,18 +214,21 @@ _kerf() {
     'token --expires') _kerf_words ;;
     'token --format') _kerf_words table json ;;
     'models --format') _kerf_words table json ;;
+    'models --seq-length') _kerf_words ;;
+    'models --catalogue') ;;
     'systems --format') _kerf_words table json ;;
+    'systems --catalogue') ;;
     'help --completion') _kerf_words bash ;;
     *)
         # the name of an option, or of a use
         case "${COMP_WORDS[1]} $use $current" in
-        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --top --cost-model --format --output --threads --help ;;
-        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --cost-model --layers --format --output --lines --help ;;
-        'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
-        'schedule fit -'*) _kerf_words --group --slices --objective --placement --search-time --trace-step --list --format --output --help ;;
-        'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
-        'tune llama -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --no-journal --show-output --format --output --help ;;
-        'tune  -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --no-journal --show-output --format --output --help ;;
+        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --top --catalogue --cost-model --format --output --threads --help ;;
+        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --catalogue --cost-model --layers --format --output --lines --help ;;
+        'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
+        'schedule fit -'*) _kerf_words --group --slices --objective --placement --search-time --search-steps --trace-step --list --format --output --help ;;
+        'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
+        'tune llama -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
+        'tune  -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
         'bub  -'*) _kerf_words --model --context-size --n-gpu-layers --threads --max-trials --chunks --conform-to-imatrix --verbosity --temp --top-k --top-p --min-p --seed --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --interference --format --output --help ;;
         'studies list -'*) _kerf_words --format --output --help ;;
         'studies show -'*) _kerf_words --format --output --help ;;
@@ -239,12 +246,12 @@ _kerf() {
         'jobs export -'*) _kerf_words --server --ca --token --timeout --all --limit --help ;;
         'jobs backup -'*) _kerf_words --store --force --help ;;
         'jobs  -'*) _kerf_words --help ;;
-        'token add -'*) _kerf_words --store --role --expires --format --help ;;
+        'token add -'*) _kerf_words --store --create --role --expires --format --help ;;
         'token list -'*) _kerf_words --store --format --help ;;
         'token revoke -'*) _kerf_words --store --help ;;
         'token  -'*) _kerf_words --store --help ;;
-        'models  -'*) _kerf_words --format --help ;;
-        'systems  -'*) _kerf_words --format --help ;;
+        'models  -'*) _kerf_words --format --seq-length --source --catalogue --help ;;
+        'systems  -'*) _kerf_words --format --catalogue --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)
             if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then

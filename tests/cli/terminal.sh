@@ -8,7 +8,7 @@ on_terminal() {
     script -q -e -c "stty cols $1; $2" typescript </dev/null >/dev/null || echo "exit $?"
     sed '1d;$d' typescript | sed '${/^$/d}' | tr -d '\r' | tr '\033' '\001' | sed 's/\x01/^[/g' >seen
 }
-widest() { sed 's/\^\[\[[0-9;]*[mK]//g' "$1" | tr -d '\200-\277' | awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }'; }
+widest() { sed 's/\^\[\[[0-9;]*[mK]//g' "$1" | tr -d '\200-\277' | LC_ALL=C awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }'; }
 plan='"$KERF" plan gpt3 -s a100 -n 64 -b 512 --strategy 1d --top 2'
 on_terminal 72 "$plan"
 cat seen

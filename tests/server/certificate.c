@@ -28,7 +28,7 @@ static void append(const char *path, const gnutls_datum_t *pem) {
     assert_int_equal(fclose(file), 0);
 }
 
-void certificate_make(const char *certificate, const char *key, int days) {
+static void make(const char *certificate, const char *key, int days, gnutls_pk_algorithm_t algorithm, unsigned bits) {
     const unsigned char address[4] = {127, 0, 0, 1}, serial[1] = {7};
     gnutls_x509_privkey_t secret;
     gnutls_x509_crt_t made;
@@ -37,8 +37,7 @@ void certificate_make(const char *certificate, const char *key, int days) {
     remove(certificate);
     remove(key);
     assert_int_equal(gnutls_x509_privkey_init(&secret), 0);
-    assert_int_equal(
-        gnutls_x509_privkey_generate(secret, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0), 0);
+    assert_int_equal(gnutls_x509_privkey_generate(secret, algorithm, bits, 0), 0);
     assert_int_equal(gnutls_x509_crt_init(&made), 0);
     assert_int_equal(gnutls_x509_crt_set_version(made, 3), 0);
     assert_int_equal(gnutls_x509_crt_set_serial(made, serial, sizeof serial), 0);
@@ -58,9 +57,19 @@ void certificate_make(const char *certificate, const char *key, int days) {
     gnutls_x509_privkey_deinit(secret);
 }
 
+void certificate_make(const char *certificate, const char *key, int days) {
+    make(certificate, key, days, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1));
+}
+
+void certificate_make_rsa(const char *certificate, const char *key) { make(certificate, key, 2, GNUTLS_PK_RSA, 2048); }
+
 /* ---- The client --------------------------------------------------------------------------------------------- */
 
 int tls_open(struct tls_client *client, int port, const char *trusted) {
+    return tls_open_with(client, port, trusted, NULL);
+}
+
+int tls_open_with(struct tls_client *client, int port, const char *trusted, const char *priorities) {
     const struct timeval patience = {.tv_sec = PATIENCE_S};
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
     gnutls_certificate_credentials_t credentials;
@@ -73,7 +82,8 @@ int tls_open(struct tls_client *client, int port, const char *trusted) {
     assert_int_equal(gnutls_certificate_allocate_credentials(&credentials), 0);
     assert_true(gnutls_certificate_set_x509_trust_file(credentials, trusted, GNUTLS_X509_FMT_PEM) > 0);
     assert_int_equal(gnutls_init(&session, GNUTLS_CLIENT), 0);
-    assert_int_equal(gnutls_set_default_priority(session), 0);
+    assert_int_equal(
+        priorities ? gnutls_priority_set_direct(session, priorities, NULL) : gnutls_set_default_priority(session), 0);
     assert_int_equal(gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, credentials), 0);
     gnutls_session_set_verify_cert(session, NULL, 0);
     gnutls_transport_set_int(session, client->fd);

@@ -9,6 +9,8 @@
  * be one file. */
 void certificate_make(const char *certificate, const char *key, int days);
 
+void certificate_make_rsa(const char *certificate, const char *key); /* the same, of an RSA key */
+
 struct tls_client {
     int fd;
     void *session, *credentials;
@@ -16,6 +18,8 @@ struct tls_client {
 
 /* 1 after a handshake with a server that shows a certificate out of this file; 0: there was none. */
 int tls_open(struct tls_client *client, int port, const char *trusted);
+/* With what the client takes, as GnuTLS writes priorities; NULL: its usual ones. */
+int tls_open_with(struct tls_client *client, int port, const char *trusted, const char *priorities);
 int tls_send(struct tls_client *client, const char *bytes);
 /* What comes until the connection ends, or until `end` was read (NULL: never); the number of bytes, or -1 where TLS was
  * broken by bytes that are none. */

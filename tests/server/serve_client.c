@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +21,9 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include "zeus/zeus_api.h"
+
+#pragma weak zeus_api /* a test may be linked without Zeus's API */
 
 enum { ROOM = 1 << 20, PATIENCE_S = 30 };
 
@@ -66,6 +70,12 @@ int client_send(struct client *client, const char *bytes, size_t length) {
         bytes += done, length -= (size_t)done;
     }
     return 1;
+}
+
+int client_ask_raw(struct client *client, struct reply *ret_reply, const char *request) {
+    int is_head = strncmp(request, "HEAD ", 5) == 0;
+    return client_send(client, request, strlen(request)) && client_read(client, is_head, ret_reply) ? ret_reply->status
+                                                                                                    : 0;
 }
 
 static size_t body_length(const char *headers) {
@@ -142,21 +152,23 @@ int64_t reply_integer(const struct reply *reply, const char *name) {
 /* ---- Servers ------------------------------------------------------------------------------------------------ */
 
 void place_make(struct place *place) {
-    *place = (struct place){.program = -1};
+    *place = (struct place){.program = -1, .log_fd = -1};
     strcpy(place->folder, "/tmp/kerf-serve-XXXXXX");
     if (mkdtemp(place->folder) == NULL) fail_msg("no folder for a test");
     snprintf(place->store, sizeof place->store, "%s/jobs.db", place->folder);
 }
 
 struct server_options place_options(const struct place *place, int compat) {
-    return (struct server_options){.listen = "127.0.0.1:0",
+    return (struct server_options){.addition = &zeus_api,
+                                   .listen = "127.0.0.1:0",
                                    .store = place->store,
                                    .compat = compat,
                                    .threads = 2,
                                    .connections = 1024,
                                    .cache_mib = 16,
                                    .idle_s = 30,
-                                   .request_s = 30};
+                                   .request_s = 30,
+                                   .write_s = 20};
 }
 
 void place_start(struct place *place, int compat) {
@@ -190,10 +202,19 @@ static void become_program(const struct place *place, int log, long file_bytes, 
 }
 
 static int read_line(int fd, char *line, size_t size) {
+    struct pollfd one = {.fd = fd, .events = POLLIN};
     size_t have = 0;
-    while (have < size - 1 && read(fd, line + have, 1) == 1 && line[have] != '\n') have++;
+    while (have < size - 1 && poll(&one, 1, 1000 * PATIENCE_S) == 1 && read(fd, line + have, 1) == 1 &&
+           line[have] != '\n')
+        have++;
     line[have] = 0;
     return have > 0;
+}
+
+void place_log(struct place *place, const char *words, char *ret_line, size_t size) {
+    do {
+        if (!read_line(place->log_fd, ret_line, size)) fail_msg("the log does not say '%s'", words);
+    } while (strstr(ret_line, words) == NULL);
 }
 
 /* It says where it listens, and may say something before that. */
@@ -210,11 +231,14 @@ void place_run(struct place *place, long file_bytes, const char *const *more) {
     place->port = 0;
     place->first_line[0] = 0;
     while (place->port == 0 && read_line(ends[0], line, sizeof line)) {
-        const char *found = strstr(line, "http://127.0.0.1:");
-        if (found) place->port = atoi(found + 17);
+        const char *found = strstr(line, "://"), *port = found ? strchr(found + 3, ':') : NULL;
+        if (port && strstr(line, "listening")) place->port = atoi(port + 1);
         if (place->first_line[0] == 0) strcpy(place->first_line, line);
     }
-    close(ends[0]); /* what it says later is lost: it ignores SIGPIPE */
+    if (place->keeps_log)
+        place->log_fd = ends[0];
+    else
+        close(ends[0]); /* what it says later is lost: it ignores SIGPIPE */
     if (place->port == 0) fail_msg("kerf serve did not start: %s", place->first_line);
 }
 
@@ -229,6 +253,8 @@ int place_end(struct place *place, int signal) {
 
 void place_clear(struct place *place) {
     char command[128];
+    if (place->log_fd >= 0) close(place->log_fd);
+    place->log_fd = -1;
     if (place->server) place_stop(place);
     if (place->program > 0) place_end(place, SIGKILL);
     snprintf(command, sizeof command, "rm -rf %s", place->folder);

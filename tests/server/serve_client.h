@@ -28,7 +28,8 @@ int client_try(struct client *client, const char *method, const char *path, cons
                size_t length, struct reply *ret_reply);
 /* As JSON; connects anew when needed; the test fails when there is no answer. Returns the status. */
 int client_ask(struct client *client, struct reply *ret_reply, const char *method, const char *path, const char *body);
-int client_send(struct client *client, const char *bytes, size_t length); /* raw */
+int client_send(struct client *client, const char *bytes, size_t length);                /* raw */
+int client_ask_raw(struct client *client, struct reply *ret_reply, const char *request); /* the status; 0: no answer */
 int client_read(struct client *client, int is_head, struct reply *ret_reply);
 /* The value of a header in lower case, or NULL. */
 const char *reply_header(const struct reply *reply, const char *name, char *room, size_t size);
@@ -43,6 +44,8 @@ struct place { /* a folder with a store */
     int port;
     int most_files;        /* that the program may open; 0: as many as this process */
     char first_line[1024]; /* that the program said, before where it listens */
+    int keeps_log;         /* 1: what the program says is there for place_log */
+    int log_fd;
 };
 
 void place_make(struct place *place);
@@ -53,6 +56,8 @@ void place_stop(struct place *place);
 /* `kerf serve` of its own; file_bytes > 0: no file may become larger. */
 void place_run(struct place *place, long file_bytes, const char *const *more);
 int place_end(struct place *place, int signal); /* the wait status */
+/* The next line of the program's log that has these words; the test fails where none comes. */
+void place_log(struct place *place, const char *words, char *ret_line, size_t size);
 
 /* POST /jobs with these sizes, "64,128", and more keys (",\"beta_knob\":null") or "". Returns the status. */
 int register_job(struct client *client, const char *job_id, const char *sizes, const char *more);

@@ -121,6 +121,17 @@ static void look_while_full(void) {
     client_close(&client);
 }
 
+/* Whether it is ready follows whether it can write, within about a second. */
+static void wait_until_ready(int status) {
+    struct client client;
+    struct reply reply;
+    client_open(&client, place.port);
+    for (int ms = 0; client_ask(&client, &reply, "GET", "/readyz", NULL) != status && ms < PATIENCE_MS; ms += PAUSE_MS)
+        pause_ms(PAUSE_MS);
+    assert_int_equal(reply.status, status);
+    client_close(&client);
+}
+
 static void compare(void) {
     struct client client;
     client_open(&client, place.port);
@@ -144,7 +155,9 @@ static void test_full_for_a_while(void **state) {
         fill(i == 0 ? LEFT_BYTES : 0);
         wait_until_more(&num_refused, num_refused + 20);
         look_while_full();
+        wait_until_ready(503);
         assert_int_equal(unlink(ballast), 0);
+        wait_until_ready(200);
     }
     wait_until_more(&num_done, num_done + 20);
     is_over = 1;

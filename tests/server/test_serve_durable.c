@@ -51,7 +51,7 @@ static void test_term(void **state) {
         "{\"job_id\":\"j\",\"batch_size\":64,\"trial_number\":1,\"time\":1,\"energy\":100,\"metric\":0.9,"
         "\"current_epoch\":1}";
     char request[512];
-    snprintf(request, sizeof request, "POST /report HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n",
+    snprintf(request, sizeof request, "POST /report HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n",
              sizeof rest - 1);
     assert_true(client_send(&client, request, strlen(request)));
     const struct timespec moment = {.tv_nsec = 200000000};

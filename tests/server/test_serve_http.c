@@ -21,7 +21,10 @@ static int start(void **state) {
     struct kerf_error err;
     place_make(&place);
     struct server_options options = place_options(&place, 0);
+    static const char *const hosts[] = {"kerf.example"};
     options.request_s = options.idle_s = 1.5;
+    options.allow_hosts = hosts;
+    options.num_allow_hosts = 1;
     if (server_start(&options, &place.server, &err) != KERF_OK) fail_msg("%s", err.message);
     place.port = server_port(place.server);
     client_open(&client, place.port);
@@ -96,7 +99,7 @@ static void test_framing(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char ask[256];
         int is_chunked = strstr(cases[i].headers, "ransfer") != NULL;
-        int length = snprintf(ask, sizeof ask, "POST /report HTTP/1.1\r\nHost: k\r\n%s\r\n%s", cases[i].headers,
+        int length = snprintf(ask, sizeof ask, "POST /report HTTP/1.1\r\nHost: localhost\r\n%s\r\n%s", cases[i].headers,
                               is_chunked ? "7\r\n{\"a\":1}\r\n0\r\n\r\n" : "{\"a\":1}");
         client_close(&client);
         client_open(&client, place.port);
@@ -169,16 +172,17 @@ static void test_bodies(void **state) {
     assert_true(client_try(&client, "POST", "/report", "application/json", large, LARGE - 1, &reply));
     assert_int_equal(reply.status, 422);
     free(large);
-    static const char chunked[] = "POST /report HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    static const char chunked[] = "POST /report HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
                                   "1\r\n{\r\n1\r\n}\r\n0\r\n\r\n";
     assert_true(client_send(&client, chunked, sizeof chunked - 1) && client_read(&client, 0, &reply));
     assert_int_equal(reply.status, 422);
     static const char expects[] =
-        "POST /report HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
+        "POST /report HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n";
     assert_true(client_send(&client, expects, sizeof expects - 1));
     assert_true(client_send(&client, "{}", 2) && client_read(&client, 0, &reply));
     assert_int_equal(reply.status, 422);
-    static const char two[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\nGET /readyz HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char two[] =
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\nGET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     assert_true(client_send(&client, two, sizeof two - 1));
     assert_true(client_read(&client, 0, &reply));
     says("ok");
@@ -217,8 +221,8 @@ static double patience(const char *begin, int want_status) {
 static void test_slow_clients(void **state) {
     (void)state;
     assert_true(patience("GET / HT", 408) > 1);
-    assert_true(patience("GET /healthz HTTP/1.1\r\nHost: x\r\nA: ", 408) > 1);
-    assert_true(patience("POST /report HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{", 408) > 1);
+    assert_true(patience("GET /healthz HTTP/1.1\r\nHost: localhost\r\nA: ", 408) > 1);
+    assert_true(patience("POST /report HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{", 408) > 1);
     assert_true(patience("", 408) > 1);
     client_close(&client);
     assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);

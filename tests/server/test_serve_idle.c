@@ -85,7 +85,7 @@ static void test_few_files(void **state) {
     (void)state;
     struct client late;
     struct reply reply;
-    const char request[] = "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n";
+    const char request[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
     place.most_files = FILES;
     place_run(&place, 0, NULL);
     assert_non_null(strstr(place.first_line, "ulimit -n"));

@@ -6,10 +6,13 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include "serve_client.h"
+#include "server/connections.h"
 
 enum { MANY = 500, CONNECTIONS = 3 };
 
@@ -70,8 +73,9 @@ static void test_zero_is_no_limit(void **state) {
 /* Five a second, ten at once: one wrong token is as much as all of them. */
 static void test_wrong_tokens_count_more(void **state) {
     (void)state;
-    static const char wrong[] = "GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer kerf_wrong\r\n\r\n";
-    static const char none[] = "GET /api/v1/jobs HTTP/1.1\r\nHost: x\r\n\r\n";
+    static const char wrong[] =
+        "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer kerf_wrong\r\n\r\n";
+    static const char none[] = "GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\n\r\n";
     struct server_options options = place_options(&place, 0);
     int unknown = 0, limited = 0;
     options.rate = 5;
@@ -112,12 +116,57 @@ static void test_connections_of_an_address(void **state) {
     for (int i = 1; i <= CONNECTIONS; i++) client_close(&clients[i]);
 }
 
+/* ---- Networks ------------------------------------------------------------------------------------------------ */
+
+static void nothing(void *context) { (void)context; }
+
+static struct sockaddr_storage address_of(const char *text) {
+    struct sockaddr_storage address = {0};
+    struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&address;
+    struct sockaddr_in *in = (struct sockaddr_in *)&address;
+    address.ss_family = strchr(text, ':') ? AF_INET6 : AF_INET;
+    void *to = strchr(text, ':') ? (void *)&in6->sin6_addr : (void *)&in->sin_addr;
+    assert_int_equal(inet_pton(address.ss_family, text, to), 1);
+    return address;
+}
+
+/* Whoever has one address of an IPv6 network of 64 bits has them all. */
+static void test_connections_of_a_network(void **state) {
+    (void)state;
+    static const struct {
+        const char *address;
+        int admitted;
+    } cases[] = {{"2001:db8::1", 1},      {"2001:db8::2", 1},      {"2001:db8::3", 0},     {"2001:db8:0:1::1", 1},
+                 {"192.0.2.1", 1},        {"192.0.2.1", 1},        {"192.0.2.1", 0},       {"192.0.2.2", 1},
+                 {"::ffff:192.0.2.1", 0}, {"::ffff:192.0.2.2", 1}, {"::ffff:192.0.2.2", 0}};
+    enum { CASES = sizeof cases / sizeof *cases };
+    const struct connection_limits limits = {
+        .request_s = 60, .write_s = 60, .idle_s = 60, .a_network = 2, .seed = 5, .each_second = nothing};
+    struct connections *connections;
+    struct connection all[CASES] = {{0}};
+    struct kerf_error err;
+    assert_int_equal(connections_start(&limits, &connections, &err), KERF_OK);
+    for (size_t i = 0; i < CASES; i++) {
+        struct sockaddr_storage address = address_of(cases[i].address);
+        int admitted = connections_admit(connections, (struct sockaddr *)&address);
+        if (admitted != cases[i].admitted) fail_msg("%s, number %zu: %d", cases[i].address, i, admitted);
+        if (admitted) connections_add(connections, &all[i], -1, (struct sockaddr *)&address);
+    }
+    connections_remove(connections, &all[1]);
+    struct sockaddr_storage address = address_of("2001:db8::ffff");
+    assert_true(connections_admit(connections, (struct sockaddr *)&address));
+    for (size_t i = 0; i < CASES; i++)
+        if (cases[i].admitted && i != 1) connections_remove(connections, &all[i]);
+    connections_stop(connections);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_too_many_requests, make, stop),
         cmocka_unit_test_setup_teardown(test_zero_is_no_limit, make, stop),
         cmocka_unit_test_setup_teardown(test_wrong_tokens_count_more, make, stop),
         cmocka_unit_test_setup_teardown(test_connections_of_an_address, make, stop),
+        cmocka_unit_test(test_connections_of_a_network),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

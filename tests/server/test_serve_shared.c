@@ -235,7 +235,7 @@ static void test_old_trials_go_meanwhile(void **state) {
 /* The server ends in time all the same, and says that it did not answer. */
 static void test_end_while_it_hangs(void **state) {
     enum { LOCKED_S = 8 };
-    const char *request = "GET /jobs/batch_size?job_id=w HTTP/1.1\r\nHost: x\r\n\r\n";
+    const char *request = "GET /jobs/batch_size?job_id=w HTTP/1.1\r\nHost: localhost\r\n\r\n";
     struct client waiting;
     struct reply reply;
     struct timespec begin, end;
@@ -265,7 +265,8 @@ static void test_health(void **state) {
     client_open(&client, ports[0]);
     cluster_lock(&cluster, "jobs", "kerf_job_state", LOCKED_S);
     for (int i = 0; i < WAITING; i++) { /* each about a job of its own, as those about one job wait in a queue */
-        int length = snprintf(bytes, sizeof bytes, "GET /jobs/batch_size?job_id=w%d HTTP/1.1\r\nHost: x\r\n\r\n", i);
+        int length =
+            snprintf(bytes, sizeof bytes, "GET /jobs/batch_size?job_id=w%d HTTP/1.1\r\nHost: localhost\r\n\r\n", i);
         client_open(&waiting[i], ports[0]);
         assert_true(client_send(&waiting[i], bytes, (size_t)length));
     }

@@ -33,7 +33,10 @@ static int32_t start_with(const char *with_certificate, const char *with_key, st
     struct server_options options = place_options(&place, 0);
     options.tls_cert = with_certificate;
     options.tls_key = with_key;
+    static const char *const hosts[] = {"kerf.example"};
     options.request_s = options.idle_s = 1.5;
+    options.allow_hosts = hosts;
+    options.num_allow_hosts = 1;
     int32_t code = server_start(&options, &place.server, err);
     if (code == KERF_OK) place.port = server_port(place.server);
     return code;
@@ -110,13 +113,13 @@ static void test_requests(void **state) {
     struct tls_client client;
     char request[1024];
     assert_true(tls_open(&client, place.port, certificate));
-    snprintf(request, sizeof request, "POST /jobs HTTP/1.1\r\nHost: x\r\nContent-Length: %zu\r\n\r\n%s", strlen(job),
-             job);
+    snprintf(request, sizeof request, "POST /jobs HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
+             strlen(job), job);
     ask(&client, request, "}");
     assert_int_equal(strncmp(bytes, "HTTP/1.1 201", 12), 0);
     for (int i = 1; i < 4; i++) { /* one connection, answers after a commit */
         char want[64];
-        ask(&client, "GET /jobs/batch_size?job_id=a HTTP/1.1\r\nHost: x\r\n\r\n", "}");
+        ask(&client, "GET /jobs/batch_size?job_id=a HTTP/1.1\r\nHost: localhost\r\n\r\n", "}");
         snprintf(want, sizeof want, "\"trial_number\":%d}", i);
         assert_non_null(strstr(bytes, want));
     }
@@ -129,12 +132,62 @@ static void test_requests(void **state) {
     tls_close(&client);
 }
 
+/* ---- What is spoken, and renewed ----------------------------------------------------------------------------- */
+
+/* TLS 1.3 and 1.2, and no key exchange whose records can be read by who learns the key later. */
+static void test_forward_secrecy(void **state) {
+    static const struct {
+        const char *priorities;
+        int is_spoken;
+    } cases[] = {{"NORMAL:-VERS-ALL:+VERS-TLS1.3", 1},
+                 {"NORMAL:-VERS-ALL:+VERS-TLS1.2:-KX-ALL:+ECDHE-RSA", 1},
+                 {"NORMAL:-VERS-ALL:+VERS-TLS1.2:-KX-ALL:+RSA", 0},
+                 {"NORMAL:-VERS-ALL:+VERS-TLS1.1", 0},
+                 {"NORMAL:-VERS-ALL:+VERS-TLS1.0", 0}};
+    struct kerf_error err;
+    start_folder(state);
+    certificate_make_rsa(certificate, key);
+    if (start_with(certificate, key, &err) != KERF_OK) fail_msg("%s", err.message);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tls_client client;
+        int spoken = tls_open_with(&client, place.port, certificate, cases[i].priorities);
+        tls_close(&client);
+        if (spoken != cases[i].is_spoken) fail_msg("%s: %d", cases[i].priorities, spoken);
+    }
+}
+
+static void test_a_renewed_certificate(void **state) {
+    (void)state;
+    static const char ask_health[] = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    struct tls_client before, after;
+    char old[128];
+    FILE *file;
+    assert_true(tls_open(&before, place.port, certificate));
+    snprintf(old, sizeof old, "%s/old.pem", place.folder);
+    assert_int_equal(rename(certificate, old), 0);
+    file = fopen(certificate, "w"); /* half of a renewal: the server goes on with what it has */
+    assert_non_null(file);
+    fclose(file);
+    server_reload(place.server);
+    assert_true(tls_open(&after, place.port, old));
+    tls_close(&after);
+    certificate_make(certificate, key, 2);
+    server_reload(place.server);
+    assert_true(tls_open(&after, place.port, certificate));
+    ask(&after, ask_health, "}");
+    tls_close(&after);
+    assert_false(tls_open(&after, place.port, old));
+    tls_close(&after);
+    ask(&before, ask_health, "}"); /* who was here before stays */
+    tls_close(&before);
+}
+
 /* ---- Slow clients ------------------------------------------------------------------------------------------- */
 
 static void test_a_slow_request_ends_without_plain_bytes(void **state) {
     (void)state;
     static const char *const begun[] = {"", "GET / HT",
-                                        "POST /report HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"};
+                                        "POST /report HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{"};
     for (size_t i = 0; i < sizeof begun / sizeof *begun; i++) {
         struct tls_client client;
         assert_true(tls_open(&client, place.port, certificate));
@@ -204,6 +257,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_what_is_refused, start_folder, stop),
         cmocka_unit_test_setup_teardown(test_one_file_and_expired, start_folder, stop),
         cmocka_unit_test_setup_teardown(test_requests, start, stop),
+        cmocka_unit_test_teardown(test_forward_secrecy, stop),
+        cmocka_unit_test_setup_teardown(test_a_renewed_certificate, start, stop),
         cmocka_unit_test_setup_teardown(test_a_slow_request_ends_without_plain_bytes, start, stop),
         cmocka_unit_test_setup_teardown(test_a_handshake_that_never_completes, start, stop),
         cmocka_unit_test_setup_teardown(test_plain_http_is_no_answer, start, stop),

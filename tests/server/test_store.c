@@ -30,7 +30,7 @@ static int start(void **state) {
     (void)state;
     place_make(&place);
     if (is_postgresql) cluster_database(&cluster, "jobs", place.store, sizeof place.store);
-    return store_open(place.store, STORE_SERVE, &store, &err) != KERF_OK;
+    return store_open(place.store, STORE_SERVE | STORE_MAY_CREATE, &store, &err) != KERF_OK;
 }
 
 static int stop(void **state) {
@@ -180,7 +180,7 @@ static void test_purge(void **state) {
     struct store_write gone = {.kind = STORE_DELETE, .job = turn.job};
     assert_int_equal(submit(&gone, &turn), KERF_OK);
     store_close(store); /* in the midst of it */
-    assert_int_equal(store_open(place.store, STORE_SERVE, &store, &err), KERF_OK);
+    assert_int_equal(store_open(place.store, STORE_SERVE | STORE_MAY_CREATE, &store, &err), KERF_OK);
     assert_true(create("p1") > turn.job);
     int left = 1;
     for (int wait = 0; wait < 500 && left > 0; wait++) {

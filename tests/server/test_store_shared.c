@@ -23,7 +23,7 @@ static struct kerf_error err;
 static int start(void **state) {
     (void)state;
     cluster_database(&cluster, "jobs", url, sizeof url);
-    return store_open(url, STORE_SERVE, &store, &err) != KERF_OK;
+    return store_open(url, STORE_SERVE | STORE_MAY_CREATE, &store, &err) != KERF_OK;
 }
 
 static int stop(void **state) {
@@ -66,7 +66,7 @@ static void test_turns(void **state) {
     void *has_it;
     struct kerf_job *job = make_job("p1");
     int64_t key = create("p1");
-    assert_int_equal(store_open(url, STORE_SERVE, &rival.store, &err), KERF_OK);
+    assert_int_equal(store_open(url, STORE_SERVE | STORE_MAY_CREATE, &rival.store, &err), KERF_OK);
     for (int i = 0; i < 3; i++) { /* it waits for what is written, for a turn without a change, and for the end */
         assert_true(begin(&turn));
         assert_int_equal(turn.version, i < 1 ? 1 : 2);
@@ -153,7 +153,7 @@ static void test_assumed(void **state) {
     struct store_turn locks[ASSUMED_JOBS] = {0};
     int64_t keys[ASSUMED_JOBS];
     const struct store_turn unknown = {0};
-    assert_int_equal(store_open(url, STORE_SERVE, &others, &err), KERF_OK);
+    assert_int_equal(store_open(url, STORE_SERVE | STORE_MAY_CREATE, &others, &err), KERF_OK);
     for (int i = 0; i < ASSUMED_JOBS; i++) {
         char job_id[16];
         snprintf(job_id, sizeof job_id, "p%d", i + 1);
@@ -226,7 +226,7 @@ static void test_two_create(void **state) {
     struct rival rival = {0};
     struct store_turn turn;
     struct kerf_job *job = make_job("p1");
-    assert_int_equal(store_open(url, STORE_SERVE, &rival.store, &err), KERF_OK);
+    assert_int_equal(store_open(url, STORE_SERVE | STORE_MAY_CREATE, &rival.store, &err), KERF_OK);
     assert_true(begin(&turn));
     assert_non_null(want_turn(&rival));
     assert_int_equal(turn.job + rival.turn.job, 0);
@@ -248,7 +248,7 @@ static void *open_and_close(void *context) {
     struct store *other = NULL;
     struct kerf_error why;
     (void)context;
-    if (store_open(url, STORE_SERVE, &other, &why) != KERF_OK) return (void *)"it cannot be opened";
+    if (store_open(url, STORE_SERVE | STORE_MAY_CREATE, &other, &why) != KERF_OK) return (void *)"it cannot be opened";
     store_close(other);
     return NULL;
 }
@@ -268,7 +268,7 @@ static void test_starts_at_once(void **state) {
     for (int i = 0; i < COUNT; i++) pthread_join(threads[i], &failed[i]);
     for (int i = 0; i < COUNT; i++) assert_null(failed[i]);
     cluster_run(&cluster, "jobs", "UPDATE kerf_meta SET value='1000' WHERE key='schema_version'");
-    assert_int_equal(store_open(url, STORE_SERVE, &store, &err), KERF_EINVALID);
+    assert_int_equal(store_open(url, STORE_SERVE | STORE_MAY_CREATE, &store, &err), KERF_EINVALID);
     assert_non_null(strstr(err.message, "a newer kerf"));
 }
 

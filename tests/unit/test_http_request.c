@@ -189,6 +189,29 @@ static void mended(void **state) {
     }
 }
 
+/* A job_id may be as long as every database can index; the server adds nine bytes to a prefix. */
+static void long_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *field;
+        int length, status;
+    } cases[] = {{"job_id", REQUEST_JOB_ID_MAX, 200},
+                 {"job_id", REQUEST_JOB_ID_MAX + 1, 422},
+                 {"job_id", 2700, 422},
+                 {"job_id_prefix", REQUEST_JOB_ID_MAX - 9, 200},
+                 {"job_id_prefix", REQUEST_JOB_ID_MAX - 8, 422}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kerf_text body = {0};
+        kerf_text_printf(&body, JOB "\"job_id\":null,\"job_id_prefix\":\"\",\"%s\":\"", cases[i].field);
+        kerf_text_repeat(&body, "t", cases[i].length);
+        kerf_text_add(&body, "\"}");
+        assert_int_equal(ask("job", NULL, body.data, body.length, REQUEST_MENDED), cases[i].status);
+        if (cases[i].status == 422) assert_non_null(strstr(refusal.document.data, "\"limit_value\":10"));
+        assert_int_equal(ask("job", NULL, body.data, body.length, 0), 200);
+        kerf_text_free(&body);
+    }
+}
+
 /* Names all that there are. */
 static void unknown_policy(void **state) {
     (void)state;
@@ -254,10 +277,11 @@ static void odd_job_ids(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(recorded, tear_down),  cmocka_unit_test_teardown(content_types, tear_down),
-        cmocka_unit_test_teardown(queries, tear_down),   cmocka_unit_test_teardown(mended, tear_down),
-        cmocka_unit_test_teardown(additions, tear_down), cmocka_unit_test_teardown(unknown_policy, tear_down),
-        cmocka_unit_test_teardown(values, tear_down),    cmocka_unit_test_teardown(odd_job_ids, tear_down),
+        cmocka_unit_test_teardown(recorded, tear_down),       cmocka_unit_test_teardown(content_types, tear_down),
+        cmocka_unit_test_teardown(queries, tear_down),        cmocka_unit_test_teardown(mended, tear_down),
+        cmocka_unit_test_teardown(additions, tear_down),      cmocka_unit_test_teardown(long_names, tear_down),
+        cmocka_unit_test_teardown(unknown_policy, tear_down), cmocka_unit_test_teardown(values, tear_down),
+        cmocka_unit_test_teardown(odd_job_ids, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,7 @@ static struct ranked random_entry(int32_t variety) {
     uint64_t v = (uint64_t)variety;
     struct ranked entry;
     memset(&entry, 0, sizeof entry);
-    entry.throughput = (double)(next_random() % v);
+    entry.throughput = (double)(1 + next_random() % v);
     entry.memory_bytes = (double)(next_random() % v);
     entry.layout.dp = 1 + (int64_t)(next_random() % v);
     entry.layout.scale_up.pp = 1 + (int64_t)(next_random() % v);

@@ -6,17 +6,19 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
 #include "server/rate.h"
 
-static struct rate_address version_4(uint32_t number) {
-    struct rate_address address = {{[10] = 0xff, [11] = 0xff}};
+static struct network version_4(uint32_t number) {
+    struct network address = {{[10] = 0xff, [11] = 0xff}};
     for (int i = 0; i < 4; i++) address.bytes[12 + i] = (unsigned char)(number >> (24 - 8 * i));
     return address;
 }
 
 /* How many go on at once. */
-static int burst(struct rate_table *table, const struct rate_address *address, double now_s) {
+static int burst(struct rate_table *table, const struct network *address, double now_s) {
     int count = 0;
     while (count < 100000 && rate_take(table, address, now_s) == 0) count++;
     return count;
@@ -25,7 +27,7 @@ static int burst(struct rate_table *table, const struct rate_address *address, d
 static void test_a_burst_and_what_fills_it(void **state) {
     (void)state;
     struct rate_table *table = rate_new(10, 1);
-    const struct rate_address a = version_4(1), b = version_4(2);
+    const struct network a = version_4(1), b = version_4(2);
     assert_non_null(table);
     assert_int_equal(burst(table, &a, 100), 20);
     assert_int_equal(burst(table, &b, 100), 20); /* each address has its own */
@@ -41,7 +43,7 @@ static void test_a_burst_and_what_fills_it(void **state) {
 static void test_over_time_no_more_than_the_rate(void **state) {
     (void)state;
     struct rate_table *table = rate_new(7, 2);
-    const struct rate_address a = version_4(1);
+    const struct network a = version_4(1);
     int count = 0;
     for (int i = 0; i <= 100000; i++) count += rate_take(table, &a, 5 + i * 1e-3) == 0; /* 1000 a second, 100 s */
     assert_in_range(count, 700, 714);
@@ -51,7 +53,7 @@ static void test_over_time_no_more_than_the_rate(void **state) {
 static void test_a_clock_that_stands_or_goes_back(void **state) {
     (void)state;
     struct rate_table *table = rate_new(1, 3);
-    const struct rate_address a = version_4(1);
+    const struct network a = version_4(1);
     assert_int_equal(burst(table, &a, 50), 2);
     assert_int_equal(burst(table, &a, 20), 0);
     assert_int_equal(burst(table, &a, 50), 0); /* nothing was won by going back */
@@ -62,7 +64,7 @@ static void test_a_clock_that_stands_or_goes_back(void **state) {
 static void test_charges(void **state) {
     (void)state;
     struct rate_table *table = rate_new(10, 4);
-    const struct rate_address a = version_4(1);
+    const struct network a = version_4(1);
     rate_charge(table, &a, 15, 100);
     assert_int_equal(burst(table, &a, 100), 5);
     rate_charge(table, &a, 9, 100);
@@ -73,15 +75,22 @@ static void test_charges(void **state) {
     rate_free(table);
 }
 
+static struct network version_6(const char *text) {
+    struct sockaddr_in6 address = {.sin6_family = AF_INET6};
+    assert_int_equal(inet_pton(AF_INET6, text, &address.sin6_addr), 1);
+    return network_of((const struct sockaddr *)&address);
+}
+
 static void test_networks(void **state) {
     (void)state;
     struct rate_table *table = rate_new(1, 5);
-    struct rate_address a = {{0x20, 1, 0xd, 0xb8}}, b = a, c = a;
-    b.bytes[15] = 9; /* the same /64 */
-    c.bytes[7] = 9;  /* another */
+    const struct network a = version_6("2001:db8::1"), b = version_6("2001:db8::9:1"), c = version_6("2001:db8:0:1::1");
+    const struct network d = version_6("::ffff:10.0.0.1"), e = version_6("::ffff:10.0.0.2");
     assert_int_equal(burst(table, &a, 1), 2);
-    assert_int_equal(burst(table, &b, 1), 0);
+    assert_int_equal(burst(table, &b, 1), 0); /* the same /64 */
     assert_int_equal(burst(table, &c, 1), 2);
+    assert_int_equal(burst(table, &d, 1), 2); /* IPv4 addresses in IPv6 ones are not a network */
+    assert_int_equal(burst(table, &e, 1), 2);
     rate_free(table);
 }
 
@@ -89,10 +98,10 @@ static void test_networks(void **state) {
 static void test_a_flood_of_addresses(void **state) {
     (void)state;
     struct rate_table *table = rate_new(1, 6);
-    const struct rate_address a = version_4(1);
+    const struct network a = version_4(1);
     assert_int_equal(burst(table, &a, 1), 2);
     for (uint32_t i = 2; i < 20 * RATE_PLACES; i++) {
-        const struct rate_address other = version_4(i * 2654435761u);
+        const struct network other = version_4(i * 2654435761u);
         if (memcmp(&other, &a, sizeof a) != 0) assert_true(rate_take(table, &other, 1) == 0);
     }
     assert_int_equal(burst(table, &a, 1), 0);

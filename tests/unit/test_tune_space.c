@@ -91,9 +91,9 @@ static void settings_have_one_index(void **state) {
     assert_string_equal(err.message, "'batch=16,ubatch=2': a value of 'f' is missing, behind a comma");
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,batch=16", &found, &err), KERF_ESYNTAX);
     assert_int_equal(kerf_tune_setting_read(space, "batch=17,ubatch=2,f=on", &found, &err), KERF_EUNKNOWN);
-    assert_string_equal(err.message, "'batch=17': this is none of the parameter's values");
+    assert_string_equal(err.message, "'batch=17': not one of the parameter's values");
     assert_int_equal(kerf_tune_setting_read(space, "bach=16", &found, &err), KERF_EUNKNOWN);
-    assert_string_equal(err.message, "'bach=16': there is no such parameter");
+    assert_string_equal(err.message, "'bach=16': no such parameter");
     assert_int_equal(kerf_tune_setting_read(space, "", &found, &err), KERF_ESYNTAX);
     kerf_tune_space_free(space);
 }
@@ -102,9 +102,9 @@ static void refuses_in_words(void **state) {
     (void)state;
     expect_refused("", NULL, NULL, KERF_EINVALID, "a space needs a parameter, such as batch=16..2048:x2");
     expect_refused("batch", NULL, NULL, KERF_ESYNTAX,
-                   "'batch' is no parameter; one is written batch=16..2048:x2 or kv=f16,q8_0");
+                   "'batch' is not a parameter; write it like batch=16..2048:x2 or kv=f16,q8_0");
     expect_refused("2x=1", NULL, NULL, KERF_ESYNTAX,
-                   "'2x' is no name of a parameter; letters, digits, _ . - are, and a letter comes first");
+                   "'2x' cannot be a parameter's name: a letter comes first, then letters, digits, _ . -");
     expect_refused("b=5..4", NULL, NULL, KERF_EINVALID, "'b=5..4': the range is empty, as 5 is more than 4");
     expect_refused("b=0..4:x2", NULL, NULL, KERF_EINVALID,
                    "'b=0..4:x2': a range with 'x' begins at 1 or more and multiplies by 2 or more");
@@ -120,11 +120,11 @@ static void refuses_in_words(void **state) {
     expect_refused("b=1..2 b=3", NULL, NULL, KERF_EINVALID, "the parameter 'b' is there twice");
     expect_refused("a=1..1001 b=1..1000", NULL, NULL, KERF_EINVALID, "the grid has more than 1000000 settings");
     expect_refused("setting=1..4", NULL, NULL, KERF_EINVALID,
-                   "no parameter can be called 'setting', as {setting} in a command is all of them");
+                   "no parameter can be called 'setting', as {setting} in a command stands for all of them");
     expect_refused("a=1..4", "a > 4", NULL, KERF_EINFEASIBLE,
                    "of 4 settings of the grid none satisfies the constraint");
-    expect_refused("a=1..4", NULL, "a=5", KERF_EINVALID, "default 'a=5': this is none of the parameter's values");
-    expect_refused("a=1..4", NULL, "a", KERF_ESYNTAX, "default 'a' is no parameter with a value, as batch=512 is");
+    expect_refused("a=1..4", NULL, "a=5", KERF_EINVALID, "default 'a=5': not one of the parameter's values");
+    expect_refused("a=1..4", NULL, "a", KERF_ESYNTAX, "default 'a' must be a parameter with a value, such as batch=512");
 }
 
 static void refuses_constraints_in_words(void **state) {
@@ -145,7 +145,7 @@ static void refuses_constraints_in_words(void **state) {
     expect_refused(p, "!kv", NULL, KERF_EINVALID, "'!kv': a word has no value; compare it with == or !=");
     expect_refused(p, "kv == \"x", NULL, KERF_ESYNTAX, "'kv == \"x': a word in quotes does not end");
     expect_refused(p, "ubatch < 99999999999999999999", NULL, KERF_EINVALID,
-                   "'ubatch < 99999999999999999999': an integer of more than 64 bits");
+                   "'ubatch < 99999999999999999999': an integer does not fit into 64 bits");
     char deep[301] = "";
     memset(deep, '-', 300);
     expect_refused(p, deep, NULL, KERF_ESYNTAX,
@@ -159,13 +159,13 @@ static void refuses_constraints_without_a_value(void **state) {
     struct kerf_tune_space *space = NULL;
     expect_refused(
         "a=1..4 m?=-m", "8 / (a - 2) > 0", NULL, KERF_EINVALID,
-        "'8 / (a - 2) > 0' divides by 0 for a=2,m=off; a condition before it, and &&, keep settings from it");
+        "'8 / (a - 2) > 0' divides by 0 for a=2,m=off; exclude it with a condition before this one, or with &&");
     expect_refused("a=1..4", "a % (a - 3) == 0", NULL, KERF_EINVALID,
-                   "'a % (a - 3) == 0' divides by 0 for a=3; a condition before it, and &&, keep settings from it");
+                   "'a % (a - 3) == 0' divides by 0 for a=3; exclude it with a condition before this one, or with &&");
     expect_refused(
         "a=1..4", "a * 9223372036854775807 > 0", NULL, KERF_EINVALID,
-        "'a * 9223372036854775807 > 0' needs an integer of more than 64 bits for a=2; a condition before it, "
-        "and &&, keep settings from it");
+        "'a * 9223372036854775807 > 0' needs an integer of more than 64 bits for a=2; exclude it with a condition before this "
+        "one, or with &&");
     assert_int_equal(kerf_tune_space_create(params, 1, wheres, 2, NULL, &space, NULL), KERF_OK);
     assert_int_equal(space->num_settings, 2);
     kerf_tune_space_free(space);

@@ -203,8 +203,8 @@ static void refuses_what_means_nothing(void **state) {
          "prefer: 'smaller' must be like smaller:ubatch,batch or larger:threads"},
         {NULL, "smaller:x", 0.03, 0.95, KERF_EUNKNOWN, "prefer: no parameter is called 'x'"},
         {NULL, "smaller:batch;larger:batch", 0.03, 0.95, KERF_EINVALID, "prefer: the parameter 'batch' is there twice"},
-        {NULL, NULL, -1, 0.95, KERF_EINVALID, "'within' is a share from 0 to below 1, and not -1"},
-        {NULL, NULL, 0.03, 1, KERF_EINVALID, "'confidence' is from 0.5 to below 1, and not 1"},
+        {NULL, NULL, -1, 0.95, KERF_EINVALID, "'within' must be from 0 to below 1, not -1"},
+        {NULL, NULL, 0.03, 1, KERF_EINVALID, "'confidence' must be from 0.5 to below 1, not 1"},
     };
     for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
         struct kerf_tune_question question = ask(space, of[i].policy);

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cost/reference/layout_rows.h"
-
+/*
+ * Many layouts: the times of a layer for one way of tensor parallelism, each distinct shape priced once.
+ *
+ * A shape is (micro-batch, SUMMA blocks) and how many of tp1 and of tp2 are neighbours in a scale-up domain. All
+ * placements of one (micro-batch, blocks) are priced together as a row, [n1][n2] by the number of tp1 and tp2
+ * neighbours, because they differ in communication alone: its volume over each axis is worked out once. What is left for
+ * one layout is a dozen multiplications; and where no layout of a row can be faster than the cutoff, one comparison.
+ */
 #include "cost/reference/layer.h"
+#include "cost/reference/reference.h"
 #include "cost/reference/step.h"
 #include "cost/strategies.h"
 #include "cost/tensor_space.h"
@@ -74,8 +81,7 @@ static void find_neighbours(const struct kerf_problem *problem, int64_t m, struc
                 axis->neighbours[axis->count++] = domain.of[i];
             }
     }
-    for (int32_t i = 0; i < axis->count; i++)
-        links_of_axis(&problem->system, m, axis->neighbours[i], &axis->links[i]);
+    for (int32_t i = 0; i < axis->count; i++) links_of_axis(&problem->system, m, axis->neighbours[i], &axis->links[i]);
 }
 
 static void describe(const struct cost_pricer *pricer, int64_t micro_batch, int64_t blocks, struct layer *ret_layer) {
@@ -101,10 +107,9 @@ static int enter_shards(struct cost_pricer *pricer) {
 /* Memory of the prefix, with these activations. */
 static double memory_of(const struct cost_pricer *pricer, double activation_bytes, double micro_batches) {
     const struct kerf_layout *prefix = &pricer->prefix;
-    struct memory memory =
-        step_memory(pricer->weights_bytes, activation_bytes,
-                    (double)(pricer->problem->model.num_hidden_layers / prefix->pp),
-                    (double)(prefix->dp * (pricer->over_tp2 ? prefix->tp2 : 1)), (double)prefix->pp, micro_batches);
+    struct memory memory = step_memory(
+        pricer->weights_bytes, activation_bytes, (double)(pricer->problem->model.num_hidden_layers / prefix->pp),
+        (double)(prefix->dp * (pricer->over_tp2 ? prefix->tp2 : 1)), (double)prefix->pp, micro_batches);
     return memory_sum(&memory);
 }
 
@@ -168,8 +173,8 @@ int rows_prepare(struct cost_pricer *pricer, const struct kerf_layout *variants,
     pricer->num_blocks = num_variants / num_spots;
     pricer->spots = arena_take(pricer->arena, (size_t)num_spots, sizeof *pricer->spots);
     if (pricer->rows == NULL)
-        pricer->rows = arena_alloc(pricer->arena, (size_t)(pricer->batches->count * pricer->num_blocks),
-                                   sizeof(struct row *));
+        pricer->rows =
+            arena_alloc(pricer->arena, (size_t)(pricer->batches->count * pricer->num_blocks), sizeof(struct row *));
     if (pricer->spots == NULL || pricer->rows == NULL) return 0;
     for (int32_t i = 0; i < num_spots; i++) {
         int64_t in_domain = variants[i].scale_up.dp * (pricer->over_tp2 ? variants[i].scale_up.tp2 : 1);
@@ -253,15 +258,16 @@ int rows_price(struct cost_pricer *pricer, struct cost_sink *sink) {
     for (int32_t nb = 0; nb < pricer->num_blocks; nb++, variant += pricer->num_spots) {
         const struct row *row = row_of(pricer, nb, variant->summa_blocks);
         if (row == NULL) return 0;
-        if (least_step_s(row, step) > sink->cutoff_s) continue;
+        double least_s = least_step_s(row, step);
+        if (least_s > sink->cutoff_s) continue;
         for (int32_t i = 0; i < pricer->num_spots; i++) {
             const struct spot *spot = &pricer->spots[i];
             step.forward_s = row->forward_s[spot->column];
             step.backward_s = row->backward_s[spot->column];
             step.stage_s = link_s(&spot->stage, row->stage_bytes);
-            step.data_parallel_s =
-                data_parallel_s(spot->data_parallel_s, step.forward_s, step.backward_s, step.layers);
+            step.data_parallel_s = data_parallel_s(spot->data_parallel_s, step.forward_s, step.backward_s, step.layers);
             double time_s = step_s(&step);
+            assert(time_s >= least_s);
             if (time_s > sink->cutoff_s) continue;
             struct kerf_layout layout = variant[i];
             layout.micro_batch = prefix->micro_batch;

@@ -12,8 +12,7 @@
  *   whole_layout.c                                  one layout in full
  *   layout_rows.c                                   many layouts, each shape priced once
  */
-#include "cost/reference/layout_rows.h"
-#include "cost/reference/whole_layout.h"
+#include "cost/reference/reference.h"
 
 const struct kerf_cost_model reference_model = {
     .name = "reference",

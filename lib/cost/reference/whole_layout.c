@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cost/reference/whole_layout.h"
-
+/* One layout in full. This is the plain way; layout_rows.c does the same for millions of layouts and is held to it. */
 #include <math.h>
 #include <string.h>
 #include "cost/reference/layer.h"
+#include "cost/reference/reference.h"
 #include "cost/reference/step.h"
 #include "cost/strategies.h"
 

@@ -449,6 +449,11 @@ int32_t model_build(struct model *model, const int32_t *order, const int64_t *fr
     return 1;
 }
 
+int64_t model_steps(const struct model *model) {
+    enum { OF_A_VARIABLE = 16 }; /* its edges, sorted */
+    return OF_A_VARIABLE * (int64_t)model->variables;
+}
+
 double model_bound(const struct model *model) {
     return (double)(model->goal + 1) * model->ticks.tick_s - model->loss_s;
 }

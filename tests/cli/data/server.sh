@@ -25,7 +25,7 @@ stop_server() {
 
 # Everything that is not the same each time.
 mask() {
-    sed -e "s|$KERF_SERVER|SERVER|g" -e 's/[0-9-]* [0-9:]* UTC/DATE/g' -e 's/"\(created\|dispatched\|seen\|expires\)_s":[0-9][0-9.]*/"\1_s":TIME/g' \
+    sed -e "s|$KERF_SERVER|SERVER|g" -e 's/[0-9-]* [0-9:]* UTC/DATE/g' -e 's/"\(created\|dispatched\|seen\|expires\|longest_gap\)_s":[0-9][0-9.]*/"\1_s":TIME/g' \
         -e 's/kerf_[A-Za-z0-9_-]\{43\}/TOKEN/g' -e 's/"kerf":"[0-9.]*"/"kerf":"VERSION"/' \
         -e 's/[0-9]* [a-z]* ago/AGE ago/g'
 }

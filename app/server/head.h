@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The headers of a request that the server looks at, and whether everybody on the way here reads them alike. */
+#ifndef KERF_SERVER_HEAD_H
+#define KERF_SERVER_HEAD_H
+
+#include "server/target.h"
+
+struct MHD_Connection;
+
+/* NULL: it was not sent. They live until the answer is sent. */
+struct head {
+    const char *host, *origin, *fetch_site, *fetch_mode, *fetch_dest; /* who asks (origin.h) */
+    const char *content_type, *content_length, *authorization;
+    const char *forwarded_proto; /* X-Forwarded-Proto: how the client came to a proxy before us */
+};
+
+/*
+ * 1, or 0 when the request has to be refused with 400 and its connection ended, because two programs may not agree
+ * where it ends or whom it asks: two Hosts, two Content-Lengths or one with chunks, a transfer encoding other than
+ * chunked, a space in a header's name, a NUL, a line that continues the one before, a line that ends without CR.
+ *
+ * target, method and version are where libmicrohttpd has them: target as it gave it to its URI logger.
+ */
+int head_read(struct MHD_Connection *connection, const char *method, struct text_view target, const char *version,
+              struct head *ret_head);
+
+#endif

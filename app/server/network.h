@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Whose connection it is, for limits: an IPv4 address, or the first 64 bits of an IPv6 address, because whoever has
+ * one address of such a network has all of them.
+ */
+#ifndef KERF_SERVER_NETWORK_H
+#define KERF_SERVER_NETWORK_H
+
+#include <stdint.h>
+
+struct sockaddr;
+
+struct network { /* ::ffff:a.b.c.d for IPv4; of IPv6 64 bits and then zeros */
+    unsigned char bytes[16];
+};
+
+struct network network_of(const struct sockaddr *address); /* zeros: neither IPv4 nor IPv6; NULL is fine */
+uint64_t network_hash(const struct network *network, uint64_t seed);
+int network_same(const struct network *a, const struct network *b);
+
+/* 1: 127.0.0.0/8 or ::1 */
+int network_is_loopback(const struct sockaddr *address);
+
+enum { NETWORK_NAME_BYTES = 56 };
+/* "192.0.2.1" or "2001:db8::1"; an IPv4 address in an IPv6 one is written as IPv4. */
+void network_name(const struct sockaddr *address, char ret_name[NETWORK_NAME_BYTES]);
+
+#endif

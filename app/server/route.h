@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What can be asked: routes, and the objects that they take and answer. Each part of the API is one struct api, from
+ * which the router, the OpenAPI document and /docs take what they need.
+ */
+#ifndef KERF_SERVER_ROUTE_H
+#define KERF_SERVER_ROUTE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include "server/token.h"
+
+struct exchange;
+
+typedef void (*exchange_step)(struct exchange *exchange); /* exchange.h */
+
+enum schema_flags {
+    SCHEMA_REQUIRED = 1,
+    SCHEMA_NULL = 2,                                /* null is a value */
+    SCHEMA_NULLABLE = SCHEMA_REQUIRED | SCHEMA_NULL /* always there, and may be null */
+};
+
+/* A member of an object, or a parameter. type: "integer", "number", "boolean", "string"; "real", a number or one of
+ * "inf", "-inf", "nan"; "any"; "[string]", a list; or the name of a schema, which begins with a capital; "[Trial]". */
+struct schema_field {
+    const char *name, *type;
+    int32_t flags;     /* enum schema_flags */
+    const char *words; /* "a,b": no others; NULL: any */
+};
+
+struct schema {
+    const char *name;                  /* "Trial" */
+    const struct schema_field *fields; /* the last has no name */
+};
+
+enum route_flags {
+    ROUTE_NOT_COMPAT = 1, /* not with --compat zeus: Zeus's server has something else there */
+    ROUTE_QUICK = 2,      /* never asks the store, so that no worker is needed */
+    ROUTE_HEAD = 4,       /* answers HEAD as well */
+    ROUTE_PAGE = 8        /* HTML, to which links of other sites may lead */
+};
+
+struct route {
+    const char *method, *pattern; /* "/api/v1/jobs/{job_id}" */
+    exchange_step step;
+    enum token_role needs; /* TOKEN_NONE: open to everybody, as it says nothing about anybody */
+    int32_t flags;         /* enum route_flags */
+    const char *summary;
+    const struct schema_field *query; /* the last has no name; NULL: none */
+    const char *body;                 /* a schema; NULL: none */
+    const char *answer;               /* of 200: a schema, "null" or a content type */
+    const char *statuses;             /* of its own beside 200, each with its answer: "404 Message,422 Mistakes" */
+};
+
+struct api {
+    const struct route *routes;
+    size_t num_routes;
+    const struct schema *schemas;
+    size_t num_schemas;
+};
+
+#define API(routes, schemas)                                                                                           \
+    { (routes), sizeof(routes) / sizeof *(routes), (schemas), sizeof(schemas) / sizeof *(schemas) }
+
+/* The server's own. */
+extern const struct api jobs_api;    /* /api/v1/jobs: what is stored, to read (api_routes.c) */
+extern const struct api health_api;  /* /healthz, /readyz, /metrics (health.c) */
+extern const struct api openapi_api; /* /api/v1/openapi.json (openapi.c) */
+extern const struct api pages_api;   /* /, /docs (pages.c) */
+
+#endif
