@@ -32,6 +32,7 @@ static int price_below(const struct descent *descent, const struct kerf_layout *
     struct walk *walk = descent->walk;
     const struct strategy *strategy = descent->strategy;
     const int32_t level = strategy->num_levels - 1;
+    (void)least; /* looked at where asserts are */
     int32_t num_choices, num_variants;
     const struct kerf_layout *choices = strategy->choices(&walk->space, level, prefix, walk->arena, &num_choices);
     const struct kerf_layout *variants = strategy->variants(&walk->space, prefix, walk->arena, &num_variants);

@@ -11,10 +11,13 @@
 enum { DESCRIPTION_BYTES_MAX = 16 << 20 };
 
 void name_copy(char name[KERF_NAME_SIZE], const char *text) {
-    snprintf(name, KERF_NAME_SIZE, "%s", text);
-    size_t end = strlen(name);
-    if (end < strlen(text)) /* a cut inside a code point would be no text */
-        while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80) name[--end] = 0;
+    size_t length = strnlen(text, KERF_NAME_SIZE);
+    if (length == KERF_NAME_SIZE) { /* too long; a cut inside a code point would be no text */
+        length--;
+        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
+    }
+    memcpy(name, text, length);
+    name[length] = 0;
     utf8_clean(name);
 }
 
