@@ -2,6 +2,7 @@
 /* pydantic 1.10's fields.py and main.py for the kinds of field that Zeus's models have. */
 #include "zeus/model_fields.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -278,6 +279,7 @@ int32_t model_fields_read(const struct model *model, const struct python_value *
     const struct python_value *found[MODEL_FIELDS_MOST] = {NULL};
     struct field_value values[MODEL_FIELDS_MOST];
     struct model_run run = {.arena = arena, .flags = flags, .errors = &refusal->document};
+    assert(model->count <= MODEL_FIELDS_MOST);
     memset(values, 0, sizeof values);
     kerf_text_clear(&refusal->document);
     refusal->late = NULL;

@@ -7,6 +7,7 @@
  */
 #include "zeus/python_number.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,6 +79,7 @@ static int drop_underscores(char *string) {
 
 /* digits: a sign or none, then digits alone; may be changed. */
 static struct python_integer integer_from(char *digits) {
+    assert(digits[0] != 0 && digits[strlen(digits) - 1] >= '0' && digits[strlen(digits) - 1] <= '9');
     int negative = digits[0] == '-';
     char *first = digits + (negative || digits[0] == '+');
     while (first[0] == '0' && first[1]) first++;

@@ -4,6 +4,7 @@
  *
  *     POST /jobs   DELETE /jobs   GET /jobs/batch_size   POST /report   PATCH /trials
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sys/random.h>
@@ -31,6 +32,7 @@ struct zeus {                 /* a request */
 
 static void release(struct exchange *exchange) {
     struct zeus *zeus = exchange->own;
+    assert(zeus->decision.turn.entry == NULL); /* the turn is over */
     decision_free(&zeus->decision);
 }
 
@@ -235,6 +237,7 @@ static int refuses_size(struct zeus *zeus) {
 /* The trial that a run is to begin with. */
 static void hand_out(struct zeus *zeus) {
     struct decision *decision = &zeus->decision;
+    assert(zeus->predicted.trial.number > 0);
     decision->trial = zeus->predicted.trial;
     kerf_job_reason_text(&zeus->predicted.reason, &decision->reason);
     decision->write.trial = &decision->trial;
