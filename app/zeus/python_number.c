@@ -97,7 +97,7 @@ static struct python_integer integer_from(char *digits) {
 
 static enum python_outcome integer_of_string(const struct python_value *value, struct arena *arena,
                                              struct python_integer *ret_integer) {
-    if (python_text_count(value->bytes, value->length) > PYTHON_DIGITS_MOST) return PYTHON_NO_VALUE;
+    if (python_text_count(value->bytes, value->length) > PYTHON_DIGITS_MAX) return PYTHON_NO_VALUE;
     char *string = stripped(value, arena);
     if (string == NULL) return PYTHON_NO_MEMORY;
     const char *digits = string + (string[0] == '-' || string[0] == '+');
