@@ -4,6 +4,8 @@
  *
  *     POST /jobs   DELETE /jobs   GET /jobs/batch_size   POST /report   PATCH /trials
  */
+#include "zeus/zeus_routes.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -14,7 +16,6 @@
 #include "server/service.h"
 #include "zeus/python_text.h"
 #include "zeus/request.h"
-#include "zeus/zeus_api.h"
 #include "zeus/zeus_words.h"
 
 /* How old what is stored of a trial's last sign of life may be, as a part of its lease, and at most. */
