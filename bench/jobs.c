@@ -6,8 +6,8 @@
  *
  *     build/release/bench/jobs [FOLDER]
  *
- * FOLDER holds summary_train.csv and summary_power_*.csv of ml-energy/zeus (examples/research_reproducibility/
- * zeus_nsdi23/trace); the traces are not part of kerf.
+ * FOLDER holds summary_train.csv and summary_power_*.csv of github.com/ml-energy/zeus (examples/research_reproducibility/
+ * zeus_nsdi23/trace); the traces are not part of kerf. Without FOLDER only decisions are measured.
  */
 #include <math.h>
 #include <stdio.h>
@@ -61,14 +61,17 @@ static void compare(const char *title, const struct problem *problems, int32_t c
 }
 
 int main(int argc, char **argv) {
-    const char *folder = argc > 1 ? argv[1] : "../shared/reference/jobs/trace";
+    static const char traces[] = "examples/research_reproducibility/zeus_nsdi23/trace of github.com/ml-energy/zeus";
     int32_t count;
     measure_decisions();
-    struct problem *problems = read_problems(folder, &count);
-    if (problems == NULL) {
-        printf("no traces in %s: they are examples/research_reproducibility/zeus_nsdi23/trace of ml-energy/zeus\n",
-               folder);
+    if (argc < 2) {
+        printf("policies are not compared: give a copy of %s\n", traces);
         return 0;
+    }
+    struct problem *problems = read_problems(argv[1], &count);
+    if (problems == NULL) {
+        fprintf(stderr, "%s holds no traces: they are %s\n", argv[1], traces);
+        return 2;
     }
     compare("as published", problems, count, 1, SEEDS);
     compare("other targets and defaults", problems, count, 0, SEEDS / 2);

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "store/store.h"
+#include "store/stores.h"
 
 enum { AT_ONCE = 64, SIZE = 64 };
 
@@ -80,6 +80,7 @@ static void write_some(struct store *store, const struct history *history, const
     struct store_write writes[AT_ONCE];
     struct kerf_job *jobs[AT_ONCE];
     int count = history->jobs - first < AT_ONCE ? history->jobs - first : AT_ONCE;
+    const struct store_history past = {.trials = trials, .num_trials = history->trials};
     writer.waiting = count;
     for (int i = 0; i < count; i++) {
         char job_id[64];
@@ -87,11 +88,9 @@ static void write_some(struct store *store, const struct history *history, const
         snprintf(job_id, sizeof job_id, "%s%d", history->job, first + i);
         jobs[i] = make_job(job_id, history);
         writes[i] = (struct store_write){.kind = STORE_IMPORT,
-                                         .changes = KERF_JOB_CHANGED_ARMS,
                                          .version = 1,
                                          .of = jobs[i],
-                                         .trials = trials,
-                                         .num_trials = history->trials,
+                                         .history = &past,
                                          .done = written,
                                          .context = &writer};
         store->methods->submit(store, &turn, &writes[i]);

@@ -676,10 +676,13 @@
     };
     const share = (x) => Math.min(1, Math.max(0, (x - panel.left) / panel.width));
     canvas.addEventListener('wheel', (event) => {
-      event.preventDefault();
       const unit = event.deltaMode === 1 ? 16 : 1;
       const across = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
-      if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) pan(view, (across * unit) / panel.width);
+      const pans = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+      const whole = view.from <= view.all.from && view.to >= view.all.to;
+      if (whole && (pans || event.deltaY > 0) && !event.ctrlKey) return; // nothing is hidden: the page scrolls
+      event.preventDefault();
+      if (pans) pan(view, (across * unit) / panel.width);
       else zoom(view, Math.exp(Math.max(-60, Math.min(60, event.deltaY * unit)) * (event.ctrlKey ? 0.01 : 0.004)), share(at(event)[0]));
     }, { passive: false });
     canvas.addEventListener('pointerdown', (event) => {

@@ -195,7 +195,7 @@ static int32_t read_limits(const struct bub_options *values, struct llama_questi
 }
 
 static int32_t read_request(const struct bub_options *values, struct llama_preset *preset,
-                            struct study_request *request, struct kerf_error *err) {
+                            struct kerf_study_request *request, struct kerf_error *err) {
     struct llama_question question = {.model = values->model,
                                       .context = values->context,
                                       .threads = values->threads,
@@ -205,7 +205,7 @@ static int32_t read_request(const struct bub_options *values, struct llama_prese
                                       .outputs = "all"};
     struct kerf_bub_limits limits;
     int64_t max_trials, chunks;
-    study_request_defaults(request);
+    kerf_study_request_defaults(request);
     request->prefer = LLAMA_PREFERENCE;
     request->seed = values->seed == NOT_GIVEN_INTEGER ? 0 : values->seed;
     request->ignore_interference = strcmp(values->interference, "ignore") == 0;
@@ -222,14 +222,14 @@ static int32_t read_request(const struct bub_options *values, struct llama_prese
 
 static int32_t answer(const struct bub_options *values, int *ret_status, struct kerf_error *err) {
     struct llama_preset preset = {0};
-    struct study_request request;
+    struct kerf_study_request request;
     struct kerf_tune_space *space = NULL;
     struct tune_run run = {.plan = {.request = &request, .keep_journal = 1, .use_earlier = 1},
                            .llama = &preset,
                            .format = values->format,
                            .outputs = &values->outputs};
     int32_t code = read_request(values, &preset, &request, err);
-    if (code == KERF_OK) code = study_request_space(&request, &space, err);
+    if (code == KERF_OK) code = kerf_study_request_space(&request, &space, err);
     if (code == KERF_OK) code = llama_preset_skip(&preset, &request, space, err);
     run.plan.skipped = preset.skipped;
     if (code == KERF_OK) code = tune_run(&run, ret_status, err);

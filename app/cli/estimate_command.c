@@ -60,7 +60,8 @@ static const struct option options[] = {
      AT(strategy),
      .value = "NAME",
      .choices = "1d,summa,seqp",
-     .help = "How tensors are split (default: summa where the layout has summa_blocks, seqp where tp2 is above 1, else 1d)."},
+     .help = "How tensors are split (default: summa where the layout has summa_blocks, seqp where tp2 is above 1, else "
+             "1d)."},
     {.name = "attention",
      .type = OPTION_CHOICE,
      AT(attention),
@@ -199,7 +200,8 @@ static int answer(const struct estimate_options *values) {
     if (code == KERF_OK) code = read_problem(values, &problem, &layout, &err);
     if (code == KERF_OK) code = find_format(values, &format, &err);
     if (code == KERF_OK) code = kerf_layout_estimate(cost_model, &problem, &layout, &estimate, &err);
-    if (code == KERF_OK) code = kerf_layout_estimate_layers(cost_model, &problem, &estimate.layout, layers, &num_layers, &err);
+    if (code == KERF_OK)
+        code = kerf_layout_estimate_layers(cost_model, &problem, &estimate.layout, layers, &num_layers, &err);
     if (code != KERF_OK) return cli_fail(&err);
 
     struct kerf_text out = {0};
@@ -220,6 +222,7 @@ static int answer(const struct estimate_options *values) {
     } else {
         print_estimate_table(&out, &problem, &estimate, was_placed, layers, values->layers ? num_layers : 0,
                              values->cost_model, &style);
+        terminal_plain(&out);
     }
     code = output_file(values->output ? values->output : "-", &out, &err);
     kerf_text_free(&out);

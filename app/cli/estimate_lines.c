@@ -93,7 +93,9 @@ static int32_t serve(struct stream *stream, char *buffer) {
         if (stream->broken || interrupt_wait(STDIN_FILENO)) break;
         ssize_t got = read(STDIN_FILENO, buffer + held, HELD_MAX - held);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return kerf_error_set(&stream->err, KERF_EIO, "standard input: %s", strerror(errno));
+        if (got < 0)
+            return kerf_error_set(&stream->err, KERF_EIO, "standard input: %s",
+                                  errno == EBADF ? "it is closed" : strerror(errno));
         if (got == 0) {
             buffer[held] = 0;
             if (held > 0 && !too_long) answer_line(stream, buffer, held);

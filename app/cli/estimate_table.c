@@ -26,7 +26,7 @@ static int32_t columns_of(const char *text, size_t length) {
 
 /* Words broken between columns `indent` and the right edge, one that is wider than a line within; ends the line. */
 void table_words(struct kerf_text *out, const struct kerf_text *words, int32_t indent,
-                    const struct print_style *style) {
+                 const struct print_style *style) {
     int32_t width = style->columns < 110 ? style->columns : 110, at = indent;
     if (words->failed) out->failed = 1;
     kerf_text_repeat(out, " ", indent);
@@ -132,12 +132,9 @@ void table_estimate(struct kerf_text *out, const struct kerf_problem *problem, c
     double capacity = problem->system.memory_capacity_bytes;
     words_layout(&words, problem, &estimate->layout);
     table_words(out, &words, 2, style);
-    kerf_text_clear(&words);
-    kerf_text_add(&words, "--layout ");
-    kerf_layout_text(&words, problem, &estimate->layout);
-    table_words(out, &words, 2, style);
-
-    kerf_text_add(out, "\n");
+    kerf_text_add(out, "  --layout "); /* to be pasted: never broken */
+    kerf_layout_text(out, problem, &estimate->layout);
+    kerf_text_add(out, "\n\n");
     words_time_parts(estimate, &seconds);
     words_memory_parts(estimate, &bytes);
     kerf_text_clear(&words);
@@ -161,13 +158,16 @@ void table_problem(struct kerf_text *out, const struct kerf_problem *problem, co
     struct kerf_text words = {0};
     words_problem(&words, problem);
     table_headline(out, &words, style);
+}
+
+void table_dimensions(struct kerf_text *out, const struct kerf_problem *problem, const struct print_style *style) {
+    struct kerf_text words = {0};
     words_dimensions(&words, problem);
     table_words(out, &words, 0, style);
     kerf_text_free(&words);
 }
 
-void table_rate(struct kerf_text *out, const struct kerf_problem *problem,
-                       const struct kerf_estimate *estimate) {
+void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate) {
     kerf_text_seconds(out, estimate->step_time_s);
     kerf_text_add(out, " a step, ");
     words_rate(out, estimate->throughput);
@@ -245,6 +245,7 @@ void print_estimate_table(struct kerf_text *out, const struct kerf_problem *prob
                           int32_t num_layers, const char *cost_model, const struct print_style *style) {
     struct kerf_text words = {0};
     table_problem(out, problem, style);
+    table_dimensions(out, problem, style);
     kerf_text_add(out, "\n");
     table_rate(&words, problem, estimate);
     table_headline(out, &words, style);

@@ -14,8 +14,9 @@ void print_estimate_table(struct kerf_text *out, const struct kerf_problem *prob
 void table_words(struct kerf_text *out, const struct kerf_text *words, int32_t indent, const struct print_style *style);
 /* Words that stand out; they are given back. */
 void table_headline(struct kerf_text *out, struct kerf_text *words, const struct print_style *style);
-/* The problem: what is asked, and below it what the names do not say. */
+/* What is asked; and what the names of model and system do not say. */
 void table_problem(struct kerf_text *out, const struct kerf_problem *problem, const struct print_style *style);
+void table_dimensions(struct kerf_text *out, const struct kerf_problem *problem, const struct print_style *style);
 /* "260 s a step, 15.73 samples/s, ..." */
 void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate);
 /* The layout in words, and its time and memory as bars. */

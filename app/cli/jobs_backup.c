@@ -8,7 +8,7 @@
 #include "cli/jobs_parts.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "store/store.h"
+#include "store/stores.h"
 
 static int32_t check(const struct jobs_options *options, struct kerf_error *err) {
     if (options->words.count < 2)

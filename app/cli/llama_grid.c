@@ -83,14 +83,14 @@ static const char *choice_param(const struct llama_grid *grid, enum llama_choice
 /* ---- The grid ------------------------------------------------------------------------------------------------ */
 
 /* "name=..." of the list; NULL: none. */
-static const char *param_of(const struct string_list *params, const char *name) {
+static const char *param_of(const struct kerf_study_strings *params, const char *name) {
     size_t length = strlen(name);
     for (int32_t i = 0; i < params->count; i++)
         if (strncmp(params->items[i], name, length) == 0 && params->items[i][length] == '=') return params->items[i];
     return NULL;
 }
 
-static void add(struct string_list *list, const char *item) { list->items[list->count++] = item; }
+static void add(struct kerf_study_strings *list, const char *item) { list->items[list->count++] = item; }
 
 static void add_params(struct llama_grid *grid) {
     int64_t most = largest_batch(grid->question);

@@ -7,15 +7,15 @@
 #include "cli/llama_question.h"
 #include "cli/sketch.h"
 #include "kerf/llama.h"
-#include "study/study_request.h"
+#include "kerf/study.h"
 
 struct llama_grid {
     const struct llama_question *question;
     const struct kerf_gguf *gguf;
-    const struct study_request *request; /* what its params and wheres say goes before what is usual here */
-    int is_bench;                        /* 1: values in the words of llama-bench, which go onto its command line */
-    struct sketch *sketch;               /* what the lists point to */
-    struct string_list params, wheres;
+    const struct kerf_study_request *request; /* what its params and wheres say goes before what is usual here */
+    int is_bench;          /* 1: values in the words of llama-bench, which go onto its command line */
+    struct sketch *sketch; /* what the lists point to */
+    struct kerf_study_strings params, wheres;
 };
 
 /* Processors that this process may run on. */

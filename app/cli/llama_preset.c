@@ -20,14 +20,14 @@ static void fix(const struct llama_question *question, struct llama_preset *pres
 }
 
 static int32_t check(const struct llama_question *question, struct llama_preset *preset,
-                     const struct study_request *request, struct llama_program *ret_program, struct kerf_error *err) {
+                     const struct kerf_study_request *request, struct llama_program *ret_program, struct kerf_error *err) {
     int32_t code = llama_question_check(question, preset->gguf, err);
     if (code == KERF_OK) code = llama_values_check_names(&request->params, err);
     if (code == KERF_OK) code = llama_program_find(&preset->sketch, ret_program, err);
     return code == KERF_OK ? llama_question_check_imatrix(question, ret_program->worker == NULL, err) : code;
 }
 
-static int32_t fill(const struct llama_question *question, struct llama_preset *preset, struct study_request *request,
+static int32_t fill(const struct llama_question *question, struct llama_preset *preset, struct kerf_study_request *request,
                     struct kerf_error *err) {
     struct llama_program program;
     struct kerf_tune_space *space = NULL;
@@ -56,7 +56,7 @@ static int32_t fill(const struct llama_question *question, struct llama_preset *
 }
 
 int32_t llama_preset_make(const struct llama_question *question, struct llama_preset *ret_preset,
-                          struct study_request *request, struct kerf_error *err) {
+                          struct kerf_study_request *request, struct kerf_error *err) {
     struct llama_question whole = *question;
     struct llama_preset preset = {0};
     int64_t processors = llama_grid_processors();
@@ -74,7 +74,7 @@ int32_t llama_preset_make(const struct llama_question *question, struct llama_pr
     return KERF_OK;
 }
 
-int32_t llama_preset_recall(const struct study_request *request, struct llama_preset *ret_preset,
+int32_t llama_preset_recall(const struct kerf_study_request *request, struct llama_preset *ret_preset,
                             struct kerf_error *err) {
     struct llama_question question;
     int32_t code = llama_program_recall(request, &question, err);

@@ -52,15 +52,15 @@ int32_t llama_program_find(struct sketch *sketch, struct llama_program *ret_prog
 
 enum { WORDS_MOST = 32 };
 
-static void add(struct string_list *words, const char *word) { words->items[words->count++] = word; }
+static void add(struct kerf_study_strings *words, const char *word) { words->items[words->count++] = word; }
 
-static void add_option(struct string_list *words, struct sketch *sketch, const char *option, int64_t value) {
+static void add_option(struct kerf_study_strings *words, struct sketch *sketch, const char *option, int64_t value) {
     add(words, option);
     add(words, sketch_printf(sketch, "%" PRId64, value));
 }
 
 static void worker_words(const char *worker, const struct llama_question *question, struct sketch *sketch,
-                         const char *policy, struct string_list *words) {
+                         const char *policy, struct kerf_study_strings *words) {
     add(words, worker);
     add(words, "--model");
     add(words, question->model);
@@ -74,7 +74,7 @@ static void worker_words(const char *worker, const struct llama_question *questi
 
 /* llama-bench's own options for the parameters of the grid; its other ones come first. */
 static void bench_words(const struct llama_question *question, const struct kerf_tune_space *space,
-                        struct sketch *sketch, struct string_list *words) {
+                        struct sketch *sketch, struct kerf_study_strings *words) {
     static const struct {
         const char *name, *option;
     } options[] = {{"batch", "-b"},     {"ubatch", "-ub"},   {"threads", "-t"},          {"gpu_layers", "-ngl"},
@@ -99,8 +99,9 @@ static void bench_words(const struct llama_question *question, const struct kerf
 }
 
 void llama_program_command(const struct llama_program *program, const struct llama_question *question,
-                           const struct kerf_tune_space *space, struct sketch *sketch, struct study_request *request) {
-    struct string_list words = {sketch_alloc(sketch, WORDS_MOST, sizeof *words.items), 0};
+                           const struct kerf_tune_space *space, struct sketch *sketch,
+                           struct kerf_study_request *request) {
+    struct kerf_study_strings words = {sketch_alloc(sketch, WORDS_MOST, sizeof *words.items), 0};
     request->protocol = program->worker ? "worker" : "llama-bench";
     if (words.items == NULL) return;
     if (program->worker)
@@ -112,14 +113,14 @@ void llama_program_command(const struct llama_program *program, const struct lla
 
 /* ---- The question of a command ------------------------------------------------------------------------------- */
 
-static const char *word_after(const struct study_request *request, const char *of_worker, const char *of_bench) {
+static const char *word_after(const struct kerf_study_request *request, const char *of_worker, const char *of_bench) {
     for (int32_t i = 0; i + 1 < request->words.count; i++)
         if (strcmp(request->words.items[i], of_worker) == 0 || strcmp(request->words.items[i], of_bench) == 0)
             return request->words.items[i + 1];
     return NULL;
 }
 
-int32_t llama_program_recall(const struct study_request *request, struct llama_question *ret_question,
+int32_t llama_program_recall(const struct kerf_study_request *request, struct llama_question *ret_question,
                              struct kerf_error *err) {
     const char *model = word_after(request, "--model", "-m"), *context = word_after(request, "--context", "-p");
     const char *threads = word_after(request, "--threads", "-t"), *layers = word_after(request, "--gpu-layers", "-ngl");

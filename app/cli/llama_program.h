@@ -6,7 +6,7 @@
 
 #include "cli/llama_question.h"
 #include "cli/sketch.h"
-#include "study/study_request.h"
+#include "kerf/study.h"
 
 struct llama_program {
     const char *worker; /* NULL: llama-bench of $PATH */
@@ -17,10 +17,11 @@ int32_t llama_program_find(struct sketch *sketch, struct llama_program *ret_prog
 
 /* The command that measures the settings of the space, and its protocol. */
 void llama_program_command(const struct llama_program *program, const struct llama_question *question,
-                           const struct kerf_tune_space *space, struct sketch *sketch, struct study_request *request);
+                           const struct kerf_tune_space *space, struct sketch *sketch,
+                           struct kerf_study_request *request);
 
 /* The question that the command of a study that was kept answers; it points into the request. */
-int32_t llama_program_recall(const struct study_request *request, struct llama_question *ret_question,
+int32_t llama_program_recall(const struct kerf_study_request *request, struct llama_question *ret_question,
                              struct kerf_error *err);
 
 #endif

@@ -43,7 +43,7 @@ static int32_t check_cap(struct llama_preset *preset, const struct kerf_tune_spa
     return code == KERF_OK ? KERF_OK : kerf_error_set(err, code, "--memory-cap has nothing to go by: %s", why.message);
 }
 
-int32_t llama_preset_skip(struct llama_preset *preset, const struct study_request *request,
+int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_study_request *request,
                           const struct kerf_tune_space *space, struct kerf_error *err) {
     struct kerf_machine_memory machine;
     if (preset->gguf == NULL || kerf_machine_memory_read(&machine, NULL) != KERF_OK) return KERF_OK;

@@ -29,7 +29,7 @@ static const struct parameter *find(const char *name, size_t length) {
     return NULL;
 }
 
-int32_t llama_values_check_names(const struct string_list *params, struct kerf_error *err) {
+int32_t llama_values_check_names(const struct kerf_study_strings *params, struct kerf_error *err) {
     const char *names[PARAMETERS];
     for (size_t i = 0; i < PARAMETERS; i++) names[i] = parameters[i].name;
     for (int32_t i = 0; i < params->count; i++) {

@@ -3,11 +3,10 @@
 #ifndef KERF_CLI_LLAMA_VALUES_H
 #define KERF_CLI_LLAMA_VALUES_H
 
-#include "base/option.h"
-#include "kerf/tune.h"
+#include "kerf/study.h"
 
 /* That each --param names one that there is. */
-int32_t llama_values_check_names(const struct string_list *params, struct kerf_error *err);
+int32_t llama_values_check_names(const struct kerf_study_strings *params, struct kerf_error *err);
 
 /* That each value is one that llama.cpp takes, by llama-bench or by the worker. conform_to_imatrix: and that it leaves
  * the matrix as it is. */

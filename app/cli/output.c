@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/error.h"
+#include "cli/status.h"
 
 /* errno or 0 */
 static int write_all(int fd, const char *data, size_t length) {
@@ -20,9 +22,16 @@ static int write_all(int fd, const char *data, size_t length) {
     return 0;
 }
 
+int output_is_stdout(const char *path) { return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0; }
+
+/* A standard output that was closed holds a file that cannot be written (main.c). */
+static const char *reason(const char *path, int number) {
+    return number == EBADF && output_is_stdout(path) ? "it is closed" : strerror(number);
+}
+
 static int32_t fail(const char *path, int number, struct kerf_error *err) {
-    kerf_error_set(err, KERF_EUNSUPPORTED, "cannot be written: %s", strerror(number));
-    snprintf(err->file, sizeof err->file, "%s", path);
+    kerf_error_set(err, KERF_EUNSUPPORTED, "cannot be written: %s", reason(path, number));
+    error_set_file(err, output_is_stdout(path) ? "standard output" : path);
     for (char *c = err->file; *c; c++)
         if ((unsigned char)*c < ' ') *c = '?';
     return err->code;
@@ -36,10 +45,10 @@ int output_print(struct kerf_text *text) {
 }
 
 int32_t output_stream(const struct kerf_text *text, struct kerf_error *err) {
-    if (text->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the answer");
+    if (text->failed) return error_no_memory(err, "the answer");
     int number = write_all(STDOUT_FILENO, text->data, text->length);
     if (number == EPIPE) return kerf_error_set(err, KERF_EINTERRUPTED, "nobody reads the answers any more");
-    return number == 0 ? KERF_OK : fail("standard output", number, err);
+    return number == 0 ? KERF_OK : fail("-", number, err);
 }
 
 /* A new file beside the one at path, which takes its place once it is whole. */
@@ -65,14 +74,12 @@ static int write_special(const char *path, const struct kerf_text *text) {
     return number;
 }
 
-int output_is_stdout(const char *path) { return strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0; }
-
 int32_t output_file(const char *path, const struct kerf_text *text, struct kerf_error *err) {
     if (output_is_stdout(path)) {
         int32_t code = output_stream(text, err);
         return code == KERF_EINTERRUPTED ? KERF_OK : code;
     }
-    if (text->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the answer");
+    if (text->failed) return error_no_memory(err, "the answer");
     struct stat status;
     int number, exists = stat(path, &status) == 0;
     if (exists && !S_ISREG(status.st_mode)) {
@@ -106,20 +113,9 @@ int output_is_special(const char *path) {
     return output_is_stdout(path) || (stat(path, &status) == 0 && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode));
 }
 
+int output_is_terminal(const char *path) { return output_is_stdout(path) && isatty(STDOUT_FILENO); }
+
 const char *output_ending(const char *path) {
     const char *dot = strrchr(path, '.'), *slash = strrchr(path, '/');
     return dot && (slash == NULL || dot > slash) ? dot + 1 : "";
-}
-
-int cli_fail(const struct kerf_error *err) {
-    char line[sizeof err->file + sizeof err->message + 32];
-    kerf_error_format(err, line, sizeof line);
-    fprintf(stderr, "kerf: %s\n", line);
-    switch (err->code) {
-    case KERF_ENOMEM:
-    case KERF_EUNSUPPORTED: return EXIT_FAILED;
-    case KERF_EINTERRUPTED: return EXIT_INTERRUPTED;
-    case KERF_EINFEASIBLE: return EXIT_NO_ANSWER;
-    default: return EXIT_USAGE;
-    }
 }

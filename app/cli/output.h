@@ -3,7 +3,7 @@
 #ifndef KERF_CLI_OUTPUT_H
 #define KERF_CLI_OUTPUT_H
 
-#include "cli/command.h"
+#include "kerf/text.h"
 
 /* Writes the text to standard output, gives it back and returns the exit status. A reader who has seen enough (a
  * closed pipe) is no failure. */
@@ -20,6 +20,9 @@ int32_t output_file(const char *path, const struct kerf_text *text, struct kerf_
 int32_t output_check(const char *path, struct kerf_error *err);
 
 int output_is_stdout(const char *path);
+
+/* Whether the path is standard output and that is a terminal, which no binary format is for. */
+int output_is_terminal(const char *path);
 
 /* Whether the path names a device, a pipe or standard output: the name of such says nothing about a format. */
 int output_is_special(const char *path);

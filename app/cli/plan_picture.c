@@ -32,11 +32,27 @@ static const char *series_label(struct sketch *sketch, const struct kerf_plan *p
     return sketch_text(sketch, &text);
 }
 
-/* "gpt3_1t: WORDS", where all searches are about one model. */
-static const char *sweep_title(struct sketch *sketch, const struct kerf_plan *plan, const char *words) {
+/* The models of the sweep, in their order; the first MODELS_MAX of them. */
+static int32_t list_models(const struct kerf_plan *plan, const struct kerf_model *models[MODELS_MAX]) {
+    int32_t count = 0;
+    for (size_t i = 0; i < plan->num_searches && count < MODELS_MAX; i++) {
+        const struct kerf_model *model = &plan->searches[i].problem.model;
+        int32_t at = 0;
+        while (at < count && !kerf_model_equal(models[at], model)) at++;
+        if (at == count) models[count++] = model;
+    }
+    return count;
+}
+
+/* "gpt3_1t, vit_era5: WORDS" */
+static const char *sweep_title(struct sketch *sketch, const struct kerf_plan *plan,
+                               const struct kerf_model *const *models, int32_t num_models, const char *words) {
     struct kerf_text text = {0};
-    if (!plan_variety(plan).model) kerf_text_printf(&text, "%s: ", plan->searches[0].problem.model.name);
-    kerf_text_add(&text, words);
+    for (int32_t m = 0; m < num_models; m++) {
+        kerf_text_add(&text, m ? ", " : "");
+        words_model_name(&text, plan, models[m]);
+    }
+    kerf_text_printf(&text, ": %s", words);
     return sketch_text(sketch, &text);
 }
 
@@ -246,15 +262,17 @@ static int32_t draw_winners(struct kerf_text *out, struct sketch *sketch, const 
         struct kerf_text detail = {0};
         if (!search->num_plans) kerf_text_add(&detail, "does not fit: ");
         words_layout_short(&detail, &search->problem, &estimate->layout);
-        bars[count++] = (struct bar){search, estimate, series_label(sketch, plan, &search->problem),
-                                     sketch_text(sketch, &detail)};
+        bars[count++] =
+            (struct bar){search, estimate, series_label(sketch, plan, &search->problem), sketch_text(sketch, &detail)};
     }
     struct kerf_text subtitle = {0};
     workload_words(&subtitle, plan, 1);
     if (left_out)
         kerf_text_printf(&subtitle, "; %d more search%s not shown", left_out, left_out == 1 ? " is" : "es are");
-    return draw_bars(out, sketch, plan, sweep_title(sketch, plan, "the best layout of each search"),
-                     sketch_text(sketch, &subtitle), bars, count, format, err);
+    const struct kerf_model *models[MODELS_MAX];
+    int32_t num_models = list_models(plan, models);
+    const char *title = sweep_title(sketch, plan, models, num_models, "the best layout of each search");
+    return draw_bars(out, sketch, plan, title, sketch_text(sketch, &subtitle), bars, count, format, err);
 }
 
 /* ---- A sweep over sizes ------------------------------------------------------------------------------------ */
@@ -287,18 +305,6 @@ static const struct kerf_search *fastest_other(const struct kerf_plan *plan, con
         if (at == count) fastest = search;
     }
     return fastest;
-}
-
-/* The models of the sweep, in their order; the first MODELS_MAX of them. */
-static int32_t list_models(const struct kerf_plan *plan, const struct kerf_model *models[MODELS_MAX]) {
-    int32_t count = 0;
-    for (size_t i = 0; i < plan->num_searches && count < MODELS_MAX; i++) {
-        const struct kerf_model *model = &plan->searches[i].problem.model;
-        int32_t at = 0;
-        while (at < count && !kerf_model_equal(models[at], model)) at++;
-        if (at == count) models[count++] = model;
-    }
-    return count;
 }
 
 /* The series to draw, in the order of the searches: all, or where they are too many the fastest of each model in turn. */
@@ -354,15 +360,15 @@ static struct kerf_panel shares(struct sketch *sketch, const struct kerf_plan *p
         columns[count++] = (struct kerf_chart_row){sketch_text(sketch, &label), NULL, keep_values(sketch, parts),
                                                    seconds_label(sketch, search->plans[0].step_time_s)};
     }
-    return (struct kerf_panel){
-        .kind = KERF_PANEL_COLUMNS,
-        .title = sketch_printf(sketch, "Where the time goes: %s", series_label(sketch, plan, series)),
-        .x_label = "accelerators",
-        .unit = KERF_UNIT_SECONDS,
-        .rows = columns,
-        .num_rows = count,
-        .parts = parts->names,
-        .num_parts = parts->count};
+    return (struct kerf_panel){.kind = KERF_PANEL_COLUMNS,
+                               .title =
+                                   sketch_printf(sketch, "Where the time goes: %s", series_label(sketch, plan, series)),
+                               .x_label = "accelerators",
+                               .unit = KERF_UNIT_SECONDS,
+                               .rows = columns,
+                               .num_rows = count,
+                               .parts = parts->names,
+                               .num_parts = parts->count};
 }
 
 static const char *scaling_subtitle(struct sketch *sketch, const struct kerf_plan *plan, const double *sizes,
@@ -376,8 +382,7 @@ static const char *scaling_subtitle(struct sketch *sketch, const struct kerf_pla
     kerf_text_add(&text, " accelerators, ");
     workload_words(&text, plan, 0);
     if (more) kerf_text_printf(&text, "; the %d fastest series", num_series);
-    if (without)
-        kerf_text_printf(&text, "; nothing fits in %d of the %zu searches", without, plan->num_searches);
+    if (without) kerf_text_printf(&text, "; nothing fits in %d of the %zu searches", without, plan->num_searches);
     return sketch_text(sketch, &text);
 }
 
@@ -406,7 +411,7 @@ static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const 
         const struct kerf_search *best = kerf_plan_best(plan, models[m]);
         if (best) panels[num_panels++] = shares(sketch, plan, &best->problem, &parts[m]);
     }
-    const struct kerf_figure figure = {sweep_title(sketch, plan, "scaling"),
+    const struct kerf_figure figure = {sweep_title(sketch, plan, models, num_models, "scaling"),
                                        scaling_subtitle(sketch, plan, sizes, num_sizes, num_series, more), panels,
                                        num_panels, footer(sketch, plan)};
     return draw(out, &figure, format, sketch, err);

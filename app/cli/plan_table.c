@@ -9,36 +9,46 @@
 
 /* ---- One search ------------------------------------------------------------------------------------------- */
 
-/* The rows of the best layouts with `trades` parts of the time in which they differ from the first. */
+/* The rows of the best layouts. trades: so many parts of the time in which they differ from the first; below 0: nothing
+ * but what a layout needs to be pasted. */
+enum { BARE = -1 };
 static void best_cells(struct kerf_text *cells, const struct kerf_search *search, int32_t trades) {
     kerf_text_clear(cells);
-    kerf_text_printf(cells, "rank\tstep\tslower\tmemory%s\tlayout\n", trades ? "\tagainst the best" : "");
+    kerf_text_add(cells, "rank\tstep\t");
+    if (trades != BARE) kerf_text_add(cells, "slower\tmemory\t");
+    kerf_text_add(cells, trades > 0 ? "against the best\tlayout\n" : "layout\n");
     for (int32_t i = 0; i < search->num_plans; i++) {
         const struct kerf_estimate *estimate = &search->plans[i];
+        double slower = estimate->step_time_s / search->plans[0].step_time_s - 1;
         kerf_text_printf(cells, "%d\t", i + 1);
         kerf_text_seconds(cells, estimate->step_time_s);
         kerf_text_add(cells, "\t");
-        if (i > 0)
-            kerf_text_printf(cells, "+%.1f %%", 100 * (estimate->step_time_s / search->plans[0].step_time_s - 1));
-        kerf_text_add(cells, "\t");
-        kerf_text_bytes(cells, estimate->memory_bytes);
-        kerf_text_add(cells, "\t");
-        if (trades && i > 0) words_trade(cells, &search->plans[0], estimate, trades);
-        if (trades) kerf_text_add(cells, "\t");
+        if (trades != BARE && i > 0) kerf_text_printf(cells, "+%.1f %%", 100 * slower);
+        if (trades != BARE) kerf_text_add(cells, "\t"), kerf_text_bytes(cells, estimate->memory_bytes);
+        if (trades != BARE) kerf_text_add(cells, "\t");
+        if (trades > 0 && i > 0) words_trade(cells, &search->plans[0], estimate, trades);
+        if (trades > 0) kerf_text_add(cells, "\t");
         kerf_layout_text(cells, &search->problem, &estimate->layout);
         kerf_text_add(cells, "\n");
     }
 }
 
+/* A layout is there to be pasted: it is never cut, even where it is wider than the terminal. */
 static void best_layouts(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
-    static const struct table_column with_trades[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 1}, {1, 2}, {0, 3}, {0, 0}};
-    static const struct table_column without[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 1}, {1, 2}, {0, 0}};
+    static const struct table_column with_trades[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {0, 0}, {0, 0}};
+    static const struct table_column without[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {0, 0}};
+    static const struct table_column bare[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {0, 0}};
     struct kerf_text cells = {0};
-    int32_t trades = 3;
+    int32_t trades = 3, width;
     do best_cells(&cells, search, --trades);
-    while (trades > 0 && terminal_table_width(&cells) > style->columns);
+    while ((width = terminal_table_width(&cells)) > style->columns && trades != BARE);
     kerf_text_add(out, "\n");
-    terminal_table(out, &cells, trades ? with_trades : without, style->columns, style->colour, -1);
+    terminal_table(out, &cells, trades > 0 ? with_trades : trades == 0 ? without : bare, width, style->colour, -1);
+    kerf_text_clear(&cells);
+    if (trades == BARE) {
+        kerf_text_add(&cells, "not shown, for lack of room: slower, memory");
+        table_words(out, &cells, 0, style);
+    }
     kerf_text_free(&cells);
 }
 
@@ -65,8 +75,11 @@ static void no_answer(struct kerf_text *out, const struct kerf_search *search, c
     }
 }
 
-static void search_table(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
+/* told: 1 where what stands above has told the dimensions. */
+static void search_table(struct kerf_text *out, const struct kerf_search *search, int told,
+                         const struct print_style *style) {
     table_problem(out, &search->problem, style);
+    if (!told) table_dimensions(out, &search->problem, style);
     if (search->candidates) considered(out, search, style);
     kerf_text_add(out, "\n");
     if (search->num_plans == 0) {
@@ -166,8 +179,16 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
         kerf_text_add(cells, "not known yet");
     } else {
         kerf_text_add(cells, estimate ? "nothing fits" : "no layout");
-        if (search->reason) kerf_text_printf(cells, ": %s", search->reason);
-        if (search->least_gpus) {
+        if (search->gpus_that_work[0] || search->gpus_that_work[1]) {
+            kerf_text_add(cells, "; on ");
+            kerf_text_count(cells, search->gpus_that_work[search->gpus_that_work[0] ? 0 : 1]);
+            if (search->gpus_that_work[0] && search->gpus_that_work[1]) {
+                kerf_text_add(cells, " or ");
+                kerf_text_count(cells, search->gpus_that_work[1]);
+            }
+            kerf_text_add(cells, " there is one");
+        }
+        if (estimate && search->least_gpus) {
             kerf_text_add(cells, "; on ");
             kerf_text_count(cells, search->least_gpus);
             kerf_text_add(cells, " it would");
@@ -238,7 +259,7 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
         best = begins_model(plan, i) ? kerf_plan_best(plan, &plan->searches[i].problem.model) : NULL;
         if (best == NULL) continue;
         kerf_text_add(out, told++ ? "\n" : "");
-        search_table(out, best, style);
+        search_table(out, best, !varies.model && !varies.system, style);
     }
     if (!told) {
         kerf_text_add(&cells,
@@ -252,7 +273,7 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
 
 void print_plan_table(struct kerf_text *out, const struct kerf_plan *plan, const struct print_style *style) {
     if (plan->num_searches == 1)
-        search_table(out, &plan->searches[0], style);
+        search_table(out, &plan->searches[0], 0, style);
     else
         sweep_table(out, plan, style);
 }

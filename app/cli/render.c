@@ -50,6 +50,31 @@ static int32_t unknown_format(const struct render *render, struct kerf_error *er
     return KERF_EINVALID;
 }
 
+/* After render_check has found one for each. */
+static const struct render_format *checked_format_of(const struct render *render, const char *path) {
+    const struct render_format *format = format_of(render, path);
+    assert(format);
+    return format;
+}
+
+/* Whether a file holds what standard output would: a text in the format that was asked for, or, where none was, any. */
+static int has_text_file(const struct render *render) {
+    const struct render_format *asked = named(render, render->format), *usual = render->formats;
+    for (int32_t i = 0; i < render->outputs->count; i++) {
+        const struct render_format *format = checked_format_of(render, render->outputs->items[i]);
+        if (!format->is_picture && (format == asked || asked == usual)) return 1;
+    }
+    return 0;
+}
+
+static int32_t check_terminal(const struct render_format *format, const char *path, struct kerf_error *err) {
+    int binary = format->is_picture && (format->picture == KERF_PICTURE_PNG || format->picture == KERF_PICTURE_PDF);
+    if (!binary || !output_is_terminal(path)) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID,
+                          "%s is binary, and standard output is a terminal: name a file, such as -o answer.%s",
+                          format->name, format->ending);
+}
+
 int32_t render_check(const struct render *render, struct kerf_error *err) {
     if (named(render, render->format) == NULL) return unknown_format(render, err);
     for (int32_t i = 0; i < render->outputs->count; i++) {
@@ -57,15 +82,10 @@ int32_t render_check(const struct render *render, struct kerf_error *err) {
         int32_t code = output_check(path, err);
         if (code != KERF_OK) return code;
         if (format_of(render, path) == NULL) return unknown_ending(render, path, err);
+        code = check_terminal(format_of(render, path), path, err);
+        if (code != KERF_OK) return code;
     }
-    return KERF_OK;
-}
-
-/* After render_check, which knows them all. */
-static const struct render_format *checked_format_of(const struct render *render, const char *path) {
-    const struct render_format *format = format_of(render, path);
-    assert(format);
-    return format;
+    return has_text_file(render) ? KERF_OK : check_terminal(named(render, render->format), "-", err);
 }
 
 static int32_t write_one(const struct render *render, const char *path, struct kerf_error *err) {
@@ -74,6 +94,7 @@ static int32_t write_one(const struct render *render, const char *path, struct k
                                        to_stdout && isatty(STDOUT_FILENO)};
     struct kerf_text out = {0};
     int32_t code = render->write(render->context, &out, checked_format_of(render, path), &style, err);
+    if (strcmp(checked_format_of(render, path)->name, "table") == 0) terminal_plain(&out);
     if (code == KERF_OK) code = output_file(path, &out, err);
     kerf_text_free(&out);
     return code;
@@ -82,14 +103,10 @@ static int32_t write_one(const struct render *render, const char *path, struct k
 int32_t render_all(const struct render *render, struct kerf_error *err) {
     struct kerf_error one;
     int32_t code = KERF_OK;
-    const struct render_format *asked = named(render, render->format), *usual = render->formats;
-    int to_stdout = 1;
-    for (int32_t i = 0; i < render->outputs->count; i++) {
-        const char *path = render->outputs->items[i];
-        const struct render_format *format = checked_format_of(render, path);
-        if (!format->is_picture && (format == asked || asked == usual)) to_stdout = 0;
-        if (write_one(render, path, &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
-    }
-    if (to_stdout && write_one(render, "-", &one) != KERF_OK && code == KERF_OK) code = one.code, *err = one;
+    for (int32_t i = 0; i < render->outputs->count; i++)
+        if (write_one(render, render->outputs->items[i], &one) != KERF_OK && code == KERF_OK)
+            code = one.code, *err = one;
+    if (!has_text_file(render) && write_one(render, "-", &one) != KERF_OK && code == KERF_OK)
+        code = one.code, *err = one;
     return code;
 }

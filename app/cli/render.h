@@ -4,6 +4,7 @@
 #ifndef KERF_CLI_RENDER_H
 #define KERF_CLI_RENDER_H
 
+#include "base/option.h"
 #include "kerf/kerf.h"
 
 struct render_style {

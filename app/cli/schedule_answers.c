@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/schedule_answers.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,6 +209,7 @@ static int32_t find_bounds(struct schedule_answers *answers, struct kerf_error *
     if (runs && bounds) kerf_schedule_lower_bounds(runs, count, bounds);
     for (int32_t i = 0; runs && bounds && i < answers->count; i++)
         if (answers->items[i].timeline) answers->items[i].bound = bounds[at++];
+    assert(bounds == NULL || runs == NULL || at == count);
     int32_t code = runs && bounds ? KERF_OK : error_no_memory(err, "the answers");
     free(runs);
     free(bounds);

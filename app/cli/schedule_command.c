@@ -49,8 +49,9 @@ static const struct option options[] = {
      .minimum = 1,
      .maximum = 4096,
      SIMULATES,
-     .help = "Stages on each device, for the schedules that let you choose (default: the schedule's own; in a comparison "
-             "2)."},
+     .help =
+         "Stages on each device, for the schedules that let you choose (default: the schedule's own; in a comparison "
+         "2)."},
     {.name = "group",
      .type = OPTION_INTEGER,
      AT(group),
@@ -85,15 +86,17 @@ static const struct option options[] = {
      AT(backward_input),
      SECONDS,
      SIMULATES,
-     .help = "The backward pass of the input alone (default: what --backward leaves of --backward-weight, or half of it "
-             "where that is not given; 1s without --backward)."},
+     .help =
+         "The backward pass of the input alone (default: what --backward leaves of --backward-weight, or half of it "
+         "where that is not given; 1s without --backward)."},
     {.name = "backward-weight",
      .type = OPTION_DURATION,
      AT(backward_weight),
      SECONDS,
      SIMULATES,
-     .help = "The backward pass of the weights alone (default: what --backward leaves of --backward-input, or half of it "
-             "where that is not given; 1s without --backward)."},
+     .help =
+         "The backward pass of the weights alone (default: what --backward leaves of --backward-input, or half of it "
+         "where that is not given; 1s without --backward)."},
     {.name = "fused",
      .type = OPTION_DURATION,
      AT(fused),
@@ -118,10 +121,9 @@ static const struct option options[] = {
      AT(memory_cap),
      .value = "CAP",
      SIMULATES,
-     .help =
-         "What a device may hold of activations: micro-batches through all its chunks (8), or bytes (40GB) where "
-         "--times says what a micro-batch takes. Several, such as 4..16 or 40GB,60GB, make a sweep. A schedule that "
-         "needs more is no answer (status 1)."},
+     .help = "The activations that a device may hold: micro-batches through all its chunks (8), or bytes (40GB) where "
+             "--times says how many a micro-batch takes. Several, such as 4..16 or 40GB,60GB, make a sweep. A schedule "
+             "that holds more is marked; where none keeps the cap the exit status is 1."},
     {.name = "free-at",
      .type = OPTION_CHOICE,
      AT(free_at),
@@ -149,7 +151,7 @@ static const struct option options[] = {
      AT(overhead),
      SECONDS,
      SIMULATES,
-     .help = "What each operation takes besides, such as its launch (default: 0)."},
+     .help = "Time that is added to every operation, such as its launch (default: 0)."},
     {.name = "optimizer",
      .type = OPTION_DURATION,
      AT(optimizer),
@@ -162,8 +164,8 @@ static const struct option options[] = {
      .value = "HOW",
      .choices = "synchronised,unsynchronised",
      SIMULATES,
-     .help = "Whether devices wait for each other before the optimizer's step (default: synchronised), so that a step "
-             "takes the makespan, or each goes on by itself, so that it takes the span."},
+     .help = "synchronised: the devices wait for each other before the optimizer's step, and a step takes the makespan "
+             "(default). unsynchronised: each device goes on by itself, and a step takes the span."},
     {.name = "objective",
      .type = OPTION_CHOICE,
      AT(objective),
@@ -198,17 +200,15 @@ static const struct option options[] = {
      .maximum = 1000000000000,
      .uses = "best",
      .help = "How much it may search, in steps of work instead of time: the answer is then the same on every machine. "
-             "A second is about a hundred million steps."},
+             "A second is a few hundred million steps."},
     {.name = "trace",
      .type = OPTION_STRING,
      AT(trace),
      .value = "DIR",
      SIMULATES,
-     .help =
-         "A measured run: the folder of Megatron's timers or of PyTorch's profiler, a file for each rank (.json or "
-         ".json.gz). It is drawn above the simulation, and times, devices and micro-batches that are not said are the "
-         "trace's. Without a "
-         "schedule its own order is simulated."},
+     .help = "A measured run: the folder of Megatron's timers or of PyTorch's profiler, a file for each rank (.json or "
+             ".json.gz). It is drawn above the simulation. Times, devices and micro-batches that you do not name are "
+             "those of the trace. Without a schedule the trace's own order is simulated."},
     {.name = "trace-step",
      .type = OPTION_INTEGER,
      AT(trace_step),
@@ -270,7 +270,7 @@ static const struct option options[] = {
 static const char *const examples[] = {
     "What 1F1B costs on eight devices",
     "kerf schedule 1f1b --devices 8 --microbatches 32",
-    "Zero bubble with own times, as a page to zoom into",
+    "Zero bubble with your own times, as a page to zoom into",
     "kerf schedule zb_h1 -p 8 -m 32 --forward 1 --backward-input 1.1 --backward-weight 0.8 --p2p 0.05 -o zb_h1.html",
     "Which schedule is best on equal footing",
     "kerf schedule compare 1f1b interleaved_1f1b zb_h1 dualpipe -p 8 -m 32 --chunks 2",
@@ -278,7 +278,7 @@ static const char *const examples[] = {
     "kerf schedule compare zb_1p best -p 8 -m 16 --p2p 0.5 --memory-cap 8..16 -o frontier.svg",
     "The times of a measured run",
     "kerf schedule fit traces/ -o times.json",
-    "What another schedule would make of them, below what was measured",
+    "The same times with another schedule, drawn below the trace",
     "kerf schedule zb_h1 --trace traces/ -o both.html",
     "Into PyTorch",
     "kerf schedule zb_v -p 4 -m 8 --format torch -o zb_v.csv",
@@ -316,17 +316,20 @@ static const struct command table = {
     .name = "schedule",
     .summary = "what a pipeline schedule costs in time and memory, by simulation",
     .description =
-        "Makes the schedule by its rule, simulates every operation on the given times, and says how long a "
-        "step takes, how idle the "
-        "devices are by each of the three definitions in use, how much memory activations take, and a bound "
-        "that no order of the "
-        "same operations can beat.\n\n"
-        "`kerf schedule --list` shows the schedules. FILE is one's own: PyTorch's schedule CSV (.csv), or the "
-        "text form that docs/schedule-files.md describes. `compare` puts several on equal footing: the same "
-        "devices, layers and micro-batches. There the given times are of all stages of a device together, so "
-        "that a schedule with v chunks has stages of a v-th of them, and arrays of --times are summed or "
-        "split for the stages there are. `fit` reads a measured run and says what it tells of times; -o writes "
-        "them as a file for --times.",
+        "Makes the schedule by its rule, simulates every operation on the given times, and prints how long a step "
+        "takes, "
+        "how idle the devices are by each of the three definitions in use, how much memory the activations take, and a "
+        "lower bound for every order of the same operations.\n\n"
+        "`kerf schedule --list` shows the schedules. FILE is a schedule of your own: PyTorch's schedule CSV (.csv), or "
+        "the "
+        "text form that docs/schedule-files.md describes. `compare` puts several schedules on equal footing: the same "
+        "devices, layers and micro-batches. The given times are then those of all stages of a device together: a "
+        "schedule "
+        "with v chunks has stages of a v-th of them, and arrays of --times are summed or split for the stages there "
+        "are. "
+        "`fit` reads a trace, a measured run, and prints how long its operations and messages took; -o writes these "
+        "times "
+        "as a file for --times.",
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct schedule_options, names),

@@ -3,42 +3,37 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-/* NULL, and memory given back, when there is no room to remember it. */
-static void *keep(struct sketch *sketch, void *memory) {
-    void **kept = realloc(sketch->kept, (sketch->num_kept + 1) * sizeof *kept);
-    if (kept) sketch->kept = kept;
-    if (kept == NULL || memory == NULL) {
-        sketch->failed = 1;
-        free(memory);
-        return NULL;
-    }
-    return kept[sketch->num_kept++] = memory;
+static const char *kept(struct sketch *sketch, const char *words) {
+    if (words == NULL) sketch->failed = 1;
+    return words ? words : "";
 }
 
 const char *sketch_text(struct sketch *sketch, struct kerf_text *text) {
-    if (text->failed) sketch->failed = 1;
-    const char *words = keep(sketch, text->data);
-    return words ? words : "";
+    char *copy = text->failed ? NULL : arena_copy(&sketch->arena, text->data, text->length);
+    kerf_text_free(text);
+    return kept(sketch, copy);
 }
 
 const char *sketch_printf(struct sketch *sketch, const char *format, ...) {
-    char *words = NULL;
-    va_list arguments;
+    va_list arguments, again;
     va_start(arguments, format);
-    if (vasprintf(&words, format, arguments) < 0) words = NULL;
+    va_copy(again, arguments);
+    int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    words = keep(sketch, words);
-    return words ? words : "";
+    char *words = length < 0 ? NULL : arena_alloc(&sketch->arena, (size_t)length + 1, 1);
+    if (words) vsnprintf(words, (size_t)length + 1, format, again);
+    va_end(again);
+    return kept(sketch, words);
 }
 
 void *sketch_alloc(struct sketch *sketch, size_t count, size_t size) {
-    return keep(sketch, calloc(count ? count : 1, size));
+    void *memory = arena_alloc(&sketch->arena, count, size);
+    if (memory == NULL) sketch->failed = 1;
+    return memory;
 }
 
 void sketch_free(struct sketch *sketch) {
-    for (size_t i = 0; i < sketch->num_kept; i++) free(sketch->kept[i]);
-    free(sketch->kept);
-    *sketch = (struct sketch){0};
+    arena_free(&sketch->arena);
+    *sketch = (struct sketch){.failed = 0};
 }

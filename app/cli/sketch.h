@@ -4,15 +4,15 @@
 #ifndef KERF_CLI_SKETCH_H
 #define KERF_CLI_SKETCH_H
 
+#include "base/arena.h"
 #include "kerf/text.h"
 
 struct sketch { /* all zeros: empty */
-    void **kept;
-    size_t num_kept;
+    struct arena arena;
     int failed;
 };
 
-const char *sketch_text(struct sketch *sketch, struct kerf_text *text); /* the text is the sketch's from now on */
+const char *sketch_text(struct sketch *sketch, struct kerf_text *text); /* gives the text back */
 const char *sketch_printf(struct sketch *sketch, const char *format, ...) KERF_PRINTF(2, 3);
 void *sketch_alloc(struct sketch *sketch, size_t count, size_t size); /* zeroed; NULL when memory ran out */
 void sketch_free(struct sketch *sketch);

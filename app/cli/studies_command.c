@@ -80,16 +80,16 @@ static const struct command table = {
 
 static int32_t list(const struct render *asked, struct kerf_error *err) {
     struct studies_list found = {0};
-    struct string_list ids;
+    struct kerf_study_strings ids;
     struct render render = *asked;
-    int32_t code = study_ids(&ids, err);
+    int32_t code = kerf_study_ids(&ids, err);
     if (code != KERF_OK) return code;
     found.records = calloc((size_t)ids.count + 1, sizeof(void *));
     if (found.records == NULL) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory");
     for (int32_t i = 0; i < ids.count && code == KERF_OK; i++) {
         struct kerf_error why;
         char line[sizeof why.file + sizeof why.message + 32];
-        if (study_record_read(ids.items[i], &found.records[found.count], &why) == KERF_OK) {
+        if (kerf_study_record_read(ids.items[i], &found.records[found.count], &why) == KERF_OK) {
             found.count++;
             continue;
         }
@@ -101,35 +101,35 @@ static int32_t list(const struct render *asked, struct kerf_error *err) {
     render.context = &found;
     if (code == KERF_OK) code = render_check(&render, err);
     if (code == KERF_OK) code = render_all(&render, err);
-    for (int32_t i = 0; i < found.count; i++) study_record_free(found.records[i]);
+    for (int32_t i = 0; i < found.count; i++) kerf_study_record_free(found.records[i]);
     free(found.records);
-    study_ids_free(&ids);
+    kerf_study_ids_free(&ids);
     return code;
 }
 
 /* ---- One study ------------------------------------------------------------------------------------------------ */
 
-static int32_t show(const struct render *asked, const struct study_record *record, struct kerf_error *err) {
+static int32_t show(const struct render *asked, const struct kerf_study_record *record, struct kerf_error *err) {
     struct tune_report report = {0};
     struct llama_preset llama = {0};
-    struct study_run *run = NULL;
+    struct kerf_study_state *state = NULL;
     struct render render = *asked;
     render.formats = tune_formats;
     render.write = print_tune;
     render.context = &report;
     int32_t code = render_check(&render, err);
-    if (code == KERF_OK) code = study_replay(record, NULL, &run, err);
+    if (code == KERF_OK) code = kerf_study_replay(record, NULL, &state, err);
     if (code == KERF_OK && record->stopped[0] == 0)
-        snprintf(study_run_state(run)->reason, sizeof study_run_state(run)->reason, "it was killed, or runs still");
-    if (code == KERF_OK) code = tune_report_make(study_run_state(run), &report, err);
+        snprintf(state->reason, sizeof state->reason, "it was killed, or runs still");
+    if (code == KERF_OK) code = tune_report_make(state, &report, err);
     if (record->request.preset && llama_preset_recall(&record->request, &llama, NULL) == KERF_OK) report.llama = &llama;
     if (code == KERF_OK) code = render_all(&render, err);
-    study_run_free(run);
+    kerf_study_state_free(state);
     llama_preset_free(&llama);
     return code;
 }
 
-static int32_t export(const struct render *asked, const struct study_record *record, struct kerf_error *err) {
+static int32_t export(const struct render *asked, const struct kerf_study_record *record, struct kerf_error *err) {
     struct render render = *asked;
     render.formats = studies_export_formats;
     render.write = print_study_export;
@@ -139,7 +139,7 @@ static int32_t export(const struct render *asked, const struct study_record *rec
     return code == KERF_OK ? render_all(&render, err) : code;
 }
 
-static int32_t replay(const struct render *asked, const struct study_record *record, const char *policy,
+static int32_t replay(const struct render *asked, const struct kerf_study_record *record, const char *policy,
                       struct kerf_error *err) {
     struct studies_replay steps = {.record = record, .policy = policy ? policy : record->request.policy};
     struct render render = *asked;
@@ -157,7 +157,7 @@ static int32_t answer(const struct studies_options *values, struct kerf_error *e
     const struct string_list *words = &values->words;
     struct render render = {.format = values->format, .outputs = &values->outputs};
     const char *verb = words->count ? words->items[0] : "list";
-    struct study_record *record = NULL;
+    struct kerf_study_record *record = NULL;
     int is_show = strcmp(verb, "show") == 0, is_export = strcmp(verb, "export") == 0;
     if (!is_export && render.format == NULL) render.format = "table";
     if (strcmp(verb, "list") == 0) {
@@ -172,12 +172,12 @@ static int32_t answer(const struct studies_options *values, struct kerf_error *e
     if (words->count != 2)
         return kerf_error_set(err, KERF_EINVALID, "name one study: kerf studies %s STUDY; `kerf studies` lists them",
                               verb);
-    int32_t code = study_record_read(words->items[1], &record, err);
+    int32_t code = kerf_study_record_read(words->items[1], &record, err);
     if (code == KERF_OK)
         code = is_show     ? show(&render, record, err)
                : is_export ? export(&render, record, err)
                            : replay(&render, record, values->policy, err);
-    study_record_free(record);
+    kerf_study_record_free(record);
     return code;
 }
 

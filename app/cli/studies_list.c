@@ -5,7 +5,6 @@
 #include "cli/flat_cells.h"
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
-#include "study/study_words.h"
 
 const struct render_format studies_list_formats[] = {{.name = "table", .ending = "txt"},
                                                      {.name = "json", .ending = "json"},
@@ -15,12 +14,12 @@ const struct render_format studies_list_formats[] = {{.name = "table", .ending =
 const struct render_format studies_export_formats[] = {
     {.name = "json", .ending = "json"}, {.name = "csv", .ending = "csv"}, {.name = NULL}};
 
-static const char *stopped(const struct study_record *record) {
+static const char *stopped(const struct kerf_study_record *record) {
     return record->stopped[0] ? record->stopped : "unfinished";
 }
 
 /* The words of the command as one, with a mark in the place of what could break a line. */
-static void command_words(struct kerf_text *out, const struct study_record *record, const char *bad) {
+static void command_words(struct kerf_text *out, const struct kerf_study_record *record, const char *bad) {
     for (int32_t i = 0; i < record->request.words.count; i++) {
         if (i) kerf_text_add(out, " ");
         for (const char *c = record->request.words.items[i]; *c; c++)
@@ -33,9 +32,9 @@ static void command_words(struct kerf_text *out, const struct study_record *reco
 static void list_rows(const struct studies_list *list, struct kerf_text *cells) {
     kerf_text_add(cells, "study\tbegan\tended\truns\ttime\tcommand\n");
     for (int32_t i = 0; i < list->count; i++) {
-        const struct study_record *record = list->records[i];
-        char began[STUDY_TIME_SIZE];
-        study_time_write(record->began_s, began);
+        const struct kerf_study_record *record = list->records[i];
+        char began[KERF_STUDY_TIME_SIZE];
+        kerf_study_time_write(record->began_s, began);
         kerf_text_printf(cells, "%s\t%s\t%s\t%d\t", record->id, began, stopped(record), record->num_entries);
         kerf_text_seconds(cells, record->elapsed_s);
         kerf_text_add(cells, "\t");
@@ -68,9 +67,9 @@ static void list_json(const struct studies_list *list, struct kerf_text *out) {
     kerf_json_string(&json, "kerf", kerf_version());
     kerf_json_open(&json, "studies", '[');
     for (int32_t i = 0; i < list->count; i++) {
-        const struct study_record *record = list->records[i];
-        char began[STUDY_TIME_SIZE];
-        study_time_write(record->began_s, began);
+        const struct kerf_study_record *record = list->records[i];
+        char began[KERF_STUDY_TIME_SIZE];
+        kerf_study_time_write(record->began_s, began);
         kerf_json_open(&json, NULL, '{');
         kerf_json_string(&json, "study", record->id);
         kerf_json_string(&json, "key", record->key);
@@ -79,7 +78,7 @@ static void list_json(const struct studies_list *list, struct kerf_text *out) {
         kerf_json_integer(&json, "observations", record->num_entries);
         kerf_json_number(&json, "elapsed_s", record->elapsed_s);
         kerf_json_open(&json, "request", '{');
-        study_request_write(&record->request, &json);
+        kerf_study_request_write(&record->request, &json);
         kerf_json_close(&json, '}');
         kerf_json_close(&json, '}');
     }
@@ -92,9 +91,9 @@ static void list_csv(const struct studies_list *list, struct kerf_text *out) {
     struct kerf_text command = {0};
     kerf_text_add(out, "study,began,stopped,observations,elapsed_s,command\n");
     for (int32_t i = 0; i < list->count; i++) {
-        const struct study_record *record = list->records[i];
-        char began[STUDY_TIME_SIZE];
-        study_time_write(record->began_s, began);
+        const struct kerf_study_record *record = list->records[i];
+        char began[KERF_STUDY_TIME_SIZE];
+        kerf_study_time_write(record->began_s, began);
         kerf_text_printf(out, "%s,%s,%s,%d,", record->id, began, stopped(record), record->num_entries);
         kerf_text_number(out, record->elapsed_s);
         kerf_text_add(out, ",");
@@ -121,7 +120,7 @@ int32_t print_studies_list(void *context, struct kerf_text *out, const struct re
 
 /* ---- Every measurement --------------------------------------------------------------------------------------- */
 
-static void export_json(const struct study_record *record, struct kerf_text *out) {
+static void export_json(const struct kerf_study_record *record, struct kerf_text *out) {
     struct kerf_json json = {0};
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');
@@ -129,14 +128,14 @@ static void export_json(const struct study_record *record, struct kerf_text *out
     kerf_json_string(&json, "study", record->id);
     kerf_json_string(&json, "stopped", record->stopped[0] ? record->stopped : NULL);
     kerf_json_open(&json, "request", '{');
-    study_request_write(&record->request, &json);
+    kerf_study_request_write(&record->request, &json);
     kerf_json_close(&json, '}');
     kerf_json_open(&json, "observations", '[');
     for (int32_t i = 0; i < record->num_entries; i++) {
         kerf_json_open(&json, NULL, '{');
         kerf_json_integer(&json, "n", i + 1);
         kerf_tune_setting_json(&json, "setting", record->space, record->entries[i].result.observation.setting);
-        study_entry_members(&json, &record->entries[i]);
+        kerf_study_entry_members(&json, &record->entries[i]);
         kerf_json_close(&json, '}');
     }
     kerf_json_close(&json, ']');
@@ -144,7 +143,7 @@ static void export_json(const struct study_record *record, struct kerf_text *out
     kerf_text_add(out, "\n");
 }
 
-static void export_csv(const struct study_record *record, struct kerf_text *out) {
+static void export_csv(const struct kerf_study_record *record, struct kerf_text *out) {
     const struct kerf_tune_space *space = record->space;
     static const char titles[] = "n,outcome,failure,value,start_s,end_s,slot,warmup,disturbed,load_s,wall_s,cpu_s,"
                                  "peak_bytes,others,steal,pressure,frequency";
@@ -163,7 +162,7 @@ static void export_csv(const struct study_record *record, struct kerf_text *out)
             kerf_text_add(out, ",");
             csv_text(out, kerf_tune_value_word(&space->params[p], value));
         }
-        kerf_text_printf(out, ",%s,%s", study_outcome_word(seen->outcome), kerf_tune_failure_word(seen->failure));
+        kerf_text_printf(out, ",%s,%s", kerf_study_outcome_word(seen->outcome), kerf_tune_failure_word(seen->failure));
         csv_number(out, seen->outcome == KERF_TUNE_FAILED ? NAN : seen->value);
         csv_number(out, seen->start_s);
         csv_number(out, seen->end_s);

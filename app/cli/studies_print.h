@@ -6,7 +6,7 @@
 #include "cli/tune_print.h"
 
 struct studies_list {
-    struct study_record **records; /* [count] */
+    struct kerf_study_record **records; /* [count] */
     int32_t count;
 };
 extern const struct render_format studies_list_formats[], studies_export_formats[];
@@ -15,11 +15,11 @@ extern const struct render_format studies_list_formats[], studies_export_formats
 int32_t print_studies_list(void *list, struct kerf_text *out, const struct render_format *format,
                            const struct render_style *style, struct kerf_error *err); /* struct studies_list * */
 int32_t print_study_export(void *record, struct kerf_text *out, const struct render_format *format,
-                           const struct render_style *style, struct kerf_error *err); /* struct study_record * */
+                           const struct render_style *style, struct kerf_error *err); /* struct kerf_study_record * */
 
 /* What a policy would have measured before each measurement that was made. */
 struct studies_replay {
-    const struct study_record *record;
+    const struct kerf_study_record *record;
     const char *policy;
     struct kerf_tune_decision *decisions; /* [record->num_entries + 1] the last one comes after all of them */
     int32_t same; /* decisions that are the setting which was measured; warm-ups and repeats are left out */

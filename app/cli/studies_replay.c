@@ -3,58 +3,33 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "cli/flat_cells.h"
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
-#include "study/study_earlier.h"
 
 /* What the decision chose by itself: not a warm-up, not a slot's anchor, and not the repeat of what was disturbed. */
-static int was_decided(const struct study_record *record, int32_t index) {
+static int was_decided(const struct kerf_study_record *record, int32_t index) {
     const struct kerf_tune_observation *seen = &record->entries[index].result.observation;
     int32_t before = index - 1;
     while (before >= 0 && record->entries[before].result.observation.slot != seen->slot) before--;
     return !seen->warmup &&
-           strncmp(record->entries[index].why, STUDY_ANCHOR_REASON, strlen(STUDY_ANCHOR_REASON)) != 0 &&
+           strncmp(record->entries[index].why, KERF_STUDY_ANCHOR_REASON, strlen(KERF_STUDY_ANCHOR_REASON)) != 0 &&
            (before < 0 || !record->entries[before].result.observation.disturbed);
 }
 
-static int32_t replay_study(struct studies_replay *replay, struct kerf_tune_study *study, struct kerf_error *err) {
-    const struct study_record *record = replay->record;
-    int32_t code = KERF_OK;
-    for (int32_t i = 0; i <= record->num_entries && code == KERF_OK; i++) {
-        struct kerf_tune_decision *decision = &replay->decisions[i];
-        code = kerf_tune_study_next(study, NULL, 0, 0, decision, err);
-        if (code != KERF_OK || i == record->num_entries) break;
-        if (was_decided(record, i)) {
-            replay->asked++;
-            replay->same += decision->action == KERF_TUNE_MEASURE &&
-                            decision->setting == record->entries[i].result.observation.setting;
-        }
-        code = kerf_tune_study_observe(study, &record->entries[i].result.observation, err);
-    }
-    return code;
-}
-
 int32_t studies_replay_make(struct studies_replay *replay, struct kerf_error *err) {
-    const struct study_record *record = replay->record;
-    struct kerf_tune_question question;
-    struct kerf_tune_study *study = NULL;
-    struct study_earlier earlier = {0};
+    const struct kerf_study_record *record = replay->record;
     replay->decisions = calloc((size_t)record->num_entries + 1, sizeof *replay->decisions);
-    if (replay->decisions == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory");
-    study_request_question(&record->request, record->space, &question);
-    question.policy = replay->policy;
-    if (question.max_observations && question.max_observations < record->num_entries)
-        question.max_observations = record->num_entries; /* it was resumed with more */
-    int32_t code = study_earlier_load(&record->request.earlier, record->space, &earlier, err);
-    question.earlier = earlier.items;
-    question.num_earlier = earlier.count;
-    if (code == KERF_OK) code = kerf_tune_study_create(&question, &study, err);
-    for (int32_t i = 0; code == KERF_OK && record->skipped && i < record->space->num_settings; i++)
-        if (record->skipped[i]) kerf_tune_study_skip(study, i, record->skipped[i]);
-    if (code == KERF_OK) code = replay_study(replay, study, err);
-    kerf_tune_study_free(study);
-    study_earlier_free(&earlier);
+    if (replay->decisions == NULL) return error_no_memory(err, "a replay");
+    int32_t code = kerf_study_decisions(record, replay->policy, replay->decisions, err);
+    for (int32_t i = 0; i < record->num_entries && code == KERF_OK; i++) {
+        const struct kerf_tune_decision *decision = &replay->decisions[i];
+        if (!was_decided(record, i)) continue;
+        replay->asked++;
+        replay->same +=
+            decision->action == KERF_TUNE_MEASURE && decision->setting == record->entries[i].result.observation.setting;
+    }
     return code;
 }
 
@@ -78,7 +53,7 @@ static void put_decision(struct kerf_text *out, const struct studies_replay *rep
 }
 
 static void rows(struct kerf_text *cells, const struct studies_replay *replay) {
-    const struct study_record *record = replay->record;
+    const struct kerf_study_record *record = replay->record;
     kerf_text_add(cells, "n\tmeasured\tvalue\tdecided\treason\n");
     for (int32_t i = 0; i <= record->num_entries; i++) {
         const struct kerf_trial_result *result = i < record->num_entries ? &record->entries[i].result : NULL;
@@ -102,7 +77,7 @@ static void csv_setting(struct kerf_text *out, const struct studies_replay *repl
 }
 
 static void replay_csv(struct kerf_text *out, const struct studies_replay *replay) {
-    const struct study_record *record = replay->record;
+    const struct kerf_study_record *record = replay->record;
     kerf_text_add(out, "n,measured,value,decided,reason\n");
     for (int32_t i = 0; i <= record->num_entries; i++) {
         const struct kerf_tune_observation *seen =
@@ -123,7 +98,7 @@ static void replay_csv(struct kerf_text *out, const struct studies_replay *repla
 }
 
 static void replay_json(struct kerf_text *out, const struct studies_replay *replay) {
-    const struct study_record *record = replay->record;
+    const struct kerf_study_record *record = replay->record;
     struct kerf_json json = {0};
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');

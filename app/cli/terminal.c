@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "cli/interrupt.h"
 
 int32_t terminal_columns(void) {
@@ -64,7 +64,7 @@ static int32_t cut(const struct table_column *columns, int32_t widths[TABLE_COLU
                    int32_t width) {
     enum { LEAST = 24 }; /* of which a reason's first words are left */
     for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++)
-        for (; columns[k].leave_out == TABLE_CUT && widths[k] > LEAST && total > width; total--) widths[k]--;
+        for (; widths[k] > LEAST && columns[k].leave_out == TABLE_CUT && total > width; total--) widths[k]--;
     return total;
 }
 
@@ -100,7 +100,8 @@ static void make_fit(const struct table_column *columns, int32_t widths[TABLE_CO
     }
     for (int32_t rank = 1; rank <= most; rank++)
         for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) {
-            if (widths[k] == whole[k] || columns[k].leave_out != rank || total + whole[k] + GAP > width) continue;
+            if (whole[k] < 0 || widths[k] == whole[k] || columns[k].leave_out != rank || total + whole[k] + GAP > width)
+                continue;
             total += whole[k] + GAP;
             widths[k] = whole[k];
         }
@@ -128,11 +129,8 @@ int32_t terminal_table_width(const struct kerf_text *cells) {
     return measure(cells, widths);
 }
 
-void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
-                    int32_t width, int32_t colour, int32_t bold_row) {
-    int32_t widths[TABLE_COLUMNS_MAX];
-    if (cells->failed) out->failed = 1;
-    make_fit(columns, widths, measure(cells, widths), width);
+static void print_rows(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
+                       const int32_t widths[TABLE_COLUMNS_MAX], int32_t colour, int32_t bold_row) {
     const char *c = cells->data ? cells->data : "";
     for (int32_t row = 0; *c; row++) {
         const char *style = !colour ? "" : row == 0 ? "\033[2m" : row == bold_row ? "\033[1m" : "";
@@ -150,16 +148,91 @@ void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const 
     }
 }
 
+/* "not shown, for lack of room: TP comm, DP comm", over as many lines as that takes. */
+static void print_left_out(struct kerf_text *out, const struct kerf_text *cells,
+                           const int32_t widths[TABLE_COLUMNS_MAX], int32_t width) {
+    static const char lead[] = "not shown, for lack of room:";
+    const char *c = cells->data ? cells->data : "";
+    int32_t at = 0;
+    struct cell cell = {.ends_row = *c == 0};
+    for (int32_t k = 0; !cell.ends_row && k < TABLE_COLUMNS_MAX; k++) {
+        cell = next_cell(&c);
+        if (widths[k] >= 0) continue;
+        if (at == 0)
+            kerf_text_add(out, lead);
+        else
+            kerf_text_add(out, ",");
+        at += at == 0 ? (int32_t)sizeof lead - 1 : 1;
+        int breaks = at + 2 + cell.columns > width; /* a comma may follow */
+        kerf_text_add(out, breaks ? "\n" : " ");
+        at = (breaks ? 0 : at + 1) + cell.columns;
+        kerf_text_write(out, cell.begin, (size_t)(cell.end - cell.begin));
+    }
+    if (at > 0) kerf_text_add(out, "\n");
+}
+
+void terminal_rows(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
+                   int32_t width) {
+    int32_t widths[TABLE_COLUMNS_MAX];
+    if (cells->failed) out->failed = 1;
+    make_fit(columns, widths, measure(cells, widths), width);
+    print_rows(out, cells, columns, widths, 0, -1);
+}
+
+void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
+                    int32_t width, int32_t colour, int32_t bold_row) {
+    int32_t widths[TABLE_COLUMNS_MAX];
+    if (cells->failed) out->failed = 1;
+    make_fit(columns, widths, measure(cells, widths), width);
+    print_rows(out, cells, columns, widths, colour, bold_row);
+    print_left_out(out, cells, widths, width);
+}
+
+/* ---- Plain text ------------------------------------------------------------------------------------------- */
+
+/* What kerf itself prints beyond ASCII, and a sign of the same width; signs that stand for parts of a bar differ. */
+static const struct {
+    const char *sign;
+    char instead;
+} signs[] = {{"\u2588", '@'}, {"\u2593", '*'}, {"\u2592", '|'}, {"\u2591", '~'}, {"\u2589", '@'},
+             {"\u258A", '@'}, {"\u258B", '@'}, {"\u258C", '@'}, {"\u258D", ' '}, {"\u258E", ' '},
+             {"\u258F", ' '}, {"\u2580", '"'}, {"\u00B7", '.'}, {"\u2026", '~'}, {"\u00B5", 'u'},
+             {"\u00D7", 'x'}, {"\u2212", '-'}, {"\u2013", '-'}, {"\u2014", '-'}};
+
+int terminal_is_utf8(void) {
+    static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const char *locale = getenv(names[i]);
+        if (locale == NULL || locale[0] == 0) continue; /* the first that is set decides */
+        return strcasestr(locale, "utf-8") != NULL || strcasestr(locale, "utf8") != NULL;
+    }
+    return 0;
+}
+
+void terminal_plain(struct kerf_text *text) {
+    if (text->data == NULL || terminal_is_utf8()) return;
+    char *to = text->data;
+    for (const char *from = text->data, *end = from + text->length; from < end;) {
+        size_t length = 1, i = 0;
+        while (from + length < end && ((unsigned char)from[length] & 0xC0) == 0x80) length++;
+        while (i < sizeof signs / sizeof *signs &&
+               !(strlen(signs[i].sign) == length && memcmp(signs[i].sign, from, length) == 0))
+            i++;
+        *to++ = (unsigned char)*from < 0x80 ? *from : i < sizeof signs / sizeof *signs ? signs[i].instead : '?';
+        from += length;
+    }
+    *to = 0;
+    text->length = (size_t)(to - text->data);
+}
+
 /* ---- Progress --------------------------------------------------------------------------------------------- */
 
-static int64_t now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
+static int64_t now_ms(void) { return (int64_t)(clock_ticks_s() * 1000); }
 
 int32_t terminal_progress(void *context, double done) {
     struct terminal_progress *progress = context;
+    if (done > progress->most) progress->most = done; /* a part that is searched anew takes nothing back */
+    done = progress->most;
     enum { QUIET_MS = 500, EVERY_MS = 100 };
     int64_t now = now_ms();
     if (progress->began_ms == 0) progress->began_ms = now;

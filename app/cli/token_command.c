@@ -7,18 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
+#include "base/clock.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "kerf/json.h"
 #include "server/token.h"
-#include "store/store.h"
+#include "store/stores.h"
 
 struct token_options {
     struct string_list words; /* the action and the token's name */
     const char *store, *role, *format;
     double expires_s; /* NAN: not said */
+    int32_t create;
 };
 
 #define AT(field) .offset = offsetof(struct token_options, field)
@@ -28,6 +29,11 @@ static const struct option options[] = {
      AT(store),
      .value = "FILE",
      .help = "The server's store (default: kerf.db), as `kerf serve --store` names it."},
+    {.name = "create",
+     .type = OPTION_FLAG,
+     AT(create),
+     .uses = "add",
+     .help = "Make the store if it is not there yet. A file is made readable and writable by its owner alone."},
     {.name = "role",
      .type = OPTION_CHOICE,
      AT(role),
@@ -87,12 +93,6 @@ static const struct command table = {
     .exits = exits,
 };
 
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 static int is_json(const struct token_options *values) { return strcmp(values->format, "json") == 0; }
 
 /* ---- add ---------------------------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ static int print_token(const struct token_options *values, const struct store_to
 
 static int32_t make(const struct token_options *values, struct store_token *token, char secret[TOKEN_BYTES],
                     struct kerf_error *err) {
-    *token = (struct store_token){.name = values->words.items[1], .role = values->role, .created_s = now_s()};
+    *token = (struct store_token){.name = values->words.items[1], .role = values->role, .created_s = clock_now_s()};
     int32_t code = check_name(token->name, err);
     if (code == KERF_OK && values->role == NULL)
         code = kerf_error_set(err, KERF_EINVALID, "--role is missing: read, write or admin");
@@ -161,7 +161,7 @@ static int32_t visit_row(void *context, const struct store_token *token) {
         put_time(cells, token->expires_s);
     else
         kerf_text_add(cells, "never");
-    kerf_text_add(cells, token->expires_s > 0 && token->expires_s <= now_s() ? " (over)\n" : "\n");
+    kerf_text_add(cells, token->expires_s > 0 && token->expires_s <= clock_now_s() ? " (over)\n" : "\n");
     return KERF_OK;
 }
 
@@ -185,7 +185,7 @@ static int32_t list_objects(struct store *store, struct kerf_text *out, struct k
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "kerf", kerf_version());
     kerf_json_open(&json, "tokens", '[');
-    int32_t code = store->methods->list_tokens(store, visit_object, &json, err);
+    int32_t code = store_list_tokens(store, visit_object, &json, err);
     kerf_json_close(&json, ']');
     kerf_json_close(&json, '}');
     kerf_text_add(out, "\n");
@@ -197,11 +197,12 @@ static int32_t list_rows(struct store *store, struct kerf_text *out, struct kerf
     static const char titles[] = "name\trole\tcreated\texpires\n";
     struct kerf_text cells = {0};
     kerf_text_add(&cells, titles);
-    int32_t code = store->methods->list_tokens(store, visit_row, &cells, err);
+    int32_t code = store_list_tokens(store, visit_row, &cells, err);
     if (cells.length == sizeof titles - 1)
         kerf_text_add(out, "No tokens yet.\n");
     else
         terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
+    terminal_plain(out);
     kerf_text_free(&cells);
     return code;
 }
@@ -238,13 +239,6 @@ static int32_t read_action(const struct token_options *values, enum action *ret_
                           words->items[0]);
 }
 
-/* A store is made by `add` alone; else its name is mistyped. */
-static int32_t open_store(const char *where, enum action action, struct store **ret_store, struct kerf_error *err) {
-    if (action != ADD && strstr(where, "://") == NULL && access(where, F_OK) != 0)
-        return kerf_error_set(err, KERF_EINVALID, "there is no store %.200s; name the server's with --store", where);
-    return store_open(where, 0, ret_store, err);
-}
-
 static int act(const struct token_options *values) {
     struct kerf_error err = {.code = KERF_OK};
     struct store *store = NULL;
@@ -254,10 +248,9 @@ static int act(const struct token_options *values) {
     int status = EXIT_ANSWERED;
     int32_t code = read_action(values, &action, &err);
     if (code == KERF_OK && action == ADD) code = make(values, &token, secret, &err);
-    if (code == KERF_OK) code = open_store(values->store, action, &store, &err);
-    if (code == KERF_OK && store && action == ADD) code = store->methods->add_token(store, &token, &err);
-    if (code == KERF_OK && store && action == REVOKE)
-        code = store->methods->revoke_token(store, values->words.items[1], &err);
+    if (code == KERF_OK) code = store_open(values->store, values->create ? STORE_MAY_CREATE : 0, &store, &err);
+    if (code == KERF_OK && store && action == ADD) code = store_add_token(store, &token, &err);
+    if (code == KERF_OK && store && action == REVOKE) code = store_revoke_token(store, values->words.items[1], &err);
     if (code == KERF_OK && action == ADD) status = print_token(values, &token, secret);
     if (code == KERF_OK && action == LIST) status = list(values, store);
     store_close(store);

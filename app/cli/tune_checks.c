@@ -3,7 +3,6 @@
 #include "cli/tune_checks.h"
 
 #include <string.h>
-#include "study/study_journal.h"
 
 int32_t tune_check_name(const struct tune_options *values, struct kerf_error *err) {
     const char *name = values->study;
@@ -14,9 +13,9 @@ int32_t tune_check_name(const struct tune_options *values, struct kerf_error *er
         return kerf_error_set(err, KERF_EINVALID,
                               "--study '%.64s' is a name and no path; $KERF_STUDIES is the folder where studies are",
                               name);
-    if (strlen(name) >= STUDY_ID_SIZE)
+    if (strlen(name) >= KERF_STUDY_ID_SIZE)
         return kerf_error_set(err, KERF_EINVALID, "--study '%.32s...' has %zu characters, and may have %d", name,
-                              strlen(name), STUDY_ID_SIZE - 1);
+                              strlen(name), KERF_STUDY_ID_SIZE - 1);
     return KERF_OK;
 }
 

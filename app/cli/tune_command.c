@@ -61,18 +61,18 @@ static const struct command table = {
 /* ---- Which study --------------------------------------------------------------------------------------------- */
 
 /* The study to go on with: the one that was named, or the newest. */
-static int32_t read_resumed(const struct tune_options *values, struct study_record **ret_record,
+static int32_t read_resumed(const struct tune_options *values, struct kerf_study_record **ret_record,
                             struct kerf_error *err) {
-    struct string_list ids = {0};
-    struct study_record *record = NULL;
+    struct kerf_study_strings ids = {0};
+    struct kerf_study_record *record = NULL;
     int32_t code = tune_check_resumed(values, err);
     if (code == KERF_OK && values->study == NULL) {
-        code = study_ids(&ids, err);
+        code = kerf_study_ids(&ids, err);
         if (code == KERF_OK && ids.count == 0)
             code = kerf_error_set(err, KERF_EUNKNOWN, "there is no study to go on with");
     }
-    if (code == KERF_OK) code = study_record_read(values->study ? values->study : ids.items[0], &record, err);
-    study_ids_free(&ids);
+    if (code == KERF_OK) code = kerf_study_record_read(values->study ? values->study : ids.items[0], &record, err);
+    kerf_study_ids_free(&ids);
     if (code != KERF_OK) return code;
     if (values->max_observations) record->request.max_observations = values->max_observations;
     if (values->show_output) record->request.show_output = 1;
@@ -87,8 +87,8 @@ static int is_llama(const struct tune_options *values) {
 }
 
 /* Fills in what the preset knows. */
-static int32_t read_llama(const struct tune_options *values, struct llama_preset *preset, struct study_request *request,
-                          struct kerf_error *err) {
+static int32_t read_llama(const struct tune_options *values, struct llama_preset *preset,
+                          struct kerf_study_request *request, struct kerf_error *err) {
     const struct llama_question question = {.model = values->words.items[1],
                                             .context = values->context,
                                             .threads = values->threads,
@@ -104,8 +104,8 @@ static int32_t read_llama(const struct tune_options *values, struct llama_preset
 
 /* What a study is made of until it has ended. */
 struct tune_sources {
-    struct study_request request;
-    struct study_record *record; /* of the study that goes on; NULL: a new one */
+    struct kerf_study_request request;
+    struct kerf_study_record *record; /* of the study that goes on; NULL: a new one */
     struct llama_preset llama;
     struct kerf_tune_space *space;
 };
@@ -125,7 +125,7 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
     if (code == KERF_OK) code = tune_options_request(values, &sources->request, err);
     if (code != KERF_OK || !is_llama(values)) return code;
     code = read_llama(values, &sources->llama, &sources->request, err);
-    if (code == KERF_OK) code = study_request_space(&sources->request, &sources->space, err);
+    if (code == KERF_OK) code = kerf_study_request_space(&sources->request, &sources->space, err);
     return code == KERF_OK ? llama_preset_skip(&sources->llama, &sources->request, sources->space, err) : code;
 }
 
@@ -148,7 +148,7 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
     }
     kerf_tune_space_free(sources.space);
     llama_preset_free(&sources.llama);
-    study_record_free(sources.record);
+    kerf_study_record_free(sources.record);
     return code;
 }
 

@@ -102,14 +102,14 @@ static void put_settings(struct kerf_json *json, const struct tune_report *repor
 }
 
 void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
-    const struct study_state *state = report->state;
-    const struct study_request *request = state->request;
+    const struct kerf_study_state *state = report->state;
+    const struct kerf_study_request *request = state->request;
     struct kerf_json json = {0};
     kerf_json_begin(&json, out);
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "kerf", kerf_version());
     kerf_json_string(&json, "study", state->id[0] ? state->id : NULL);
-    kerf_json_string(&json, "stopped", study_stop_word(state->stop));
+    kerf_json_string(&json, "stopped", kerf_study_stop_word(state->stop));
     kerf_json_string(&json, "reason", state->reason);
     kerf_json_string(&json, "policy", request->policy);
     kerf_json_string(&json, "objective", request->objective);

@@ -20,7 +20,7 @@ static void add_values(struct kerf_text *cells, const struct kerf_tune_space *sp
 }
 
 /* The mean with its interval: of little room "398 ms ±1.6 %", by half the interval's width. */
-static void add_short_interval(struct kerf_text *cells, const struct study_request *request,
+static void add_short_interval(struct kerf_text *cells, const struct kerf_study_request *request,
                                const struct kerf_tune_estimate *estimate) {
     double half = (estimate->interval[1] - estimate->interval[0]) / 2;
     if (!tune_is_interval(estimate->interval)) return;
@@ -51,7 +51,7 @@ static void add_line(struct kerf_text *out, const struct kerf_text *line, int32_
 
 /* One row a setting that may be the best. is_short: for a terminal that has no room for the whole. */
 static void add_rows(struct kerf_text *cells, const struct tune_report *report, int is_short) {
-    const struct study_request *request = report->state->request;
+    const struct kerf_study_request *request = report->state->request;
     int32_t *order = tune_order(report), rows = 0;
     if (is_short)
         add_values(cells, report->state->space, -1);
@@ -85,7 +85,7 @@ static void add_rows(struct kerf_text *cells, const struct tune_report *report, 
 
 /* Until when it ends in any case: by the budget, or by the measurements that are left, which take as long as those
  * before. When it will be sure nobody knows. */
-static double most_left_s(const struct tune_live *live, const struct study_state *state) {
+static double most_left_s(const struct tune_live *live, const struct kerf_study_state *state) {
     double left_s = live->budget_s > 0 ? fmax(live->budget_s - state->run_s, 0) : INFINITY;
     int32_t most = kerf_tune_study_max_observations(state->study), counted = state->num_entries - state->num_disturbed;
     if (most < INT32_MAX && state->num_entries > 0)
@@ -93,7 +93,7 @@ static double most_left_s(const struct tune_live *live, const struct study_state
     return left_s;
 }
 
-static void add_state(struct kerf_text *out, const struct tune_live *live, const struct study_state *state,
+static void add_state(struct kerf_text *out, const struct tune_live *live, const struct kerf_study_state *state,
                       int32_t columns) {
     struct kerf_text line = {0};
     kerf_text_printf(&line, "%d run%s, ", state->num_entries, state->num_entries == 1 ? "" : "s");
@@ -116,12 +116,13 @@ static void go_back(const struct tune_live *live, struct kerf_text *out) {
     if (live->lines) kerf_text_printf(out, "\r\033[%dA", live->lines);
 }
 
-static void write_stderr(const struct kerf_text *text) {
+static void write_stderr(struct kerf_text *text) {
+    terminal_plain(text);
     if (text->data && !text->failed) fwrite(text->data, 1, text->length, stderr);
     fflush(stderr);
 }
 
-void tune_live_show(void *context, struct study_state *state) {
+void tune_live_show(void *context, struct kerf_study_state *state) {
     static const struct table_column whole[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {0, 0}, {1, 1}, {1, 0}};
     static const struct table_column narrow[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {1, 0}};
     enum { RUNS_COLUMN = 6 }; /* "runs" and the gap, which may go first */
@@ -136,7 +137,7 @@ void tune_live_show(void *context, struct study_state *state) {
         kerf_text_clear(&cells);
         add_rows(&cells, &report, 1);
     }
-    terminal_table(&table, &cells, is_short ? narrow : whole, width - 1, 0, -1);
+    terminal_rows(&table, &cells, is_short ? narrow : whole, width - 1);
     go_back(live, &out);
     for (const char *c = table.data ? table.data : ""; *c; lines++) {
         struct kerf_text line = {0};

@@ -242,6 +242,13 @@ const struct option tune_option_table[] = {
      .type = OPTION_FLAG,
      AT(fresh),
      .help = "Use nothing of earlier studies of the same command, files and machine."},
+    {.name = "key-env",
+     .type = OPTION_STRINGS,
+     AT(key_env),
+     .value = "NAME[,NAME]",
+     .help =
+         "Environment variables that change what is measured: earlier studies count only where these were the same. "
+         "CUDA_VISIBLE_DEVICES, LD_LIBRARY_PATH and OMP_* are always looked at."},
     {.name = "no-journal", .type = OPTION_FLAG, AT(no_journal), .help = "Keep nothing of this study."},
     {.name = "show-output",
      .type = OPTION_FLAG,
@@ -282,7 +289,8 @@ static int32_t read_share(const char *option, const char *text, double *ret_shar
     return KERF_OK;
 }
 
-static int32_t read_shares(const struct tune_options *values, struct study_request *request, struct kerf_error *err) {
+static int32_t read_shares(const struct tune_options *values, struct kerf_study_request *request,
+                           struct kerf_error *err) {
     int32_t code = KERF_OK;
     if (values->within) code = read_share("--within", values->within, &request->within, err);
     if (code == KERF_OK && values->margin) code = read_share("--margin", values->margin, &request->margin, err);
@@ -291,7 +299,7 @@ static int32_t read_shares(const struct tune_options *values, struct study_reque
     return code;
 }
 
-static int32_t read_memory_cap(const struct tune_options *values, struct study_request *request,
+static int32_t read_memory_cap(const struct tune_options *values, struct kerf_study_request *request,
                                struct kerf_error *err) {
     struct kerf_error why;
     double bytes;
@@ -304,11 +312,17 @@ static int32_t read_memory_cap(const struct tune_options *values, struct study_r
     return KERF_OK;
 }
 
-int32_t tune_options_request(const struct tune_options *values, struct study_request *request, struct kerf_error *err) {
-    study_request_defaults(request);
-    request->params = values->params;
-    request->wheres = values->wheres;
-    request->words = values->words;
+static struct kerf_study_strings strings_of(const struct string_list *list) {
+    return (struct kerf_study_strings){list->items, list->count};
+}
+
+int32_t tune_options_request(const struct tune_options *values, struct kerf_study_request *request,
+                             struct kerf_error *err) {
+    kerf_study_request_defaults(request);
+    request->params = strings_of(&values->params);
+    request->wheres = strings_of(&values->wheres);
+    request->words = strings_of(&values->words);
+    request->key_env = strings_of(&values->key_env);
     request->defaults = values->defaults;
     request->prefer = values->prefer;
     if (values->policy) request->policy = values->policy;

@@ -3,10 +3,11 @@
 #ifndef KERF_CLI_TUNE_OPTIONS_H
 #define KERF_CLI_TUNE_OPTIONS_H
 
-#include "study/study_request.h"
+#include "base/option.h"
+#include "kerf/study.h"
 
 struct tune_options {
-    struct string_list params, wheres, words, outputs;
+    struct string_list params, wheres, words, outputs, key_env;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
     const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
     const char *memory_cap, *study, *format;
@@ -24,6 +25,7 @@ extern const struct tune_options tune_options_unset;
 extern const struct option tune_option_table[];
 
 /* Fills in the whole request, which points into the values. */
-int32_t tune_options_request(const struct tune_options *values, struct study_request *request, struct kerf_error *err);
+int32_t tune_options_request(const struct tune_options *values, struct kerf_study_request *request,
+                             struct kerf_error *err);
 
 #endif

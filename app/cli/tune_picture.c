@@ -8,7 +8,7 @@ enum { BARS = 8 };
 
 static struct kerf_chart_row bar(const struct tune_report *report, struct sketch *sketch, int32_t setting) {
     const struct kerf_tune_estimate *estimate = &report->answer.settings[setting];
-    const struct study_request *request = report->state->request;
+    const struct kerf_study_request *request = report->state->request;
     struct kerf_text label = {0}, note = {0};
     double *value = sketch_alloc(sketch, 1, sizeof *value);
     kerf_tune_setting_write(report->state->space, setting, &label);
@@ -67,7 +67,7 @@ static const char *footer(const struct tune_report *report, struct sketch *sketc
 int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *report, enum kerf_picture_format format,
                            struct kerf_error *err) {
     static const char *const part = "mean";
-    const char *unit = study_request_unit(report->state->request);
+    const char *unit = kerf_study_request_unit(report->state->request);
     struct sketch sketch = {.failed = 0};
     struct kerf_chart_row bars[BARS];
     struct kerf_panel panels[2];

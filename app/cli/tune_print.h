@@ -4,17 +4,17 @@
 #define KERF_CLI_TUNE_PRINT_H
 
 #include "cli/render.h"
-#include "study/study_run.h"
+#include "kerf/study.h"
 
 /* A study's state and what it knows by now. */
 struct tune_report {
-    struct study_state *state;
+    struct kerf_study_state *state;
     struct kerf_tune_answer answer;
     int32_t most_to_go_on; /* 0: the study goes on as it is; N: with --max-observations N; -1: it has nothing to do */
     const struct llama_preset *llama; /* NULL: of another program */
 };
 
-int32_t tune_report_make(struct study_state *state, struct tune_report *ret_report, struct kerf_error *err);
+int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err);
 
 /* All formats of a study. */
 extern const struct render_format tune_formats[];
@@ -43,10 +43,10 @@ int tune_is_answered(const struct tune_report *report);
 int tune_has_gain(const struct tune_report *report);
 
 /* A value of the objective with its unit: "470 ms", "1.2 GB", "35.6". */
-void words_objective(struct kerf_text *out, const struct study_request *request, double value);
+void words_objective(struct kerf_text *out, const struct kerf_study_request *request, double value);
 
 /* "461 ms to 480 ms"; between is what stands between the two. Only where it is an interval. */
-void words_interval(struct kerf_text *out, const struct study_request *request, const double interval[2],
+void words_interval(struct kerf_text *out, const struct kerf_study_request *request, const double interval[2],
                     const char *between);
 
 /* A share as it was given: "3 %", "2.5 %", "99.9999 %". */
@@ -68,8 +68,8 @@ struct tune_live {
     double budget_s; /* 0: none */
     int32_t lines;   /* that stand on the terminal now */
 };
-/* As struct study_plan has it: a small table on standard error, drawn over itself. */
-void tune_live_show(void *live, struct study_state *state);
+/* As struct kerf_study_plan has it: a small table on standard error, drawn over itself. */
+void tune_live_show(void *live, struct kerf_study_state *state);
 void tune_live_end(struct tune_live *live);
 
 #endif

@@ -6,7 +6,7 @@
 #include "cli/tune_print.h"
 
 struct tune_run {
-    struct study_plan plan;
+    struct kerf_study_plan plan;
     const struct llama_preset *llama; /* NULL: another program */
     const char *format;
     const struct string_list *outputs;

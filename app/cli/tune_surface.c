@@ -61,7 +61,7 @@ static int32_t cell_state(int32_t status) {
 
 static const char *tip(const struct tune_report *report, struct sketch *sketch, int32_t setting, int32_t state) {
     const struct kerf_tune_estimate *estimate = &report->answer.settings[setting];
-    const struct study_request *request = report->state->request;
+    const struct kerf_study_request *request = report->state->request;
     struct kerf_text text = {0};
     kerf_tune_setting_write(report->state->space, setting, &text);
     kerf_text_printf(&text, ": %s", kerf_tune_status_word(estimate->status));

@@ -59,7 +59,7 @@ static const char *mark(const struct tune_report *report, int32_t index) {
 static void row(struct kerf_text *cells, const struct tune_report *report, int32_t index) {
     const struct kerf_tune_space *space = report->state->space;
     const struct kerf_tune_estimate *estimate = &report->answer.settings[index];
-    const struct study_request *request = report->state->request;
+    const struct kerf_study_request *request = report->state->request;
     for (int32_t p = 0; p < space->num_params; p++) {
         int32_t value = space->values[index * space->num_params + p];
         kerf_text_printf(cells, "%s%s", p ? "\t" : "", kerf_tune_value_word(&space->params[p], value));
@@ -86,7 +86,7 @@ static void row(struct kerf_text *cells, const struct tune_report *report, int32
 
 static void titles(struct kerf_text *cells, const struct tune_report *report) {
     const struct kerf_tune_space *space = report->state->space;
-    const struct study_request *request = report->state->request;
+    const struct kerf_study_request *request = report->state->request;
     for (int32_t p = 0; p < space->num_params; p++)
         kerf_text_printf(cells, "%s%s", p ? "\t" : "", space->params[p].name);
     kerf_text_add(cells, "\tmeasured\testimate\t");

@@ -6,10 +6,10 @@
 #include "cli/tune_print.h"
 
 /* What --resume could do with a study that is not sure. */
-static int32_t look_ahead(const struct study_state *state, int32_t *ret_most, struct kerf_error *err) {
+static int32_t look_ahead(const struct kerf_study_state *state, int32_t *ret_most, struct kerf_error *err) {
     struct kerf_tune_decision next;
     int64_t most = state->request->max_observations;
-    if (state->stop == STUDY_CONFIDENT || state->stop == STUDY_NOTHING) {
+    if (state->stop == KERF_STUDY_CONFIDENT || state->stop == KERF_STUDY_NOTHING) {
         *ret_most = -1;
         return KERF_OK;
     }
@@ -20,7 +20,7 @@ static int32_t look_ahead(const struct study_state *state, int32_t *ret_most, st
     return KERF_OK;
 }
 
-int32_t tune_report_make(struct study_state *state, struct tune_report *ret_report, struct kerf_error *err) {
+int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err) {
     struct kerf_tune_answer answer;
     int32_t most = -1;
     int32_t code = look_ahead(state, &most, err);
@@ -39,8 +39,8 @@ int tune_has_gain(const struct tune_report *report) {
            isfinite(answer->default_gain) && answer->default_gain > 0;
 }
 
-void words_objective(struct kerf_text *out, const struct study_request *request, double value) {
-    const char *unit = study_request_unit(request);
+void words_objective(struct kerf_text *out, const struct kerf_study_request *request, double value) {
+    const char *unit = kerf_study_request_unit(request);
     if (isnan(value))
         kerf_text_add(out, "-");
     else if (strcmp(unit, "s") == 0)
@@ -63,7 +63,7 @@ void words_chance(struct kerf_text *out, double probability) {
         kerf_text_printf(out, probability < 0.1 || probability > 0.99 ? "%.1f %%" : "%.0f %%", 100 * probability);
 }
 
-void words_interval(struct kerf_text *out, const struct study_request *request, const double interval[2],
+void words_interval(struct kerf_text *out, const struct kerf_study_request *request, const double interval[2],
                     const char *between) {
     if (!tune_is_interval(interval)) return;
     words_objective(out, request, interval[0]);
@@ -134,7 +134,7 @@ static void words_choice(struct kerf_text *out, const struct tune_report *report
 
 /* Of the best, how sure it is. */
 static void words_certainty(struct kerf_text *out, const struct tune_report *report) {
-    const struct study_request *request = report->state->request;
+    const struct kerf_study_request *request = report->state->request;
     double probability = report->answer.settings[report->answer.best].probability_within;
     if (report->state->space->num_settings == 1) {
         kerf_text_add(out, ". It is the only setting.\n");
@@ -180,7 +180,7 @@ static void words_best(struct kerf_text *out, const struct tune_report *report, 
  * and the difference is told. */
 static void words_gain(struct kerf_text *out, const struct tune_report *report,
                        const struct kerf_tune_estimate *known) {
-    const struct study_request *request = report->state->request;
+    const struct kerf_study_request *request = report->state->request;
     const struct kerf_tune_answer *answer = &report->answer;
     double of_best = answer->settings[answer->best].mean;
     if (!tune_has_gain(report)) {
@@ -193,7 +193,7 @@ static void words_gain(struct kerf_text *out, const struct tune_report *report,
         kerf_text_printf(out, "; the best gives %.3f times as much", answer->default_gain);
     else
         kerf_text_printf(out, ", %.3f times as %s as the best", answer->default_gain,
-                         strcmp(study_request_unit(request), "s") == 0 ? "long" : "much");
+                         strcmp(kerf_study_request_unit(request), "s") == 0 ? "long" : "much");
     if (tune_is_interval(answer->gain_interval) && answer->gain_interval[0] < answer->gain_interval[1]) {
         kerf_text_add(out, " (");
         words_share(out, request->confidence);
@@ -217,7 +217,7 @@ static void words_default(struct kerf_text *out, const struct tune_report *repor
         kerf_text_printf(out, ", was not measured%s%s.\n", known->reason[0] ? ": " : "", known->reason);
         return;
     }
-    kerf_text_add(out, study_request_unit(report->state->request)[0] ? ", takes " : ", gives ");
+    kerf_text_add(out, kerf_study_request_unit(report->state->request)[0] ? ", takes " : ", gives ");
     words_objective(out, report->state->request, known->mean);
     words_gain(out, report, known);
 }
@@ -247,7 +247,7 @@ static void words_equivalent(struct kerf_text *out, const struct tune_report *re
 }
 
 /* Of a trial that went well a message tells that what cleans up after it did not. */
-static void words_cleanup(struct kerf_text *out, const struct study_state *state) {
+static void words_cleanup(struct kerf_text *out, const struct kerf_study_state *state) {
     const char *message = NULL;
     int32_t count = 0;
     for (int32_t i = 0; i < state->num_entries; i++) {
@@ -275,7 +275,7 @@ static void words_earlier(struct kerf_text *out, const struct tune_report *repor
 }
 
 static void words_effort(struct kerf_text *out, const struct tune_report *report) {
-    const struct study_state *state = report->state;
+    const struct kerf_study_state *state = report->state;
     const struct kerf_tune_answer *answer = &report->answer;
     kerf_text_printf(out, "%d measurement%s in ", state->num_entries, state->num_entries == 1 ? "" : "s");
     kerf_text_seconds(out, state->elapsed_s);
@@ -313,12 +313,12 @@ static void words_skipped(struct kerf_text *out, const struct tune_report *repor
 }
 
 static void words_end(struct kerf_text *out, const struct tune_report *report) {
-    const struct study_state *state = report->state;
-    if (state->stop == STUDY_CONFIDENT) return;
-    static const char *const heads[] = {[STUDY_BUDGET] = "Not sure yet: ",
-                                        [STUDY_INTERRUPTED] = "Not finished: ",
-                                        [STUDY_TOO_NOISY] = "Too noisy to tell: ",
-                                        [STUDY_NOTHING] = "Nothing could be measured: "};
+    const struct kerf_study_state *state = report->state;
+    if (state->stop == KERF_STUDY_CONFIDENT) return;
+    static const char *const heads[] = {[KERF_STUDY_BUDGET] = "Not sure yet: ",
+                                        [KERF_STUDY_INTERRUPTED] = "Not finished: ",
+                                        [KERF_STUDY_TOO_NOISY] = "Too noisy to tell: ",
+                                        [KERF_STUDY_NOTHING] = "Nothing could be measured: "};
     kerf_text_printf(out, "%s%s.", heads[state->stop], state->reason);
     words_skipped(out, report);
     if (state->id[0] && report->most_to_go_on >= 0) {

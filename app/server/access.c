@@ -61,7 +61,7 @@ static int32_t visit(void *context, const struct store_token *token) {
 
 static int32_t read_tokens(struct access *access, struct kerf_error *err) {
     struct list list = {0};
-    int32_t code = access->store->methods->list_tokens(access->store, visit, &list, err);
+    int32_t code = store_list_tokens(access->store, visit, &list, err);
     if (code == KERF_OK) {
         pthread_rwlock_wrlock(&access->lock);
         struct list before = access->list;

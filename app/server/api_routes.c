@@ -156,12 +156,11 @@ static void end_object(struct exchange *exchange, struct kerf_json *json) {
 /* A copy of the job, as it is committed; NULL after an answer. */
 static struct kerf_job *load_job(struct exchange *exchange, struct store_turn *ret_found, double *ret_created_s) {
     struct service *service = exchange->service;
-    const struct store_methods *store = service->store->methods;
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_job *job = NULL;
     exchange->job_id = exchange->parameters[0];
-    int32_t code = store->find_job(service->store, exchange->parameters[0], ret_found, ret_created_s, &err);
-    if (code == KERF_OK) code = store->load_job(service->store, ret_found, service->job_flags, &job, &err);
+    int32_t code = store_find_job(service->store, exchange->parameters[0], ret_found, ret_created_s, &err);
+    if (code == KERF_OK) code = store_load_job(service->store, ret_found, service->job_flags, &job, &err);
     if (code == KERF_EUNKNOWN)
         exchange_detail(exchange, 404, "There is no such job");
     else if (code != KERF_OK)
@@ -248,7 +247,7 @@ static void api_list_jobs(struct exchange *exchange) {
                                     .limit = (int32_t)list.left + 1};
     begin_object(exchange, &list.json);
     kerf_json_open(&list.json, "jobs", '[');
-    int32_t code = store->methods->list_jobs(store, &page, visit_job, &list, &err);
+    int32_t code = store_list_jobs(store, &page, visit_job, &list, &err);
     kerf_json_close(&list.json, ']');
     kerf_json_string(&list.json, "next", list.more ? list.last_job_id : NULL);
     if (code == KERF_OK)
@@ -287,7 +286,7 @@ static void api_trials(struct exchange *exchange) {
     if (list.job == NULL) return;
     begin_object(exchange, &list.json);
     kerf_json_open(&list.json, "trials", '[');
-    int32_t code = store->methods->list_trials(store, found.job, &page, visit_trial, &list, &err);
+    int32_t code = store_list_trials(store, found.job, &page, visit_trial, &list, &err);
     kerf_json_close(&list.json, ']');
     if (list.more)
         kerf_json_integer(&list.json, "next", list.last_number);
@@ -317,7 +316,7 @@ static void api_trial(struct exchange *exchange) {
     const struct store_page page = {.after_number = number - 1, .limit = 1};
     kerf_text_clear(&exchange->answer);
     kerf_json_begin(&list.json, &exchange->answer);
-    int32_t code = store->methods->list_trials(store, found.job, &page, visit_trial, &list, &err);
+    int32_t code = store_list_trials(store, found.job, &page, visit_trial, &list, &err);
     kerf_job_free(list.job);
     if (code != KERF_OK)
         exchange_fail(exchange, code, &err);

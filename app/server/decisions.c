@@ -94,7 +94,7 @@ static int32_t load(struct decision *decision, const char *job_id, struct kerf_e
     if (code != KERF_OK) return code;
     if (held->job != entry->key || held->version != entry->version) job_entry_forget(entry);
     if (held->job == 0 || entry->job) return KERF_OK;
-    code = store->methods->load_job(store, held, service_of(decision)->job_flags, &entry->job, err);
+    code = store_load_job(store, held, service_of(decision)->job_flags, &entry->job, err);
     if (code != KERF_OK) return code;
     entry->key = held->job;
     entry->version = held->version;
@@ -117,7 +117,7 @@ int decision_load_trial(struct decision *decision, int64_t batch_size, int64_t n
     if (kept == NULL) {
         int64_t last = kerf_job_row_of(entry->job)->last_trial_number;
         int32_t code = number > 0 && number <= last
-                           ? store->methods->load_trial(store, &decision->held, number, &decision->trial, &err)
+                           ? store_load_trial(store, &decision->held, number, &decision->trial, &err)
                            : KERF_EUNKNOWN;
         decision->is_forgotten = code == KERF_EUNKNOWN && number > 0 && number <= last;
         if (code == KERF_EUNKNOWN) return 0;
@@ -140,8 +140,7 @@ int decision_load_costs(struct decision *decision, int64_t batch_size) {
     struct kerf_error err = {.code = KERF_OK};
     struct store_costs costs = {0};
     if (wanted == 0) return 1;
-    int32_t code =
-        store->methods->load_costs(store, &decision->held, kerf_job_spec_of(job), batch_size, wanted, &costs, &err);
+    int32_t code = store_load_costs(store, &decision->held, kerf_job_spec_of(job), batch_size, wanted, &costs, &err);
     if (code == KERF_OK) code = kerf_job_restore_costs(job, batch_size, costs.numbers, costs.costs, costs.count, &err);
     store_costs_free(&costs);
     if (code != KERF_OK) decision_fail(decision, code, &err);

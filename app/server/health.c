@@ -57,7 +57,7 @@ static int32_t check_writes(struct health *health, struct store *store, struct k
     if (health->checked_s == 0 || clock_ticks_s() - health->checked_s >= CHECKED_EACH_S) {
         snprintf(now, sizeof now, "%.0f", clock_now_s());
         health->err = (struct kerf_error){.code = KERF_OK};
-        health->err.code = store->methods->set_meta(store, "checked_s", now, &health->err);
+        health->err.code = store_set_meta(store, "checked_s", now, &health->err);
         health->checked_s = clock_ticks_s();
     }
     *err = health->err;
@@ -71,7 +71,7 @@ static void page_readyz(struct exchange *exchange) {
     struct kerf_error err = {.code = KERF_OK};
     if (service->is_stopping)
         exchange_message(exchange, 503, "the server stops");
-    else if (store->methods->ping(store, &err) != KERF_OK || check_writes(service->health, store, &err) != KERF_OK)
+    else if (store_ping(store, &err) != KERF_OK || check_writes(service->health, store, &err) != KERF_OK)
         exchange_message(exchange, 503, err.message);
     else
         answer_status(exchange, "ready");

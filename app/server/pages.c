@@ -78,7 +78,7 @@ static void page_home(struct exchange *exchange) {
     kerf_text_add(out, "<!doctype html><meta charset=utf-8><title>kerf: jobs</title>" STYLE
                        "<h1>Jobs</h1>\n<table><tr><th>job<th>GPU<th>stage<th>trials<th>least cost (J)"
                        "<th>with batch size\n");
-    int32_t code = store->methods->list_jobs(store, &page, visit, &rows, &err);
+    int32_t code = store_list_jobs(store, &page, visit, &rows, &err);
     kerf_text_add(out, "</table>\n");
     if (rows.count > ROWS && rows.last) {
         kerf_text_add(out, "<p><a href=\"/?after=");

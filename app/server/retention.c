@@ -108,7 +108,7 @@ static int32_t find_oldest(struct pass *pass, const struct kerf_job *job, int64_
         int64_t counted = kerf_job_costs_counted(job, spec->batch_sizes[i]);
         struct store_costs costs = {0};
         if (counted == 0 || counted == INT64_MAX) continue;
-        code = pass->store->methods->load_costs(pass->store, &turn, spec, spec->batch_sizes[i], counted, &costs, err);
+        code = store_load_costs(pass->store, &turn, spec, spec->batch_sizes[i], counted, &costs, err);
         if (code == KERF_OK && costs.count == counted) ret_oldest[i] = costs.numbers[counted - 1];
         store_costs_free(&costs);
     }
@@ -142,7 +142,7 @@ static int32_t look_through(struct pass *pass, int64_t key, const struct kerf_jo
     int32_t code, knows_oldest = 0;
     do {
         pass->num_trials = 0;
-        code = pass->store->methods->list_trials(pass->store, key, &page, visit_trial, pass, err);
+        code = store_list_trials(pass->store, key, &page, visit_trial, pass, err);
         int full = pass->num_trials == TRIALS;
         while (pass->num_trials > 0 && !(pass->trials[pass->num_trials - 1].dispatched_s < pass->before_s)) {
             pass->num_trials--;
@@ -162,7 +162,7 @@ static int32_t look_through(struct pass *pass, int64_t key, const struct kerf_jo
 static int32_t clean_job(struct pass *pass, int64_t key, struct kerf_error *err) {
     struct store_turn turn = {.job = key};
     struct kerf_job *job = NULL;
-    int32_t code = pass->store->methods->load_job(pass->store, &turn, pass->flags, &job, err);
+    int32_t code = store_load_job(pass->store, &turn, pass->flags, &job, err);
     if (code == KERF_EUNKNOWN) return KERF_OK; /* deleted meanwhile */
     if (code != KERF_OK) return code;
     int64_t *oldest = calloc((size_t)kerf_job_spec_of(job)->num_batch_sizes, sizeof *oldest);
@@ -191,7 +191,7 @@ static int32_t read_keys(struct pass *pass, struct kerf_error *err) {
     const struct store_page page = {.after_job_id = after, .limit = JOBS};
     pass->last_job_id = NULL;
     pass->num_jobs = 0;
-    int32_t code = pass->store->methods->list_jobs(pass->store, &page, visit_job, pass, err);
+    int32_t code = store_list_jobs(pass->store, &page, visit_job, pass, err);
     free(after);
     return code;
 }

@@ -30,7 +30,7 @@
 #include "server/service.h"
 #include "server/tls.h"
 #include "server/workers.h"
-#include "store/store.h"
+#include "store/stores.h"
 
 enum {
     THREADS_MAX = 8,

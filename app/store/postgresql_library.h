@@ -19,6 +19,7 @@
     X(exec)                                                                                                            \
     X(execParams)                                                                                                      \
     X(finish)                                                                                                          \
+    X(ftype)                                                                                                           \
     X(getResult)                                                                                                       \
     X(getisnull)                                                                                                       \
     X(getlength)                                                                                                       \

@@ -7,9 +7,11 @@
  * deleted under the lock on the job's state, and a key is never used again. job_id is ordered by its bytes, in every
  * locale. Half of a page of job states is left for their next versions, which then stay off the indexes.
  */
+#include "store/postgresql_schema.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include "store/postgresql_parts.h"
+#include "store/postgresql_session.h"
 
 static const char *const steps[] = {
     "CREATE TABLE kerf_job ("
@@ -66,9 +68,13 @@ static int32_t ask(PGconn *connection, const char *sql, int64_t *ret_number, str
     return code;
 }
 
-static int32_t migrate(PGconn *connection, struct kerf_error *err) {
+static int32_t migrate(PGconn *connection, int creates, struct kerf_error *err) {
     int64_t version = 0, has_meta = 0;
     int32_t code = ask(connection, "SELECT count(to_regclass('kerf_meta'))", &has_meta, err);
+    if (code == KERF_OK && !has_meta && !creates)
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "there is no store in this database: --store names the server's, --create makes a new one");
     if (code == KERF_OK) code = has_meta ? ask(connection, version_sql, &version, err) : run(connection, meta_sql, err);
     if (code == KERF_OK && version > VERSION)
         return kerf_error_set(err, KERF_EINVALID,
@@ -85,9 +91,9 @@ static int32_t migrate(PGconn *connection, struct kerf_error *err) {
     return code == KERF_OK ? run(connection, mark, err) : code;
 }
 
-int32_t pg_migrate(PGconn *connection, struct kerf_error *err) {
+int32_t pg_migrate(PGconn *connection, int creates, struct kerf_error *err) {
     int32_t code = run(connection, begin_sql, err);
-    if (code == KERF_OK) code = migrate(connection, err);
+    if (code == KERF_OK) code = migrate(connection, creates, err);
     if (code == KERF_OK) code = run(connection, "COMMIT", err);
     if (code != KERF_OK) run(connection, "ROLLBACK", NULL);
     return code;

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections to PostgreSQL: the pool, and questions with their answers. There are as many connections as threads use
- * at once. One that broke is given up; what asks again does it on a new one. No answer is waited for longer than
- * ANSWER_MS, so that a database that hangs gives an error and not a server that hangs.
+ * What broke with a connection is asked again on a new one. No answer is waited for longer than ANSWER_MS, so that a
+ * database that hangs gives an error and not a server that hangs. Integers are bigint and reals double precision
+ * throughout, and go over the wire as they are.
  */
+#include "store/postgresql_session.h"
+
+#include <assert.h>
+#include <ctype.h>
 #include <endian.h>
-#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include "store/postgresql_parts.h"
+#include "base/clock.h"
+#include "base/error.h"
 
 enum { ANSWER_MS = 30000 };
 static const double REFUSES_S = 0.2;
@@ -24,108 +27,128 @@ static const char settings[] =
     "committed';"
     "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit')='off'";
 
-double pg_clock_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
-
 int32_t pg_fail(PGconn *connection, const PGresult *result, struct kerf_error *err) {
     const char *why = result ? pq.resultErrorField(result, PG_DIAG_MESSAGE_PRIMARY) : NULL;
     const char *state = result ? pq.resultErrorField(result, PG_DIAG_SQLSTATE) : NULL;
-    int32_t code = state && strncmp(state, "22", 2) == 0 ? KERF_EINVALID : KERF_EIO; /* 22: it takes no such text */
+    int is_refused =
+        state && (strncmp(state, "22", 2) == 0 || strncmp(state, "54", 2) == 0); /* no such text; too long */
+    int32_t code = is_refused ? KERF_EINVALID : KERF_EIO;
     if (why == NULL) why = pq.errorMessage(connection);
     size_t length = strcspn(why, "\n");
     if (length == 0) return kerf_error_set(err, code, "the store: the database does not answer");
     return kerf_error_set(err, code, "the store: %.*s", length > 300 ? 300 : (int)length, why);
 }
 
-/* ---- Values ------------------------------------------------------------------------------------------------ */
+/* ---- Values ------------------------------------------------------------------------------------------------- */
 
-static void add(struct pg_values *values, const void *bytes, int length, int format) {
-    values->values[values->count] = bytes;
-    values->lengths[values->count] = length;
-    values->formats[values->count++] = format;
+enum { OID_BYTES = 17, OID_INTEGER = 20, OID_REAL = 701 }; /* of bytea, int8, float8 in pg_type.dat */
+
+struct wire { /* values as libpq takes them */
+    const char *values[ROW_VALUES_MAX];
+    int lengths[ROW_VALUES_MAX], formats[ROW_VALUES_MAX];
+    uint64_t room[ROW_VALUES_MAX];
+};
+
+static void set_bits(struct wire *wire, int at, uint64_t bits) {
+    wire->room[at] = htobe64(bits);
+    wire->values[at] = (const char *)&wire->room[at];
+    wire->lengths[at] = sizeof wire->room[at];
+    wire->formats[at] = 1;
 }
 
-static void add_bits(struct pg_values *values, uint64_t bits) {
-    unsigned char *room = values->room[values->count];
-    bits = htobe64(bits);
-    memcpy(room, &bits, sizeof bits);
-    add(values, room, sizeof bits, 1);
+static void make_wire(const struct row *row, struct wire *ret_wire) {
+    for (int32_t i = 0; i < row->count; i++) {
+        const struct value *value = &row->values[i];
+        uint64_t bits;
+        ret_wire->lengths[i] = ret_wire->formats[i] = 0;
+        switch (value->kind) {
+        case VALUE_NULL: ret_wire->values[i] = NULL; break;
+        case VALUE_INTEGER: set_bits(ret_wire, i, (uint64_t)value->integer); break;
+        case VALUE_REAL:
+            memcpy(&bits, &value->real, sizeof bits);
+            set_bits(ret_wire, i, bits);
+            break;
+        case VALUE_TEXT: ret_wire->values[i] = value->text; break;
+        case VALUE_BYTES:
+            ret_wire->values[i] = value->text;
+            ret_wire->lengths[i] = value->length;
+            ret_wire->formats[i] = 1;
+            break;
+        }
+    }
 }
 
-void pg_add_null(struct pg_values *values) { add(values, NULL, 0, 0); }
-void pg_add_text(struct pg_values *values, const char *text) { add(values, text, 0, 0); }
-/* Bytes of the code point at c, 0 where there is none. */
-static int code_point(const unsigned char *c) {
-    int length = c[0] < 0x80 ? 1 : c[0] < 0xC2 ? 0 : c[0] < 0xE0 ? 2 : c[0] < 0xF0 ? 3 : c[0] < 0xF5 ? 4 : 0;
-    unsigned char least = c[0] == 0xE0 ? 0xA0 : c[0] == 0xF0 ? 0x90 : 0x80;
-    unsigned char most = c[0] == 0xED ? 0x9F : c[0] == 0xF4 ? 0x8F : 0xBF;
-    for (int i = 1; i < length; i++, least = 0x80, most = 0xBF)
-        if (c[i] < least || c[i] > most) return 0;
-    return length;
-}
-
-void pg_add_wanted(struct pg_values *values, const char *text) {
-    const unsigned char *c = (const unsigned char *)text;
-    for (int length = 1; length > 0 && *c; c += length) length = code_point(c);
-    pg_add_text(values, *c ? NULL : text);
-}
-
-void pg_add_bytes(struct pg_values *values, const void *bytes, int length) { add(values, bytes, length, 1); }
-void pg_add_integer(struct pg_values *values, int64_t value) { add_bits(values, (uint64_t)value); }
-
-void pg_add_real(struct pg_values *values, double value) {
+static uint64_t bits_of(const PGresult *result, int at, int column) {
     uint64_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    if (isnan(value))
-        pg_add_null(values);
-    else
-        add_bits(values, bits);
-}
-
-int pg_is_null(const PGresult *result, int row, int column) { return pq.getisnull(result, row, column); }
-
-static uint64_t bits_of(const PGresult *result, int row, int column) {
-    uint64_t bits = 0;
-    if (pq.getlength(result, row, column) == sizeof bits) memcpy(&bits, pq.getvalue(result, row, column), sizeof bits);
+    assert(pq.getlength(result, at, column) == sizeof bits);
+    memcpy(&bits, pq.getvalue(result, at, column), sizeof bits);
     return be64toh(bits);
 }
 
-int64_t pg_integer(const PGresult *result, int row, int column) { return (int64_t)bits_of(result, row, column); }
-
-double pg_real(const PGresult *result, int row, int column, double otherwise) {
-    uint64_t bits = bits_of(result, row, column);
-    double value;
-    if (pg_is_null(result, row, column)) return otherwise;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+int64_t pg_integer(const PGresult *result, int at, int column) {
+    return pq.getisnull(result, at, column) ? 0 : (int64_t)bits_of(result, at, column);
 }
 
-const char *pg_text(const PGresult *result, int row, int column) {
-    return pg_is_null(result, row, column) ? NULL : pq.getvalue(result, row, column);
+void pg_read_row(const PGresult *result, int at, struct row *ret_row) {
+    ret_row->count = 0;
+    for (int i = 0, count = pq.nfields(result); i < count; i++) {
+        uint64_t bits;
+        double real;
+        if (pq.getisnull(result, at, i)) {
+            row_add_null(ret_row);
+            continue;
+        }
+        switch (pq.ftype(result, i)) {
+        case OID_INTEGER: row_add_integer(ret_row, pg_integer(result, at, i)); break;
+        case OID_REAL:
+            bits = bits_of(result, at, i);
+            memcpy(&real, &bits, sizeof real);
+            row_add_real(ret_row, real);
+            break;
+        case OID_BYTES: row_add_bytes(ret_row, pq.getvalue(result, at, i), pq.getlength(result, at, i)); break;
+        default: row_add_text(ret_row, pq.getvalue(result, at, i));
+        }
+    }
 }
 
-/* ---- Questions and answers --------------------------------------------------------------------------------- */
+/* ---- Questions and answers ---------------------------------------------------------------------------------- */
 
-static const char *const texts[] = {
-#define PG_WORDS(name, sql) sql,
-    PG_STATEMENTS(PG_WORDS)
-#undef PG_WORDS
-};
-static const char *const names[] = {
-#define PG_WORDS(name, sql) #name,
-    PG_STATEMENTS(PG_WORDS)
-#undef PG_WORDS
+struct statement {
+    const char *name, *sql;
 };
 
-void pg_send(struct pg_session *session, enum pg_statement which, const struct pg_values *values) {
-    static const struct pg_values none;
+static const struct statement statements[] = {
+#define PG_WORDS(name, sql) {#name, sql},
+    STORE_STATEMENTS(PG_WORDS, "kerf_", "") PG_STATEMENTS(PG_WORDS)
+#undef PG_WORDS
+};
+_Static_assert(sizeof statements / sizeof *statements == PG_STATEMENTS_COUNT, "SQL for each statement");
+
+/* ?1 becomes $1, and a bare ? the one behind the last that was named, as in SQLite. */
+static void number_marks(struct kerf_text *out, const char *sql) {
+    int last = 0;
+    for (; *sql; sql++) {
+        if (*sql != '?') {
+            kerf_text_write(out, sql, 1);
+            continue;
+        }
+        int number = isdigit((unsigned char)sql[1]) ? sql[1] - '0' : last + 1;
+        assert(number <= ROW_VALUES_MAX && !(isdigit((unsigned char)sql[1]) && isdigit((unsigned char)sql[2])));
+        if (isdigit((unsigned char)sql[1])) sql++;
+        if (number > last) last = number;
+        kerf_text_printf(out, "$%d", number);
+    }
+}
+
+void pg_send(struct pg_session *session, int which, const struct row *values) {
+    static const struct row none;
+    struct wire wire;
+    assert(which >= 0 && which < PG_STATEMENTS_COUNT);
     if (values == NULL) values = &none;
+    make_wire(values, &wire);
     if (session->is_broken) return;
-    if (pq.sendQueryPrepared(session->connection, names[which], values->count, values->values, values->lengths,
-                             values->formats, 1))
+    if (pq.sendQueryPrepared(session->connection, statements[which].name, values->count, wire.values, wire.lengths,
+                             wire.formats, 1))
         session->sent++;
     else
         session->is_broken = 1;
@@ -202,14 +225,20 @@ static PGconn *open_connection(const char *url) { /* what stands behind dbname c
 
 static int32_t prepare_all(struct pg_session *session, struct kerf_error *err) {
     if (!pq.enterPipelineMode(session->connection)) return pg_fail(session->connection, NULL, err);
-    for (int i = 0; i < PG_NUM_STATEMENTS && !session->is_broken; i++, session->sent++)
-        if (!pq.sendPrepare(session->connection, names[i], texts[i], 0, NULL)) session->is_broken = 1;
+    struct kerf_text sql = {0};
+    for (int i = 0; i < PG_STATEMENTS_COUNT && !session->is_broken && !sql.failed; i++, session->sent++) {
+        kerf_text_clear(&sql);
+        number_marks(&sql, statements[i].sql);
+        if (sql.failed || !pq.sendPrepare(session->connection, statements[i].name, sql.data, 0, NULL))
+            session->is_broken = 1;
+    }
+    kerf_text_free(&sql);
     return pg_collect(session, NULL, 0, err);
 }
 
 int32_t pg_connect(const char *url, int prepares, struct pg_session **ret_session, struct kerf_error *err) {
     struct pg_session *session = calloc(1, sizeof *session);
-    if (session == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a connection to the store");
+    if (session == NULL) return error_no_memory(err, "a connection to the store");
     session->connection = open_connection(url);
     int32_t code = KERF_OK;
     if (session->connection == NULL || pq.status(session->connection) != CONNECTION_OK)
@@ -233,19 +262,19 @@ void pg_disconnect(struct pg_session *session) {
     free(session);
 }
 
-static int32_t connect_anew(struct pg_store *store, struct pg_session **ret_session, struct kerf_error *err) {
-    pthread_mutex_lock(&store->lock);
-    int is_refused = pg_clock_s() < store->refuses_until_s;
-    if (is_refused && err) *err = store->refusal;
-    pthread_mutex_unlock(&store->lock);
+static int32_t connect_anew(struct pg_pool *pool, struct pg_session **ret_session, struct kerf_error *err) {
+    pthread_mutex_lock(&pool->lock);
+    int is_refused = clock_ticks_s() < pool->refuses_until_s;
+    if (is_refused && err) *err = pool->refusal;
+    pthread_mutex_unlock(&pool->lock);
     if (is_refused) return KERF_EIO;
     struct kerf_error why = {.code = KERF_OK};
-    int32_t code = pg_connect(store->url, 1, ret_session, &why);
+    int32_t code = pg_connect(pool->url, 1, ret_session, &why);
     if (code == KERF_OK) return code;
-    pthread_mutex_lock(&store->lock);
-    store->refuses_until_s = pg_clock_s() + REFUSES_S;
-    store->refusal = why;
-    pthread_mutex_unlock(&store->lock);
+    pthread_mutex_lock(&pool->lock);
+    pool->refuses_until_s = clock_ticks_s() + REFUSES_S;
+    pool->refusal = why;
+    pthread_mutex_unlock(&pool->lock);
     if (err) *err = why;
     return KERF_EIO;
 }
@@ -256,13 +285,13 @@ static int is_ended(const struct pg_session *session) {
     return poll(&idle, 1, 0) != 0;
 }
 
-int32_t pg_take(struct pg_store *store, struct pg_session **ret_session, struct kerf_error *err) {
+int32_t pg_take(struct pg_pool *pool, struct pg_session **ret_session, struct kerf_error *err) {
     for (;;) {
-        pthread_mutex_lock(&store->lock);
-        struct pg_session *session = store->idle;
-        if (session) store->idle = session->next;
-        pthread_mutex_unlock(&store->lock);
-        if (session == NULL) return connect_anew(store, ret_session, err);
+        pthread_mutex_lock(&pool->lock);
+        struct pg_session *session = pool->idle;
+        if (session) pool->idle = session->next;
+        pthread_mutex_unlock(&pool->lock);
+        if (session == NULL) return connect_anew(pool, ret_session, err);
         if (session->owes_sync) settle(session);
         if (!session->is_broken && !is_ended(session)) {
             session->is_used = 1;
@@ -281,37 +310,30 @@ static void roll_back(struct pg_session *session) {
     if (session->is_broken || !pq.pipelineSync(session->connection)) session->is_broken = 1;
 }
 
-void pg_give_back(struct pg_store *store, struct pg_session *session) {
+void pg_give_back(struct pg_pool *pool, struct pg_session *session) {
     if (session == NULL) return;
     if (!session->is_broken && pq.transactionStatus(session->connection) != PQTRANS_IDLE) roll_back(session);
     if (session->is_broken) {
         pg_disconnect(session);
         return;
     }
-    pthread_mutex_lock(&store->lock);
-    session->next = store->idle;
-    store->idle = session;
-    pthread_mutex_unlock(&store->lock);
+    pthread_mutex_lock(&pool->lock);
+    session->next = pool->idle;
+    pool->idle = session;
+    pthread_mutex_unlock(&pool->lock);
 }
 
-static int32_t ask_in(struct pg_session *session, enum pg_statement which, const struct pg_values *values,
-                      PGresult **ret_result, struct kerf_error *err) {
-    pg_send(session, which, values);
-    int32_t code = pg_collect(session, ret_result, 1, err);
-    if (code != KERF_OK) pg_clear(ret_result, 1);
-    return code;
-}
-
-int32_t pg_ask(struct pg_store *store, const struct store_turn *turn, enum pg_statement which,
-               const struct pg_values *values, PGresult **ret_result, struct kerf_error *err) {
-    if (turn && turn->session) return ask_in(turn->session, which, values, ret_result, err);
+int32_t pg_ask(struct pg_pool *pool, int which, const struct row *values, PGresult **ret_result,
+               struct kerf_error *err) {
     for (;;) {
         struct pg_session *session;
-        int32_t code = pg_take(store, &session, err);
+        int32_t code = pg_take(pool, &session, err);
         if (code != KERF_OK) return code;
-        code = ask_in(session, which, values, ret_result, err);
+        pg_send(session, which, values);
+        code = pg_collect(session, ret_result, 1, err);
+        if (code != KERF_OK) pg_clear(ret_result, 1);
         int again = session->is_broken && session->is_used;
-        pg_give_back(store, session);
+        pg_give_back(pool, session);
         if (!again) return code;
     }
 }

@@ -4,14 +4,18 @@
  * store as it was at one moment, and no commit makes SQLite begin anew. The log cannot be emptied meanwhile, and grows.
  * The copy has its name only once it is whole and on the disk.
  */
+#include "store/sqlite_backup.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "store/sqlite_parts.h"
+#include "store/sqlite_schema.h"
+#include "store/sqlite_session.h"
 
 enum { PAGES = 256, PATH_BYTES = 4096 };
 

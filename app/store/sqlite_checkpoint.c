@@ -4,7 +4,7 @@
  * its own does nearly all of it while the writer goes on. What came in meanwhile is little; the writer moves that
  * itself, so that the log is empty once and begins anew instead of growing as long as the load lasts.
  */
-#include "store/sqlite_parts.h"
+#include "store/sqlite_checkpoint.h"
 
 enum { LOG_PAGES = 4096 };
 
@@ -54,7 +54,7 @@ int32_t sqlite_start_checkpoint(struct sqlite_checkpoint *checkpoint, const char
     pthread_cond_init(&checkpoint->wanted, NULL);
     checkpoint->writer = writer;
     if (pthread_create(&checkpoint->thread, NULL, thread, checkpoint) != 0)
-        return kerf_error_set(err, KERF_ENOMEM, "no thread for the store can be had");
+        return kerf_error_set(err, KERF_ENOMEM, "there is no thread for the store");
     checkpoint->has_thread = 1;
     sqlite3_wal_hook(writer, on_commit, checkpoint); /* in the place of SQLite's own, which makes the writer wait */
     return KERF_OK;

@@ -4,11 +4,14 @@
  * transaction of its own. A step that was released is never changed.
  *
  * job_state, which every decision changes, is apart from job, which never changes, so that the states of many jobs
- * share a page. A job whose job_id is NULL was deleted (sqlite_purge.c). Trials lie together by job, in the order of
+ * share a page. A job whose job_id is NULL was deleted (sqlite_writer.c). Trials lie together by job, in the order of
  * their numbers. What an infinity or a NaN is: SQLite keeps infinities and makes a NaN NULL, which is read back as NaN
  * (arms) or as "not known" (min_cost), as in Zeus.
  */
-#include "store/sqlite_parts.h"
+#include "store/sqlite_schema.h"
+
+#include <stdio.h>
+#include "store/sqlite_session.h"
 
 static const char *const steps[] = {
     "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"

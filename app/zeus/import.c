@@ -7,24 +7,17 @@
  * Zeus keeps times as local time without a zone, from which the local zone here is assumed. What leases are learnt from
  * is the time from a run's start to its end: longer than the gaps between its reports, which nobody wrote down.
  */
-#include <ctype.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include "base/clock.h"
+#include "base/error.h"
 #include "zeus/import.h"
 #include "zeus/import_sources.h"
 
 static const struct import_methods *const sources[] = {&import_postgresql, &import_mysql, &import_sqlite};
-
-void import_value_of_text(const char *text, struct import_value *ret_value) {
-    *ret_value = (struct import_value){.is_null = text == NULL, .text = text};
-    if (text == NULL) return;
-    ret_value->real = strtod(text, NULL); /* "Infinity", "NaN" */
-    ret_value->integer = *text == 't' ? 1 : strtoll(text, NULL, 10);
-}
 
 /* ---- What is read of a job ----------------------------------------------------------------------------------- */
 
@@ -75,10 +68,6 @@ static void free_job(struct zeus_job *job) {
     free(job->arms.items);
 }
 
-static int32_t no_memory(struct kerf_error *err) {
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for an import");
-}
-
 /* 0 .. count - 1, or -1. */
 static int find_name(const char *(*name)(int32_t), int count, const char *text) {
     for (int i = 0; text && i < count; i++)
@@ -105,7 +94,7 @@ static int32_t visit_job(void *context, const struct import_value *v, struct ker
     struct zeus_job *job = context;
     job->texts[0] = strdup(v[0].text ? v[0].text : "");
     job->texts[1] = strdup(v[11].text ? v[11].text : "");
-    if (job->texts[0] == NULL || job->texts[1] == NULL) return no_memory(err);
+    if (job->texts[0] == NULL || job->texts[1] == NULL) return error_no_memory(err, "an import");
     job->spec = (struct kerf_job_spec){
         .job_id = job->spec.job_id,
         .job_id_prefix = job->texts[0],
@@ -138,14 +127,14 @@ static int32_t visit_job(void *context, const struct import_value *v, struct ker
 
 static int32_t visit_size(void *context, const struct import_value *v, struct kerf_error *err) {
     int64_t *size = list_add(&((struct zeus_job *)context)->sizes, sizeof *size);
-    if (size == NULL) return no_memory(err);
+    if (size == NULL) return error_no_memory(err, "an import");
     *size = v[0].integer;
     return KERF_OK;
 }
 
 static int32_t visit_arm(void *context, const struct import_value *v, struct kerf_error *err) {
     struct kerf_arm *arm = list_add(&((struct zeus_job *)context)->arms, sizeof *arm);
-    if (arm == NULL) return no_memory(err);
+    if (arm == NULL) return error_no_memory(err, "an import");
     *arm = (struct kerf_arm){.batch_size = v[0].integer,
                              .param_mean = v[1].is_null ? NAN : v[1].real,
                              .param_precision = v[2].is_null ? NAN : v[2].real,
@@ -167,7 +156,7 @@ static void note_trial(struct zeus_job *job, const struct kerf_trial *trial, dou
 static int32_t visit_trial(void *context, const struct import_value *v, struct kerf_error *err) {
     struct zeus_job *job = context;
     struct kerf_trial *trial = list_add(&job->trials, sizeof *trial);
-    if (trial == NULL) return no_memory(err);
+    if (trial == NULL) return error_no_memory(err, "an import");
     double start_s = read_time(&v[7]), end_s = read_time(&v[8]);
     *trial = (struct kerf_trial){.number = v[0].integer,
                                  .batch_size = v[1].integer,
@@ -199,44 +188,17 @@ static int32_t read_job(struct import_source *from, const char *job_id, struct z
 
 /* ---- What is written ----------------------------------------------------------------------------------------- */
 
-struct waiting { /* for a write */
-    pthread_mutex_t lock;
-    pthread_cond_t done;
-    int is_done;
-    int32_t code;
-    struct kerf_error err;
-};
-
-static void written(struct store_write *write, int32_t code, const struct kerf_error *err) {
-    struct waiting *waiting = write->context;
-    pthread_mutex_lock(&waiting->lock);
-    waiting->code = code;
-    if (code != KERF_OK) waiting->err = *err;
-    waiting->is_done = 1;
-    pthread_cond_signal(&waiting->done);
-    pthread_mutex_unlock(&waiting->lock);
-}
-
 static int32_t write_job(struct store *to, const struct zeus_job *zeus, const struct kerf_job *job, int64_t *ret_key,
                          struct kerf_error *err) {
-    struct waiting waiting = {.lock = PTHREAD_MUTEX_INITIALIZER, .done = PTHREAD_COND_INITIALIZER};
-    struct store_turn turn = {0};
+    const struct store_history history = {.trials = zeus->trials.items, .num_trials = (int64_t)zeus->trials.count};
     struct store_write write = {.kind = STORE_IMPORT,
-                                .changes = KERF_JOB_CHANGED_ARMS,
                                 .version = 1,
                                 .of = job,
-                                .trials = zeus->trials.items,
-                                .num_trials = (int64_t)zeus->trials.count,
-                                .now_s = zeus->first_s > 0 ? zeus->first_s : (double)time(NULL),
-                                .done = written,
-                                .context = &waiting};
-    to->methods->submit(to, &turn, &write);
-    pthread_mutex_lock(&waiting.lock);
-    while (!waiting.is_done) pthread_cond_wait(&waiting.done, &waiting.lock);
-    pthread_mutex_unlock(&waiting.lock);
-    if (waiting.code != KERF_OK && err) *err = waiting.err;
+                                .history = &history,
+                                .now_s = zeus->first_s > 0 ? zeus->first_s : clock_now_s()};
+    int32_t code = store_write_now(to, &write, err);
     *ret_key = write.job;
-    return waiting.code;
+    return code;
 }
 
 /* The job in memory, as kerf would have it; NULL: it is none, and err says why. */
@@ -266,7 +228,7 @@ static int32_t import_job(struct import *import, const char *job_id, struct kerf
     struct kerf_error why = {.code = KERF_OK};
     struct store_turn found;
     int64_t key = 0;
-    int32_t code = import->to->methods->find_job(import->to, job_id, &found, NULL, err);
+    int32_t code = store_find_job(import->to, job_id, &found, NULL, err);
     if (code == KERF_OK) import->note(import->context, IMPORT_KNOWN, job_id, 0, NULL);
     if (code != KERF_EUNKNOWN) return code;
     code = read_job(import->from, job_id, &zeus, err);
@@ -288,7 +250,7 @@ static int32_t import_job(struct import *import, const char *job_id, struct kerf
 static int32_t visit_id(void *context, const struct import_value *v, struct kerf_error *err) {
     struct kerf_text *job_ids = &((struct import *)context)->job_ids;
     if (v[0].text) kerf_text_write(job_ids, v[0].text, strlen(v[0].text) + 1);
-    return job_ids->failed ? no_memory(err) : KERF_OK;
+    return job_ids->failed ? error_no_memory(err, "an import") : KERF_OK;
 }
 
 /* Zeus's URLs name a driver, too: "mysql+asyncmy://...", "sqlite+aiosqlite:////var/zeus.db". */
@@ -304,7 +266,7 @@ static int32_t open_source(const char *where, struct import_source **ret_source,
         if (scheme == NULL || strlen(scheme) != length || strncmp(where, scheme, length) != 0) continue;
         struct kerf_text url = {0};
         kerf_text_printf(&url, "%s%s", scheme, rest);
-        int32_t code = url.failed ? no_memory(err) : sources[i]->open(url.data, ret_source, err);
+        int32_t code = url.failed ? error_no_memory(err, "an import") : sources[i]->open(url.data, ret_source, err);
         kerf_text_free(&url);
         return code;
     }

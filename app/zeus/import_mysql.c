@@ -6,11 +6,12 @@
  * MySQL keeps Zeus's numbers in 32 bits, and says six digits of them. Those are what Zeus's server reads, too, so that
  * 300.7 watts are 300.7 watts.
  */
-#include <ctype.h>
 #include <dlfcn.h>
 #include <mysql.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
+#include "base/hex.h"
 #include "zeus/import_sources.h"
 
 /* X(name): mysql_name */
@@ -41,10 +42,6 @@ static const char *const begin_sql[] = {"SET sql_mode='ANSI_QUOTES'",
                                         "SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ",
                                         "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"};
 
-static int32_t no_memory(struct kerf_error *err) {
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for an import");
-}
-
 static int32_t fail(struct mysql_source *source, struct kerf_error *err) {
     return kerf_error_set(err, KERF_EIO, "the database to import: %.300s", source->api.error(source->connection));
 }
@@ -57,13 +54,11 @@ struct address {
     unsigned port;
 };
 
-static int hex(char c) { return c <= '9' ? c - '0' : (c | 32) - 'a' + 10; }
-
 static void decode(char *text) {
     char *to = text;
     for (; text && *text; text++, to++) {
-        int is_escape = text[0] == '%' && isxdigit((unsigned char)text[1]) && isxdigit((unsigned char)text[2]);
-        *to = is_escape ? (char)(hex(text[1]) << 4 | hex(text[2])) : *text;
+        int is_escape = text[0] == '%' && hex_value(text[1]) >= 0 && hex_value(text[2]) >= 0;
+        *to = is_escape ? (char)(hex_value(text[1]) << 4 | hex_value(text[2])) : *text;
         if (is_escape) text += 2;
     }
     if (to) *to = 0;
@@ -79,7 +74,7 @@ static char *cut(char *text, char mark) {
 
 static int32_t read_address(const char *where, struct address *ret_address, struct kerf_error *err) {
     struct address address = {.text = strdup(strstr(where, "://") + 3)};
-    if (address.text == NULL) return no_memory(err);
+    if (address.text == NULL) return error_no_memory(err, "an import");
     char *options = cut(address.text, '?'), *port;
     address.database = cut(address.text, '/');
     address.host = cut(address.text, '@');
@@ -119,7 +114,7 @@ static int32_t open_library(struct mysql_source *source, struct kerf_error *err)
 static int32_t connect_to(struct mysql_source *source, const struct address *to, struct kerf_error *err) {
     const unsigned patience_s = 10;
     source->connection = source->api.init(NULL);
-    if (source->connection == NULL) return no_memory(err);
+    if (source->connection == NULL) return error_no_memory(err, "an import");
     source->api.options(source->connection, MYSQL_OPT_CONNECT_TIMEOUT, &patience_s);
     source->api.options(source->connection, MYSQL_SET_CHARSET_NAME, "utf8mb4");
     if (source->api.real_connect(source->connection, to->host, to->user, to->password, to->database, to->port,
@@ -139,7 +134,7 @@ static void close_source(struct import_source *base) {
 static int32_t open_source(const char *where, struct import_source **ret_source, struct kerf_error *err) {
     struct mysql_source *source = calloc(1, sizeof *source);
     struct address address = {.text = NULL};
-    if (source == NULL) return no_memory(err);
+    if (source == NULL) return error_no_memory(err, "an import");
     source->source.methods = &import_mysql;
     int32_t code = open_library(source, err);
     if (code == KERF_OK) code = read_address(where, &address, err);
@@ -175,7 +170,7 @@ static int32_t read_rows(struct import_source *base, const char *sql, const char
                          import_visit visit, void *context, struct kerf_error *err) {
     struct mysql_source *source = (struct mysql_source *)base;
     char *own = with_job_id(source, sql, job_id);
-    if (own == NULL) return no_memory(err);
+    if (own == NULL) return error_no_memory(err, "an import");
     int failed = source->api.query(source->connection, own) != 0;
     free(own);
     MYSQL_RES *result = failed ? NULL : source->api.store_result(source->connection);
@@ -183,7 +178,7 @@ static int32_t read_rows(struct import_source *base, const char *sql, const char
     int32_t code = KERF_OK;
     for (MYSQL_ROW row; code == KERF_OK && (row = source->api.fetch_row(result)) != NULL;) {
         struct import_value values[IMPORT_COLUMNS];
-        for (int i = 0; i < num_columns; i++) import_value_of_text(row[i], &values[i]);
+        for (int i = 0; i < num_columns; i++) values[i] = import_value_of_text(row[i]);
         code = visit(context, values, err);
     }
     source->api.free_result(result);

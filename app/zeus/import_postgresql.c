@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "zeus/import_sources.h"
-#include "store/postgresql_parts.h"
+#include "base/error.h"
+#include "store/postgresql_session.h"
 
 struct pg_source {
     struct import_source source;
@@ -22,7 +23,7 @@ static void close_source(struct import_source *base) {
 static int32_t open_source(const char *where, struct import_source **ret_source, struct kerf_error *err) {
     if (libpq_open(err) != KERF_OK) return KERF_EUNSUPPORTED;
     struct pg_source *source = calloc(1, sizeof *source);
-    if (source == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for an import");
+    if (source == NULL) return error_no_memory(err, "an import");
     source->source.methods = &import_postgresql;
     int32_t code = pg_connect(where, 0, &source->session, err);
     if (code == KERF_OK) {
@@ -41,7 +42,7 @@ static int32_t read_rows(struct import_source *base, const char *sql, const char
                          import_visit visit, void *context, struct kerf_error *err) {
     PGconn *connection = ((struct pg_source *)base)->session->connection;
     char *own = malloc(strlen(sql) + 2), *mark;
-    if (own == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for an import");
+    if (own == NULL) return error_no_memory(err, "an import");
     strcpy(own, sql);
     if ((mark = strchr(own, '?')) != NULL) { /* $1 */
         memmove(mark + 2, mark + 1, strlen(mark + 1) + 1);
@@ -52,7 +53,8 @@ static int32_t read_rows(struct import_source *base, const char *sql, const char
     free(own);
     for (int row = 0; code == KERF_OK && row < pq.ntuples(result); row++) {
         struct import_value values[IMPORT_COLUMNS];
-        for (int i = 0; i < num_columns; i++) import_value_of_text(pg_text(result, row, i), &values[i]);
+        for (int i = 0; i < num_columns; i++)
+            values[i] = import_value_of_text(pq.getisnull(result, row, i) ? NULL : pq.getvalue(result, row, i));
         code = visit(context, values, err);
     }
     pq.clear(result);

@@ -3,7 +3,8 @@
 #ifndef KERF_ZEUS_IMPORT_SOURCES_H
 #define KERF_ZEUS_IMPORT_SOURCES_H
 
-#include "store/store.h"
+#include <stdlib.h>
+#include "kerf/error.h"
 
 struct import_source;
 
@@ -34,7 +35,14 @@ struct import_source { /* the first member of every source */
 
 extern const struct import_methods import_sqlite, import_postgresql, import_mysql;
 
-/* The value of a column that came as text. */
-void import_value_of_text(const char *text, struct import_value *ret_value);
+/* The value of a column that came as text, which may say "Infinity" and "NaN". */
+static inline struct import_value import_value_of_text(const char *text) {
+    return (struct import_value){.is_null = text == NULL,
+                                 .text = text,
+                                 .real = text ? strtod(text, NULL) : 0,
+                                 .integer = text == NULL   ? 0
+                                            : *text == 't' ? 1
+                                                           : strtoll(text, NULL, 10)};
+}
 
 #endif

@@ -2,6 +2,7 @@
 /* Zeus's database as a SQLite file, opened for reading alone. */
 #include <sqlite3.h>
 #include <stdlib.h>
+#include "base/error.h"
 #include "zeus/import_sources.h"
 
 struct sqlite_source {
@@ -22,7 +23,7 @@ static void close_source(struct import_source *base) {
 
 static int32_t open_source(const char *where, struct import_source **ret_source, struct kerf_error *err) {
     struct sqlite_source *source = calloc(1, sizeof *source);
-    if (source == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for an import");
+    if (source == NULL) return error_no_memory(err, "an import");
     source->source.methods = &import_sqlite;
     int32_t code = KERF_OK;
     if (sqlite3_open_v2(where, &source->db, SQLITE_OPEN_READONLY, NULL) != SQLITE_OK)
@@ -46,7 +47,7 @@ static struct import_value value_of(sqlite3_stmt *statement, int column) {
         value.integer = sqlite3_column_int64(statement, column);
         value.real = sqlite3_column_double(statement, column);
         break;
-    default: import_value_of_text((const char *)sqlite3_column_text(statement, column), &value);
+    default: value = import_value_of_text((const char *)sqlite3_column_text(statement, column));
     }
     return value;
 }

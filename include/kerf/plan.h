@@ -35,7 +35,7 @@ KERF_API int32_t kerf_layout_estimate_layers(const struct kerf_cost_model *cost_
 
 struct kerf_search {
     struct kerf_problem problem;
-    const char *cost_model; /* its name */
+    const char *cost_model;              /* its name */
     int64_t candidates;                  /* layouts considered, whether they fit or not */
     int64_t feasible;                    /* of them, those that fit the memory */
     const struct kerf_estimate *plans;   /* [num_plans] the best first */

@@ -8,31 +8,11 @@
 #ifndef KERF_SPEC_H
 #define KERF_SPEC_H
 
-#include "kerf/json.h"
+#include "kerf/model.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-#define KERF_COUNT_MAX 1073741824 /* accelerators, samples, tokens: at most 2^30 of each */
-#define KERF_NAME_SIZE 64         /* bytes of a name with its final NUL; longer names are cut */
-
-/**
- * A transformer. Read from a Hugging Face config.json or a subset of it; keys that kerf does not know are
- * accepted there. The names that GPT-2, BLOOM, Falcon and OPT use for the same things are understood:
- * n_embd, n_embed, n_layer, num_layers, n_head, n_positions, n_ctx, seq_length, n_inner, ffn_dim,
- * ffn_hidden_size. Where the width of the feed-forward layer is null or missing in a file that uses n_embd or
- * n_embed, or whose model_type is bloom or falcon, it is 4 hidden_size, as transformers has it.
- */
-struct kerf_model {
-    char name[KERF_NAME_SIZE];       /* "name" of the file, else the file's own name without .json */
-    int64_t hidden_size;             /* e, 1 .. 2^24; num_attention_heads divides it */
-    int64_t intermediate_size;       /* f, 1 .. 2^26 */
-    int64_t num_hidden_layers;       /* 1 .. 2^20 */
-    int64_t num_attention_heads;     /* h, 1 .. 2^20 */
-    int64_t max_position_embeddings; /* the default sequence length, 1 .. 2^30; 0: not given */
-    uint32_t overridden;             /* which fields kerf_problem_set has changed since */
-};
 
 /** One kind of machine: accelerators with a fast domain (NVLink) inside a slow network (InfiniBand). */
 struct kerf_system {
@@ -103,17 +83,10 @@ struct kerf_problem {
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */
 
-/**
- * The model or system of this name in the catalogue, else of this file ("-": standard input). Files hold
- * at most 16 MiB. Errors say file, line, column, what is wrong and what would be right: KERF_EIO for a file
- * that cannot be read, KERF_EUNKNOWN for a name that is neither, KERF_ESYNTAX or KERF_EINVALID for content.
- */
-KERF_API int32_t kerf_model_load(const char *name_or_file, struct kerf_model *ret_model, struct kerf_error *err);
+/** The system of this name in the catalogue, else of this file; as kerf_model_load. */
 KERF_API int32_t kerf_system_load(const char *name_or_file, struct kerf_system *ret_system, struct kerf_error *err);
 
-/** The same from text; source names the text in errors and, without its folder and .json, the model. */
-KERF_API int32_t kerf_model_parse(const char *json, size_t length, const char *source, struct kerf_model *ret_model,
-                                  struct kerf_error *err);
+/** The same from text; source names the text in errors and, without its folder and .json, the system. */
 KERF_API int32_t kerf_system_parse(const char *json, size_t length, const char *source, struct kerf_system *ret_system,
                                    struct kerf_error *err);
 
@@ -166,7 +139,6 @@ struct kerf_catalogue {
  * with kerf_catalogue_free. */
 KERF_API int32_t kerf_catalogue_list(const char *kind, struct kerf_catalogue **ret_catalogue, struct kerf_error *err);
 KERF_API struct kerf_catalogue *kerf_catalogue_free(struct kerf_catalogue *catalogue); /* always NULL */
-
 
 #ifdef __cplusplus
 }

@@ -3,6 +3,7 @@
  * that the number of calls to malloc grows with the logarithm of what is held. */
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -46,6 +47,7 @@ void *arena_take(struct arena *arena, size_t count, size_t size) {
     }
     void *memory = block->bytes + block->used;
     block->used += bytes;
+    assert(block->used <= block->size && (uintptr_t)memory % ALIGNMENT == 0);
     return memory;
 }
 

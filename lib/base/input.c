@@ -28,7 +28,7 @@ static int32_t read_all(int fd, const char *path, size_t limit, struct kerf_text
     for (;;) {
         ssize_t got = read(fd, chunk, sizeof chunk);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return fail(path, strerror(errno), err);
+        if (got < 0) return fail(path, errno == EBADF ? "it is closed" : strerror(errno), err);
         if (got == 0) return text->failed ? fail(path, "not enough memory to read it", err) : KERF_OK;
         if (text->length + (size_t)got > limit) return too_large(path, limit, err);
         kerf_text_write(text, chunk, (size_t)got);

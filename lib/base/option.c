@@ -265,7 +265,6 @@ static int32_t read_option(const struct command *command, int argc, char **argv,
             return against_rule(option, given, NULL, KERF_EINVALID, err);
         value = argv[++*index];
     }
-    assert(option - command->options < OPTIONS_MAX);
     given_options[option - command->options] = 1;
     return store(option, given, value, values, err);
 }
@@ -363,10 +362,23 @@ static int32_t check_uses(const struct command *command, const void *values, con
 
 /* ---- All of a command line -------------------------------------------------------------------------------- */
 
+/* What a table must be: few enough options, each name and letter once, choices where there is a choice. */
+static int is_table(const struct command *command) {
+    for (const struct option *option = command->options; option && option->name; option++) {
+        if (option - command->options >= OPTIONS_MAX || (option->type == OPTION_CHOICE) != (option->choices != NULL))
+            return 0;
+        if (option->uses && command->uses == NULL) return 0;
+        for (const struct option *before = command->options; before < option; before++)
+            if (strcmp(before->name, option->name) == 0 || (option->letter && before->letter == option->letter))
+                return 0;
+    }
+    return 1;
+}
+
 int32_t options_parse(const struct command *command, int argc, char **argv, void *values, int32_t *ret_help,
                       struct kerf_error *err) {
     unsigned char given[OPTIONS_MAX] = {0};
-    assert(command && values && ret_help && argc >= 0);
+    assert(command && values && ret_help && argc >= 0 && is_table(command));
     int32_t help = 0, code = KERF_OK;
     int only_arguments = 0; /* after "--" */
     for (int i = 0; i < argc && !help && code == KERF_OK; i++) {

@@ -29,7 +29,10 @@ int32_t kerf_strategy_parse(const char *name, enum kerf_strategy *ret, struct ke
             kerf_text_free(&known);
             return KERF_OK;
         }
-        kerf_text_printf(&known, "%s%s", i == 0 ? "" : i + 1 < KERF_STRATEGY_COUNT ? ", " : " and ",
+        kerf_text_printf(&known, "%s%s",
+                         i == 0                        ? ""
+                         : i + 1 < KERF_STRATEGY_COUNT ? ", "
+                                                       : " and ",
                          strategies[i]->name);
     }
     kerf_error_set(err, KERF_EUNKNOWN, "unknown strategy '%.64s'; there are %s", name,

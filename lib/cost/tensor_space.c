@@ -199,8 +199,7 @@ void tensor_explain(const struct space *space, int32_t level, struct kerf_text *
         kerf_text_count(out, problem->system.scale_up.size);
         kerf_text_add(out, ": the parts into which ");
         kerf_text_count(out, problem->gpus);
-        kerf_text_printf(out, " accelerators divide have no product of %lld",
-                         (long long)problem->system.scale_up.size);
+        kerf_text_printf(out, " accelerators divide have no product of %lld", (long long)problem->system.scale_up.size);
         return;
     }
     assert(!"a level of the space");

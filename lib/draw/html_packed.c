@@ -11,9 +11,9 @@
 #include <string.h>
 
 enum {
-    MOST_DISTINCT = 4096, /* values in a table */
-    SLOTS = 16384,        /* of the hash table that counts them */
-    TABLE_ENTRY = 12      /* bytes that an entry of the table takes in the page, about */
+    DISTINCT_MAX = 4096, /* values in a table */
+    SLOTS = 16384,       /* of the hash table that counts them */
+    TABLE_ENTRY = 12     /* bytes that an entry of the table takes in the page, about */
 };
 
 struct value {
@@ -23,7 +23,7 @@ struct value {
 
 struct table {
     struct value slots[SLOTS];
-    struct value *order[MOST_DISTINCT];
+    struct value *order[DISTINCT_MAX];
     int32_t num_distinct;
 };
 
@@ -55,7 +55,7 @@ static int make_table(struct table *table, const int64_t *values, int64_t count)
         struct value *slot = slot_of(table, values[i]);
         plain += bytes_of(zigzag(values[i]));
         if (slot->place < 0) {
-            if (table->num_distinct == MOST_DISTINCT) return 0;
+            if (table->num_distinct == DISTINCT_MAX) return 0;
             *slot = (struct value){.value = values[i], .place = table->num_distinct};
             table->order[table->num_distinct++] = slot;
         }

@@ -3,11 +3,11 @@
  * The page of a figure with timelines: title, a section for each panel - a canvas that the script draws on, a legend
  * and a table of the same numbers for who cannot see it or runs no scripts - then the data and the script.
  */
+#include <math.h>
+#include "draw/figure_page.h"
 #include "draw/html_lanes.h"
 
-#include <math.h>
-
-enum { MOST_TABLE = 512 }; /* lanes in a table */
+enum { TABLE_LANES_MAX = 512 }; /* lanes in a table */
 
 /* Panels with equal times are one view: its number is that of its first panel. */
 static int32_t view_of(const struct kerf_figure *figure, int32_t p) {
@@ -65,7 +65,7 @@ static void write_table(struct kerf_text *out, const struct kerf_figure *figure,
                      "</thead>\n<tbody>\n",
                      steps ? "<th scope=\"col\">Peak</th><th scope=\"col\">At</th>"
                            : "<th scope=\"col\">Operations</th><th scope=\"col\">Busy</th><th scope=\"col\">Idle</th>");
-    for (int32_t l = 0; l < panel->num_lanes && l < MOST_TABLE; l++) {
+    for (int32_t l = 0; l < panel->num_lanes && l < TABLE_LANES_MAX; l++) {
         const struct kerf_lane *lane = &panel->lanes[l];
         char number[CHART_NUMBER];
         kerf_text_add(out, "<tr><th scope=\"row\">");
@@ -88,7 +88,8 @@ static void write_table(struct kerf_text *out, const struct kerf_figure *figure,
         kerf_text_add(out, "</tr>\n");
     }
     kerf_text_add(out, "</tbody>\n</table>\n");
-    if (panel->num_lanes > MOST_TABLE) kerf_text_printf(out, "<p>and %d more</p>\n", panel->num_lanes - MOST_TABLE);
+    if (panel->num_lanes > TABLE_LANES_MAX)
+        kerf_text_printf(out, "<p>and %d more</p>\n", panel->num_lanes - TABLE_LANES_MAX);
     kerf_text_add(out, "</details>\n");
 }
 

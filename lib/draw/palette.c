@@ -15,8 +15,8 @@
 #include <string.h>
 #include <strings.h>
 
-static const uint32_t colours[] = {0x305DA8, 0xE4962F, 0x17906E, 0xBE7DC1, 0x66C4F7, 0x3C4858, 0xD0562C, 0xF9CE68,
-                                   0x9260E0};
+static const uint32_t colours[] = {0x305DA8, 0xE4962F, 0x17906E, 0xBE7DC1, 0x66C4F7,
+                                   0x3C4858, 0xD0562C, 0xF9CE68, 0x9260E0};
 static const uint32_t unused = 0xD5DAE0;
 static const uint32_t scale[] = {0x244990, 0x26619F, 0x2C78AD, 0x2493AF, 0x43ABAB,
                                  0x66C2A7, 0x93D5A0, 0xC9E2A0, 0xF8EFB5};

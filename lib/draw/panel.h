@@ -61,11 +61,6 @@ void *sheet_alloc(struct sheet *sheet, int32_t count, size_t size); /* NULL only
 const char *sheet_printf(struct sheet *sheet, const char *format, ...) __attribute__((format(printf, 2, 3)));
 const char *sheet_fit(struct sheet *sheet, const char *string, const struct canvas_font *font, double width);
 
-/* figure.c: the figure in words; and one panel as SVG, with colours that other panels have too. */
-void figure_describe(const struct kerf_figure *figure, struct kerf_text *out);
-int32_t figure_draw_alone(const struct palette *palette, const struct kerf_panel *panel, struct kerf_text *out,
-                          struct kerf_error *err);
-
 typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel, double top); /* returns the bottom */
 /* Two panels of bars in the same rows, with their titles. */
 double panel_bars_pair(struct sheet *sheet, const struct kerf_panel pair[2], double top);

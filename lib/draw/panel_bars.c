@@ -63,8 +63,8 @@ static void measure(struct bars *bars) {
     }
     axis->to = axis->from + floor(length);
     for (int32_t i = 0; i < panel->num_rows; i++) { /* notes behind the line of the limit need more room */
-        double over = note_place(bars, i, limit_place(bars)) + text_width(bars->notes[i], &font_note) -
-                      bars->sheet->right;
+        double over =
+            note_place(bars, i, limit_place(bars)) + text_width(bars->notes[i], &font_note) - bars->sheet->right;
         if (over > 0) axis->to = axis->from + floor((axis->to - axis->from) * (1 - over / room) - 2);
     }
 }
@@ -135,18 +135,17 @@ static double head_room(const struct kerf_panel *panel) {
 /* From the rows on, which begin at y. */
 static double draw_rows(struct sheet *sheet, const struct kerf_panel *panel, int details, int unlabelled, double y) {
     int many = panel->num_rows >= MANY_ROWS;
-    struct bars bars = {
-        .sheet = sheet,
-        .panel = panel,
-        .pitch = details ? (many ? 34 : 38)
-                 : many  ? 22
-                         : 28,
-        .thickness = many ? 14 : 18,
-        .unlabelled = unlabelled,
-        .axis = {.from = sheet->left + (unlabelled ? 0 : sheet->bar_label_width + 14),
-                 .unit = panel->unit,
-                 .least_gap = sheet->right - sheet->left > 640 ? 84 : 60},
-        .notes = sheet_alloc(sheet, panel->num_rows, sizeof *bars.notes)};
+    struct bars bars = {.sheet = sheet,
+                        .panel = panel,
+                        .pitch = details ? (many ? 34 : 38)
+                                 : many  ? 22
+                                         : 28,
+                        .thickness = many ? 14 : 18,
+                        .unlabelled = unlabelled,
+                        .axis = {.from = sheet->left + (unlabelled ? 0 : sheet->bar_label_width + 14),
+                                 .unit = panel->unit,
+                                 .least_gap = sheet->right - sheet->left > 640 ? 84 : 60},
+                        .notes = sheet_alloc(sheet, panel->num_rows, sizeof *bars.notes)};
     if (bars.notes == NULL) return y;
     measure(&bars);
     axis_ticks(&bars.axis);
@@ -172,16 +171,14 @@ double panel_bars_pair(struct sheet *sheet, const struct kerf_panel pair[2], dou
     enum { GAP = 28 };
     const double left = sheet->left, right = sheet->right;
     const double middle = left + sheet->bar_label_width + 14 + floor((right - left - sheet->bar_label_width) * 0.54);
-    const struct {
-        double left, right;
-    } halves[2] = {{left, middle - GAP}, {middle, right}};
+    const struct { double left, right; } halves[2] = {{left, middle - GAP}, {middle, right}};
     double rows = top, bottom = top;
     for (int i = 0; i < 2; i++) {
         sheet->left = halves[i].left, sheet->right = halves[i].right;
         const char *title = sheet_fit(sheet, words(pair[i].title), &font_heading, sheet->right - sheet->left);
         canvas_text(sheet->canvas, sheet->left, top + font_heading.size, &font_heading, CANVAS_START, title, NULL);
-        rows = fmax(rows, legend_of_parts(sheet, &pair[i], top + ceil(font_heading.size * 1.4) + 6) +
-                              head_room(&pair[i]));
+        rows =
+            fmax(rows, legend_of_parts(sheet, &pair[i], top + ceil(font_heading.size * 1.4) + 6) + head_room(&pair[i]));
     }
     for (int i = 0; i < 2; i++) {
         sheet->left = halves[i].left, sheet->right = halves[i].right;

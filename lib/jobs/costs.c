@@ -2,8 +2,10 @@
 /* Costs of a size, newest first: twelve bytes each. A report inserts near the front, which moves a few of them. */
 #include "jobs/costs.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 
 enum { FIRST_ROOM = 4 };
 
@@ -23,7 +25,7 @@ int32_t costs_reserve(struct costs *costs, int64_t more, struct kerf_error *err)
     if (cost == NULL || number == NULL) {
         free(cost);
         free(number);
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for %lld costs", (long long)room);
+        return error_no_memory(err, "the costs of a job");
     }
     free(costs->cost);
     free(costs->number);
@@ -35,11 +37,13 @@ int32_t costs_reserve(struct costs *costs, int64_t more, struct kerf_error *err)
 }
 
 void costs_insert(struct costs *costs, int64_t number, double cost, int64_t most) {
+    assert(costs->start > 0 && most > 0 && number > 0 && number <= UINT32_MAX);
     int64_t at = --costs->start, end = at + ++costs->count;
     for (; at + 1 < end && costs->number[at + 1] > number; at++) {
         costs->number[at] = costs->number[at + 1];
         costs->cost[at] = costs->cost[at + 1];
     }
+    assert(at + 1 == end || costs->number[at + 1] < number); /* no trial counts twice */
     costs->number[at] = (uint32_t)number;
     costs->cost[at] = cost;
     if (costs->count <= most) return;

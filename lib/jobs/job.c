@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A job in memory: made, restored from its rows, and given back. What it holds is O(sizes * rounds), and the costs. */
-#include "jobs/job.h"
-
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "jobs/policy.h"
+#include "jobs/policies.h"
 
 /* ---- Making one -------------------------------------------------------------------------------------------- */
 
@@ -167,100 +164,6 @@ size_t kerf_job_memory(const struct kerf_job *job) {
     return bytes + (size_t)job->room_window * sizeof *job->window;
 }
 
-int32_t job_find_size(const struct kerf_job *job, int64_t batch_size) {
-    int32_t low = 0, high = job->spec.num_batch_sizes;
-    while (low < high) {
-        int32_t middle = low + (high - low) / 2;
-        if (job->spec.batch_sizes[middle] < batch_size)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < job->spec.num_batch_sizes && job->spec.batch_sizes[low] == batch_size ? low : -1;
-}
-
-struct pcg64 job_random(const struct kerf_job *job, double now_s) {
-    const struct kerf_job_random *kept = &job->row.random;
-    if (!job->row.has_random) return random_seed(now_s > 0 && now_s < 0x1p63 ? (uint64_t)now_s : 0);
-    return (struct pcg64){(unsigned __int128)kept->state_high << 64 | kept->state_low,
-                          (unsigned __int128)kept->increment_high << 64 | kept->increment_low, kept->has_uint32,
-                          kept->uinteger};
-}
-
-void job_keep_random(struct kerf_job *job, const struct pcg64 *rng) {
-    if (!job->row.has_random) return;
-    job->row.random =
-        (struct kerf_job_random){(uint64_t)(rng->state >> 64), (uint64_t)rng->state, (uint64_t)(rng->increment >> 64),
-                                 (uint64_t)rng->increment,     rng->has_uint32,      rng->uinteger};
-}
-
-/* ---- Explorations ------------------------------------------------------------------------------------------ */
-
-static int32_t find_exploration(const struct kerf_job *job, int64_t batch_size, int64_t trial, int32_t *ret_size) {
-    int32_t size = *ret_size = job_find_size(job, batch_size);
-    for (int32_t i = 0; size >= 0 && i < job->sizes[size].num_explorations; i++)
-        if (job->sizes[size].explorations[i].trial == trial) return i;
-    return -1;
-}
-
-struct exploration *job_running_exploration(struct kerf_job *job, int64_t batch_size, int64_t trial) {
-    int32_t size, at = find_exploration(job, batch_size, trial, &size);
-    return at >= 0 && job->sizes[size].explorations[at].running ? &job->sizes[size].explorations[at] : NULL;
-}
-
-int32_t job_reserve_exploration(struct kerf_job *job, int32_t size, struct kerf_error *err) {
-    struct size *of = &job->sizes[size];
-    if (of->num_explorations < of->room) return KERF_OK;
-    int32_t room = of->room ? 2 * of->room : 2;
-    struct exploration *more = arena_take(&job->arena, (size_t)room, sizeof *more);
-    if (more == NULL) return error_no_memory(err, "a job");
-    if (of->num_explorations) memcpy(more, of->explorations, (size_t)of->num_explorations * sizeof *more);
-    of->explorations = more;
-    of->room = room;
-    return KERF_OK;
-}
-
-void job_add_exploration(struct kerf_job *job, int32_t size, const struct exploration *exploration) {
-    struct size *of = &job->sizes[size];
-    int32_t at = of->num_explorations++;
-    for (; at > 0 && of->explorations[at - 1].trial > exploration->trial; at--)
-        of->explorations[at] = of->explorations[at - 1];
-    of->explorations[at] = *exploration;
-}
-
-void job_drop_exploration(struct kerf_job *job, int64_t batch_size, int64_t trial) {
-    int32_t size, at = find_exploration(job, batch_size, trial, &size);
-    if (at < 0) return;
-    struct size *of = &job->sizes[size];
-    memmove(&of->explorations[at], &of->explorations[at + 1],
-            (size_t)(--of->num_explorations - at) * sizeof *of->explorations);
-}
-
-void job_begin_arms(struct kerf_job *job, const int32_t *sizes, int32_t count) {
-    for (int32_t i = 0; i < count; i++) {
-        struct size *size = &job->sizes[sizes[i]];
-        size->arm = i;
-        job->arms[i] = (struct kerf_arm){.batch_size = size->batch_size};
-    }
-    job->num_arms = count;
-    job->row.stage = KERF_JOB_MAB;
-    job->policy->fit(job);
-}
-
-void job_drop_arms(struct kerf_job *job) {
-    for (int32_t i = 0; i < job->spec.num_batch_sizes; i++) job->sizes[i].arm = -1;
-    job->num_arms = 0;
-    job->row.stage = KERF_JOB_PRUNING;
-}
-
-int32_t job_fault_of_arm(const struct kerf_job *job, const struct kerf_arm *arm) {
-    if (!job->compat) return KERF_FAULT_NONE;
-    return isnan(arm->param_mean)         ? KERF_FAULT_PARAM_MEAN
-           : isnan(arm->param_precision)  ? KERF_FAULT_PARAM_PRECISION
-           : isnan(arm->reward_precision) ? KERF_FAULT_REWARD_PRECISION
-                                          : KERF_FAULT_NONE;
-}
-
 /* ---- Costs ------------------------------------------------------------------------------------------------- */
 
 int64_t kerf_job_costs_wanted(const struct kerf_job *job, int64_t batch_size) {
@@ -293,18 +196,33 @@ int32_t kerf_job_restore_costs(struct kerf_job *job, int64_t batch_size, const i
     return KERF_OK;
 }
 
-int32_t job_reserve_window(struct kerf_job *job, int64_t count, struct kerf_error *err) {
-    if (count <= job->room_window) return KERF_OK;
-    double *window = realloc(job->window, (size_t)count * sizeof *window);
-    if (window == NULL) return error_no_memory(err, "a job");
-    job->window = window;
-    job->room_window = count;
-    return KERF_OK;
-}
-
 void kerf_job_forget_costs(struct kerf_job *job) {
     for (int32_t i = 0; i < job->spec.num_batch_sizes; i++) costs_forget(&job->sizes[i].costs);
     free(job->window);
     job->window = NULL;
     job->room_window = 0;
+}
+
+/* ---- What is needed of the past -------------------------------------------------------------------------------
+ *
+ * What a job knows by itself - its stage, the cheapest cost, the newest trial's number, the longest silence, its arms -
+ * is in the job's row and the arms' rows, and needs no trial. What is said here once stays true: stages only go forward,
+ * arms are made once, and a new result pushes an older one out of the window but never brings one back. So it may be
+ * acted on without the job's lock. */
+
+int64_t kerf_job_costs_counted(const struct kerf_job *job, int64_t batch_size) {
+    int32_t size = job_find_size(job, batch_size);
+    if (size < 0 || (job->row.stage == KERF_JOB_MAB && job->sizes[size].arm < 0)) return 0;
+    return job->policy->costs_wanted(job);
+}
+
+int32_t kerf_job_need(const struct kerf_job *job, const struct kerf_trial *trial) {
+    int explores = trial->type == KERF_TRIAL_EXPLORATION && !trial->lease_ended;
+    switch (trial->status) {
+    case KERF_TRIAL_SUCCEEDED:
+        if (explores && job->row.stage == KERF_JOB_PRUNING) return KERF_NEED_TRIAL;
+        return kerf_job_costs_counted(job, trial->batch_size) > 0 ? KERF_NEED_COST : KERF_NEED_NOTHING;
+    case KERF_TRIAL_FAILED: return trial->lease_ended ? KERF_NEED_TRIAL : KERF_NEED_NOTHING;
+    default: return KERF_NEED_TRIAL;
+    }
 }

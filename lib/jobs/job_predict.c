@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The next run's batch size, after zeus/optimizer/batch_size/server/optimizer.py (predict): explore while pruning, then
  * the arms. What may run out of memory is done before the job changes. */
-#include <stdlib.h>
-#include <string.h>
-#include "jobs/policy.h"
+#include <assert.h>
+#include "jobs/leases.h"
 
 static int32_t reserve_window(struct kerf_job *job, struct kerf_error *err) {
     int64_t most = 0;
@@ -32,6 +31,7 @@ static int32_t explore(struct kerf_job *job, int32_t size, double now_s, struct 
         dispatch(job, KERF_TRIAL_CONCURRENT, job->row.min_cost_batch_size, now_s, decision);
         return KERF_OK;
     }
+    assert(size >= 0 && size < job->spec.num_batch_sizes);
     struct exploration exploration = {
         .trial = job->row.last_trial_number + 1, .seen_s = now_s, .running = 1, .converged = 0};
     int32_t code = job_reserve_exploration(job, size, err);
@@ -43,6 +43,7 @@ static int32_t explore(struct kerf_job *job, int32_t size, double now_s, struct 
 
 static void pick(struct kerf_job *job, double now_s, struct kerf_decision *decision) {
     int32_t arm = job->policy->pick(job, now_s, &decision->reason);
+    assert(arm >= 0 && arm < job->num_arms && job->sizes[job_find_size(job, job->arms[arm].batch_size)].arm == arm);
     dispatch(job, KERF_TRIAL_MAB, job->arms[arm].batch_size, now_s, decision);
 }
 

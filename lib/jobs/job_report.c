@@ -6,9 +6,10 @@
  * Mended where not compat: a trial of the stage Pruning whose result comes in the stage MAB counts for min_cost and for
  * the arm of its size, if there is one; and so does one whose lease ended. In the reference both are refused.
  */
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
-#include "jobs/policy.h"
+#include "jobs/leases.h"
 
 struct judged { /* a report against the job */
     double cost;
@@ -57,7 +58,7 @@ static int32_t reserve(struct kerf_job *job, int32_t size, struct kerf_error *er
 }
 
 /* In the stage MAB: one more result for the arm of this size, and 1 when there is one. */
-static int learn(struct kerf_job *job, int32_t size, const struct judged *judged) {
+static int teach_arm(struct kerf_job *job, int32_t size, const struct judged *judged) {
     int32_t arm = size >= 0 ? job->sizes[size].arm : -1;
     if (job->row.stage != KERF_JOB_MAB || arm < 0) return 0;
     job->policy->learn(job, &job->arms[arm], &job->sizes[size].costs, judged->cost,
@@ -86,7 +87,8 @@ static int32_t finish(struct kerf_job *job, struct kerf_trial *trial, const stru
                       const struct judged *judged) {
     int32_t size = job_find_size(job, trial->batch_size), converged = judged->within && judged->converged;
     int32_t changes = KERF_JOB_CHANGED_ROW | KERF_JOB_CHANGED_TRIAL;
-    if (learn(job, size, judged)) changes |= KERF_JOB_CHANGED_ARM;
+    assert(trial->status != KERF_TRIAL_SUCCEEDED && report->time_s >= 0 && report->energy_j >= 0);
+    if (teach_arm(job, size, judged)) changes |= KERF_JOB_CHANGED_ARM;
     keep_cost(job, size, trial->number, judged->cost);
     struct exploration *exploration = job_running_exploration(job, trial->batch_size, trial->number);
     if (exploration) {

@@ -2,7 +2,7 @@
 /* What a job is: defaults, equality and limits of its spec, after zeus/optimizer/batch_size/common.py (JobSpec). */
 #include <math.h>
 #include <string.h>
-#include "jobs/policy.h"
+#include "jobs/policies.h"
 
 void kerf_job_spec_defaults(struct kerf_job_spec *ret_spec) {
     *ret_spec = (struct kerf_job_spec){.has_beta_knob = 1,

@@ -20,7 +20,7 @@
  */
 #include <float.h>
 #include <math.h>
-#include "jobs/policy.h"
+#include "jobs/job_state.h"
 
 static const double WORSE = 1.5;     /* times the best: too much to go on, or to keep */
 static const double ON_SLOPE = 1.25; /* times the best: the default's other side need not be looked at */
@@ -81,7 +81,7 @@ static struct next arms_of(struct kerf_job *job, const struct valley *valley) {
     return (struct next){.status = KERF_JOB_NOTHING_CONVERGED, .size = -1};
 }
 
-static struct next explore(struct kerf_job *job, struct kerf_job_reason *ret_reason) {
+static struct next kerf_explore(struct kerf_job *job, struct kerf_job_reason *ret_reason) {
     struct valley valley = {.best = INFINITY};
     int32_t start = job_find_size(job, job->spec.default_batch_size);
     for (int32_t i = 0; i < job->spec.num_batch_sizes; i++) {
@@ -129,7 +129,7 @@ static void observe(const struct kerf_job *job, struct kerf_arm *arm, double cos
     arm->param_precision = n / pooled_variance(job);
 }
 
-static void fit(struct kerf_job *job) {
+static void kerf_fit(struct kerf_job *job) {
     for (int32_t i = 0; i < job->spec.num_batch_sizes; i++) {
         const struct size *size = &job->sizes[i];
         for (int32_t k = 0; size->arm >= 0 && k < size->num_explorations; k++)
@@ -137,13 +137,13 @@ static void fit(struct kerf_job *job) {
     }
 }
 
-static void learn(struct kerf_job *job, struct kerf_arm *arm, const struct costs *costs, double cost,
-                  int32_t converged) {
+static void kerf_learn(struct kerf_job *job, struct kerf_arm *arm, const struct costs *costs, double cost,
+                       int32_t converged) {
     (void)costs;
     observe(job, arm, converged || !job->row.has_min_cost ? cost : cost + job->row.min_cost);
 }
 
-static int64_t no_costs(const struct kerf_job *job) {
+static int64_t kerf_costs_wanted(const struct kerf_job *job) {
     (void)job;
     return 0;
 }
@@ -155,7 +155,7 @@ static struct pcg64 generator(const struct kerf_job *job, double now_s) {
     return random_seed(second << 20 ^ (uint64_t)job->row.last_trial_number);
 }
 
-static int32_t pick(struct kerf_job *job, double now_s, struct kerf_job_reason *ret_reason) {
+static int32_t kerf_pick(struct kerf_job *job, double now_s, struct kerf_job_reason *ret_reason) {
     struct pcg64 rng = generator(job, now_s);
     double variance = pooled_variance(job), best_draw = -INFINITY, second_draw = -INFINITY;
     int32_t best = 0, second = -1;
@@ -191,9 +191,9 @@ const struct policy policy_kerf = {
         {"kerf",
          "one run a size down both slopes of the valley, then Thompson sampling with one variance for all sizes",
          "Combes and Proutiere, Unimodal Bandits, ICML 2014; Paladino et al., Unimodal Thompson Sampling, AAAI 2017"},
-    .explore = explore,
-    .fit = fit,
-    .pick = pick,
-    .costs_wanted = no_costs,
-    .learn = learn,
+    .explore = kerf_explore,
+    .fit = kerf_fit,
+    .pick = kerf_pick,
+    .costs_wanted = kerf_costs_wanted,
+    .learn = kerf_learn,
 };

@@ -7,9 +7,11 @@
  * a late one included; as long as only few trials have ended, a day. Trials whose lease ended don't teach: they would
  * shorten the lease with each death.
  */
+#include "jobs/leases.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include "jobs/job.h"
+#include "base/error.h"
 
 enum { ENDED_ENOUGH = 3, FIRST_LEASE_S = 24 * 3600, LEAST_LEASE_S = 600, GAPS = 5 };
 
@@ -65,8 +67,7 @@ int32_t lease_end_explorations(struct kerf_job *job, double now_s, struct kerf_e
         for (int32_t k = size->num_explorations - 1; k >= 0; k--) {
             struct exploration *exploration = &size->explorations[k];
             if (!exploration->running || !lease_is_over(job, exploration->seen_s, now_s)) continue;
-            if (tell_expired(job, size, exploration) != KERF_OK)
-                return kerf_error_set(err, KERF_ENOMEM, "not enough memory for ended leases");
+            if (tell_expired(job, size, exploration) != KERF_OK) return error_no_memory(err, "ended leases");
             job_drop_exploration(job, size->batch_size, exploration->trial);
         }
     }

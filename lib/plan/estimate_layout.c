@@ -29,8 +29,7 @@ static int try_domain(const struct kerf_cost_model *cost_model, const struct ker
     int32_t count;
     int found = 0;
     arena_reset(arena);
-    const struct kerf_layout *placements =
-        strategy_of(problem->strategy)->neighbours(&space, layout, arena, &count);
+    const struct kerf_layout *placements = strategy_of(problem->strategy)->neighbours(&space, layout, arena, &count);
     if (placements == NULL) *ret_out_of_memory = 1;
     for (int32_t i = 0; placements && i < count; i++) {
         struct kerf_estimate one;
@@ -53,8 +52,7 @@ static int32_t place(const struct kerf_cost_model *cost_model, const struct kerf
     int out_of_memory = 0, found = 0;
     divisors_find(problem->gpus, &sizes);
     if (problem->gpus <= problem->system.scale_up.size) /* all of it, unless less is asked for */
-        found = try_domain(cost_model, problem, problem->system.scale_up.size, layout, &arena, &best,
-                           &out_of_memory);
+        found = try_domain(cost_model, problem, problem->system.scale_up.size, layout, &arena, &best, &out_of_memory);
     for (int32_t i = sizes.count - 1; i >= 0 && !found && !out_of_memory; i--)
         if (sizes.of[i] < problem->gpus && sizes.of[i] <= problem->system.scale_up.size)
             found = try_domain(cost_model, problem, sizes.of[i], layout, &arena, &best, &out_of_memory);

@@ -11,12 +11,13 @@
 
 struct walk {
     /* Given. */
-    struct cost_sink sink; /* the first member, so that the sink can find its walk; take NULL: nothing is priced, and the
+    struct cost_sink
+        sink; /* the first member, so that the sink can find its walk; take NULL: nothing is priced, and the
                               walk ends at the first layout within the capacity */
     const struct kerf_cost_model *cost_model;
     struct space space;
-    struct arena *arena;   /* for what the walk needs; never reset here */
-    double capacity_bytes; /* layouts that need more are counted and not priced; take may lower it */
+    struct arena *arena;               /* for what the walk needs; never reset here */
+    double capacity_bytes;             /* layouts that need more are counted and not priced; take may lower it */
     int (*should_stop)(void *context); /* asked now and then */
     void *context;
     /* Found. */

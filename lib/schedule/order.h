@@ -3,6 +3,7 @@
 #ifndef KERF_SCHEDULE_ORDER_H
 #define KERF_SCHEDULE_ORDER_H
 
+#include <assert.h>
 #include "kerf/schedule.h"
 
 /* The device of a stage for a micro-batch: with two replicas the later half goes the other way. */
@@ -27,6 +28,8 @@ static inline size_t order_outputs(const struct kerf_schedule *schedule) {
 /* A number for what F (backward 0) or B or I (1) of a stage, micro-batch and slice makes. */
 static inline int64_t order_output(const struct kerf_schedule *schedule, int backward, int32_t stage,
                                    int32_t microbatch, int32_t slice) {
+    assert(stage >= 0 && stage < schedule->stages && slice >= 0 && slice < schedule->slices);
+    assert(microbatch >= 0 && microbatch < schedule->microbatches);
     return (stage * order_row(schedule) + (int64_t)microbatch * schedule->slices + slice) * 2 + backward;
 }
 

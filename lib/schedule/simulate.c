@@ -14,6 +14,7 @@
  * Each operation is looked at once when it runs and at most once for each input that it waits for, so that the work is
  * linear in the operations.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include "schedule/build.h"
@@ -170,6 +171,7 @@ static void sum_up_times(const struct simulation *sim, struct kerf_timeline *tim
         int32_t count = schedule->num_ops[i];
         if (count == 0) continue;
         double begin = sim->start[i][0], end = sim->end[i][count - 1], busy = sim->devices[i].busy_s;
+        assert(begin >= 0 && end >= begin && sim->devices[i].stand.next == count);
         busy_sum += busy;
         timeline->messages += sim->devices[i].messages;
         timeline->busy_max_s = fmax(timeline->busy_max_s, busy);
@@ -179,6 +181,8 @@ static void sum_up_times(const struct simulation *sim, struct kerf_timeline *tim
     }
     timeline->busy_mean_s = busy_sum / schedule->devices;
     timeline->makespan_s = last > first ? last - first : 0;
+    assert(timeline->busy_max_s <= timeline->span_s * (1 + 1e-9));
+    assert(timeline->span_s <= timeline->makespan_s * (1 + 1e-9));
     timeline->step_s = (times->unsynchronised ? timeline->span_s : timeline->makespan_s) + times->optimizer_s;
 }
 

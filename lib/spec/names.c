@@ -26,8 +26,8 @@ int32_t kerf_attention_parse(const char *name, enum kerf_attention *ret, struct 
             *ret = (enum kerf_attention)i;
             return KERF_OK;
         }
-    return kerf_error_set(err, KERF_EUNKNOWN, "unknown attention '%.64s'; there are fused, unfused, recomputed and summa",
-                          name);
+    return kerf_error_set(err, KERF_EUNKNOWN,
+                          "unknown attention '%.64s'; there are fused, unfused, recomputed and summa", name);
 }
 
 void name_copy(char name[KERF_NAME_SIZE], const char *text) {

@@ -178,10 +178,10 @@ static void full_key(const struct system_field *field, char key[64]) {
 }
 
 static int32_t unknown_key(const char *key, struct kerf_error *err) {
-    enum { MODEL_KEYS = 5 };
+    enum { MODEL_KEYS = 6 };
     char keys[FIELDS][64];
-    const char *names[FIELDS + MODEL_KEYS] = {"hidden_size", "intermediate_size", "num_hidden_layers",
-                                              "num_attention_heads", "max_position_embeddings"};
+    const char *names[FIELDS + MODEL_KEYS] = {"hidden_size",         "intermediate_size",       "num_hidden_layers",
+                                              "num_attention_heads", "max_position_embeddings", "vocab_size"};
     for (size_t i = 0; i < FIELDS; i++) {
         full_key(&fields[i], keys[i]);
         names[MODEL_KEYS + i] = keys[i];
@@ -237,7 +237,8 @@ int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, c
         one += length;
         if (*one == 0) break;
     }
-    int32_t code = model_check(&new_model, err);
+    int32_t code = model_refit(model, &new_model, err);
+    if (code == KERF_OK) code = model_check(&new_model, err);
     if (code != KERF_OK) return code;
     *model = new_model;
     *system = new_system;

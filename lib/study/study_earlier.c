@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
+#include "study/study_journal.h"
+#include "study/study_key.h"
 
 enum { STUDIES_MAX = 8, OBSERVATIONS_MAX = 200 }; /* the newest: more of them only cost time */
 
@@ -23,7 +26,7 @@ static int32_t same_setting(const struct kerf_tune_space *from, int32_t setting,
     return found;
 }
 
-static int32_t add(struct study_earlier *earlier, const struct study_record *record,
+static int32_t add(struct study_earlier *earlier, const struct kerf_study_record *record,
                    const struct kerf_tune_space *space) {
     int32_t before = earlier->count;
     for (int32_t i = 0; i < record->num_entries && earlier->count < OBSERVATIONS_MAX; i++) {
@@ -41,34 +44,40 @@ static int32_t add(struct study_earlier *earlier, const struct study_record *rec
     return KERF_OK;
 }
 
-int32_t study_earlier_load(const struct string_list *ids, const struct kerf_tune_space *space,
+int32_t study_earlier_load(const struct kerf_study_strings *ids, const struct kerf_tune_space *space,
                            struct study_earlier *ret_earlier, struct kerf_error *err) {
     struct study_earlier earlier = {0};
     int32_t code = KERF_OK;
     for (int32_t i = 0; i < ids->count && code == KERF_OK; i++) {
-        struct study_record *record = NULL;
-        if (study_record_read(ids->items[i], &record, NULL) == KERF_OK) code = add(&earlier, record, space);
-        study_record_free(record);
+        struct kerf_study_record *record = NULL;
+        if (kerf_study_record_read(ids->items[i], &record, NULL) == KERF_OK) code = add(&earlier, record, space);
+        kerf_study_record_free(record);
     }
     if (code != KERF_OK) {
         study_earlier_free(&earlier);
-        return kerf_error_set(err, code, "not enough memory for earlier studies");
+        return error_no_memory(err, "earlier studies");
     }
     *ret_earlier = earlier;
     return KERF_OK;
 }
 
-int32_t study_earlier_ids(const struct study_request *request, struct string_list *ret_ids, struct kerf_error *err) {
-    struct string_list ids;
-    char key[STUDY_KEY_SIZE];
-    int32_t code = study_ids(&ids, err), kept = 0;
+int32_t study_earlier_ids(const struct kerf_study_request *request, struct kerf_study_strings *ret_ids,
+                          struct kerf_error *err) {
+    struct kerf_study_strings ids;
+    char key[KERF_STUDY_KEY_SIZE], folder[KERF_STUDY_PATH_SIZE];
+    int32_t kept = 0;
+    if (study_folder(folder, NULL) != KERF_OK) { /* nowhere to keep studies, and so there are none */
+        *ret_ids = (struct kerf_study_strings){0};
+        return KERF_OK;
+    }
+    int32_t code = kerf_study_ids(&ids, err);
     if (code != KERF_OK) return code;
-    study_request_key(request, key);
+    study_key(request, key);
     for (int32_t i = 0; i < ids.count; i++) {
-        struct study_record *head = NULL;
+        struct kerf_study_record *head = NULL;
         int is_same = kept < STUDIES_MAX && study_record_peek(ids.items[i], &head, NULL) == KERF_OK &&
                       strcmp(head->key, key) == 0;
-        study_record_free(head);
+        kerf_study_record_free(head);
         if (is_same)
             ids.items[kept++] = ids.items[i];
         else

@@ -3,10 +3,12 @@
 #ifndef KERF_STUDY_STUDY_EARLIER_H
 #define KERF_STUDY_STUDY_EARLIER_H
 
-#include "study/study_journal.h"
+#include "kerf/study.h"
 
-/* The newest of them, a few; to be given back with study_ids_free. Journals that cannot be read are passed over. */
-int32_t study_earlier_ids(const struct study_request *request, struct string_list *ret_ids, struct kerf_error *err);
+/* The newest of them, a few; to be given back with study_ids_free. None where there is no folder of studies. Journals
+ * that cannot be read are passed over. */
+int32_t study_earlier_ids(const struct kerf_study_request *request, struct kerf_study_strings *ret_ids,
+                          struct kerf_error *err);
 
 struct study_earlier {
     struct kerf_tune_observation *items; /* [count] settings of the space that was asked for; slot: 0, 1, .. by study */
@@ -14,7 +16,7 @@ struct study_earlier {
 };
 
 /* Their observations of settings that are in the space; studies that are gone are passed over. */
-int32_t study_earlier_load(const struct string_list *ids, const struct kerf_tune_space *space,
+int32_t study_earlier_load(const struct kerf_study_strings *ids, const struct kerf_tune_space *space,
                            struct study_earlier *ret_earlier, struct kerf_error *err);
 void study_earlier_free(struct study_earlier *earlier);
 

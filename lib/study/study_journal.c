@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "study/study_journal.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +12,120 @@
 #include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-#include "study/study_words.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "study/study_key.h"
+#include "study/study_request.h"
+
+/* ---- Words -------------------------------------------------------------------------------------------------- */
+
+void kerf_study_time_write(int64_t seconds, char text[KERF_STUDY_TIME_SIZE]) {
+    time_t time = (time_t)seconds;
+    struct tm parts;
+    if (gmtime_r(&time, &parts) == NULL || strftime(text, KERF_STUDY_TIME_SIZE, "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)
+        text[0] = 0;
+}
+
+int64_t study_time_read(const char *text) {
+    struct tm parts = {0};
+    const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%SZ", &parts) : NULL;
+    return end && *end == 0 ? (int64_t)timegm(&parts) : 0;
+}
+
+static const char *const outcomes[] = {
+    [KERF_TUNE_VALUE] = "value", [KERF_TUNE_CENSORED] = "censored", [KERF_TUNE_FAILED] = "failed"};
+
+const char *kerf_study_outcome_word(int32_t outcome) { return outcomes[outcome]; }
+
+int32_t study_outcome_of(const char *word) {
+    for (size_t i = 0; word && i < sizeof outcomes / sizeof *outcomes; i++)
+        if (strcmp(outcomes[i], word) == 0) return (int32_t)i;
+    return -1;
+}
+
+int32_t study_failure_of(const char *word) {
+    for (int32_t i = 0; word && i < KERF_TUNE_FAILURE_COUNT; i++)
+        if (strcmp(kerf_tune_failure_word(i), word) == 0) return i;
+    return KERF_TUNE_FAILURE_NONE;
+}
+
+/* ---- The folder ---------------------------------------------------------------------------------------------- */
+
+int32_t study_folder(char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err) {
+    const char *own = getenv("KERF_STUDIES"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
+    int length = -1;
+    if (own && *own)
+        length = snprintf(path, KERF_STUDY_PATH_SIZE, "%s", own);
+    else if (state && *state == '/')
+        length = snprintf(path, KERF_STUDY_PATH_SIZE, "%s/kerf/studies", state);
+    else if (home && *home)
+        length = snprintf(path, KERF_STUDY_PATH_SIZE, "%s/.local/state/kerf/studies", home);
+    if (length < 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "there is no $HOME to keep studies under; set $KERF_STUDIES, or give --no-journal");
+    if (length >= KERF_STUDY_PATH_SIZE)
+        return kerf_error_set(err, KERF_EINVALID, "the folder of studies has too long a name");
+    return KERF_OK;
+}
+
+static int newest_first(const void *a, const void *b) {
+    return strcmp(*(const char *const *)b, *(const char *const *)a);
+}
+
+/* "20261121-213002-5f1c.jsonl" without its ending; NULL for another file. */
+static char *id_of(const char *name) {
+    static const char ending[] = ".jsonl";
+    size_t length = strlen(name);
+    if (name[0] == '.' || length < sizeof ending || strcmp(name + length - (sizeof ending - 1), ending) != 0)
+        return NULL;
+    return strndup(name, length - (sizeof ending - 1));
+}
+
+static int32_t add_id(struct kerf_study_strings *ids, char *id) {
+    const char **more = id ? realloc(ids->items, ((size_t)ids->count + 1) * sizeof *more) : NULL;
+    if (more == NULL) {
+        free(id);
+        return KERF_ENOMEM;
+    }
+    ids->items = more;
+    ids->items[ids->count++] = id;
+    return KERF_OK;
+}
+
+int32_t kerf_study_ids(struct kerf_study_strings *ret_ids, struct kerf_error *err) {
+    char path[KERF_STUDY_PATH_SIZE];
+    struct kerf_study_strings ids = {0};
+    int32_t code = study_folder(path, err);
+    if (code != KERF_OK) return code;
+    DIR *folder = opendir(path);
+    if (folder == NULL && errno != ENOENT) return kerf_error_set(err, KERF_EIO, "%.200s: %s", path, strerror(errno));
+    for (struct dirent *entry; folder && code == KERF_OK && (entry = readdir(folder));) {
+        char *id = id_of(entry->d_name);
+        if (id && add_id(&ids, id) != KERF_OK) code = error_no_memory(err, "the list of studies");
+    }
+    if (folder) closedir(folder);
+    if (code != KERF_OK) {
+        kerf_study_ids_free(&ids);
+        return code;
+    }
+    if (ids.count > 1) qsort(ids.items, (size_t)ids.count, sizeof *ids.items, newest_first);
+    *ret_ids = ids;
+    return KERF_OK;
+}
+
+void kerf_study_ids_free(struct kerf_study_strings *ids) {
+    for (int32_t i = 0; i < ids->count; i++) free((char *)(uintptr_t)ids->items[i]);
+    free(ids->items);
+    *ids = (struct kerf_study_strings){0};
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------------------- */
 
 struct study_journal {
     int fd;
     int32_t num_entries;
-    char path[STUDY_PATH_SIZE];
+    char path[KERF_STUDY_PATH_SIZE];
 };
 
 static int32_t fail(const struct study_journal *journal, const char *what, struct kerf_error *err) {
@@ -28,7 +136,7 @@ static int32_t fail(const struct study_journal *journal, const char *what, struc
 /* The whole line is on the disk, or the journal ends where it ended before. */
 static int32_t append(struct study_journal *journal, struct kerf_text *line, struct kerf_error *err) {
     kerf_text_add(line, "\n");
-    if (line->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a line of the journal");
+    if (line->failed) return error_no_memory(err, "a line of the journal");
     off_t end = lseek(journal->fd, 0, SEEK_END);
     for (size_t done = 0; done < line->length;) {
         ssize_t count = write(journal->fd, line->data + done, line->length - done);
@@ -61,19 +169,19 @@ static int make_folders(char *path) {
     return mkdir(path, 0777) != 0 && errno != EEXIST ? -1 : 0;
 }
 
-static void make_id(char id[STUDY_ID_SIZE]) {
+static void make_id(char id[KERF_STUDY_ID_SIZE]) {
     unsigned char random[2];
-    time_t now = time(NULL);
+    time_t now = (time_t)clock_now_s();
     struct tm parts;
     char date[32] = "study";
     if (getrandom(random, sizeof random, 0) != (ssize_t)sizeof random) random[0] = random[1] = (unsigned char)getpid();
     if (gmtime_r(&now, &parts)) strftime(date, sizeof date, "%Y%m%d-%H%M%S", &parts);
-    snprintf(id, STUDY_ID_SIZE, "%s-%02x%02x", date, random[0], random[1]);
+    snprintf(id, KERF_STUDY_ID_SIZE, "%s-%02x%02x", date, random[0], random[1]);
 }
 
 static int32_t check_id(const char *id, struct kerf_error *err) {
     static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
-    if (id[0] == 0 || id[0] == '.' || id[0] == '-' || id[strspn(id, allowed)] || strlen(id) + 1 > STUDY_ID_SIZE)
+    if (id[0] == 0 || id[0] == '.' || id[0] == '-' || id[strspn(id, allowed)] || strlen(id) + 1 > KERF_STUDY_ID_SIZE)
         return kerf_error_set(err, KERF_EINVALID,
                               "a study's name is made of letters, digits, '-', '_' and '.', not '%.64s'", id);
     return KERF_OK;
@@ -92,17 +200,17 @@ static int32_t open_locked(struct study_journal *journal, int flags, struct kerf
 }
 
 static void put_now(struct kerf_json *json, const char *key) {
-    char text[STUDY_TIME_SIZE];
-    study_time_write((int64_t)time(NULL), text);
+    char text[KERF_STUDY_TIME_SIZE];
+    kerf_study_time_write((int64_t)clock_now_s(), text);
     kerf_json_string(json, key, text);
 }
 
-static int32_t write_head(struct study_journal *journal, const struct study_request *request, const char *id,
+static int32_t write_head(struct study_journal *journal, const struct kerf_study_request *request, const char *id,
                           struct kerf_error *err) {
     struct kerf_text line = {0};
     struct kerf_json json = {0};
-    char key[STUDY_KEY_SIZE];
-    study_request_key(request, key);
+    char key[KERF_STUDY_KEY_SIZE];
+    study_key(request, key);
     kerf_json_begin(&json, &line);
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "kerf", kerf_version());
@@ -111,20 +219,20 @@ static int32_t write_head(struct study_journal *journal, const struct study_requ
     kerf_json_string(&json, "key", key);
     put_now(&json, "began");
     kerf_json_open(&json, "request", '{');
-    study_request_write(request, &json);
+    kerf_study_request_write(request, &json);
     kerf_json_close(&json, '}');
     kerf_json_close(&json, '}');
     return append_and_free(journal, &line, err);
 }
 
-int32_t study_journal_create(const struct study_request *request, char id[STUDY_ID_SIZE],
+int32_t study_journal_create(const struct kerf_study_request *request, char id[KERF_STUDY_ID_SIZE],
                              struct study_journal **ret_journal, struct kerf_error *err) {
-    char folder[STUDY_PATH_SIZE];
+    char folder[KERF_STUDY_PATH_SIZE];
     int32_t code = id[0] ? check_id(id, err) : KERF_OK;
     if (code == KERF_OK) code = study_folder(folder, err);
     if (code != KERF_OK) return code;
     struct study_journal *journal = calloc(1, sizeof *journal);
-    if (journal == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a journal");
+    if (journal == NULL) return error_no_memory(err, "a journal");
     if (id[0] == 0) make_id(id);
     journal->fd = -1;
     if ((size_t)snprintf(journal->path, sizeof journal->path, "%s/%s.jsonl", folder, id) >= sizeof journal->path)
@@ -141,10 +249,10 @@ int32_t study_journal_create(const struct study_request *request, char id[STUDY_
     return code;
 }
 
-int32_t study_journal_resume(const struct study_record *record, struct study_journal **ret_journal,
+int32_t study_journal_resume(const struct kerf_study_record *record, struct study_journal **ret_journal,
                              struct kerf_error *err) {
     struct study_journal *journal = calloc(1, sizeof *journal);
-    if (journal == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a journal");
+    if (journal == NULL) return error_no_memory(err, "a journal");
     memcpy(journal->path, record->path, sizeof journal->path);
     journal->num_entries = record->num_entries;
     int32_t code = open_locked(journal, 0, err);
@@ -167,10 +275,10 @@ int32_t study_journal_resume(const struct study_record *record, struct study_jou
 
 /* ---- Adding ------------------------------------------------------------------------------------------------- */
 
-void study_entry_members(struct kerf_json *json, const struct study_entry *entry) {
+void kerf_study_entry_members(struct kerf_json *json, const struct kerf_study_entry *entry) {
     const struct kerf_trial_result *result = &entry->result;
     const struct kerf_tune_observation *seen = &result->observation;
-    kerf_json_string(json, "outcome", study_outcome_word(seen->outcome));
+    kerf_json_string(json, "outcome", kerf_study_outcome_word(seen->outcome));
     if (seen->outcome == KERF_TUNE_FAILED)
         kerf_json_string(json, "failure", kerf_tune_failure_word(seen->failure));
     else
@@ -218,7 +326,7 @@ int32_t study_journal_skip(struct study_journal *journal, const struct kerf_tune
 }
 
 int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_space *space,
-                          const struct study_entry *entry, struct kerf_error *err) {
+                          const struct kerf_study_entry *entry, struct kerf_error *err) {
     struct kerf_text line = {0}, setting = {0};
     struct kerf_json json = {0};
     kerf_tune_setting_write(space, entry->result.observation.setting, &setting);
@@ -226,7 +334,7 @@ int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_
     kerf_json_open(&json, NULL, '{');
     kerf_json_integer(&json, "n", ++journal->num_entries);
     kerf_json_string(&json, "setting", setting.data);
-    study_entry_members(&json, entry);
+    kerf_study_entry_members(&json, entry);
     kerf_json_close(&json, '}');
     if (setting.failed) line.failed = 1;
     kerf_text_free(&setting);
@@ -252,4 +360,218 @@ struct study_journal *study_journal_close(struct study_journal *journal) {
     if (journal->fd >= 0) close(journal->fd);
     free(journal);
     return NULL;
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+struct whole_record {
+    struct kerf_study_record record; /* first: the caller's pointer is this one's */
+    json_t *document;                /* of the first line; the request points into it */
+    json_t *skipped_document;        /* of the line that says what was skipped; NULL: there is none */
+};
+
+static struct whole_record *whole_of(struct kerf_study_record *record) { return (struct whole_record *)record; }
+
+struct kerf_study_record *kerf_study_record_free(struct kerf_study_record *record) {
+    if (record == NULL) return NULL;
+    study_request_free(&record->request);
+    kerf_tune_space_free(record->space);
+    json_decref(whole_of(record)->document);
+    json_decref(whole_of(record)->skipped_document);
+    free(record->skipped);
+    free(record->entries);
+    free(record);
+    return NULL;
+}
+
+static int32_t path_of(const char *study, char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err) {
+    size_t length = strlen(study);
+    int is_path = strchr(study, '/') || (length > 6 && strcmp(study + length - 6, ".jsonl") == 0);
+    char folder[KERF_STUDY_PATH_SIZE];
+    int32_t code = is_path ? KERF_OK : study_folder(folder, err);
+    if (code != KERF_OK) return code;
+    int written = is_path ? snprintf(path, KERF_STUDY_PATH_SIZE, "%s", study)
+                          : snprintf(path, KERF_STUDY_PATH_SIZE, "%s/%s.jsonl", folder, study);
+    return written < KERF_STUDY_PATH_SIZE ? KERF_OK
+                                          : kerf_error_set(err, KERF_EINVALID, "'%.64s...' is too long a name", study);
+}
+
+/* ---- Lines -------------------------------------------------------------------------------------------------- */
+
+static void copy(char *to, size_t size, const json_t *text) {
+    const char *from = json_string_value(text);
+    snprintf(to, size, "%s", from ? from : "");
+}
+
+static double real_or(const json_t *line, const char *key, double otherwise) {
+    const json_t *value = json_object_get(line, key);
+    return json_is_number(value) ? json_number_value(value) : otherwise;
+}
+
+static int32_t read_head(struct kerf_study_record *record, json_t *line, struct kerf_error *err) {
+    if (json_integer_value(json_object_get(line, "journal")) != 1)
+        return kerf_error_set(err, KERF_EUNSUPPORTED,
+                              "the first line must be that of a study's journal of version 1, with \"journal\":1");
+    whole_of(record)->document = json_incref(line);
+    copy(record->id, sizeof record->id, json_object_get(line, "study"));
+    copy(record->key, sizeof record->key, json_object_get(line, "key"));
+    record->began_s = study_time_read(json_string_value(json_object_get(line, "began")));
+    int32_t code = study_request_read(json_object_get(line, "request"), &record->request, err);
+    return code == KERF_OK ? kerf_study_request_space(&record->request, &record->space, err) : code;
+}
+
+/* Measurements are numbered 1, 2, .. without a gap and without a double. */
+static int32_t check_number(const struct kerf_study_record *record, const json_t *number, struct kerf_error *err) {
+    int64_t n = json_is_integer(number) ? json_integer_value(number) : -1, next = (int64_t)record->num_entries + 1;
+    if (n == next) return KERF_OK;
+    if (n < 1)
+        return kerf_error_set(err, KERF_ESYNTAX, "\"n\" must be the measurement's number, which is %" PRId64, next);
+    if (n < next) return kerf_error_set(err, KERF_EINVALID, "measurement %" PRId64 " is there twice", n);
+    return kerf_error_set(err, KERF_EINVALID,
+                          "measurement %" PRId64 " follows measurement %" PRId64 ": lines are missing", n, next - 1);
+}
+
+static int32_t read_entry(struct kerf_study_record *record, const json_t *line, struct kerf_error *err) {
+    struct kerf_study_entry entry = {.result = {.id = record->num_entries, .status = -1}};
+    struct kerf_trial_result *result = &entry.result;
+    struct kerf_tune_observation *seen = &result->observation;
+    const char *setting = json_string_value(json_object_get(line, "setting"));
+    int32_t code = check_number(record, json_object_get(line, "n"), err);
+    if (code == KERF_OK) code = kerf_tune_setting_read(record->space, setting ? setting : "", &seen->setting, err);
+    if (code != KERF_OK) return code;
+    seen->outcome = study_outcome_of(json_string_value(json_object_get(line, "outcome")));
+    if (seen->outcome < 0) return kerf_error_set(err, KERF_ESYNTAX, "\"outcome\" must be value, censored or failed");
+    seen->failure = study_failure_of(json_string_value(json_object_get(line, "failure")));
+    seen->value = real_or(line, "value", 0);
+    seen->start_s = real_or(line, "start_s", 0);
+    seen->end_s = real_or(line, "end_s", 0);
+    json_int_t slot = json_integer_value(json_object_get(line, "slot"));
+    if (slot < 0 || slot >= record->request.slots)
+        return kerf_error_set(err, KERF_EINVALID, "\"slot\" must be 0 to %d", record->request.slots - 1);
+    seen->slot = (int32_t)slot;
+    seen->warmup = json_is_true(json_object_get(line, "warmup"));
+    seen->disturbed = json_is_true(json_object_get(line, "disturbed"));
+    result->load_s = real_or(line, "load_s", 0);
+    result->wall_s = real_or(line, "wall_s", 0);
+    result->cpu_s = real_or(line, "cpu_s", NAN);
+    result->peak_bytes = json_integer_value(json_object_get(line, "peak_bytes"));
+    result->machine.others = real_or(line, "others", NAN);
+    result->machine.between = real_or(line, "others_between", NAN);
+    result->machine.steal = real_or(line, "steal", NAN);
+    result->machine.pressure = real_or(line, "pressure", NAN);
+    result->machine.frequency = real_or(line, "frequency", NAN);
+    copy(result->message, sizeof result->message, json_object_get(line, "message"));
+    copy(entry.why, sizeof entry.why, json_object_get(line, "why"));
+    struct kerf_study_entry *more = realloc(record->entries, ((size_t)record->num_entries + 1) * sizeof *more);
+    if (more == NULL) return error_no_memory(err, "a study");
+    record->entries = more;
+    record->entries[record->num_entries++] = entry;
+    const json_t *loads = json_object_get(line, "loads"); /* which an older journal does not tell */
+    int is_start = result->load_s > 0 || strcmp(record->request.protocol, "worker") != 0;
+    record->loads = json_is_integer(loads) ? json_integer_value(loads) : record->loads + is_start;
+    record->entries[record->num_entries - 1].loads = record->loads;
+    return KERF_OK;
+}
+
+static int32_t read_skipped(struct kerf_study_record *record, json_t *line, struct kerf_error *err) {
+    const json_t *list = json_object_get(line, "skipped");
+    if (record->skipped) return kerf_error_set(err, KERF_ESYNTAX, "a second line with \"skipped\"; a journal has one");
+    if (!json_is_array(list)) return kerf_error_set(err, KERF_ESYNTAX, "\"skipped\" must be an array");
+    record->skipped = calloc((size_t)record->space->num_settings, sizeof *record->skipped);
+    if (record->skipped == NULL) return error_no_memory(err, "a study");
+    whole_of(record)->skipped_document = json_incref(line);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *item = json_array_get(list, i);
+        const char *setting = json_string_value(json_object_get(item, "setting")),
+                   *reason = json_string_value(json_object_get(item, "reason"));
+        int32_t index;
+        int32_t code = kerf_tune_setting_read(record->space, setting ? setting : "", &index, err);
+        if (code != KERF_OK) return code;
+        record->skipped[index] = reason ? reason : "skipped";
+    }
+    return KERF_OK;
+}
+
+static int32_t read_line(struct kerf_study_record *record, json_t *line, struct kerf_error *err) {
+    if (whole_of(record)->document == NULL) return read_head(record, line, err);
+    if (json_object_get(line, "journal"))
+        return kerf_error_set(err, KERF_EINVALID, "a second first line: two journals were joined");
+    if (json_object_get(line, "n")) {
+        record->stopped[0] = 0;
+        return read_entry(record, line, err);
+    }
+    if (json_object_get(line, "skipped")) return read_skipped(record, line, err);
+    if (json_object_get(line, "stopped")) {
+        copy(record->stopped, sizeof record->stopped, json_object_get(line, "stopped"));
+        copy(record->reason, sizeof record->reason, json_object_get(line, "reason"));
+        record->elapsed_s = real_or(line, "elapsed_s", record->elapsed_s);
+        record->loads = json_integer_value(json_object_get(line, "loads"));
+    }
+    return KERF_OK;
+}
+
+/* ---- The file ----------------------------------------------------------------------------------------------- */
+
+static int32_t read_lines(struct kerf_study_record *record, FILE *file, int peek, struct kerf_error *err) {
+    char *text = NULL;
+    size_t size = 0;
+    ssize_t length;
+    int32_t code = KERF_OK;
+    for (int32_t number = 1; code == KERF_OK && (length = getline(&text, &size, file)) > 0; number++) {
+        if (text[length - 1] != '\n') break; /* cut off by a crash */
+        json_error_t fault;
+        json_t *line = json_loadb(text, (size_t)length, JSON_REJECT_DUPLICATES, &fault);
+        code = json_is_object(line) ? read_line(record, line, err)
+                                    : kerf_error_set(err, KERF_ESYNTAX, "each line of a journal must be a JSON object");
+        json_decref(line);
+        if (code != KERF_OK && err) {
+            err->line = number;
+            err->column = 1;
+            error_set_file(err, record->path);
+        }
+        record->whole_bytes += length;
+        if (peek) break;
+    }
+    free(text);
+    if (code == KERF_OK && ferror(file))
+        code = kerf_error_set(err, KERF_EIO, "%.200s: %s", record->path, strerror(errno));
+    if (code == KERF_OK && whole_of(record)->document == NULL)
+        code = kerf_error_set(err, KERF_ESYNTAX, "%.200s has no first line, and so is not the journal of a study",
+                              record->path);
+    return code;
+}
+
+static int32_t open_and_read(const char *study, int peek, struct kerf_study_record **ret_record,
+                             struct kerf_error *err) {
+    struct whole_record *whole = calloc(1, sizeof *whole);
+    if (whole == NULL) return error_no_memory(err, "a study");
+    struct kerf_study_record *record = &whole->record;
+    int32_t code = path_of(study, record->path, err);
+    FILE *file = code == KERF_OK ? fopen(record->path, "re") : NULL;
+    if (code == KERF_OK && file == NULL)
+        code = errno == ENOENT
+                   ? kerf_error_set(err, KERF_EUNKNOWN, "there is no study '%.200s'; `kerf studies` lists them", study)
+                   : kerf_error_set(err, KERF_EIO, "%.200s: %s", record->path, strerror(errno));
+    if (code == KERF_OK) code = read_lines(record, file, peek, err);
+    if (file) fclose(file);
+    if (code != KERF_OK) {
+        kerf_study_record_free(record);
+        return code;
+    }
+    if (record->stopped[0] == 0) { /* it crashed: at least this long */
+        double sum = 0;
+        for (int32_t i = 0; i < record->num_entries; i++)
+            sum += record->entries[i].result.wall_s + record->entries[i].result.load_s;
+        record->elapsed_s = fmax(record->elapsed_s, sum);
+    }
+    *ret_record = record;
+    return KERF_OK;
+}
+
+int32_t kerf_study_record_read(const char *study, struct kerf_study_record **ret_record, struct kerf_error *err) {
+    return open_and_read(study, 0, ret_record, err);
+}
+
+int32_t study_record_peek(const char *study, struct kerf_study_record **ret_record, struct kerf_error *err) {
+    return open_and_read(study, 1, ret_record, err);
 }

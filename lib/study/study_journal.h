@@ -18,73 +18,41 @@
 #ifndef KERF_STUDY_STUDY_JOURNAL_H
 #define KERF_STUDY_STUDY_JOURNAL_H
 
-#include "study/study_request.h"
+#include "kerf/study.h"
 
-enum { STUDY_ID_SIZE = 64, STUDY_PATH_SIZE = 4096 };
+/* ---- Words and places ----------------------------------------------------------------------------------------- */
 
-/* One line of an observation. */
-struct study_entry {
-    struct kerf_trial_result result;
-    char why[200]; /* the decision's reason */
-    int64_t loads; /* starts of the program since the study began */
-};
-
-/* A journal as it was read; everything is its own. */
-struct study_record {
-    char id[STUDY_ID_SIZE], key[STUDY_KEY_SIZE], path[STUDY_PATH_SIZE];
-    json_t *document; /* of the first line; the request points into it */
-    struct study_request request;
-    struct kerf_tune_space *space;
-    struct study_entry *entries; /* [num_entries] */
-    int32_t num_entries;
-    json_t *skipped_document; /* of the line that says what was skipped; NULL: there is none */
-    const char **skipped;     /* [num_settings] why, in that document, NULL: it was not; NULL without such a line */
-    int64_t began_s;          /* since 1970 */
-    int64_t loads;            /* starts of the program, in all */
-    double elapsed_s;
-    char stopped[16]; /* "confident", ...; "" while it runs or after a crash */
-    char reason[400];
-    int64_t whole_bytes; /* up to the end of the last whole line */
-};
-
-/* ---- Reading ------------------------------------------------------------------------------------------------ */
-
-/* study is an id in the folder of journals, or the path of a file (with a slash or ending in .jsonl). */
-int32_t study_record_read(const char *study, struct study_record **ret_record, struct kerf_error *err);
-
-/* The first line of it alone: no entries. */
-int32_t study_record_peek(const char *study, struct study_record **ret_record, struct kerf_error *err);
-struct study_record *study_record_free(struct study_record *record);
-
-/* All studies in the folder, the newest first: ids, to be given back with study_ids_free. */
-int32_t study_ids(struct string_list *ret_ids, struct kerf_error *err);
-void study_ids_free(struct string_list *ids);
+int64_t study_time_read(const char *text);  /* as kerf_study_time_write has it; 0 where it is not such a text */
+int32_t study_outcome_of(const char *word); /* -1: none of them */
+int32_t study_failure_of(const char *word);
 
 /* $KERF_STUDIES, else $XDG_STATE_HOME/kerf/studies, else ~/.local/state/kerf/studies. */
-int32_t study_folder(char path[STUDY_PATH_SIZE], struct kerf_error *err);
+int32_t study_folder(char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err);
+
+/* ---- Reading ------------------------------------------------------------------------------------------------- */
+
+/* The first line of it alone: no entries. */
+int32_t study_record_peek(const char *study, struct kerf_study_record **ret_record, struct kerf_error *err);
 
 /* ---- Writing ------------------------------------------------------------------------------------------------ */
 
 struct study_journal;
 
 /* A new journal; id is "" or the name it shall have, and is filled in. KERF_EINVALID where it is there already. */
-int32_t study_journal_create(const struct study_request *request, char id[STUDY_ID_SIZE],
+int32_t study_journal_create(const struct kerf_study_request *request, char id[KERF_STUDY_ID_SIZE],
                              struct study_journal **ret_journal, struct kerf_error *err);
 
 /* Goes on with the journal that was read. KERF_EINVALID while another kerf writes to it. */
-int32_t study_journal_resume(const struct study_record *record, struct study_journal **ret_journal,
+int32_t study_journal_resume(const struct kerf_study_record *record, struct study_journal **ret_journal,
                              struct kerf_error *err);
 
 /* skipped: [num_settings] why a setting must not be measured, NULL: it may. Once for each journal. */
 int32_t study_journal_skip(struct study_journal *journal, const struct kerf_tune_space *space,
                            const char *const *skipped, struct kerf_error *err);
 int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_space *space,
-                          const struct study_entry *entry, struct kerf_error *err);
+                          const struct kerf_study_entry *entry, struct kerf_error *err);
 int32_t study_journal_stop(struct study_journal *journal, const char *stopped, const char *reason, double elapsed_s,
                            int64_t loads, struct kerf_error *err);
 struct study_journal *study_journal_close(struct study_journal *journal);
-
-/* What an observation's line says beside its number and its setting, into an object that is open. */
-void study_entry_members(struct kerf_json *json, const struct study_entry *entry);
 
 #endif

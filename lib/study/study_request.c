@@ -5,35 +5,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-void study_request_defaults(struct study_request *ret_request) {
+void kerf_study_request_defaults(struct kerf_study_request *ret_request) {
     struct kerf_tune_question question;
     kerf_tune_question_defaults(&question);
-    *ret_request = (struct study_request){.objective = "wall",
-                                          .protocol = "exit",
-                                          .policy = kerf_tune_policy_at(0)->name,
-                                          .within = question.within,
-                                          .margin = question.margin,
-                                          .confidence = question.confidence,
-                                          .slots = 1};
+    *ret_request = (struct kerf_study_request){.objective = "wall",
+                                               .protocol = "exit",
+                                               .policy = kerf_tune_policy_at(0)->name,
+                                               .within = question.within,
+                                               .margin = question.margin,
+                                               .confidence = question.confidence,
+                                               .slots = 1};
 }
 
 /* ---- As JSON ------------------------------------------------------------------------------------------------ */
 
 /* What a request is made of, once for writing and reading. X(field) */
-#define LISTS(X)   X(params) X(wheres) X(words) X(earlier)
+#define LISTS(X)   X(params) X(wheres) X(words) X(earlier) X(key_env)
 #define STRINGS(X) X(preset) X(defaults) X(prefer) X(policy) X(objective) X(protocol) X(prepare) X(cleanup) X(launcher)
 #define REALS(X)   X(within) X(margin) X(confidence) X(load_timeout_s) X(trial_timeout_s)
 #define INTEGERS(X)                                                                                                    \
     X(memory_cap_bytes)                                                                                                \
     X(max_observations) X(seed) X(maximize) X(slots) X(warmups) X(ignore_interference) X(show_output)
 
-static void write_list(struct kerf_json *json, const char *key, const struct string_list *list) {
+static void write_list(struct kerf_json *json, const char *key, const struct kerf_study_strings *list) {
     kerf_json_open(json, key, '[');
     for (int32_t i = 0; i < list->count; i++) kerf_json_string(json, NULL, list->items[i]);
     kerf_json_close(json, ']');
 }
 
-void study_request_write(const struct study_request *request, struct kerf_json *json) {
+void kerf_study_request_write(const struct kerf_study_request *request, struct kerf_json *json) {
 #define WRITE(field) write_list(json, #field, &request->field);
     LISTS(WRITE)
 #undef WRITE
@@ -48,7 +48,8 @@ void study_request_write(const struct study_request *request, struct kerf_json *
 #undef WRITE
 }
 
-static int read_list(const json_t *array, struct string_list *ret_list) {
+/* An older journal may lack it: then it is empty. */
+static int read_list(const json_t *array, struct kerf_study_strings *ret_list) {
     size_t count = json_array_size(array);
     const char **items = calloc(count + 1, sizeof *items);
     if (items == NULL) return 0;
@@ -57,7 +58,7 @@ static int read_list(const json_t *array, struct string_list *ret_list) {
             free(items);
             return 0;
         }
-    *ret_list = (struct string_list){items, (int32_t)count};
+    *ret_list = (struct kerf_study_strings){items, (int32_t)count};
     return 1;
 }
 
@@ -67,10 +68,10 @@ static int read_real(const json_t *json, double *ret_value) {
     return 1;
 }
 
-int32_t study_request_read(const json_t *document, struct study_request *ret_request, struct kerf_error *err) {
-    struct study_request request;
+int32_t study_request_read(const json_t *document, struct kerf_study_request *ret_request, struct kerf_error *err) {
+    struct kerf_study_request request;
     const char *at_fault = NULL;
-    study_request_defaults(&request);
+    kerf_study_request_defaults(&request);
 #define READ(field)                                                                                                    \
     if (!read_list(json_object_get(document, #field), &request.field)) at_fault = #field;
     LISTS(READ)
@@ -85,29 +86,29 @@ int32_t study_request_read(const json_t *document, struct study_request *ret_req
 #define READ(field) request.field = (__typeof__(request.field))json_integer_value(json_object_get(document, #field));
     INTEGERS(READ)
 #undef READ
-    if (request.slots < 1 || request.slots > STUDY_SLOTS_MAX) at_fault = "slots";
+    if (request.slots < 1 || request.slots > KERF_STUDY_SLOTS_MAX) at_fault = "slots";
     if (request.objective == NULL) at_fault = "objective";
     if (request.protocol == NULL) at_fault = "protocol";
     if (at_fault) {
         study_request_free(&request);
-        return kerf_error_set(err, KERF_ESYNTAX, "\"%s\" of its first line is missing or of another kind", at_fault);
+        return kerf_error_set(err, KERF_ESYNTAX, "\"%s\" in the first line is missing or of the wrong type", at_fault);
     }
     *ret_request = request;
     return KERF_OK;
 }
 
-void study_request_free(struct study_request *request) {
+void study_request_free(struct kerf_study_request *request) {
 #define GIVE_BACK(field)                                                                                               \
     free(request->field.items);                                                                                        \
-    request->field = (struct string_list){0};
+    request->field = (struct kerf_study_strings){0};
     LISTS(GIVE_BACK)
 #undef GIVE_BACK
 }
 
 /* ---- As the library takes it -------------------------------------------------------------------------------- */
 
-int32_t study_request_space(const struct study_request *request, struct kerf_tune_space **ret_space,
-                            struct kerf_error *err) {
+int32_t kerf_study_request_space(const struct kerf_study_request *request, struct kerf_tune_space **ret_space,
+                                 struct kerf_error *err) {
     return kerf_tune_space_create(request->params.items, request->params.count, request->wheres.items,
                                   request->wheres.count, request->defaults, ret_space, err);
 }
@@ -135,7 +136,7 @@ static const struct objective *objective_of(const char *text, const char **ret_p
 
 /* A worker that is asked for more tells no time, nor does a program whose lines are to be more: "wall" is then what
  * they say, in a unit of their own. */
-static const struct objective *objective_told(const struct study_request *request, const char **ret_pattern) {
+static const struct objective *objective_told(const struct kerf_study_request *request, const char **ret_pattern) {
     const struct objective *objective = objective_of(request->objective, ret_pattern);
     int tells = strcmp(request->protocol, "worker") == 0 || strcmp(request->protocol, "lines") == 0;
     if (objective && objective->code == KERF_TRIAL_WALL && request->maximize && tells)
@@ -143,7 +144,7 @@ static const struct objective *objective_told(const struct study_request *reques
     return objective;
 }
 
-int32_t study_request_command(const struct study_request *request, struct kerf_trial_command *ret_command,
+int32_t study_request_command(const struct kerf_study_request *request, struct kerf_trial_command *ret_command,
                               struct kerf_error *err) {
     const char *pattern = NULL;
     const struct objective *objective = objective_told(request, &pattern);
@@ -172,7 +173,18 @@ int32_t study_request_command(const struct study_request *request, struct kerf_t
     return KERF_OK;
 }
 
-void study_request_question(const struct study_request *request, const struct kerf_tune_space *space,
+const char *kerf_study_request_unit(const struct kerf_study_request *request) {
+    const char *pattern;
+    const struct objective *objective = objective_told(request, &pattern);
+    return objective ? objective->unit : "";
+}
+
+/* A slow run can be stopped early where the objective is a time, and less of it is better. */
+static int is_time(const struct kerf_study_request *request) {
+    return !request->maximize && strcmp(kerf_study_request_unit(request), "s") == 0;
+}
+
+void study_request_question(const struct kerf_study_request *request, const struct kerf_tune_space *space,
                             struct kerf_tune_question *ret_question) {
     kerf_tune_question_defaults(ret_question);
     ret_question->space = space;
@@ -182,17 +194,7 @@ void study_request_question(const struct study_request *request, const struct ke
     ret_question->margin = request->margin;
     ret_question->confidence = request->confidence;
     ret_question->maximize = request->maximize;
-    ret_question->is_time = study_request_is_time(request);
+    ret_question->is_time = is_time(request);
     ret_question->max_observations = (int32_t)request->max_observations;
     ret_question->seed = request->seed;
-}
-
-int study_request_is_time(const struct study_request *request) {
-    return !request->maximize && strcmp(study_request_unit(request), "s") == 0;
-}
-
-const char *study_request_unit(const struct study_request *request) {
-    const char *pattern;
-    const struct objective *objective = objective_told(request, &pattern);
-    return objective ? objective->unit : "";
 }

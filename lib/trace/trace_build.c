@@ -63,6 +63,7 @@ static int place_operations(struct owned_trace *owned, const struct trace_readin
         owned->start[d] = start + at;
         owned->end[d] = end + at;
     }
+    assert(at == step->count);
     owned->schedule.ops = ops;
     owned->schedule.num_ops = num_ops;
     return 1;

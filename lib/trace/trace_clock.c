@@ -12,7 +12,6 @@
  */
 #include "trace/trace_clock.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 

@@ -50,6 +50,7 @@ int32_t trace_measure(struct trace_reading *reading, struct kerf_error *err) {
         return kerf_error_set(err, KERF_EINVALID,
                               "%lld operations that reach stage %lld and micro-batch %lld: most are missing",
                               (long long)ops, (long long)stages - 1, (long long)microbatches - 1);
+    assert(stages <= TRACE_STAGES_MAX && microbatches <= TRACE_MICROBATCHES_MAX); /* as the readers allow */
     reading->stages = (int32_t)stages;
     reading->microbatches = (int32_t)microbatches;
     return KERF_OK;

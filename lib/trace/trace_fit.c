@@ -11,6 +11,7 @@
  * that the latency is the rest of the pause. Receives that the GPU recorded tell every message that was made after its
  * receive was posted.
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include "base/error.h"
@@ -48,6 +49,7 @@ static double quantile(const double *sorted, size_t count, double q) {
 static struct kerf_trace_spread spread_of(double *values, size_t count) {
     if (count == 0) return (struct kerf_trace_spread){.count = 0};
     qsort(values, count, sizeof *values, by_value);
+    assert(values[0] <= values[count - 1]);
     return (struct kerf_trace_spread){(int32_t)count, quantile(values, count, 0.25), quantile(values, count, 0.5),
                                       quantile(values, count, 0.75)};
 }

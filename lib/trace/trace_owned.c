@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "trace/trace_owned.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include "schedule/order.h"
@@ -27,6 +28,7 @@ static int add_input(const struct owned_trace *owned, int32_t device, int32_t at
 }
 
 int trace_inputs(const struct owned_trace *owned, int32_t device, int32_t at, struct trace_input ret_inputs[2]) {
+    assert(device >= 0 && device < owned->schedule.devices && at >= 0 && at < owned->schedule.num_ops[device]);
     const struct kerf_op *op = &owned->schedule.ops[device][at];
     int count = 0;
     if (op->kind == KERF_OP_F || op->kind == KERF_OP_FB)

@@ -138,7 +138,8 @@ const struct trace_step *trace_steps_take(struct trace_steps *steps, int32_t num
     trace->step = -1;
     if (number < -1 || number >= trace->steps) {
         if (trace->steps > 0)
-            kerf_error_set(err, KERF_EINVALID, "step %d: the trace has complete steps 0 to %d", number, trace->steps - 1);
+            kerf_error_set(err, KERF_EINVALID, "step %d: the trace has complete steps 0 to %d", number,
+                           trace->steps - 1);
         else if (number != -1)
             kerf_error_set(err, KERF_EINVALID,
                            "step %d: no step of the trace is complete; without a number the fullest is "

@@ -284,11 +284,10 @@ static int32_t take_stages(struct ranks *ranks, int32_t rank, struct kerf_error 
 }
 
 static int32_t missing_stage(const struct ranks *ranks, int32_t stage, struct kerf_error *err) {
-    return kerf_error_set(
-        err, KERF_EINVALID,
-        "stage %d is in none of the %d files: that of the rank that runs it is missing; a folder "
-        "with one for each rank is expected",
-        stage, ranks->reading->traces);
+    return kerf_error_set(err, KERF_EINVALID,
+                          "stage %d is in none of the %d files: that of the rank that runs it is missing; a folder "
+                          "with one for each rank is expected",
+                          stage, ranks->reading->traces);
 }
 
 static int32_t find_devices(struct ranks *ranks, struct kerf_error *err) {

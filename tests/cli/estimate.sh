@@ -61,12 +61,12 @@ bad --layout dp=1073741824,tp1=1073741824,pp=1073741824
 bad --layout dp=5
 bad --layout pp=7
 bad --layout tp1=7
-bad --layout tp2=2
+bad --strategy 1d --layout tp2=2
 bad --layout micro_batch=7
 bad --layout tp1=8,scale_up.tp1=8
 bad --layout tp1=4,scale_up.tp1=3
 bad --layout scale_up.tp1=2
-bad --layout summa_blocks=2
+bad --strategy 1d --layout summa_blocks=2
 bad --layout tp1=4 --strategy summa
 bad --layout dp=4 -n 8
 bad --layout dp=4 --attention summa

@@ -6,14 +6,21 @@ ask systems
 for what in models systems; do
     "$KERF" $what --format json >list.json
     json <list.json | grep 'name='
+    test $what = models && source=--source || source=
     for name in $("$KERF" $what | sed '1d; s/ .*//'); do
-        "$KERF" $what "$name" >"$name.json"
+        "$KERF" $what "$name" $source >"$name.json"
         echo "$name: exit $?, $(json <"$name.json" | wc -l) values"
     done
 done
 echo "== all of one"
 json <gpt3.json
 json <a100.json
+echo "== what kerf understands of one"
+ask models deepseek_v3 --seq-length 4096
+ask models gemma3_27b
+"$KERF" models deepseek_v3 --seq-length 4096 --format json | json
+echo '{"model_type":"llama","hidden_size":64,"intermediate_size":96,"num_hidden_layers":2,"num_attention_heads":4,"num_mystery_heads":4}' >own.json
+ask models own.json
 echo "== a file in the place of a name"
 plan() { "$KERF" plan "$1" -s "$2" -n 64 -b 512 --strategy 1d --top 1 --format json | json | sed '/kerf=/d; s/searches\[0\]\.//'; }
 plan gpt3 a100 >names
@@ -27,12 +34,13 @@ echo "== a folder of the same name does not hide the catalogue"
 mkdir gpt3
 plan gpt3 a100 | cmp - names
 echo "== Hugging Face's other words"
-echo '{"n_embd":12288,"n_layer":96,"n_head":96,"n_positions":2048,"vocab_size":50257,"architectures":["GPT2"]}' >gpt2.json
+echo '{"n_embd":12288,"n_layer":96,"n_head":96,"n_positions":2048,"vocab_size":50257,"architectures":["GPT2LMHeadModel"]}' >gpt2.json
 plan gpt2.json a100 | sed 's/"gpt2"/"gpt3"/' | cmp - names
 echo '{"hidden_size":12288,"ffn_dim":49152,"num_layers":96,"num_attention_heads":96,"n_ctx":2048,"rope_theta":1e4}' >opt.json
 plan opt.json a100 | sed 's/"opt"/"gpt3"/' | cmp - names
 echo "== what there is not"
 refused models gtp3
+refused models gtp3 --source
 refused models a100
 refused systems h20
 refused systems none

@@ -38,7 +38,7 @@ failed plan -o folder
 failed plan -o folder.json
 failed plan -o folder/
 long=$(head -c 240 /dev/zero | tr '\0' x)
-failed plan -o "$long.markdown.and.more.json" | sed "s/x\{240\}/X.../"
+failed plan -o "$long.markdown.and.more.json" | sed "s/xx*\.markdown/X...markdown/"
 failed "$KERF" estimate gpt3 -s a100 -b 512 --layout tp1=4,pp=16 -o none/one.json
 
 echo "== the old file stays when the new one cannot be written to its end"

@@ -1,7 +1,7 @@
 #!/bin/sh
-# No line is wider than the terminal, in code points.
+# No line is wider than the terminal, in code points, but those with a layout, which are there to be pasted.
 . "$DATA/case.sh"
-widest() { tr -d '\200-\277' | awk '{ if (length($0) > most) most = length($0) } END { print most + 0 }'; }
+widest() { tr -d '\200-\277' | LC_ALL=C awk '/dp=[0-9]/ { next } { if (length($0) > most) most = length($0) } END { print most + 0 }'; }
 
 # fits ARGUMENT...: runs kerf on terminals of several widths, and shows the answers that are too wide for theirs
 fits() {

@@ -21,6 +21,7 @@ on_terminal 'sh long.sh 1.5 >out.csv' >seen
 sed -n '1p' seen
 # each of the progress lines, with N for numbers, and how it ends
 sed '1d; s/<CR>/\n<CR>/g' seen | sed 's/[0-9][0-9]* %/N %/; s/, .* left/, T left/; /^$/d' | uniq
+sed '1d; s/<CR>/\n/g' seen | sed -n 's/.*: \([0-9]*\) %.*/\1/p' | awk '$1 < last {print "(back from " last " % to " $1 " %)"} {last = $1}'
 echo "lines on standard output: $(($(wc -l <out.csv) > 1))"
 echo "== not into a file"
 on_terminal 'sh long.sh 1.5 >out.csv 2>err'

@@ -21,6 +21,10 @@ lets_in() { "$KERF" jobs list --token "$1" >/dev/null 2>&1; }
 keeps_out() { ! lets_in "$1"; }
 until_true lets_in "$admin"
 
+echo "== a name is free again once its token has expired"
+asks token add brief --role read --store jobs.db
+asks token revoke brief --store jobs.db
+
 echo "== what each may do"
 cat >job.json <<'END'
 {"job_id": "a", "job_id_prefix": "a", "max_power": 300, "number_of_gpus": 1, "gpu_model": "H100",
@@ -76,8 +80,14 @@ for time in 30x -1d 0d d 1e99w; do refused token add x --role read "--expires=$t
 refused token list x
 refused token list --store nothing.db
 refused token revoke x --store nothing.db
+refused token add x --role read --store nothing.db
+refused token add x --role read --store nothing/here.db --create
 ls nothing.db 2>/dev/null
+asks token add x --role read --store new.db --create
+stat -c '%a %n' new.db*
+asks token add x --role read --store new.db --create
 stop_server
+stat -c '%a %n' jobs.db*
 
 echo "== beyond loopback tokens are always asked for"
 rm jobs.db* log

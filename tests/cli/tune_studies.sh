@@ -56,6 +56,36 @@ facts out | grep earlier
 tunes --study fresh --fresh --format json -- "$worker" >/dev/null
 facts out | grep earlier
 
+echo "== what has changed unseen is found out"
+SIMULATED_FLOOR=4 tunes --study moved -- "$worker" >/dev/null
+grep -oE 'Use batch=[0-9]*,ubatch=[0-9]*|earlier stud.*ignored' out
+rm studies/moved.jsonl
+
+echo "== a program whose environment has changed is another one"
+OMP_NUM_THREADS=7 tunes --study threads --format json -- "$worker" >/dev/null
+facts out | grep earlier
+MODE=slow tunes --study mode --key-env MODE --format json -- "$worker" >/dev/null
+facts out | grep earlier
+tunes --key-env 'MODE=slow' -- "$worker"
+
+echo "== no folder for studies is needed where none is kept"
+(
+    unset KERF_STUDIES HOME XDG_STATE_HOME
+    "$KERF" tune --param n=1..2 --interference ignore --policy null --default n=1 --no-journal -- true {n} | head -1 | sed 's/: .*/: TIME/'
+    "$KERF" tune --param n=1..2 --interference ignore --policy null --default n=1 -- true {n}
+    echo "status $?"
+) 2>&1
+
+echo "== a journal that lost a line is no basis"
+sed 3d studies/whole.jsonl >studies/gap.jsonl
+"$KERF" studies show gap 2>&1 | sed "s|$PWD|FOLDER|"
+rm studies/gap.jsonl studies/threads.jsonl studies/mode.jsonl
+
+echo "== the first measurement has its reason"
+"$KERF" tune --param n=1..2 --interference ignore --fresh --study first --max-observations 1 -- true {n} >/dev/null
+"$KERF" studies export first | grep -o '"why":"[^"]*"'
+rm studies/first.jsonl
+
 echo "== list, show, export, replay"
 "$KERF" studies --format csv | tail -n +2 | sed -E "s|[^ \",]*simulated|simulated|" | cut -d, -f1,3,4,6 | sort | grep -v spent | sed 's/^interrupted,interrupted,[0-9]*/interrupted,interrupted,N/'
 "$KERF" studies show whole --format json >shown.json

@@ -6,7 +6,7 @@ quiet='--no-journal --interference ignore'
 # told OPTION... -- COMMAND...: the sentences alone
 told() {
     # shellcheck disable=SC2086
-    "$KERF" tune $quiet "$@" | sed '/^$/,$d' | sed 's/ in [0-9.]* [mu]*s,/ in TIME,/; s/-*[0-9.]* (95/N (95/; s/ -*[0-9.]* to -*[0-9.]*)/ N to N)/; s/gives -*[0-9.]*/gives N/; s/best is [0-9.]*/best is N/; s/probability of [0-9.]* %/probability of P/; s/differ by [0-9.]* %/differ by N %/'
+    "$KERF" tune $quiet "$@" | sed '/^$/,$d' | sed 's/ in [0-9.]* [mu]*s,/ in TIME,/; s/-*[0-9.]* (95/N (95/; s/ -*[0-9.]* to -*[0-9.]*)/ N to N)/; s/gives -*[0-9.]*/gives N/; s/best is [0-9.]*/best is N/; s/probability of >*[0-9.]* %/probability of P/; s/differ by [0-9.]* %/differ by N %/'
 }
 
 echo "== a default at 0 or below has a difference, and no ratio"

@@ -5,16 +5,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 #include "invariants.h"
-#include "study/study_run.h"
+#include "kerf/study.h"
 
-static struct study_record *read_bytes(const uint8_t *data, size_t size, int32_t *ret_code) {
-    struct study_record *record = NULL;
+static struct kerf_study_record *read_bytes(const uint8_t *data, size_t size, int32_t *ret_code) {
+    struct kerf_study_record *record = NULL;
     struct kerf_error err;
     char path[64];
     int fd = memfd_create("journal", MFD_CLOEXEC);
     CHECK(fd >= 0 && write(fd, data, size) == (ssize_t)size);
     snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    *ret_code = study_record_read(path, &record, &err);
+    *ret_code = kerf_study_record_read(path, &record, &err);
     CHECK(*ret_code == KERF_OK ? record != NULL : err.message[0] != 0);
     close(fd);
     return record;
@@ -22,17 +22,17 @@ static struct study_record *read_bytes(const uint8_t *data, size_t size, int32_t
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     int32_t code;
-    struct study_record *record = read_bytes(data, size, &code);
-    struct study_run *run = NULL;
+    struct kerf_study_record *record = read_bytes(data, size, &code);
+    struct kerf_study_state *state = NULL;
     if (record == NULL) return 0;
     CHECK(record->num_entries >= 0 && record->whole_bytes <= (int64_t)size && record->space->num_settings > 0);
     for (int32_t i = 0; i < record->num_entries; i++) {
         int32_t setting = record->entries[i].result.observation.setting;
         CHECK(setting >= 0 && setting < record->space->num_settings);
     }
-    if (record->space->num_settings <= 64 && study_replay(record, NULL, &run, NULL) == KERF_OK)
-        CHECK(study_run_state(run)->num_entries == record->num_entries);
-    study_run_free(run);
-    study_record_free(record);
+    if (record->space->num_settings <= 64 && kerf_study_replay(record, NULL, &state, NULL) == KERF_OK)
+        CHECK(state->num_entries == record->num_entries);
+    kerf_study_state_free(state);
+    kerf_study_record_free(record);
     return 0;
 }

@@ -65,11 +65,13 @@ static void test_the_parts_sum_to_the_step(void **state) {
     for (size_t i = 0; i < count; i++) {
         struct kerf_estimate e;
         assert_int_equal(kerf_layout_estimate(reference(), &vectors[i].problem, &vectors[i].layout, &e, NULL), KERF_OK);
-        double sum = kerf_part_value(&e.time_s, "compute") + kerf_part_value(&e.time_s, "memory") + kerf_part_value(&e.time_s, "tp_comm") + kerf_part_value(&e.time_s, "dp_comm") + kerf_part_value(&e.time_s, "pp_comm") +
-                     kerf_part_value(&e.time_s, "bubble");
+        double sum = kerf_part_value(&e.time_s, "compute") + kerf_part_value(&e.time_s, "memory") +
+                     kerf_part_value(&e.time_s, "tp_comm") + kerf_part_value(&e.time_s, "dp_comm") +
+                     kerf_part_value(&e.time_s, "pp_comm") + kerf_part_value(&e.time_s, "bubble");
         if (vectors[i].problem.attention != KERF_ATTENTION_RECOMPUTED) /* its second forward pass is in no part */
             assert_true(relative_error(sum, e.step_time_s) < 1e-12);
-        sum = kerf_part_value(&e.memory, "weights") + kerf_part_value(&e.memory, "gradients") + kerf_part_value(&e.memory, "optimizer") + kerf_part_value(&e.memory, "activations");
+        sum = kerf_part_value(&e.memory, "weights") + kerf_part_value(&e.memory, "gradients") +
+              kerf_part_value(&e.memory, "optimizer") + kerf_part_value(&e.memory, "activations");
         assert_true(relative_error(sum, e.memory_bytes) < 1e-12);
     }
     free(vectors);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "store/store.h"
+#include "store/stores.h"
 
 /* The newest of those that Debian has side by side, or the one of $KERF_POSTGRESQL. */
 static int find_programs(struct cluster *cluster) {

@@ -86,7 +86,7 @@ static struct kerf_job *begin(struct side *side, int number) {
     assert_int_equal(side->store->methods->begin(side->store, spec.job_id, &unknown, &side->turn, &err), KERF_OK);
     assert_true(side->turn.job > 0);
     if (side->jobs[number] == NULL &&
-        side->store->methods->load_job(side->store, &side->turn, flags, &side->jobs[number], &err) != KERF_OK)
+        store_load_job(side->store, &side->turn, flags, &side->jobs[number], &err) != KERF_OK)
         fail_msg("%s", err.message);
     kerf_text_clear(&side->words);
     return side->jobs[number];
@@ -179,7 +179,7 @@ static int tell(struct side *side, int number, int64_t trial_number, const struc
     struct kerf_trial trial;
     struct store_costs costs = {0};
     int64_t size = given[number][trial_number], wanted = kerf_job_costs_wanted(job, size);
-    int32_t code = methods->load_trial(side->store, &side->turn, trial_number, &trial, &err);
+    int32_t code = store_load_trial(side->store, &side->turn, trial_number, &trial, &err);
     if (code == KERF_EUNKNOWN) {
         methods->cancel(side->store, &side->turn);
         return 0;
@@ -187,7 +187,7 @@ static int tell(struct side *side, int number, int64_t trial_number, const struc
     assert_int_equal(code, KERF_OK);
     if (report && wanted > 0) {
         assert_int_equal(
-            methods->load_costs(side->store, &side->turn, kerf_job_spec_of(job), size, wanted, &costs, &err), KERF_OK);
+            store_load_costs(side->store, &side->turn, kerf_job_spec_of(job), size, wanted, &costs, &err), KERF_OK);
         assert_int_equal(kerf_job_restore_costs(job, size, costs.numbers, costs.costs, costs.count, &err), KERF_OK);
         store_costs_free(&costs);
     }
@@ -310,8 +310,8 @@ static int64_t count_trials(struct side *side, int number) {
     struct kerf_job_spec spec = spec_of(number);
     struct store_turn turn;
     int64_t count = 0;
-    assert_int_equal(side->store->methods->find_job(side->store, spec.job_id, &turn, NULL, &err), KERF_OK);
-    assert_int_equal(side->store->methods->list_trials(side->store, turn.job, &page, count_trial, &count, &err),
+    assert_int_equal(store_find_job(side->store, spec.job_id, &turn, NULL, &err), KERF_OK);
+    assert_int_equal(store_list_trials(side->store, turn.job, &page, count_trial, &count, &err),
                      KERF_OK);
     return count;
 }

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "serve_client.h"
-#include "store/store.h"
+#include "store/stores.h"
 
 enum { JOBS = 3, NUMBERS = 100000, LARGE_JOBS = 8, LARGE = 500000 };
 

@@ -23,6 +23,7 @@
 #include "database.h"
 #include "ledger.h"
 #include "server/retention.h"
+#include "store/stores.h"
 
 enum {
     SERVERS = 2,

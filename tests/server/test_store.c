@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include "database.h"
 #include "serve_client.h"
@@ -58,16 +59,16 @@ static void test_job(void **state) {
     assert_int_equal(store->methods->begin(store, "p1", &unknown, &turn, &err), KERF_OK);
     assert_int_equal(turn.job, key);
     assert_int_equal(turn.version, 1);
-    assert_int_equal(store->methods->load_job(store, &turn, KERF_JOB_COMPAT, &job, &err), KERF_OK);
+    assert_int_equal(store_load_job(store, &turn, KERF_JOB_COMPAT, &job, &err), KERF_OK);
     assert_true(kerf_job_spec_same(kerf_job_spec_of(job), kerf_job_spec_of(made)));
     assert_memory_equal(&kerf_job_row_of(job)->random, &kerf_job_row_of(made)->random, sizeof(struct kerf_job_random));
     store->methods->cancel(store, &turn);
-    assert_int_equal(store->methods->find_job(store, "p1", &turn, &created_s, &err), KERF_OK);
+    assert_int_equal(store_find_job(store, "p1", &turn, &created_s, &err), KERF_OK);
     assert_true(created_s == 1.5);
-    assert_int_equal(store->methods->find_job(store, "p2", &turn, &created_s, &err), KERF_EUNKNOWN);
+    assert_int_equal(store_find_job(store, "p2", &turn, &created_s, &err), KERF_EUNKNOWN);
     struct store_write gone = {.kind = STORE_DELETE, .job = key};
     assert_int_equal(submit(&gone, &turn), KERF_OK);
-    assert_int_equal(store->methods->find_job(store, "p1", &turn, &created_s, &err), KERF_EUNKNOWN);
+    assert_int_equal(store_find_job(store, "p1", &turn, &created_s, &err), KERF_EUNKNOWN);
     assert_true(create("p1") > key); /* a key is never used again */
     kerf_job_free(job);
     kerf_job_free(made);
@@ -82,13 +83,13 @@ static void test_no_text(void **state) {
     (void)state;
     create("p1");
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        assert_int_equal(store->methods->find_job(store, names[i], &turn, NULL, &err), KERF_EUNKNOWN);
+        assert_int_equal(store_find_job(store, names[i], &turn, NULL, &err), KERF_EUNKNOWN);
         assert_int_equal(store->methods->begin(store, names[i], &unknown, &turn, &err), KERF_OK);
         assert_int_equal(turn.job, 0);
         store->methods->cancel(store, &turn);
     }
     assert_true(create("\xE4\xB8\xAD") > 0);
-    assert_int_equal(store->methods->find_job(store, "\xE4\xB8\xAD", &turn, NULL, &err), KERF_OK);
+    assert_int_equal(store_find_job(store, "\xE4\xB8\xAD", &turn, NULL, &err), KERF_OK);
 }
 
 static int32_t collect(void *context, const struct kerf_trial *trial, const char *reason) {
@@ -106,6 +107,7 @@ static void test_trials(void **state) {
     for (int i = 1; i <= 5; i++) {
         trial.number = i;
         struct store_write write = {.kind = STORE_DECIDE,
+                                    .version = 2,
                                     .changes = KERF_JOB_CHANGED_TRIAL | KERF_JOB_CHANGED_ROW,
                                     .trial_is_new = 1,
                                     .job = turn.job,
@@ -115,6 +117,7 @@ static void test_trials(void **state) {
         assert_int_equal(submit(&write, &turn), KERF_OK);
     }
     struct store_write twice = {.kind = STORE_DECIDE,
+                                .version = 2,
                                 .changes = KERF_JOB_CHANGED_TRIAL,
                                 .trial_is_new = 1,
                                 .job = turn.job,
@@ -126,21 +129,25 @@ static void test_trials(void **state) {
         trial.status = KERF_TRIAL_SUCCEEDED;
         trial.converged = 1;
         trial.energy_j = i;
-        struct store_write write = {
-            .kind = STORE_DECIDE, .changes = KERF_JOB_CHANGED_TRIAL, .job = turn.job, .of = job, .trial = &trial};
+        struct store_write write = {.kind = STORE_DECIDE,
+                                    .version = 2,
+                                    .changes = KERF_JOB_CHANGED_TRIAL,
+                                    .job = turn.job,
+                                    .of = job,
+                                    .trial = &trial};
         assert_int_equal(submit(&write, &turn), KERF_OK);
     }
-    assert_int_equal(store->methods->load_trial(store, &turn, 3, &found, &err), KERF_OK);
+    assert_int_equal(store_load_trial(store, &turn, 3, &found, &err), KERF_OK);
     assert_true(found.energy_j == 3 && found.converged == 1);
-    assert_int_equal(store->methods->load_trial(store, &turn, 6, &found, &err), KERF_EUNKNOWN);
-    assert_int_equal(store->methods->load_costs(store, &turn, kerf_job_spec_of(job), 64, 2, &costs, &err), KERF_OK);
+    assert_int_equal(store_load_trial(store, &turn, 6, &found, &err), KERF_EUNKNOWN);
+    assert_int_equal(store_load_costs(store, &turn, kerf_job_spec_of(job), 64, 2, &costs, &err), KERF_OK);
     assert_int_equal(costs.count, 2);
     assert_true(costs.numbers[0] == 4 && costs.numbers[1] == 3 && costs.costs[0] == 2);
     store_costs_free(&costs);
     char text[64] = "";
     const struct store_page page = {.after_number = 3, .limit = 2}, newest = {.newest_first = 1, .limit = 3};
-    assert_int_equal(store->methods->list_trials(store, turn.job, &page, collect, text, &err), KERF_OK);
-    assert_int_equal(store->methods->list_trials(store, turn.job, &newest, collect, text, &err), KERF_OK);
+    assert_int_equal(store_list_trials(store, turn.job, &page, collect, text, &err), KERF_OK);
+    assert_int_equal(store_list_trials(store, turn.job, &newest, collect, text, &err), KERF_OK);
     assert_string_equal(text, "4r 5r 5r 4r 3r ");
     kerf_job_free(job);
 }
@@ -161,6 +168,7 @@ static void test_purge(void **state) {
     for (int i = 1; i <= TRIALS; i++) {
         struct kerf_trial trial = {.number = i, .batch_size = 64, .converged = -1};
         struct store_write write = {.kind = STORE_DECIDE,
+                                    .version = 2,
                                     .changes = KERF_JOB_CHANGED_TRIAL,
                                     .trial_is_new = 1,
                                     .job = turn.job,
@@ -179,7 +187,7 @@ static void test_purge(void **state) {
         const struct timespec moment = {.tv_nsec = 10000000};
         nanosleep(&moment, NULL);
         left = 0;
-        assert_int_equal(store->methods->list_trials(store, turn.job, &page, count_trial, &left, &err), KERF_OK);
+        assert_int_equal(store_list_trials(store, turn.job, &page, count_trial, &left, &err), KERF_OK);
     }
     assert_int_equal(left, 0);
 }
@@ -198,6 +206,7 @@ static void test_one_fails(void **state) {
         jobs[i] = make_job(name);
         numbers[i] = i;
         writes[i] = (struct store_write){.kind = i == BAD ? STORE_DECIDE : STORE_CREATE,
+                                         .version = 1,
                                          .changes = KERF_JOB_CHANGED_ROW,
                                          .job = i == BAD ? 4711 : 0,
                                          .of = jobs[i],
@@ -211,7 +220,7 @@ static void test_one_fails(void **state) {
         kerf_job_free(jobs[i]);
     }
     int64_t count = 0;
-    assert_int_equal(store->methods->count_jobs(store, &count, &err), KERF_OK);
+    assert_int_equal(store_count_jobs(store, &count, &err), KERF_OK);
     assert_int_equal(count, COUNT - 1);
 }
 
@@ -229,18 +238,55 @@ static void test_tokens(void **state) {
     char text[64] = "";
     token.hash[31] = 7;
     assert_int_equal(store_open(place.store, 0, &beside, &err), KERF_OK); /* as `kerf token` does, beside a server */
-    assert_int_equal(beside->methods->add_token(beside, &token, &err), KERF_OK);
-    assert_int_equal(beside->methods->add_token(beside, &token, &err), KERF_EINVALID);
-    assert_int_equal(store->methods->list_tokens(store, visit_token, text, &err), KERF_OK);
+    assert_int_equal(store_add_token(beside, &token, &err), KERF_OK);
+    assert_int_equal(store_add_token(beside, &token, &err), KERF_EINVALID);
+    assert_int_equal(store_list_tokens(store, visit_token, text, &err), KERF_OK);
     assert_string_equal(text, "ciwrite");
-    assert_int_equal(store->methods->revoke_token(store, "ci", &err), KERF_OK);
-    assert_int_equal(store->methods->revoke_token(store, "ci", &err), KERF_EUNKNOWN);
-    assert_int_equal(store->methods->get_meta(store, "a", &value, &err), KERF_EUNKNOWN);
-    assert_int_equal(store->methods->set_meta(store, "a", "b", &err), KERF_OK);
-    assert_int_equal(store->methods->get_meta(beside, "a", &value, &err), KERF_OK);
+    assert_int_equal(store_revoke_token(store, "ci", &err), KERF_OK);
+    assert_int_equal(store_revoke_token(store, "ci", &err), KERF_EUNKNOWN);
+    assert_int_equal(store_get_meta(store, "a", &value, &err), KERF_EUNKNOWN);
+    assert_int_equal(store_set_meta(store, "a", "b", &err), KERF_OK);
+    assert_int_equal(store_get_meta(beside, "a", &value, &err), KERF_OK);
     assert_string_equal(value.data, "b");
     kerf_text_free(&value);
     store_close(beside);
+}
+
+/* A name is free again once its token has expired, and not before. */
+static void test_expired_token(void **state) {
+    (void)state;
+    struct store_token token = {.name = "ci", .role = "read", .created_s = 1, .expires_s = 3};
+    char text[64] = "";
+    token.hash[31] = 6;
+    assert_int_equal(store_add_token(store, &token, &err), KERF_OK);
+    token.role = "write";
+    token.created_s = 2;
+    token.hash[31] = 7;
+    assert_int_equal(store_add_token(store, &token, &err), KERF_EINVALID);
+    token.created_s = 3;
+    token.expires_s = 0;
+    assert_int_equal(store_add_token(store, &token, &err), KERF_OK);
+    assert_int_equal(store_list_tokens(store, visit_token, text, &err), KERF_OK);
+    assert_string_equal(text, "ciwrite");
+    token.created_s = 1e9; /* one without an end stays */
+    assert_int_equal(store_add_token(store, &token, &err), KERF_EINVALID);
+}
+
+/* Who does not serve makes no store but when told to, and then for its owner alone. */
+static void test_not_there(void **state) {
+    (void)state;
+    struct store *other = NULL;
+    struct stat made;
+    if (is_postgresql) return; /* the database of this test has its tables */
+    char path[300];
+    snprintf(path, sizeof path, "%s.new", place.store);
+    assert_int_equal(store_open(path, 0, &other, &err), KERF_EINVALID);
+    assert_non_null(strstr(err.message, "--create"));
+    assert_int_not_equal(stat(path, &made), 0);
+    assert_int_equal(store_open(path, STORE_MAY_CREATE, &other, &err), KERF_OK);
+    store_close(other);
+    assert_int_equal(stat(path, &made), 0);
+    assert_int_equal(made.st_mode & 0777, 0600);
 }
 
 static void test_names(void **state) {
@@ -264,6 +310,8 @@ int main(int argc, char **argv) {
         cmocka_unit_test_setup_teardown(test_purge, start, stop),
         cmocka_unit_test_setup_teardown(test_one_fails, start, stop),
         cmocka_unit_test_setup_teardown(test_tokens, start, stop),
+        cmocka_unit_test_setup_teardown(test_expired_token, start, stop),
+        cmocka_unit_test_setup_teardown(test_not_there, start, stop),
         cmocka_unit_test(test_names),
     };
     is_postgresql = argc > 1 && strcmp(argv[1], "postgresql") == 0;

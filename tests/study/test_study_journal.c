@@ -17,26 +17,27 @@
 #include <unistd.h>
 #include "study/study_earlier.h"
 #include "study/study_journal.h"
+#include "study/study_key.h"
 
 static char folder[64];
 
 static const char *params[] = {"batch=16..128:x2", "kv=f16,q8_0"}, *wheres[] = {"batch > 16"},
                   *words[] = {"./bench", "-b", "{batch}", "{kv}"};
 
-static struct study_request usual(void) {
-    struct study_request request;
-    study_request_defaults(&request);
-    request.params = (struct string_list){params, 2};
-    request.wheres = (struct string_list){wheres, 1};
-    request.words = (struct string_list){words, 4};
+static struct kerf_study_request usual(void) {
+    struct kerf_study_request request;
+    kerf_study_request_defaults(&request);
+    request.params = (struct kerf_study_strings){params, 2};
+    request.wheres = (struct kerf_study_strings){wheres, 1};
+    request.words = (struct kerf_study_strings){words, 4};
     request.defaults = "batch=64,kv=f16";
     request.within = 0.025;
     request.seed = INT64_C(9007199254740991);
     return request;
 }
 
-static struct study_entry entry(int32_t setting, double value) {
-    struct study_entry entry = {.why = "because \"it\" may be the best \xC3\xA9"};
+static struct kerf_study_entry entry(int32_t setting, double value) {
+    struct kerf_study_entry entry = {.why = "because \"it\" may be the best \xC3\xA9"};
     entry.result.observation =
         (struct kerf_tune_observation){.setting = setting, .value = value, .start_s = 1, .end_s = 1 + value};
     entry.result.wall_s = value;
@@ -47,38 +48,38 @@ static struct study_entry entry(int32_t setting, double value) {
     return entry;
 }
 
-static struct study_journal *begin(char id[STUDY_ID_SIZE], const struct kerf_tune_space **ret_space) {
+static struct study_journal *begin(char id[KERF_STUDY_ID_SIZE], const struct kerf_tune_space **ret_space) {
     static struct kerf_tune_space *space;
-    struct study_request request = usual();
+    struct kerf_study_request request = usual();
     struct study_journal *journal = NULL;
     struct kerf_error err;
     kerf_tune_space_free(space);
-    assert_int_equal(study_request_space(&request, &space, &err), KERF_OK);
+    assert_int_equal(kerf_study_request_space(&request, &space, &err), KERF_OK);
     assert_int_equal(study_journal_create(&request, id, &journal, &err), KERF_OK);
     *ret_space = space;
     return journal;
 }
 
 static void add(struct study_journal *journal, const struct kerf_tune_space *space, int32_t setting, double value) {
-    struct study_entry one = entry(setting, value);
+    struct kerf_study_entry one = entry(setting, value);
     assert_int_equal(study_journal_add(journal, space, &one, NULL), KERF_OK);
 }
 
-static struct study_record *read_back(const char *id) {
-    struct study_record *record = NULL;
+static struct kerf_study_record *read_back(const char *id) {
+    struct kerf_study_record *record = NULL;
     struct kerf_error err = {.message = ""};
-    if (study_record_read(id, &record, &err) != KERF_OK) fail_msg("%s", err.message);
+    if (kerf_study_record_read(id, &record, &err) != KERF_OK) fail_msg("%s", err.message);
     return record;
 }
 
 static void what_is_written_is_read_back(void **state) {
     (void)state;
-    char id[STUDY_ID_SIZE] = "";
+    char id[KERF_STUDY_ID_SIZE] = "";
     const struct kerf_tune_space *space;
     struct study_journal *journal = begin(id, &space);
     assert_true(strlen(id) > 15);
     add(journal, space, 0, 0.1);
-    struct study_entry failed = entry(3, 0);
+    struct kerf_study_entry failed = entry(3, 0);
     failed.result.observation.outcome = KERF_TUNE_FAILED;
     failed.result.observation.failure = KERF_TUNE_FAILURE_MEMORY;
     failed.result.observation.disturbed = 1;
@@ -87,7 +88,7 @@ static void what_is_written_is_read_back(void **state) {
     assert_int_equal(study_journal_stop(journal, "budget", "its time is spent", 12.5, 7, NULL), KERF_OK);
     study_journal_close(journal);
 
-    struct study_record *record = read_back(id);
+    struct kerf_study_record *record = read_back(id);
     assert_string_equal(record->id, id);
     assert_int_equal(record->num_entries, 2);
     assert_string_equal(record->stopped, "budget");
@@ -102,7 +103,7 @@ static void what_is_written_is_read_back(void **state) {
     assert_true(record->request.within == 0.025);
     assert_true(record->request.seed == INT64_C(9007199254740991));
     assert_int_equal(record->space->num_settings, 6);
-    const struct study_entry *first = &record->entries[0], *second = &record->entries[1];
+    const struct kerf_study_entry *first = &record->entries[0], *second = &record->entries[1];
     assert_true(first->result.observation.value == 0.1);
     assert_true(first->result.observation.end_s == 1.1);
     assert_string_equal(first->why, entry(0, 0).why);
@@ -114,7 +115,7 @@ static void what_is_written_is_read_back(void **state) {
     assert_int_equal(second->result.observation.failure, KERF_TUNE_FAILURE_MEMORY);
     assert_int_equal(second->result.observation.disturbed, 1);
     assert_string_equal(second->result.message, "CUDA out of memory");
-    study_record_free(record);
+    kerf_study_record_free(record);
 }
 
 static void path_of(const char *id, char path[256]) { snprintf(path, 256, "%s/%s.jsonl", folder, id); }
@@ -128,7 +129,7 @@ static off_t size_of(const char *path) {
 /* Wherever a crash cuts the last line, the ones before it count, and the study goes on. */
 static void a_line_cut_off_is_taken_away(void **state) {
     (void)state;
-    char id[STUDY_ID_SIZE] = "cut", path[256];
+    char id[KERF_STUDY_ID_SIZE] = "cut", path[256];
     const struct kerf_tune_space *space;
     struct study_journal *journal = begin(id, &space);
     add(journal, space, 0, 0.1);
@@ -139,48 +140,48 @@ static void a_line_cut_off_is_taken_away(void **state) {
     off_t two = size_of(path);
     for (off_t cut = two - 1; cut > one; cut -= 7) {
         assert_int_equal(truncate(path, cut), 0);
-        struct study_record *record = read_back(id);
+        struct kerf_study_record *record = read_back(id);
         assert_int_equal(record->num_entries, 1);
         assert_string_equal(record->stopped, "");
         assert_true(fabs(record->elapsed_s - 0.35) < 1e-12);
         assert_int_equal(study_journal_resume(record, &journal, NULL), KERF_OK);
-        study_record_free(record);
+        kerf_study_record_free(record);
         add(journal, space, 2, 0.3);
         study_journal_close(journal);
         record = read_back(id);
         assert_int_equal(record->num_entries, 2);
         assert_int_equal(record->entries[1].result.observation.setting, 2);
-        study_record_free(record);
+        kerf_study_record_free(record);
     }
 }
 
 static void two_do_not_write_to_one(void **state) {
     (void)state;
-    char id[STUDY_ID_SIZE] = "locked";
+    char id[KERF_STUDY_ID_SIZE] = "locked";
     const struct kerf_tune_space *space;
     struct study_journal *journal = begin(id, &space), *second = NULL;
     struct kerf_error err;
-    struct study_record *record = read_back(id);
+    struct kerf_study_record *record = read_back(id);
     assert_int_equal(study_journal_resume(record, &second, &err), KERF_EINVALID);
     assert_non_null(strstr(err.message, "another kerf"));
     study_journal_close(journal);
     assert_int_equal(study_journal_resume(record, &second, &err), KERF_OK);
     study_journal_close(second);
-    study_record_free(record);
+    kerf_study_record_free(record);
 }
 
 static void names_are_names(void **state) {
     (void)state;
     static const char *const bad[] = {".", "../x", "a/b", "a b", "-x", "\xC3\xA9"};
-    struct study_request request = usual();
+    struct kerf_study_request request = usual();
     struct study_journal *journal = NULL;
     struct kerf_error err;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-        char id[STUDY_ID_SIZE];
+        char id[KERF_STUDY_ID_SIZE];
         snprintf(id, sizeof id, "%s", bad[i]);
         assert_int_equal(study_journal_create(&request, id, &journal, &err), KERF_EINVALID);
     }
-    char id[STUDY_ID_SIZE] = "twice";
+    char id[KERF_STUDY_ID_SIZE] = "twice";
     assert_int_equal(study_journal_create(&request, id, &journal, &err), KERF_OK);
     study_journal_close(journal);
     assert_int_equal(study_journal_create(&request, id, &journal, &err), KERF_EINVALID);
@@ -190,7 +191,7 @@ static void names_are_names(void **state) {
 /* A full disk: the line that found no room is not there, the ones before it are. */
 static void a_full_disk_leaves_whole_lines(void **state) {
     (void)state;
-    char id[STUDY_ID_SIZE] = "full", path[256];
+    char id[KERF_STUDY_ID_SIZE] = "full", path[256];
     const struct kerf_tune_space *space;
     struct study_journal *journal = begin(id, &space);
     add(journal, space, 0, 0.1);
@@ -202,87 +203,160 @@ static void a_full_disk_leaves_whole_lines(void **state) {
     room = before;
     room.rlim_cur = (rlim_t)one + 20;
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &room), 0);
-    struct study_entry next = entry(1, 0.2);
+    struct kerf_study_entry next = entry(1, 0.2);
     struct kerf_error err;
     assert_int_equal(study_journal_add(journal, space, &next, &err), KERF_EIO);
     assert_non_null(strstr(err.message, path));
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     study_journal_close(journal);
     assert_true(size_of(path) == one);
-    struct study_record *record = read_back(id);
+    struct kerf_study_record *record = read_back(id);
     assert_int_equal(record->num_entries, 1);
-    study_record_free(record);
+    kerf_study_record_free(record);
 }
 
 static void refused(const char *text, const char *message) {
     char path[256];
-    struct study_record *record = NULL;
+    struct kerf_study_record *record = NULL;
     struct kerf_error err;
     path_of("foreign", path);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs(text, file);
     fclose(file);
-    assert_int_not_equal(study_record_read("foreign", &record, &err), KERF_OK);
+    assert_int_not_equal(kerf_study_record_read("foreign", &record, &err), KERF_OK);
     if (strstr(err.message, message) == NULL) fail_msg("%s", err.message);
 }
 
 static void what_is_no_journal_is_refused(void **state) {
     (void)state;
-    struct study_record *record = NULL;
+    struct kerf_study_record *record = NULL;
     struct kerf_error err;
-    assert_int_equal(study_record_read("nowhere", &record, &err), KERF_EUNKNOWN);
+    assert_int_equal(kerf_study_record_read("nowhere", &record, &err), KERF_EUNKNOWN);
     refused("", "no first line");
     refused("{\"journal\":1", "no first line");
     refused("[1]\n", "a JSON object");
-    refused("{\"a\":1}\n", "no journal");
-    refused("{\"journal\":2}\n", "no journal");
-    refused("{\"journal\":1,\"request\":{\"params\":[1],\"protocol\":\"exit\",\"objective\":\"wall\"}}\n", "of another kind");
+    refused("{\"a\":1}\n", "of version 1");
+    refused("{\"journal\":2}\n", "of version 1");
+    refused("{\"journal\":1,\"request\":{\"params\":[1],\"protocol\":\"exit\",\"objective\":\"wall\"}}\n",
+            "of the wrong type");
+}
+
+/* Writes the lines of a journal anew, by their indexes, and reads that. */
+static void refused_in_order(const char *id, const int *order, int count, int line, const char *message) {
+    char path[256], lines[8][1024];
+    struct kerf_study_record *record = NULL;
+    struct kerf_error err;
+    path_of(id, path);
+    FILE *file = fopen(path, "r");
+    int num = 0;
+    assert_non_null(file);
+    while (num < 8 && fgets(lines[num], sizeof lines[num], file)) num++;
+    fclose(file);
+    path_of("reordered", path);
+    file = fopen(path, "w");
+    for (int i = 0; i < count; i++) {
+        assert_true(order[i] < num);
+        fputs(lines[order[i]], file);
+    }
+    fclose(file);
+    assert_int_equal(kerf_study_record_read("reordered", &record, &err), KERF_EINVALID);
+    assert_string_equal(err.message, message);
+    assert_int_equal(err.line, line);
+    assert_string_equal(err.file, path);
+}
+
+/* A journal that lost lines, or was joined from two, is no basis for an answer. */
+static void gaps_and_doubles_are_refused(void **state) {
+    (void)state;
+    char id[KERF_STUDY_ID_SIZE] = "ordered";
+    const struct kerf_tune_space *space;
+    struct study_journal *journal = begin(id, &space);
+    for (int32_t i = 0; i < 3; i++) add(journal, space, i, 0.1);
+    study_journal_close(journal);
+    refused_in_order(id, (int[]){0, 1, 3}, 3, 3, "measurement 3 follows measurement 1: lines are missing");
+    refused_in_order(id, (int[]){0, 1, 2, 2, 3}, 5, 4, "measurement 2 is there twice");
+    refused_in_order(id, (int[]){0, 1, 0, 2}, 4, 3, "a second first line: two journals were joined");
+}
+
+/* What the environment is, and in which order, as far as it is looked at. */
+static void the_environment_is_in_the_key(void **state) {
+    (void)state;
+    static const char *const always[] = {"CUDA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "OMP_NUM_THREADS", "OMP_PLACES"};
+    static const char *names[] = {"KERF_TEST_MODE,KERF_TEST_HOME", "KERF_TEST_OTHER"}, *bad[] = {"A,,B"};
+    char key[KERF_STUDY_KEY_SIZE], again[KERF_STUDY_KEY_SIZE];
+    struct kerf_study_request request = usual();
+    struct kerf_error err;
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) unsetenv(always[i]);
+    study_key(&request, key);
+    for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+        setenv(always[i], "7", 1);
+        study_key(&request, again);
+        assert_string_not_equal(key, again);
+        unsetenv(always[i]);
+    }
+    setenv("KERF_TEST_HOME", "/a", 1);
+    study_key(&request, again);
+    assert_string_equal(key, again); /* nobody named it */
+    request.key_env = (struct kerf_study_strings){names, 2};
+    study_key(&request, again);
+    assert_string_not_equal(key, again);
+    setenv("KERF_TEST_OTHER", "b", 1);
+    study_key(&request, key);
+    unsetenv("KERF_TEST_HOME");
+    setenv("KERF_TEST_HOME", "/a", 1); /* by now behind the other one */
+    study_key(&request, again);
+    assert_string_equal(key, again);
+    assert_int_equal(study_key_check(&request, &err), KERF_OK);
+    request.key_env = (struct kerf_study_strings){bad, 1};
+    assert_int_equal(study_key_check(&request, &err), KERF_EINVALID);
+    unsetenv("KERF_TEST_HOME");
+    unsetenv("KERF_TEST_OTHER");
 }
 
 static void a_rebuilt_program_is_another_one(void **state) {
     (void)state;
-    char path[256], key[STUDY_KEY_SIZE], again[STUDY_KEY_SIZE];
+    char path[256], key[KERF_STUDY_KEY_SIZE], again[KERF_STUDY_KEY_SIZE];
     path_of("program", path);
-    struct study_request request = usual();
+    struct kerf_study_request request = usual();
     const char *own[] = {path, "{batch}", "{kv}"};
-    request.words = (struct string_list){own, 3};
+    request.words = (struct kerf_study_strings){own, 3};
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fclose(file);
-    study_request_key(&request, key);
-    study_request_key(&request, again);
+    study_key(&request, key);
+    study_key(&request, again);
     assert_string_equal(key, again);
     request.seed = 5;
     request.within = 0.01;
-    study_request_key(&request, again); /* how exact an answer is asked for makes no other measurements */
+    study_key(&request, again); /* how exact an answer is asked for makes no other measurements */
     assert_string_equal(key, again);
     file = fopen(path, "w");
     fputs("new", file);
     fclose(file);
-    study_request_key(&request, again);
+    study_key(&request, again);
     assert_string_not_equal(key, again);
-    study_request_key(&request, key);
+    study_key(&request, key);
     request.objective = "cpu";
-    study_request_key(&request, again);
+    study_key(&request, again);
     assert_string_not_equal(key, again);
     request = usual();
-    study_request_key(&request, key);
+    study_key(&request, key);
     own[0] = "./bench-b", own[1] = "{batch}";
-    request.words = (struct string_list){own, 2};
-    study_request_key(&request, again);
+    request.words = (struct kerf_study_strings){own, 2};
+    study_key(&request, again);
     assert_string_not_equal(key, again);
 }
 
 /* Another grid of the same parameters: what is in both counts, failures don't. */
 static void earlier_measurements_are_found(void **state) {
     (void)state;
-    char id[STUDY_ID_SIZE] = "earlier";
+    char id[KERF_STUDY_ID_SIZE] = "earlier";
     const struct kerf_tune_space *space;
     struct study_journal *journal = begin(id, &space);
     add(journal, space, 0, 0.1); /* batch=32, kv=f16 */
     add(journal, space, 5, 0.2); /* batch=128, kv=q8_0 */
-    struct study_entry failed = entry(2, 0);
+    struct kerf_study_entry failed = entry(2, 0);
     failed.result.observation.outcome = KERF_TUNE_FAILED;
     assert_int_equal(study_journal_add(journal, space, &failed, NULL), KERF_OK);
     study_journal_close(journal);
@@ -291,7 +365,7 @@ static void earlier_measurements_are_found(void **state) {
     assert_int_equal(kerf_tune_space_create(wider, 2, NULL, 0, NULL, &other, NULL), KERF_OK);
     const char *ids[] = {"earlier", "gone"};
     struct study_earlier earlier;
-    assert_int_equal(study_earlier_load(&(struct string_list){ids, 2}, other, &earlier, NULL), KERF_OK);
+    assert_int_equal(study_earlier_load(&(struct kerf_study_strings){ids, 2}, other, &earlier, NULL), KERF_OK);
     assert_int_equal(earlier.count, 1);
     assert_int_equal(earlier.studies, 1);
     assert_true(earlier.items[0].value == 0.2);
@@ -302,17 +376,17 @@ static void earlier_measurements_are_found(void **state) {
     study_earlier_free(&earlier);
     kerf_tune_space_free(other);
 
-    struct study_request request = usual();
-    struct string_list found;
+    struct kerf_study_request request = usual();
+    struct kerf_study_strings found;
     assert_int_equal(study_earlier_ids(&request, &found, NULL), KERF_OK);
     int32_t times = 0;
     for (int32_t i = 0; i < found.count; i++) times += strcmp(found.items[i], "earlier") == 0;
     assert_int_equal(times, 1);
-    study_ids_free(&found);
+    kerf_study_ids_free(&found);
     request.objective = "cpu";
     assert_int_equal(study_earlier_ids(&request, &found, NULL), KERF_OK);
     assert_int_equal(found.count, 0);
-    study_ids_free(&found);
+    kerf_study_ids_free(&found);
 }
 
 static int make_folder(void **state) {
@@ -336,6 +410,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(names_are_names, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(a_full_disk_leaves_whole_lines, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(what_is_no_journal_is_refused, make_folder, empty_folder),
+        cmocka_unit_test_setup_teardown(gaps_and_doubles_are_refused, make_folder, empty_folder),
+        cmocka_unit_test(the_environment_is_in_the_key),
         cmocka_unit_test_setup_teardown(a_rebuilt_program_is_another_one, make_folder, empty_folder),
         cmocka_unit_test_setup_teardown(earlier_measurements_are_found, make_folder, empty_folder),
     };

@@ -237,6 +237,43 @@ static void errors_are_one_line(void **state) {
     assert_string_equal(kerf_error_name(1), "?");
 }
 
+static void copies_end_with_a_nul(void **state) {
+    (void)state;
+    struct arena arena = {0};
+    arena_alloc(&arena, 15, 1); /* what a copy is put behind */
+    char *copy = arena_copy(&arena, "bytes", 3);
+    assert_string_equal(copy, "byt");
+    assert_string_equal(arena_copy(&arena, NULL, 0), "");
+    char *whole = arena_copy(&arena, "a\0b", 3);
+    assert_memory_equal(whole, "a\0b", 4);
+    assert_string_equal(copy, "byt");
+    assert_null(arena_copy(&arena, "", SIZE_MAX));
+    assert_null(arena_copy(&arena, "", SIZE_MAX / 2));
+    arena_free(&arena);
+}
+
+static void trim_keeps_small_blocks_alone(void **state) {
+    (void)state;
+    enum { MOST = 1 << 20 };
+    struct arena arena = {0};
+    arena_trim(&arena, MOST);
+    assert_null(arena.blocks);
+    unsigned char *small = arena_alloc(&arena, 100, 1);
+    memset(small, 7, 100);
+    arena_trim(&arena, MOST);
+    assert_non_null(arena.blocks); /* as arena_reset: the same block, for the next use */
+    unsigned char *again = arena_alloc(&arena, 100, 1);
+    assert_ptr_equal(again, small);
+    assert_true(all_are(again, 0, 100));
+    arena_alloc(&arena, 3, MOST);
+    arena_trim(&arena, MOST);
+    assert_null(arena.blocks); /* one that is too large is given back */
+    assert_non_null(arena_alloc(&arena, 100, 1));
+    arena_trim(&arena, 0);
+    assert_null(arena.blocks);
+    arena_free(&arena);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aligned_zeroed_and_apart),
@@ -247,6 +284,8 @@ int main(void) {
         cmocka_unit_test(large_allocations),
         cmocka_unit_test(small_after_large_near_the_limit),
         cmocka_unit_test(strings),
+        cmocka_unit_test(copies_end_with_a_nul),
+        cmocka_unit_test(trim_keeps_small_blocks_alone),
         cmocka_unit_test(errors_take_words_from_themselves),
         cmocka_unit_test(errors_are_one_line),
     };

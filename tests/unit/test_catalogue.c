@@ -47,6 +47,8 @@ static void every_entry_can_be_read_by_its_name(void **state) {
         assert_int_equal(kerf_model_load(catalogue->entries[i].name, &model, NULL), KERF_OK);
         assert_string_equal(model.name, catalogue->entries[i].name);
         assert_true(model.max_position_embeddings > 0); /* no question about them needs --seq-length */
+        assert_int_equal(model.num_ignored, 0);
+        assert_int_equal(model.assumed, 0);
     }
     kerf_catalogue_free(catalogue);
     assert_int_equal(kerf_catalogue_list("systems", &catalogue, NULL), KERF_OK);
@@ -106,12 +108,30 @@ static void files_of_the_installed_folder_have_names(void **state) {
 
 static void the_models_are_the_published_shapes(void **state) {
     (void)state;
-    static const struct kerf_model expected[] = {
-        {.name = "gpt3", .hidden_size = 12288, .intermediate_size = 49152, .num_hidden_layers = 96, .num_attention_heads = 96,
-         .max_position_embeddings = 2048},
-        {.name = "gpt3_1t", .hidden_size = 25600, .intermediate_size = 102400, .num_hidden_layers = 128, .num_attention_heads = 160,
-         .max_position_embeddings = 2048},
-        {.name = "vit_era5", .hidden_size = 12288, .intermediate_size = 49152, .num_hidden_layers = 48, .num_attention_heads = 64,
+    static const struct {
+        const char *name;
+        int64_t hidden_size, intermediate_size, num_hidden_layers, num_attention_heads, max_position_embeddings,
+            vocab_size;
+    } expected[] = {
+        {.name = "gpt3",
+         .hidden_size = 12288,
+         .intermediate_size = 49152,
+         .num_hidden_layers = 96,
+         .num_attention_heads = 96,
+         .max_position_embeddings = 2048,
+         .vocab_size = 51200},
+        {.name = "gpt3_1t",
+         .hidden_size = 25600,
+         .intermediate_size = 102400,
+         .num_hidden_layers = 128,
+         .num_attention_heads = 160,
+         .max_position_embeddings = 2048,
+         .vocab_size = 51200},
+        {.name = "vit_era5",
+         .hidden_size = 12288,
+         .intermediate_size = 49152,
+         .num_hidden_layers = 48,
+         .num_attention_heads = 64,
          .max_position_embeddings = 64800},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -122,6 +142,7 @@ static void the_models_are_the_published_shapes(void **state) {
         assert_int_equal(model.num_hidden_layers, expected[i].num_hidden_layers);
         assert_int_equal(model.num_attention_heads, expected[i].num_attention_heads);
         assert_int_equal(model.max_position_embeddings, expected[i].max_position_embeddings);
+        assert_int_equal(model.vocab_size, expected[i].vocab_size);
     }
 }
 

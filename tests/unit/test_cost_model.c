@@ -132,7 +132,8 @@ static void the_parts_are_the_whole(void **state) {
         layout.scale_up = estimate.layout.scale_up;
         assert_int_equal(kerf_layout_compare(&layout, &estimate.layout), 0);
         if (layout.pp == 1) assert_true(kerf_part_value(time, "pp_comm") == 0 && kerf_part_value(time, "bubble") == 0);
-        if (problem.gpus == 1) assert_true(kerf_part_value(time, "tp_comm") == 0 && kerf_part_value(time, "dp_comm") == 0);
+        if (problem.gpus == 1)
+            assert_true(kerf_part_value(time, "tp_comm") == 0 && kerf_part_value(time, "dp_comm") == 0);
     }
 }
 
@@ -208,8 +209,8 @@ static void layers_add_up_to_the_step(void **state) {
         assert_true(near(memory * passes, kerf_part_value(&estimate.time_s, "memory"), 1e-12));
         assert_true(near(comm * passes, kerf_part_value(&estimate.time_s, "tp_comm"), 1e-12));
         assert_true(near(flops * passes, estimate.flops_per_gpu, 1e-12));
-        assert_true(
-            near(weights * (double)(problem.model.num_hidden_layers / layout.pp), kerf_part_value(&estimate.memory, "weights"), 1e-12));
+        assert_true(near(weights * (double)(problem.model.num_hidden_layers / layout.pp),
+                         kerf_part_value(&estimate.memory, "weights"), 1e-12));
     }
 }
 

@@ -198,6 +198,37 @@ static void bars_are_as_long_as_their_values(void **state) {
     kerf_text_free(&out);
 }
 
+/* Time and memory of a layout in one row; no note is crossed by the line of the limit. */
+static void two_panels_of_bars_share_their_rows(void **state) {
+    (void)state;
+    static const double near[4][3] = {{10e9, 20e9, 40e9}, {30e9, 20e9, 29e9}, {1e9, 2e9, 3e9}, {30e9, 30e9, 60e9}};
+    for (int32_t rows = 1; rows <= 3; rows++)
+        for (int32_t first = 0; first < 2; first++) {
+            struct kerf_chart_row beside_rows[3];
+            struct kerf_panel panels[] = {bars, memory};
+            for (int32_t i = 0; i < 3; i++)
+                beside_rows[i] = (struct kerf_chart_row){"no label", "", near[first + i], NULL};
+            panels[1].rows = beside_rows, panels[1].beside = 1;
+            panels[0].num_rows = panels[1].num_rows = rows;
+            struct kerf_text out = drawn_panels(panels, 2);
+            check_layout(out.data);
+            assert_null(strstr(out.data, ">no label<"));
+            for (int32_t i = 0; i < rows; i++) {
+                const char *left = rect_of(out.data, "compute", i), *right = rect_of(out.data, "compute", rows + i);
+                assert_near(number_in(left, "y"), number_in(right, "y"), 1e-9);
+                assert_true(number_in(left, "x") + number_in(left, "width") < number_in(right, "x"));
+            }
+            double limit = strtod(strstr(strstr(out.data, "stroke-dasharray"), "M") + 1, NULL);
+            for (const char *at = out.data; (at = next_element(at, "text")); at++) {
+                struct box box = box_of(at);
+                if (strstr(box.text, " GB</text>") == strchr(box.text, ' ') && strtod(box.text, NULL) > 0 &&
+                    number_in(at, "font-size") > 12)
+                    assert_true(box.right < limit || box.left > limit);
+            }
+            kerf_text_free(&out);
+        }
+}
+
 static void parts_keep_their_colours(void **state) {
     (void)state;
     const struct kerf_panel panels[] = {bars, memory, columns};
@@ -567,6 +598,7 @@ int main(void) {
                                        cmocka_unit_test(pictures_are_as_expected),
                                        cmocka_unit_test(svg_says_what_the_figure_says),
                                        cmocka_unit_test(bars_are_as_long_as_their_values),
+                                       cmocka_unit_test(two_panels_of_bars_share_their_rows),
                                        cmocka_unit_test(parts_keep_their_colours),
                                        cmocka_unit_test(columns_are_of_one_height),
                                        cmocka_unit_test(curves_have_gaps),

@@ -58,7 +58,8 @@ static void refuses_what_is_no_layout(void **state) {
         int32_t code;
         const char *line;
     } cases[] = {
-        {"", KERF_EUNKNOWN, "layout: unknown part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
+        {"", KERF_EUNKNOWN,
+         "layout: unknown part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
         {"dp=2,", KERF_EUNKNOWN,
          "layout: unknown part ''; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*"},
         {"dp=2,,pp=3", KERF_EUNKNOWN,
@@ -135,7 +136,12 @@ static const char *const base =
 static struct kerf_problem problem_of(enum kerf_strategy strategy) {
     struct kerf_problem problem;
     memset(&problem, 0, sizeof problem);
-    problem.model = (struct kerf_model){"m", 1024, 4096, 12, 16, 2048, 0};
+    problem.model = (struct kerf_model){.name = "m",
+                                        .hidden_size = 1024,
+                                        .intermediate_size = 4096,
+                                        .num_hidden_layers = 12,
+                                        .num_attention_heads = 16,
+                                        .max_position_embeddings = 2048};
     assert_int_equal(kerf_system_load("a100", &problem.system, NULL), KERF_OK);
     problem.system.scale_up.size = 8;
     problem.strategy = strategy;
@@ -191,21 +197,19 @@ static void says_the_rule_that_is_broken(void **state) {
         {KERF_STRATEGY_SUMMA, "", NOTHING, 0, "summa_blocks must be 1 or more with summa, not 0"},
         {KERF_STRATEGY_SEQP, "summa_blocks=4", NOTHING, 0, "summa_blocks must be 0 without summa, not 4"},
         {KERF_STRATEGY_SEQP, "", BATCH, 15, "dp 2 does not divide 15 samples of the global batch; 1 and 3 do"},
-        {KERF_STRATEGY_SEQP, "micro_batch=3", NOTHING, 0, "micro_batch 3 does not divide 8 samples of a replica; 2 and 4 do"},
-        {KERF_STRATEGY_SEQP, "micro_batch=16", NOTHING, 0, "micro_batch 16 does not divide 8 samples of a replica; 8 does"},
+        {KERF_STRATEGY_SEQP, "micro_batch=3", NOTHING, 0,
+         "micro_batch 3 does not divide 8 samples of a replica; 2 and 4 do"},
+        {KERF_STRATEGY_SEQP, "micro_batch=16", NOTHING, 0,
+         "micro_batch 16 does not divide 8 samples of a replica; 8 does"},
         {KERF_STRATEGY_SEQP, "", LENGTH, 1026, "the 2052 tokens of a micro-batch do not divide into 8 shards"},
         {KERF_STRATEGY_SUMMA, "summa_blocks=4,micro_batch=1", LENGTH, 1025,
          "the 1025 tokens of a micro-batch do not divide into 2 shards"},
         {KERF_STRATEGY_1D, "tp2=1,scale_up.tp2=1,dp=4,micro_batch=1", LENGTH, 1026,
          "the 1026 tokens of a micro-batch do not divide into 4 shards"},
-        {KERF_STRATEGY_SEQP, "scale_up.tp1=3", NOTHING, 0,
-         "scale_up.tp1 3 does not divide tp1 4; 2 and 4 do"},
-        {KERF_STRATEGY_SEQP, "scale_up.tp2=4", NOTHING, 0,
-         "scale_up.tp2 4 does not divide tp2 2; 2 does"},
-        {KERF_STRATEGY_SEQP, "scale_up.dp=4", NOTHING, 0,
-         "scale_up.dp 4 does not divide dp 2; 2 does"},
-        {KERF_STRATEGY_SEQP, "scale_up.pp=3", NOTHING, 0,
-         "scale_up.pp 3 does not divide pp 4; 2 and 4 do"},
+        {KERF_STRATEGY_SEQP, "scale_up.tp1=3", NOTHING, 0, "scale_up.tp1 3 does not divide tp1 4; 2 and 4 do"},
+        {KERF_STRATEGY_SEQP, "scale_up.tp2=4", NOTHING, 0, "scale_up.tp2 4 does not divide tp2 2; 2 does"},
+        {KERF_STRATEGY_SEQP, "scale_up.dp=4", NOTHING, 0, "scale_up.dp 4 does not divide dp 2; 2 does"},
+        {KERF_STRATEGY_SEQP, "scale_up.pp=3", NOTHING, 0, "scale_up.pp 3 does not divide pp 4; 2 and 4 do"},
         {KERF_STRATEGY_SEQP, "scale_up.dp=2", NOTHING, 0, "scale_up places more than the 8 accelerators of a domain"},
         {KERF_STRATEGY_SEQP, "", DOMAIN, 7, "scale_up places more than the 7 accelerators of a domain"},
         {KERF_STRATEGY_SEQP, "", ATTENTION, KERF_ATTENTION_RECOMPUTED,

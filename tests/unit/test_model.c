@@ -62,9 +62,9 @@ static void reads_a_subset(void **state) {
     expect_model("{\"hidden_size\":1,\"intermediate_size\":1,\"num_hidden_layers\":1,\"num_attention_heads\":1,"
                  "\"max_position_embeddings\":1}",
                  1, 1, 1, 1, 1);
-    expect_model("{\"hidden_size\":16777216,\"intermediate_size\":67108864,\"num_hidden_layers\":1048576,"
+    expect_model("{\"hidden_size\":16777216,\"intermediate_size\":67108864,\"num_hidden_layers\":1024,"
                  "\"num_attention_heads\":1048576,\"max_position_embeddings\":1073741824}",
-                 16777216, 67108864, 1048576, 1048576, 1073741824);
+                 16777216, 67108864, 1024, 1048576, 1073741824);
     expect_model(
         "{\"hidden_size\":1.024e3,\"intermediate_size\":4096.0,\"num_hidden_layers\":8,\"num_attention_heads\":16}",
         1024, 4096, 8, 16, 0);
@@ -143,7 +143,8 @@ static void refuses_bad_values(void **state) {
     expect_refused("{\"hidden_size\": \"many\", \"intermediate_size\": 4096, " LAYERS ", " HEADS "}", KERF_EINVALID,
                    "m.json:1:17: \"hidden_size\" must be a whole number between 1 and 16777216, not text");
     expect_refused("{\"hidden_size\": null, \"intermediate_size\": 4096, " LAYERS ", " HEADS "}", KERF_EINVALID,
-                   "m.json:1:17: \"hidden_size\" must be a whole number between 1 and 16777216, not null");
+                   "m.json:1:1: \"hidden_size\" is missing; a model needs hidden_size, intermediate_size, "
+                   "num_hidden_layers and num_attention_heads");
     expect_refused("{\"hidden_size\": [1024], \"intermediate_size\": 4096, " LAYERS ", " HEADS "}", KERF_EINVALID,
                    "m.json:1:17: \"hidden_size\" must be a whole number between 1 and 16777216, not an array");
     expect_refused("{\"name\": 7, " WIDTHS ", " LAYERS ", " HEADS "}", KERF_EINVALID,
@@ -164,11 +165,11 @@ static void says_what_is_missing(void **state) {
 static void says_which_names_conflict(void **state) {
     (void)state;
     expect_refused("{" WIDTHS ", \"n_embd\": 2048, " LAYERS ", " HEADS "}", KERF_EINVALID,
-                   "m.json:1:60: \"n_embd\" says otherwise than \"hidden_size\"; keep one of them");
+                   "m.json:1:60: \"hidden_size\" and \"n_embd\" differ; keep one of them");
     expect_refused("{\"n_embd\": 64, \"n_layer\": 2,\n\"num_layers\": 3, \"n_head\": 4}", KERF_EINVALID,
-                   "m.json:2:15: \"num_layers\" says otherwise than \"n_layer\"; keep one of them");
+                   "m.json:2:15: \"n_layer\" and \"num_layers\" differ; keep one of them");
     expect_refused("{\"n_embd\": 64, \"n_layer\": 2, \"n_head\": 4, \"n_positions\": 1024, \"n_ctx\": 512}",
-                   KERF_EINVALID, "m.json:1:73: \"n_ctx\" says otherwise than \"n_positions\"; keep one of them");
+                   KERF_EINVALID, "m.json:1:73: \"n_positions\" and \"n_ctx\" differ; keep one of them");
 }
 
 static void takes_numbers_of_any_length_in_keys_of_others(void **state) {
@@ -277,24 +278,283 @@ static void names_are_cut_between_letters_and_made_printable(void **state) {
     assert_string_equal(name, "a?b?[31m?");
 }
 
-/* ---- Writing ------------------------------------------------------------------------------------------ */
+/* ---- Layers ------------------------------------------------------------------------------------------- */
 
-static void writes_what_it_reads(void **state) {
+#define LLAMA "{\"model_type\":\"llama\",\"vocab_size\":1000," WIDTHS "," LAYERS "," HEADS
+
+static struct kerf_model model_of(const char *json) {
+    struct kerf_model model;
+    struct kerf_error err;
+    if (parse(json, &model, &err) != KERF_OK) fail_msg("%s\n%s", json, line_of(&err));
+    return model;
+}
+
+/* "2x0 1x1": the runs and their kinds. */
+static const char *runs_of(const struct kerf_model *model) {
+    static char text[512];
+    text[0] = 0;
+    for (int32_t i = 0; i < model->num_runs; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "%s%dx%d", i ? " " : "", (int)model->runs[i].count,
+                 (int)model->runs[i].kind);
+    return text;
+}
+
+static void finds_the_runs_of_equal_layers(void **state) {
     (void)state;
-    static const char *const texts[] = {"{\"name\": \"a \\\"b\\\"\", " WIDTHS ", " LAYERS ", " HEADS
-                                        ", \"max_position_embeddings\": 7}",
-                                        "{\"n_embd\": 64, \"n_layer\": 2, \"n_head\": 4}"};
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        struct kerf_model model, again;
-        struct kerf_text text = {0};
-        struct kerf_json json;
-        assert_int_equal(parse(texts[i], &model, NULL), KERF_OK);
-        kerf_json_begin(&json, &text);
-        model_json(&json, &model);
-        assert_int_equal(kerf_model_parse(text.data, text.length, "other.json", &again, NULL), KERF_OK);
-        assert_memory_equal(&model, &again, sizeof model);
-        kerf_text_free(&text);
+#define SHAPE "\"hidden_size\":64,\"intermediate_size\":96,\"num_attention_heads\":4,\"vocab_size\":9"
+#define MOE   "\"num_experts\":4,\"num_experts_per_tok\":2,\"moe_intermediate_size\":8"
+    static const struct {
+        const char *json, *runs;
+    } cases[] = {
+        {"{\"model_type\":\"llama\",\"num_hidden_layers\":7," SHAPE "}", "7x0"},
+        {"{\"model_type\":\"gemma2\",\"num_hidden_layers\":3," SHAPE "}", "1x0 1x1 1x0"},
+        {"{\"model_type\":\"gemma2\",\"num_hidden_layers\":3,\"sliding_window\":null," SHAPE "}", "3x0"},
+        {"{\"model_type\":\"gemma3_text\",\"num_hidden_layers\":8," SHAPE "}", "5x0 1x1 2x0"},
+        {"{\"model_type\":\"exaone4\",\"num_hidden_layers\":5,\"sliding_window\":16,"
+         "\"sliding_window_pattern\":\"LLG\"," SHAPE "}",
+         "2x0 1x1 2x0"},
+        {"{\"model_type\":\"qwen2\",\"num_hidden_layers\":5,\"sliding_window\":16,\"max_window_layers\":3," SHAPE "}",
+         "5x0"},
+        {"{\"model_type\":\"qwen2\",\"num_hidden_layers\":5,\"sliding_window\":16,\"max_window_layers\":3,"
+         "\"use_sliding_window\":true," SHAPE "}",
+         "3x0 2x1"},
+        {"{\"model_type\":\"llama\",\"num_hidden_layers\":3,\"sliding_window\":16,\"layer_types\":["
+         "\"full_attention\",\"sliding_attention\",\"full_attention\"]," SHAPE "}",
+         "1x0 1x1 1x0"},
+        {"{\"model_type\":\"qwen3_moe\",\"num_hidden_layers\":4," MOE "," SHAPE "}", "4x0"},
+        {"{\"model_type\":\"qwen3_moe\",\"num_hidden_layers\":4,\"decoder_sparse_step\":2," MOE "," SHAPE "}",
+         "1x0 1x1 1x0 1x1"},
+        {"{\"model_type\":\"qwen3_moe\",\"num_hidden_layers\":4,\"mlp_only_layers\":[0,3]," MOE "," SHAPE "}",
+         "1x0 2x1 1x0"},
+        {"{\"model_type\":\"glm4_moe\",\"num_hidden_layers\":4,\"first_k_dense_replace\":3," MOE "," SHAPE "}",
+         "3x0 1x1"},
+        {"{\"model_type\":\"deepseek\",\"num_hidden_layers\":4,\"first_k_dense_replace\":1,\"moe_layer_freq\":2," MOE
+         "," SHAPE "}",
+         "2x0 1x1 1x0"},
+        {"{\"model_type\":\"deepseek\",\"num_hidden_layers\":3,\"moe_layer_freq\":[0,1,1]," MOE "," SHAPE "}",
+         "1x0 2x1"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kerf_model model = model_of(cases[i].json);
+        if (strcmp(runs_of(&model), cases[i].runs) != 0)
+            fail_msg("%s\nis %s, not %s", cases[i].json, runs_of(&model), cases[i].runs);
+        assert_int_equal(model.num_ignored, 0);
     }
+}
+
+static void tells_kinds_of_attention(void **state) {
+    (void)state;
+    static const struct {
+        const char *kv, *kind;
+    } cases[] = {{"", "mha"},
+                 {",\"num_key_value_heads\":16", "mha"},
+                 {",\"num_key_value_heads\":4", "gqa"},
+                 {",\"num_key_value_heads\":1", "mqa"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char json[512];
+        snprintf(json, sizeof json, LLAMA "%s}", cases[i].kv);
+        struct kerf_model model = model_of(json);
+        assert_string_equal(kerf_attention_kind(&model.kinds[0]), cases[i].kind);
+    }
+    struct kerf_model model;
+    assert_int_equal(kerf_model_load("deepseek_v3", &model, NULL), KERF_OK);
+    assert_string_equal(kerf_attention_kind(&model.kinds[0]), "mla");
+    assert_int_equal(model.kinds[0].attention.qk_size, 192);
+    assert_int_equal(model.kinds[0].attention.v_size, 128);
+}
+
+static void reads_the_text_of_multimodal_files(void **state) {
+    (void)state;
+    struct kerf_model model = model_of(
+        "{\"architectures\":[\"Gemma3ForConditionalGeneration\"],\"model_type\":\"gemma3\",\"vision_config\":{},"
+        "\"new_key\":1,\"text_config\":{\"model_type\":\"gemma3_text\",\"hidden_size\":2560,"
+        "\"intermediate_size\":10240,\"num_hidden_layers\":34,\"inner_key\":2,\"sliding_window\":1024}}");
+    assert_string_equal(model.architecture, "Gemma3ForConditionalGeneration");
+    assert_string_equal(model.family, "gemma3_text");
+    assert_int_equal(model.num_attention_heads, 8);
+    assert_int_equal(model.kinds[0].attention.kv_heads, 4);
+    assert_int_equal(model.kinds[0].attention.qk_size, 256);
+    assert_int_equal(model.kinds[0].attention.window, 1024);
+    assert_int_equal(model.vocab_size, 262208);
+    assert_int_equal(model.assumed, KERF_ASSUMED_SIZES | KERF_ASSUMED_VOCABULARY);
+    assert_string_equal(model.ignored, "text_config.inner_key\nnew_key\n");
+    model = model_of("{\"model_type\":\"qwen3_vl\",\"tie_word_embeddings\":true,\"text_config\":{\"model_type\":"
+                     "\"qwen3_vl_text\",\"vocab_size\":9," WIDTHS "," LAYERS "," HEADS "}}");
+    assert_int_equal(model.is_tied, 1);
+    expect_refused("{\"text_config\":{\"model_type\":\"mamba2\"}}", KERF_EUNKNOWN,
+                   "m.json:1:30: 'mamba2' has state-space (Mamba) layers, which kerf cannot price");
+}
+
+/* ---- Notes -------------------------------------------------------------------------------------------- */
+
+static void names_the_keys_that_it_ignores(void **state) {
+    (void)state;
+    struct kerf_model model = model_of(LLAMA ",\"num_mystery_heads\":4,\"rope_theta\":1e6,\"num_experts\":8,"
+                                             "\"something_null\":null,\"bos_token_id\":1}");
+    struct kerf_text text = {0};
+    struct kerf_json json;
+    assert_int_equal(model.num_ignored, 2);
+    assert_string_equal(model.ignored, "num_mystery_heads\nnum_experts\n");
+    kerf_model_notes(&model, &text);
+    assert_string_equal(text.data, "m: unknown keys are ignored: num_mystery_heads, num_experts\n");
+    kerf_text_clear(&text);
+    kerf_json_begin(&json, &text);
+    kerf_json_open(&json, NULL, '{');
+    kerf_model_notes_json(&json, &model);
+    kerf_json_close(&json, '}');
+    assert_string_equal(text.data, "{\"ignored\":[\"num_mystery_heads\",\"num_experts\"]}");
+    kerf_text_free(&text);
+}
+
+static void counts_the_ignored_keys_that_it_cannot_name(void **state) {
+    (void)state;
+    char json[8192] = LLAMA;
+    for (int i = 0; i < 200; i++)
+        snprintf(json + strlen(json), sizeof json - strlen(json), ",\"a_key_of_no_meaning_%d\":1", i);
+    strcat(json, "}");
+    struct kerf_model model = model_of(json);
+    struct kerf_text text = {0};
+    assert_int_equal(model.num_ignored, 200);
+    assert_true(strlen(model.ignored) < sizeof model.ignored);
+    kerf_model_notes(&model, &text);
+    assert_non_null(strstr(text.data, " more\n"));
+    kerf_text_free(&text);
+}
+
+static void says_what_it_assumes(void **state) {
+    (void)state;
+    struct kerf_model model = model_of("{" WIDTHS "," LAYERS "," HEADS "}"), completed;
+    struct kerf_text text = {0};
+    struct kerf_json json;
+    assert_int_equal(model.assumed, KERF_ASSUMED_FAMILY | KERF_ASSUMED_VOCABULARY);
+    kerf_model_notes(&model, &text);
+    assert_string_equal(text.data,
+                        "m: assumed: the layers of GPT-2, for there is no model_type; no vocabulary (vocab_size is "
+                        "missing), neither embedding nor head is priced\n");
+    kerf_text_clear(&text);
+    kerf_json_begin(&json, &text);
+    kerf_json_open(&json, NULL, '{');
+    kerf_model_notes_json(&json, &model);
+    kerf_json_close(&json, '}');
+    assert_string_equal(text.data, "{\"ignored\":[],\"assumed\":{\"model_type\":\"transformer\",\"gated\":false,"
+                                   "\"tie_word_embeddings\":true,\"vocab_size\":0}}");
+    kerf_text_free(&text);
+    /* a program that gives the five sizes alone gets the same */
+    memset(&completed, 0, sizeof completed);
+    strcpy(completed.name, "m");
+    completed.hidden_size = 1024, completed.intermediate_size = 4096;
+    completed.num_hidden_layers = 8, completed.num_attention_heads = 16;
+    assert_int_equal(model_check(&completed, NULL), KERF_OK);
+    kerf_model_complete(&completed);
+    assert_memory_equal(&completed, &model, sizeof model);
+    kerf_model_complete(&completed);
+    assert_memory_equal(&completed, &model, sizeof model);
+    assert_int_equal(model_check(&completed, NULL), KERF_OK);
+}
+
+/* ---- What cannot be priced ---------------------------------------------------------------------------- */
+
+static void refuses_what_it_cannot_price(void **state) {
+    (void)state;
+    static const struct {
+        const char *json, *line;
+    } cases[] = {
+        {"{\"model_type\": \"mamba2\"}",
+         "m.json:1:16: 'mamba2' has state-space (Mamba) layers, which kerf cannot price"},
+        {"{\"architectures\": [\"T5ForConditionalGeneration\"]}",
+         "m.json:1:19: 'T5ForConditionalGeneration' has an encoder beside the decoder, which kerf cannot price"},
+        {"{\"model_type\": \"qwen3_next\"}",
+         "m.json:1:16: 'qwen3_next' has linear attention (gated delta nets), which kerf cannot price"},
+        {"{\"model_type\": \"lama\"}", "m.json:1:16: unknown architecture 'lama'; did you mean llama?; docs/models.md "
+                                       "lists those that kerf can price"},
+        {"{\"model_type\": \"zorblax\", \"architectures\": [\"ZorblaxForCausalLM\"]}",
+         "m.json:1:16: unknown architecture 'zorblax' (ZorblaxForCausalLM); docs/models.md lists those that kerf can "
+         "price"},
+        {LLAMA ",\"layer_types\":[\"full_attention\",\"linear_attention\",\"a\",\"a\",\"a\",\"a\",\"a\",\"a\"]}",
+         "m.json:1:151: layers of the type \"linear_attention\" cannot be priced; kerf knows full_attention, "
+         "sliding_attention and chunked_attention"},
+        {LLAMA ",\"is_encoder_decoder\":true}", "m.json:1:158: an encoder beside the decoder cannot be priced"},
+        {LLAMA ",\"add_cross_attention\":true}", "m.json:1:159: cross-attention cannot be priced"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        expect_refused(cases[i].json, KERF_EUNKNOWN, cases[i].line);
+}
+
+static void refuses_hostile_configs(void **state) {
+    (void)state;
+#define MIXTRAL "{\"model_type\":\"mixtral\"," WIDTHS "," LAYERS "," HEADS ",\"num_experts_per_tok\":2,"
+    static const struct {
+        const char *json, *message;
+    } cases[] = {
+        {MIXTRAL "\"num_local_experts\":1e30}", "\"num_local_experts\" must lie between 0 and 1048576, not 1e+30"},
+        {MIXTRAL "\"num_local_experts\":-8}", "\"num_local_experts\" must lie between 0 and 1048576, not -8"},
+        {MIXTRAL "\"num_local_experts\":1}", "a token cannot visit 2 of 1 experts"},
+        {MIXTRAL "\"num_local_experts\":8,\"sliding_window\":-1}",
+         "\"sliding_window\" must lie between 1 and 1073741824, not -1"},
+        {LLAMA ",\"num_key_value_heads\":0}", "\"num_key_value_heads\" must lie between 1 and 1048576, not 0"},
+        {LLAMA ",\"num_key_value_heads\":3}", "3 key-value heads do not divide 16 heads"},
+        {LLAMA ",\"num_key_value_heads\":32}", "32 key-value heads do not divide 16 heads"},
+        {LLAMA ",\"head_dim\":1e9}", "\"head_dim\" must lie between 1 and 67108864, not 1000000000"},
+        {LLAMA ",\"attention_bias\":\"yes\"}", "\"attention_bias\" must be true or false, not text"},
+        {LLAMA ",\"layer_types\":[]}", "\"layer_types\" has 0 entries for 8 layers"},
+        {LLAMA ",\"layer_types\":7}", "\"layer_types\" must be an array [...]"},
+        {"{\"model_type\":\"mixtral\",\"hidden_size\":16777216,\"intermediate_size\":67108864,"
+         "\"num_hidden_layers\":1048576," HEADS ",\"num_local_experts\":1048576,\"num_experts_per_tok\":1}",
+         "the model has more than 2^62 parameters"},
+        {"{\"text_config\":7}", "\"text_config\" must be an object {...}, not a number"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kerf_model model;
+        struct kerf_error err = {.message = ""};
+        assert_int_equal(parse(cases[i].json, &model, &err), KERF_EINVALID);
+        assert_string_equal(err.message, cases[i].message);
+    }
+    enum { DEPTH = 1000 };
+    struct kerf_text deep = {0};
+    struct kerf_model model;
+    struct kerf_error err;
+    kerf_text_repeat(&deep, "{\"text_config\":", DEPTH);
+    kerf_text_add(&deep, "{}");
+    kerf_text_repeat(&deep, "}", DEPTH);
+    assert_int_equal(parse(deep.data, &model, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "\"text_config\" nests more than 4 deep");
+    kerf_text_free(&deep);
+}
+
+/* ---- Setting fields ----------------------------------------------------------------------------------- */
+
+static struct kerf_model set(const char *name, const char *assignments, int32_t code) {
+    struct kerf_model model;
+    struct kerf_system system_;
+    assert_int_equal(kerf_model_load(name, &model, NULL), KERF_OK);
+    assert_int_equal(kerf_system_load("a100", &system_, NULL), KERF_OK);
+    assert_int_equal(kerf_problem_set(&model, &system_, assignments, NULL), code);
+    return model;
+}
+
+static void layers_follow_the_fields_that_are_set(void **state) {
+    (void)state;
+    struct kerf_model model = set("llama3_70b", "num_hidden_layers=4,hidden_size=4096,num_attention_heads=32", KERF_OK);
+    assert_string_equal(runs_of(&model), "4x0");
+    assert_int_equal(model.kinds[0].attention.heads, 32);
+    assert_int_equal(model.kinds[0].attention.kv_heads, 8);
+    assert_int_equal(model.kinds[0].attention.qk_size, 128);
+    model = set("gpt3", "num_attention_heads=64,intermediate_size=1000,vocab_size=50257", KERF_OK);
+    assert_int_equal(model.kinds[0].attention.kv_heads, 64);
+    assert_int_equal(model.kinds[0].attention.qk_size, 192);
+    assert_int_equal(model.kinds[0].mlp.width, 1000);
+    assert_int_equal(model.vocab_size, 50257);
+    model = set("deepseek_v3", "num_hidden_layers=5", KERF_OK);
+    assert_string_equal(runs_of(&model), "3x0 2x1");
+    model = set("deepseek_v3", "num_hidden_layers=2", KERF_OK);
+    assert_string_equal(runs_of(&model), "2x0");
+    model = set("deepseek_v3", "num_hidden_layers=63", KERF_OK);
+    assert_string_equal(runs_of(&model), "3x0 60x1");
+    model = set("gemma2_27b", "num_hidden_layers=3", KERF_OK);
+    assert_string_equal(runs_of(&model), "1x0 1x1 1x0");
+    set("gemma2_27b", "num_hidden_layers=47", KERF_EINVALID); /* which of the two would the last one be? */
+    set("gpt3", "num_attention_heads=7", KERF_EINVALID);
+    set("llama3_70b", "num_attention_heads=4", KERF_EINVALID); /* 8 key-value heads */
 }
 
 /* ---- Loading ------------------------------------------------------------------------------------------ */
@@ -377,7 +637,15 @@ int main(void) {
         cmocka_unit_test(refuses_what_is_no_json),
         cmocka_unit_test(is_named_by_the_file_or_its_path),
         cmocka_unit_test(names_are_cut_between_letters_and_made_printable),
-        cmocka_unit_test(writes_what_it_reads),
+        cmocka_unit_test(finds_the_runs_of_equal_layers),
+        cmocka_unit_test(tells_kinds_of_attention),
+        cmocka_unit_test(reads_the_text_of_multimodal_files),
+        cmocka_unit_test(names_the_keys_that_it_ignores),
+        cmocka_unit_test(counts_the_ignored_keys_that_it_cannot_name),
+        cmocka_unit_test(says_what_it_assumes),
+        cmocka_unit_test(refuses_what_it_cannot_price),
+        cmocka_unit_test(refuses_hostile_configs),
+        cmocka_unit_test(layers_follow_the_fields_that_are_set),
         cmocka_unit_test(loads_names_and_files),
         cmocka_unit_test(standard_input_is_called_so),
     };

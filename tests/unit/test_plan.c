@@ -39,10 +39,21 @@ static struct kerf_problem problem_of(const char *model, const char *system, enu
     return problem;
 }
 
+static struct kerf_model model_of(const char *name, int64_t hidden, int64_t width, int64_t layers, int64_t heads,
+                                  int64_t length) {
+    struct kerf_model model = {.hidden_size = hidden,
+                               .intermediate_size = width,
+                               .num_hidden_layers = layers,
+                               .num_attention_heads = heads,
+                               .max_position_embeddings = length};
+    snprintf(model.name, sizeof model.name, "%s", name);
+    return model;
+}
+
 /* A model so small that its searches take no time. */
 static struct kerf_problem small_problem(enum kerf_strategy strategy, int64_t gpus, double capacity) {
     struct kerf_problem problem = problem_of("gpt3", "a100", strategy, 4, gpus, 16);
-    problem.model = (struct kerf_model){"small", 1024, 4096, 8, 16, 1024, 0};
+    problem.model = model_of("small", 1024, 4096, 8, 16, 1024);
     problem.seq_length = 1024;
     problem.system.memory_capacity_bytes = capacity;
     return problem;
@@ -213,7 +224,7 @@ static void the_progress_callback_can_end_it(void **state) {
     struct kerf_problem problems[2];
     problems[0] = small_problem(KERF_STRATEGY_1D, 8, 80e9);
     problems[1] = problem_of("gpt3", "b200-next", KERF_STRATEGY_SUMMA, 720720, 735134400, 735134400);
-    problems[1].model = (struct kerf_model){"abundant", 14414400, 14414400, 720720, 720720, 720720, 0};
+    problems[1].model = model_of("abundant", 14414400, 14414400, 720720, 720720, 720720);
     problems[1].seq_length = 720720;
     for (int32_t threads = 1; threads <= 3; threads++) {
         struct watch watch = {.stop_at = 2, .stop_done = 2, .least = 1, .most = 0};
@@ -312,8 +323,8 @@ static void the_nearest_needs_least_memory(void **state) {
             problem.system.scale_up.size = shapes[i].domain;
             problem.global_batch = shapes[i].batch;
             problem.seq_length = shapes[i].length;
-            problem.model = (struct kerf_model){
-                "m", shapes[i].width, 4 * shapes[i].width, shapes[i].layers, shapes[i].heads, shapes[i].length, 0};
+            problem.model = model_of("m", shapes[i].width, 4 * shapes[i].width, shapes[i].layers, shapes[i].heads,
+                                     shapes[i].length);
             int64_t count;
             struct kerf_estimate expected = least_memory(&problem, &count);
             struct kerf_plan *plan = search(&problem, 1, 5, 2);
@@ -409,8 +420,7 @@ static void refuses_questions_without_sense(void **state) {
         {8, 16, 1024, 1001, KERF_STRATEGY_1D, KERF_ATTENTION_FUSED, "top must lie between 1 and 1000, not 1001"},
         {8, 16, 1024, 1, KERF_STRATEGY_SEQP, KERF_ATTENTION_RECOMPUTED,
          "recomputed attention is not for seqp; use fused or unfused"},
-        {8, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_SUMMA,
-         "summa attention is not for 1d; use fused or unfused"},
+        {8, 16, 1024, 1, KERF_STRATEGY_1D, KERF_ATTENTION_SUMMA, "summa attention is not for 1d; use fused or unfused"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kerf_problem problems[2] = {small_problem(KERF_STRATEGY_1D, 8, 80e9),

@@ -120,7 +120,8 @@ static void says_what_is_wrong_in_the_request(void **state) {
     expect_refused("{\"model\":@\"gtp3\"}", KERF_EUNKNOWN,
                    "no model or file 'gtp3'; did you mean gpt3? `kerf models` lists the names");
     expect_refused("{\"model\":\"none.json\"}", KERF_EIO, "none.json: no such file");
-    expect_refused("{" WHOLE ",\"strategy\":@\"2d\"}", KERF_EUNKNOWN, "unknown strategy '2d'; there are 1d, summa and seqp");
+    expect_refused("{" WHOLE ",\"strategy\":@\"2d\"}", KERF_EUNKNOWN,
+                   "unknown strategy '2d'; there are 1d, summa and seqp");
     expect_refused("{" WHOLE ",\"attention\":@true}", KERF_EINVALID, "\"attention\" must be text, not true or false");
     expect_refused("{" WHOLE ",\"gpus\":@0}", KERF_EINVALID, "\"gpus\" must lie between 1 and 1073741824, not 0");
     expect_refused("{" WHOLE ",\"scale_up_size\":@1048577}", KERF_EINVALID,

@@ -180,7 +180,12 @@ static void settle(struct set *set) {
 static size_t expect_same(const struct shape *shape, enum kerf_strategy strategy) {
     struct kerf_problem problem;
     memset(&problem, 0, sizeof problem);
-    problem.model = (struct kerf_model){"m", shape->e, 4 * shape->e, shape->depth, shape->h, shape->l, 0};
+    problem.model = (struct kerf_model){.name = "m",
+                                        .hidden_size = shape->e,
+                                        .intermediate_size = 4 * shape->e,
+                                        .num_hidden_layers = shape->depth,
+                                        .num_attention_heads = shape->h,
+                                        .max_position_embeddings = shape->l};
     assert_int_equal(kerf_system_load("a100", &problem.system, NULL), KERF_OK);
     problem.system.scale_up.size = shape->nvs;
     problem.strategy = strategy;

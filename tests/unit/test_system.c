@@ -303,7 +303,7 @@ static void sets_every_field(void **state) {
     assert_int_equal(model.num_hidden_layers, 48);
     assert_int_equal(kerf_problem_set(&model, &system_, "num_hidden_layers=1,num_attention_heads=1", &err), KERF_OK);
     assert_int_equal(kerf_problem_set(&model, &system_,
-                                      "hidden_size=16777216,intermediate_size=67108864,num_hidden_layers=1048576,"
+                                      "hidden_size=16777216,intermediate_size=67108864,num_hidden_layers=1024,"
                                       "num_attention_heads=1048576,max_position_embeddings=1073741824",
                                       &err),
                      KERF_OK);

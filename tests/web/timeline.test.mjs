@@ -11,11 +11,13 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const chromiumPath = process.env.KERF_CHROMIUM || '/usr/bin/chromium';
-const { chromium } = await import('playwright-core').catch(() => ({}));
-if (!chromium || !existsSync(chromiumPath)) {
-  console.log(`skipped: no ${chromium ? chromiumPath : 'playwright-core (npm ci in tests/web)'}`);
+function skip(why) {
+  console.log(`skipped: ${why}`);
   process.exit(0);
 }
+const { chromium } = await import('playwright-core').catch((error) =>
+  skip(error.code === 'ERR_MODULE_NOT_FOUND' ? 'no playwright-core (npm ci in tests/web)' : `${error}`.split('\n')[0]));
+if (!existsSync(chromiumPath)) skip(`no ${chromiumPath}; KERF_CHROMIUM names another`);
 
 const folder = mkdtempSync(join(tmpdir(), 'kerf-web-'));
 const flags = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
@@ -111,6 +113,30 @@ const tests = {
     await page.getByRole('button', { name: 'All' }).click();
     await settle(page);
     assert.deepEqual(await view(page), [0, 33]);
+    await close(page);
+  },
+
+  async 'at full extent the wheel scrolls the page'() {
+    const page = await open(['1f1b', '4', '8']);
+    await page.evaluate(() => { document.body.style.paddingBottom = '2000px'; });
+    const [x, y] = await spot(page, 11, 1, 4);
+    await page.mouse.move(x, y);
+    await page.mouse.wheel(0, 120);
+    const scrolled = () => page.evaluate(() => window.scrollY);
+    for (let frame = 0; frame < 300 && await scrolled() === 0; frame++) await settle(page);
+    assert.ok(await scrolled() > 0);
+    await settle(page);
+    assert.deepEqual(await view(page), [0, 33]);
+    await page.evaluate(() => window.scrollTo(0, 0));
+    await page.mouse.move(x, y);
+    await page.mouse.wheel(0, -60); // towards the middle it zooms
+    await settle(page);
+    const [from, to] = await view(page);
+    assert.ok(to - from < 33);
+    await page.mouse.wheel(0, 30); // and back while something is hidden
+    await settle(page);
+    assert.equal(await page.evaluate(() => window.scrollY), 0);
+    assert.ok((await view(page))[1] - (await view(page))[0] > to - from);
     await close(page);
   },
 

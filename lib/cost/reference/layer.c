@@ -4,8 +4,7 @@
 #include "cost/strategies.h"
 
 static void volumes_of(const struct cost_operation *operation, double slowdown, struct volumes *ret) {
-    *ret = (struct volumes){
-        .name = operation->name, .module = operation->module, .recomputed = operation->recomputed};
+    *ret = (struct volumes){.name = operation->name, .module = operation->module, .recomputed = operation->recomputed};
     switch (operation->kind) {
     case COST_LINEAR_COLUMN:
     case COST_LINEAR_ROW: linear_volumes(operation, ret); return;

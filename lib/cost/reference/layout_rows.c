@@ -74,8 +74,7 @@ static void find_neighbours(const struct kerf_problem *problem, int64_t m, struc
                 axis->neighbours[axis->count++] = domain.of[i];
             }
     }
-    for (int32_t i = 0; i < axis->count; i++)
-        links_of_axis(&problem->system, m, axis->neighbours[i], &axis->links[i]);
+    for (int32_t i = 0; i < axis->count; i++) links_of_axis(&problem->system, m, axis->neighbours[i], &axis->links[i]);
 }
 
 static void describe(const struct cost_pricer *pricer, int64_t micro_batch, int64_t blocks, struct layer *ret_layer) {
@@ -101,10 +100,9 @@ static int enter_shards(struct cost_pricer *pricer) {
 /* Memory of the prefix, with these activations. */
 static double memory_of(const struct cost_pricer *pricer, double activation_bytes, double micro_batches) {
     const struct kerf_layout *prefix = &pricer->prefix;
-    struct memory memory =
-        step_memory(pricer->weights_bytes, activation_bytes,
-                    (double)(pricer->problem->model.num_hidden_layers / prefix->pp),
-                    (double)(prefix->dp * (pricer->over_tp2 ? prefix->tp2 : 1)), (double)prefix->pp, micro_batches);
+    struct memory memory = step_memory(
+        pricer->weights_bytes, activation_bytes, (double)(pricer->problem->model.num_hidden_layers / prefix->pp),
+        (double)(prefix->dp * (pricer->over_tp2 ? prefix->tp2 : 1)), (double)prefix->pp, micro_batches);
     return memory_sum(&memory);
 }
 
@@ -168,8 +166,8 @@ int rows_prepare(struct cost_pricer *pricer, const struct kerf_layout *variants,
     pricer->num_blocks = num_variants / num_spots;
     pricer->spots = arena_take(pricer->arena, (size_t)num_spots, sizeof *pricer->spots);
     if (pricer->rows == NULL)
-        pricer->rows = arena_alloc(pricer->arena, (size_t)(pricer->batches->count * pricer->num_blocks),
-                                   sizeof(struct row *));
+        pricer->rows =
+            arena_alloc(pricer->arena, (size_t)(pricer->batches->count * pricer->num_blocks), sizeof(struct row *));
     if (pricer->spots == NULL || pricer->rows == NULL) return 0;
     for (int32_t i = 0; i < num_spots; i++) {
         int64_t in_domain = variants[i].scale_up.dp * (pricer->over_tp2 ? variants[i].scale_up.tp2 : 1);
@@ -259,8 +257,7 @@ int rows_price(struct cost_pricer *pricer, struct cost_sink *sink) {
             step.forward_s = row->forward_s[spot->column];
             step.backward_s = row->backward_s[spot->column];
             step.stage_s = link_s(&spot->stage, row->stage_bytes);
-            step.data_parallel_s =
-                data_parallel_s(spot->data_parallel_s, step.forward_s, step.backward_s, step.layers);
+            step.data_parallel_s = data_parallel_s(spot->data_parallel_s, step.forward_s, step.backward_s, step.layers);
             double time_s = step_s(&step);
             if (time_s > sink->cutoff_s) continue;
             struct kerf_layout layout = variant[i];

@@ -37,7 +37,7 @@ struct volumes {
     int32_t on_matrix_units; /* 0: on the vector units */
     int32_t recomputed;      /* 1: the backward pass runs the forward pass again */
     int32_t is_norm;
-    double blocks;           /* 0: communication is exposed; else SUMMA's nb, and all but one block overlaps */
+    double blocks; /* 0: communication is exposed; else SUMMA's nb, and all but one block overlaps */
     double weights_bytes;
     double activation_bytes; /* kept for the backward pass */
     struct pass_volumes forward, backward;

@@ -61,7 +61,7 @@ static int set_goal(struct descent *descent) {
     }
     descent->fresh = 0;
     if (!model_build(&descent->model, descent->order, NULL, NULL, goal)) return 0;
-    return !best_spend(descent->search->budget, descent->model.variables);
+    return !best_spend(descent->search->budget, model_steps(&descent->model));
 }
 
 /* Takes the solution; 0: it is no better in truth, by rounding or because messages share links. */

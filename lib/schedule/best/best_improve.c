@@ -61,7 +61,7 @@ static int improve_window(struct sweep *sweep, int64_t begin, int64_t end) {
     int64_t goal = sweep->known - sweep->step, before = sweep->known;
     set_window(sweep, begin, end);
     if (goal < 0 || !model_build(model, search->order, sweep->from, sweep->to, goal)) return 0;
-    best_spend(search->budget, search->problem.ops + model->variables);
+    best_spend(search->budget, 4 * search->problem.ops + model_steps(model));
     while (!best_is_done(search)) {
         if (lazy_solve(model->solver, sweep->conflicts, stop, search->budget) != LAZY_SOLVED) break;
         model_read(model);

@@ -25,6 +25,7 @@
  */
 #include "schedule/best/best_model.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -430,6 +431,7 @@ static void bound_start(struct model *model, const int32_t *order, int32_t devic
 int32_t model_build(struct model *model, const int32_t *order, const int64_t *from, const int64_t *to, int64_t goal) {
     const struct best_problem *problem = model->problem;
     if (from == NULL) from = problem->begin, to = problem->begin + 1;
+    assert(goal >= 0);
     model->goal = goal;
     model->groups = 0;
     model->from = from, model->to = to;
@@ -445,6 +447,11 @@ int32_t model_build(struct model *model, const int32_t *order, const int64_t *fr
     for (int32_t d = 0; d < problem->devices; d++) add_device(model, d);
     memcpy(model->order, order, (size_t)problem->ops * sizeof *order);
     return 1;
+}
+
+int64_t model_steps(const struct model *model) {
+    enum { OF_A_VARIABLE = 16 }; /* its edges, sorted */
+    return OF_A_VARIABLE * (int64_t)model->variables;
 }
 
 double model_bound(const struct model *model) {
@@ -489,6 +496,7 @@ void model_read(struct model *model) {
                         (struct model_start){begin, begin + model->ticks.time[lane], depth(problem, lane), lane};
                 }
             }
+        assert((int64_t)count == model->to[d] - model->from[d]);
         qsort(starts, count, sizeof *starts, compare_starts);
         for (size_t k = 0; k < count; k++) model->order[model->from[d] + (int64_t)k] = starts[k].lane;
     }

@@ -54,6 +54,7 @@ int32_t model_time(struct model *model, const int32_t *order);
 /* A new question, which tries the order known first: of the window from .. to - 1, NULL: all. 0: too large, or not
  * enough memory. */
 int32_t model_build(struct model *model, const int32_t *order, const int64_t *from, const int64_t *to, int64_t goal);
+int64_t model_steps(const struct model *model);         /* what building it took */
 void model_set_goal(struct model *model, int64_t goal); /* below the one before */
 double model_bound(const struct model *model);          /* what every order takes when the goal of all is refuted */
 

@@ -61,6 +61,7 @@ static void lay_out(struct best_problem *problem, const struct kerf_schedule *fr
     }
     problem->on_begin[problem->devices] = at;
     problem->begin[problem->devices] = problem->ops;
+    assert(at == problem->streams);
 }
 
 static void set_memory(struct best_problem *problem, const struct kerf_schedule *frame,

@@ -93,6 +93,7 @@ static void try_limit(struct best_search *search, const struct kerf_schedule *fr
         if (!best_is_done(&within) && within.problem.ops <= EXACT_OPS) best_exact(&within, CONFLICTS);
         if (within.value <= search->value * (1 + 1e-12)) {
             assert(within.held <= limit * (1 + 1e-11));
+            search->value = fmin(search->value, within.value);
             search->held = within.held;
             search->makespan = within.makespan;
             memcpy(search->order, within.order, (size_t)search->problem.ops * sizeof *search->order);
@@ -117,8 +118,8 @@ void best_thin(struct best_search *search, const struct kerf_schedule *frame,
     const struct best_problem *problem = &search->problem;
     struct arena arena = {NULL};
     const size_t ops = (size_t)problem->ops;
-    enum { OPS_MOST = 200000 }; /* what is put off is looked at again and again */
-    if (problem->ops > OPS_MOST) return;
+    enum { THIN_OPS_MAX = 200000 }; /* what is put off is looked at again and again */
+    if (problem->ops > THIN_OPS_MAX) return;
     struct put_off put_off = {
         .order = arena_alloc(&arena, ops, sizeof *put_off.order),
         .done = arena_alloc(&arena, LANE_KINDS * (size_t)problem->streams, sizeof *put_off.done),

@@ -9,6 +9,8 @@
  */
 #include "schedule/best/lazy_state.h"
 
+#include <assert.h>
+
 /* ---- The trail -------------------------------------------------------------------------------------------- */
 
 /* Writes to `because` why a rise made its code >= value. */
@@ -91,6 +93,7 @@ void lazy_back_to(struct lazy_solver *solver, int32_t level) {
             lazy_heap_add(solver, variable);
         }
     }
+    assert(solver->level_begin.count == solver->level && begin <= solver->trail.count);
     solver->trail.count = solver->head = begin;
     solver->level_begin.count = solver->level = level;
 }

@@ -21,6 +21,7 @@ void *lazy_grown(struct lazy_solver *solver, void *items, int32_t count, int32_t
 /* ---- Clauses and what watches them ------------------------------------------------------------------------ */
 
 void lazy_watch(struct lazy_solver *solver, int32_t clause) {
+    assert(solver->clauses.items[clause].count >= 2);
     const struct lazy_literal *literals = &solver->literals.items[solver->clauses.items[clause].begin];
     for (int32_t k = 0; k < 2; k++) {
         struct lazy_literal against = opposite(literals[k]);
@@ -55,6 +56,7 @@ static void heap_up(struct lazy_solver *solver, int32_t at) {
 
 void lazy_heap_add(struct lazy_solver *solver, int32_t variable) {
     if (solver->place[variable] >= 0) return;
+    assert(solver->heap_count <= solver->codes / 2);
     solver->heap[solver->heap_count] = variable;
     heap_up(solver, solver->heap_count++);
 }

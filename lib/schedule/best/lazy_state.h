@@ -3,7 +3,8 @@
 #ifndef KERF_SCHEDULE_BEST_LAZY_STATE_H
 #define KERF_SCHEDULE_BEST_LAZY_STATE_H
 
-#include "schedule/best/lazy_clauses.h"
+#include <stddef.h>
+#include "schedule/best/lazy_literal.h"
 
 enum reason_kind {
     REASON_NONE,    /* a decision */

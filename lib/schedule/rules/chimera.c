@@ -42,7 +42,7 @@ const struct rule rule_chimera = {
         {
             .name = "chimera",
             .summary = "1f1b from both ends at once",
-            .constraint = "made for p even, m a multiple of p",
+            .constraint = "nothing; its bubble is for p even and m a multiple of p",
             .bubble = "2 (p-2) F at m = p and B_full = 2F",
             .memory = "up to p",
             .source = "Chimera, arXiv 2107.06925",

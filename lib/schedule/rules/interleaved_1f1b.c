@@ -23,8 +23,8 @@ const struct rule rule_interleaved_1f1b = {
         {
             .name = "interleaved_1f1b",
             .summary = "1f1b over v chunks a device",
-            .elsewhere = "Megatron-LM: a group below p or above m, or a last group below p; PyTorch: m no multiple of "
-                         "its rounds, m / p",
+            .elsewhere = "Megatron-LM: a group below p or above m, or a last group below p; PyTorch: its rounds, m / p "
+                         "rounded down, do not divide m",
             .bubble = "(p-1) s / v",
             .memory = "((v-1) group + 2p - 1) / v",
             .source = "Megatron-LM, arXiv 2104.04473",

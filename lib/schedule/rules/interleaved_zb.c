@@ -21,7 +21,7 @@ const struct rule rule_interleaved_zb = {
         {
             .name = "interleaved_zb",
             .summary = "interleaved_1f1b with the weights' backward split off",
-            .elsewhere = "PyTorch: m no multiple of its rounds, m / p",
+            .elsewhere = "PyTorch: its rounds, m / p rounded down, do not divide m",
             .bubble = "(p-1) (F+B-W) / v",
             .memory = "((v-1) group + p) / v",
             .source = "PyTorch ScheduleInterleavedZeroBubble",

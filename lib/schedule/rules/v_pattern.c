@@ -9,9 +9,10 @@
  * whatever slot is free. In the steady state no slot is; at both ends there are gaps, which are closed in three steps:
  *
  *   pull      With W as operations like others: in the order of their slots, those before the first I up on device 0
- * and those after the last F go to the earliest free slot behind what they need, if no device then ever holds more than
- * the fullest did before. pull      The same for the end alone, where W do not keep their slots but flow into those
- * that are free. squeeze   After each, all run in that order as soon as they can, an operation a slot.
+ *             and those after the last F go to the earliest free slot behind what they need, if no device then ever
+ *             holds more than the fullest did before.
+ *   pull      The same for the end alone, where W do not keep their slots but flow into those that are free.
+ *   squeeze   After each, all run in that order as soon as they can, an operation a slot.
  *
  * Then W fill the free slots once more, those of I down first, and the order of slots is the answer, whatever
  * operations take.

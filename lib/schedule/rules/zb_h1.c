@@ -24,7 +24,7 @@ const struct rule rule_zb1p = {
     .shown =
         {
             .name = "zb1p",
-            .summary = "another name of zb_h1",
+            .summary = "another name for zb_h1",
             .bubble = "(p-1) (F+B-W)",
             .memory = "min(p, m)",
             .source = "Victarry/PP-Schedule-Visualization",

@@ -4,9 +4,8 @@
  *
  * zb_h1 and zb_h2 are made by hand: some forwards, then I, W of a micro-batch some before, F.
  *
- * zb_1p and zb_2p are searched: an order of F, I and W for stages of any times within a memory cap. The
- * rules are those of sail-sg/zero-bubble-pipeline-parallelism,
- * megatron/core/pipeline_parallel/zerobubble/scheduler/zb.py.
+ * zb_1p and zb_2p are searched: an order of F, I and W for stages of any times within a memory cap. The steps are those
+ * of sail-sg/zero-bubble-pipeline-parallelism, megatron/core/pipeline_parallel/zerobubble/scheduler/zb.py.
  *
  * Operations are appended to the devices in rounds, and each starts as soon as it can:
  *
@@ -14,8 +13,9 @@
  *             room and it would otherwise wait for the first I; then no device keeps as many as the one before it, and
  *             the first I goes to all.
  *   round i   Every device takes one more F, first to last, and then I of micro-batch i, last to first. Before either,
- * W are done until there is room, then those that fit whole into the wait for its input. A W longer than the wait is
- * done too where the wait would make this device the one that has been idle longest. the end   W that are left.
+ *             W are done until there is room, then those that fit whole into the wait for its input. A W longer than
+ *             the wait is done too where the wait would make this device the one that has been idle longest.
+ *   the end   W that are left.
  *
  * Three choices are open and all eight combinations are tried: whether the warm-up ends where one more F would delay
  * the first I; whether a device skips its F while the next one is two behind, so that I come first, where that adds
@@ -50,10 +50,10 @@ void zero_bubble_device(struct builder *b, int32_t i, int32_t warm_up, int32_t l
 /* ---- Times as whole numbers ------------------------------------------------------------------------------- */
 
 /*
- * The search asks what ends before something else begins. Sums of doubles that are equal
- * on paper differ in their last bits, and an order would depend on that. A tick is a power of ten of the caller's unit
- * and the longest time has ten digits of it, so that decimal times keep their values in any unit, and no sum over the
- * operations of the largest schedule overflows.
+ * The search asks what ends before something else begins. Sums of doubles that are equal on paper differ in their last
+ * bits, and an order would depend on that. A tick is a power of ten of the caller's unit and the longest time has ten
+ * digits of it, so that decimal times keep their values in any unit, and no sum over the operations of the largest
+ * schedule overflows.
  */
 struct ticks {
     int64_t *forward, *input, *weight; /* [stages] what F, I and W take */
@@ -81,8 +81,8 @@ static double longest(const struct kerf_schedule_times *times, int32_t devices, 
 }
 
 /* The times of a schedule in ticks, from the arena; 0 when there is not enough memory. */
-static int ticks_make(struct ticks *ret_ticks, struct arena *arena, const struct kerf_schedule_times *times, int32_t devices,
-               int32_t stages) {
+static int ticks_make(struct ticks *ret_ticks, struct arena *arena, const struct kerf_schedule_times *times,
+                      int32_t devices, int32_t stages) {
     int64_t **const arrays[] = {&ret_ticks->forward, &ret_ticks->input, &ret_ticks->weight};
     const double *const seconds[] = {times->forward_s, times->backward_input_s, times->backward_weight_s};
     double most = longest(times, devices, stages);

@@ -6,6 +6,8 @@
  *
  *     simulated_worker [--sleep SECONDS] [--out-of-memory UBATCH] [--dies-after ANSWERS] [--maximize]
  *
+ * The environment variable SIMULATED_FLOOR moves the valley: the logarithm of its ubatch to base 2 (8).
+ *
  * --sleep: what a request really takes. --out-of-memory: from this ubatch on. --dies-after: and does
  * not answer the next one. --maximize: tells its speed instead.
  */
@@ -33,8 +35,9 @@ static double noise(long id) {
 }
 
 static double truth_s(double batch, double ubatch) {
-    double steps = log2(ubatch);
-    double slow = steps < 8 ? 0.035 * (8 - steps) * (8 - steps) : 0.02 * (steps - 8) * (steps - 8);
+    const char *moved = getenv("SIMULATED_FLOOR");
+    double off = log2(ubatch) - (moved ? atof(moved) : 8);
+    double slow = (off < 0 ? 0.035 : 0.02) * off * off;
     return 0.4 * (1 + slow) * (1 + 0.001 * log2(batch / ubatch));
 }
 

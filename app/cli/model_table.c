@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "cli/model_table.h"
+
+#include <stdio.h>
+#include "cli/terminal.h"
+
+/* 7.06e10 as "70.6 billion". */
+static void amount(struct kerf_text *out, double value) {
+    static const struct {
+        double one;
+        const char *name;
+    } units[] = {{1e15, "quadrillion"}, {1e12, "trillion"}, {1e9, "billion"}, {1e6, "million"}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++)
+        if (value >= units[i].one) {
+            kerf_text_printf(out, value < 100 * units[i].one ? "%.3g %s" : "%.0f %s", value / units[i].one,
+                             units[i].name);
+            return;
+        }
+    kerf_text_count(out, (int64_t)value);
+}
+
+/* 1.41e11 as "141 GFLOP". */
+static void flops(struct kerf_text *out, double value) {
+    static const char *const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP", "PFLOP", "EFLOP"};
+    size_t i = 0;
+    for (; value >= 1000 && i + 1 < sizeof units / sizeof *units; i++) value /= 1000;
+    kerf_text_printf(out, value < 100 ? "%.3g %s" : "%.0f %s", value, units[i]);
+}
+
+/* A number of a kind of layers; the column is left out where it is 0 in all kinds. */
+struct kind_column {
+    const char *title;
+    int64_t values[KERF_KINDS_MAX];
+};
+
+static void add_column(struct kerf_text cells[KERF_KINDS_MAX + 1], const struct kerf_model *model,
+                       const struct kind_column *column) {
+    int64_t most = 0;
+    for (int32_t k = 0; k < model->num_kinds; k++) most |= column->values[k];
+    if (most == 0) return;
+    kerf_text_printf(&cells[0], "\t%s", column->title);
+    for (int32_t k = 0; k < model->num_kinds; k++) {
+        kerf_text_add(&cells[k + 1], "\t");
+        if (column->values[k] > 0)
+            kerf_text_count(&cells[k + 1], column->values[k]);
+        else
+            kerf_text_add(&cells[k + 1], "-");
+    }
+}
+
+/* A line for each kind of layer. */
+static void kinds(struct kerf_text *out, const struct kerf_model *model) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {0, 0}, {0, 0}, {1, 0}, {1, 0}, {1, 0},
+                                                                   {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
+    enum { HEADS, KV_HEADS, HEAD_SIZE, WINDOW, WIDTH, EXPERTS, PER_TOKEN, SHARED, COLUMNS };
+    struct kind_column column[COLUMNS] = {{"heads", {0}}, {"kv_heads", {0}}, {"head_size", {0}}, {"window", {0}},
+                                          {"width", {0}}, {"experts", {0}},  {"per_token", {0}}, {"shared", {0}}};
+    struct kerf_text cells[KERF_KINDS_MAX + 1] = {{0}}, all = {0};
+    kerf_text_add(&cells[0], "layers\tattention\tmlp");
+    for (int32_t k = 0; k < model->num_kinds; k++) {
+        const struct kerf_layer_kind *kind = &model->kinds[k];
+        int64_t layers = 0;
+        for (int32_t i = 0; i < model->num_runs; i++) layers += model->runs[i].kind == k ? model->runs[i].count : 0;
+        kerf_text_count(&cells[k + 1], layers);
+        kerf_text_printf(&cells[k + 1], "\t%s\t%s%s", kerf_attention_kind(kind),
+                         kind->mlp.experts > 0 ? "moe" : "dense", kind->mlp.is_gated ? ", gated" : "");
+        column[HEADS].values[k] = kind->attention.heads;
+        column[KV_HEADS].values[k] = kind->attention.kv_heads;
+        column[HEAD_SIZE].values[k] = kind->attention.qk_size;
+        column[WINDOW].values[k] = kind->attention.window;
+        column[WIDTH].values[k] = kind->mlp.experts > 0 ? kind->mlp.expert_width : kind->mlp.width;
+        column[EXPERTS].values[k] = kind->mlp.experts;
+        column[PER_TOKEN].values[k] = kind->mlp.top_k;
+        column[SHARED].values[k] = kind->mlp.shared_width;
+    }
+    for (int i = 0; i < COLUMNS; i++) add_column(cells, model, &column[i]);
+    for (int32_t k = 0; k <= model->num_kinds; k++) {
+        kerf_text_printf(&all, "%s\n", cells[k].data ? cells[k].data : "");
+        kerf_text_free(&cells[k]);
+    }
+    terminal_table(out, &all, columns, terminal_columns(), terminal_colour(), -1);
+    kerf_text_free(&all);
+    if (model->num_runs > model->num_kinds)
+        kerf_text_printf(out, "The kinds alternate in %d runs of equal layers; --format json lists them.\n",
+                         model->num_runs);
+}
+
+static void components(struct kerf_text *out, const struct kerf_model_counts *counts) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}};
+    struct kerf_text cells = {0};
+    kerf_text_add(&cells, "component\tparameters\tshare\n");
+    for (int i = 0; i < KERF_COMPONENT_COUNT; i++) {
+        if (counts->components[i] == 0) continue;
+        kerf_text_printf(&cells, "%s\t", kerf_component_name((enum kerf_component)i));
+        kerf_text_count(&cells, counts->components[i]);
+        kerf_text_printf(&cells, "\t%.1f %%\n", 100 * (double)counts->components[i] / (double)counts->parameters);
+    }
+    terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
+    kerf_text_free(&cells);
+}
+
+void model_table(struct kerf_text *out, const struct kerf_model *model, int64_t seq_length) {
+    struct kerf_model_counts counts;
+    kerf_model_count(model, &counts);
+    kerf_text_printf(out, "%s: %s\n", model->name, model->architecture);
+    kerf_text_count(out, counts.parameters);
+    kerf_text_add(out, " parameters");
+    if (counts.parameters >= 1000000) {
+        kerf_text_add(out, " (");
+        amount(out, (double)counts.parameters);
+        kerf_text_add(out, ")");
+    }
+    if (counts.active_parameters < counts.parameters) {
+        kerf_text_add(out, ", of which a token uses ");
+        amount(out, (double)counts.active_parameters);
+    }
+    kerf_text_add(out, "\nhidden size ");
+    kerf_text_count(out, model->hidden_size);
+    kerf_text_add(out, ", vocabulary ");
+    kerf_text_count(out, model->vocab_size);
+    kerf_text_printf(out, "%s\n", model->vocab_size == 0 ? "" : model->is_tied ? ", tied head" : ", untied head");
+    if (seq_length > 0) {
+        double forward = kerf_model_flops(model, seq_length, 0);
+        flops(out, forward);
+        kerf_text_add(out, " a token forward, ");
+        flops(out, 3 * forward);
+        kerf_text_add(out, " a token and step, at ");
+        kerf_text_count(out, seq_length);
+        kerf_text_add(out, " tokens\n");
+    }
+    if (model->mtp_layers > 0) {
+        kerf_text_printf(out, "multi-token prediction: %lld layer%s, ", (long long)model->mtp_layers,
+                         model->mtp_layers == 1 ? "" : "s");
+        amount(out, (double)counts.mtp_parameters);
+        kerf_text_add(out, " parameters, not counted above\n");
+    }
+    kerf_text_add(out, "\n");
+    kinds(out, model);
+    kerf_text_add(out, "\n");
+    components(out, &counts);
+}
+
+void model_notes(const struct kerf_model *model) {
+    struct kerf_text notes = {0};
+    kerf_model_notes(model, &notes);
+    if (notes.length > 0 && !notes.failed) fwrite(notes.data, 1, notes.length, stderr);
+    kerf_text_free(&notes);
+}

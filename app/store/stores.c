@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "store/stores.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct store_methods *const stores[] = {&store_postgresql, &store_sqlite}; /* any file: the last one */
+
+/* libpq knows a short form of the scheme, too. */
+static int is_for(const struct store_methods *methods, const char *where) {
+    if (methods->scheme == NULL) return strstr(where, "://") == NULL;
+    return strncmp(where, methods->scheme, strlen(methods->scheme)) == 0 ||
+           (methods == &store_postgresql && strncmp(where, "postgres://", 11) == 0);
+}
+
+/* NULL with err set: there is none. */
+static const struct store_methods *find(const char *where, struct kerf_error *err) {
+    for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
+        if (is_for(stores[i], where)) return stores[i];
+    kerf_error_set(err, KERF_EUNSUPPORTED, "a store is a file or postgresql://HOST/DATABASE; kerf has none for %.*s://",
+                   (int)(strstr(where, "://") - where), where);
+    return NULL;
+}
+
+int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {
+    const struct store_methods *methods = find(where, err);
+    return methods ? methods->open(where, flags, ret_store, err) : KERF_EUNSUPPORTED;
+}
+
+int32_t store_backup(const char *where, const char *to, int32_t overwrites, kerf_progress progress, void *context,
+                     struct kerf_error *err) {
+    char name[256];
+    const struct store_methods *methods = find(where, err);
+    if (methods == NULL) return KERF_EUNSUPPORTED;
+    if (methods->backup) return methods->backup(where, to, overwrites, progress, context, err);
+    store_name(where, name, sizeof name);
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "PostgreSQL has a program for that: pg_dump --format=custom --table='kerf_*' --file=%.100s "
+                          "'%.200s'",
+                          to, name);
+}
+
+void store_name(const char *where, char *ret_name, size_t size) {
+    const char *scheme = strstr(where, "://"), *user = scheme ? scheme + 3 : where;
+    const char *at = scheme ? strchr(user, '@') : NULL, *slash = strchr(user, '/');
+    const char *question = scheme ? strchr(user, '?') : NULL; /* a password may stand there too */
+    if (at && slash && at > slash) at = NULL;
+    snprintf(ret_name, size, "%.*s%s%.*s", (int)(user - where), where, at ? "...@" : "",
+             question ? (int)(question - (at ? at + 1 : user)) : (int)strlen(at ? at + 1 : user), at ? at + 1 : user);
+}

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The door: every rule by its name, the search among them, and a schedule with the times that it is made for.
+ */
+#include <math.h>
+#include <string.h>
+#include "base/error.h"
+#include "schedule/best/best.h"
+#include "schedule/rules/rules.h"
+
+/* ---- By name ---------------------------------------------------------------------------------------------- */
+
+enum { RULES_MAX = 64 };
+
+static const struct rule *rule_at(size_t index) {
+    const struct rule *rule = rules_at(index);
+    return rule ? rule : index > 0 && rules_at(index - 1) ? &rule_best : NULL;
+}
+
+const struct kerf_schedule_rule *kerf_schedule_rule_at(size_t index) {
+    const struct rule *rule = rule_at(index);
+    return rule ? &rule->shown : NULL;
+}
+
+static const struct rule *known(const char *name) {
+    const struct rule *rule;
+    for (size_t i = 0; (rule = rule_at(i)); i++)
+        if (strcmp(rule->shown.name, name) == 0) return rule;
+    return NULL;
+}
+
+static const struct rule *find(const char *name, struct kerf_error *err) {
+    const char *names[RULES_MAX];
+    size_t count = 0;
+    const struct rule *rule = known(name), *other;
+    if (rule) return rule;
+    while (count < RULES_MAX && (other = rule_at(count))) names[count++] = other->shown.name;
+    const char *nearest = kerf_text_nearest(name, names, count);
+    kerf_error_set(err, KERF_EUNKNOWN, "no schedule '%.64s'%s%s%s", name,
+                   nearest ? "; did you mean " : "; `kerf schedule --list` shows them", nearest ? nearest : "",
+                   nearest ? "?" : "");
+    return NULL;
+}
+
+int32_t kerf_schedule_stages(const struct kerf_schedule_request *request, int32_t *ret_stages, struct kerf_error *err) {
+    const struct rule *rule = find(request->rule, err);
+    return rule ? rule_stages(rule, request, ret_stages, err) : KERF_EUNKNOWN;
+}
+
+int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule,
+                           struct kerf_error *err) {
+    const struct rule *rule = find(request->rule, err);
+    return rule ? rule_make(rule, request, ret_schedule, err) : KERF_EUNKNOWN;
+}
+
+int32_t kerf_schedule_takes_chunks(const char *name) {
+    const struct rule *rule = known(name);
+    return rule && !rule->fixed_chunks;
+}
+
+int32_t kerf_schedule_takes_slices(const char *name) {
+    const struct rule *rule = known(name);
+    return rule && rule->default_slices > 0;
+}
+
+const char *kerf_schedule_warning(const struct kerf_schedule_request *request) {
+    const struct rule *rule = known(request->rule);
+    return rule && rule->refused_elsewhere && rule->refused_elsewhere(request) ? rule->shown.elsewhere : NULL;
+}
+
+/* ---- With its times --------------------------------------------------------------------------------------- */
+
+struct timed {
+    struct kerf_schedule *schedule;
+    struct kerf_schedule_times *times;
+};
+
+static void timed_free(struct timed *timed) {
+    kerf_schedule_free(timed->schedule);
+    kerf_schedule_times_free(timed->times);
+}
+
+static int32_t make_timed(const struct rule *rule, const struct kerf_schedule_request *request,
+                          const struct kerf_schedule_times_request *said, struct timed *ret, struct kerf_error *err) {
+    struct kerf_schedule_request asked = *request;
+    struct timed timed = {NULL, NULL};
+    int32_t stages = 0;
+    if (said->per_device && asked.chunks == 0 && !rule->fixed_chunks && !rule->any_placement) asked.chunks = 2;
+    int32_t code = rule_stages(rule, &asked, &stages, err);
+    if (code == KERF_OK) code = kerf_schedule_times_make(asked.devices, stages, said, &timed.times, err);
+    asked.times = timed.times;
+    if (code == KERF_OK) code = rule_make(rule, &asked, &timed.schedule, err);
+    if (code == KERF_OK)
+        *ret = timed;
+    else
+        timed_free(&timed);
+    return code;
+}
+
+/* How good an answer is: its objective, then how many copies of the parameters it needs, then what it holds. */
+struct merit {
+    double value;
+    int32_t replicas;
+    double held;
+};
+
+static int is_better(const struct merit *a, const struct merit *b) {
+    if (a->value < b->value * (1 - 1e-12) || b->value < a->value * (1 - 1e-12)) return a->value < b->value;
+    return a->replicas != b->replicas ? a->replicas < b->replicas : a->held < b->held * (1 - 1e-12);
+}
+
+static int32_t judge(const struct timed *timed, enum kerf_objective objective, struct merit *ret,
+                     struct kerf_error *err) {
+    struct kerf_timeline *timeline = NULL;
+    int32_t code = kerf_schedule_simulate(timed->schedule, timed->times, &timeline, err);
+    if (code != KERF_OK) return code;
+    *ret = (struct merit){.value = objective == KERF_OBJECTIVE_MAKESPAN ? timeline->makespan_s
+                                   : objective == KERF_OBJECTIVE_SPAN   ? timeline->span_s
+                                                                        : timeline->step_s,
+                          .replicas = timed->schedule->replicas};
+    for (int32_t d = 0; d < timed->schedule->devices; d++) ret->held = fmax(ret->held, timeline->peak_activations[d]);
+    kerf_timeline_free(timeline);
+    return KERF_OK;
+}
+
+/* One of the searches of KERF_PLACE_ANY: `done` of them are behind it. */
+struct turn {
+    const struct kerf_schedule_request *whole;
+    int32_t done;
+    int32_t stopped;
+};
+
+enum { TURNS = 4 };
+
+static int32_t tell(void *context, double share) {
+    struct turn *turn = context;
+    if (turn->whole->progress)
+        turn->stopped |= turn->whole->progress(turn->whole->progress_context, (turn->done + share) / TURNS);
+    return turn->stopped;
+}
+
+/* Every placement has an equal part of the steps and of the time; what one leaves goes to those behind it. */
+static int32_t make_any(const struct rule *rule, const struct kerf_schedule_request *request,
+                        const struct kerf_schedule_times_request *said, struct timed *ret, struct kerf_error *err) {
+    const struct {
+        enum kerf_placement placement;
+        int32_t chunks;
+    } ways[TURNS] = {{KERF_PLACE_LOOP, 1},
+                     {KERF_PLACE_LOOP, request->chunks > 1 ? request->chunks : 2},
+                     {KERF_PLACE_V, 2},
+                     {KERF_PLACE_BOTH, 1}};
+    const double begin_s = request->clock ? request->clock(request->clock_context) : 0;
+    struct turn turn = {.whole = request};
+    struct timed best = {NULL, NULL};
+    struct merit least = {0};
+    struct kerf_error first_error = {0};
+    if (!said->per_device)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the placement any needs times of all stages of a device together, as a comparison has");
+    for (; turn.done < TURNS && !turn.stopped; turn.done++) {
+        struct kerf_schedule_request asked = *request;
+        struct timed timed;
+        struct merit merit;
+        asked.placement = ways[turn.done].placement;
+        asked.chunks = ways[turn.done].chunks;
+        asked.progress = tell;
+        asked.progress_context = &turn;
+        if (request->search_steps) asked.search_steps = (request->search_steps + TURNS - 1) / TURNS;
+        if (request->clock) {
+            const double left_s = begin_s + request->search_time_s - request->clock(request->clock_context);
+            asked.search_time_s = fmax(left_s, 0) / (TURNS - turn.done);
+        }
+        int32_t code = make_timed(rule, &asked, said, &timed, first_error.code == KERF_OK ? &first_error : NULL);
+        if (code == KERF_ENOMEM) {
+            timed_free(&best);
+            return error_no_memory(err, "the search");
+        }
+        if (code != KERF_OK) continue; /* such as a stage that the times cannot be split for */
+        code = judge(&timed, request->objective, &merit, err);
+        if (code == KERF_OK && (best.schedule == NULL || is_better(&merit, &least))) {
+            timed_free(&best);
+            best = timed, least = merit;
+        } else {
+            timed_free(&timed);
+        }
+        if (code != KERF_OK) {
+            timed_free(&best);
+            return code;
+        }
+    }
+    if (best.schedule == NULL) {
+        if (err) *err = first_error;
+        return first_error.code;
+    }
+    *ret = best;
+    return KERF_OK;
+}
+
+int32_t kerf_schedule_make_timed(const struct kerf_schedule_request *request,
+                                 const struct kerf_schedule_times_request *times, struct kerf_schedule **ret_schedule,
+                                 struct kerf_schedule_times **ret_times, struct kerf_error *err) {
+    const struct rule *rule = find(request->rule, err);
+    struct timed timed;
+    if (rule == NULL) return KERF_EUNKNOWN;
+    int any = rule->any_placement && request->placement == KERF_PLACE_ANY;
+    int32_t code = any ? make_any(rule, request, times, &timed, err) : make_timed(rule, request, times, &timed, err);
+    if (code != KERF_OK) return code;
+    *ret_schedule = timed.schedule;
+    *ret_times = timed.times;
+    return KERF_OK;
+}

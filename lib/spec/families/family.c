@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A model from a family's row and a config: sizes, then the layer with all that any layer has, then which layers have
+ * what of it, as runs.
+ */
+#include "spec/families/family.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+static config_names hidden_names = {"hidden_size", "n_embd", "n_embed", "d_model"};
+static config_names width_names = {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"};
+static config_names layer_names = {"num_hidden_layers", "n_layer", "num_layers", "n_layers"};
+static config_names head_names = {"num_attention_heads", "n_head", "n_heads"};
+static config_names kv_names = {"num_key_value_heads", "num_kv_heads", "n_head_kv"};
+static config_names head_size_names = {"head_dim", "kv_channels"};
+static config_names vocabulary_names = {"vocab_size", "padded_vocab_size"};
+static config_names position_names = {"max_position_embeddings", "n_positions", "n_ctx"};
+static config_names length_names = {"seq_length", "max_seq_len", "max_sequence_length"};
+static config_names expert_names = {"num_experts", "num_local_experts", "n_routed_experts", "moe_num_experts"};
+static config_names top_k_names = {"num_experts_per_tok", "num_experts_per_token", "experts_per_token", "moe_top_k",
+                                   "moe_k"};
+
+static int32_t read_flag(struct config *config, struct family_flag flag) {
+    return flag.key ? config_boolean(config, flag.key, flag.fallback) : flag.fallback;
+}
+
+/* ---- Sizes -------------------------------------------------------------------------------------------- */
+
+/* A size that every model has; a text_config may leave it to its family. */
+static int64_t read_size(struct reading *reading, config_names names, int64_t most, int64_t fallback, int64_t text) {
+    const char *key;
+    struct config *config = reading->config;
+    int is_text = config->object != config->root;
+    int64_t value = config_named(config, names, 1, most, fallback, &key);
+    if (key || fallback) return value;
+    if (is_text && text) {
+        reading->model->assumed |= KERF_ASSUMED_SIZES;
+        return text;
+    }
+    config_fail(config, NULL, KERF_EINVALID,
+                "\"%s\" is missing; a model needs hidden_size, intermediate_size, num_hidden_layers and "
+                "num_attention_heads",
+                names[0]);
+    return 1;
+}
+
+static void read_sizes(struct reading *reading) {
+    const struct family *family = reading->family;
+    struct config *config = reading->config;
+    struct kerf_model *model = reading->model;
+    model->hidden_size = read_size(reading, hidden_names, HIDDEN_MAX, 0, family->text.hidden_size);
+    /* GPT-2's descendants say n_embd and leave n_inner null */
+    int is_wide = family->is_wide || config_has(config, "n_embd") || config_has(config, "n_embed");
+    model->intermediate_size = read_size(reading, width_names, WIDTH_MAX, is_wide ? 4 * model->hidden_size : 0,
+                                         family->text.intermediate_size);
+    model->num_hidden_layers = read_size(reading, layer_names, LAYERS_MAX, 0, family->text.layers);
+    model->num_attention_heads = read_size(reading, head_names, HEADS_MAX, 0, family->text.heads);
+
+    const char *key;
+    model->max_position_embeddings = config_named(config, position_names, 1, KERF_COUNT_MAX, 0, &key);
+    for (int i = 0; key == NULL && length_names[i]; i++)
+        if (config_has(config, length_names[i])) {
+            key = length_names[i];
+            model->max_position_embeddings = config_integer(config, key, 1, KERF_COUNT_MAX, 0);
+        }
+    int64_t vocabulary = config->object != config->root ? family->text.vocabulary : 0;
+    model->vocab_size = config_named(config, vocabulary_names, 0, KERF_COUNT_MAX, vocabulary, &key);
+    if (key == NULL) model->assumed |= KERF_ASSUMED_VOCABULARY;
+}
+
+/* ---- One layer ---------------------------------------------------------------------------------------- */
+
+static void read_latent_attention(struct reading *reading) {
+    struct config *config = reading->config;
+    struct kerf_layer_kind *layer = &reading->layer;
+    layer->attention.q_rank = config_integer(config, "q_lora_rank", 1, WIDTH_MAX, 0);
+    layer->attention.kv_rank = config_integer(config, "kv_lora_rank", 1, WIDTH_MAX, 512);
+    layer->attention.rope_size = config_integer(config, "qk_rope_head_dim", 0, WIDTH_MAX, 64);
+    layer->attention.v_size = config_integer(config, "v_head_dim", 1, WIDTH_MAX, 128);
+    layer->attention.qk_size = config_integer(config, "qk_nope_head_dim", 1, WIDTH_MAX, 128);
+    layer->attention.qk_size += layer->attention.rope_size;
+    layer->attention.kv_heads = layer->attention.heads;
+    config_has(config, "head_dim"); /* those above say it, and num_key_value_heads means nothing here */
+    config_has(config, "qk_head_dim");
+    config_has(config, "num_key_value_heads");
+}
+
+static void read_attention(struct reading *reading) {
+    const struct family *family = reading->family;
+    struct config *config = reading->config;
+    struct kerf_model *model = reading->model;
+    struct kerf_layer_kind *layer = &reading->layer;
+    int64_t heads = model->num_attention_heads, own = model->hidden_size / heads;
+    layer->attention.heads = heads;
+    layer->attention.qkv_bias = read_flag(config, family->qkv_bias);
+    layer->attention.output_bias = read_flag(config, family->output_bias);
+    if (read_flag(config, family->qk_norm)) {
+        layer->attention.qk_norm = (int32_t)family->qk_norm_kind;
+        layer->attention.qk_norm_bias = family->qk_norm_bias;
+    }
+    if (family->is_latent) {
+        read_latent_attention(reading);
+        return;
+    }
+    int64_t kv_heads = config->object != config->root && family->text.kv_heads ? family->text.kv_heads
+                       : family->kv_heads                                      ? family->kv_heads
+                                                                               : heads;
+    layer->attention.kv_heads = config_named(config, kv_names, 1, HEADS_MAX, kv_heads, NULL);
+    const char *key;
+    layer->attention.qk_size =
+        config_named(config, head_size_names, 1, WIDTH_MAX, family->head_size ? family->head_size : own, &key);
+    layer->attention.v_size = layer->attention.qk_size;
+    if (key == NULL && family->head_size == 0 && own * heads != model->hidden_size)
+        config_fail(config, config_has(config, "n_head") ? "n_head" : "num_attention_heads", KERF_EINVALID,
+                    "%lld heads do not divide hidden_size %lld", (long long)heads, (long long)model->hidden_size);
+}
+
+static void read_experts(struct reading *reading) {
+    const struct family_experts *experts = &reading->family->experts;
+    struct config *config = reading->config;
+    struct kerf_layer_kind *layer = &reading->layer;
+    const char *key;
+    layer->mlp.experts = config_named(config, expert_names, 0, EXPERTS_MAX, 0, NULL);
+    layer->mlp.top_k = config_named(config, top_k_names, 1, EXPERTS_MAX, 0, &key);
+    layer->mlp.expert_width =
+        experts->width ? config_integer(config, experts->width, 1, WIDTH_MAX, 0) : layer->mlp.width;
+    if (experts->shared_count)
+        layer->mlp.shared_width =
+            layer->mlp.expert_width * config_integer(config, experts->shared_count, 0, EXPERTS_MAX, 0);
+    if (experts->shared_width) layer->mlp.shared_width = config_integer(config, experts->shared_width, 0, WIDTH_MAX, 0);
+    layer->mlp.shared_gate = experts->shared_gate && layer->mlp.shared_width > 0;
+    layer->mlp.router_bias = read_flag(config, experts->score_bias) + experts->output_bias;
+    layer->mlp.expert_bias = experts->bias;
+    if (experts->dense_first) reading->dense_first = config_integer(config, experts->dense_first, 0, LAYERS_MAX, 0);
+    if (experts->every && !json_is_array(json_object_get(config->object->json, experts->every)))
+        reading->every = config_integer(config, experts->every, 1, LAYERS_MAX, 1);
+    reading->phase = experts->is_last ? reading->every - 1 : 0;
+    if (layer->mlp.experts == 0 || config->code != KERF_OK) return;
+    if (layer->mlp.expert_width == 0)
+        config_fail(config, NULL, KERF_EINVALID, "\"%s\" is missing: how wide is an expert?", experts->width);
+    if (layer->mlp.top_k == 0)
+        config_fail(config, NULL, KERF_EINVALID,
+                    "\"num_experts_per_tok\" is missing: how many experts does a token visit?");
+    if (layer->mlp.top_k > layer->mlp.experts)
+        config_fail(config, key, KERF_EINVALID, "a token cannot visit %lld of %lld experts",
+                    (long long)layer->mlp.top_k, (long long)layer->mlp.experts);
+}
+
+static void read_layer(struct reading *reading) {
+    const struct family *family = reading->family;
+    struct kerf_layer_kind *layer = &reading->layer;
+    layer->norms = family->norms ? family->norms : 2;
+    layer->is_parallel = family->is_parallel;
+    layer->mlp.width = reading->model->intermediate_size;
+    layer->mlp.is_gated = !family->is_plain;
+    layer->mlp.bias = read_flag(reading->config, family->mlp_bias);
+    read_attention(reading);
+    reading->every = 1;
+    if (family->experts.count) read_experts(reading);
+}
+
+static void read_windows(struct reading *reading) {
+    const struct family *family = reading->family;
+    struct config *config = reading->config;
+    reading->windows = family->windows;
+    if (family->windows == WINDOW_NONE) return;
+    int says_null = json_is_null(json_object_get(config->object->json, "sliding_window"));
+    reading->window = config_integer(config, "sliding_window", 1, KERF_COUNT_MAX, says_null ? 0 : family->window);
+    if (family->windows == WINDOW_PATTERN) {
+        const char *key =
+            config_has(config, "_sliding_window_pattern") ? "_sliding_window_pattern" : "sliding_window_pattern";
+        if (config_has(config, key) && json_is_string(json_object_get(config->object->json, key)))
+            reading->period = (int64_t)strlen(config_string(config, key, "")); /* "LLLG": three local, one global */
+        else
+            reading->period = config_integer(config, key, 1, LAYERS_MAX, family->period);
+    }
+    if (family->windows == WINDOW_UPPER) {
+        reading->window_from = config_integer(config, "max_window_layers", 0, LAYERS_MAX, 0);
+        if (!config_boolean(config, "use_sliding_window", 0)) reading->window = 0;
+    }
+}
+
+/* ---- All layers --------------------------------------------------------------------------------------- */
+
+static int has_window(const struct reading *reading, int64_t i) {
+    switch (reading->windows) {
+    case WINDOW_NONE: return 0;
+    case WINDOW_ALL: return 1;
+    case WINDOW_PATTERN: return reading->period > 0 && (i + 1) % reading->period != 0;
+    case WINDOW_UPPER: return i >= reading->window_from;
+    }
+    return 0;
+}
+
+/* The layer's kind of attention as the file lists it: 1 with a window, 0 without. */
+static int typed_window(struct reading *reading, const json_t *types, int64_t i) {
+    const char *type = json_string_value(json_array_get(types, (size_t)i));
+    if (type && strcmp(type, "full_attention") == 0) return 0;
+    if (type && strcmp(type, "sliding_attention") == 0) return 1;
+    if (type && strcmp(type, "chunked_attention") == 0) {
+        reading->layer.attention.is_chunked = 1;
+        return 1;
+    }
+    config_fail(reading->config, "layer_types", KERF_EUNKNOWN,
+                "layers of the type \"%.40s\" cannot be priced; kerf knows full_attention, sliding_attention and "
+                "chunked_attention",
+                type ? type : "?");
+    return 0;
+}
+
+static int lists(const json_t *indices, int64_t i) {
+    const json_t *index;
+    size_t k;
+    json_array_foreach(indices, k, index) {
+        if (json_number_value(index) == (double)i) return 1;
+    }
+    return 0;
+}
+
+/* A mixture where the file lists the mixtures or the dense layers, one number a layer or by their indices. */
+struct mixture_lists {
+    const json_t *mixtures, *dense, *each;
+};
+
+static int is_mixture(const struct reading *reading, const struct mixture_lists *listed, int64_t i) {
+    if (reading->layer.mlp.experts == 0) return 0;
+    if (listed->mixtures) return lists(listed->mixtures, i);
+    if (listed->dense && lists(listed->dense, i)) return 0;
+    if (listed->each) return json_number_value(json_array_get(listed->each, (size_t)i)) != 0;
+    return i >= reading->dense_first && i % reading->every == reading->phase;
+}
+
+static int32_t add_kind(struct reading *reading, int mixture, int windowed) {
+    struct kerf_model *model = reading->model;
+    struct kerf_layer_kind kind = reading->layer;
+    if (mixture) {
+        kind.mlp.width = 0;
+        kind.mlp.bias = 0;
+    } else {
+        kind.mlp.experts = kind.mlp.top_k = kind.mlp.expert_width = kind.mlp.shared_width = 0;
+        kind.mlp.router_bias = kind.mlp.shared_gate = kind.mlp.expert_bias = 0;
+    }
+    kind.attention.window = windowed ? reading->window : 0;
+    kind.attention.is_chunked &= windowed;
+    assert(model->num_kinds < KERF_KINDS_MAX);
+    model->kinds[model->num_kinds] = kind;
+    return model->num_kinds++;
+}
+
+static void add_layers(struct reading *reading) {
+    struct config *config = reading->config;
+    struct kerf_model *model = reading->model;
+    const json_t *types = config_array(config, "layer_types");
+    struct mixture_lists listed = {NULL, NULL, NULL};
+    int32_t kinds[2][2] = {{-1, -1}, {-1, -1}}; /* [a mixture][with a window] */
+    if (reading->layer.mlp.experts > 0) {
+        listed.dense = config_array(config, "mlp_only_layers");
+        listed.mixtures = config_array(config, "moe_layers");
+        const char *every = reading->family->experts.every;
+        if (every && json_is_array(json_object_get(config->object->json, every)))
+            listed.each = config_array(config, every);
+    }
+    if (types && (int64_t)json_array_size(types) != model->num_hidden_layers)
+        config_fail(config, "layer_types", KERF_EINVALID, "\"layer_types\" has %zu entries for %lld layers",
+                    json_array_size(types), (long long)model->num_hidden_layers);
+    if (types && reading->windows == WINDOW_NONE)
+        reading->window = config_integer(config, "sliding_window", 1, KERF_COUNT_MAX, 0);
+    for (int64_t i = 0; i < model->num_hidden_layers && config->code == KERF_OK; i++) {
+        int windowed = types ? typed_window(reading, types, i) : has_window(reading, i);
+        int mixture = is_mixture(reading, &listed, i);
+        int32_t *kind = &kinds[mixture][windowed && reading->window > 0];
+        if (*kind < 0) *kind = add_kind(reading, mixture, windowed && reading->window > 0);
+        struct kerf_layer_run *last = model->num_runs > 0 ? &model->runs[model->num_runs - 1] : NULL;
+        if (last && last->kind == *kind) {
+            last->count++;
+        } else if (model->num_runs < KERF_RUNS_MAX) {
+            model->runs[model->num_runs++] = (struct kerf_layer_run){.count = 1, .kind = *kind};
+        } else {
+            config_fail(config, NULL, KERF_EINVALID, "the layers change kind more than %d times", KERF_RUNS_MAX - 1);
+        }
+    }
+}
+
+static void check_heads(struct reading *reading) {
+    for (int32_t i = 0; i < reading->model->num_kinds; i++) {
+        const struct kerf_layer_kind *kind = &reading->model->kinds[i];
+        if (kind->attention.heads % kind->attention.kv_heads != 0)
+            config_fail(reading->config, "num_key_value_heads", KERF_EINVALID,
+                        "%lld key-value heads do not divide %lld heads", (long long)kind->attention.kv_heads,
+                        (long long)kind->attention.heads);
+    }
+}
+
+void family_read(const struct family *family, struct config *config, struct kerf_model *ret_model) {
+    struct reading reading = {.config = config, .family = family, .model = ret_model};
+    snprintf(ret_model->family, sizeof ret_model->family, "%s", family->types[0]);
+    ret_model->norm = (int32_t)family->norm;
+    ret_model->is_causal = 1;
+    ret_model->final_norm = 1;
+    ret_model->embedding_norm = family->embedding_norm;
+    read_sizes(&reading);
+    if (config->code != KERF_OK) return;
+    read_layer(&reading);
+    read_windows(&reading);
+    ret_model->embedding_size = ret_model->hidden_size;
+    ret_model->position_rows = family->has_positions ? ret_model->max_position_embeddings : 0;
+    ret_model->head_bias = read_flag(config, family->head_bias);
+    ret_model->is_tied = family->is_tied;
+    if (config->object != config->root) {
+        struct config root = {.object = config->root, .root = config->root, .err = config->err};
+        ret_model->is_tied = config_boolean(&root, "tie_word_embeddings", ret_model->is_tied);
+        config_join(config, &root);
+    }
+    ret_model->is_tied = config_boolean(config, "tie_word_embeddings", ret_model->is_tied);
+    if (family->mtp_key) ret_model->mtp_layers = config_integer(config, family->mtp_key, 0, LAYERS_MAX, 0);
+    if (family->adjust && config->code == KERF_OK) family->adjust(&reading);
+    if (config->code == KERF_OK) add_layers(&reading);
+    if (config->code == KERF_OK) check_heads(&reading);
+}

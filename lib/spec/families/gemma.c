@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gemma: wide heads, a tied head, and from the second generation on normalisation on both sides of attention and MLP. */
+#include "spec/families/family.h"
+
+const struct family gemma_families[] = {
+    {.types = {"gemma"},
+     .architectures = {"GemmaForCausalLM"},
+     .qkv_bias = SAID_BY("attention_bias", 0),
+     .output_bias = SAID_BY("attention_bias", 0),
+     .head_size = 256,
+     .is_tied = 1,
+     .text = {2048, 16384, 18, 8, 1, 257216}},
+    {.types = {"gemma2"},
+     .architectures = {"Gemma2ForCausalLM"},
+     .norms = 4,
+     .qkv_bias = SAID_BY("attention_bias", 0),
+     .output_bias = SAID_BY("attention_bias", 0),
+     .head_size = 256,
+     .is_tied = 1,
+     .windows = WINDOW_PATTERN,
+     .window = 4096,
+     .period = 2},
+    {.types = {"gemma3_text", "gemma3"},
+     .architectures = {"Gemma3ForCausalLM", "Gemma3ForConditionalGeneration"},
+     .norms = 4,
+     .qkv_bias = SAID_BY("attention_bias", 0),
+     .output_bias = SAID_BY("attention_bias", 0),
+     .qk_norm = ALWAYS,
+     .qk_norm_kind = KERF_QK_NORM_HEAD,
+     .head_size = 256,
+     .is_tied = 1,
+     .windows = WINDOW_PATTERN,
+     .window = 4096,
+     .period = 6,
+     .text = {2304, 9216, 26, 8, 4, 262208}},
+    {.types = {NULL}},
+};

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* DeepSeek's multi-latent attention, and those who took it over. */
+#include "spec/families/family.h"
+
+#include <string.h>
+
+/* DeepSeek V3 corrects the router's scores where topk_method is noaux_tc, as it is by default. */
+static void v3_scores(struct reading *reading) {
+    const char *method = config_string(reading->config, "topk_method", "noaux_tc");
+    reading->layer.mlp.router_bias = reading->layer.mlp.experts > 0 && strcmp(method, "noaux_tc") == 0;
+}
+
+const struct family latent_families[] = {
+    {.types = {"deepseek_v2"},
+     .architectures = {"DeepseekV2ForCausalLM"},
+     .is_latent = 1,
+     .qkv_bias = SAID_BY("attention_bias", 0),
+     .output_bias = SAID_BY("attention_bias", 0),
+     .experts = {.count = 1,
+                 .width = "moe_intermediate_size",
+                 .shared_count = "n_shared_experts",
+                 .dense_first = "first_k_dense_replace",
+                 .every = "moe_layer_freq"}},
+    {.types = {"deepseek_v3", "kimi_k2", "glm4_moe_lite"},
+     .architectures = {"DeepseekV3ForCausalLM", "KimiK2ForCausalLM", "Glm4MoeLiteForCausalLM"},
+     .is_latent = 1,
+     .qkv_bias = SAID_BY("attention_bias", 0),
+     .output_bias = SAID_BY("attention_bias", 0),
+     .mtp_key = "num_nextn_predict_layers",
+     .experts = {.count = 1,
+                 .width = "moe_intermediate_size",
+                 .shared_count = "n_shared_experts",
+                 .dense_first = "first_k_dense_replace",
+                 .every = "moe_layer_freq"},
+     .adjust = v3_scores},
+    {.types = {"minicpm3"},
+     .architectures = {"MiniCPM3ForCausalLM"},
+     .is_latent = 1,
+     .qkv_bias = SAID_BY("attention_bias", 0),
+     .output_bias = SAID_BY("attention_bias", 0)},
+    {.types = {NULL}},
+};

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What kerf understood of a model, as JSON and as notes; the keys are documented in docs/json.md. */
+#include <string.h>
+#include "kerf/model.h"
+
+const char *kerf_attention_kind(const struct kerf_layer_kind *kind) {
+    if (kind->attention.kv_rank > 0) return "mla";
+    if (kind->attention.kv_heads == kind->attention.heads) return "mha";
+    return kind->attention.kv_heads == 1 ? "mqa" : "gqa";
+}
+
+static void optional(struct kerf_json *json, const char *key, int64_t value) {
+    if (value > 0) kerf_json_integer(json, key, value);
+}
+
+static void run_json(struct kerf_json *json, const struct kerf_layer_run *run, const struct kerf_layer_kind *kind) {
+    kerf_json_open(json, NULL, '{');
+    kerf_json_integer(json, "count", run->count);
+    kerf_json_string(json, "attention", kerf_attention_kind(kind));
+    kerf_json_string(json, "mlp", kind->mlp.experts > 0 ? "moe" : "dense");
+    kerf_json_integer(json, "heads", kind->attention.heads);
+    kerf_json_integer(json, "kv_heads", kind->attention.kv_heads);
+    kerf_json_integer(json, "head_size", kind->attention.qk_size);
+    if (kind->attention.v_size != kind->attention.qk_size)
+        kerf_json_integer(json, "value_size", kind->attention.v_size);
+    optional(json, "q_rank", kind->attention.q_rank);
+    optional(json, "kv_rank", kind->attention.kv_rank);
+    optional(json, kind->attention.is_chunked ? "chunk" : "window", kind->attention.window);
+    optional(json, "width", kind->mlp.width);
+    optional(json, "experts", kind->mlp.experts);
+    optional(json, "experts_per_token", kind->mlp.top_k);
+    optional(json, "expert_width", kind->mlp.expert_width);
+    optional(json, "shared_width", kind->mlp.shared_width);
+    kerf_json_boolean(json, "gated", kind->mlp.is_gated);
+    kerf_json_close(json, '}');
+}
+
+static void flops_json(struct kerf_json *json, const struct kerf_model *model, int64_t seq_length) {
+    double forward = kerf_model_flops(model, seq_length, 0);
+    kerf_json_open(json, "flops_per_token", '{');
+    kerf_json_integer(json, "seq_length", seq_length);
+    kerf_json_number(json, "forward", forward);
+    kerf_json_number(json, "step", 3 * forward);
+    kerf_json_close(json, '}');
+}
+
+void kerf_model_json(struct kerf_json *json, const char *key, const struct kerf_model *model, int64_t seq_length) {
+    struct kerf_model_counts counts;
+    kerf_model_count(model, &counts);
+    kerf_json_open(json, key, '{');
+    kerf_json_string(json, "name", model->name);
+    kerf_json_string(json, "architecture", model->architecture);
+    kerf_json_string(json, "family", model->family);
+    kerf_json_integer(json, "parameters", counts.parameters);
+    kerf_json_integer(json, "active_parameters", counts.active_parameters);
+    kerf_json_integer(json, "embedding_parameters", counts.embedding_parameters);
+    kerf_json_integer(json, "mtp_parameters", counts.mtp_parameters);
+    kerf_json_open(json, "components", '{');
+    for (int i = 0; i < KERF_COMPONENT_COUNT; i++)
+        kerf_json_integer(json, kerf_component_name((enum kerf_component)i), counts.components[i]);
+    kerf_json_close(json, '}');
+    kerf_json_integer(json, "hidden_size", model->hidden_size);
+    kerf_json_integer(json, "num_hidden_layers", model->num_hidden_layers);
+    kerf_json_integer(json, "vocab_size", model->vocab_size);
+    optional(json, "max_position_embeddings", model->max_position_embeddings);
+    kerf_json_boolean(json, "tie_word_embeddings", model->is_tied);
+    kerf_json_open(json, "layers", '[');
+    for (int32_t i = 0; i < model->num_runs; i++) run_json(json, &model->runs[i], &model->kinds[model->runs[i].kind]);
+    kerf_json_close(json, ']');
+    kerf_model_notes_json(json, model);
+    if (seq_length > 0) flops_json(json, model, seq_length);
+    kerf_json_close(json, '}');
+}
+
+/* ---- Notes -------------------------------------------------------------------------------------------- */
+
+/* Copies the next name of the list of ignored keys; 0 at the end. */
+static int next_ignored(const char **list, char name[KERF_IGNORED_SIZE]) {
+    const char *end = strchr(*list, '\n');
+    if (end == NULL) return 0;
+    memcpy(name, *list, (size_t)(end - *list));
+    name[end - *list] = 0;
+    *list = end + 1;
+    return 1;
+}
+
+void kerf_model_notes_json(struct kerf_json *json, const struct kerf_model *model) {
+    char name[KERF_IGNORED_SIZE];
+    kerf_json_open(json, "ignored", '[');
+    for (const char *list = model->ignored; next_ignored(&list, name);) kerf_json_string(json, NULL, name);
+    kerf_json_close(json, ']');
+    if (model->assumed == 0) return;
+    kerf_json_open(json, "assumed", '{');
+    if (model->assumed & KERF_ASSUMED_FAMILY) {
+        kerf_json_string(json, "model_type", model->family);
+        kerf_json_boolean(json, "gated", model->num_kinds > 0 && model->kinds[0].mlp.is_gated);
+        kerf_json_boolean(json, "tie_word_embeddings", model->is_tied);
+    }
+    if (model->assumed & KERF_ASSUMED_SIZES) {
+        kerf_json_integer(json, "num_attention_heads", model->num_attention_heads);
+        kerf_json_integer(json, "num_key_value_heads", model->kinds[0].attention.kv_heads);
+        kerf_json_integer(json, "intermediate_size", model->intermediate_size);
+    }
+    if (model->assumed & KERF_ASSUMED_VOCABULARY) kerf_json_integer(json, "vocab_size", model->vocab_size);
+    kerf_json_close(json, '}');
+}
+
+void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text) {
+    char name[KERF_IGNORED_SIZE];
+    int32_t told = 0;
+    for (const char *list = model->ignored; next_ignored(&list, name); told++)
+        kerf_text_printf(ret_text, told == 0 ? "%s: unknown keys are ignored: %s" : "%.0s, %s", model->name, name);
+    if (told < model->num_ignored) kerf_text_printf(ret_text, " and %lld more", (long long)(model->num_ignored - told));
+    if (told > 0) kerf_text_add(ret_text, "\n");
+    if (model->assumed == 0) return;
+    kerf_text_printf(ret_text, "%s: assumed:", model->name);
+    const char *gap = " ";
+    if (model->assumed & KERF_ASSUMED_FAMILY) {
+        kerf_text_printf(ret_text, "%sthe layers of GPT-2, for there is no model_type", gap);
+        gap = "; ";
+    }
+    if (model->assumed & KERF_ASSUMED_SIZES) {
+        kerf_text_printf(ret_text, "%sthe sizes of %s that text_config leaves out", gap, model->family);
+        gap = "; ";
+    }
+    if (model->assumed & KERF_ASSUMED_VOCABULARY) {
+        if (model->vocab_size > 0)
+            kerf_text_printf(ret_text, "%sa vocabulary of %lld", gap, (long long)model->vocab_size);
+        else
+            kerf_text_printf(ret_text, "%sno vocabulary (vocab_size is missing), neither embedding nor head is priced",
+                             gap);
+    }
+    kerf_text_add(ret_text, "\n");
+}

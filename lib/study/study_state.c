@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A study's measurements in their order, and the decision that was told of them. The same request and the same
+ * measurements give the same state, whether they come one by one from programs that run or all at once from a journal:
+ * that is how a study goes on and how it is replayed.
+ */
+#include "study/study_state.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error.h"
+#include "study/study_earlier.h"
+#include "study/study_key.h"
+#include "study/study_request.h"
+
+struct kerf_study_own {
+    struct study_origin origin;
+    struct kerf_study_request request;     /* the origin's, with the earlier studies */
+    struct kerf_study_strings earlier_ids; /* those that were found */
+    struct study_earlier earlier;
+    struct kerf_tune_space *space;
+    struct kerf_study_entry *entries;
+    const char *const *skipped;
+};
+
+const char *kerf_study_stop_word(int32_t stop) {
+    static const char *const words[KERF_STUDY_STOPS] = {"confident", "budget", "interrupted", "too_noisy", "failed"};
+    assert(0 <= stop && stop < KERF_STUDY_STOPS);
+    return words[stop];
+}
+
+void study_state_stop(struct kerf_study_state *state, int32_t stop, const char *format, ...) {
+    va_list arguments;
+    state->stop = stop;
+    va_start(arguments, format);
+    vsnprintf(state->reason, sizeof state->reason, format, arguments);
+    va_end(arguments);
+}
+
+const char *const *study_state_skipped(const struct kerf_study_state *state) { return state->own->skipped; }
+
+/* ---- Making one ---------------------------------------------------------------------------------------------- */
+
+static int policy_uses_earlier(const char *name) {
+    const struct kerf_tune_policy *policy;
+    for (size_t i = 0; (policy = kerf_tune_policy_at(i)); i++)
+        if (name == NULL || strcmp(policy->name, name) == 0) return policy->uses_earlier;
+    return 0;
+}
+
+static int32_t find_earlier(struct kerf_study_state *state, struct kerf_error *err) {
+    struct kerf_study_own *own = state->own;
+    int32_t code = KERF_OK;
+    if (own->origin.find_earlier && policy_uses_earlier(own->request.policy)) {
+        code = study_earlier_ids(&own->request, &own->earlier_ids, err);
+        own->request.earlier = own->earlier_ids;
+    }
+    if (code == KERF_OK) code = study_earlier_load(&own->request.earlier, own->space, &own->earlier, err);
+    state->num_studies = own->earlier.studies;
+    return code;
+}
+
+/* The decision, which knows of no measurement yet. */
+static int32_t make_study(struct kerf_study_state *state, struct kerf_error *err) {
+    const struct kerf_study_own *own = state->own;
+    struct kerf_tune_question question;
+    study_request_question(&own->request, own->space, &question);
+    if (own->origin.policy) question.policy = own->origin.policy;
+    question.earlier = own->earlier.items;
+    question.num_earlier = own->earlier.count;
+    question.prior_log = own->origin.prior_log;
+    int32_t code = kerf_tune_study_create(&question, &state->study, err);
+    for (int32_t i = 0; code == KERF_OK && own->skipped && i < own->space->num_settings; i++)
+        if (own->skipped[i]) kerf_tune_study_skip(state->study, i, own->skipped[i]);
+    return code;
+}
+
+static int32_t fill(struct kerf_study_state *state, const struct study_origin *origin, struct kerf_error *err) {
+    struct kerf_study_own *own = state->own;
+    const struct kerf_study_record *record = origin->record;
+    own->origin = *origin;
+    own->request = *origin->request;
+    own->skipped = record && record->skipped ? record->skipped : origin->skipped;
+    state->request = &own->request;
+    state->measuring = "";
+    int32_t code = kerf_study_request_space(origin->request, &own->space, err);
+    state->space = own->space;
+    if (code == KERF_OK) code = study_key_check(origin->request, err);
+    if (code == KERF_OK) code = find_earlier(state, err);
+    if (code == KERF_OK) code = make_study(state, err);
+    for (int32_t i = 0; code == KERF_OK && record && i < record->num_entries; i++)
+        code = study_state_add(state, &record->entries[i], err);
+    return code;
+}
+
+int32_t study_state_create(const struct study_origin *origin, struct kerf_study_state **ret_state,
+                           struct kerf_error *err) {
+    struct kerf_study_state *state = calloc(1, sizeof *state);
+    if (state) state->own = calloc(1, sizeof *state->own);
+    int32_t code = state && state->own ? fill(state, origin, err) : error_no_memory(err, "a study");
+    if (code != KERF_OK)
+        kerf_study_state_free(state);
+    else
+        *ret_state = state;
+    return code;
+}
+
+struct kerf_study_state *kerf_study_state_free(struct kerf_study_state *state) {
+    if (state == NULL) return NULL;
+    kerf_tune_study_free(state->study);
+    if (state->own) {
+        study_earlier_free(&state->own->earlier);
+        kerf_study_ids_free(&state->own->earlier_ids);
+        kerf_tune_space_free(state->own->space);
+        free(state->own->entries);
+    }
+    free(state->own);
+    free(state);
+    return NULL;
+}
+
+/* ---- Measurements -------------------------------------------------------------------------------------------- */
+
+/* Whether the measurement of this slot before the last one was disturbed: then the last one is that, made again. */
+static int was_disturbed(const struct kerf_study_state *state, int32_t slot) {
+    for (int32_t i = state->num_entries - 2; i >= 0; i--)
+        if (state->entries[i].result.observation.slot == slot) return state->entries[i].result.observation.disturbed;
+    return 0;
+}
+
+int32_t study_state_add(struct kerf_study_state *state, const struct kerf_study_entry *entry, struct kerf_error *err) {
+    struct kerf_study_own *own = state->own;
+    const struct kerf_tune_observation *seen = &entry->result.observation;
+    struct kerf_study_entry *more = realloc(own->entries, ((size_t)state->num_entries + 1) * sizeof *more);
+    if (more == NULL) return error_no_memory(err, "a study");
+    state->entries = own->entries = more;
+    more[state->num_entries++] = *entry;
+    state->remeasured += was_disturbed(state, seen->slot);
+    state->num_disturbed += seen->disturbed;
+    assert(state->remeasured <= state->num_disturbed);
+    return kerf_tune_study_observe(state->study, seen, err);
+}
+
+int32_t study_state_count_disturbed(struct kerf_study_state *state, struct kerf_error *err) {
+    int32_t disturbed = 0;
+    for (int32_t i = 0; i < state->num_entries; i++) {
+        const struct kerf_tune_observation *seen = &state->entries[i].result.observation;
+        if (seen->warmup || seen->outcome == KERF_TUNE_FAILED) continue;
+        if (!seen->disturbed) return KERF_OK;
+        disturbed++;
+    }
+    if (disturbed == 0) return KERF_OK;
+    state->study = kerf_tune_study_free(state->study);
+    int32_t code = make_study(state, err);
+    for (int32_t i = 0; i < state->num_entries && code == KERF_OK; i++) {
+        struct kerf_tune_observation seen = state->entries[i].result.observation;
+        seen.disturbed = 0;
+        code = kerf_tune_study_observe(state->study, &seen, err);
+    }
+    state->disturbed_counts = 1;
+    if (state->stop == KERF_STUDY_NOTHING) state->stop = KERF_STUDY_TOO_NOISY; /* there is an answer, then */
+    return code;
+}
+
+/* ---- Replay -------------------------------------------------------------------------------------------------- */
+
+int32_t kerf_study_replay(const struct kerf_study_record *record, const char *policy,
+                          struct kerf_study_state **ret_state, struct kerf_error *err) {
+    const struct study_origin origin = {.request = &record->request, .record = record, .policy = policy};
+    struct kerf_study_state *state;
+    int32_t code = study_state_create(&origin, &state, err);
+    if (code != KERF_OK) return code;
+    code = study_state_count_disturbed(state, err);
+    memcpy(state->id, record->id, sizeof state->id);
+    state->elapsed_s = record->elapsed_s;
+    state->loads = record->loads;
+    state->stop = KERF_STUDY_INTERRUPTED;
+    for (int32_t stop = 0; stop < KERF_STUDY_STOPS; stop++)
+        if (strcmp(kerf_study_stop_word(stop), record->stopped) == 0)
+            study_state_stop(state, stop, "%s", record->reason);
+    if (code != KERF_OK)
+        kerf_study_state_free(state);
+    else
+        *ret_state = state;
+    return code;
+}
+
+int32_t kerf_study_decisions(const struct kerf_study_record *record, const char *policy,
+                             struct kerf_tune_decision *ret_decisions, struct kerf_error *err) {
+    struct kerf_study_request request = record->request;
+    const struct study_origin origin = {.request = &request, .policy = policy, .skipped = record->skipped};
+    struct kerf_study_state *state;
+    if (request.max_observations && request.max_observations < record->num_entries)
+        request.max_observations = record->num_entries; /* it was resumed with more */
+    int32_t code = study_state_create(&origin, &state, err);
+    if (code != KERF_OK) return code;
+    for (int32_t i = 0; i <= record->num_entries && code == KERF_OK; i++) {
+        code = kerf_tune_study_next(state->study, NULL, 0, 0, &ret_decisions[i], err);
+        if (code == KERF_OK && i < record->num_entries) code = study_state_add(state, &record->entries[i], err);
+    }
+    kerf_study_state_free(state);
+    return code;
+}

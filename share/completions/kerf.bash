@@ -1,0 +1,266 @@
+# shellcheck shell=bash
+# Completion of kerf 0.1.0 in bash: source this file.
+
+# Offers those of the given words that go on from what was typed, and no files.
+_kerf_words() {
+    local word
+    compopt +o bashdefault +o default 2>/dev/null # bash 3.2 has no compopt and offers files as well
+    for word in "$@"; do
+        if [[ $word == "$current"* ]]; then COMPREPLY+=("$prefix$word"); fi
+    done
+}
+
+_kerf() {
+    local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
+    local prefix='' use='' word i
+    local -a uses=()
+    COMPREPLY=()
+
+    # --name=value is three words where "=" is in COMP_WORDBREAKS, as it is by default, and else one.
+    if [[ $current == '=' ]]; then
+        current=''
+    elif [[ $previous == '=' ]]; then
+        previous=${COMP_WORDS[COMP_CWORD - 2]}
+    elif [[ $current == --*=* ]]; then
+        prefix=${current%%=*}=
+        previous=${current%%=*}
+        current=${current#*=}
+    fi
+
+    # the name of a command
+    if ((COMP_CWORD == 1)) && [[ $current == -* ]]; then
+        _kerf_words --help --version
+        return
+    elif ((COMP_CWORD == 1)) ||
+        [[ ${COMP_WORDS[1]} == help && $current != -* ]]; then
+        _kerf_words plan estimate schedule tune bub studies serve jobs token models systems help
+        return
+    fi
+
+    # arguments alone, which are files: after --
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        if [[ ${COMP_WORDS[i]} == -- ]]; then return; fi
+    done
+
+    # which use of the command it is
+    case ${COMP_WORDS[1]} in
+    schedule) uses=(compare fit) ;;
+    tune) uses=(llama) ;;
+    studies) uses=(list show export replay) ;;
+    jobs) uses=(list show add next report run delete export backup) ;;
+    token) uses=(add list revoke) ;;
+    esac
+    for ((i = 2; i < COMP_CWORD; i++)); do
+        for word in "${uses[@]}"; do
+            if [[ -z $use && ${COMP_WORDS[i]} == "$word" ]]; then use=$word; fi
+        done
+    done
+
+    # the value of an option
+    case "${COMP_WORDS[1]} $previous" in
+    'plan --system' | 'plan -s') ;;
+    'plan --gpus' | 'plan -n') ;;
+    'plan --global-batch' | 'plan -b') _kerf_words ;;
+    'plan --seq-length') _kerf_words ;;
+    'plan --strategy') ;;
+    'plan --attention') _kerf_words fused unfused recomputed summa ;;
+    'plan --scale-up-size') ;;
+    'plan --set') ;;
+    'plan --top') _kerf_words ;;
+    'plan --cost-model') ;;
+    'plan --format') _kerf_words table json csv markdown svg png pdf html ;;
+    'plan --output' | 'plan -o') ;;
+    'plan --threads' | 'plan -t') _kerf_words ;;
+    'estimate --system' | 'estimate -s') ;;
+    'estimate --layout' | 'estimate -l') ;;
+    'estimate --gpus' | 'estimate -n') _kerf_words ;;
+    'estimate --global-batch' | 'estimate -b') _kerf_words ;;
+    'estimate --seq-length') _kerf_words ;;
+    'estimate --strategy') _kerf_words 1d summa seqp ;;
+    'estimate --attention') _kerf_words fused unfused recomputed summa ;;
+    'estimate --scale-up-size') _kerf_words ;;
+    'estimate --set') ;;
+    'estimate --cost-model') ;;
+    'estimate --format') _kerf_words table json csv ;;
+    'estimate --output' | 'estimate -o') ;;
+    'schedule --devices' | 'schedule -p') _kerf_words ;;
+    'schedule --microbatches' | 'schedule -m') ;;
+    'schedule --chunks') _kerf_words ;;
+    'schedule --group') _kerf_words ;;
+    'schedule --slices') _kerf_words ;;
+    'schedule --forward') _kerf_words ;;
+    'schedule --backward') _kerf_words ;;
+    'schedule --backward-input') _kerf_words ;;
+    'schedule --backward-weight') _kerf_words ;;
+    'schedule --fused') _kerf_words ;;
+    'schedule --p2p') _kerf_words ;;
+    'schedule --times') ;;
+    'schedule --memory-cap') ;;
+    'schedule --free-at') _kerf_words w b ;;
+    'schedule --send') _kerf_words asynchronous blocking ;;
+    'schedule --link') _kerf_words own shared ;;
+    'schedule --overhead') _kerf_words ;;
+    'schedule --optimizer') _kerf_words ;;
+    'schedule --optimizer-step') _kerf_words synchronised unsynchronised ;;
+    'schedule --objective') _kerf_words step makespan span ;;
+    'schedule --placement') _kerf_words any loop v both ;;
+    'schedule --search-time') _kerf_words ;;
+    'schedule --search-steps') _kerf_words ;;
+    'schedule --trace') ;;
+    'schedule --trace-step') _kerf_words ;;
+    'schedule --from') _kerf_words ;;
+    'schedule --to') _kerf_words ;;
+    'schedule --format') _kerf_words table json csv torch torch-comms text chrome svg png pdf html ;;
+    'schedule --recv') _kerf_words early late ;;
+    'schedule --output' | 'schedule -o') ;;
+    'tune --param') ;;
+    'tune --where' | 'tune -w') ;;
+    'tune --default' | 'tune -d') ;;
+    'tune --prefer') ;;
+    'tune --within') ;;
+    'tune --margin') ;;
+    'tune --confidence') ;;
+    'tune --objective') ;;
+    'tune --protocol') _kerf_words exit lines worker llama-bench ;;
+    'tune --policy') _kerf_words kerf race exhaustive random halving best_bub null ;;
+    'tune --warmup') _kerf_words ;;
+    'tune --prepare') ;;
+    'tune --cleanup') ;;
+    'tune --budget') _kerf_words ;;
+    'tune --max-observations') _kerf_words ;;
+    'tune --load-timeout') _kerf_words ;;
+    'tune --trial-timeout') _kerf_words ;;
+    'tune --memory-cap') ;;
+    'tune --interference') _kerf_words remeasure ignore ;;
+    'tune --patience') _kerf_words ;;
+    'tune --slots') _kerf_words ;;
+    'tune --launcher') ;;
+    'tune --seed') _kerf_words ;;
+    'tune --context' | 'tune -c') _kerf_words ;;
+    'tune --threads' | 'tune -t') _kerf_words ;;
+    'tune --gpu-layers') _kerf_words ;;
+    'tune --logits') _kerf_words all last ;;
+    'tune --tune') ;;
+    'tune --study') ;;
+    'tune --key-env') ;;
+    'tune --format' | 'tune -f') _kerf_words table json csv markdown ;;
+    'tune --output' | 'tune -o') ;;
+    'bub --model') ;;
+    'bub --context-size') _kerf_words ;;
+    'bub --n-gpu-layers') _kerf_words ;;
+    'bub --threads') _kerf_words ;;
+    'bub --max-trials') ;;
+    'bub --chunks') ;;
+    'bub --verbosity') _kerf_words DEBUG INFO WARNING ERROR CRITICAL ;;
+    'bub --temp') _kerf_words ;;
+    'bub --top-k') _kerf_words ;;
+    'bub --top-p') _kerf_words ;;
+    'bub --min-p') _kerf_words ;;
+    'bub --seed') _kerf_words ;;
+    'bub --repeat-last-n') _kerf_words ;;
+    'bub --repeat-penalty') _kerf_words ;;
+    'bub --presence-penalty') _kerf_words ;;
+    'bub --frequency-penalty') _kerf_words ;;
+    'bub --dynatemp-range') _kerf_words ;;
+    'bub --dynatemp-exp') _kerf_words ;;
+    'bub --mirostat') _kerf_words ;;
+    'bub --mirostat-lr') _kerf_words ;;
+    'bub --mirostat-ent') _kerf_words ;;
+    'bub --interference') _kerf_words remeasure ignore ;;
+    'bub --format' | 'bub -f') _kerf_words table json csv markdown ;;
+    'bub --output' | 'bub -o') ;;
+    'studies --policy') _kerf_words kerf race exhaustive random halving best_bub null ;;
+    'studies --format' | 'studies -f') _kerf_words table json csv markdown ;;
+    'studies --output' | 'studies -o') ;;
+    'serve --listen') ;;
+    'serve --store') ;;
+    'serve --allow-host') ;;
+    'serve --tls-cert') ;;
+    'serve --tls-key') ;;
+    'serve --import-zeus') ;;
+    'serve --compat') _kerf_words none zeus ;;
+    'serve --keep-trials') _kerf_words ;;
+    'serve --log') _kerf_words text json ;;
+    'serve --threads' | 'serve -t') _kerf_words ;;
+    'serve --connections') _kerf_words ;;
+    'serve --connections-per-address') _kerf_words ;;
+    'serve --rate') _kerf_words ;;
+    'serve --cache') _kerf_words ;;
+    'serve --idle-timeout') _kerf_words ;;
+    'serve --request-timeout') _kerf_words ;;
+    'serve --write-timeout') _kerf_words ;;
+    'jobs --server') ;;
+    'jobs --ca') ;;
+    'jobs --token') ;;
+    'jobs --timeout') _kerf_words ;;
+    'jobs --format') _kerf_words table json csv ;;
+    'jobs --output' | 'jobs -o') ;;
+    'jobs --batch-size') _kerf_words ;;
+    'jobs --trial') _kerf_words ;;
+    'jobs --time') _kerf_words ;;
+    'jobs --energy') _kerf_words ;;
+    'jobs --metric') _kerf_words ;;
+    'jobs --epoch') _kerf_words ;;
+    'jobs --store') ;;
+    'jobs --limit') _kerf_words ;;
+    'jobs --metric-regex') ;;
+    'jobs --epoch-regex') ;;
+    'jobs --meter') _kerf_words auto nvml rapl ;;
+    'jobs --gpus') ;;
+    'jobs --power') _kerf_words ;;
+    'jobs --grace') _kerf_words ;;
+    'token --store') ;;
+    'token --role') _kerf_words read write admin ;;
+    'token --expires') _kerf_words ;;
+    'token --format') _kerf_words table json ;;
+    'models --format') _kerf_words table json ;;
+    'models --seq-length') _kerf_words ;;
+    'systems --format') _kerf_words table json ;;
+    'help --completion') _kerf_words bash ;;
+    *)
+        # the name of an option, or of a use
+        case "${COMP_WORDS[1]} $use $current" in
+        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --top --cost-model --format --output --threads --help ;;
+        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --cost-model --layers --format --output --lines --help ;;
+        'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
+        'schedule fit -'*) _kerf_words --group --slices --objective --placement --search-time --search-steps --trace-step --list --format --output --help ;;
+        'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
+        'tune llama -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
+        'tune  -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
+        'bub  -'*) _kerf_words --model --context-size --n-gpu-layers --threads --max-trials --chunks --conform-to-imatrix --verbosity --temp --top-k --top-p --min-p --seed --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --interference --format --output --help ;;
+        'studies list -'*) _kerf_words --format --output --help ;;
+        'studies show -'*) _kerf_words --format --output --help ;;
+        'studies export -'*) _kerf_words --format --output --help ;;
+        'studies replay -'*) _kerf_words --policy --format --output --help ;;
+        'studies  -'*) _kerf_words --format --output --help ;;
+        'serve  -'*) _kerf_words --listen --store --allow-host --tls-cert --tls-key --import-zeus --tokens --compat --keep-trials --log --log-requests --threads --connections --connections-per-address --rate --cache --idle-timeout --request-timeout --write-timeout --help ;;
+        'jobs list -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;
+        'jobs show -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;
+        'jobs add -'*) _kerf_words --server --ca --token --timeout --format --help ;;
+        'jobs next -'*) _kerf_words --server --ca --token --timeout --format --help ;;
+        'jobs report -'*) _kerf_words --server --ca --token --timeout --format --batch-size --trial --time --energy --metric --epoch --help ;;
+        'jobs run -'*) _kerf_words --server --ca --token --timeout --metric-regex --epoch-regex --meter --gpus --power --grace --help ;;
+        'jobs delete -'*) _kerf_words --server --ca --token --timeout --help ;;
+        'jobs export -'*) _kerf_words --server --ca --token --timeout --all --limit --help ;;
+        'jobs backup -'*) _kerf_words --store --force --help ;;
+        'jobs  -'*) _kerf_words --help ;;
+        'token add -'*) _kerf_words --store --create --role --expires --format --help ;;
+        'token list -'*) _kerf_words --store --format --help ;;
+        'token revoke -'*) _kerf_words --store --help ;;
+        'token  -'*) _kerf_words --store --help ;;
+        'models  -'*) _kerf_words --format --seq-length --source --help ;;
+        'systems  -'*) _kerf_words --format --help ;;
+        'help  -'*) _kerf_words --mdoc --completion --help ;;
+        *)
+            if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then
+                for word in "${uses[@]}"; do
+                    if [[ $word == "$current"* ]]; then COMPREPLY+=("$word"); fi
+                done
+            fi
+            ;;
+        esac
+        ;;
+    esac
+}
+
+complete -o bashdefault -o default -F _kerf kerf
