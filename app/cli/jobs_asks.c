@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "cli/jobs_parts.h"
+#include "cli/jobs_request.h"
 #include "cli/output.h"
 
 /* `next` and `report` answer with one object, which has no columns. */

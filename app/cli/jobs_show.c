@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
-#include "cli/jobs_parts.h"
+#include "cli/jobs_request.h"
 #include "cli/render.h"
 #include "cli/terminal.h"
 #include "kerf/jobs.h"

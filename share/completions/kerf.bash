@@ -47,7 +47,7 @@ _kerf() {
     schedule) uses=(compare fit) ;;
     tune) uses=(llama) ;;
     studies) uses=(list show export replay) ;;
-    jobs) uses=(list show add next report run delete export backup) ;;
+    jobs) uses=(list show add next report run delete export backup import) ;;
     token) uses=(add list revoke) ;;
     esac
     for ((i = 2; i < COMP_CWORD; i++)); do
@@ -174,6 +174,7 @@ _kerf() {
     'studies --output' | 'studies -o') ;;
     'serve --listen') ;;
     'serve --store') ;;
+    'serve --allow-host') ;;
     'serve --tls-cert') ;;
     'serve --tls-key') ;;
     'serve --import-zeus') ;;
@@ -187,6 +188,7 @@ _kerf() {
     'serve --cache') _kerf_words ;;
     'serve --idle-timeout') _kerf_words ;;
     'serve --request-timeout') _kerf_words ;;
+    'serve --write-timeout') _kerf_words ;;
     'jobs --server') ;;
     'jobs --ca') ;;
     'jobs --token') ;;
@@ -231,7 +233,7 @@ _kerf() {
         'studies export -'*) _kerf_words --format --output --help ;;
         'studies replay -'*) _kerf_words --policy --format --output --help ;;
         'studies  -'*) _kerf_words --format --output --help ;;
-        'serve  -'*) _kerf_words --listen --store --tls-cert --tls-key --import-zeus --tokens --compat --keep-trials --log --log-requests --threads --connections --connections-per-address --rate --cache --idle-timeout --request-timeout --help ;;
+        'serve  -'*) _kerf_words --listen --store --allow-host --tls-cert --tls-key --import-zeus --tokens --compat --keep-trials --log --log-requests --threads --connections --connections-per-address --rate --cache --idle-timeout --request-timeout --write-timeout --help ;;
         'jobs list -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;
         'jobs show -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;
         'jobs add -'*) _kerf_words --server --ca --token --timeout --format --help ;;
@@ -241,6 +243,7 @@ _kerf() {
         'jobs delete -'*) _kerf_words --server --ca --token --timeout --help ;;
         'jobs export -'*) _kerf_words --server --ca --token --timeout --all --limit --help ;;
         'jobs backup -'*) _kerf_words --store --force --help ;;
+        'jobs import -'*) _kerf_words --store --create --help ;;
         'jobs  -'*) _kerf_words --help ;;
         'token add -'*) _kerf_words --store --create --role --expires --format --help ;;
         'token list -'*) _kerf_words --store --format --help ;;
