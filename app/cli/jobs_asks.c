@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/error.h"
 #include "cli/jobs_request.h"
 #include "cli/output.h"
 
@@ -148,7 +149,7 @@ int jobs_delete(struct jobs_request *request) {
     kerf_text_add(&target, "/jobs?job_id=");
     http_escape(&target, job_id);
     int32_t code = target.failed
-                       ? kerf_error_set(&err, KERF_ENOMEM, "not enough memory for a request")
+                       ? error_no_memory(&err, "a request")
                        : service_ask(request->client, "DELETE", target.data, NULL, &request->answer, NULL, &err);
     kerf_text_free(&target);
     return code == KERF_OK ? EXIT_ANSWERED : jobs_fail(&err);

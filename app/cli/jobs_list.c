@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include "base/error.h"
 #include "cli/jobs_request.h"
 #include "cli/output.h"
 #include "cli/render.h"
@@ -18,7 +19,7 @@ static const struct render_format formats[] = {{.name = "table", .ending = "txt"
 static int32_t collect(void *context, const json_t *row, struct kerf_error *err) {
     json_t *rows = context;
     if (json_array_append(rows, (json_t *)row) == 0) return KERF_OK;
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the list");
+    return error_no_memory(err, "the list");
 }
 
 static void put_table(struct kerf_text *out, const json_t *jobs, const struct render_style *style) {
@@ -146,7 +147,7 @@ static int32_t export_job(struct export *export, const char *job_id, struct kerf
     struct kerf_text target = {0};
     json_t *job = NULL;
     jobs_target(&target, job_id, "");
-    int32_t code = target.failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request")
+    int32_t code = target.failed ? error_no_memory(err, "a request")
                                  : service_ask(export->request->client, "GET", target.data, NULL,
                                                &export->request->answer, &job, err);
     if (code == KERF_OK) {

@@ -128,7 +128,7 @@ int32_t jobs_each(struct jobs_request *request, const char *target, const char *
         kerf_text_printf(&whole, "%s?limit=%" PRId64, target, limit);
         if (after.length) kerf_text_printf(&whole, "&after=%s", after.data);
         code = whole.failed || after.failed
-                   ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request")
+                   ? error_no_memory(err, "a request")
                    : service_ask(request->client, "GET", whole.data, NULL, &request->answer, &page, err);
         json_array_foreach(json_object_get(page, key), i, row) {
             if (code == KERF_OK) code = visit(context, row, err);

@@ -180,7 +180,7 @@ static int run_script(struct run *run) {
     const struct script_watcher watcher = {on_line, on_tick, run, options->grace_s};
     struct kerf_error err = {.code = KERF_OK};
     char **words = make_words(&options->words, &run->trial);
-    int32_t code = words ? KERF_OK : kerf_error_set(&err, KERF_ENOMEM, "not enough memory for the script");
+    int32_t code = words ? KERF_OK : error_no_memory(&err, "the script");
     export_trial(run);
     fprintf(stderr, "kerf: batch size %" PRId64 ", trial %" PRId64 "; energy: %s\n", run->trial.batch_size,
             run->trial.number, energy_words(run->meter));

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
+#include "base/error.h"
 #include "base/clock.h"
 #include "cli/jobs_request.h"
 #include "cli/render.h"
@@ -214,7 +215,7 @@ static int32_t ask(struct jobs_request *request, const char *job_id, const char 
     struct kerf_text target = {0};
     jobs_target(&target, job_id, rest);
     int32_t code = target.failed
-                       ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request")
+                       ? error_no_memory(err, "a request")
                        : service_ask(request->client, "GET", target.data, NULL, &request->answer, ret_json, err);
     kerf_text_free(&target);
     return code;

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 
 static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"}; /* one interface */
 
@@ -91,7 +92,7 @@ static int32_t take_token(struct http_client *client, const char *token, struct 
     if (!is_printable(token)) return kerf_error_set(err, KERF_EINVALID, "the token holds what no token does");
     if (asprintf(&client->authorization, "Authorization: Bearer %s", token) >= 0) return KERF_OK;
     client->authorization = NULL;
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request");
+    return error_no_memory(err, "a request");
 }
 
 static int32_t take_url(struct http_client *client, CURLU *url, const struct http_options *options,
@@ -115,14 +116,14 @@ static int32_t take_url(struct http_client *client, CURLU *url, const struct htt
         client->server[n - 1] = 0;
     give_back(client, host);
     give_back(client, whole);
-    return client->server ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request");
+    return client->server ? KERF_OK : error_no_memory(err, "a request");
 }
 
 /* ---- The client --------------------------------------------------------------------------------------------- */
 
 int32_t http_open(const struct http_options *options, struct http_client **ret_client, struct kerf_error *err) {
     struct http_client *client = calloc(1, sizeof *client);
-    if (client == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request");
+    if (client == NULL) return error_no_memory(err, "a request");
     int32_t code = open_library(&client->api, err);
     if (code != KERF_OK) {
         free(client);
@@ -133,9 +134,8 @@ int32_t http_open(const struct http_options *options, struct http_client **ret_c
     client->curl = client->api.easy_init();
     CURLU *url = client->api.url();
     if (options->ca) client->ca = strdup(options->ca);
-    code = client->curl && url && (client->ca || !options->ca)
-               ? take_url(client, url, options, err)
-               : kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request");
+    code = client->curl && url && (client->ca || !options->ca) ? take_url(client, url, options, err)
+                                                               : error_no_memory(err, "a request");
     if (url) client->api.url_cleanup(url);
     if (code != KERF_OK) {
         http_close(client);
@@ -217,7 +217,7 @@ int32_t http_ask(struct http_client *client, const char *method, const char *tar
     struct curl_slist *headers = headers_of(client, body != NULL);
     if (url.failed) {
         client->api.slist_free_all(headers);
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for a request");
+        return error_no_memory(err, "a request");
     }
     client->api.easy_reset(curl);
     set(curl, CURLOPT_URL, url.data);
@@ -239,6 +239,6 @@ int32_t http_ask(struct http_client *client, const char *method, const char *tar
     client->api.slist_free_all(headers);
     kerf_text_free(&url);
     if (result != CURLE_OK) return explain(client, result, err);
-    if (answer->body.failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the answer");
+    if (answer->body.failed) return error_no_memory(err, "the answer");
     return KERF_OK;
 }
