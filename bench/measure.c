@@ -6,14 +6,8 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
-
-static double now_s(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
+#include "base/clock.h"
 
 static int open_counter(void) {
     struct perf_event_attr attr;
@@ -36,9 +30,9 @@ struct measure measure_least(int runs, void (*work)(void *context), void *contex
             ioctl(counter, PERF_EVENT_IOC_RESET, 0);
             ioctl(counter, PERF_EVENT_IOC_ENABLE, 0);
         }
-        double began_s = now_s();
+        double began_s = clock_ticks_s();
         work(context);
-        double seconds = now_s() - began_s;
+        double seconds = clock_ticks_s() - began_s;
         if (counter >= 0) {
             ioctl(counter, PERF_EVENT_IOC_DISABLE, 0);
             if (read(counter, &instructions, sizeof instructions) != sizeof instructions) instructions = 0;

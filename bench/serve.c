@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/clock.h"
 #include "serve_history.h"
 #include "serve_load.h"
 
@@ -107,10 +108,10 @@ static void measure_history(const struct options *options) {
 static void measure_start(const struct options *options) {
     const struct history history = {"start-", options->jobs, options->trials, 0};
     struct service service = {.store = options->store};
-    double begin_s = bench_ticks_s();
+    double begin_s = clock_ticks_s();
     history_write(options->store, &history);
     printf("\nwriting %d jobs with %lld trials each took %.0f s\n", options->jobs, (long long)options->trials,
-           bench_ticks_s() - begin_s);
+           clock_ticks_s() - begin_s);
     service_start(&service);
     printf("from exec to the open socket: %.3f s, %.1f MB resident\n", service.start_s, service_resident_mb(&service));
     const struct load load = {

@@ -87,12 +87,8 @@ static void write_some(struct store *store, const struct history *history, const
         struct store_turn turn = {0};
         snprintf(job_id, sizeof job_id, "%s%d", history->job, first + i);
         jobs[i] = make_job(job_id, history);
-        writes[i] = (struct store_write){.kind = STORE_IMPORT,
-                                         .version = 1,
-                                         .of = jobs[i],
-                                         .history = &past,
-                                         .done = written,
-                                         .context = &writer};
+        writes[i] = (struct store_write){
+            .kind = STORE_IMPORT, .version = 1, .of = jobs[i], .history = &past, .done = written, .context = &writer};
         store->methods->submit(store, &turn, &writes[i]);
     }
     pthread_mutex_lock(&writer.lock);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "serve_load.h"
 
 #include <arpa/inet.h>
@@ -55,10 +56,10 @@ static void ask(struct run *run, struct connection *connection) {
                  connection->job, connection->batch_size, connection->trial, 10 + uniform(run),
                  1000 + 100 * uniform(run), connection->step == LOAD_FINAL ? 0.9 : 0.1, connection->epoch + 1);
     }
-    int length = snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s", method,
-                          path, strlen(body), body);
+    int length = snprintf(request, sizeof request, "%s %s HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
+                          method, path, strlen(body), body);
     connection->have = 0;
-    connection->asked_s = bench_ticks_s();
+    connection->asked_s = clock_ticks_s();
     if (run->load->connections == 1) run->cpu_before_s = service_cpu_s(run->load->service);
     if (write(connection->fd, request, (size_t)length) != length) bench_die("write");
 }
@@ -75,7 +76,7 @@ static void note(struct run *run, const struct connection *connection, int faile
         run->latencies = realloc(run->latencies, (size_t)run->room * sizeof *run->latencies);
         if (run->latencies == NULL) bench_die("realloc");
     }
-    run->latencies[run->requests++] = bench_ticks_s() - connection->asked_s;
+    run->latencies[run->requests++] = clock_ticks_s() - connection->asked_s;
     run->failed += failed;
     int64_t *samples = &run->samples[connection->step];
     if (run->load->connections == 1 && *samples < SAMPLES)
@@ -142,7 +143,7 @@ static void loop(struct run *run, int epoll, double until_s) {
     struct epoll_event events[EVENTS];
     for (;;) {
         int count = epoll_wait(epoll, events, EVENTS, 1000);
-        if (run->load->cycles ? run->cycles >= run->load->cycles : bench_ticks_s() > until_s) return;
+        if (run->load->cycles ? run->cycles >= run->load->cycles : clock_ticks_s() > until_s) return;
         for (int i = 0; i < count; i++) take(run, events[i].data.ptr, 1);
     }
 }
@@ -167,10 +168,10 @@ struct load_result load_run(const struct load *load) {
         }
         epoll_ctl(epoll, EPOLL_CTL_ADD, connection->fd, &event);
     }
-    double begin_s = bench_ticks_s(), cpu_begin_s = service_cpu_s(load->service);
+    double begin_s = clock_ticks_s(), cpu_begin_s = service_cpu_s(load->service);
     for (int i = 0; i < load->connections; i++) ask(&run, &run.connections[i]);
     loop(&run, epoll, begin_s + load->seconds);
-    double took_s = bench_ticks_s() - begin_s, used_s = service_cpu_s(load->service) - cpu_begin_s;
+    double took_s = clock_ticks_s() - begin_s, used_s = service_cpu_s(load->service) - cpu_begin_s;
     for (int i = 0; i < load->connections; i++) close(run.connections[i].fd);
     close(epoll);
     qsort(run.latencies, (size_t)run.requests, sizeof *run.latencies, compare);

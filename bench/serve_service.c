@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/clock.h"
 #include "serve_service.h"
 
 #include <signal.h>
@@ -16,8 +17,6 @@ static double clock_of(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-double bench_ticks_s(void) { return clock_of(CLOCK_MONOTONIC); }
-
 double service_cpu_s(const struct service *service) {
     clockid_t clock;
     return clock_getcpuclockid(service->pid, &clock) == 0 ? clock_of(clock) : 0;
@@ -33,7 +32,7 @@ void service_start(struct service *service) {
     char line[1024] = "";
     size_t have = 0;
     int ends[2];
-    double begin_s = bench_ticks_s();
+    double begin_s = clock_ticks_s();
     if (pipe(ends) != 0) bench_die("pipe");
     service->pid = fork();
     if (service->pid == 0) {
@@ -47,7 +46,7 @@ void service_start(struct service *service) {
     close(ends[1]);
     while (have < sizeof line - 1 && read(ends[0], line + have, 1) == 1 && line[have] != '\n') line[++have] = 0;
     close(ends[0]);
-    service->start_s = bench_ticks_s() - begin_s;
+    service->start_s = clock_ticks_s() - begin_s;
     const char *found = strstr(line, "http://127.0.0.1:");
     service->port = found ? atoi(found + 17) : 0;
     if (service->port == 0) {

@@ -18,7 +18,6 @@ void service_stop(struct service *service);
 double service_resident_mb(const struct service *service); /* 1e6 bytes */
 double service_cpu_s(const struct service *service);
 
-double bench_ticks_s(void);
 void bench_die(const char *what); /* with what errno says */
 
 #endif

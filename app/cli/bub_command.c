@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/number.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/llama_preset.h"
@@ -134,7 +135,7 @@ static const struct command table = {
     .examples = examples,
 };
 
-/* ---- Options without effect --------------------------------------------------------------------------------------- */
+/* ---- Options without effect --------------------------------------------------------------------------------- */
 
 /* The value of an option that was not given. */
 #define NOT_GIVEN_INTEGER INT64_MIN
@@ -170,7 +171,7 @@ static int32_t read_count(const char *option, const char *text, int64_t *ret_cou
         return KERF_OK;
     }
     char *end;
-    double count = kerf_number_parse(text, &end);
+    double count = number_read(text, &end);
     if (end == text || *end || !(count >= 1 && count <= 1e6) || count != floor(count))
         return kerf_error_set(err, KERF_EINVALID, "%s '%.40s' must be a whole number above 0, or auto", option, text);
     *ret_count = (int64_t)count;

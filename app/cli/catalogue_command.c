@@ -2,13 +2,14 @@
 /* kerf models, kerf systems: the models and systems that have names, what kerf understands of a model, and the text of a
  * file to start one of one's own from. */
 #include <string.h>
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/model_table.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 
 struct catalogue_options {
-    const char *format;
+    const char *format, *catalogue;
     int64_t seq_length;
     int32_t source;
     struct string_list names;
@@ -32,6 +33,11 @@ static const struct option model_options[] = {
      .type = OPTION_FLAG,
      .offset = offsetof(struct catalogue_options, source),
      .help = "Print the file of NAME as it is."},
+    {.name = "catalogue",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct catalogue_options, catalogue),
+     .value = "DIR",
+     .help = CLI_CATALOGUE_HELP},
     {.name = NULL},
 };
 
@@ -42,6 +48,11 @@ static const struct option system_options[] = {
      .value = "FORMAT",
      .choices = "table,json",
      .help = "How to print the list (default: table)."},
+    {.name = "catalogue",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct catalogue_options, catalogue),
+     .value = "DIR",
+     .help = CLI_CATALOGUE_HELP},
     {.name = NULL},
 };
 
@@ -69,8 +80,10 @@ static const struct command models_table = {
         "understands of it: parameters, kinds of layers, FLOP a token. Keys that kerf does not know are named on "
         "standard "
         "error.\n\n"
-        "A file NAME.json in share/kerf/models of the place where kerf is installed, or in $KERF_DATA_DIR/models, adds "
-        "NAME. It cannot replace a model that is built in: copy one to a name of its own to change it.",
+        "A file NAME.json in kerf/models of $XDG_DATA_HOME (without it ~/.local/share), in models of --catalogue, of "
+        "$KERF_DATA_DIR or of share/kerf of the place where kerf is installed adds NAME. It cannot replace a model "
+        "that is "
+        "built in: copy one to a name of its own to change it.",
     .options = model_options,
     .examples = model_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
@@ -83,8 +96,10 @@ static const struct command systems_table = {
     .description =
         "Without a name, lists the systems. With a name, prints that system's file, which any command takes in the "
         "place of a name. Quantities are plain numbers in SI units or text such as \"312 TFLOP/s\".\n\n"
-        "A file NAME.json in share/kerf/systems of the place where kerf is installed, or in $KERF_DATA_DIR/systems, "
-        "adds NAME. It cannot replace a system that is built in: copy one to a name of its own to change it.",
+        "A file NAME.json in kerf/systems of $XDG_DATA_HOME (without it ~/.local/share), in systems of --catalogue, of "
+        "$KERF_DATA_DIR or of share/kerf of the place where kerf is installed adds NAME. It cannot replace a system "
+        "that is "
+        "built in: copy one to a name of its own to change it.",
     .options = system_options,
     .examples = system_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
@@ -150,7 +165,7 @@ static int32_t one(struct kerf_text *out, const char *kind, const char *name, co
         kerf_text_write(out, entry->json, entry->length);
         return KERF_OK;
     }
-    const char *nearest = kerf_text_nearest(name, names, count);
+    const char *nearest = nearest_name(name, names, count);
     int what = (int)strlen(kind) - 1; /* "model" of "models" */
     return kerf_error_set(err, KERF_EUNKNOWN, "no %.*s is called '%.64s'; %s%s%s`kerf %s` lists the names", what, kind,
                           name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", kind);
@@ -163,7 +178,7 @@ static int32_t print_model(struct kerf_text *out, const char *name, const struct
     int32_t code = kerf_model_load(name, &model, err);
     if (code != KERF_OK) return code;
     int64_t seq_length = options->seq_length ? options->seq_length : model.max_position_embeddings;
-    model_notes(&model);
+    model_notes(&model, NULL);
     if (strcmp(options->format, "json") != 0) {
         model_table(out, &model, seq_length);
         return KERF_OK;
@@ -184,6 +199,7 @@ static int show(const struct cli_command *command, int argc, char **argv,
     const char *kind = command->table->name;
     int status = cli_parse(command, argc, argv, &values);
     if (status >= 0) return status;
+    cli_use_catalogue(values.catalogue);
     struct kerf_text out = {0};
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_catalogue *catalogue = NULL;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/command.h"
 
+#include <stdlib.h>
+
 #include "base/error.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -17,6 +19,10 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *va
     struct kerf_text text = {0};
     command_help(&text, command->table, terminal_columns(), terminal_colour());
     return output_print(&text);
+}
+
+void cli_use_catalogue(const char *folder) {
+    if (folder) setenv("KERF_CATALOGUE", folder, 1);
 }
 
 int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,

@@ -12,6 +12,12 @@ struct cli_command {
     int (*run)(int argc, char **argv); /* arguments after the command's name; returns an exit_status */
 };
 
+/* Names are also looked for in models/ and systems/ of the folder (NULL: of none). */
+void cli_use_catalogue(const char *folder);
+#define CLI_CATALOGUE_HELP                                                                                             \
+    "Also find names in DIR/models and DIR/systems (default: $KERF_CATALOGUE). $XDG_DATA_HOME/kerf is always "         \
+    "searched."
+
 extern const struct cli_command plan_cli, estimate_cli, schedule_cli, serve_cli, jobs_cli, token_cli, models_cli,
     systems_cli, tune_cli, studies_cli, bub_cli;
 

@@ -3,6 +3,7 @@
 #include <string.h>
 #include "cli/command.h"
 #include "cli/estimate_lines.h"
+#include "cli/model_table.h"
 #include "cli/output.h"
 #include "cli/estimate_table.h"
 #include "cli/plan_flat.h"
@@ -10,7 +11,7 @@
 
 struct estimate_options {
     struct string_list models, sets;
-    const char *system, *layout, *strategy, *attention, *cost_model, *format, *output;
+    const char *system, *layout, *strategy, *attention, *cost_model, *catalogue, *format, *output;
     int64_t scale_up_size, gpus, global_batch, seq_length;
     int32_t layers, lines;
 };
@@ -81,6 +82,7 @@ static const struct option options[] = {
      .value = "KEY=VALUE",
      .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between "
              "commas, or by giving it several times."},
+    {.name = "catalogue", .type = OPTION_STRING, AT(catalogue), .value = "DIR", .help = CLI_CATALOGUE_HELP},
     {.name = "cost-model",
      .type = OPTION_STRING,
      AT(cost_model),
@@ -196,6 +198,7 @@ static int answer(const struct estimate_options *values) {
     struct kerf_layer layers[KERF_LAYERS_MAX];
     int32_t num_layers = 0;
     const char *format;
+    cli_use_catalogue(values->catalogue);
     int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
     if (code == KERF_OK) code = read_problem(values, &problem, &layout, &err);
     if (code == KERF_OK) code = find_format(values, &format, &err);
@@ -203,6 +206,7 @@ static int answer(const struct estimate_options *values) {
     if (code == KERF_OK)
         code = kerf_layout_estimate_layers(cost_model, &problem, &estimate.layout, layers, &num_layers, &err);
     if (code != KERF_OK) return cli_fail(&err);
+    model_notes(&problem.model, cost_model);
 
     struct kerf_text out = {0};
     int to_stdout = values->output == NULL || output_is_stdout(values->output);

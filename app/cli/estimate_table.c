@@ -4,6 +4,8 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/quantity.h"
+#include "base/utf8.h"
 #include "cli/terminal.h"
 
 static const char *bold(const struct print_style *style) { return style->colour ? "\033[1m" : ""; }
@@ -77,7 +79,7 @@ static void bar_key(struct kerf_text *out, const struct part_list *parts, int32_
         print(&part, parts->values[i]);
         double percent = 100 * parts->values[i] / total;
         kerf_text_printf(&part, percent < 0.5 ? " (<1 %%)" : " (%.0f %%)", percent);
-        int32_t columns = part.failed ? 0 : kerf_text_columns(part.data) + 2;
+        int32_t columns = part.failed ? 0 : utf8_columns(part.data) + 2;
         if (at == 0 || at + GAP + columns > style->columns) {
             kerf_text_add(out, at ? "\n" : "");
             kerf_text_repeat(out, " ", at = indent);
@@ -99,7 +101,7 @@ static void bar(struct kerf_text *out, const char *title, const struct part_list
                 void (*print)(struct kerf_text *, double), const struct print_style *style) {
     enum { NARROW = 64, WIDEST = 60, INDENT = 10 };
     int narrow = style->columns < NARROW;
-    int32_t width = narrow ? style->columns - 4 : style->columns - INDENT - 1 - kerf_text_columns(sum);
+    int32_t width = narrow ? style->columns - 4 : style->columns - INDENT - 1 - utf8_columns(sum);
     if (width > WIDEST) width = WIDEST;
     struct kerf_text painted = {0};
     kerf_bar_terminal(&painted, parts->values, parts->count, full, width, style->colour);
@@ -119,9 +121,9 @@ static void bar(struct kerf_text *out, const char *title, const struct part_list
 }
 
 static void memory_words(struct kerf_text *out, double bytes, double capacity) {
-    kerf_text_bytes(out, bytes);
+    quantity_bytes(out, bytes);
     kerf_text_add(out, " of ");
-    kerf_text_bytes(out, capacity);
+    quantity_bytes(out, capacity);
     kerf_text_printf(out, " (%.0f %%)", 100 * bytes / capacity);
 }
 
@@ -138,11 +140,11 @@ void table_estimate(struct kerf_text *out, const struct kerf_problem *problem, c
     words_time_parts(estimate, &seconds);
     words_memory_parts(estimate, &bytes);
     kerf_text_clear(&words);
-    kerf_text_seconds(&words, estimate->step_time_s);
-    bar(out, "time", &seconds, estimate->step_time_s, words.failed ? "" : words.data, kerf_text_seconds, style);
+    quantity_seconds(&words, estimate->step_time_s);
+    bar(out, "time", &seconds, estimate->step_time_s, words.failed ? "" : words.data, quantity_seconds, style);
     kerf_text_clear(&words);
     memory_words(&words, estimate->memory_bytes, capacity);
-    bar(out, "memory", &bytes, fmax(capacity, estimate->memory_bytes), words.failed ? "" : words.data, kerf_text_bytes,
+    bar(out, "memory", &bytes, fmax(capacity, estimate->memory_bytes), words.failed ? "" : words.data, quantity_bytes,
         style);
     kerf_text_free(&words);
 }
@@ -168,7 +170,7 @@ void table_dimensions(struct kerf_text *out, const struct kerf_problem *problem,
 }
 
 void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate) {
-    kerf_text_seconds(out, estimate->step_time_s);
+    quantity_seconds(out, estimate->step_time_s);
     kerf_text_add(out, " a step, ");
     words_rate(out, estimate->throughput);
     kerf_text_add(out, " samples/s, ");
@@ -186,7 +188,7 @@ static void duration_cell(struct kerf_text *cells, double seconds) {
     if (seconds == 0)
         kerf_text_add(cells, "-");
     else
-        kerf_text_seconds(cells, seconds);
+        quantity_seconds(cells, seconds);
 }
 
 static void bytes_cell(struct kerf_text *cells, double bytes) {
@@ -194,7 +196,7 @@ static void bytes_cell(struct kerf_text *cells, double bytes) {
     if (bytes == 0)
         kerf_text_add(cells, "-");
     else
-        kerf_text_bytes(cells, bytes);
+        quantity_bytes(cells, bytes);
 }
 
 static void layers_table(struct kerf_text *out, const struct kerf_layer *layers, int32_t count,
@@ -252,7 +254,7 @@ void print_estimate_table(struct kerf_text *out, const struct kerf_problem *prob
     table_estimate(out, problem, estimate, style);
     double capacity = problem->system.memory_capacity_bytes;
     kerf_text_add(&words, estimate->fits ? "It fits: " : "It does not fit: ");
-    kerf_text_bytes(&words, fabs(capacity - estimate->memory_bytes));
+    quantity_bytes(&words, fabs(capacity - estimate->memory_bytes));
     kerf_text_printf(&words, " %s on each accelerator (cost model: %s).", estimate->fits ? "to spare" : "too much",
                      cost_model);
     kerf_text_add(out, "\n");

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 
@@ -59,7 +60,7 @@ int command_unknown(const struct command_list *commands, const char *name) {
     size_t count = name[0] == '-' ? OPTIONS : 0;
     if (count == 0)
         for (; count < commands->count; count++) names[count] = commands->items[count]->table->name;
-    const char *nearest = kerf_text_nearest(name, names, count);
+    const char *nearest = nearest_name(name, names, count);
     struct kerf_error err;
     if (nearest)
         kerf_error_set(&err, KERF_EUNKNOWN, "no command '%.64s'; did you mean %s?", name, nearest);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "cli/jobs_request.h"
 #include "cli/output.h"
 
@@ -256,7 +257,7 @@ static const struct action *find(const char *name, struct kerf_error *err) {
         names[i] = actions[i].name;
         if (strcmp(names[i], name) == 0) return &actions[i];
     }
-    const char *nearest = kerf_text_nearest(name, names, NUM_ACTIONS);
+    const char *nearest = nearest_name(name, names, NUM_ACTIONS);
     if (nearest)
         kerf_error_set(err, KERF_EUNKNOWN, "kerf jobs knows no '%.64s'; did you mean %s?", name, nearest);
     else

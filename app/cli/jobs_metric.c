@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/number.h"
 #include "kerf/text.h"
 
 int32_t metric_compile(const char *text, const char *option, struct metric_pattern *ret_pattern,
@@ -30,7 +31,7 @@ static int read_number(const char *begin, size_t length, double *ret_number) {
     if (length == 0 || length >= sizeof text) return 0;
     memcpy(text, begin, length);
     text[length] = 0;
-    double number = kerf_number_parse(text, &end);
+    double number = number_read(text, &end);
     if (*end != 0 || !isfinite(number)) return 0;
     *ret_number = number;
     return 1;

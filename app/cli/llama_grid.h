@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The settings of llama.cpp that a study of a model measures: the values of each parameter, the conditions between them,
- * and llama.cpp's own default. */
+/* The settings of llama.cpp that a study of a model measures: the values of each parameter, the conditions between
+ * them, and llama.cpp's own default. */
 #ifndef KERF_CLI_LLAMA_GRID_H
 #define KERF_CLI_LLAMA_GRID_H
 

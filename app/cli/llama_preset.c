@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include "base/quantity.h"
 #include "cli/llama_program.h"
 
 void llama_preset_free(struct llama_preset *preset) {
@@ -112,9 +113,9 @@ static const char *memory_fault(struct llama_preset *preset, const struct kerf_l
     int64_t needed = memory.kv_host + memory.compute_host + memory.output_host; /* weights may be paged out */
     if (needed <= available) return NULL;
     kerf_text_add(&text, "it needs about ");
-    kerf_text_bytes(&text, (double)needed);
+    quantity_bytes(&text, (double)needed);
     kerf_text_add(&text, " beside the weights, and ");
-    kerf_text_bytes(&text, (double)available);
+    quantity_bytes(&text, (double)available);
     kerf_text_printf(&text, " %s", which);
     return sketch_text(&preset->sketch, &text);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `kerf tune llama` and `kerf bub` make of a model: the request of a study, and the settings that it leaves out. */
+/* What `kerf tune llama` and `kerf bub` make of a model: the request of a study, and the settings that it leaves
+ * out. */
 #ifndef KERF_CLI_LLAMA_PRESET_H
 #define KERF_CLI_LLAMA_PRESET_H
 
@@ -24,7 +25,8 @@ int32_t llama_preset_make(const struct llama_question *question, struct llama_pr
 int32_t llama_preset_recall(const struct kerf_study_request *request, struct llama_preset *ret_preset,
                             struct kerf_error *err);
 
-/* Marks the settings that llama.cpp refuses, and those that do not fit into this machine's memory or the request's cap. */
+/* Marks the settings that llama.cpp refuses, and those that do not fit into this machine's memory or the request's
+ * cap. */
 int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_study_request *request,
                           const struct kerf_tune_space *space, struct kerf_error *err);
 

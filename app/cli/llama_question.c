@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "kerf/text.h"
 
 const char *const llama_choice_names[LLAMA_CHOICES] = {"threads", "gpu_layers", "flash_attention", "kv_type", "mmap"};
@@ -42,12 +43,14 @@ static int32_t check_also(const char *also, struct kerf_error *err) {
         char word[64];
         snprintf(word, sizeof word, "%.*s", (int)strcspn(c, ","), c);
         if (is_choice(word)) continue;
-        const char *nearest = kerf_text_nearest(word, llama_choice_names, LLAMA_CHOICES);
-        return kerf_error_set(
-            err, KERF_EUNKNOWN,
-            "--tune: there is no parameter '%.64s'%s%s%s; besides batch and ubatch there are threads, "
-            "gpu_layers, flash_attention, kv_type and mmap",
-            word, nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        const char *nearest = nearest_name(word, llama_choice_names, LLAMA_CHOICES);
+        if (nearest)
+            return kerf_error_set(err, KERF_EUNKNOWN, "--tune: there is no parameter '%.64s'; did you mean %s?", word,
+                                  nearest);
+        return kerf_error_set(err, KERF_EUNKNOWN,
+                              "--tune: there is no parameter '%.64s'; besides batch and ubatch there are threads, "
+                              "gpu_layers, flash_attention, kv_type and mmap",
+                              word);
     }
     return KERF_OK;
 }
@@ -105,12 +108,14 @@ int32_t llama_values_check_names(const struct kerf_study_strings *params, struct
         size_t length = strcspn(params->items[i], "=");
         if (find(params->items[i], length)) continue;
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), params->items[i]);
-        const char *nearest = kerf_text_nearest(name, names, PARAMETERS);
-        return kerf_error_set(
-            err, KERF_EUNKNOWN,
-            "--param: llama.cpp has no parameter '%s'%s%s%s; it has batch, ubatch, threads, gpu_layers, "
-            "flash_attention, kv_type and mmap",
-            name, nearest ? ": did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+        const char *nearest = nearest_name(name, names, PARAMETERS);
+        if (nearest)
+            return kerf_error_set(err, KERF_EUNKNOWN, "--param: llama.cpp has no parameter '%s'; did you mean %s?",
+                                  name, nearest);
+        return kerf_error_set(err, KERF_EUNKNOWN,
+                              "--param: llama.cpp has no parameter '%s'; there are batch, ubatch, threads, gpu_layers, "
+                              "flash_attention, kv_type and mmap",
+                              name);
     }
     return KERF_OK;
 }

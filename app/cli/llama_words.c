@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a study of llama.cpp also reports: the options of llama.cpp's programs, and memory. */
 #include <string.h>
+#include "base/quantity.h"
 #include "cli/llama_preset.h"
 #include "cli/tune_print.h"
 
@@ -36,10 +37,10 @@ void words_llama(struct kerf_text *out, const struct tune_report *report) {
     int32_t usual = report->state->space->default_setting;
     if (bytes == 0) return;
     kerf_text_add(out, "Memory beside the weights: about ");
-    kerf_text_bytes(out, (double)bytes);
+    quantity_bytes(out, (double)bytes);
     if (usual >= 0 && usual != report->answer.recommended) {
         kerf_text_add(out, ", with the default ");
-        kerf_text_bytes(out, (double)buffers(report, usual));
+        quantity_bytes(out, (double)buffers(report, usual));
     }
     kerf_text_add(out, ".\n");
 }

@@ -2,6 +2,7 @@
 #include "cli/model_table.h"
 
 #include <stdio.h>
+#include "base/quantity.h"
 #include "cli/terminal.h"
 
 /* 7.06e10 as "70.6 billion". */
@@ -16,7 +17,7 @@ static void amount(struct kerf_text *out, double value) {
                              units[i].name);
             return;
         }
-    kerf_text_count(out, (int64_t)value);
+    quantity_count(out, (int64_t)value);
 }
 
 /* 1.41e11 as "141 GFLOP". */
@@ -42,7 +43,7 @@ static void add_column(struct kerf_text cells[KERF_KINDS_MAX + 1], const struct 
     for (int32_t k = 0; k < model->num_kinds; k++) {
         kerf_text_add(&cells[k + 1], "\t");
         if (column->values[k] > 0)
-            kerf_text_count(&cells[k + 1], column->values[k]);
+            quantity_count(&cells[k + 1], column->values[k]);
         else
             kerf_text_add(&cells[k + 1], "-");
     }
@@ -61,7 +62,7 @@ static void kinds(struct kerf_text *out, const struct kerf_model *model) {
         const struct kerf_layer_kind *kind = &model->kinds[k];
         int64_t layers = 0;
         for (int32_t i = 0; i < model->num_runs; i++) layers += model->runs[i].kind == k ? model->runs[i].count : 0;
-        kerf_text_count(&cells[k + 1], layers);
+        quantity_count(&cells[k + 1], layers);
         kerf_text_printf(&cells[k + 1], "\t%s\t%s%s", kerf_attention_kind(kind),
                          kind->mlp.experts > 0 ? "moe" : "dense", kind->mlp.is_gated ? ", gated" : "");
         column[HEADS].values[k] = kind->attention.heads;
@@ -92,7 +93,7 @@ static void components(struct kerf_text *out, const struct kerf_model_counts *co
     for (int i = 0; i < KERF_COMPONENT_COUNT; i++) {
         if (counts->components[i] == 0) continue;
         kerf_text_printf(&cells, "%s\t", kerf_component_name((enum kerf_component)i));
-        kerf_text_count(&cells, counts->components[i]);
+        quantity_count(&cells, counts->components[i]);
         kerf_text_printf(&cells, "\t%.1f %%\n", 100 * (double)counts->components[i] / (double)counts->parameters);
     }
     terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
@@ -103,7 +104,7 @@ void model_table(struct kerf_text *out, const struct kerf_model *model, int64_t 
     struct kerf_model_counts counts;
     kerf_model_count(model, &counts);
     kerf_text_printf(out, "%s: %s\n", model->name, model->architecture);
-    kerf_text_count(out, counts.parameters);
+    quantity_count(out, counts.parameters);
     kerf_text_add(out, " parameters");
     if (counts.parameters >= 1000000) {
         kerf_text_add(out, " (");
@@ -115,9 +116,9 @@ void model_table(struct kerf_text *out, const struct kerf_model *model, int64_t 
         amount(out, (double)counts.active_parameters);
     }
     kerf_text_add(out, "\nhidden size ");
-    kerf_text_count(out, model->hidden_size);
+    quantity_count(out, model->hidden_size);
     kerf_text_add(out, ", vocabulary ");
-    kerf_text_count(out, model->vocab_size);
+    quantity_count(out, model->vocab_size);
     kerf_text_printf(out, "%s\n", model->vocab_size == 0 ? "" : model->is_tied ? ", tied head" : ", untied head");
     if (seq_length > 0) {
         double forward = kerf_model_flops(model, seq_length, 0);
@@ -125,7 +126,7 @@ void model_table(struct kerf_text *out, const struct kerf_model *model, int64_t 
         kerf_text_add(out, " a token forward, ");
         flops(out, 3 * forward);
         kerf_text_add(out, " a token and step, at ");
-        kerf_text_count(out, seq_length);
+        quantity_count(out, seq_length);
         kerf_text_add(out, " tokens\n");
     }
     if (model->mtp_layers > 0) {
@@ -140,9 +141,14 @@ void model_table(struct kerf_text *out, const struct kerf_model *model, int64_t 
     components(out, &counts);
 }
 
-void model_notes(const struct kerf_model *model) {
-    struct kerf_text notes = {0};
+void model_notes(const struct kerf_model *model, const struct kerf_cost_model *cost_model) {
+    struct kerf_text notes = {0}, gaps = {0};
     kerf_model_notes(model, &notes);
+    if (cost_model) kerf_cost_model_gaps(cost_model, model, &gaps);
+    if (gaps.length > 0 && !gaps.failed)
+        kerf_text_printf(&notes, "%s: not priced by this cost model, so that times and memory are of a plainer model: %s\n",
+                         model->name, gaps.data);
+    kerf_text_free(&gaps);
     if (notes.length > 0 && !notes.failed) fwrite(notes.data, 1, notes.length, stderr);
     kerf_text_free(&notes);
 }

@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
+#include "cli/model_table.h"
 #include "cli/plan_flat.h"
 #include "cli/plan_picture.h"
 #include "cli/plan_table.h"
@@ -17,7 +19,7 @@ enum { PROBLEMS_MAX = 200000 };
 
 struct plan_options {
     struct string_list models, sets, outputs;
-    const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model, *format;
+    const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model, *catalogue, *format;
     int64_t global_batch, seq_length, top, threads;
 };
 
@@ -79,6 +81,7 @@ static const struct option options[] = {
      .minimum = 1,
      .maximum = KERF_TOP_MAX,
      .help = "How many layouts to keep of each search (default: 10)."},
+    {.name = "catalogue", .type = OPTION_STRING, AT(catalogue), .value = "DIR", .help = CLI_CATALOGUE_HELP},
     {.name = "cost-model",
      .type = OPTION_STRING,
      AT(cost_model),
@@ -188,7 +191,7 @@ static int32_t add_problems(struct question *question, struct kerf_error *err) {
         return kerf_error_set(err, KERF_EINVALID, "a sweep of more than %d searches; ask for fewer at once",
                               PROBLEMS_MAX);
     struct kerf_problem *problems = realloc(question->problems, (question->num_problems + more) * sizeof *problems);
-    if (problems == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the sweep");
+    if (problems == NULL) return error_no_memory(err, "the sweep");
     question->problems = problems;
     for (int32_t d = 0; d < num_domains; d++)
         for (int32_t s = 0; s < question->num_strategies; s++)
@@ -275,6 +278,7 @@ static int answer(const struct plan_options *values) {
     struct terminal_progress progress = {.what = "searching"};
     const struct render render = {formats, values->format, &values->outputs, write_answer, &plan};
     int status;
+    cli_use_catalogue(values->catalogue);
     int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
     if (code == KERF_OK) code = read_question(values, &question, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
@@ -285,6 +289,10 @@ static int answer(const struct plan_options *values) {
         code = kerf_plan_search(question.problems, question.num_problems, &search, &plan, &err);
         terminal_progress_end(&progress);
     }
+    for (size_t i = 0; code == KERF_OK && i < question.num_problems;
+         i++) /* once a model: its problems stand together */
+        if (i == 0 || strcmp(question.problems[i].model.name, question.problems[i - 1].model.name) != 0)
+            model_notes(&question.problems[i].model, cost_model);
     if (code == KERF_OK) code = render_all(&render, &err);
     if (code != KERF_OK)
         status = cli_fail(&err);

@@ -2,6 +2,7 @@
 /* Plans as rows: CSV for programs and spreadsheets, Markdown for reports. */
 #include "cli/plan_flat.h"
 
+#include "base/quantity.h"
 #include "cli/flat_cells.h"
 #include "cli/plan_words.h"
 
@@ -93,9 +94,9 @@ static void markdown_rows(struct kerf_text *out, const struct kerf_search *searc
         kerf_text_printf(out, "| %d | ", p + 1);
         kerf_layout_text(out, &search->problem, &estimate->layout);
         kerf_text_add(out, " | ");
-        kerf_text_seconds(out, estimate->step_time_s);
+        quantity_seconds(out, estimate->step_time_s);
         kerf_text_printf(out, " | %.4g | ", estimate->throughput);
-        kerf_text_bytes(out, estimate->memory_bytes);
+        quantity_bytes(out, estimate->memory_bytes);
         kerf_text_add(out, " |");
         for (int32_t k = 0; k < parts.count; k++)
             kerf_text_printf(out, " %.1f %% |", 100 * parts.values[k] / estimate->step_time_s);
@@ -111,9 +112,9 @@ void print_plan_markdown(struct kerf_text *out, const struct kerf_plan *plan) {
         kerf_text_add(out, "\n\n");
         words_dimensions(out, &search->problem);
         kerf_text_add(out, ". ");
-        kerf_text_count(out, search->candidates);
+        quantity_count(out, search->candidates);
         kerf_text_add(out, " layouts considered, ");
-        kerf_text_count(out, search->feasible);
+        quantity_count(out, search->feasible);
         kerf_text_printf(out, " fit%s (cost model: %s).\n", search->complete ? "" : " before the interruption",
                          search->cost_model);
         if (search->num_plans) {

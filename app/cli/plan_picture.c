@@ -14,6 +14,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
+#include "base/quantity.h"
 #include "cli/plan_words.h"
 #include "cli/sketch.h"
 
@@ -61,14 +63,14 @@ static void workload_words(struct kerf_text *out, const struct kerf_plan *plan, 
     const struct kerf_problem *problem = &plan->searches[0].problem;
     struct variety varies = plan_variety(plan);
     if (with_gpus && !varies.gpus) {
-        kerf_text_count(out, problem->gpus);
+        quantity_count(out, problem->gpus);
         kerf_text_printf(out, " accelerator%s, ", problem->gpus == 1 ? "" : "s");
     }
     kerf_text_add(out, "global batch ");
-    kerf_text_count(out, problem->global_batch);
+    quantity_count(out, problem->global_batch);
     if (!varies.seq_length) {
         kerf_text_add(out, ", ");
-        kerf_text_count(out, problem->seq_length);
+        quantity_count(out, problem->seq_length);
         kerf_text_add(out, " tokens a sample");
     }
     if (problem->attention != KERF_ATTENTION_FUSED)
@@ -76,7 +78,7 @@ static void workload_words(struct kerf_text *out, const struct kerf_plan *plan, 
     if (!varies.model) kerf_text_add(out, "; "), words_model(out, &problem->model);
     if (!varies.system) {
         kerf_text_add(out, "; ");
-        kerf_text_bytes(out, problem->system.memory_capacity_bytes);
+        quantity_bytes(out, problem->system.memory_capacity_bytes);
         kerf_text_add(out, " on each accelerator");
     }
     if (problem->model.overridden || problem->system.overridden) {
@@ -87,13 +89,13 @@ static void workload_words(struct kerf_text *out, const struct kerf_plan *plan, 
 
 static const char *seconds_label(struct sketch *sketch, double seconds) {
     struct kerf_text text = {0};
-    kerf_text_seconds(&text, seconds);
+    quantity_seconds(&text, seconds);
     return sketch_text(sketch, &text);
 }
 
 static const char *capacity_label(struct sketch *sketch, double bytes) {
     struct kerf_text text = {0};
-    kerf_text_bytes(&text, bytes);
+    quantity_bytes(&text, bytes);
     kerf_text_add(&text, " of memory");
     return sketch_text(sketch, &text);
 }
@@ -104,7 +106,7 @@ static const char *footer(struct sketch *sketch, const struct kerf_plan *plan) {
 
 static int32_t draw(struct kerf_text *out, const struct kerf_figure *figure, enum kerf_picture_format format,
                     const struct sketch *sketch, struct kerf_error *err) {
-    if (sketch->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (sketch->failed) return error_no_memory(err, "the picture");
     return kerf_figure_draw(figure, format, out, err);
 }
 
@@ -224,7 +226,7 @@ static int32_t draw_problem(struct kerf_text *out, struct sketch *sketch, const 
     if (!has_answer && nearest) bars[count++] = (struct bar){.search = nearest, .estimate = nearest->nearest};
     for (int32_t i = 0; i < count; i++) label_bar(sketch, plan, &bars[i], has_answer ? i + 1 : 0);
     kerf_text_printf(&title, "%s on ", first->problem.model.name);
-    kerf_text_count(&title, first->problem.gpus);
+    quantity_count(&title, first->problem.gpus);
     kerf_text_printf(&title, " x %s", first->problem.system.name);
     for (size_t i = 0; i < plan->num_searches; i++) {
         kerf_text_printf(&title, ", %s", kerf_strategy_name(plan->searches[i].problem.strategy));
@@ -235,9 +237,9 @@ static int32_t draw_problem(struct kerf_text *out, struct sketch *sketch, const 
     workload_words(&subtitle, plan, 0);
     kerf_text_add(&subtitle, ". ");
     if (has_answer) {
-        kerf_text_count(&subtitle, candidates);
+        quantity_count(&subtitle, candidates);
         kerf_text_add(&subtitle, " layouts, ");
-        kerf_text_count(&subtitle, feasible);
+        quantity_count(&subtitle, feasible);
         kerf_text_printf(&subtitle, " fit%s; the best:", feasible == 1 ? "s" : "");
     } else {
         words_no_answer(&subtitle, nearest ? nearest : first);
@@ -356,7 +358,7 @@ static struct kerf_panel shares(struct sketch *sketch, const struct kerf_plan *p
         if (search->num_plans == 0 || !plan_same_series(&search->problem, series)) continue;
         struct kerf_text label = {0};
         words_time_parts(&search->plans[0], parts);
-        kerf_text_count(&label, search->problem.gpus);
+        quantity_count(&label, search->problem.gpus);
         columns[count++] = (struct kerf_chart_row){sketch_text(sketch, &label), NULL, keep_values(sketch, parts),
                                                    seconds_label(sketch, search->plans[0].step_time_s)};
     }
@@ -376,9 +378,9 @@ static const char *scaling_subtitle(struct sketch *sketch, const struct kerf_pla
     struct kerf_text text = {0};
     int32_t without = 0;
     for (size_t i = 0; i < plan->num_searches; i++) without += plan->searches[i].num_plans == 0;
-    kerf_text_count(&text, (int64_t)sizes[0]);
+    quantity_count(&text, (int64_t)sizes[0]);
     kerf_text_add(&text, " to ");
-    kerf_text_count(&text, (int64_t)sizes[num_sizes - 1]);
+    quantity_count(&text, (int64_t)sizes[num_sizes - 1]);
     kerf_text_add(&text, " accelerators, ");
     workload_words(&text, plan, 0);
     if (more) kerf_text_printf(&text, "; the %d fastest series", num_series);
@@ -394,7 +396,7 @@ static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const 
     struct part_list parts[MODELS_MAX] = {0};
     struct kerf_panel panels[1 + MODELS_MAX];
     double *sizes = sketch_alloc(sketch, plan->num_searches, sizeof *sizes);
-    if (sizes == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (sizes == NULL) return error_no_memory(err, "the picture");
     int more;
     int32_t num_sizes = list_sizes(plan, sizes), num_models = list_models(plan, models), num_panels = 0;
     int32_t num_series = list_series(plan, models, num_models, series, &more);

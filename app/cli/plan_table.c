@@ -4,6 +4,7 @@
 #include "cli/plan_table.h"
 
 #include <string.h>
+#include "base/quantity.h"
 #include "cli/estimate_table.h"
 #include "cli/terminal.h"
 
@@ -21,10 +22,10 @@ static void best_cells(struct kerf_text *cells, const struct kerf_search *search
         const struct kerf_estimate *estimate = &search->plans[i];
         double slower = estimate->step_time_s / search->plans[0].step_time_s - 1;
         kerf_text_printf(cells, "%d\t", i + 1);
-        kerf_text_seconds(cells, estimate->step_time_s);
+        quantity_seconds(cells, estimate->step_time_s);
         kerf_text_add(cells, "\t");
         if (trades != BARE && i > 0) kerf_text_printf(cells, "+%.1f %%", 100 * slower);
-        if (trades != BARE) kerf_text_add(cells, "\t"), kerf_text_bytes(cells, estimate->memory_bytes);
+        if (trades != BARE) kerf_text_add(cells, "\t"), quantity_bytes(cells, estimate->memory_bytes);
         if (trades != BARE) kerf_text_add(cells, "\t");
         if (trades > 0 && i > 0) words_trade(cells, &search->plans[0], estimate, trades);
         if (trades > 0) kerf_text_add(cells, "\t");
@@ -54,10 +55,10 @@ static void best_layouts(struct kerf_text *out, const struct kerf_search *search
 
 static void considered(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
     struct kerf_text words = {0};
-    kerf_text_count(&words, search->candidates);
+    quantity_count(&words, search->candidates);
     kerf_text_printf(&words, " layout%s%s, ", search->candidates == 1 ? "" : "s",
                      search->complete ? "" : " before the interruption");
-    if (search->feasible) kerf_text_count(&words, search->feasible);
+    if (search->feasible) quantity_count(&words, search->feasible);
     kerf_text_printf(&words, "%s of them fit%s (cost model: %s).", search->feasible ? "" : "none",
                      search->feasible <= 1 ? "s" : "", search->cost_model);
     table_words(out, &words, 0, style);
@@ -102,16 +103,16 @@ static void sweep_heading(struct kerf_text *out, const struct kerf_plan *plan, c
     const struct kerf_problem *first = &plan->searches[0].problem;
     struct kerf_text words = {0};
     kerf_text_printf(&words, "%s on ", varies->model ? "Several models" : first->model.name);
-    if (!varies->gpus) kerf_text_count(&words, first->gpus), kerf_text_add(&words, " x ");
+    if (!varies->gpus) quantity_count(&words, first->gpus), kerf_text_add(&words, " x ");
     kerf_text_add(&words, varies->system ? "several systems" : first->system.name);
-    if (!varies->domain) kerf_text_add(&words, " in domains of "), kerf_text_count(&words, first->system.scale_up.size);
+    if (!varies->domain) kerf_text_add(&words, " in domains of "), quantity_count(&words, first->system.scale_up.size);
     if (!varies->strategy) kerf_text_printf(&words, ", %s", kerf_strategy_name(first->strategy));
     kerf_text_add(&words, ": a global batch of ");
-    kerf_text_count(&words, first->global_batch);
+    quantity_count(&words, first->global_batch);
     kerf_text_printf(&words, " sample%s", first->global_batch == 1 ? "" : "s");
     if (!varies->seq_length) {
         kerf_text_add(&words, " of ");
-        kerf_text_count(&words, first->seq_length);
+        quantity_count(&words, first->seq_length);
         kerf_text_add(&words, " tokens");
     }
     if (first->attention != KERF_ATTENTION_FUSED)
@@ -120,7 +121,7 @@ static void sweep_heading(struct kerf_text *out, const struct kerf_plan *plan, c
     if (!varies->model) words_model(&words, &first->model);
     if (!varies->system) {
         kerf_text_add(&words, varies->model ? "" : "; ");
-        kerf_text_bytes(&words, first->system.memory_capacity_bytes);
+        quantity_bytes(&words, first->system.memory_capacity_bytes);
         kerf_text_add(&words, " on each accelerator");
     }
     if (first->model.overridden || first->system.overridden) {
@@ -151,11 +152,11 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
     const struct kerf_estimate *estimate = search->num_plans ? &search->plans[0] : search->nearest;
     if (varies->model) words_model_name(cells, plan, &problem->model), kerf_text_add(cells, "\t");
     if (varies->system) words_system_name(cells, plan, &problem->system), kerf_text_add(cells, "\t");
-    if (varies->domain) kerf_text_count(cells, problem->system.scale_up.size), kerf_text_add(cells, "\t");
+    if (varies->domain) quantity_count(cells, problem->system.scale_up.size), kerf_text_add(cells, "\t");
     if (varies->strategy) kerf_text_printf(cells, "%s\t", kerf_strategy_name(problem->strategy));
-    if (varies->gpus) kerf_text_count(cells, problem->gpus), kerf_text_add(cells, "\t");
+    if (varies->gpus) quantity_count(cells, problem->gpus), kerf_text_add(cells, "\t");
     if (search->num_plans) {
-        kerf_text_seconds(cells, estimate->step_time_s);
+        quantity_seconds(cells, estimate->step_time_s);
         kerf_text_add(cells, "\t");
         if (estimate->throughput < 999.95) /* as many digits in every row */
             kerf_text_printf(cells, "%#.4g", estimate->throughput);
@@ -167,7 +168,7 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
     }
     kerf_text_add(cells, "\t");
     if (estimate)
-        kerf_text_bytes(cells, estimate->memory_bytes);
+        quantity_bytes(cells, estimate->memory_bytes);
     else
         kerf_text_add(cells, "-");
     kerf_text_add(cells, "\t");
@@ -181,16 +182,16 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
         kerf_text_add(cells, estimate ? "nothing fits" : "no layout");
         if (search->gpus_that_work[0] || search->gpus_that_work[1]) {
             kerf_text_add(cells, "; on ");
-            kerf_text_count(cells, search->gpus_that_work[search->gpus_that_work[0] ? 0 : 1]);
+            quantity_count(cells, search->gpus_that_work[search->gpus_that_work[0] ? 0 : 1]);
             if (search->gpus_that_work[0] && search->gpus_that_work[1]) {
                 kerf_text_add(cells, " or ");
-                kerf_text_count(cells, search->gpus_that_work[1]);
+                quantity_count(cells, search->gpus_that_work[1]);
             }
             kerf_text_add(cells, " there is one");
         }
         if (estimate && search->least_gpus) {
             kerf_text_add(cells, "; on ");
-            kerf_text_count(cells, search->least_gpus);
+            quantity_count(cells, search->least_gpus);
             kerf_text_add(cells, " it would");
         }
     }
@@ -248,7 +249,7 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
     kerf_text_free(&cells);
     if (rows < plan->num_searches) {
         kerf_text_add(&cells, "Interrupted: ");
-        kerf_text_count(&cells, (int64_t)(plan->num_searches - rows));
+        quantity_count(&cells, (int64_t)(plan->num_searches - rows));
         kerf_text_printf(&cells, " of the searches w%s not begun.", plan->num_searches - rows == 1 ? "as" : "ere");
         table_words(out, &cells, 0, style);
         kerf_text_free(&cells);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <string.h>
+#include "base/quantity.h"
 
 /* ---- Parts ------------------------------------------------------------------------------------------------- */
 
@@ -42,16 +43,16 @@ void words_memory_parts(const struct kerf_estimate *estimate, struct part_list *
 
 /* "1 layer", "2 layers", "2 micro-batches" */
 static void plural(struct kerf_text *out, int64_t count, const char *noun) {
-    kerf_text_count(out, count);
+    quantity_count(out, count);
     kerf_text_printf(out, " %s%s", noun, count == 1 ? "" : noun[strlen(noun) - 1] == 'h' ? "es" : "s");
 }
 
 void words_model(struct kerf_text *out, const struct kerf_model *model) {
     plural(out, model->num_hidden_layers, "layer");
     kerf_text_add(out, ", hidden size ");
-    kerf_text_count(out, model->hidden_size);
+    quantity_count(out, model->hidden_size);
     kerf_text_add(out, ", feed-forward ");
-    kerf_text_count(out, model->intermediate_size);
+    quantity_count(out, model->intermediate_size);
     kerf_text_add(out, ", ");
     plural(out, model->num_attention_heads, "head");
 }
@@ -59,7 +60,7 @@ void words_model(struct kerf_text *out, const struct kerf_model *model) {
 void words_dimensions(struct kerf_text *out, const struct kerf_problem *problem) {
     words_model(out, &problem->model);
     kerf_text_add(out, "; ");
-    kerf_text_bytes(out, problem->system.memory_capacity_bytes);
+    quantity_bytes(out, problem->system.memory_capacity_bytes);
     kerf_text_add(out, " on each accelerator");
     if (problem->model.overridden || problem->system.overridden) {
         kerf_text_add(out, "; set: ");
@@ -69,13 +70,13 @@ void words_dimensions(struct kerf_text *out, const struct kerf_problem *problem)
 
 void words_problem(struct kerf_text *out, const struct kerf_problem *problem) {
     kerf_text_printf(out, "%s on ", problem->model.name);
-    kerf_text_count(out, problem->gpus);
+    quantity_count(out, problem->gpus);
     kerf_text_printf(out, " x %s in domains of ", problem->system.name);
-    kerf_text_count(out, problem->system.scale_up.size);
+    quantity_count(out, problem->system.scale_up.size);
     kerf_text_printf(out, ", %s: a global batch of ", kerf_strategy_name(problem->strategy));
-    kerf_text_count(out, problem->global_batch);
+    quantity_count(out, problem->global_batch);
     kerf_text_printf(out, " sample%s of ", problem->global_batch == 1 ? "" : "s");
-    kerf_text_count(out, problem->seq_length);
+    quantity_count(out, problem->seq_length);
     kerf_text_printf(out, " token%s", problem->seq_length == 1 ? "" : "s");
     if (problem->attention != KERF_ATTENTION_FUSED)
         kerf_text_printf(out, ", attention %s", kerf_attention_name(problem->attention));
@@ -85,7 +86,7 @@ void words_problem(struct kerf_text *out, const struct kerf_problem *problem) {
 static void way(struct kerf_text *out, int *any, int64_t count, const char *kind) {
     if (count == 1) return;
     kerf_text_add(out, *any ? " x " : "");
-    kerf_text_count(out, count);
+    quantity_count(out, count);
     kerf_text_printf(out, "-way %s", kind);
     *any = 1;
 }
@@ -148,7 +149,7 @@ void words_placement_short(struct kerf_text *out, const struct kerf_problem *pro
 
 void words_rate(struct kerf_text *out, double per_second) {
     if (per_second >= 1000 && per_second < 1e15)
-        kerf_text_count(out, llround(per_second));
+        quantity_count(out, llround(per_second));
     else
         kerf_text_printf(out, "%.4g", per_second);
 }
@@ -168,7 +169,7 @@ void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const 
         }
         kerf_text_printf(out, "%s%s %s", told ? ", " : "", name_of(best->time_s.of[largest].name, 1),
                          left[largest] < 0 ? "-" : "+");
-        kerf_text_seconds(out, fabs(left[largest]));
+        quantity_seconds(out, fabs(left[largest]));
         left[largest] = 0;
     }
 }
@@ -177,9 +178,9 @@ void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const 
 
 static void numbers_that_work(struct kerf_text *out, const int64_t gpus[2]) {
     kerf_text_add(out, ". ");
-    if (gpus[0]) kerf_text_count(out, gpus[0]);
+    if (gpus[0]) quantity_count(out, gpus[0]);
     if (gpus[0] && gpus[1]) kerf_text_add(out, " and ");
-    if (gpus[1]) kerf_text_count(out, gpus[1]);
+    if (gpus[1]) quantity_count(out, gpus[1]);
     kerf_text_printf(out, " accelerators %s.", gpus[0] && gpus[1] ? "work" : "would work");
 }
 
@@ -201,18 +202,18 @@ void words_no_answer(struct kerf_text *out, const struct kerf_search *search) {
     kerf_text_add(out, "Nothing fits. ");
     if (search->nearest) {
         kerf_text_add(out, "The least memory that any layout needs is ");
-        kerf_text_bytes(out, search->nearest->memory_bytes);
+        quantity_bytes(out, search->nearest->memory_bytes);
         kerf_text_add(out, ", ");
-        kerf_text_bytes(out, search->nearest->memory_bytes - problem->system.memory_capacity_bytes);
+        quantity_bytes(out, search->nearest->memory_bytes - problem->system.memory_capacity_bytes);
         kerf_text_add(out, " more than there is. ");
     }
     if (search->least_gpus) {
         kerf_text_add(out, "Doubling from here, ");
-        kerf_text_count(out, search->least_gpus);
+        quantity_count(out, search->least_gpus);
         kerf_text_add(out, " accelerators are the fewest on which something fits.");
     } else if (problem->gpus * 2 <= KERF_LEAST_GPUS_MAX) {
         kerf_text_add(out, "Doubling the accelerators does not help, up to ");
-        kerf_text_count(out, KERF_LEAST_GPUS_MAX);
+        quantity_count(out, KERF_LEAST_GPUS_MAX);
         kerf_text_add(out, " of them.");
     }
 }
@@ -260,6 +261,6 @@ void words_system_name(struct kerf_text *out, const struct kerf_plan *plan, cons
     kerf_text_add(out, system->name);
     if (!has_namesake) return;
     kerf_text_printf(out, " (%.4g TFLOP/s, ", system->matrix_flops_per_s / 1e12);
-    kerf_text_bytes(out, system->memory_capacity_bytes);
+    quantity_bytes(out, system->memory_capacity_bytes);
     kerf_text_add(out, ")");
 }

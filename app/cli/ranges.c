@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 
 /* Reads digits at *at and moves it behind them; 0 when there are none or too many. */
 static int read_number(const char **at, int64_t *ret_value) {
@@ -69,7 +70,7 @@ static int32_t parse(const char *text, const char *what, int64_t least, int64_t 
 int32_t range_parse(const char *text, const char *what, int64_t least, int64_t most, struct range *ret_range,
                     struct kerf_error *err) {
     struct range range = {calloc(RANGE_MAX, sizeof(int64_t)), 0};
-    if (range.values == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for %s", what);
+    if (range.values == NULL) return error_no_memory(err, what);
     int32_t code = parse(text, what, least, most, &range, err);
     if (code == KERF_OK)
         *ret_range = range;
@@ -87,7 +88,7 @@ int32_t words_each(const char *list, const char *what,
                    int32_t (*each)(void *context, const char *word, struct kerf_error *err), void *context,
                    struct kerf_error *err) {
     char *copy = strdup(list);
-    if (copy == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for %s", what);
+    if (copy == NULL) return error_no_memory(err, what);
     int32_t code = KERF_OK;
     char *rest = copy;
     for (char *word; code == KERF_OK && (word = strsep(&rest, ","));)

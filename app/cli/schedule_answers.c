@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/error.h"
+#include "base/nearest.h"
+#include "base/quantity.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
 
@@ -39,8 +41,8 @@ static int32_t read_cap(void *context, const char *word, struct kerf_error *err)
         return code;
     }
     double value;
-    int plain = kerf_quantity_parse(word, "", &value, &why) == KERF_OK;
-    if (!plain && kerf_quantity_parse(word, "B", &value, &why) != KERF_OK)
+    int plain = quantity_parse(word, "", &value, &why) == KERF_OK;
+    if (!plain && quantity_parse(word, "B", &value, &why) != KERF_OK)
         return kerf_error_set(err, KERF_EINVALID,
                               "--memory-cap '%.64s' must be micro-batches, such as 8, 7.5 or 4..16, or bytes, such as "
                               "40GB",
@@ -77,7 +79,7 @@ static const char *nearest_rule(const char *name) {
     const struct kerf_schedule_rule *rule;
     size_t count = 0;
     while (count < RULES_MAX && (rule = kerf_schedule_rule_at(count))) names[count++] = rule->name;
-    return kerf_text_nearest(name, names, count);
+    return nearest_name(name, names, count);
 }
 
 int32_t schedule_name_check(const char *name, int32_t *ret_is_file, struct kerf_error *err) {
@@ -310,7 +312,7 @@ void words_percent(struct kerf_text *out, double share, int digits, int with_sig
 
 void words_cap(struct kerf_text *out, const struct schedule_answer *answer) {
     if (answer->cap_in_bytes)
-        kerf_text_bytes(out, answer->cap);
+        quantity_bytes(out, answer->cap);
     else
         words_microbatches(out, answer->cap, 6);
 }

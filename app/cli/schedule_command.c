@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/input.h"
+#include "base/quantity.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/schedule_print.h"
@@ -533,9 +534,9 @@ static int within_cap(const struct schedule_answers *answers) {
     int32_t device = nearest->timeline->over_cap;
     struct kerf_text held = {0};
     if (nearest->times->cap_in_bytes) {
-        kerf_text_bytes(&held, nearest->timeline->peak_bytes[device]);
+        quantity_bytes(&held, nearest->timeline->peak_bytes[device]);
         kerf_text_add(&held, ", more than its cap of ");
-        kerf_text_bytes(&held, nearest->times->cap[device]);
+        quantity_bytes(&held, nearest->times->cap[device]);
     } else {
         words_microbatches(&held, nearest->timeline->peak_activations[device], 6);
         kerf_text_printf(&held, ", more than its cap of %.6g", nearest->times->cap[device]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a measured run says of the times of its stages: for people, and as the file that --times reads. */
 #include <math.h>
+#include "base/quantity.h"
 #include "cli/schedule_print.h"
 #include "cli/terminal.h"
 
@@ -10,12 +11,12 @@ static void words_spread(struct kerf_text *out, const struct kerf_trace_spread *
         kerf_text_add(out, "-");
         return;
     }
-    kerf_text_seconds(out, spread->median_s);
+    quantity_seconds(out, spread->median_s);
     if (spread->low_s == spread->high_s) return;
     kerf_text_add(out, " (");
-    kerf_text_seconds(out, spread->low_s);
+    quantity_seconds(out, spread->low_s);
     kerf_text_add(out, " to ");
-    kerf_text_seconds(out, spread->high_s);
+    quantity_seconds(out, spread->high_s);
     kerf_text_add(out, ")");
 }
 
@@ -56,12 +57,12 @@ void print_fit_table(struct kerf_text *out, const struct kerf_trace *trace, cons
     else
         kerf_text_add(out, "no device ever waited for a message: at most what is in the file");
     kerf_text_add(out, "\n  pauses          ");
-    kerf_text_seconds(out, fit->times->overhead_s);
+    quantity_seconds(out, fit->times->overhead_s);
     kerf_text_add(out, " between operations, in the median\n  measured        ");
-    kerf_text_seconds(out, fit->measured_s);
+    quantity_seconds(out, fit->measured_s);
     if (!isnan(fit->simulated_s)) {
         kerf_text_add(out, "\n  simulated       ");
-        kerf_text_seconds(out, fit->simulated_s);
+        quantity_seconds(out, fit->simulated_s);
         kerf_text_add(out, ", the trace's own order with these times: ");
         words_percent(out, fit->residual, 1, 1);
     }

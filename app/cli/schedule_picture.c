@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
+#include "base/quantity.h"
 #include "cli/ranges.h"
 #include "cli/schedule_print.h"
 #include "cli/sketch.h"
@@ -161,12 +163,12 @@ static struct kerf_panel memory_panel(const struct schedule_answers *answers, co
 
 /* "117 s, 22.2 % idle, 8 micro-batches held at most" */
 static void words_figures(struct kerf_text *out, const struct schedule_answer *answer) {
-    kerf_text_seconds(out, answer->timeline->makespan_s);
+    quantity_seconds(out, answer->timeline->makespan_s);
     kerf_text_add(out, ", ");
     words_percent(out, kerf_timeline_bubble(answer->timeline).of_makespan, 1, 0);
     kerf_text_add(out, " idle, ");
     if (answer->timeline->peak_bytes)
-        kerf_text_bytes(out, answer_peak_bytes(answer));
+        quantity_bytes(out, answer_peak_bytes(answer));
     else
         words_microbatches(out, answer_peak(answer), 4);
     kerf_text_add(out, " held at most");
@@ -178,7 +180,7 @@ static int32_t draw(struct kerf_text *out, const char *title, const char *subtit
     struct kerf_text footer = {0};
     kerf_text_printf(&footer, "kerf %s", kerf_version());
     const struct kerf_figure figure = {title, subtitle, panels, num_panels, sketch_text(sketch, &footer)};
-    if (sketch->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (sketch->failed) return error_no_memory(err, "the picture");
     return kerf_figure_draw(&figure, format, out, err);
 }
 
@@ -348,7 +350,7 @@ static int32_t draw_sweep(struct kerf_text *out, struct sketch *sketch, const st
     const struct schedule_answer *first_of[CURVES_MAX];
     int32_t count = 0;
     int several_sizes = 0, in_bytes = answers->items[0].cap_in_bytes;
-    if (sweep == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (sweep == NULL) return error_no_memory(err, "the picture");
     for (int32_t i = 1; i < answers->count; i++) {
         sweep->over_caps |= answers->items[i].cap != answers->items[0].cap && !isnan(answers->items[0].cap);
         several_sizes |= answers->items[i].microbatches != answers->items[0].microbatches;

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/quantity.h"
 #include "cli/schedule_print.h"
 #include "cli/terminal.h"
 
@@ -74,7 +75,7 @@ static void print_memory(struct kerf_text *out, const struct schedule_answer *an
     kerf_text_add(out, schedule->devices > SHOWN ? " ...\n" : "\n");
     if (answer->timeline->peak_bytes) {
         kerf_text_add(out, "  memory          ");
-        kerf_text_bytes(out, answer_peak_bytes(answer));
+        quantity_bytes(out, answer_peak_bytes(answer));
         kerf_text_add(out, " of activations on the fullest device\n");
     }
     if (schedule->replicas > 1)
@@ -156,7 +157,7 @@ static void add_row(struct kerf_text *cells, const struct schedule_answer *answe
     if (!common->cap) {
         kerf_text_add(cells, "\t");
         if (answer->cap_in_bytes)
-            kerf_text_bytes(cells, answer->cap);
+            quantity_bytes(cells, answer->cap);
         else
             kerf_text_printf(cells, "%.6g", answer->cap);
     }
@@ -166,10 +167,10 @@ static void add_row(struct kerf_text *cells, const struct schedule_answer *answe
                      timeline->over_cap >= 0 ? " > cap" : "");
     if (common->bytes) {
         kerf_text_add(cells, "\t");
-        kerf_text_bytes(cells, answer_peak_bytes(answer));
+        quantity_bytes(cells, answer_peak_bytes(answer));
     }
     kerf_text_printf(cells, "\t%d\t", answer->schedule->replicas);
-    kerf_text_count(cells, timeline->messages);
+    quantity_count(cells, timeline->messages);
     const double gap = answer_gap(answer);
     kerf_text_add(cells, timeline->over_cap >= 0 ? "\t-" : gap <= 0 ? "\toptimal" : "\t<= ");
     if (timeline->over_cap < 0 && gap > 0) words_percent(cells, gap, 1, 0);

@@ -2,6 +2,7 @@
 /* kerf studies list and export. */
 #include <math.h>
 #include <string.h>
+#include "base/quantity.h"
 #include "cli/flat_cells.h"
 #include "cli/studies_print.h"
 #include "cli/terminal.h"
@@ -36,7 +37,7 @@ static void list_rows(const struct studies_list *list, struct kerf_text *cells) 
         char began[KERF_STUDY_TIME_SIZE];
         kerf_study_time_write(record->began_s, began);
         kerf_text_printf(cells, "%s\t%s\t%s\t%d\t", record->id, began, stopped(record), record->num_entries);
-        kerf_text_seconds(cells, record->elapsed_s);
+        quantity_seconds(cells, record->elapsed_s);
         kerf_text_add(cells, "\t");
         command_words(cells, record, "\t\n\r\033");
         kerf_text_add(cells, "\n");

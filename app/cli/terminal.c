@@ -7,6 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/quantity.h"
 #include "cli/interrupt.h"
 
 int32_t terminal_columns(void) {
@@ -239,7 +240,7 @@ int32_t terminal_progress(void *context, double done) {
     int64_t spent = now - progress->began_ms;
     if (spent >= QUIET_MS && now - progress->shown_ms >= EVERY_MS && done > 0 && isatty(STDERR_FILENO)) {
         struct kerf_text left = {0};
-        kerf_text_seconds(&left, (double)spent / 1000 * (1 - done) / done);
+        quantity_seconds(&left, (double)spent / 1000 * (1 - done) / done);
         struct winsize size;
         int narrow = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < 64;
         fprintf(stderr, "\r\033[K%s: %.0f %%, %s left%s", progress->what, 100 * done,

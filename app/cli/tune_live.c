@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+#include "base/quantity.h"
 #include "cli/terminal.h"
 #include "cli/tune_print.h"
 
@@ -97,11 +98,11 @@ static void add_state(struct kerf_text *out, const struct tune_live *live, const
                       int32_t columns) {
     struct kerf_text line = {0};
     kerf_text_printf(&line, "%d run%s, ", state->num_entries, state->num_entries == 1 ? "" : "s");
-    kerf_text_seconds(&line, state->elapsed_s);
+    quantity_seconds(&line, state->elapsed_s);
     double left_s = most_left_s(live, state);
     if (isfinite(left_s)) {
         kerf_text_add(&line, ", at most ");
-        kerf_text_seconds(&line, left_s);
+        quantity_seconds(&line, left_s);
         kerf_text_add(&line, " left");
     }
     kerf_text_add(&line, " (Ctrl-C prints what is known)");

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <string.h>
 #include "base/number.h"
+#include "base/quantity.h"
 #include "kerf/study.h"
 
 const struct tune_options tune_options_unset = {.gpu_layers = TUNE_NOT_GIVEN,
@@ -306,7 +307,7 @@ static int32_t read_memory_cap(const struct tune_options *values, struct kerf_st
     struct kerf_error why;
     double bytes;
     if (values->memory_cap == NULL) return KERF_OK;
-    if (kerf_quantity_parse(values->memory_cap, "B", &bytes, &why) != KERF_OK || !(bytes >= 0x1p20 && bytes < 0x1p62))
+    if (quantity_parse(values->memory_cap, "B", &bytes, &why) != KERF_OK || !(bytes >= 0x1p20 && bytes < 0x1p62))
         return kerf_error_set(err, KERF_EINVALID,
                               "--memory-cap '%.64s' must be a size such as 16GiB, and 1 MiB at least",
                               values->memory_cap);

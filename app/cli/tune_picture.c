@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
 #include "cli/tune_print.h"
 
 /* ---- The surface ----------------------------------------------------------------------------------------------- */
@@ -229,8 +230,7 @@ int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *repo
                                                .num_parts = 1};
     const struct kerf_figure figure = {title(report, &sketch), subtitle(report, &sketch), panels, num_panels,
                                        footer(report, &sketch)};
-    int32_t code = sketch.failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture")
-                                 : kerf_figure_draw(&figure, format, out, err);
+    int32_t code = sketch.failed ? error_no_memory(err, "the picture") : kerf_figure_draw(&figure, format, out, err);
     sketch_free(&sketch);
     return code;
 }

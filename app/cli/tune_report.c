@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/quantity.h"
 
 /* What --resume could do with a study that is not sure. */
 static int32_t look_ahead(const struct kerf_study_state *state, int32_t *ret_most, struct kerf_error *err) {
@@ -91,9 +92,9 @@ void words_objective(struct kerf_text *out, const struct kerf_study_request *req
     if (isnan(value))
         kerf_text_add(out, "-");
     else if (strcmp(unit, "s") == 0)
-        kerf_text_seconds(out, value);
+        quantity_seconds(out, value);
     else if (strcmp(unit, "B") == 0)
-        kerf_text_bytes(out, value);
+        quantity_bytes(out, value);
     else
         kerf_text_printf(out, "%.4g", value);
 }

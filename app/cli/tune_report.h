@@ -15,8 +15,8 @@ struct tune_report {
 
 int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err);
 
-/* Settings in the order of reports: measured ones by their mean, then those whose runs were all stopped, then the others.
- * [num_settings], to be freed; NULL when memory ran out. */
+/* Settings in the order of reports: measured ones by their mean, then those whose runs were all stopped, then the
+ * others. [num_settings], to be freed; NULL when memory ran out. */
 int32_t *tune_order(const struct tune_report *report);
 
 /* 0: there is no interval, because the policy tells none or too little is known of the setting. */

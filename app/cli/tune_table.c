@@ -24,8 +24,9 @@ static const char *mark(const struct tune_report *report, int32_t index) {
     return index == answer->best ? "best" : index == report->state->space->default_setting ? "default" : "";
 }
 
-/* One line: values of the parameters, what was measured, the estimate, its interval, runs, probabilities, what there is to say. Of a setting whose
- * runs were all stopped the longest: what the model expects beyond that is no measurement. */
+/* One line: values of the parameters, what was measured, the estimate, its interval, runs, probabilities, what there
+ * is to say. Of a setting whose runs were all stopped the longest: what the model expects beyond that is no
+ * measurement. */
 static void row(struct kerf_text *cells, const struct tune_report *report, int32_t index) {
     const struct kerf_tune_space *space = report->state->space;
     const struct kerf_tune_estimate *estimate = &report->answer.settings[index];

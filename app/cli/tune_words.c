@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/quantity.h"
 #include "cli/tune_print.h"
 
 static void setting(struct kerf_text *out, const struct tune_report *report, int32_t index, int32_t bold) {
@@ -32,8 +33,8 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
     kerf_text_add(out, ")");
 }
 
-/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped cannot be chosen. Of a large space
- * "the 200 settings looked at, of 1000000,". */
+/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped cannot be chosen. Of a large
+ * space "the 200 settings looked at, of 1000000,". */
 static void words_choice(struct kerf_text *out, const struct tune_report *report) {
     int32_t all = report->state->space->num_settings, ran = 0;
     for (int32_t i = 0; i < all; i++) {
@@ -196,7 +197,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     const struct kerf_study_state *state = report->state;
     const struct kerf_tune_answer *answer = &report->answer;
     kerf_text_printf(out, "%d measurement%s in ", state->num_entries, state->num_entries == 1 ? "" : "s");
-    kerf_text_seconds(out, state->elapsed_s);
+    quantity_seconds(out, state->elapsed_s);
     kerf_text_printf(out, ", %lld start%s of the program", (long long)state->loads, state->loads == 1 ? "" : "s");
     if (answer->censored) kerf_text_printf(out, "; %d stopped early", answer->censored);
     if (answer->failed) kerf_text_printf(out, "; %d failed", answer->failed);

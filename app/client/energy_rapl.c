@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/number.h"
 #include "client/energy_sources.h"
 #include "kerf/text.h"
 
@@ -44,7 +45,7 @@ static int read_line(const char *zone, const char *name, char *line, size_t size
 static int read_number(const char *zone, const char *name, double *ret_number) {
     char line[64], *end;
     if (!read_line(zone, name, line, sizeof line)) return 0;
-    *ret_number = kerf_number_parse(line, &end);
+    *ret_number = number_read(line, &end);
     return end != line && *end == 0 && *ret_number >= 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <llama.h>
+#include "base/nearest.h"
 #include "kerf/text.h"
 
 /* Those that llama.cpp's own programs take for a KV cache. */
@@ -61,7 +62,7 @@ enum { FIELDS = sizeof fields / sizeof *fields };
 static int32_t unknown(const char *name, struct kerf_error *err) {
     const char *names[FIELDS];
     for (int i = 0; i < FIELDS; i++) names[i] = fields[i].name;
-    const char *nearest = kerf_text_nearest(name, names, FIELDS);
+    const char *nearest = nearest_name(name, names, FIELDS);
     if (nearest) return kerf_error_set(err, KERF_EUNKNOWN, "no setting '%.40s'; did you mean %s?", name, nearest);
     return kerf_error_set(err, KERF_EUNKNOWN,
                           "no setting '%.40s'; there are batch, ubatch, threads, threads_batch, flash_attention, "

@@ -139,8 +139,7 @@ int decision_load_costs(struct decision *decision, int64_t batch_size) {
     struct kerf_error err = {.code = KERF_OK};
     struct store_costs costs = {0};
     if (wanted == 0) return 1;
-    int32_t code =
-        store_load_costs(store, &decision->held, kerf_job_spec_of(job), batch_size, wanted, &costs, &err);
+    int32_t code = store_load_costs(store, &decision->held, kerf_job_spec_of(job), batch_size, wanted, &costs, &err);
     if (code == KERF_OK) code = kerf_job_restore_costs(job, batch_size, costs.numbers, costs.costs, costs.count, &err);
     store_costs_free(&costs);
     if (code != KERF_OK) decision_fail(decision, code, &err);

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/hex.h"
+#include "base/number.h"
 
 struct reader {
     const char *text;
@@ -185,7 +186,7 @@ static int32_t parse_float(struct reader *reader, size_t begin, size_t end, stru
         memcpy(small, reader->text + begin, end - begin);
         small[end - begin] = 0;
     }
-    value->number = kerf_number_parse(string, NULL);
+    value->number = number_read(string, NULL);
     return KERF_OK;
 }
 

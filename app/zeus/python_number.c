@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include "base/number.h"
 #include "zeus/python_repr.h"
 
 enum { ROOM_OF_DOUBLE = 320 }; /* the largest double has 309 digits */
@@ -183,14 +184,14 @@ enum python_outcome python_float_of(const struct python_value *value, struct are
     case PYTHON_INTEGER:
         string = arena_copy(arena, value->bytes, value->length);
         if (string == NULL) return PYTHON_NO_MEMORY;
-        *ret_number = kerf_number_parse(string, NULL);
+        *ret_number = number_read(string, NULL);
         if (*ret_number == 0) *ret_number = 0; /* an integer has no -0 */
         return isinf(*ret_number) ? PYTHON_OVERFLOW : PYTHON_DONE;
     case PYTHON_STRING:
         string = stripped(value, arena);
         if (string == NULL) return PYTHON_NO_MEMORY;
         if (!drop_underscores(string) || !is_float(string)) return PYTHON_NO_VALUE;
-        *ret_number = kerf_number_parse(string, NULL);
+        *ret_number = number_read(string, NULL);
         return PYTHON_DONE;
     default: return PYTHON_NO_VALUE;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A worker for `kerf tune --protocol worker`, as small as one can be: it multiplies matrices in blocks, and kerf finds
- * the fastest block. docs/workers.md is the manual of what it says and hears.
+ * A worker for `kerf tune --protocol worker`, as small as possible: it multiplies matrices in blocks, and kerf finds
+ * the fastest block. docs/workers.md is the manual of what it reads and writes.
  *
  *     cc -O2 -o worker worker.c
  *     kerf tune --param block=8..256:x2 --protocol worker -- ./worker

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A worker for `kerf tune --protocol worker`, as small as one can be: it compresses a text in chunks, and kerf finds
-the fastest chunk. docs/workers.md is the manual of what it says and hears.
+"""A worker for `kerf tune --protocol worker`, as small as possible: it compresses a text in chunks, and kerf finds
+the fastest chunk. docs/workers.md is the manual of what it reads and writes.
 
     kerf tune --param block=8..256:x2 --protocol worker -- python3 worker.py
 """

@@ -45,6 +45,11 @@ KERF_API size_t kerf_cost_model_count(void);
 KERF_API const char *kerf_cost_model_name(size_t index);
 KERF_API const char *kerf_cost_model_summary(size_t index);
 
+/** Appends what of the model this cost model does not price: "8 key-value heads, gated MLPs, ..."; nothing where it prices
+ * everything. */
+KERF_API void kerf_cost_model_gaps(const struct kerf_cost_model *cost_model, const struct kerf_model *model,
+                                   struct kerf_text *out);
+
 /** A named share of a whole: "compute", "weights". The names are keys of the JSON. */
 struct kerf_part {
     const char *name; /* lives as long as the program */

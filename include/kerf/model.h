@@ -14,9 +14,9 @@ extern "C" {
 
 #define KERF_COUNT_MAX    1073741824 /* accelerators, samples, tokens: at most 2^30 of each */
 #define KERF_NAME_SIZE    64         /* bytes of a name with its final NUL; longer names are cut */
-#define KERF_KINDS_MAX    8          /* kinds of layers in a model */
-#define KERF_RUNS_MAX     256        /* runs of equal layers in a model */
-#define KERF_IGNORED_SIZE 1024       /* bytes of the list of ignored keys */
+#define KERF_KINDS_MAX    4          /* kinds of layers in a model */
+#define KERF_RUNS_MAX     128        /* runs of equal layers in a model */
+#define KERF_IGNORED_SIZE 512        /* bytes of the list of ignored keys */
 
 /** How the input of a block is normalised. */
 enum kerf_norm {
@@ -69,8 +69,8 @@ struct kerf_layer_kind {
 
 /** Layers of one kind that follow each other. */
 struct kerf_layer_run {
-    int64_t count;
-    int64_t kind; /* index into kinds */
+    int32_t count;
+    int32_t kind; /* index into kinds */
 };
 
 /** What a config leaves open and kerf took for granted (bits of kerf_model.assumed). */

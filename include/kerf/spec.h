@@ -134,9 +134,9 @@ struct kerf_catalogue {
     size_t count;
 };
 
-/** All "models" or "systems": those in the library, in the order of share/, then those of the installed folder,
- * $KERF_DATA_DIR/models/NAME.json (without the variable PREFIX/share/kerf/models), whose names are others. Given back
- * with kerf_catalogue_free. */
+/** All "models" or "systems": those in the library, in the order of share/, then NAME.json, of other names, in models/ or
+ * systems/ of $KERF_CATALOGUE, of $XDG_DATA_HOME/kerf (without the variable ~/.local/share/kerf) and of $KERF_DATA_DIR
+ * (without the variable PREFIX/share/kerf). Given back with kerf_catalogue_free. */
 KERF_API int32_t kerf_catalogue_list(const char *kind, struct kerf_catalogue **ret_catalogue, struct kerf_error *err);
 KERF_API struct kerf_catalogue *kerf_catalogue_free(struct kerf_catalogue *catalogue); /* always NULL */
 

@@ -2,6 +2,7 @@
 /* Prints --help from an option table: usage, description, options in two columns, examples. A terminal too
  * narrow for two columns gets the text of an option below its name. */
 #include "base/option.h"
+#include "base/utf8.h"
 
 #include <string.h>
 
@@ -93,7 +94,7 @@ static const char *value_of(const struct option *option) {
 /* Columns of "-o, --output FILE", the letter's place included where there is no letter. */
 static int32_t label_columns(const struct option *option) {
     const char *value = value_of(option);
-    return 6 + kerf_text_columns(option->name) + (*value != 0) + kerf_text_columns(value);
+    return 6 + utf8_columns(option->name) + (*value != 0) + utf8_columns(value);
 }
 
 static void label(const struct page *page, const struct option *option) {
@@ -215,7 +216,7 @@ static void usage(const struct page *page, const char *name, const char *argumen
     int options_first = arguments && strstr(arguments, "-- ");
     begin_line(&fill, 2);
     kerf_text_printf(page->out, "kerf %s", name);
-    fill.column += 5 + kerf_text_columns(name);
+    fill.column += 5 + utf8_columns(name);
     if (options_first) fill_words(&fill, "[options]", 9);
     if (arguments) fill_words(&fill, arguments, strlen(arguments));
     if (!options_first) fill_words(&fill, "[options]", 9);
@@ -229,7 +230,7 @@ void command_help(struct kerf_text *out, const struct command *command, int32_t 
 
     struct fill title = {.page = &page};
     kerf_text_printf(out, "%skerf %s%s", page.bold, command->name, page.plain);
-    title.column = 5 + kerf_text_columns(command->name);
+    title.column = 5 + utf8_columns(command->name);
     fill_words(&title, "-", 1);
     fill_words(&title, command->summary, strlen(command->summary));
     kerf_text_add(out, "\n");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/nearest.h"
 
 /* ---- Places: where in a text, which jansson accepted, a value stands ---------------------------------- */
 
@@ -191,7 +192,7 @@ int32_t json_check_keys(const struct json_object *object, const char *const *nam
         size_t i = 0;
         while (i < count && strcmp(key, names[i]) != 0) i++;
         if (i < count) continue;
-        const char *nearest = kerf_text_nearest(key, names, count);
+        const char *nearest = nearest_name(key, names, count);
         if (nearest)
             json_fail(object, key, KERF_EUNKNOWN, err, "unknown key \"%.64s\"; did you mean \"%s\"?", key, nearest);
         else {

@@ -185,5 +185,3 @@ double number_read(const char *text, char **ret_end) {
     freelocale(plain);
     return value;
 }
-
-double kerf_number_parse(const char *text, char **ret_end) { return number_read(text, ret_end); }

@@ -3,6 +3,8 @@
  * bytes of what they complain about, so that the part which says what would be right is never cut off. */
 #include "base/option.h"
 
+#include "base/error.h"
+#include "base/nearest.h"
 #include "base/number.h"
 #include "base/quantity.h"
 
@@ -55,12 +57,12 @@ static int is_option(const struct command *command, const char *argument) {
     return argument[2] == 0 || find_name(command, argument + 2, strcspn(argument + 2, "=")) != NULL;
 }
 
-/* kerf_text_nearest over the names of the table, two at a time, which needs no memory for a list. */
+/* nearest_name over the names of the table, two at a time, which needs no memory for a list. */
 static const char *nearest_option(const struct command *command, const char *word) {
-    const char *nearest = kerf_text_nearest(word, &help_option.name, 1);
+    const char *nearest = nearest_name(word, &help_option.name, 1);
     for (const struct option *option = command->options; option && option->name; option++) {
         const char *const pair[] = {option->name, nearest};
-        nearest = kerf_text_nearest(word, pair, nearest ? 2 : 1);
+        nearest = nearest_name(word, pair, nearest ? 2 : 1);
     }
     return nearest;
 }
@@ -76,9 +78,7 @@ static int32_t unknown_option(const struct command *command, const char *argumen
                           command->name);
 }
 
-static int32_t no_memory(struct kerf_error *err) {
-    return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the command line");
-}
+static int32_t no_memory(struct kerf_error *err) { return error_no_memory(err, "the command line"); }
 
 static int32_t append(struct string_list *list, const char *string, struct kerf_error *err) {
     if ((list->count & (list->count - 1)) == 0) { /* 0, 1, 2, 4, ...: as many as there is room for */

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Quantities as people write them: a number, a prefix, a unit. */
-#include "kerf/text.h"
+/* Quantities as people write and read them: a number, a prefix, a unit. */
+#include "base/quantity.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/number.h"
-#include "base/quantity.h"
 
 /* Nobody means millibytes or binary seconds: such a prefix is a slip. */
 enum prefix_for { FOR_BYTES, FOR_SECONDS, FOR_ALL };
@@ -70,7 +69,7 @@ static double scaled(const char *text, size_t length, int tens) {
                                                            : number_read(text, NULL) * pow(10, tens);
 }
 
-int32_t kerf_quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err) {
+int32_t quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err) {
     /* strtod would also take "nan", "inf" and hexadecimal digits */
     size_t number = strspn(text, "+-.0123456789eE");
     char *end;
@@ -145,4 +144,37 @@ void duration_write(struct kerf_text *out, double seconds) {
     }
     kerf_text_number(out, seconds);
     kerf_text_add(out, "s");
+}
+
+/* ---- Printing --------------------------------------------------------------------------------------------- */
+
+void quantity_bytes(struct kerf_text *text, double bytes) {
+    static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+    size_t unit = 0;
+    while (fabs(bytes) >= 999.5 && unit + 1 < sizeof units / sizeof *units) bytes /= 1000, unit++;
+    kerf_text_printf(text, "%.*f %s", unit == 0 || fabs(bytes) >= 99.95 ? 0 : 1, bytes, units[unit]);
+}
+
+void quantity_seconds(struct kerf_text *text, double seconds) {
+    static const struct {
+        double scale;
+        const char *name;
+    } units[] = {{1, "s"}, {1e3, "ms"}, {1e6, "us"}, {1e9, "ns"}};
+    size_t unit = 0;
+    /* Asks for what the smaller unit would print, so that "1000 ms" cannot come out. */
+    while (unit < 3 && fabs(seconds) * units[unit + 1].scale < 999.5 && seconds != 0) unit++;
+    double value = seconds * units[unit].scale;
+    int digits = fabs(value) >= 99.95 ? 0 : fabs(value) >= 9.995 ? 1 : 2;
+    if (unit == 0 && fabs(value) >= 99.95 && fabs(value) < 999.95) digits = 1;
+    kerf_text_printf(text, "%.*f %s", digits, value, units[unit].name);
+}
+
+void quantity_count(struct kerf_text *text, int64_t count) {
+    char digits[32];
+    int length = snprintf(digits, sizeof digits, "%lld", (long long)count);
+    for (int i = 0; i < length; i++) {
+        kerf_text_write(text, &digits[i], 1);
+        int left = length - 1 - i;
+        if (left > 0 && left % 3 == 0 && digits[i] != '-') kerf_text_add(text, ",");
+    }
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Times as people give them to options. */
+/* Quantities as people write and read them: "80 GB", "2.5 us", "1h30m", "1,818". */
 #ifndef KERF_BASE_QUANTITY_H
 #define KERF_BASE_QUANTITY_H
 
 #include "kerf/text.h"
+
+/* "80 GB", "312 TFLOP/s", "2.5 us", "1.5e12" as SI. unit is what is measured: "B", "B/s", "FLOP/s", "s", or "" for plain
+ * numbers. Prefixes k M G T P E, m u n (and Ki Mi Gi Ti for bytes). */
+int32_t quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err);
 
 /* "5ms", "90s", "1h30m", "52w", or a plain number of seconds, as seconds; not below 0. Units: ns us ms s m min h d w.
  * Returns 0, and leaves *ret_seconds alone, where the text is none of these. */
@@ -11,5 +15,11 @@ int duration_read(const char *text, double *ret_seconds);
 
 /* The shortest of its forms that has one unit: 5400 is "90m". */
 void duration_write(struct kerf_text *out, double seconds);
+
+/* A number with its unit: quantity_bytes(63.7e9) "63.7 GB" (decimal units), quantity_seconds(0.26) "260 ms",
+ * quantity_count(1818) "1,818". */
+void quantity_bytes(struct kerf_text *text, double bytes);
+void quantity_seconds(struct kerf_text *text, double seconds);
+void quantity_count(struct kerf_text *text, int64_t count);
 
 #endif

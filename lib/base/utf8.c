@@ -20,3 +20,9 @@ void utf8_clean(char *text) {
         c += length;
     }
 }
+
+int32_t utf8_columns(const char *utf8) {
+    int32_t columns = 0;
+    for (; *utf8; utf8++) columns += ((unsigned char)*utf8 & 0xC0) != 0x80;
+    return columns;
+}

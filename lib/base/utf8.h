@@ -3,6 +3,7 @@
 #define KERF_BASE_UTF8_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Bytes of the code point that begins at c in a string; 0 where there is none. */
 size_t utf8_code_point(const char *c);
@@ -11,5 +12,8 @@ size_t utf8_code_point(const char *c);
  * a code point, hold escape sequences, or come from a file name that is no text; it must do no harm in JSON or on a
  * terminal. */
 void utf8_clean(char *text);
+
+/* Columns that a UTF-8 string takes on a terminal: every code point counts one. */
+int32_t utf8_columns(const char *utf8);
 
 #endif

@@ -34,6 +34,9 @@ struct cost_pricer;
 struct kerf_cost_model {
     const char *name, *summary;
 
+    /* Appends what of the model it does not price, between commas; nothing where it prices all. */
+    void (*gaps)(const struct kerf_model *model, struct kerf_text *out);
+
     /* One layout in full; it obeys kerf_layout_check, and its placement is chosen. */
     void (*estimate)(const struct kerf_problem *problem, const struct kerf_layout *layout,
                      struct kerf_estimate *ret_estimate);

@@ -12,6 +12,11 @@ size_t kerf_cost_model_count(void) { return MODELS; }
 const char *kerf_cost_model_name(size_t index) { return index < MODELS ? models[index]->name : NULL; }
 const char *kerf_cost_model_summary(size_t index) { return index < MODELS ? models[index]->summary : NULL; }
 
+void kerf_cost_model_gaps(const struct kerf_cost_model *cost_model, const struct kerf_model *model,
+                          struct kerf_text *out) {
+    cost_model->gaps(model, out);
+}
+
 int32_t kerf_cost_model_find(const char *name, const struct kerf_cost_model **ret_model, struct kerf_error *err) {
     for (size_t i = 0; i < MODELS; i++)
         if (strcmp(models[i]->name, name) == 0) {

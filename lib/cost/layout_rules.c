@@ -118,7 +118,7 @@ void kerf_layout_text(struct kerf_text *out, const struct kerf_problem *problem,
     kerf_text_printf(out, ",pp=%lld", (ll)l->pp);
     if (l->micro_batch > 1) kerf_text_printf(out, ",micro_batch=%lld", (ll)l->micro_batch);
     if (l->summa_blocks) kerf_text_printf(out, ",summa_blocks=%lld", (ll)l->summa_blocks);
-    if (placed == problem->gpus) return;               /* all in one domain */
+    if (placed == problem->gpus) return; /* all in one domain */
     /* Where the product is the domain, what is not named can only be 1; what is 0 is not chosen. */
     int64_t unsaid = placed == problem->system.scale_up.size ? 1 : 0;
     if (l->scale_up.tp1 > unsaid) kerf_text_printf(out, ",scale_up.tp1=%lld", (ll)l->scale_up.tp1);

@@ -2,6 +2,7 @@
 #include "cost/tensor_space.h"
 
 #include <assert.h>
+#include "base/quantity.h"
 
 /* ---- The levels. Each list is made twice: without room, which counts, and into the room for as many. ------- */
 
@@ -175,31 +176,31 @@ void tensor_explain(const struct space *space, int32_t level, struct kerf_text *
     case TENSOR_LEVEL_SHARDS:
         kerf_text_printf(out, "No shard is wide enough: each needs %d features or tokens, and there are ",
                          (int)TENSOR_LEAST_WIDTH);
-        kerf_text_count(out, problem->model.hidden_size);
+        quantity_count(out, problem->model.hidden_size);
         kerf_text_add(out, " features and ");
-        kerf_text_count(out, problem->seq_length);
+        quantity_count(out, problem->seq_length);
         kerf_text_add(out, " tokens");
         return;
     case TENSOR_LEVEL_STAGES:
-        kerf_text_count(out, problem->gpus);
+        quantity_count(out, problem->gpus);
         kerf_text_add(out, " accelerators leave no number of replicas that divides the global batch of ");
-        kerf_text_count(out, problem->global_batch);
+        quantity_count(out, problem->global_batch);
         kerf_text_add(out, ": tensor parallelism must divide ");
-        kerf_text_count(out, problem->model.num_attention_heads);
+        quantity_count(out, problem->model.num_attention_heads);
         kerf_text_add(out, " heads, and pipeline stages ");
-        kerf_text_count(out, problem->model.num_hidden_layers);
+        quantity_count(out, problem->model.num_hidden_layers);
         kerf_text_add(out, " layers");
         return;
     case TENSOR_LEVEL_MICRO_BATCH:
         kerf_text_add(out, "No micro-batch has a number of tokens, ");
-        kerf_text_count(out, problem->seq_length);
+        quantity_count(out, problem->seq_length);
         kerf_text_add(out, " a sample, that divides by the shards of the sequence");
         return;
     case TENSOR_LEVELS:
         kerf_text_add(out, "No placement fills a scale-up domain of ");
-        kerf_text_count(out, problem->system.scale_up.size);
+        quantity_count(out, problem->system.scale_up.size);
         kerf_text_add(out, ": the parts into which ");
-        kerf_text_count(out, problem->gpus);
+        quantity_count(out, problem->gpus);
         kerf_text_printf(out, " accelerators divide have no product of %lld", (long long)problem->system.scale_up.size);
         return;
     }

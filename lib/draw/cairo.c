@@ -12,6 +12,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/error.h"
 
 static const char library[] = "libcairo.so.2", package[] = "libcairo2";
 
@@ -145,7 +146,7 @@ static int32_t open_surface(struct picture *picture, const struct canvas_page *p
 static int32_t begin(const struct canvas_driver *driver, const struct canvas_page *page, struct kerf_text *out,
                      struct canvas **ret_canvas, struct kerf_error *err) {
     struct picture *picture = calloc(1, sizeof *picture);
-    if (picture == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (picture == NULL) return error_no_memory(err, "the picture");
     picture->canvas.driver = driver;
     picture->out = out;
     picture->start = out->length;
@@ -267,7 +268,7 @@ static int32_t finish(struct canvas *canvas, int32_t keep, struct kerf_error *er
     if (status == CAIRO_STATUS_SUCCESS) status = api->surface_status(picture->surface);
     int32_t code = KERF_OK;
     if (out->failed || picture->clean.failed || status == CAIRO_STATUS_NO_MEMORY)
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+        code = error_no_memory(err, "the picture");
     else if (status != CAIRO_STATUS_SUCCESS)
         code =
             kerf_error_set(err, KERF_EUNSUPPORTED, "cairo cannot draw the picture: %s", api->status_to_string(status));

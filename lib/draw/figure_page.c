@@ -6,6 +6,7 @@
 #include "draw/figure_page.h"
 
 #include <math.h>
+#include "base/error.h"
 #include "draw/lanes.h"
 #include "draw/matrix.h"
 
@@ -125,7 +126,7 @@ int32_t figure_prepare(struct sheet *sheet, const struct kerf_figure *figure, co
     if (palette)
         sheet->palette = *palette;
     else if (palette_make(&sheet->arena, figure, &sheet->palette) != KERF_OK)
-        return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+        return error_no_memory(err, "the picture");
     for (int32_t p = 0; p < figure->num_panels; p++)
         if (figure->panels[p].kind == KERF_PANEL_BARS)
             sheet->bar_label_width = fmax(sheet->bar_label_width, panel_bars_label_width(&figure->panels[p], 280));
@@ -148,7 +149,7 @@ int32_t figure_draw_page(struct sheet *sheet, const struct kerf_figure *figure, 
         draw(sheet, figure);
         int32_t failed = sheet->failed || description.failed;
         code = canvas_finish(sheet->canvas, !failed, err);
-        if (code == KERF_OK && failed) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+        if (code == KERF_OK && failed) code = error_no_memory(err, "the picture");
     }
     kerf_text_free(&description);
     return code;

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include "base/error.h"
 
 /* ---- Pages ------------------------------------------------------------------------------------------------ */
 
@@ -77,7 +78,7 @@ struct page {
 static int32_t page_begin(const struct canvas_page *page, struct kerf_text *out, struct canvas **ret_canvas,
                           struct kerf_error *err) {
     struct page *html = calloc(1, sizeof *html);
-    if (html == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (html == NULL) return error_no_memory(err, "the picture");
     *html = (struct page){.canvas = {&canvas_html}, .out = out, .start = out->length};
     html_begin(out, page->title, 0);
     int32_t code = canvas_svg.begin(page, out, &html->svg, err);
@@ -111,7 +112,7 @@ static int32_t page_finish(struct canvas *canvas, int32_t keep, struct kerf_erro
     int32_t code = canvas_finish(html->svg, keep, err);
     free(html);
     if (code == KERF_OK && keep) html_end(out);
-    if (code == KERF_OK && out->failed) code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (code == KERF_OK && out->failed) code = error_no_memory(err, "the picture");
     if (code != KERF_OK || !keep) {
         out->length = start;
         if (out->data) out->data[start] = 0;

@@ -4,6 +4,7 @@
  * and a table of the same numbers for who cannot see it or runs no scripts - then the data and the script.
  */
 #include <math.h>
+#include "base/error.h"
 #include "draw/figure_page.h"
 #include "draw/html_lanes.h"
 
@@ -167,8 +168,7 @@ int32_t html_timeline(struct sheet *sheet, const struct kerf_figure *figure, str
                   "</footer>\n</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n");
     if (code == KERF_OK) code = write_data(out, figure, &sheet->palette);
     html_end(out);
-    if (code == KERF_ENOMEM || out->failed)
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (code == KERF_ENOMEM || out->failed) code = error_no_memory(err, "the picture");
     if (code != KERF_OK) {
         out->length = start;
         if (out->data) out->data[start] = 0;

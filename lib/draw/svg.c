@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
+#include "base/hex.h"
 
 enum {
     RUN = 4096,   /* rectangles in one path at most: browsers get slow with longer ones */
@@ -57,7 +59,7 @@ static char *put_colour(char *to, const char *name, uint32_t colour) {
     to = put_string(put_string(to, name), "=\"");
     if (colour == CANVAS_NONE) return put_string(to, "none\"");
     *to++ = '#';
-    for (int shift = 20; shift >= 0; shift -= 4) *to++ = "0123456789abcdef"[colour >> shift & 15];
+    for (int shift = 20; shift >= 0; shift -= 4) *to++ = hex_digit(colour >> shift);
     *to++ = '"';
     return to;
 }
@@ -105,7 +107,7 @@ static void end_run(struct svg *svg) {
 static int32_t svg_begin(const struct canvas_page *page, struct kerf_text *out, struct canvas **ret_canvas,
                          struct kerf_error *err) {
     struct svg *svg = calloc(1, sizeof *svg);
-    if (svg == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture");
+    if (svg == NULL) return error_no_memory(err, "the picture");
     *svg = (struct svg){.canvas = {&canvas_svg}, .out = out, .start = out->length};
     char head[ELEMENT], *to = put_string(head, "<svg xmlns=\"http://www.w3.org/2000/svg\"");
     to = put_attribute(put_attribute(to, "width", page->width), "height", page->height);
@@ -208,7 +210,7 @@ static int32_t svg_finish(struct canvas *canvas, int32_t keep, struct kerf_error
     struct kerf_text *out = svg->out;
     end_run(svg);
     kerf_text_add(out, "</svg>\n");
-    int32_t code = out->failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for the picture") : KERF_OK;
+    int32_t code = out->failed ? error_no_memory(err, "the picture") : KERF_OK;
     if (!keep || code != KERF_OK) {
         out->length = svg->start;
         if (out->data) out->data[out->length] = 0;

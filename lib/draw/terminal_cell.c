@@ -3,6 +3,7 @@
  * What drawings for terminals share. Terminals with 256 colours have from number 16 on a cube of 6 x 6 x 6, and 24
  * greys; of those the one that is nearest in red, green and blue stands for a colour of the palette.
  */
+#include "base/utf8.h"
 #include "draw/panel.h"
 
 uint32_t terminal_rgb(int32_t number) {
@@ -32,7 +33,7 @@ int32_t terminal_word(struct kerf_text *out, const char *word, int32_t most) {
     text_clean(&clean, word);
     out->failed |= clean.failed;
     const char *at = words(clean.data), *start = at;
-    int32_t taken = 0, whole = kerf_text_columns(start);
+    int32_t taken = 0, whole = utf8_columns(start);
     while (taken < most && text_next(&at)) taken++;
     if (taken < whole && most > 1) { /* cut, with a sign of it */
         at = start;

@@ -4,6 +4,7 @@
  * most of it, and is idle only when most of it is. Of two operations that run together, colour shows one above the
  * other in half blocks, letters show both in turn.
  */
+#include "base/utf8.h"
 #include "draw/lanes.h"
 
 #include <math.h>
@@ -164,7 +165,7 @@ static void draw_axis(const struct terminal *terminal) {
     int32_t at = -terminal->label;
     for (int32_t i = 0; i < axis.num_ticks; i++) {
         int32_t c = (int32_t)(axis_place(&axis, axis.ticks[i]) / cell + 1e-9);
-        int32_t length = kerf_text_columns(axis.labels[i]);
+        int32_t length = utf8_columns(axis.labels[i]);
         if (c < at || c + 1 + length > terminal->cells) continue;
         kerf_text_repeat(terminal->out, " ", c - at);
         kerf_text_printf(terminal->out, "|%s", axis.labels[i]);
@@ -175,7 +176,7 @@ static void draw_axis(const struct terminal *terminal) {
 
 /* One entry of the legend, on a line of its own where it does not fit behind the others. */
 static void add_key(const struct terminal *terminal, int32_t *at, int32_t part, int32_t shade, const char *name) {
-    int32_t width = kerf_text_columns(name) + 2;
+    int32_t width = utf8_columns(name) + 2;
     if (*at > 0 && *at + 2 + width > terminal->columns) {
         kerf_text_add(terminal->out, "\n");
         *at = 0;
@@ -230,7 +231,7 @@ static void place(struct terminal *terminal) {
     const struct kerf_panel *panel = terminal->panel;
     terminal->group = (panel->num_lanes + MOST_LINES - 1) / MOST_LINES;
     for (int32_t l = 0; l < panel->num_lanes; l++) {
-        int32_t width = kerf_text_columns(words(panel->lanes[l].label));
+        int32_t width = utf8_columns(words(panel->lanes[l].label));
         if (width > terminal->label) terminal->label = width;
     }
     int32_t most = terminal->columns / 3 < MOST_LABEL ? terminal->columns / 3 : MOST_LABEL;

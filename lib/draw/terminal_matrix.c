@@ -4,6 +4,7 @@
  * a space between them, without, and at last every second, third, ... column of those, so that the best stays among
  * them. The one character is a class: a tenth of the way, in logarithms, from the best to the limit.
  */
+#include "base/utf8.h"
 #include "draw/matrix.h"
 
 #include <stdio.h>
@@ -70,9 +71,9 @@ static int32_t column_of_best(const struct kerf_panel *panel) {
 
 static void place(struct terminal *terminal) {
     const struct kerf_panel *panel = terminal->panel;
-    terminal->label = kerf_text_columns(words(panel->y_label));
+    terminal->label = utf8_columns(words(panel->y_label));
     for (int32_t i = 0; i < panel->num_rows; i++) {
-        int32_t width = kerf_text_columns(words(panel->rows[i].label));
+        int32_t width = utf8_columns(words(panel->rows[i].label));
         if (width > terminal->label) terminal->label = width;
     }
     int32_t most = terminal->columns / 3 < MOST_LABEL ? terminal->columns / 3 : MOST_LABEL;
@@ -165,7 +166,7 @@ static int32_t draw_column_names(const struct terminal *terminal, struct kerf_te
     int32_t free_at = 0, at = 0, shown = 0, widest = 0;
     for (int32_t k = terminal->first; k < terminal->panel->num_xs; k += terminal->every, shown++) {
         const char *name = words(terminal->panel->x_names[k]);
-        int32_t width = kerf_text_columns(name), from = terminal->label + shown * terminal->pitch;
+        int32_t width = utf8_columns(name), from = terminal->label + shown * terminal->pitch;
         if (terminal->decimals >= 0) {
             from += terminal->cell - terminal->marks - width;
             if (from < 0 && shown == 0) from = 0;
@@ -197,7 +198,7 @@ static void draw_column_labels(const struct terminal *terminal) {
 
 /* One entry of the legend, on a line of its own where it does not fit behind the others. */
 static void add_key(const struct terminal *terminal, int32_t *at, const char *key) {
-    int32_t width = kerf_text_columns(key);
+    int32_t width = utf8_columns(key);
     if (*at > 0 && *at + 2 + width > terminal->columns) {
         kerf_text_add(terminal->out, "\n");
         *at = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The search space and the number of trials of best_bub (its estimate_model_precision, estimate_max_batch_size and setup
- * of the study), by which `kerf bub` bounds its own:
+ * The search space and the number of trials of best_bub (its estimate_model_precision, estimate_max_batch_size and
+ * setup of the study), by which `kerf bub` bounds its own:
  *     bits      = 8 file / (v e + L (4 e^2 + 4 e f)), or 32 where the divisor is 0
  *     max_batch = min((memory - file) / (e L bits / 8), context), a whole number of 0 or more
  *     batches 2^4 .. max_batch, ubatches 2^1 .. the largest batch

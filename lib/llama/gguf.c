@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A model from its GGUF files: header, key-value pairs, descriptions of tensors and their sums; the weights are not read.
- * Time and memory are linear in what is read. Every count is checked against the rest of the file before it is used.
+ * A model from its GGUF files: header, key-value pairs, descriptions of tensors and their sums; the weights are not
+ * read. Time and memory are linear in what is read. Every count is checked against the rest of the file before it is
+ * used.
  */
 #include "kerf/gguf.h"
 

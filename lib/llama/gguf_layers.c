@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What each layer keeps of earlier tokens: a KV cache of the whole context or of a window, a recurrent state, or nothing.
- * A GGUF file says some of it; the rest llama.cpp derives from the architecture's name, and so does the table here
- * (llama.cpp v0.5.0: src/models, llama_model::create_memory, llama_hparams).
+ * What each layer keeps of earlier tokens: a KV cache of the whole context or of a window, a recurrent state, or
+ * nothing. A GGUF file says some of it; the rest llama.cpp derives from the architecture's name, and so does the table
+ * here (llama.cpp v0.5.0: src/models, llama_model::create_memory, llama_hparams).
  */
 #include "llama/gguf_layers.h"
 

@@ -13,8 +13,8 @@ const struct kerf_gguf_type *gguf_type_of(uint32_t id);
 /* ---- Bytes -------------------------------------------------------------------------------------------------- */
 
 /*
- * A place in a GGUF file. The first failure is kept, with the byte where it was found. After it everything reads as 0, so
- * that a caller checks `code` once, at the end of a piece.
+ * A place in a GGUF file. The first failure is kept, with the byte where it was found. After it everything reads as 0,
+ * so that a caller checks `code` once, at the end of a piece.
  */
 struct gguf_cursor {
     FILE *file;
@@ -40,7 +40,8 @@ uint32_t gguf_u32(struct gguf_cursor *cursor);
 uint64_t gguf_u64(struct gguf_cursor *cursor);
 void gguf_skip(struct gguf_cursor *cursor, int64_t size);
 
-/* Reads a text with its length before it, and adds a NUL. gguf_name fails unless it is UTF-8 of at most `most` bytes. */
+/* Reads a text with its length before it, and adds a NUL. gguf_name fails unless it is UTF-8 of at most `most`
+ * bytes. */
 char *gguf_text(struct gguf_cursor *cursor, struct arena *arena);
 char *gguf_name(struct gguf_cursor *cursor, struct arena *arena, int64_t most, const char *what);
 void gguf_skip_text(struct gguf_cursor *cursor);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The options by which llama.cpp's programs take a setting: common/arg.cpp for all but llama-bench, and llama-bench.cpp. */
+/* The options by which llama.cpp's programs take a setting: common/arg.cpp for all but llama-bench, and
+ * llama-bench.cpp. */
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "kerf/llama.h"
 
 enum tool_family { COMMON, BENCH };
@@ -19,7 +21,7 @@ const char *kerf_llama_tool_at(size_t index) { return index < TOOLS ? tools[inde
 static int32_t unknown(const char *name, struct kerf_error *err) {
     const char *names[TOOLS];
     for (size_t i = 0; i < TOOLS; i++) names[i] = tools[i].name;
-    const char *nearest = kerf_text_nearest(name, names, TOOLS);
+    const char *nearest = nearest_name(name, names, TOOLS);
     return kerf_error_set(err, KERF_EUNKNOWN, "there is no program '%.60s' of llama.cpp that takes settings%s%s%s",
                           name, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }

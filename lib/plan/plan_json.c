@@ -2,6 +2,15 @@
 /* Plans as JSON; the keys are documented in docs/json.md. */
 #include "kerf/plan.h"
 
+static void not_priced_json(struct kerf_json *json, const struct kerf_search *search) {
+    const struct kerf_cost_model *cost_model;
+    struct kerf_text gaps = {0};
+    if (kerf_cost_model_find(search->cost_model, &cost_model, NULL) != KERF_OK) return;
+    kerf_cost_model_gaps(cost_model, &search->problem.model, &gaps);
+    if (gaps.length) kerf_json_string(json, "not_priced", gaps.data);
+    kerf_text_free(&gaps);
+}
+
 static void search_json(struct kerf_json *json, const struct kerf_search *search) {
     const struct kerf_problem *problem = &search->problem;
     kerf_json_open(json, NULL, '{');
@@ -20,6 +29,8 @@ static void search_json(struct kerf_json *json, const struct kerf_search *search
     kerf_json_integer(json, "num_hidden_layers", problem->model.num_hidden_layers);
     kerf_json_integer(json, "num_attention_heads", problem->model.num_attention_heads);
     kerf_json_close(json, '}');
+    kerf_model_notes_json(json, &problem->model);
+    not_priced_json(json, search);
     kerf_json_number(json, "memory_capacity_bytes", problem->system.memory_capacity_bytes);
     kerf_problem_set_json(json, "set", &problem->model, &problem->system);
     kerf_json_integer(json, "candidates", search->candidates);

@@ -6,7 +6,8 @@
 #include "kerf/plan.h"
 
 int32_t kerf_model_equal(const struct kerf_model *a, const struct kerf_model *b) {
-    const size_t rest = offsetof(struct kerf_model, family); /* from here on all zeros where a program gave sizes alone */
+    const size_t rest =
+        offsetof(struct kerf_model, family); /* from here on all zeros where a program gave sizes alone */
     return strcmp(a->name, b->name) == 0 && a->hidden_size == b->hidden_size &&
            a->intermediate_size == b->intermediate_size && a->num_hidden_layers == b->num_hidden_layers &&
            a->num_attention_heads == b->num_attention_heads &&

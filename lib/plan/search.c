@@ -43,20 +43,31 @@ struct run {
     size_t num_searches;
     struct task *tasks;
     size_t num_tasks;
-    struct arena *scratch;    /* [threads] for one task at a time */
-    struct arena *kept;       /* [threads] for the whole run */
-    atomic_size_t tasks_done; /* of num_searches listing, num_tasks searching and num_searches explaining */
+    struct arena *scratch;      /* [threads] for one task at a time */
+    struct arena *kept;         /* [threads] for the whole run */
+    double share_before, share; /* of the whole, that the round at hand begins with and is */
+    size_t round_tasks;
+    atomic_size_t round_done;
     atomic_int stop, out_of_memory;
     pthread_mutex_t progress_mutex;
 };
+
+/* A round of tasks that are alike; what it is of the whole is known before it, so that progress never runs back. */
+static void run_round(struct run *run, int32_t threads, size_t num_tasks, double share, threads_task task) {
+    run->share_before += run->share;
+    run->share = share;
+    run->round_tasks = num_tasks;
+    atomic_store(&run->round_done, 0);
+    threads_run(threads, num_tasks, task, run);
+}
 
 /* Tells how far the work is, unless another thread is at it; 1 when the work should end. */
 static int should_stop(void *context) {
     struct run *run = context;
     if (run->options->progress && pthread_mutex_trylock(&run->progress_mutex) == 0) {
-        double all = (double)(run->num_tasks + 2 * run->num_searches),
-               done = (double)atomic_load(&run->tasks_done) / all;
-        if (run->options->progress(run->options->progress_context, done)) atomic_store(&run->stop, 1);
+        double done = run->round_tasks ? (double)atomic_load(&run->round_done) / (double)run->round_tasks : 1;
+        if (run->options->progress(run->options->progress_context, run->share_before + run->share * done))
+            atomic_store(&run->stop, 1);
         pthread_mutex_unlock(&run->progress_mutex);
     }
     return atomic_load_explicit(&run->stop, memory_order_relaxed);
@@ -137,7 +148,7 @@ static void run_task(void *context, size_t index, int32_t worker) {
     search->feasible += contest.walk.feasible;
     if (!atomic_load(&run->stop)) search->tasks_done++;
     pthread_mutex_unlock(&search->mutex);
-    atomic_fetch_add(&run->tasks_done, 1);
+    atomic_fetch_add(&run->round_done, 1);
 }
 
 /* ---- The second round: what to say of searches without an answer ------------------------------------------ */
@@ -169,7 +180,7 @@ static void explain_task(void *context, size_t index, int32_t worker) {
         if (with.out_of_memory) atomic_store(&run->out_of_memory, 1);
         if (search->unexplained) search->has_nearest = 0, search->least_gpus = 0; /* maybe not the least */
     }
-    atomic_fetch_add(&run->tasks_done, 1);
+    atomic_fetch_add(&run->round_done, 1);
 }
 
 /* ---- The run ---------------------------------------------------------------------------------------------- */
@@ -223,7 +234,7 @@ static void list_task(void *context, size_t index, int32_t worker) {
     const struct space space = {search->problem, search->batches};
     search->roots = walk_roots(&space, &run->kept[worker], &search->num_roots);
     if (search->roots == NULL) atomic_store(&run->out_of_memory, 1);
-    atomic_fetch_add(&run->tasks_done, 1);
+    atomic_fetch_add(&run->round_done, 1);
 }
 
 static int list_tasks(struct run *run, struct arena *arena) {
@@ -290,12 +301,12 @@ int32_t kerf_plan_search(const struct kerf_problem *problems, size_t num_problem
     for (size_t i = 0; run.searches && i < num_problems; i++) pthread_mutex_init(&run.searches[i].mutex, NULL);
     int good = owned && run.searches && run.scratch && run.kept && begin_searches(&run, problems, &arena);
     if (good) {
-        threads_run(threads, num_problems, list_task, &run);
+        run_round(&run, threads, num_problems, 0.02, list_task);
         good = !run.out_of_memory && list_tasks(&run, &arena);
     }
     if (good) {
-        threads_run(threads, run.num_tasks, run_task, &run);
-        threads_run(threads, run.num_searches, explain_task, &run);
+        run_round(&run, threads, run.num_tasks, 0.95, run_task);
+        run_round(&run, threads, run.num_searches, 0.03, explain_task);
         good = !run.out_of_memory && collect(&run, owned);
     }
     for (int32_t i = 0; run.scratch && i < threads; i++) arena_free(&run.scratch[i]);

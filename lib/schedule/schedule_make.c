@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/nearest.h"
 #include "schedule/best/best.h"
 #include "schedule/rules/rules.h"
 
@@ -35,7 +36,7 @@ static const struct rule *find(const char *name, struct kerf_error *err) {
     const struct rule *rule = known(name), *other;
     if (rule) return rule;
     while (count < RULES_MAX && (other = rule_at(count))) names[count++] = other->shown.name;
-    const char *nearest = kerf_text_nearest(name, names, count);
+    const char *nearest = nearest_name(name, names, count);
     kerf_error_set(err, KERF_EUNKNOWN, "no schedule '%.64s'%s%s%s", name,
                    nearest ? "; did you mean " : "; `kerf schedule --list` shows them", nearest ? nearest : "",
                    nearest ? "?" : "");

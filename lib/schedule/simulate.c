@@ -17,6 +17,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/error.h"
 #include "schedule/build.h"
 #include "schedule/memory.h"
 #include "schedule/order.h"
@@ -238,7 +239,7 @@ int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struc
     }
     int32_t code = KERF_OK;
     if (!good) {
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the timeline");
+        code = error_no_memory(err, "the timeline");
     } else if (!run(&sim)) {
         struct order_stand *stands = arena_alloc(&scratch, p, sizeof *stands);
         for (size_t i = 0; stands && i < p; i++) stands[i] = sim.devices[i].stand;

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/input.h"
 #include "base/json_read.h"
+#include "base/quantity.h"
 #include "kerf/schedule.h"
 
 enum { TIMES_BYTES_MAX = 64 << 20 };
@@ -157,7 +158,7 @@ static int32_t read_cap(const struct json_object *file, size_t devices, struct o
         int32_t code = KERF_OK;
         if (!json_is_string(element))
             code = read_element(file, "memory_cap", "micro-batches", i, element, &cap[i], err);
-        else if (kerf_quantity_parse(json_string_value(element), "B", &cap[i], &why) != KERF_OK)
+        else if (quantity_parse(json_string_value(element), "B", &cap[i], &why) != KERF_OK)
             code = json_fail(file, "memory_cap", KERF_EINVALID, err, "\"memory_cap\"[%zu]: %s", i, why.message);
         if (code != KERF_OK) return code;
     }

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/input.h"
+#include "base/nearest.h"
 
 enum { ENTRY_BYTES_MAX = 16 << 20, ENTRIES_MAX = 4096 };
 
@@ -25,9 +26,24 @@ static const struct kerf_catalogue_entry *in_library(const char *kind) {
     return strcmp(kind, "models") == 0 ? catalogue_models : catalogue_systems;
 }
 
-static const char *data_folder(void) {
-    const char *folder = getenv("KERF_DATA_DIR");
-    return folder && folder[0] ? folder : KERF_DATA_DIR;
+/* The folders with models/ and systems/ of their own, in the order in which a name is looked for: `which` counts from 0.
+ * Returns 0 after the last; a folder that no variable names is empty. */
+enum { PATH_SIZE = 4096 };
+static int data_folder(int which, char path[PATH_SIZE]) {
+    const char *own = getenv("XDG_DATA_HOME"), *home = getenv("HOME"), *first = getenv("KERF_CATALOGUE");
+    const char *installed = getenv("KERF_DATA_DIR");
+    path[0] = 0;
+    switch (which) {
+    case 0: snprintf(path, PATH_SIZE, "%s", first ? first : ""); return 1;
+    case 1:
+        if (own && own[0])
+            snprintf(path, PATH_SIZE, "%s/kerf", own);
+        else if (home && home[0])
+            snprintf(path, PATH_SIZE, "%s/.local/share/kerf", home);
+        return 1;
+    case 2: snprintf(path, PATH_SIZE, "%s", installed && installed[0] ? installed : KERF_DATA_DIR); return 1;
+    default: return 0;
+    }
 }
 
 static const struct kerf_catalogue_entry *find(const struct kerf_catalogue_entry *entries, const char *name) {
@@ -43,12 +59,18 @@ static int is_json(const struct dirent *file) {
     return file->d_name[0] != '.' && length > 5 && strcmp(file->d_name + length - 5, ".json") == 0;
 }
 
-static int32_t add_file(struct catalogue *catalogue, const char *kind, const char *file, struct kerf_error *err) {
+static int has_name(const struct catalogue *catalogue, const char *name) {
+    for (size_t i = 0; i < catalogue->shown.count; i++)
+        if (strcmp(catalogue->entries[i].name, name) == 0) return 1;
+    return 0;
+}
+
+static int32_t add_file(struct catalogue *catalogue, const char *folder, const char *file, struct kerf_error *err) {
     struct kerf_text text = {0};
     char *name = arena_copy(&catalogue->arena, file, strlen(file) - 5);
-    char *path = arena_printf(&catalogue->arena, "%s/%s/%s", data_folder(), kind, file);
+    char *path = arena_printf(&catalogue->arena, "%s/%s", folder, file);
     if (name == NULL || path == NULL) return error_no_memory(err, "the catalogue");
-    if (find(in_library(kind), name) || catalogue->shown.count == ENTRIES_MAX) return KERF_OK;
+    if (has_name(catalogue, name) || catalogue->shown.count == ENTRIES_MAX) return KERF_OK;
     int32_t code = input_read(path, ENTRY_BYTES_MAX, &text, err);
     char *json = code == KERF_OK ? arena_copy(&catalogue->arena, text.data ? text.data : "", text.length) : NULL;
     if (code == KERF_OK && json == NULL) code = error_no_memory(err, "the catalogue");
@@ -59,17 +81,27 @@ static int32_t add_file(struct catalogue *catalogue, const char *kind, const cha
 }
 
 /* A folder that is not there holds nothing: most libraries are used where they were built. */
-static int32_t add_installed(struct catalogue *catalogue, const char *kind, struct kerf_error *err) {
+static int32_t add_folder(struct catalogue *catalogue, const char *folder, struct kerf_error *err) {
     struct dirent **files = NULL;
-    char *folder = arena_printf(&catalogue->arena, "%s/%s", data_folder(), kind);
-    if (folder == NULL) return error_no_memory(err, "the catalogue");
     int count = scandir(folder, &files, is_json, versionsort);
     int32_t code = KERF_OK;
     for (int i = 0; i < count; i++) {
-        if (code == KERF_OK) code = add_file(catalogue, kind, files[i]->d_name, err);
+        if (code == KERF_OK) code = add_file(catalogue, folder, files[i]->d_name, err);
         free(files[i]);
     }
     free(files);
+    return code;
+}
+
+static int32_t add_folders(struct catalogue *catalogue, const char *kind, struct kerf_error *err) {
+    char path[PATH_SIZE];
+    int32_t code = KERF_OK;
+    for (int i = 0; code == KERF_OK && data_folder(i, path); i++) {
+        if (path[0] == 0) continue;
+        char *folder = arena_printf(&catalogue->arena, "%s/%s", path, kind);
+        if (folder == NULL) return error_no_memory(err, "the catalogue");
+        code = add_folder(catalogue, folder, err);
+    }
     return code;
 }
 
@@ -81,7 +113,7 @@ int32_t kerf_catalogue_list(const char *kind, struct kerf_catalogue **ret_catalo
     int32_t code = catalogue->entries ? KERF_OK : error_no_memory(err, "the catalogue");
     for (const struct kerf_catalogue_entry *entry = in_library(kind); code == KERF_OK && entry->name; entry++)
         catalogue->entries[catalogue->shown.count++] = *entry;
-    if (code == KERF_OK) code = add_installed(catalogue, kind, err);
+    if (code == KERF_OK) code = add_folders(catalogue, kind, err);
     if (code == KERF_OK)
         *ret_catalogue = &catalogue->shown;
     else
@@ -104,7 +136,7 @@ int32_t catalogue_unknown(const char *kind, const char *name, struct kerf_error 
     const char *names[ENTRIES_MAX], *nearest = NULL;
     if (kerf_catalogue_list(kind, &all, NULL) == KERF_OK) {
         for (size_t i = 0; i < all->count; i++) names[i] = all->entries[i].name;
-        nearest = kerf_text_nearest(name, names, all->count);
+        nearest = nearest_name(name, names, all->count);
     }
     int what = (int)strlen(kind) - 1; /* "model" of "models" */
     kerf_error_set(err, KERF_EUNKNOWN, "no %.*s or file '%.200s'; %s%s%s`kerf %s` lists the names", what, kind, name,
@@ -115,7 +147,7 @@ int32_t catalogue_unknown(const char *kind, const char *name, struct kerf_error 
 
 int32_t catalogue_read(const char *kind, const char *name, struct kerf_text *text, int *ret_found,
                        struct kerf_error *err) {
-    char path[4096];
+    char folder[PATH_SIZE], path[PATH_SIZE];
     const struct kerf_catalogue_entry *entry = find(in_library(kind), name);
     *ret_found = entry != NULL;
     if (entry) {
@@ -123,8 +155,12 @@ int32_t catalogue_read(const char *kind, const char *name, struct kerf_text *tex
         return text->failed ? error_no_memory(err, "the catalogue") : KERF_OK;
     }
     if (name[0] == 0 || name[0] == '.' || strchr(name, '/')) return KERF_OK;
-    int length = snprintf(path, sizeof path, "%s/%s/%s.json", data_folder(), kind, name);
-    if (length >= (int)sizeof path || access(path, F_OK) != 0) return KERF_OK;
-    *ret_found = 1;
-    return input_read(path, ENTRY_BYTES_MAX, text, err);
+    for (int i = 0; data_folder(i, folder); i++) {
+        if (folder[0] == 0) continue;
+        int length = snprintf(path, sizeof path, "%s/%s/%s.json", folder, kind, name);
+        if (length >= (int)sizeof path || access(path, F_OK) != 0) continue;
+        *ret_found = 1;
+        return input_read(path, ENTRY_BYTES_MAX, text, err);
+    }
+    return KERF_OK;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The models and systems that have names: the files of share/ that were put into the library when it was built, and,
- * where none of them has the name, NAME.json in the installed folder, $KERF_DATA_DIR/models or systems (without the
- * variable: PREFIX/share/kerf). A name that comes with the library means the same on every machine. */
+ * where none of them has the name, NAME.json in models/ or systems/ of these folders, the first that has it:
+ * $KERF_CATALOGUE (what --catalogue sets), $XDG_DATA_HOME/kerf (without the variable: ~/.local/share/kerf) and
+ * $KERF_DATA_DIR (without the variable: PREFIX/share/kerf). A name that comes with the library means the same on every
+ * machine. */
 #ifndef KERF_SPEC_CATALOGUE_H
 #define KERF_SPEC_CATALOGUE_H
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/nearest.h"
 
 /* The members in the order of their importance when layouts are compared. */
 #define TOP(key, least, unnamed)                                                                                       \
@@ -100,7 +101,7 @@ static int32_t parse_part(const char *part, size_t length, struct kerf_layout *l
         *value_of(layout, i) = value;
         return KERF_OK;
     }
-    const char *nearest = strcmp(key, "tp") == 0 ? "tp1" : kerf_text_nearest(key, names, FIELDS);
+    const char *nearest = strcmp(key, "tp") == 0 ? "tp1" : nearest_name(key, names, FIELDS);
     return kerf_error_set(err, KERF_EUNKNOWN, "layout: unknown part '%s'%s%s%s", key,
                           nearest ? "; did you mean "
                                   : "; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Models: reading a config.json as its family, and the rules that every model obeys. */
+#include "base/quantity.h"
 #include "kerf/spec.h"
 
 #include <math.h>
@@ -174,7 +175,7 @@ void model_overridden_text(struct kerf_text *out, const struct kerf_model *model
     for (size_t i = 0; i < FIELDS; i++) {
         if (!(model->overridden & 1u << i)) continue;
         kerf_text_printf(out, "%s%s ", gap, fields[i].name);
-        kerf_text_count(out, *value_of(&copy, &fields[i]));
+        quantity_count(out, *value_of(&copy, &fields[i]));
         gap = ", ";
     }
 }
@@ -196,7 +197,7 @@ static int32_t refit_layers(const struct kerf_model *before, struct kerf_model *
         missing += last->count;
         last->count = 0;
     }
-    model->runs[model->num_runs - 1].count += missing;
+    model->runs[model->num_runs - 1].count += (int32_t)missing;
     return KERF_OK;
 }
 
@@ -261,8 +262,8 @@ static int32_t check_layers(const struct kerf_model *model, struct kerf_error *e
     for (int32_t i = 0; i < model->num_runs; i++) {
         const struct kerf_layer_run *run = &model->runs[i];
         if (!within(run->count, 1, LAYERS_MAX) || !within(run->kind, 0, model->num_kinds - 1))
-            return kerf_error_set(err, KERF_EINVALID, "run %d of the layers is not %lld layers of kind %lld", i,
-                                  (long long)run->count, (long long)run->kind);
+            return kerf_error_set(err, KERF_EINVALID, "run %d of the layers cannot be %d layers of kind %d", i,
+                                  run->count, run->kind);
         layers += run->count;
     }
     if (layers != model->num_hidden_layers)

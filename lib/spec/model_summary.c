@@ -116,7 +116,7 @@ void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text
     kerf_text_printf(ret_text, "%s: assumed:", model->name);
     const char *gap = " ";
     if (model->assumed & KERF_ASSUMED_FAMILY) {
-        kerf_text_printf(ret_text, "%sthe layers of GPT-2, for there is no model_type", gap);
+        kerf_text_printf(ret_text, "%sthe layers of GPT-2 (there is no model_type)", gap);
         gap = "; ";
     }
     if (model->assumed & KERF_ASSUMED_SIZES) {
@@ -127,8 +127,7 @@ void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text
         if (model->vocab_size > 0)
             kerf_text_printf(ret_text, "%sa vocabulary of %lld", gap, (long long)model->vocab_size);
         else
-            kerf_text_printf(ret_text, "%sno vocabulary (vocab_size is missing), neither embedding nor head is priced",
-                             gap);
+            kerf_text_printf(ret_text, "%sneither embedding nor head (there is no vocab_size)", gap);
     }
     kerf_text_add(ret_text, "\n");
 }

@@ -43,10 +43,19 @@ static int32_t check_kinds(const struct kerf_problem *problem, struct kerf_error
     return KERF_OK;
 }
 
+/* The strategies of the cost model "reference" know no other head size than hidden_size / num_attention_heads. */
+static int32_t check_heads(const struct kerf_problem *problem, struct kerf_error *err) {
+    const struct kerf_model *model = &problem->model;
+    if (model->hidden_size % model->num_attention_heads == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%lld heads do not divide hidden_size %lld",
+                          (long long)model->num_attention_heads, (long long)model->hidden_size);
+}
+
 int32_t problem_check(const struct kerf_problem *problem, struct kerf_error *err) {
     int32_t code = model_check(&problem->model, err);
     if (code == KERF_OK) code = system_check(&problem->system, err);
     if (code == KERF_OK) code = check_kinds(problem, err);
+    if (code == KERF_OK) code = check_heads(problem, err);
     if (code == KERF_OK) code = check_count("gpus", problem->gpus, err);
     if (code == KERF_OK) code = check_count("global_batch", problem->global_batch, err);
     if (code == KERF_OK && problem->seq_length == 0)

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/nearest.h"
+#include "base/quantity.h"
 #include "spec/description.h"
 #include "spec/model.h"
 
@@ -93,7 +95,7 @@ static int32_t read_field(const struct json_object *object, const struct system_
     if (json == NULL) return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing", field->key);
     if (json_is_string(json) && field->unit[0]) {
         struct kerf_error why;
-        if (kerf_quantity_parse(json_string_value(json), field->unit, &value, &why) != KERF_OK)
+        if (quantity_parse(json_string_value(json), field->unit, &value, &why) != KERF_OK)
             return json_fail(object, field->key, KERF_EINVALID, err, "\"%s\": %s", field->key, why.message);
     } else if (!json_is_number(json)) {
         return json_fail(object, field->key, KERF_EINVALID, err, "\"%s\" must be a number%s%s", field->key,
@@ -185,7 +187,7 @@ static int32_t unknown_key(const char *key, struct kerf_error *err) {
         full_key(&fields[i], keys[i]);
         names[MODEL_KEYS + i] = keys[i];
     }
-    const char *nearest = kerf_text_nearest(key, names, FIELDS + MODEL_KEYS);
+    const char *nearest = nearest_name(key, names, FIELDS + MODEL_KEYS);
     return kerf_error_set(err, KERF_EUNKNOWN, "no field '%.64s' of a model or system%s%s%s", key,
                           nearest ? "; did you mean " : "; `kerf systems a100` shows a system's",
                           nearest ? nearest : "", nearest ? "?" : "");
@@ -205,7 +207,7 @@ static int32_t assign(struct kerf_model *model, struct kerf_system *system, cons
     struct kerf_error why;
     double value;
     if (model_has_field(key)) {
-        if (kerf_quantity_parse(text, "", &value, &why) != KERF_OK)
+        if (quantity_parse(text, "", &value, &why) != KERF_OK)
             return kerf_error_set(err, KERF_EINVALID, "%s: %s", key, why.message);
         return model_set_field(model, key, value, err);
     }
@@ -213,7 +215,7 @@ static int32_t assign(struct kerf_model *model, struct kerf_system *system, cons
         char name[64];
         full_key(&fields[i], name);
         if (strcmp(name, key) != 0) continue;
-        if (kerf_quantity_parse(text, fields[i].unit, &value, &why) != KERF_OK)
+        if (quantity_parse(text, fields[i].unit, &value, &why) != KERF_OK)
             return kerf_error_set(err, KERF_EINVALID, "%s: %s", key, why.message);
         if (!in_bounds(fields[i].bound, value))
             return kerf_error_set(err, KERF_EINVALID, "%s must be %s, not %g", key, bound_words(fields[i].bound, value),
@@ -269,13 +271,13 @@ void kerf_problem_set_text(struct kerf_text *out, const struct kerf_model *model
         kerf_text_printf(out, "%s%s ", gap, name);
         gap = ", ";
         if (strcmp(fields[i].unit, "B") == 0)
-            kerf_text_bytes(out, value);
+            quantity_bytes(out, value);
         else if (strcmp(fields[i].unit, "B/s") == 0)
-            kerf_text_bytes(out, value), kerf_text_add(out, "/s");
+            quantity_bytes(out, value), kerf_text_add(out, "/s");
         else if (strcmp(fields[i].unit, "FLOP/s") == 0)
             kerf_text_printf(out, "%.4g TFLOP/s", value / 1e12);
         else if (strcmp(fields[i].unit, "s") == 0)
-            kerf_text_seconds(out, value);
+            quantity_seconds(out, value);
         else
             kerf_text_printf(out, "%.4g", value);
     }

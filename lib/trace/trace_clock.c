@@ -14,6 +14,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include "base/quantity.h"
 
 /* The least time from maker to user over a boundary between stages, one way. */
 struct edge {
@@ -130,7 +131,7 @@ static void tell(const struct clocks *clocks, const double *offset_s, struct ker
     if (clocks->owned->trace.clocks == KERF_CLOCKS_ALIGNED) {
         kerf_text_add(notes, "clocks differ and were aligned, device ");
         kerf_text_printf(notes, "%d's by ", furthest);
-        kerf_text_seconds(notes, fabs(offset_s[furthest]));
+        quantity_seconds(notes, fabs(offset_s[furthest]));
     } else if (clocks->owned->trace.clocks == KERF_CLOCKS_WAITS) {
         kerf_text_add(notes, "operations were recorded with the wait for their inputs, which is cut off");
     } else {
@@ -139,7 +140,7 @@ static void tell(const struct clocks *clocks, const double *offset_s, struct ker
     kerf_text_add(notes, ": ");
     kerf_op_text(notes, &schedule->ops[clocks->worst.device][clocks->worst.at]);
     kerf_text_printf(notes, " on device %d starts ", clocks->worst.device);
-    kerf_text_seconds(notes, -clocks->worst_s);
+    quantity_seconds(notes, -clocks->worst_s);
     kerf_text_add(notes, " before ");
     kerf_op_text(notes, &schedule->ops[clocks->worst_maker.device][clocks->worst_maker.at]);
     kerf_text_printf(notes, " on device %d ends\n", clocks->worst_maker.device);

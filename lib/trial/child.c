@@ -147,7 +147,7 @@ ssize_t child_write(int fd, const char *bytes, size_t length) {
     return done;
 }
 
-/* ---- The guard ---------------------------------------------------------------------------------------------------- */
+/* ---- The guard ---------------------------------------------------------------------------------------------- */
 
 enum { ROUNDS_MAX = 100 }; /* gives up on a program that forks faster than it is killed */
 static const double LOOK_S = 0.02;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* ---- Starting one ------------------------------------------------------------------------------------------------- */
+/* ---- Starting one ------------------------------------------------------------------------------------------- */
 
 /*
  * Starts a process that dies with the thread that started it (PR_SET_PDEATHSIG) and leads a session and a process group
@@ -37,13 +37,13 @@ int child_pipe(int ret_ends[2]);
 /* As write(2), but without SIGPIPE when nobody reads. */
 ssize_t child_write(int fd, const char *bytes, size_t length);
 
-/* ---- The guard ---------------------------------------------------------------------------------------------------- */
+/* ---- The guard ---------------------------------------------------------------------------------------------- */
 
 /*
  * Ends trials when this process is killed. PR_SET_PDEATHSIG reaches only the first process of a trial: of `sh -c` the
  * shell, not the program that it runs. The guard is a process that sleeps on a pipe. When this process dies, the pipe
- * ends, and the guard ends every session in its list. A launcher gets SIGTERM and a grace first, because only the launcher
- * can end what it launched on other machines.
+ * ends, and the guard ends every session in its list. A launcher gets SIGTERM and a grace first, because only the
+ * launcher can end what it launched on other machines.
  */
 struct trial_guard {
     pid_t pid; /* 0: none */

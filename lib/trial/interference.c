@@ -9,7 +9,7 @@
 #include <unistd.h>
 #include "kerf/trial.h"
 
-/* ---- What the machine does ---------------------------------------------------------------------------------------- */
+/* ---- What the machine does ---------------------------------------------------------------------------------- */
 
 enum { CLOCKS_MAX = 16 }; /* on a large machine the clocks of some processors stand for all */
 
@@ -107,7 +107,7 @@ double machine_frequency(const char *root, const cpu_set_t *set) {
     return count > 0 ? sum / count : (double)NAN;
 }
 
-/* ---- Was it too busy? --------------------------------------------------------------------------------------------- */
+/* ---- Was it too busy? --------------------------------------------------------------------------------------- */
 
 /*
  * Whether the machine was too busy with other things for an observation to count.
@@ -118,8 +118,8 @@ double machine_frequency(const char *root, const cpu_set_t *set) {
  * Pressure alone says nothing: a program with more threads than processors waits for itself.
  *
  * The program that is measured may have a server (a database, a build daemon), whose processes are not below kerf. Its
- * work looks like others' work, and stops with the trial. So others count only as far as they are busy in the gaps beside
- * the trial too. Both gaps count: a neighbour that comes or goes during the trial is busy in one of them.
+ * work looks like others' work, and stops with the trial. So others count only as far as they are busy in the gaps
+ * beside the trial too. Both gaps count: a neighbour that comes or goes during the trial is busy in one of them.
  */
 
 static const double STRICT = 0.10;        /* processors */
@@ -149,7 +149,7 @@ int32_t kerf_trial_disturbed(const struct kerf_trial_result *result, char *reaso
     return 0;
 }
 
-/* ---- Processors of a slot ----------------------------------------------------------------------------------------- */
+/* ---- Processors of a slot ----------------------------------------------------------------------------------- */
 
 /* Processors of one core have the same package and core. */
 struct place {

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include "kerf/trial.h"
 
-/* ---- What the machine does ---------------------------------------------------------------------------------------- */
+/* ---- What the machine does ---------------------------------------------------------------------------------- */
 
 /* Sums over the processors of a set, from /proc/stat and /proc/pressure/cpu. */
 struct machine_load {
@@ -33,7 +33,7 @@ void machine_load_compare(const struct machine_load *before, const struct machin
 /* Mean clock rate now over the highest allowed; NAN where it is not known. */
 double machine_frequency(const char *root, const cpu_set_t *set);
 
-/* ---- Processors of a slot ----------------------------------------------------------------------------------------- */
+/* ---- Processors of a slot ----------------------------------------------------------------------------------- */
 
 /*
  * Where several slots run trials on one machine, each has processors of its own: whole cores where there are enough, so
@@ -43,8 +43,9 @@ double machine_frequency(const char *root, const cpu_set_t *set);
 /* Those that this thread may use; all where that is not known. */
 void processors_allowed(cpu_set_t *ret_set);
 
-/* The share of one slot of the allowed processors. Returns how many there are in it; 0, and an empty set, where there are
- * fewer processors than slots. Where the system does not tell which processors are one core, each counts as a core. */
+/* The share of one slot of the allowed processors. Returns how many there are in it; 0, and an empty set, where there
+ * are fewer processors than slots. Where the system does not tell which processors are one core, each counts as a
+ * core. */
 int32_t processor_share(const char *root, const cpu_set_t *allowed, int32_t slots, int32_t slot, cpu_set_t *ret_set);
 
 #endif

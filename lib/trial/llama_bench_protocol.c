@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * llama-bench -o jsonl. A process may run several tests (-p 512 -n 128 are two). The observation is the sum of their mean
- * times, the time of one pass through all of them; with a path it is the number there of the last test.
+ * llama-bench -o jsonl. A process may run several tests (-p 512 -n 128 are two). The observation is the sum of their
+ * mean times, the time of one pass through all of them; with a path it is the number there of the last test.
  *
  * The line of a test comes when all of its repetitions are done. So a limit only saves the tests after the one that
  * exceeds it.
@@ -13,7 +13,7 @@
 #include "trial/objective.h"
 #include "trial/program_output.h"
 
-/* ---- One line ----------------------------------------------------------------------------------------------------- */
+/* ---- One line ----------------------------------------------------------------------------------------------- */
 
 static double mean_ns(const json_t *root) {
     const json_t *samples = json_object_get(root, "samples_ns");
@@ -45,7 +45,7 @@ enum llama_bench_kind llama_bench_line(const char *line, size_t length, const ch
     return kind;
 }
 
-/* ---- The protocol ------------------------------------------------------------------------------------------------- */
+/* ---- The protocol ------------------------------------------------------------------------------------------- */
 
 static const double NEAR_END_S = 1; /* after its last test it ends by itself: the result is whole */
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A cgroup (version 2) around one program: it caps and measures the memory of the program and all its children together.
- * It can be made where this process's cgroup, or the one above it, is writable and hands the memory controller down: as
- * root, or in a unit with Delegate=yes.
+ * A cgroup (version 2) around one program: it caps and measures the memory of the program and all its children
+ * together. It can be made where this process's cgroup, or the one above it, is writable and hands the memory
+ * controller down: as root, or in a unit with Delegate=yes.
  */
 #ifndef KERF_TRIAL_MEMORY_CAP_H
 #define KERF_TRIAL_MEMORY_CAP_H

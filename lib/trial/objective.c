@@ -2,6 +2,7 @@
 /* Where the number of a trial comes from: a clock, the system's account of the program, or what the program printed. */
 #include <math.h>
 #include <string.h>
+#include "base/number.h"
 #include "trial/objective.h"
 
 enum { CAPTURED_MAX_BYTES = 32 << 20 }; /* a JSON value is looked for in the last so many bytes of the output */
@@ -55,7 +56,7 @@ int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial
 /* 1 when the text is a finite number, with blanks around it at most. */
 static int whole_number(const char *text, double *ret_value) {
     char *end;
-    *ret_value = kerf_number_parse(text, &end);
+    *ret_value = number_read(text, &end);
     while (*end == ' ' || *end == '\t') end++;
     return end != text && *end == 0 && isfinite(*ret_value);
 }

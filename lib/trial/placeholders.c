@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/error.h"
+#include "base/nearest.h"
 
 enum { SETTING = -1, UNKNOWN = -2 };
 
@@ -50,7 +52,7 @@ static int32_t unknown_placeholder(const struct kerf_tune_space *space, const st
     char *word = strndup(piece->text, piece->length);
     const char *nearest = NULL;
     for (int32_t i = 0; names && i < space->num_params; i++) names[i] = space->params[i].name;
-    if (names && word) nearest = kerf_text_nearest(word, names, (size_t)space->num_params);
+    if (names && word) nearest = nearest_name(word, names, (size_t)space->num_params);
     if (nearest)
         kerf_error_set(err, KERF_EINVALID, "{%.64s} in the command is not a parameter; did you mean {%s}?", word,
                        nearest);
@@ -66,7 +68,7 @@ int32_t placeholders_check(const struct kerf_tune_space *space, const struct ker
                            int may_leave_out, struct kerf_error *err) {
     int32_t code = KERF_OK;
     char *used = calloc((size_t)space->num_params + 1, 1);
-    if (used == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for the command");
+    if (used == NULL) return error_no_memory(err, "the command");
     for (int32_t i = 0; i < command->num_words && code == KERF_OK; i++) {
         const char *word = command->words[i];
         for (struct piece piece; code == KERF_OK && next_piece(&word, &piece);) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Every process below this one, and the trial that it belongs to. As a subreaper (PR_SET_CHILD_SUBREAPER) this process is
- * the parent of orphans that a trial's processes leave behind, so that all of a trial is below it.
+ * Every process below this one, and the trial that it belongs to. As a subreaper (PR_SET_CHILD_SUBREAPER) this process
+ * is the parent of orphans that a trial's processes leave behind, so that all of a trial is below it.
  *
- * A process belongs to a trial if it is below the trial's first process, in its session or group, or, as an orphan in a
- * session of its own, has TRIAL_MARK=slot in its environment.
+ * A process belongs to a trial if it is below the trial's first process, in its session or group, or, as an orphan in
+ * a session of its own, has TRIAL_MARK=slot in its environment.
  */
 #ifndef KERF_TRIAL_PROCESS_FAMILY_H
 #define KERF_TRIAL_PROCESS_FAMILY_H
@@ -46,7 +46,8 @@ uint64_t descendants_now(void);
 int64_t process_peak(pid_t pid);
 void process_peak_reset(pid_t pid);
 
-/* What all programs of a runner share. Each slot has two programs: the trial's (2 * slot) and a shell (2 * slot + 1). */
+/* What all programs of a runner share. Each slot has two programs: the trial's (2 * slot) and a shell (2 * slot +
+ * 1). */
 struct program_family {
     int32_t slots;
     double grace_s;

@@ -2,8 +2,8 @@
 /*
  * A program with all its descendants: started, read, and ended so that no process is left.
  *
- * Its first process stays a zombie until the rest has ended. Its number, which is also that of its session and group, can
- * therefore not become another process's while signals are sent to it.
+ * Its first process stays a zombie until the rest has ended. Its number, which is also that of its session and group,
+ * can therefore not become another process's while signals are sent to it.
  */
 #ifndef KERF_TRIAL_PROGRAM_H
 #define KERF_TRIAL_PROGRAM_H
@@ -67,8 +67,8 @@ void program_pass_on(const char *bytes, size_t length);
 /* Begins to end it: by closing its input (STAGE_ASKED), by SIGTERM or by SIGKILL. */
 void program_end(struct program *program, enum program_stage stage, double now_s);
 
-/* Does what is due: reads what it wrote, sees whether it is over, and goes on ending it. Afterwards pid is 0 when all of it
- * is gone. */
+/* Does what is due: reads what it wrote, sees whether it is over, and goes on ending it. Afterwards pid is 0 when all
+ * of it is gone. */
 void program_step(struct program *program, double now_s);
 
 /* Fills in what to sleep on, up to PROGRAM_FDS, and returns how many. Lowers *until_s to the time of its next step. */

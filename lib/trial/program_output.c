@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include "base/utf8.h"
 
-/* ---- Lines -------------------------------------------------------------------------------------------------------- */
+/* ---- Lines -------------------------------------------------------------------------------------------------- */
 
 static void keep(struct output_lines *lines, const char *bytes, size_t length) {
     assert(lines->line.length <= LINE_MAX_BYTES);
@@ -39,7 +39,7 @@ void output_lines_feed(struct output_lines *lines, const char *bytes, size_t len
 
 void output_lines_free(struct output_lines *lines) { kerf_text_free(&lines->line); }
 
-/* ---- What failures say -------------------------------------------------------------------------------------------- */
+/* ---- What failures say -------------------------------------------------------------------------------------- */
 
 enum { LOOKED_AT = 4096 };
 
@@ -88,7 +88,7 @@ void quote_line(const char *line, char *words, size_t size) {
     utf8_clean(words);
 }
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON --------------------------------------------------------------------------------------------------- */
 
 enum { KEY_MAX = 256, WASTE_MAX = 4 }; /* bytes of a key; how often the whole text may be parsed in vain */
 

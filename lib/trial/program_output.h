@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include "kerf/text.h"
 
-/* ---- Lines -------------------------------------------------------------------------------------------------------- */
+/* ---- Lines -------------------------------------------------------------------------------------------------- */
 
-/* A line ends with \n or \r; empty lines are left out. NULs become blanks, and bytes beyond LINE_MAX_BYTES are dropped. */
+/* A line ends with \n or \r; empty lines are left out. NULs become blanks, and bytes beyond LINE_MAX_BYTES are
+ * dropped. */
 enum { LINE_MAX_BYTES = 1 << 20 };
 
 struct output_lines { /* all zeros: nothing yet */
@@ -26,7 +27,7 @@ void output_lines_end(struct output_lines *lines, line_taker take, void *context
 
 void output_lines_free(struct output_lines *lines);
 
-/* ---- What failures say -------------------------------------------------------------------------------------------- */
+/* ---- What failures say -------------------------------------------------------------------------------------- */
 
 /* Whether a line says that memory ran out. Only the first 4 KiB of a long line are searched. */
 int says_out_of_memory(const char *line);
@@ -37,7 +38,7 @@ void status_words(int wait_status, char *words, size_t size);
 /* Copies as much of the line as fits, without anything that a terminal would act on. */
 void quote_line(const char *line, char *words, size_t size);
 
-/* ---- JSON --------------------------------------------------------------------------------------------------------- */
+/* ---- JSON --------------------------------------------------------------------------------------------------- */
 
 /*
  * Numbers in what a program printed as JSON.
@@ -53,8 +54,8 @@ int json_path_number(const json_t *root, const char *path, double *ret_value, ch
 /* 1 when it is a path: no key is empty. */
 int json_path_is_valid(const char *path);
 
-/* The last object or array that begins a line of the text, which may hold anything else; NULL: there is none. Takes time
- * linear in the length. json_decref gives it back. */
+/* The last object or array that begins a line of the text, which may hold anything else; NULL: there is none. Takes
+ * time linear in the length. json_decref gives it back. */
 json_t *json_last_value(const char *text, size_t length);
 
 #endif

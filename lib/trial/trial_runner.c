@@ -11,6 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/nearest.h"
 #include "trial/objective.h"
 #include "trial/placeholders.h"
 
@@ -78,7 +80,7 @@ static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error
         size_t count = 0;
         for (const struct kerf_trial_protocol *known; count < 8 && (known = kerf_trial_protocol_at(count));)
             names[count++] = known->name;
-        const char *nearest = kerf_text_nearest(command->protocol, names, count);
+        const char *nearest = nearest_name(command->protocol, names, count);
         return kerf_error_set(err, KERF_EUNKNOWN, "there is no protocol \"%.64s\"%s%s%s", command->protocol,
                               nearest ? "; did you mean \"" : "", nearest ? nearest : "", nearest ? "\"?" : "");
     }
@@ -100,7 +102,7 @@ static int32_t check_program(const struct kerf_trial_runner *runner, struct kerf
     struct arena arena = {0};
     const struct kerf_trial_command *command = &runner->command;
     char **words = placeholders_fill(runner->space, command, 0, &arena);
-    int32_t code = words ? KERF_OK : kerf_error_set(err, KERF_ENOMEM, "not enough memory for the command");
+    int32_t code = words ? KERF_OK : error_no_memory(err, "the command");
     if (words && (command->launcher || !strchr(command->words[0], '{'))) {
         char *path = child_find_program(words[0]);
         if (path == NULL)
@@ -165,7 +167,7 @@ static int32_t make_slots(struct kerf_trial_runner *runner, struct kerf_error *e
 int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
                                  struct kerf_trial_runner **ret_runner, struct kerf_error *err) {
     struct kerf_trial_runner *runner = calloc(1, sizeof *runner);
-    if (runner == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for trials");
+    if (runner == NULL) return error_no_memory(err, "trials");
     runner->space = space;
     runner->command = *command;
     runner->root = command->root ? command->root : "";

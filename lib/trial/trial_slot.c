@@ -20,8 +20,8 @@ static const double CLOSED_S = 1;   /* between a worker's closing of its output 
 static const double CLEANUP_S = 10; /* of cleanup, when everything ends */
 
 /* A gap as long as the trial tells as much about others as the trial does. GAP_MAX_S is enough: others that only just
- * disturb use five ticks of the kernel's clock in it. The gap is watched for GAP_SPARE times the trial, because it is also
- * the gap before the next trial, which may take longer. */
+ * disturb use five ticks of the kernel's clock in it. The gap is watched for GAP_SPARE times the trial, because it is
+ * also the gap before the next trial, which may take longer. */
 static const double GAP_MAX_S = 0.5, GAP_SPARE = 2;
 
 /* ---- What a trial took: processor time is that of all processes of the program, living or waited for ------------- */
@@ -33,8 +33,8 @@ static double kerf_cpu_s(void) {
            1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* Processor time of kerf and of all trials on the slot's processors, which is not others'. A slot with processors of its
- * own shares them with no other slot. */
+/* Processor time of kerf and of all trials on the slot's processors, which is not others'. A slot with processors of
+ * its own shares them with no other slot. */
 static double own_s(const struct slot *slot) {
     const struct kerf_trial_runner *runner = slot->runner;
     double sum_s = kerf_cpu_s();
@@ -245,8 +245,8 @@ static int is_ours(const char *variable) {
     return 0;
 }
 
-/* This process's environment and KERF_SLOT; for a shell also KERF_SETTING, for a program its mark. A program's environment
- * is the same for all settings, because its size alone can change how fast a program is. */
+/* This process's environment and KERF_SLOT; for a shell also KERF_SETTING, for a program its mark. A program's
+ * environment is the same for all settings, because its size alone can change how fast a program is. */
 static char **make_environment(struct slot *slot, int is_shell) {
     size_t count = 0, kept = 0;
     while (environ[count]) count++;
@@ -346,7 +346,7 @@ void slot_loaded(struct slot *slot, double load_s, double now_s) {
     trial->until_s = timeout_s > 0 ? now_s + timeout_s : (double)INFINITY;
 }
 
-/* ---- Phases: each step returns 1 when the next phase can begin at once ----------------------------------------------- */
+/* ---- Phases: each step returns 1 when the next phase can begin at once -------------------------------------- */
 
 /* Whether others disturbed the trial, by what is known so far. */
 static int is_disturbed(const struct slot *slot) {

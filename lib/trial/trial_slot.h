@@ -154,7 +154,8 @@ void measure_end(struct slot *slot, double now_s); /* once; the program may live
 void measure_gone(struct slot *slot);              /* it is gone, and all of its time is known */
 double measure_cpu_s(struct slot *slot);           /* of the trial until now */
 
-/* The gap after a trial begins; the next trial takes it as the gap before it; the gap after the trial has been watched. */
+/* The gap after a trial begins; the next trial takes it as the gap before it; the gap after the trial has been
+ * watched. */
 void measure_gap_begin(struct slot *slot, double now_s);
 void measure_gap_before(struct slot *slot, double now_s);
 void measure_gap_after(struct slot *slot, double now_s);

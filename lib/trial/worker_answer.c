@@ -95,7 +95,7 @@ void worker_answer_read(const char *line, size_t length, int64_t id, struct work
     json_decref(root);
 }
 
-/* ---- Its clock ---------------------------------------------------------------------------------------------------- */
+/* ---- Its clock ---------------------------------------------------------------------------------------------- */
 
 /* How long after the end of the last answer this one began, by kerf's clock. */
 static double since(const struct worker_clock *clock, struct time_span kerfs) {

@@ -26,16 +26,16 @@ struct worker_answer {
 /* Reads one line. id: of the open question; 0: none is open, and only `ready` is awaited. */
 void worker_answer_read(const char *line, size_t length, int64_t id, struct worker_answer *ret_answer);
 
-/* ---- Its clock ---------------------------------------------------------------------------------------------------- */
+/* ---- Its clock ---------------------------------------------------------------------------------------------- */
 
 /*
- * One clock for a study, made of its workers' clocks. A worker may tell when it measured by a clock of its own, which may
- * count from anywhere and may begin again with each of its lives; drift needs one clock that never goes back.
+ * One clock for a study, made of its workers' clocks. A worker may tell when it measured by a clock of its own, which
+ * may count from anywhere and may begin again with each of its lives; drift needs one clock that never goes back.
  *
  * The clock of the first life is taken as it is. The next life continues it if its clock is ahead by at least the time
- * that passed by kerf's clock in between: one clock for all lives is, and so is a simulated one that runs fast. A clock
- * that began again, or was set back, is shifted: its first time lies behind the last answer by the time that passed by
- * kerf's clock.
+ * that passed by kerf's clock in between: one clock for all lives is, and so is a simulated one that runs fast. A
+ * clock that began again, or was set back, is shifted: its first time lies behind the last answer by the time that
+ * passed by kerf's clock.
  */
 struct worker_clock {
     int is_told;    /* a worker told its time */

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "tune/param.h"
 
 enum { DEPTH_MAX = 100 };
@@ -116,7 +117,7 @@ static void unknown(struct reader *reader, const char *name, size_t length) {
     size_t count = 0;
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     for (int32_t k = 0; k < reader->num_params && count < 64; k++) names[count++] = reader->params[k].name;
-    nearest = kerf_text_nearest(word, names, count);
+    nearest = nearest_name(word, names, count);
     snprintf(message, sizeof message, "no parameter is called '%s'%s%s%s", word, nearest ? "; did you mean '" : "",
              nearest ? nearest : "", nearest ? "'?" : "");
     fail(reader, name, KERF_EUNKNOWN, message);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
+#include "base/nearest.h"
 #include "tune/active_set.h"
 #include "tune/exclusion.h"
 #include "tune/tune_policy.h"
@@ -92,7 +93,7 @@ static int32_t unknown_policy(const char *name, struct kerf_error *err) {
     size_t count = 0;
     for (const struct kerf_tune_policy *policy; count < 16 && (policy = kerf_tune_policy_at(count));)
         names[count++] = policy->name;
-    const char *nearest = kerf_text_nearest(name, names, count);
+    const char *nearest = nearest_name(name, names, count);
     return kerf_error_set(err, KERF_EUNKNOWN, "no policy is called '%.100s'%s%s%s", name,
                           nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
 }

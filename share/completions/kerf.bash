@@ -67,6 +67,7 @@ _kerf() {
     'plan --scale-up-size') ;;
     'plan --set') ;;
     'plan --top') _kerf_words ;;
+    'plan --catalogue') ;;
     'plan --cost-model') ;;
     'plan --format') _kerf_words table json csv markdown svg png pdf html ;;
     'plan --output' | 'plan -o') ;;
@@ -80,6 +81,7 @@ _kerf() {
     'estimate --attention') _kerf_words fused unfused recomputed summa ;;
     'estimate --scale-up-size') _kerf_words ;;
     'estimate --set') ;;
+    'estimate --catalogue') ;;
     'estimate --cost-model') ;;
     'estimate --format') _kerf_words table json csv ;;
     'estimate --output' | 'estimate -o') ;;
@@ -215,13 +217,15 @@ _kerf() {
     'token --format') _kerf_words table json ;;
     'models --format') _kerf_words table json ;;
     'models --seq-length') _kerf_words ;;
+    'models --catalogue') ;;
     'systems --format') _kerf_words table json ;;
+    'systems --catalogue') ;;
     'help --completion') _kerf_words bash ;;
     *)
         # the name of an option, or of a use
         case "${COMP_WORDS[1]} $use $current" in
-        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --top --cost-model --format --output --threads --help ;;
-        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --cost-model --layers --format --output --lines --help ;;
+        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --top --catalogue --cost-model --format --output --threads --help ;;
+        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --catalogue --cost-model --layers --format --output --lines --help ;;
         'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
         'schedule fit -'*) _kerf_words --group --slices --objective --placement --search-time --search-steps --trace-step --list --format --output --help ;;
         'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
@@ -249,8 +253,8 @@ _kerf() {
         'token list -'*) _kerf_words --store --format --help ;;
         'token revoke -'*) _kerf_words --store --help ;;
         'token  -'*) _kerf_words --store --help ;;
-        'models  -'*) _kerf_words --format --seq-length --source --help ;;
-        'systems  -'*) _kerf_words --format --help ;;
+        'models  -'*) _kerf_words --format --seq-length --source --catalogue --help ;;
+        'systems  -'*) _kerf_words --format --catalogue --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)
             if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then

@@ -2,6 +2,7 @@
 /* The input is text of the command line. The whole of it, and each of its lines, is read as a layout, as a
  * quantity and as an assignment (--set), the assignments adding up on gpt3 x a100; every layout that can be
  * read is then tried on what the assignments made. */
+#include "base/quantity.h"
 #include "invariants.h"
 
 #include <math.h>
@@ -111,7 +112,7 @@ static void read_quantity(const char *text) {
         struct kerf_error err;
         poison(&value, sizeof value);
         poison(&err, sizeof err);
-        int32_t code = kerf_quantity_parse(text, units[u], &value, &err);
+        int32_t code = quantity_parse(text, units[u], &value, &err);
         if (code != KERF_OK) {
             check_error(code, &err, "", NULL, 0);
             CHECK(is_poisoned(&value, sizeof value));
@@ -124,9 +125,9 @@ static void read_quantity(const char *text) {
         struct kerf_text plain = {0};
         double again;
         kerf_text_number(&plain, value);
-        CHECK(kerf_quantity_parse(plain.data, units[u], &again, NULL) == KERF_OK && again == value);
+        CHECK(quantity_parse(plain.data, units[u], &again, NULL) == KERF_OK && again == value);
         kerf_text_printf(&plain, " %s", units[u]);
-        CHECK(kerf_quantity_parse(plain.data, units[u], &again, NULL) == KERF_OK && again == value);
+        CHECK(quantity_parse(plain.data, units[u], &again, NULL) == KERF_OK && again == value);
         kerf_text_free(&plain);
     }
 }

@@ -33,6 +33,24 @@ struct worker {
     FILE *to, *from;
 };
 
+/* What a test has open; after one that fails it is given back all the same. */
+static struct worker running;
+static json_t *heard; /* all answers */
+
+static int give_back(void **state) {
+    (void)state;
+    if (running.pid > 0) {
+        fclose(running.to);
+        fclose(running.from);
+        kill(running.pid, SIGKILL);
+        waitpid(running.pid, NULL, 0);
+    }
+    running = (struct worker){0};
+    json_decref(heard);
+    heard = NULL;
+    return 0;
+}
+
 static int make_folder(void **state) {
     (void)state;
     signal(SIGPIPE, SIG_IGN);
@@ -75,6 +93,8 @@ static struct worker start(const char *before, const char *options) {
     close(out[1]);
     worker.to = fdopen(in[1], "w");
     worker.from = fdopen(out[0], "r");
+    assert_int_equal(running.pid, 0);
+    running = worker;
     return worker;
 }
 
@@ -83,7 +103,9 @@ static json_t *hear(struct worker *worker) {
     if (fgets(line, sizeof line, worker->from) == NULL) fail_msg("the worker ended");
     json_t *answer = json_loads(line, 0, NULL);
     if (answer == NULL) fail_msg("not JSON: %s", line);
-    return answer;
+    if (heard == NULL) heard = json_array();
+    assert_int_equal(json_array_append_new(heard, answer), 0);
+    return answer; /* until the end of the test */
 }
 
 static json_t *ask(struct worker *worker, const char *request) {
@@ -97,6 +119,7 @@ static int end(struct worker *worker) {
     fclose(worker->to);
     assert_int_equal(waitpid(worker->pid, &status, 0), worker->pid);
     fclose(worker->from);
+    running = (struct worker){0};
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -104,13 +127,13 @@ static struct worker started(const char *before, const char *options) {
     struct worker worker = start(before, options);
     json_t *ready = hear(&worker);
     assert_true(json_is_true(json_object_get(ready, "ready")));
-    json_decref(ready);
     return worker;
 }
 
 static double number(const json_t *answer, const char *key) {
     const json_t *value = json_object_get(answer, key);
-    if (!json_is_number(value)) fail_msg("no %s in %s", key, json_dumps(answer, 0));
+    if (!json_is_number(value)) json_dumpf(answer, stderr, 0);
+    if (!json_is_number(value)) fail_msg("it has no %s", key);
     return json_number_value(value);
 }
 
@@ -119,7 +142,6 @@ static void has_value(json_t *answer, int64_t id) {
     assert_int_equal(json_integer_value(json_object_get(answer, "id")), id);
     assert_true(isfinite(value) && value > 0);
     assert_true(fabs(number(answer, "end_s") - number(answer, "start_s") - value) < 1e-6);
-    json_decref(answer);
 }
 
 static void has_error(json_t *answer, const char *kind, const char *part) {
@@ -129,7 +151,6 @@ static void has_error(json_t *answer, const char *kind, const char *part) {
     assert_non_null(strstr(error, part));
     assert_string_equal(json_string_value(json_object_get(answer, "kind")), kind);
     assert_null(json_object_get(answer, "value"));
-    json_decref(answer);
 }
 
 /* ---- What it answers -------------------------------------------------------------------------------------- */
@@ -160,10 +181,8 @@ static void a_slow_chunk_is_stopped(void **state) {
     assert_null(json_object_get(answer, "value"));
     double taken_s = number(answer, "end_s") - number(answer, "start_s");
     assert_true(taken_s >= 0.002);
-    json_decref(answer);
     answer = ask(&worker, "{\"id\":2,\"setting\":{\"ubatch\":512}}");
     assert_true(number(answer, "value") * 2 > taken_s); /* it was not half done */
-    json_decref(answer);
     assert_int_equal(end(&worker), 0);
 }
 
@@ -173,13 +192,10 @@ static void what_needs_another_load_gets_one(void **state) {
     struct worker worker = started("", "--context 256 --threads 1 --logits last --mmap");
     json_t *answer = ask(&worker, "{\"id\":1,\"setting\":{\"mmap\":true}}");
     assert_null(json_object_get(answer, "load_s"));
-    json_decref(answer);
     answer = ask(&worker, "{\"id\":2,\"setting\":{\"mmap\":\"off\"}}");
     assert_true(number(answer, "load_s") > 0);
-    json_decref(answer);
     answer = ask(&worker, "{\"id\":3,\"setting\":{\"mmap\":\"off\",\"batch\":64}}");
     assert_null(json_object_get(answer, "load_s"));
-    json_decref(answer);
     unlink(model);
     has_error(ask(&worker, "{\"id\":4,\"setting\":{\"mmap\":true}}"), "other", "the model cannot be loaded");
     make_model("");
@@ -210,7 +226,6 @@ static void one_thread_is_one_thread(void **state) {
     double before = cpu_s(worker.pid);
     json_t *answer = ask(&worker, "{\"id\":1,\"setting\":{\"ubatch\":64}}");
     double used = cpu_s(worker.pid) - before, value = number(answer, "value") + number(answer, "context_s");
-    json_decref(answer);
     if (used > 1.1 * value + 0.05) print_error("%.3f s of processor in %.3f s\n", used, value);
     assert_true(used <= 1.1 * value + 0.05);
     assert_int_equal(end(&worker), 0);
@@ -226,7 +241,6 @@ static void memory_that_lacks_is_an_answer(void **state) {
     has_error(ask(&worker, "{\"id\":1,\"setting\":{}}"), "memory", "alloc"); /* 4.3 GB of KV cache */
     json_t *answer = ask(&worker, "{\"id\":2,\"setting\":{\"kv_type\":\"q4_0\"},\"limit_s\":0.01}"); /* 0.6 GB */
     assert_true(number(answer, "censored") > 0);
-    json_decref(answer);
     assert_int_equal(end(&worker), 0);
 }
 
@@ -329,7 +343,7 @@ static void it_allocates_what_was_estimated(void **state) {
             snprintf(request, sizeof request,
                      "{\"id\":1,\"setting\":{\"batch\":%d,\"ubatch\":%d,\"flash_attention\":\"%s\"},\"limit_s\":1e-6}",
                      (int)setting.batch, (int)setting.ubatch, k % 2 ? "off" : "on");
-            json_decref(ask(&worker, request));
+            ask(&worker, request);
             assert_int_equal(kerf_llama_memory_estimate(gguf, &setting, &memory, &err), KERF_OK);
             double kv = logged_mib("KV") * 1048576, compute = logged_mib("compute") * 1048576;
             double off = (double)memory.compute_host / compute - 1;
@@ -360,16 +374,16 @@ static void types_are_those_of_ggml(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_measures_and_goes_on_after_errors),
-        cmocka_unit_test(a_slow_chunk_is_stopped),
-        cmocka_unit_test(what_needs_another_load_gets_one),
-        cmocka_unit_test(one_thread_is_one_thread),
-        cmocka_unit_test(memory_that_lacks_is_an_answer),
-        cmocka_unit_test(a_model_that_cannot_be_loaded),
-        cmocka_unit_test(it_allocates_what_was_estimated),
-        cmocka_unit_test(types_are_those_of_ggml),
-        cmocka_unit_test(each_load_is_warmed_up),
-        cmocka_unit_test(a_warm_up_that_fails_is_none),
+        cmocka_unit_test_teardown(it_measures_and_goes_on_after_errors, give_back),
+        cmocka_unit_test_teardown(a_slow_chunk_is_stopped, give_back),
+        cmocka_unit_test_teardown(what_needs_another_load_gets_one, give_back),
+        cmocka_unit_test_teardown(one_thread_is_one_thread, give_back),
+        cmocka_unit_test_teardown(memory_that_lacks_is_an_answer, give_back),
+        cmocka_unit_test_teardown(a_model_that_cannot_be_loaded, give_back),
+        cmocka_unit_test_teardown(it_allocates_what_was_estimated, give_back),
+        cmocka_unit_test_teardown(types_are_those_of_ggml, give_back),
+        cmocka_unit_test_teardown(each_load_is_warmed_up, give_back),
+        cmocka_unit_test_teardown(a_warm_up_that_fails_is_none, give_back),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

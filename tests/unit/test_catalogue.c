@@ -63,47 +63,80 @@ static void every_entry_can_be_read_by_its_name(void **state) {
         assert_int_equal(kerf_model_load(wrong[i], &(struct kerf_model){0}, NULL), KERF_EUNKNOWN);
 }
 
-/* $KERF_DATA_DIR adds names; it changes none that the library has. */
-static void files_of_the_installed_folder_have_names(void **state) {
-    (void)state;
-    static const char json[] = "{\"hidden_size\":64,\"num_hidden_layers\":2,\"num_attention_heads\":4,"
-                               "\"intermediate_size\":256,\"max_position_embeddings\":128}";
-    char folder[] = "/tmp/kerf_catalogue_XXXXXX", path[64];
-    assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/models", folder);
+static const char *const file_names[] = {"mine", "gpt3", ".hidden"};
+
+/* ROOT/BELOW/models with a file of each name, whose models are `hidden` wide. */
+static void make_folder(const char *root, const char *below, int hidden) {
+    char path[128];
+    snprintf(path, sizeof path, "%s%s", root, below);
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s%s/models", root, below);
     assert_int_equal(mkdir(path, 0777), 0);
-    static const char *const names[] = {"mine", "gpt3", ".hidden"};
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/models/%s.json", folder, names[i]);
+    for (size_t i = 0; i < sizeof file_names / sizeof *file_names; i++) {
+        snprintf(path, sizeof path, "%s%s/models/%s.json", root, below, file_names[i]);
         FILE *file = fopen(path, "w");
         assert_non_null(file);
-        fputs(json, file);
+        fprintf(file,
+                "{\"hidden_size\":%d,\"num_hidden_layers\":2,\"num_attention_heads\":4,\"intermediate_size\":256}",
+                hidden);
         fclose(file);
     }
-    setenv("KERF_DATA_DIR", folder, 1);
+}
+
+static void remove_folder(const char *root, const char *below) {
+    char path[128];
+    for (size_t i = 0; i < sizeof file_names / sizeof *file_names; i++) {
+        snprintf(path, sizeof path, "%s%s/models/%s.json", root, below, file_names[i]);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s%s/models", root, below);
+    rmdir(path);
+    snprintf(path, sizeof path, "%s%s", root, below);
+    rmdir(path);
+}
+
+static int64_t hidden_size_of(const char *name) {
+    struct kerf_model model;
+    return kerf_model_load(name, &model, NULL) == KERF_OK ? model.hidden_size : 0;
+}
+
+/* Folders add names; they change none that the library has. */
+static void files_of_folders_have_names(void **state) {
+    (void)state;
+    char root[] = "/tmp/kerf_catalogue_XXXXXX", path[64];
     struct kerf_model model;
     struct kerf_catalogue *catalogue;
     struct kerf_error err;
-    assert_int_equal(kerf_model_load("mine", &model, NULL), KERF_OK);
-    assert_int_equal(model.hidden_size, 64);
-    assert_string_equal(model.name, "mine");
-    assert_int_equal(kerf_model_load("gpt3", &model, NULL), KERF_OK);
-    assert_int_equal(model.hidden_size, 12288);
-    assert_int_equal(kerf_model_load(".hidden", &model, NULL), KERF_EUNKNOWN);
+    assert_non_null(mkdtemp(root));
+    make_folder(root, "/installed", 64);
+    make_folder(root, "/kerf", 128);
+    make_folder(root, "/named", 192);
+    setenv("XDG_DATA_HOME", "/nowhere", 1);
+    assert_int_equal(hidden_size_of("mine"), 0);
+    snprintf(path, sizeof path, "%s/installed", root);
+    setenv("KERF_DATA_DIR", path, 1);
+    assert_int_equal(hidden_size_of("mine"), 64);
+    setenv("XDG_DATA_HOME", root, 1);
+    assert_int_equal(hidden_size_of("mine"), 128);
+    snprintf(path, sizeof path, "%s/named", root);
+    setenv("KERF_CATALOGUE", path, 1);
+    assert_int_equal(hidden_size_of("mine"), 192);
+    assert_int_equal(hidden_size_of("gpt3"), 12288);
+    assert_int_equal(hidden_size_of(".hidden"), 0);
     assert_int_equal(kerf_model_load("mime", &model, &err), KERF_EUNKNOWN);
     assert_non_null(strstr(err.message, "did you mean mine?"));
     assert_int_equal(kerf_catalogue_list("models", &catalogue, NULL), KERF_OK);
     assert_string_equal(catalogue->entries[catalogue->count - 1].name, "mine");
+    assert_string_not_equal(catalogue->entries[catalogue->count - 2].name, "mine"); /* once */
+    assert_non_null(strstr(catalogue->entries[catalogue->count - 1].json, "192"));
     kerf_catalogue_free(catalogue);
+    unsetenv("KERF_CATALOGUE");
     unsetenv("KERF_DATA_DIR");
-    assert_int_equal(kerf_model_load("mine", &model, NULL), KERF_EUNKNOWN);
-    for (size_t i = 0; i < 3; i++) {
-        snprintf(path, sizeof path, "%s/models/%s.json", folder, names[i]);
-        unlink(path);
-    }
-    snprintf(path, sizeof path, "%s/models", folder);
-    rmdir(path);
-    rmdir(folder);
+    unsetenv("XDG_DATA_HOME");
+    remove_folder(root, "/installed");
+    remove_folder(root, "/kerf");
+    remove_folder(root, "/named");
+    rmdir(root);
 }
 
 static void the_models_are_the_published_shapes(void **state) {
@@ -177,10 +210,8 @@ static void the_systems_are_the_references(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(holds_the_files_of_share),
-        cmocka_unit_test(every_entry_can_be_read_by_its_name),
-        cmocka_unit_test(files_of_the_installed_folder_have_names),
-        cmocka_unit_test(the_models_are_the_published_shapes),
+        cmocka_unit_test(holds_the_files_of_share),       cmocka_unit_test(every_entry_can_be_read_by_its_name),
+        cmocka_unit_test(files_of_folders_have_names),    cmocka_unit_test(the_models_are_the_published_shapes),
         cmocka_unit_test(the_systems_are_the_references),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -267,7 +267,8 @@ static void versions(void **state) {
     struct kerf_gguf *gguf = read_model(&two);
     assert_int_equal(gguf->version, 2);
     kerf_gguf_free(gguf);
-    refused(&one, KERF_EUNSUPPORTED, "GGUF version 1, of August 2023; kerf and llama.cpp read versions 2 and 3, at byte 4");
+    refused(&one, KERF_EUNSUPPORTED,
+            "GGUF version 1, of August 2023; kerf and llama.cpp read versions 2 and 3, at byte 4");
     refused(&four, KERF_EUNSUPPORTED, "GGUF version 4; kerf reads versions 2 and 3, at byte 4");
     refused(&big, KERF_EUNSUPPORTED, "a big-endian GGUF file; only little-endian ones are read, at byte 4");
 }

@@ -2,6 +2,7 @@
 /* Option tables: what the parser takes and refuses, in which words, and what help, the manual page and the
  * completion script make of the same table. */
 #include "base/option.h"
+#include "base/utf8.h"
 
 #include <float.h>
 #include <math.h>
@@ -502,7 +503,7 @@ static void test_help_says_the_same_at_every_width(void **state) {
         assert_string_equal(words, expected);
         assert_null(strchr(plain.data, '\033'));
         for (char *line = strtok(plain.data, "\n"); line; line = strtok(NULL, "\n")) {
-            assert_in_range(kerf_text_columns(line), 0, columns < 100 ? columns : 100);
+            assert_in_range(utf8_columns(line), 0, columns < 100 ? columns : 100);
             assert_int_not_equal(line[strlen(line) - 1], ' ');
         }
         kerf_text_free(&help);

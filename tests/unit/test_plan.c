@@ -206,6 +206,8 @@ struct watch {
     double stop_done;   /* stop when this much is done */
     double least, most;
     int inside, overlaps;
+    double last;
+    int backwards;
 };
 
 static int32_t watch_progress(void *context, double done) {
@@ -214,6 +216,8 @@ static int32_t watch_progress(void *context, double done) {
     if (!(done >= watch->least)) watch->least = done; /* a NaN too */
     if (!(done <= watch->most)) watch->most = done;
     watch->calls++;
+    watch->backwards += done < watch->last;
+    watch->last = done;
     watch->inside--;
     return (watch->stop_at && watch->calls >= watch->stop_at) || done >= watch->stop_done;
 }
@@ -239,6 +243,7 @@ static void the_progress_callback_can_end_it(void **state) {
         assert_int_equal(plan->searches[1].least_gpus, 0);
         assert_true(watch.calls >= 2);
         assert_int_equal(watch.overlaps, 0);
+        assert_int_equal(watch.backwards, 0);
         assert_true(watch.least >= 0 && watch.most <= 1);
         struct kerf_text text = json_of(plan);
         assert_non_null(strstr(text.data, "\"complete\":false"));
@@ -283,6 +288,7 @@ static void nothing_is_guessed_after_an_interruption(void **state) {
         assert_int_equal(plan->complete, all);
         if (ends[e] > 1) assert_int_equal(all, 1);
         if (watch.calls) assert_true(watch.least >= 0 && watch.most <= 1);
+        assert_int_equal(watch.backwards, 0);
         kerf_plan_free(plan);
     }
     kerf_plan_free(whole);

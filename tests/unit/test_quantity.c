@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/quantity.h"
 #include "kerf/spec.h"
 
 static void reads_numbers_prefixes_and_units(void **state) {
@@ -64,10 +65,10 @@ static void reads_numbers_prefixes_and_units(void **state) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = -42;
         struct kerf_error err;
-        if (kerf_quantity_parse(cases[i].text, cases[i].unit, &value, &err) != KERF_OK)
+        if (quantity_parse(cases[i].text, cases[i].unit, &value, &err) != KERF_OK)
             fail_msg("'%s': %s", cases[i].text, err.message);
         if (value != cases[i].value) fail_msg("'%s' is %.17g, not %.17g", cases[i].text, value, cases[i].value);
-        assert_int_equal(kerf_quantity_parse(cases[i].text, cases[i].unit, &value, NULL), KERF_OK);
+        assert_int_equal(quantity_parse(cases[i].text, cases[i].unit, &value, NULL), KERF_OK);
     }
 }
 
@@ -77,7 +78,7 @@ static void reads_many_digits(void **state) {
     char text[400] = "0.";
     double value;
     memset(text + 2, '3', 300), strcpy(text + 302, " us");
-    assert_int_equal(kerf_quantity_parse(text, "s", &value, NULL), KERF_OK);
+    assert_int_equal(quantity_parse(text, "s", &value, NULL), KERF_OK);
     assert_true(value > 0.3333333333333e-6 && value < 0.3333333333334e-6);
 }
 
@@ -92,11 +93,11 @@ static void refuses_the_rest(void **state) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         double value = -42;
         struct kerf_error err;
-        if (kerf_quantity_parse(texts[i], "B", &value, &err) != KERF_EINVALID) fail_msg("'%s' is %g", texts[i], value);
+        if (quantity_parse(texts[i], "B", &value, &err) != KERF_EINVALID) fail_msg("'%s' is %g", texts[i], value);
         assert_true(value == -42);
         assert_int_equal(err.code, KERF_EINVALID);
         assert_non_null(strstr(err.message, " is no quantity in B; write one such as \"80 GB\""));
-        assert_int_equal(kerf_quantity_parse(texts[i], "B", &value, NULL), KERF_EINVALID);
+        assert_int_equal(quantity_parse(texts[i], "B", &value, NULL), KERF_EINVALID);
     }
 }
 
@@ -116,10 +117,10 @@ static void a_unit_is_not_another(void **state) {
             char text[32];
             snprintf(text, sizeof text, "3 M%s", units[j]);
             /* "M" alone is a million where nothing is measured; no unit takes that of another */
-            assert_int_equal(kerf_quantity_parse(text, units[i], &value, NULL), i == j ? KERF_OK : KERF_EINVALID);
+            assert_int_equal(quantity_parse(text, units[i], &value, NULL), i == j ? KERF_OK : KERF_EINVALID);
             if (i == j) assert_true(value == 3e6);
         }
-        assert_int_equal(kerf_quantity_parse("3 parsec", units[i], &value, &err), KERF_EINVALID);
+        assert_int_equal(quantity_parse("3 parsec", units[i], &value, &err), KERF_EINVALID);
         assert_string_equal(err.message, words[i]);
         assert_string_equal(err.file, "");
     }
@@ -132,10 +133,10 @@ static void long_text_is_quoted_in_part(void **state) {
     struct kerf_error err;
     memset(text, '7', sizeof text);
     text[sizeof text - 1] = 0; /* larger than a double */
-    assert_int_equal(kerf_quantity_parse(text, "s", &value, &err), KERF_EINVALID);
+    assert_int_equal(quantity_parse(text, "s", &value, &err), KERF_EINVALID);
     assert_true(strlen(err.message) < 200);
     text[200] = 0; /* 200 digits are a number */
-    assert_int_equal(kerf_quantity_parse(text, "s", &value, &err), KERF_OK);
+    assert_int_equal(quantity_parse(text, "s", &value, &err), KERF_OK);
     assert_true(value > 7.7e199 && value < 7.8e199);
 }
 

@@ -256,8 +256,7 @@ static void loads_names_and_files(void **state) {
     assert_int_equal(kerf_system_load(KERF_SOURCE_DIR "/share/systems/a100.json", &file, &err), KERF_OK);
     assert_memory_equal(&system, &file, sizeof system);
     assert_int_equal(kerf_system_load("a101", &system, &err), KERF_EUNKNOWN);
-    assert_string_equal(line_of(&err),
-                        "no system or file 'a101'; did you mean a100? `kerf systems` lists the names");
+    assert_string_equal(line_of(&err), "no system or file 'a101'; did you mean a100? `kerf systems` lists the names");
     assert_int_equal(kerf_system_load("none/s.json", &system, &err), KERF_EIO);
     assert_string_equal(line_of(&err), "none/s.json: no such file");
 }

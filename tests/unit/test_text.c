@@ -12,6 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+#include "base/quantity.h"
+#include "base/utf8.h"
 #include "kerf/text.h"
 
 /* ---- the growing string ------------------------------------------------------------------------------- */
@@ -138,7 +141,7 @@ static void fails_once_and_for_all(void **state) {
     kerf_text_printf(&text, "%d", 1);
     kerf_text_repeat(&text, "x", 3);
     kerf_text_number(&text, 0.1);
-    kerf_text_count(&text, 1234);
+    quantity_count(&text, 1234);
     assert_int_equal(text.length, 6);
     assert_string_equal(text.data, "before");
     kerf_text_clear(&text); /* does not forget the failure */
@@ -167,19 +170,19 @@ static void failed_printf_leaves_the_text(void **state) {
 
 static const char *format_bytes(struct kerf_text *text, double bytes) {
     kerf_text_clear(text);
-    kerf_text_bytes(text, bytes);
+    quantity_bytes(text, bytes);
     return text->data;
 }
 
 static const char *format_seconds(struct kerf_text *text, double seconds) {
     kerf_text_clear(text);
-    kerf_text_seconds(text, seconds);
+    quantity_seconds(text, seconds);
     return text->data;
 }
 
 static const char *format_count(struct kerf_text *text, int64_t count) {
     kerf_text_clear(text);
-    kerf_text_count(text, count);
+    quantity_count(text, count);
     return text->data;
 }
 
@@ -312,11 +315,11 @@ static void counts(void **state) {
 
 static void columns(void **state) {
     (void)state;
-    assert_int_equal(kerf_text_columns(""), 0);
-    assert_int_equal(kerf_text_columns("kerf"), 4);
-    assert_int_equal(kerf_text_columns("Z\xc3\xbcrich"), 6);            /* two bytes */
-    assert_int_equal(kerf_text_columns("\xe2\x94\x80\xe2\x94\x82"), 2); /* three */
-    assert_int_equal(kerf_text_columns("\xf0\x9f\x8c\xb2 tree"), 6);    /* four */
+    assert_int_equal(utf8_columns(""), 0);
+    assert_int_equal(utf8_columns("kerf"), 4);
+    assert_int_equal(utf8_columns("Z\xc3\xbcrich"), 6);            /* two bytes */
+    assert_int_equal(utf8_columns("\xe2\x94\x80\xe2\x94\x82"), 2); /* three */
+    assert_int_equal(utf8_columns("\xf0\x9f\x8c\xb2 tree"), 6);    /* four */
 }
 
 /* ---- did you mean ------------------------------------------------------------------------------------- */
@@ -335,7 +338,7 @@ static void nearest_finds_misspellings(void **state) {
         {"Srevre", "serve"},       {"hlep", "help"}, {"sevra", "serve"},      {"shcedeul", "schedule"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const char *found = kerf_text_nearest(cases[i].word, commands, COMMANDS);
+        const char *found = nearest_name(cases[i].word, commands, COMMANDS);
         if (found == NULL) fail_msg("nothing is near %s", cases[i].word);
         assert_string_equal(found, cases[i].name);
     }
@@ -344,28 +347,28 @@ static void nearest_finds_misspellings(void **state) {
 static void nearest_takes_the_nearest(void **state) {
     (void)state;
     static const char *const names[] = {"tensor-parallel", "tensor_parallel", "data-parallel", "tensorparallel"};
-    assert_ptr_equal(kerf_text_nearest("tensor_paralel", names, 4), names[1]);
-    assert_ptr_equal(kerf_text_nearest("date-parallel", names, 4), names[2]);
-    assert_ptr_equal(kerf_text_nearest("tensor+parallel", names, 4), names[0]); /* of equals the first */
+    assert_ptr_equal(nearest_name("tensor_paralel", names, 4), names[1]);
+    assert_ptr_equal(nearest_name("date-parallel", names, 4), names[2]);
+    assert_ptr_equal(nearest_name("tensor+parallel", names, 4), names[0]); /* of equals the first */
     static const char *const letters[] = {"dp", "tp", "pp"};
-    assert_ptr_equal(kerf_text_nearest("tp", letters, 3), letters[1]);
-    assert_ptr_equal(kerf_text_nearest("pp", letters, 3), letters[2]);
-    assert_ptr_equal(kerf_text_nearest("tq", letters, 3), letters[1]);
+    assert_ptr_equal(nearest_name("tp", letters, 3), letters[1]);
+    assert_ptr_equal(nearest_name("pp", letters, 3), letters[2]);
+    assert_ptr_equal(nearest_name("tq", letters, 3), letters[1]);
 }
 
 static void nearest_refuses_strangers(void **state) {
     (void)state;
     static const char *const strangers[] = {"", "x", "banana", "xyz", "sing", "optimise", "clan-of-the-bear", "scheme"};
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
-        const char *found = kerf_text_nearest(strangers[i], commands, COMMANDS);
+        const char *found = nearest_name(strangers[i], commands, COMMANDS);
         if (found) fail_msg("%s taken for %s", strangers[i], found);
     }
     static const char *const formats[] = {"csv", "svg", "v", ""};
-    assert_null(kerf_text_nearest("png", formats, 1));
-    assert_null(kerf_text_nearest("svg", formats, 1));
-    assert_null(kerf_text_nearest("x", formats + 2, 1));
-    assert_null(kerf_text_nearest("x", formats + 3, 1));
-    assert_null(kerf_text_nearest("plan", commands, 0));
+    assert_null(nearest_name("png", formats, 1));
+    assert_null(nearest_name("svg", formats, 1));
+    assert_null(nearest_name("x", formats + 2, 1));
+    assert_null(nearest_name("x", formats + 3, 1));
+    assert_null(nearest_name("plan", commands, 0));
 }
 
 /* Words as long as somebody likes to type: no answer, and none by accident. */
@@ -376,12 +379,12 @@ static void nearest_survives_long_words(void **state) {
     for (size_t length = 0; length < sizeof word; length++) {
         memset(word, 'a', length);
         word[length] = 0;
-        const char *found = kerf_text_nearest(word, names, 1);
+        const char *found = nearest_name(word, names, 1);
         if (found) fail_msg("%zu letters taken for %s", length, found);
     }
     memset(word, 'a', 63);
     word[63] = 0;
-    assert_ptr_equal(kerf_text_nearest(word, names, 2), word); /* the longest that is looked at */
+    assert_ptr_equal(nearest_name(word, names, 2), word); /* the longest that is looked at */
 }
 
 int main(void) {

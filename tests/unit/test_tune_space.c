@@ -124,7 +124,8 @@ static void refuses_in_words(void **state) {
     expect_refused("a=1..4", "a > 4", NULL, KERF_EINFEASIBLE,
                    "of 4 settings of the grid none satisfies the constraint");
     expect_refused("a=1..4", NULL, "a=5", KERF_EINVALID, "default 'a=5': not one of the parameter's values");
-    expect_refused("a=1..4", NULL, "a", KERF_ESYNTAX, "default 'a' must be a parameter with a value, such as batch=512");
+    expect_refused("a=1..4", NULL, "a", KERF_ESYNTAX,
+                   "default 'a' must be a parameter with a value, such as batch=512");
 }
 
 static void refuses_constraints_in_words(void **state) {
@@ -162,10 +163,10 @@ static void refuses_constraints_without_a_value(void **state) {
         "'8 / (a - 2) > 0' divides by 0 for a=2,m=off; exclude it with a condition before this one, or with &&");
     expect_refused("a=1..4", "a % (a - 3) == 0", NULL, KERF_EINVALID,
                    "'a % (a - 3) == 0' divides by 0 for a=3; exclude it with a condition before this one, or with &&");
-    expect_refused(
-        "a=1..4", "a * 9223372036854775807 > 0", NULL, KERF_EINVALID,
-        "'a * 9223372036854775807 > 0' needs an integer of more than 64 bits for a=2; exclude it with a condition before this "
-        "one, or with &&");
+    expect_refused("a=1..4", "a * 9223372036854775807 > 0", NULL, KERF_EINVALID,
+                   "'a * 9223372036854775807 > 0' needs an integer of more than 64 bits for a=2; exclude it with a "
+                   "condition before this "
+                   "one, or with &&");
     assert_int_equal(kerf_tune_space_create(params, 1, wheres, 2, NULL, &space, NULL), KERF_OK);
     assert_int_equal(space->num_settings, 2);
     kerf_tune_space_free(space);

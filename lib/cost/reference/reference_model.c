@@ -10,6 +10,7 @@
  *   links.c                                         a system -> seconds per FLOP and byte, collectives
  *   step.h                                          volumes -> time of an operation, a layer, a step; memory
  *   whole_layout.c                                  one layout in full
+ *   gaps.c                                          what of a model it does not price
  *   layout_rows.c                                   many layouts, each shape priced once
  */
 #include "cost/reference/reference.h"
@@ -17,6 +18,7 @@
 const struct kerf_cost_model reference_model = {
     .name = "reference",
     .summary = "arXiv 2410.00273 as published, its oddities included (docs/reference-model.md)",
+    .gaps = reference_gaps,
     .estimate = whole_layout_estimate,
     .estimate_layers = whole_layout_layers,
     .begin = rows_begin,

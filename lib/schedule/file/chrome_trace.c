@@ -8,6 +8,7 @@
  * operation that runs at its time, and at the very end that would be the next one.
  */
 #include <stdlib.h>
+#include "base/error.h"
 #include "schedule/order.h"
 
 struct trace {
@@ -184,7 +185,7 @@ int32_t kerf_schedule_chrome(struct kerf_text *out, const struct kerf_schedule *
         kerf_json_close(&json, '}');
         kerf_text_add(out, "\n");
     } else {
-        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory for the trace");
+        code = error_no_memory(err, "the trace");
     }
     free(trace.steps_s);
     free(trace.held);

@@ -69,8 +69,8 @@ int32_t read_schedule_finish(const struct read_schedule *read, const char *file,
     struct kerf_error why;
     struct owned_schedule *owned = calloc(1, sizeof *owned);
     if (owned == NULL) return file_fail(err, KERF_ENOMEM, file, 0, 0, "not enough memory for the schedule");
-    int32_t code = copy(read, file, owned) ? kerf_schedule_check(&owned->schedule, &why)
-                                           : kerf_error_set(&why, KERF_ENOMEM, "not enough memory for the schedule");
+    int32_t code =
+        copy(read, file, owned) ? kerf_schedule_check(&owned->schedule, &why) : error_no_memory(&why, "the schedule");
     if (code != KERF_OK) {
         kerf_schedule_free(&owned->schedule);
         return file_fail(err, code, file, 0, 0, "%s", why.message);

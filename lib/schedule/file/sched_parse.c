@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "schedule/build.h"
 #include "schedule/file/read_schedule.h"
 #include "schedule/file/sched_lexer.h"
@@ -242,9 +243,9 @@ static void unknown_name(struct parser *parser, const struct token *token) {
     for (; count < sizeof known / sizeof *known; count++) names[count] = known[count];
     for (int32_t k = 0; k < parser->num_names; k++) names[count++] = parser->names[k];
     snprintf(name, sizeof name, "%.*s", (int)(token->end - token->start), token->start);
-    const char *nearest = kerf_text_nearest(name, names, count);
+    const char *nearest = nearest_name(name, names, count);
     for (const struct function *f = parser->functions; f && nearest == NULL; f = f->next)
-        nearest = kerf_text_nearest(name, &f->name, 1);
+        nearest = nearest_name(name, &f->name, 1);
     fail(parser, token->place, "no value is called '%s'%s%s%s", name, nearest ? "; did you mean " : "",
          nearest ? nearest : "; `let` gives one a name", nearest ? "?" : "");
 }

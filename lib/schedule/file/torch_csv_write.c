@@ -12,6 +12,7 @@
  * dualpipe_v), those sent before the needed one are received first, without which both ranks would hang.
  */
 #include <stdlib.h>
+#include "base/error.h"
 #include "schedule/order.h"
 #include "schedule/file/torch_rows.h"
 
@@ -206,8 +207,7 @@ static int32_t write_comms(struct kerf_text *out, const struct kerf_schedule *sc
     low.failed = !low.rows || !low.done || !low.next;
     if (!low.failed && form == KERF_TORCH_COMMS) lower_in_turns(&low);
     if (!low.failed && form == KERF_TORCH_COMMS_LATE) lower_by_rank(&low);
-    int32_t code =
-        low.failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for the CSV") : check_order(&low, err);
+    int32_t code = low.failed ? error_no_memory(err, "the CSV") : check_order(&low, err);
     if (code == KERF_OK) print_rows(out, low.rows, schedule->devices);
     for (size_t i = 0; low.rows && i < devices; i++) free(low.rows[i].actions);
     free(low.rows);

@@ -2,6 +2,7 @@
 /* Which family a file belongs to, and what kerf cannot price. */
 #include <stdlib.h>
 #include <string.h>
+#include "base/nearest.h"
 #include "spec/families/family.h"
 
 static const struct family *const tables[] = {llama_families, gpt_families, gemma_families, mixture_families,
@@ -34,7 +35,7 @@ const char *family_nearest(const char *type) {
         for (const struct family *family = tables[t]; family->types[0]; family++)
             for (size_t i = 0; i < sizeof family->types / sizeof *family->types && family->types[i]; i++)
                 if (count < sizeof names / sizeof *names) names[count++] = family->types[i];
-    return kerf_text_nearest(type, names, count);
+    return nearest_name(type, names, count);
 }
 
 /* ---- What is lacking ---------------------------------------------------------------------------------- */

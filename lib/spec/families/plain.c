@@ -41,7 +41,7 @@ void kerf_model_complete(struct kerf_model *model) {
     model->is_tied = model->final_norm = model->is_causal = 1;
     model->assumed |= KERF_ASSUMED_FAMILY | (model->vocab_size ? 0 : KERF_ASSUMED_VOCABULARY);
     model->num_kinds = model->num_runs = 1;
-    model->runs[0] = (struct kerf_layer_run){.count = model->num_hidden_layers};
+    model->runs[0] = (struct kerf_layer_run){.count = (int32_t)model->num_hidden_layers};
     model->kinds[0] = (struct kerf_layer_kind){
         .attention =
             {.heads = heads, .kv_heads = heads, .qk_size = size, .v_size = size, .qkv_bias = 1, .output_bias = 1},
