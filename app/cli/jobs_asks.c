@@ -147,7 +147,7 @@ int jobs_delete(struct jobs_request *request) {
     const char *job_id = jobs_name(request, &err);
     if (job_id == NULL) return jobs_fail(&err);
     kerf_text_add(&target, "/jobs?job_id=");
-    http_escape(&target, job_id);
+    service_escape(&target, job_id);
     int32_t code = target.failed
                        ? error_no_memory(&err, "a request")
                        : service_ask(request->client, "DELETE", target.data, NULL, &request->answer, NULL, &err);

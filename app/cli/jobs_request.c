@@ -97,7 +97,7 @@ void jobs_put_json(struct kerf_text *out, const json_t *json) {
 
 void jobs_target(struct kerf_text *out, const char *job_id, const char *rest) {
     kerf_text_add(out, "/api/v1/jobs/");
-    http_escape(out, job_id);
+    service_escape(out, job_id);
     kerf_text_add(out, rest);
 }
 
@@ -112,7 +112,7 @@ static int take_next(const json_t *page, struct kerf_text *after) {
     if (json_is_integer(next))
         kerf_text_printf(after, "%" JSON_INTEGER_FORMAT, json_integer_value(next));
     else if (json_is_string(next))
-        http_escape(after, json_string_value(next));
+        service_escape(after, json_string_value(next));
     return json_is_integer(next) || json_is_string(next);
 }
 

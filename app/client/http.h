@@ -34,7 +34,4 @@ const char *http_server(const struct http_client *client);
 int32_t http_ask(struct http_client *client, const char *method, const char *target, const char *body,
                  struct http_answer *answer, struct kerf_error *err);
 
-/* Adds text with everything escaped that means something in a URL. */
-void http_escape(struct kerf_text *out, const char *text);
-
 #endif

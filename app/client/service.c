@@ -7,6 +7,15 @@
 #include "base/error.h"
 #include "kerf/json.h"
 
+void service_escape(struct kerf_text *out, const char *text) {
+    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
+    for (; *text; text++)
+        if (strchr(plain, *text))
+            kerf_text_write(out, text, 1);
+        else
+            kerf_text_printf(out, "%%%02X", (unsigned char)*text);
+}
+
 /* Text of the server as one line: no control characters, one blank in the place of many. */
 static void flatten(char *to, size_t size, const char *text) {
     size_t length = 0;
@@ -98,7 +107,7 @@ int32_t service_next(struct http_client *client, const char *job_id, struct http
     struct kerf_text target = {0};
     json_t *json = NULL;
     kerf_text_add(&target, "/jobs/batch_size?job_id=");
-    http_escape(&target, job_id);
+    service_escape(&target, job_id);
     int32_t code = target.failed ? error_no_memory(err, "a request")
                                  : service_ask(client, "GET", target.data, NULL, answer, &json, err);
     kerf_text_free(&target);

@@ -11,6 +11,9 @@
 #include <jansson.h>
 #include "client/http.h"
 
+/* Adds text with everything escaped that means something in a URL. */
+void service_escape(struct kerf_text *out, const char *text);
+
 /* answer: all zeros, or left from before; it holds the answer as it came in. ret_json may be NULL; it is given back
  * with json_decref. */
 int32_t service_ask(struct http_client *client, const char *method, const char *target, const char *body,

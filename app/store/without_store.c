@@ -13,5 +13,3 @@ int32_t store_backup(const char *where, const char *to, int32_t overwrites, kerf
     (void)to, (void)overwrites, (void)progress, (void)context;
     return store_open(where, 0, NULL, err);
 }
-
-void store_close(struct store *store) { (void)store; }

@@ -78,13 +78,29 @@ static void forget_some(const struct place *place, const char *job_id) {
 }
 
 /* from -> to -> back: three stores. */
-static void take_over(int from_postgresql) {
-    struct place from, to, back;
-    struct kerf_text first = {0}, second = {0}, stayed = {0}, went = {0};
-    char file[160], again[160];
+static struct place from, to, back; /* made and cleared around each test, as the texts are */
+static struct kerf_text first, second, stayed, went;
+
+static int make_places(void **state) {
+    (void)state;
     place_make(&from);
     place_make(&to);
     place_make(&back);
+    return 0;
+}
+
+static int clear_places(void **state) {
+    struct kerf_text *const texts[] = {&first, &second, &stayed, &went};
+    (void)state;
+    place_clear(&from);
+    place_clear(&to);
+    place_clear(&back);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) kerf_text_free(texts[i]);
+    return 0;
+}
+
+static void take_over(int from_postgresql) {
+    char file[160], again[160];
     if (from_postgresql) cluster_database(&cluster, "one", from.store, sizeof from.store);
     if (!from_postgresql && !no_cluster) cluster_database(&cluster, "other", to.store, sizeof to.store);
     snprintf(file, sizeof file, "%s/first.jsonl", to.folder);
@@ -114,13 +130,6 @@ static void take_over(int from_postgresql) {
     kerf_text_clear(&went);
     go_on(&back, &went);
     is_same(&stayed, &went);
-    kerf_text_free(&first);
-    kerf_text_free(&second);
-    kerf_text_free(&stayed);
-    kerf_text_free(&went);
-    place_clear(&from);
-    place_clear(&to);
-    place_clear(&back);
 }
 
 static void test_from_sqlite(void **state) {
@@ -138,29 +147,15 @@ static void test_from_postgresql(void **state) {
 
 /* ---- What is refused ------------------------------------------------------------------------------------------ */
 
-static struct place place; /* cleared after a failure too */
-
-static int make_place(void **state) {
-    (void)state;
-    place_make(&place);
-    return 0;
-}
-
-static int clear_place(void **state) {
-    (void)state;
-    place_clear(&place);
-    return 0;
-}
-
 /* The line is named. */
 static void refuses(int status, const char *lines, const char *words) {
     struct kerf_text said = {0};
     char file[160], error[160];
-    snprintf(file, sizeof file, "%s/lines", place.folder);
-    snprintf(error, sizeof error, "%s/error", place.folder);
-    FILE *to = fopen(file, "w");
-    assert_true(to && fputs(lines, to) >= 0 && fclose(to) == 0);
-    assert_int_equal(kerf("jobs import %s --store '%s' --create 2>%s", file, place.store, error), status);
+    snprintf(file, sizeof file, "%s/lines", from.folder);
+    snprintf(error, sizeof error, "%s/error", from.folder);
+    FILE *out = fopen(file, "w");
+    assert_true(out && fputs(lines, out) >= 0 && fclose(out) == 0);
+    assert_int_equal(kerf("jobs import %s --store '%s' --create 2>%s", file, from.store, error), status);
     read_text(error, &said);
     if (strstr(said.data, words) == NULL) fail_msg("'%s' does not say '%s'", said.data, words);
     kerf_text_free(&said);
@@ -183,17 +178,17 @@ static void test_refused(void **state) {
     refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("1", "Lost"), "lines:2:1: status must be");
     refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("1", "Failed") TRIAL("1", "Failed"), "lines:3:1: trial_number must");
     refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("2", "Failed"), "export it again");
-    place_run(&place, 0, NULL);
+    place_run(&from, 0, NULL);
     refuses(3, JOB("\"longest_gap_s\":0,"), "in use by another kerf serve");
-    place_end(&place, SIGTERM);
+    place_end(&from, SIGTERM);
 }
 
 int main(void) {
     const char *why = "";
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_from_sqlite),
-        cmocka_unit_test(test_from_postgresql),
-        cmocka_unit_test_setup_teardown(test_refused, make_place, clear_place),
+        cmocka_unit_test_setup_teardown(test_from_sqlite, make_places, clear_places),
+        cmocka_unit_test_setup_teardown(test_from_postgresql, make_places, clear_places),
+        cmocka_unit_test_setup_teardown(test_refused, make_places, clear_places),
     };
     if (!cluster_make(&cluster, &why)) no_cluster = why;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -192,13 +192,28 @@ static void take_over_again(struct place *place, int compat, const char *source)
     kerf_text_free(&after);
 }
 
-static void take_over(int compat, enum source from) {
-    struct place stays, goes;
-    struct kerf_text one = {0}, other = {0};
-    char file[128], source[160];
-    size_t length, again;
+static struct place stays, goes; /* made and cleared around each test, as the texts are */
+static struct kerf_text one, other;
+
+static int make_places(void **state) {
+    (void)state;
     place_make(&stays);
     place_make(&goes);
+    return 0;
+}
+
+static int clear_places(void **state) {
+    (void)state;
+    place_clear(&stays);
+    place_clear(&goes);
+    kerf_text_free(&one);
+    kerf_text_free(&other);
+    return 0;
+}
+
+static void take_over(int compat, enum source from) {
+    char file[128], source[160];
+    size_t length, again;
     place_start(&stays, compat);
     begin_jobs(&stays, from == FROM_MYSQL ? without_infinity : NULL);
     place_stop(&stays);
@@ -224,53 +239,38 @@ static void take_over(int compat, enum source from) {
     assert_true(again == length && memcmp(bytes, untouched, length) == 0);
     free(bytes);
     free(untouched);
-    kerf_text_free(&one);
-    kerf_text_free(&other);
-    place_clear(&stays);
-    place_clear(&goes);
 }
 
-static void test_file(void **state) {
-    (void)state;
-    take_over(1, FROM_FILE);
-    take_over(0, FROM_FILE);
-}
+struct takeover {
+    int compat;
+    enum source from;
+};
+static struct takeover takeovers[] = {{1, FROM_FILE},       {0, FROM_FILE},  {1, FROM_POSTGRESQL},
+                                      {0, FROM_POSTGRESQL}, {1, FROM_MYSQL}, {0, FROM_MYSQL}};
 
-static void test_postgresql(void **state) {
-    (void)state;
-    if (no_cluster) {
-        print_message("not from PostgreSQL: %s\n", no_cluster);
-        return;
-    }
-    take_over(1, FROM_POSTGRESQL);
-    take_over(0, FROM_POSTGRESQL);
-}
-
-static void test_mysql(void **state) {
-    (void)state;
-    if (no_mysql) {
-        print_message("not from MySQL: %s\n", no_mysql);
-        return;
-    }
-    take_over(1, FROM_MYSQL);
-    take_over(0, FROM_MYSQL);
+static void test_take_over(void **state) {
+    const struct takeover *takeover = *state;
+    const char *missing = takeover->from == FROM_POSTGRESQL ? no_cluster
+                          : takeover->from == FROM_MYSQL    ? no_mysql
+                                                            : NULL;
+    if (missing)
+        print_message("not tested: %s\n", missing);
+    else
+        take_over(takeover->compat, takeover->from);
 }
 
 /* 300.7 watts in 32 bits are 300.70001220703125; MySQL says 300.7, and so does Zeus's server. */
 static void test_mysql_floats(void **state) {
     (void)state;
-    struct place place, goes;
     struct client client;
     struct reply reply;
     char file[128], source[160];
     if (no_mysql) return;
-    place_make(&place);
-    place_make(&goes);
-    place_start(&place, 1);
-    begin_jobs(&place, without_infinity);
-    place_stop(&place);
-    snprintf(file, sizeof file, "%s/zeus.db", place.folder);
-    sqlite3 *db = make_zeus_file(file, place.store);
+    place_start(&stays, 1);
+    begin_jobs(&stays, without_infinity);
+    place_stop(&stays);
+    snprintf(file, sizeof file, "%s/zeus.db", stays.folder);
+    sqlite3 *db = make_zeus_file(file, stays.store);
     make_mysql(db, "floats", "FLOAT", source, sizeof source);
     sqlite3_close(db);
     mysql_server_run(&mysql, "floats", "UPDATE \"Job\" SET max_power=300.7");
@@ -279,8 +279,6 @@ static void test_mysql_floats(void **state) {
     assert_int_equal(client_ask(&client, &reply, "GET", "/api/v1/jobs/explores", NULL), 200);
     assert_non_null(strstr(reply.body, "\"max_power\":300.7,"));
     client_close(&client);
-    place_clear(&place);
-    place_clear(&goes);
 }
 
 static void refuses(const char *source, const char *words) {
@@ -303,11 +301,20 @@ static void test_refused(void **state) {
     refuses("mysql://nobody@127.0.0.1:1/none", "MySQL");
 }
 
+#define TAKE_OVER(words, number)                                                                                       \
+    { words, test_take_over, make_places, clear_places, &takeovers[number] }
+
 int main(void) {
     const char *why = "";
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_file),         cmocka_unit_test(test_postgresql), cmocka_unit_test(test_mysql),
-        cmocka_unit_test(test_mysql_floats), cmocka_unit_test(test_refused),
+        TAKE_OVER("a file, compat", 0),
+        TAKE_OVER("a file", 1),
+        TAKE_OVER("PostgreSQL, compat", 2),
+        TAKE_OVER("PostgreSQL", 3),
+        TAKE_OVER("MySQL, compat", 4),
+        TAKE_OVER("MySQL", 5),
+        cmocka_unit_test_setup_teardown(test_mysql_floats, make_places, clear_places),
+        cmocka_unit_test(test_refused),
     };
     if (!cluster_make(&cluster, &why)) no_cluster = why;
     if (!mysql_server_make(&mysql, &why)) no_mysql = why;
