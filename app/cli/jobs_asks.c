@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error.h"
-#include "cli/jobs_parts.h"
+#include "cli/jobs_request.h"
 #include "cli/output.h"
 
 /* `next` and `report` answer with one object, which has no columns. */

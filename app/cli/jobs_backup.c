@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "cli/interrupt.h"
-#include "cli/jobs_parts.h"
+#include "cli/jobs_request.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "store/stores.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/nearest.h"
-#include "cli/jobs_parts.h"
+#include "cli/jobs_request.h"
 #include "cli/output.h"
 
 #define AT(field) .offset = offsetof(struct jobs_options, field)
@@ -262,18 +262,6 @@ static const struct action *find(const char *name, struct kerf_error *err) {
         kerf_error_set(err, KERF_EUNKNOWN, "kerf jobs knows no '%.64s'; did you mean %s?", name, nearest);
     else
         kerf_error_set(err, KERF_EUNKNOWN, "kerf jobs knows no '%.64s'; `kerf help jobs` tells what it does", name);
-    return NULL;
-}
-
-int jobs_fail(const struct kerf_error *err) {
-    int status = cli_fail(err);
-    return err->code == KERF_EIO ? EXIT_FAILED : status;
-}
-
-const char *jobs_name(const struct jobs_request *request, struct kerf_error *err) {
-    const struct string_list *words = &request->options->words;
-    if (words->count > 1 && words->items[1][0]) return words->items[1];
-    kerf_error_set(err, KERF_EINVALID, "the job is missing, such as `kerf jobs %s JOB`", words->items[0]);
     return NULL;
 }
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error.h"
-#include "cli/jobs_parts.h"
+#include "cli/jobs_request.h"
 #include "cli/output.h"
 #include "store/stores.h"
 

@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "cli/jobs_metric.h"
-#include "cli/jobs_parts.h"
+#include "cli/jobs_request.h"
 #include "client/energy.h"
 #include "client/script.h"
 

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-#include "base/clock.h"
 #include "base/error.h"
-#include "cli/jobs_parts.h"
+#include "base/clock.h"
+#include "cli/jobs_request.h"
 #include "cli/render.h"
 #include "cli/terminal.h"
 #include "kerf/jobs.h"

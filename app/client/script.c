@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 
-enum { LINE_MOST = 65536, TICK_MS = 500 };
+enum { LINE_BYTES = 65536, TICK_MS = 500 };
 static const double LINGER_S = 1; /* for output of what the program left behind */
 
 struct stream {
@@ -38,8 +38,8 @@ int32_t script_signals(struct script **ret_script, struct kerf_error *err) {
     struct script *script = calloc(1, sizeof *script);
     sigset_t set;
     if (script == NULL) return error_no_memory(err, "a process");
-    script->streams[0] = (struct stream){-1, STDOUT_FILENO, malloc(LINE_MOST + 1), 0};
-    script->streams[1] = (struct stream){-1, STDERR_FILENO, malloc(LINE_MOST + 1), 0};
+    script->streams[0] = (struct stream){-1, STDOUT_FILENO, malloc(LINE_BYTES + 1), 0};
+    script->streams[1] = (struct stream){-1, STDERR_FILENO, malloc(LINE_BYTES + 1), 0};
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
@@ -167,7 +167,7 @@ static void take_output(struct stream *stream, const struct script_watcher *watc
     }
     pass_on(stream->to, bytes, (size_t)count);
     for (ssize_t i = 0; i < count; i++) {
-        if (bytes[i] == '\n' || bytes[i] == '\r' || stream->length == LINE_MOST) end_line(stream, watcher);
+        if (bytes[i] == '\n' || bytes[i] == '\r' || stream->length == LINE_BYTES) end_line(stream, watcher);
         if (bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != 0) stream->line[stream->length++] = bytes[i];
     }
 }

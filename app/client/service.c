@@ -93,15 +93,14 @@ static int32_t unexpected(struct http_client *client, struct kerf_error *err) {
                           http_server(client));
 }
 
-static int32_t no_memory(struct kerf_error *err) { return error_no_memory(err, "a request"); }
-
 int32_t service_next(struct http_client *client, const char *job_id, struct http_answer *answer,
                      struct service_trial *ret_trial, struct kerf_error *err) {
     struct kerf_text target = {0};
     json_t *json = NULL;
     kerf_text_add(&target, "/jobs/batch_size?job_id=");
     http_escape(&target, job_id);
-    int32_t code = target.failed ? no_memory(err) : service_ask(client, "GET", target.data, NULL, answer, &json, err);
+    int32_t code = target.failed ? error_no_memory(err, "a request")
+                                 : service_ask(client, "GET", target.data, NULL, answer, &json, err);
     kerf_text_free(&target);
     if (code != KERF_OK) return code;
     const json_t *size = json_object_get(json, "batch_size"), *number = json_object_get(json, "trial_number");
@@ -132,7 +131,8 @@ int32_t service_report(struct http_client *client, const char *job_id, const str
     kerf_json_number(&out, "metric", report->metric);
     kerf_json_integer(&out, "current_epoch", report->epoch);
     kerf_json_close(&out, '}');
-    int32_t code = body.failed ? no_memory(err) : service_ask(client, "POST", "/report", body.data, answer, &json, err);
+    int32_t code = body.failed ? error_no_memory(err, "a request")
+                               : service_ask(client, "POST", "/report", body.data, answer, &json, err);
     kerf_text_free(&body);
     if (code != KERF_OK) return code;
     const json_t *stop = json_object_get(json, "stop_train");
@@ -157,8 +157,8 @@ int32_t service_end(struct http_client *client, const char *job_id, const struct
     kerf_json_open(&out, NULL, '{');
     put_trial(&out, job_id, trial);
     kerf_json_close(&out, '}');
-    int32_t code =
-        body.failed ? no_memory(err) : service_ask(client, "PATCH", "/trials", body.data, &answer, NULL, err);
+    int32_t code = body.failed ? error_no_memory(err, "a request")
+                               : service_ask(client, "PATCH", "/trials", body.data, &answer, NULL, err);
     kerf_text_free(&body);
     kerf_text_free(&answer.body);
     return code;

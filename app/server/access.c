@@ -54,6 +54,7 @@ static int32_t visit(void *context, const struct store_token *token) {
     if (name == NULL) return KERF_ENOMEM;
     struct known *known = &list->items[list->count++];
     *known = (struct known){.role = token_role(token->role), .expires_s = token->expires_s, .name = name};
+    _Static_assert(sizeof known->hash == sizeof token->hash, "the store keeps whole hashes");
     memcpy(known->hash, token->hash, sizeof known->hash);
     return KERF_OK;
 }

@@ -422,28 +422,22 @@ static const struct schema_field spec[] = {{"max_power", "real", SCHEMA_REQUIRED
                                            {"policy", "string", SCHEMA_REQUIRED, NULL},
                                            {"lease_s", "real", SCHEMA_NULLABLE, NULL},
                                            {0}};
-static const struct schema_field stored_job[] = {{"job_id", "string", SCHEMA_REQUIRED, NULL},
-                                                 {"created_s", "number", SCHEMA_REQUIRED, NULL},
-                                                 {"stage", "string", SCHEMA_REQUIRED, STAGES},
-                                                 {"min_cost", "real", SCHEMA_NULLABLE, NULL},
-                                                 {"min_cost_batch_size", "integer", SCHEMA_REQUIRED, NULL},
-                                                 {"last_trial_number", "integer", SCHEMA_REQUIRED, NULL},
-                                                 {"trials_ended", "integer", SCHEMA_REQUIRED, NULL},
-                                                 {"spec", "Spec", SCHEMA_REQUIRED, NULL},
-                                                 {0}};
-static const struct schema_field whole_job[] = {{"job_id", "string", SCHEMA_REQUIRED, NULL},
-                                                {"created_s", "number", SCHEMA_REQUIRED, NULL},
-                                                {"stage", "string", SCHEMA_REQUIRED, STAGES},
-                                                {"min_cost", "real", SCHEMA_NULLABLE, NULL},
-                                                {"min_cost_batch_size", "integer", SCHEMA_REQUIRED, NULL},
-                                                {"last_trial_number", "integer", SCHEMA_REQUIRED, NULL},
-                                                {"trials_ended", "integer", SCHEMA_REQUIRED, NULL},
-                                                {"spec", "Spec", SCHEMA_REQUIRED, NULL},
-                                                {"current_lease_s", "real", SCHEMA_NULLABLE, NULL},
-                                                {"longest_gap_s", "real", SCHEMA_REQUIRED, NULL},
-                                                {"random", "string", SCHEMA_NULLABLE, NULL},
-                                                {"arms", "[Arm]", SCHEMA_REQUIRED, NULL},
-                                                {0}};
+#define JOB_MEMBERS                                                                                                    \
+    {"job_id", "string", SCHEMA_REQUIRED, NULL}, {"created_s", "number", SCHEMA_REQUIRED, NULL},                       \
+        {"stage", "string", SCHEMA_REQUIRED, STAGES}, {"min_cost", "real", SCHEMA_NULLABLE, NULL},                     \
+        {"min_cost_batch_size", "integer", SCHEMA_REQUIRED, NULL},                                                     \
+        {"last_trial_number", "integer", SCHEMA_REQUIRED, NULL}, {"trials_ended", "integer", SCHEMA_REQUIRED, NULL}, { \
+        "spec", "Spec", SCHEMA_REQUIRED, NULL                                                                          \
+    }
+
+static const struct schema_field stored_job[] = {JOB_MEMBERS, {0}};
+static const struct schema_field whole_job[] = {
+    JOB_MEMBERS,
+    {"current_lease_s", "real", SCHEMA_NULLABLE, NULL},
+    {"longest_gap_s", "real", SCHEMA_REQUIRED, NULL},
+    {"random", "string", SCHEMA_NULLABLE, NULL},
+    {"arms", "[Arm]", SCHEMA_REQUIRED, NULL},
+    {0}};
 static const struct schema_field state[] = {{"stage", "string", SCHEMA_REQUIRED, STAGES},
                                             {"min_cost", "real", SCHEMA_NULLABLE, NULL},
                                             {"min_cost_batch_size", "integer", SCHEMA_REQUIRED, NULL},

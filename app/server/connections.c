@@ -232,8 +232,11 @@ void connections_close_idle(struct connections *connections) {
 void connections_count(struct connections *connections, struct connection_counts *ret_counts) {
     *ret_counts = (struct connection_counts){.slow = connections->slow, .unread = connections->unread};
     pthread_mutex_lock(&connections->lock);
-    for (struct connection *connection = connections->first; connection; connection = connection->following)
-        ret_counts->now[connection->state]++;
+    for (struct connection *connection = connections->first; connection; connection = connection->following) {
+        int state = atomic_load(&connection->state);
+        assert(state >= 0 && state < CONNECTION_STATES);
+        ret_counts->now[state]++;
+    }
     pthread_mutex_unlock(&connections->lock);
 }
 

@@ -87,6 +87,7 @@ int decision_finish(struct decision *decision) {
 static int32_t load(struct decision *decision, const char *job_id, struct kerf_error *err) {
     struct job_entry *entry = decision->turn.entry;
     struct store *store = service_of(decision)->store;
+    assert(entry && entry->is_taken);
     struct store_turn known = {.job = entry->key, .version = entry->version}, *held = &decision->held;
     *held = (struct store_turn){0};
     int32_t code = store->methods->begin(store, job_id, &known, held, err);
@@ -184,6 +185,10 @@ static void committed(struct store_write *write, int32_t code, const struct kerf
 void decision_submit(struct decision *decision) {
     struct store *store = service_of(decision)->store;
     struct store_write *write = &decision->write;
+    assert(decision->turn.entry && decision->exchange->status > 0);     /* our turn, and an answer */
+    assert((write->kind == STORE_CREATE) == (decision->held.job == 0)); /* what is there is not made again */
+    assert(write->kind == STORE_DELETE || decision->turn.entry->job != NULL);
+    assert(write->trial == NULL || write->trial == &decision->trial); /* lives until it is written */
     write->job = decision->held.job;
     write->version = decision->held.version + 1;
     write->of = decision->turn.entry->job;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/gate.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +17,7 @@ enum { WRONG_TOKEN = 10 }; /* requests that one counts as, so that tokens cannot
 /* ---- The head ------------------------------------------------------------------------------------------------ */
 
 static void refuse(struct exchange *exchange, int status, const char *why) {
+    assert(exchange->refusal == 0 && status >= 400 && status < 500);
     exchange->refusal = status;
     exchange->why = why;
 }

@@ -2,6 +2,7 @@
 /* /healthz, /readyz, and /metrics in Prometheus' text format 0.0.4. */
 #include "server/health.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,7 @@ void health_note(struct health *health, const struct exchange *exchange) {
     double took_s = clock_ticks_s() - exchange->began_s;
     size_t route = router_index(exchange->service->router, exchange->route);
     int at = 0;
+    assert(exchange->status >= 100 && exchange->status / 100 <= HEALTH_CLASSES && took_s >= 0);
     while (at < HEALTH_BUCKETS && took_s > bounds[at]) at++;
     atomic_fetch_add_explicit(&health->requests[route][exchange->status / 100 - 1], 1, memory_order_relaxed);
     atomic_fetch_add_explicit(&health->seconds[at], 1, memory_order_relaxed);

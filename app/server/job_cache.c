@@ -3,6 +3,7 @@
  * under it. */
 #include "server/job_cache.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,8 @@ static void remove_entry(struct job_cache *cache, struct job_entry *entry) {
     struct job_entry **link = bucket_of(cache, entry->hash);
     while (*link != entry) link = &(*link)->chain;
     *link = entry->chain;
+    assert(!entry->is_taken && entry->first == NULL); /* nobody has it, nobody waits for it */
+    assert(cache->counts.jobs > 0 && cache->counts.bytes >= entry->bytes);
     unlink_use(cache, entry);
     cache->counts.jobs--;
     cache->counts.bytes -= entry->bytes;
@@ -180,6 +183,7 @@ static struct job_turn *pass_on(struct job_cache *cache, struct job_entry *entry
 
 void job_turn_release(struct job_cache *cache, struct job_turn *turn) {
     struct job_entry *entry = turn->entry;
+    assert(entry && entry->is_taken);
     int has_job = entry->job != NULL;
     size_t bytes = ENTRY_BYTES + (has_job ? kerf_job_memory(entry->job) : 0);
     turn->entry = NULL;
@@ -208,6 +212,7 @@ struct kerf_trial *job_entry_trial(struct job_entry *entry, int64_t number) {
 }
 
 static void drop(struct job_entry *entry, int32_t at) {
+    assert(at >= 0 && at < entry->num_trials && entry->num_trials <= JOB_TRIALS);
     size_t behind = (size_t)(--entry->num_trials - at);
     memmove(&entry->trials[at], &entry->trials[at + 1], behind * sizeof *entry->trials);
     memmove(&entry->stored_seen_s[at], &entry->stored_seen_s[at + 1], behind * sizeof *entry->stored_seen_s);

@@ -2,6 +2,7 @@
 /* Each line is one write, so that lines of different threads do not mix. */
 #include "server/log.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ static void put_path(struct kerf_json *json, const struct log_request *request) 
 
 static void put_fields(struct kerf_json *json, const struct log_request *request) {
     if (request->method) kerf_json_string(json, "method", request->method);
+    assert(request->path || request->path_length == 0);
     if (request->route) kerf_json_string(json, "route", request->route);
     if (request->path) put_path(json, request);
     if (request->status) kerf_json_integer(json, "status", request->status);

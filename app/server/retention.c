@@ -9,6 +9,7 @@
  */
 #include "server/retention.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -91,6 +92,8 @@ static int32_t forget(struct pass *pass, int64_t job, struct kerf_error *err) {
 static int32_t visit_trial(void *context, const struct kerf_trial *trial, const char *reason) {
     struct pass *pass = context;
     (void)reason;
+    assert(pass->num_trials < TRIALS);
+    assert(pass->num_trials == 0 || pass->trials[pass->num_trials - 1].number < trial->number);
     pass->trials[pass->num_trials++] = *trial;
     return KERF_OK;
 }
@@ -177,6 +180,7 @@ static int32_t visit_job(void *context, const struct store_job *job) {
     if (job_id == NULL) return KERF_ENOMEM;
     free(pass->last_job_id);
     pass->last_job_id = job_id;
+    assert(pass->num_jobs < JOBS);
     pass->keys[pass->num_jobs++] = job->job;
     return KERF_OK;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/target.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 #include "base/hex.h"
@@ -17,6 +18,7 @@ void target_split(const char *target, struct text_view *ret_path, struct text_vi
     *ret_path = (struct text_view){path, path_length};
     *ret_query = (struct text_view){NULL, 0};
     if (path_length < length) *ret_query = (struct text_view){path + path_length + 1, length - path_length - 1};
+    assert(path_length <= length && path + length <= target + strlen(target));
     if (path != target && path_length == 0) *ret_path = (struct text_view){"/", 1};
 }
 
@@ -29,6 +31,7 @@ struct text_view target_decode(struct arena *arena, struct text_view escaped) {
         *to++ = low >= 0 ? (char)(high << 4 | low) : bytes[i];
         if (low >= 0) i += 2;
     }
+    assert((size_t)(to - text) <= escaped.length);
     if (text) *to = 0;
     return (struct text_view){text, (size_t)(to - text)};
 }

@@ -2,6 +2,7 @@
 /* libmicrohttpd asks for certificate and key at each handshake; what is wrong with them is found out here. */
 #include "server/tls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <gnutls/x509.h>
 #include <microhttpd.h>
@@ -170,6 +171,7 @@ int tls_show(struct tls *tls, gnutls_pcert_st **ret_certificates, unsigned *ret_
     pthread_mutex_lock(&tls->lock);
     struct shown *shown = tls->shown;
     pthread_mutex_unlock(&tls->lock);
+    assert(shown && shown->count > 0 && shown->key);
     *ret_certificates = shown->certificates;
     *ret_count = shown->count;
     *ret_key = shown->key;

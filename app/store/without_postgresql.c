@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* PostgreSQL, as a store and as what is imported, in a build without libpq. */
-#include "zeus/import_sources.h"
-#include "store/stores.h"
+/* PostgreSQL as a store, in a build without libpq. */
+#include "store/store.h"
 
 static int32_t cannot_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {
     (void)where, (void)flags, (void)ret_store;
@@ -10,10 +9,3 @@ static int32_t cannot_open(const char *where, int32_t flags, struct store **ret_
 }
 
 const struct store_methods store_postgresql = {.name = "postgresql", .scheme = "postgresql://", .open = cannot_open};
-
-static int32_t cannot_import(const char *where, struct import_source **ret_source, struct kerf_error *err) {
-    (void)ret_source;
-    return cannot_open(where, 0, NULL, err);
-}
-
-const struct import_methods import_postgresql = {.scheme = "postgresql", .open = cannot_import};

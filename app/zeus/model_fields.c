@@ -2,17 +2,18 @@
 /* pydantic 1.10's fields.py and main.py for the kinds of field that Zeus's models have. */
 #include "zeus/model_fields.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
-#define ABOVE_0      "ensure this value is greater than 0"
-#define FROM_0       "ensure this value is greater than or equal to 0"
-#define NOT_FINITE   "ensure this value is a finite number"
-#define LIMIT_0      "{\"limit_value\":0}"
-#define LEAST_INT64  "-9223372036854775808"
-#define MOST_INT64   "9223372036854775807"
-#define TOO_LARGE    "Python int too large to convert to SQLite INTEGER"
-#define LIMIT(value) "{\"limit_value\":" value "}"
+#define ABOVE_0        "ensure this value is greater than 0"
+#define FROM_0         "ensure this value is greater than or equal to 0"
+#define NOT_FINITE     "ensure this value is a finite number"
+#define LIMIT_0        "{\"limit_value\":0}"
+#define INT64_MIN_TEXT "-9223372036854775808"
+#define INT64_MAX_TEXT "9223372036854775807"
+#define TOO_LARGE      "Python int too large to convert to SQLite INTEGER"
+#define LIMIT(value)   "{\"limit_value\":" value "}"
 
 /* ---- Errors ----------------------------------------------------------------------------------------------- */
 
@@ -81,11 +82,11 @@ static int settle(struct model_run *run, const struct field *field, int64_t inde
 static int fits(struct model_run *run, const struct field *field, int64_t index, const struct python_integer *integer) {
     if (integer->digits == NULL || !(run->flags & REQUEST_MENDED)) return 1;
     if (integer->digits[0] == '-')
-        fail(run, field, index, "ensure this value is greater than or equal to " LEAST_INT64,
-             "value_error.number.not_ge", LIMIT(LEAST_INT64));
+        fail(run, field, index, "ensure this value is greater than or equal to " INT64_MIN_TEXT,
+             "value_error.number.not_ge", LIMIT(INT64_MIN_TEXT));
     else
-        fail(run, field, index, "ensure this value is less than or equal to " MOST_INT64, "value_error.number.not_le",
-             LIMIT(MOST_INT64));
+        fail(run, field, index, "ensure this value is less than or equal to " INT64_MAX_TEXT,
+             "value_error.number.not_le", LIMIT(INT64_MAX_TEXT));
     return 0;
 }
 
@@ -275,9 +276,10 @@ static int32_t end_run(struct model_run *run, struct request_refusal *refusal) {
 
 int32_t model_fields_read(const struct model *model, const struct python_value *value, int32_t flags,
                           struct arena *arena, void *structure, struct request_refusal *refusal) {
-    const struct python_value *found[MODEL_FIELDS_MOST] = {NULL};
-    struct field_value values[MODEL_FIELDS_MOST];
+    const struct python_value *found[MODEL_FIELDS_MAX] = {NULL};
+    struct field_value values[MODEL_FIELDS_MAX];
     struct model_run run = {.arena = arena, .flags = flags, .errors = &refusal->document};
+    assert(model->count <= MODEL_FIELDS_MAX);
     memset(values, 0, sizeof values);
     kerf_text_clear(&refusal->document);
     refusal->late = NULL;

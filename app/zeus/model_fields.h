@@ -34,7 +34,7 @@ enum field_rules {
     FIELD_NOT_STORED = 512     /* no database is asked about it */
 };
 
-enum { MODEL_FIELDS_MOST = 24 };
+enum { MODEL_FIELDS_MAX = 24 };
 
 struct field_value {
     int32_t is_set; /* 0: missing, null, or at fault */

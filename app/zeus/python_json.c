@@ -6,7 +6,7 @@
  * surrogates, UTF-16 and UTF-32; and answers quote its errors. No packaged C library reads that, hence this reader.
  *
  * A value takes 24 bytes and at least two of the body, a string with escapes its length once more: a body of 1 MiB
- * takes 13 MiB at most, twice that while the arena doubles. Depth is bounded by PYTHON_NESTING_MOST.
+ * takes 13 MiB at most, twice that while the arena doubles. Depth is bounded by PYTHON_NESTING_MAX.
  */
 #include "zeus/python_json.h"
 
@@ -199,7 +199,7 @@ static int32_t read_number(struct reader *reader, struct python_value **ret_valu
     if (value == NULL) return KERF_ENOMEM;
     *ret_value = value;
     if (value->kind == PYTHON_FLOAT) return parse_float(reader, begin, reader->at, value);
-    if (end - digits > PYTHON_DIGITS_MOST) return KERF_EINVALID;
+    if (end - digits > PYTHON_DIGITS_MAX) return KERF_EINVALID;
     value->bytes = reader->text + begin;
     value->length = (uint32_t)(end - begin);
     return KERF_OK;
@@ -282,7 +282,7 @@ static int32_t read_members(struct reader *reader, int32_t kind, struct python_v
 }
 
 static int32_t read_container(struct reader *reader, int32_t kind, struct python_value **ret_value) {
-    if (reader->nesting == PYTHON_NESTING_MOST) return KERF_EINVALID;
+    if (reader->nesting == PYTHON_NESTING_MAX) return KERF_EINVALID;
     struct python_value *value = new_value(reader, kind);
     if (value == NULL) return KERF_ENOMEM;
     reader->nesting++;

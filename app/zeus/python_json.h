@@ -32,8 +32,8 @@ static inline struct python_text python_value_text(const struct python_value *va
 }
 
 enum {
-    PYTHON_DIGITS_MOST = 4300, /* of an integer; Python's default */
-    PYTHON_NESTING_MOST = 950  /* Python's 1000, less the calls that stand above json.loads in a server */
+    PYTHON_DIGITS_MAX = 4300, /* of an integer; Python's default */
+    PYTHON_NESTING_MAX = 950  /* Python's 1000, less the calls that stand above json.loads in a server */
 };
 
 struct python_json_error { /* as JSONDecodeError */

@@ -7,6 +7,7 @@
  */
 #include "zeus/python_number.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,6 +80,7 @@ static int drop_underscores(char *string) {
 
 /* digits: a sign or none, then digits alone; may be changed. */
 static struct python_integer integer_from(char *digits) {
+    assert(digits[0] != 0 && digits[strlen(digits) - 1] >= '0' && digits[strlen(digits) - 1] <= '9');
     int negative = digits[0] == '-';
     char *first = digits + (negative || digits[0] == '+');
     while (first[0] == '0' && first[1]) first++;
@@ -96,7 +98,7 @@ static struct python_integer integer_from(char *digits) {
 
 static enum python_outcome integer_of_string(const struct python_value *value, struct arena *arena,
                                              struct python_integer *ret_integer) {
-    if (python_text_count(value->bytes, value->length) > PYTHON_DIGITS_MOST) return PYTHON_NO_VALUE;
+    if (python_text_count(value->bytes, value->length) > PYTHON_DIGITS_MAX) return PYTHON_NO_VALUE;
     char *string = stripped(value, arena);
     if (string == NULL) return PYTHON_NO_MEMORY;
     const char *digits = string + (string[0] == '-' || string[0] == '+');

@@ -12,13 +12,13 @@
 #include "zeus/python_printable.h"
 
 enum {
-    PLAIN_LEAST = -4, /* 0.0001 is plain, 1e-05 is not */
-    PLAIN_MOST = 16,  /* 1000000000000000.0 is plain, 1e+16 is not */
-    MOST_DIGITS = 32
+    PLAIN_MIN = -4, /* 0.0001 is plain, 1e-05 is not */
+    PLAIN_MAX = 16, /* 1000000000000000.0 is plain, 1e+16 is not */
+    DIGITS_MAX = 32
 };
 
 struct digits { /* 0.ddd 10^point */
-    char digit[MOST_DIGITS];
+    char digit[DIGITS_MAX];
     int count;
     int point;
 };
@@ -38,7 +38,7 @@ static struct digits digits_of(const char *number) {
         }
         leading = 0;
         all.point += !seen_point;
-        if (all.count < MOST_DIGITS) all.digit[all.count++] = *number;
+        if (all.count < DIGITS_MAX) all.digit[all.count++] = *number;
     }
     if (*number == 'e') {
         sign = number[1] == '-' ? -1 : 1;
@@ -80,7 +80,7 @@ void python_float_repr(double value, struct kerf_text *out) {
         struct digits all = digits_of(number.data);
         int exponent = all.point - 1;
         if (value < 0) kerf_text_add(out, "-");
-        if (PLAIN_LEAST <= exponent && exponent < PLAIN_MOST) {
+        if (PLAIN_MIN <= exponent && exponent < PLAIN_MAX) {
             write_plain(out, &all);
         } else {
             kerf_text_write(out, all.digit, 1);

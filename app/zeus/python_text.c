@@ -3,6 +3,7 @@
  * encoding, single surrogates pass, everything else that is ill-formed is refused. */
 #include "zeus/python_text.h"
 
+#include <assert.h>
 #include <string.h>
 
 enum { LAST_CODE = 0x10FFFF, HIGH_SURROGATE = 0xD800, LOW_SURROGATE = 0xDC00, PAST_SURROGATES = 0xE000 };
@@ -10,6 +11,7 @@ enum { LAST_CODE = 0x10FFFF, HIGH_SURROGATE = 0xD800, LOW_SURROGATE = 0xDC00, PA
 /* ---- Code points --------------------------------------------------------------------------------------------- */
 
 size_t python_text_put(char *at, uint32_t code) {
+    assert(code <= LAST_CODE);
     if (code < 0x80) {
         at[0] = (char)code;
         return 1;
@@ -136,6 +138,7 @@ static int32_t recode(const char *bytes, size_t length, const struct encoding *e
         }
         used += python_text_put(text + used, code);
     }
+    assert(used <= length / unit * (unit == 2 ? 3 : 4));
     *ret_text = (struct python_text){text, used};
     return KERF_OK;
 }

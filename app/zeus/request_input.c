@@ -9,6 +9,7 @@
  */
 #include "zeus/request_input.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 #include "base/hex.h"
@@ -209,6 +210,7 @@ static int32_t unquote(const char *query, const char *end, struct arena *arena, 
         used += decode(bytes, unescape(run, query, bytes), text + used);
         for (; query < end && !is_ascii(*query); query++) used += python_text_put(text + used, (unsigned char)*query);
     }
+    assert(used <= 3 * length);
     *ret_text = (struct python_text){text, used};
     return KERF_OK;
 }

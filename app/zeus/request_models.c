@@ -125,7 +125,7 @@ static const struct field job_fields[] = {
      JOB(lease_s), 0},
 };
 
-_Static_assert(sizeof job_fields / sizeof job_fields[0] <= MODEL_FIELDS_MOST, "the largest model");
+_Static_assert(sizeof job_fields / sizeof job_fields[0] <= MODEL_FIELDS_MAX, "the largest model");
 
 static int has_default(const struct field_value *sizes, const struct python_integer *size) {
     for (size_t i = 0; i < sizes->count; i++)

@@ -6,6 +6,7 @@
 #include "server/log.h"
 #include "server/route.h"
 #include "zeus/import.h"
+#include "zeus/zeus_routes.h"
 
 /* ---- Objects ------------------------------------------------------------------------------------------------ */
 

@@ -4,6 +4,9 @@
  *
  *     POST /jobs   DELETE /jobs   GET /jobs/batch_size   POST /report   PATCH /trials
  */
+#include "zeus/zeus_routes.h"
+
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sys/random.h>
@@ -13,7 +16,6 @@
 #include "server/service.h"
 #include "zeus/python_text.h"
 #include "zeus/request.h"
-#include "zeus/zeus_api.h"
 #include "zeus/zeus_words.h"
 
 /* How old what is stored of a trial's last sign of life may be, as a part of its lease, and at most. */
@@ -31,6 +33,7 @@ struct zeus {                 /* a request */
 
 static void release(struct exchange *exchange) {
     struct zeus *zeus = exchange->own;
+    assert(zeus->decision.turn.entry == NULL); /* the turn is over */
     decision_free(&zeus->decision);
 }
 
@@ -235,6 +238,7 @@ static int refuses_size(struct zeus *zeus) {
 /* The trial that a run is to begin with. */
 static void hand_out(struct zeus *zeus) {
     struct decision *decision = &zeus->decision;
+    assert(zeus->predicted.trial.number > 0);
     decision->trial = zeus->predicted.trial;
     kerf_job_reason_text(&zeus->predicted.reason, &decision->reason);
     decision->write.trial = &decision->trial;

@@ -5,8 +5,8 @@
  * A job is trained again and again, on new data. Each run, a trial, asks for a batch size (predict), reports time,
  * energy and metric after each epoch (report), and is told when to stop. The cost of a run is
  *     eta_knob * energy + (1 - eta_knob) * max_power * time.
- * At first the job explores its sizes and prunes those that cost too much or don't converge (the stage Pruning), then
- * a bandit picks among those left (MAB). The rules are those of Zeus (You et al., NSDI 2023; ml-energy/zeus,
+ * At first the job explores its sizes and prunes those that cost too much or do not converge (the stage Pruning), then a
+ * bandit picks one of those that are left (MAB). The rules are those of Zeus (You et al., NSDI 2023; ml-energy/zeus,
  * zeus/optimizer/batch_size/server), to the last bit of the posteriors and the random numbers.
  *
  * What is here only decides: there is no clock, file, socket or lock in it. A job in memory, struct kerf_job, is the
@@ -70,7 +70,7 @@ struct kerf_job_spec {
     double lease_s;     /* 0: not said, learnt from the job's trials */
 };
 
-/** The defaults of everything that POST /jobs lets one leave out; strings, sizes and required numbers are 0. */
+/** The defaults of what POST /jobs may leave out; strings, sizes and required numbers are 0. */
 KERF_API void kerf_job_spec_defaults(struct kerf_job_spec *ret_spec);
 
 /** 1 when registering `again` is the job `known` once more: eighteen equal fields, and policy and lease_s where
@@ -78,7 +78,7 @@ KERF_API void kerf_job_spec_defaults(struct kerf_job_spec *ret_spec);
 KERF_API int32_t kerf_job_spec_same(const struct kerf_job_spec *known, const struct kerf_job_spec *again);
 
 /** KERF_OK when kerf takes such a job. Else KERF_EINVALID, a message, and in *ret_field (may be NULL) the field at
- * fault, as POST /jobs names it: numbers that are not finite, sizes below 1 or twice, a default that is none of them,
+ * fault, as POST /jobs names it: numbers that are not finite, sizes below 1 or given twice, a default that is not one of them,
  * mab_seed < 0, an unknown policy, lease_s < 0. Zeus's server takes several of these; kerf_job_create does with
  * KERF_JOB_COMPAT. */
 KERF_API int32_t kerf_job_spec_check(const struct kerf_job_spec *spec, const char **ret_field, struct kerf_error *err);
@@ -337,8 +337,8 @@ struct kerf_answer {
  * NULL when there is none. A repeat of a final report changes nothing. Fails with KERF_ENOMEM, and with KERF_EINVALID
  * where costs were wanted and not restored.
  *
- * A trial whose lease ended is answered like any other. Its result lowers min_cost and counts for the arm of its size;
- * for the exploration it stays failed.
+ * A trial whose lease has ended is answered like any other. Its result lowers min_cost and counts for the arm of its size;
+ * as an exploration it stays failed.
  */
 KERF_API int32_t kerf_job_report(struct kerf_job *job, struct kerf_trial *trial, const struct kerf_report *report,
                                  double now_s, struct kerf_answer *ret_answer, struct kerf_error *err);

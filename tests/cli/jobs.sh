@@ -149,5 +149,5 @@ END
     asks jobs list --timeout 0.5
     wait $!
 else
-    skip "no python3 for a server that is none"
+    skip "no python3 for what is no server"
 fi

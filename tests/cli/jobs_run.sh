@@ -32,7 +32,7 @@ echo "== it stops when the service says so"
 job a ',"beta_knob":null' 64
 run a --power 100 --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.1 0.2 0.7 0.9
 latest a | sed 's/TIME,.*/TIME/'
-run a --power 100 --metric-regex "$accuracy" -- sh -c 'trap "echo; echo saved; exit 5" TERM; echo accuracy: 0.9; sleep 60' | grep -v Terminated
+run a --power 100 --metric-regex "$accuracy" -- sh -c 'trap "echo; echo saved; exit 5" TERM; echo accuracy: 0.9; while :; do sleep 0.1; done' | grep -v Terminated
 run a --power 100 --grace 0.2 --metric-regex "$accuracy" -- sh -c 'trap "" TERM; echo accuracy: 0.9; sleep 60; echo not killed'
 run a --power 100 --metric-regex "$accuracy" -- ./progress.sh | tr '\r' '|'
 

@@ -171,11 +171,15 @@ struct server_options place_options(const struct place *place, int compat) {
                                    .write_s = 20};
 }
 
-void place_start(struct place *place, int compat) {
+void place_start_with(struct place *place, const struct server_options *options) {
     struct kerf_error err;
-    const struct server_options options = place_options(place, compat);
-    if (server_start(&options, &place->server, &err) != KERF_OK) fail_msg("%s", err.message);
+    if (server_start(options, &place->server, &err) != KERF_OK) fail_msg("%s", err.message);
     place->port = server_port(place->server);
+}
+
+void place_start(struct place *place, int compat) {
+    const struct server_options options = place_options(place, compat);
+    place_start_with(place, &options);
 }
 
 void place_stop(struct place *place) {

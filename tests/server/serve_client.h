@@ -52,6 +52,7 @@ void place_make(struct place *place);
 void place_clear(struct place *place); /* ends its server, removes the folder */
 struct server_options place_options(const struct place *place, int compat);
 void place_start(struct place *place, int compat);
+void place_start_with(struct place *place, const struct server_options *options);
 void place_stop(struct place *place);
 /* `kerf serve` of its own; file_bytes > 0: no file may become larger. */
 void place_run(struct place *place, long file_bytes, const char *const *more);

@@ -25,9 +25,7 @@ static json_t *document;
 static char authorization[128];
 
 static void start_with(struct server_options options) {
-    struct kerf_error err;
-    if (server_start(&options, &place.server, &err) != KERF_OK) fail_msg("%s", err.message);
-    place.port = server_port(place.server);
+    place_start_with(&place, &options);
     client_open(&client, place.port);
 }
 

@@ -18,15 +18,13 @@ static struct reply reply;
 
 static int start(void **state) {
     (void)state;
-    struct kerf_error err;
     place_make(&place);
     struct server_options options = place_options(&place, 0);
     static const char *const hosts[] = {"kerf.example"};
     options.request_s = options.idle_s = 1.5;
     options.allow_hosts = hosts;
     options.num_allow_hosts = 1;
-    if (server_start(&options, &place.server, &err) != KERF_OK) fail_msg("%s", err.message);
-    place.port = server_port(place.server);
+    place_start_with(&place, &options);
     client_open(&client, place.port);
     return 0;
 }

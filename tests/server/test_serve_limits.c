@@ -21,9 +21,7 @@ static struct client client;
 static struct reply reply;
 
 static void start(struct server_options options) {
-    struct kerf_error err;
-    if (server_start(&options, &place.server, &err) != KERF_OK) fail_msg("%s", err.message);
-    place.port = server_port(place.server);
+    place_start_with(&place, &options);
     client_open(&client, place.port);
 }
 

@@ -55,7 +55,8 @@ static json_int_t number(const char *key) { return json_integer_value(json_objec
 
 static void make_token(char *ret_token, size_t size) {
     char command[512];
-    snprintf(command, sizeof command, "%s token add trainer --role write --store %s", KERF_PROGRAM, place.store);
+    snprintf(command, sizeof command, "%s token add trainer --role write --create --store %s", KERF_PROGRAM,
+             place.store);
     FILE *program = popen(command, "r");
     assert_non_null(program);
     assert_non_null(fgets(ret_token, (int)size, program));
@@ -79,12 +80,6 @@ static void test_fields_of_requests(void **state) {
     (void)state;
     static const char *const more[] = {"--log", "json", "--log-requests", "--tokens", NULL};
     char token[128] = "";
-    { /* a store for the token */
-        struct place first = place;
-        first.keeps_log = 0;
-        place_run(&first, 0, NULL);
-        assert_int_equal(place_end(&first, SIGTERM), 0);
-    }
     make_token(token, sizeof token);
     place_run(&place, 0, more);
     client_open(&client, place.port);

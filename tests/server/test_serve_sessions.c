@@ -39,8 +39,8 @@ static struct deviation {
     const char *words, *got_words;
     int seen;
 } deviations[] = {
-    {"numbers that are none", 0, 422, "", "not_finite_number", 0},
-    {"numbers that are none", 0, 422, "", "not_ge\",\"ctx\":{\"limit_value\":0}", 0},
+    {"invalid numbers", 0, 422, "", "not_finite_number", 0},
+    {"invalid numbers", 0, 422, "", "not_ge\",\"ctx\":{\"limit_value\":0}", 0},
     {"what no database takes", 0, 422, "", "\"limit_value\":9223372036854775807", 0},
     {"what no database takes", 0, 422, "", "\"limit_value\":-9223372036854775808", 0},
     {"what no database takes", 0, 422, "", "ensure this value has neither NUL nor lone surrogates", 0},

@@ -107,13 +107,11 @@ static void test_more_than_memory(void **state) {
 
 static int start(void **state) {
     (void)state;
-    struct kerf_error err;
     place_make(&place);
     struct server_options options = place_options(&place, 0);
     options.cache_mib = 1;
     options.threads = 4;
-    if (server_start(&options, &place.server, &err) != KERF_OK) fail_msg("%s", err.message);
-    place.port = server_port(place.server);
+    place_start_with(&place, &options);
     return 0;
 }
 

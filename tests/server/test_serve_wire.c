@@ -108,7 +108,8 @@ static void test_basic(void **state) {
     char command[512], token[128] = "";
     (void)state;
     place_make(&place);
-    snprintf(command, sizeof command, "%s token add client --role write --store %s", KERF_PROGRAM, place.store);
+    snprintf(command, sizeof command, "%s token add client --role write --create --store %s", KERF_PROGRAM,
+             place.store);
     FILE *program = popen(command, "r");
     assert_non_null(program);
     assert_non_null(fgets(token, sizeof token, program));

@@ -124,7 +124,7 @@ static void nothing_converged_in_the_first_round(void **state) {
     }
 }
 
-static void numbers_that_are_none_are_refused(void **state) {
+static void invalid_numbers_are_refused(void **state) {
     (void)state;
     static const double bad[] = {NAN, INFINITY, -INFINITY, -1};
     struct kerf_job_spec spec = usual();
@@ -170,7 +170,7 @@ static void a_cost_that_overflows_wedges_nothing(void **state) {
 }
 
 /* A posterior that is no number: the reference's database refuses it each time, and nothing changes. */
-static void a_posterior_that_is_none_wedges_compat_alone(void **state) {
+static void an_invalid_posterior_wedges_compat_alone(void **state) {
     (void)state;
     static const int64_t one[] = {16};
     struct kerf_job_spec spec = usual();
@@ -444,9 +444,9 @@ int main(void) {
         cmocka_unit_test(without_rounds_every_size_is_an_arm_and_tried),
         cmocka_unit_test(a_round_that_prunes_everything_keeps_the_survivors),
         cmocka_unit_test(nothing_converged_in_the_first_round),
-        cmocka_unit_test(numbers_that_are_none_are_refused),
+        cmocka_unit_test(invalid_numbers_are_refused),
         cmocka_unit_test(a_cost_that_overflows_wedges_nothing),
-        cmocka_unit_test(a_posterior_that_is_none_wedges_compat_alone),
+        cmocka_unit_test(an_invalid_posterior_wedges_compat_alone),
         cmocka_unit_test(arms_are_in_order_however_they_are_stored),
         cmocka_unit_test(kerf_climbs_down_the_valley),
         cmocka_unit_test(compat_knows_no_policy_but_its_own),

@@ -103,7 +103,7 @@ static void long_numbers(void **state) {
     struct kerf_text digits = {0};
     struct python_integer integer;
     double number;
-    kerf_text_repeat(&digits, "0", PYTHON_DIGITS_MOST - 2);
+    kerf_text_repeat(&digits, "0", PYTHON_DIGITS_MAX - 2);
     kerf_text_add(&digits, "16");
     struct python_value value = string_value(digits.data);
     assert_int_equal(python_integer_of(&value, &arena, &integer), PYTHON_DONE);

@@ -100,11 +100,11 @@ static int32_t read_text(char *text, struct arena *arena) {
 static void bounds(void **state) {
     (void)state;
     struct arena arena = {NULL};
-    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MOST, ""), &arena), KERF_OK);
-    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MOST + 1, ""), &arena), KERF_EINVALID);
-    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MOST + 1, ".5"), &arena), KERF_OK);
-    assert_int_equal(read_text(repeated("[", PYTHON_NESTING_MOST, ""), &arena), KERF_ESYNTAX);
-    assert_int_equal(read_text(repeated("[", PYTHON_NESTING_MOST + 1, ""), &arena), KERF_EINVALID);
+    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MAX, ""), &arena), KERF_OK);
+    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MAX + 1, ""), &arena), KERF_EINVALID);
+    assert_int_equal(read_text(repeated("1", PYTHON_DIGITS_MAX + 1, ".5"), &arena), KERF_OK);
+    assert_int_equal(read_text(repeated("[", PYTHON_NESTING_MAX, ""), &arena), KERF_ESYNTAX);
+    assert_int_equal(read_text(repeated("[", PYTHON_NESTING_MAX + 1, ""), &arena), KERF_EINVALID);
     assert_int_equal(read_text(repeated("{\"a\":", 200000, ""), &arena), KERF_EINVALID);
     assert_int_equal(read_text(repeated("[],", 100, "1"), &arena), KERF_ESYNTAX);
     arena_free(&arena);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of `kerf jobs` tell each other. Each action returns an exit status. */
-#ifndef KERF_CLI_JOBS_PARTS_H
-#define KERF_CLI_JOBS_PARTS_H
+/* A `kerf jobs` command: its options, what it asks the server, and the JSON that comes back. */
+#ifndef KERF_CLI_JOBS_REQUEST_H
+#define KERF_CLI_JOBS_REQUEST_H
 
 #include "cli/command.h"
 #include "client/service.h"
@@ -48,6 +48,7 @@ int32_t jobs_each(struct jobs_request *request, const char *target, const char *
 /* "/api/v1/jobs/JOB" and what follows it. */
 void jobs_target(struct kerf_text *out, const char *job_id, const char *rest);
 
+/* The actions. Each returns an exit status. */
 int jobs_list(struct jobs_request *request);
 int jobs_export(struct jobs_request *request);
 int jobs_show(struct jobs_request *request);
@@ -55,8 +56,8 @@ int jobs_add(struct jobs_request *request);
 int jobs_next(struct jobs_request *request);
 int jobs_report(struct jobs_request *request);
 int jobs_delete(struct jobs_request *request);
-int jobs_backup(struct jobs_request *request); /* request->client is NULL */
-int jobs_import(struct jobs_request *request); /* so is it here */
+int jobs_backup(struct jobs_request *request); /* without a client */
+int jobs_import(struct jobs_request *request); /* without a client */
 int jobs_run(struct jobs_request *request);
 
 #endif
