@@ -500,6 +500,8 @@ static void refuses_hostile_configs(void **state) {
         {"{\"model_type\":\"mixtral\",\"hidden_size\":16777216,\"intermediate_size\":67108864,"
          "\"num_hidden_layers\":1048576," HEADS ",\"num_local_experts\":1048576,\"num_experts_per_tok\":1}",
          "the model has more than 2^62 parameters"},
+        {"{\"model_type\":\"gemma2\",\"num_hidden_layers\":1000," WIDTHS "," HEADS "}",
+         "the layers change kind more than 127 times"},
         {"{\"text_config\":7}", "\"text_config\" must be an object {...}, not a number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
