@@ -464,7 +464,7 @@ static void refuses_what_it_cannot_price(void **state) {
          "m.json:1:19: 'T5ForConditionalGeneration' has an encoder beside the decoder, which kerf cannot price"},
         {"{\"model_type\": \"qwen3_next\"}",
          "m.json:1:16: 'qwen3_next' has linear attention (gated delta nets), which kerf cannot price"},
-        {"{\"model_type\": \"lama\"}", "m.json:1:16: unknown architecture 'lama'; did you mean llama?; docs/models.md "
+        {"{\"model_type\": \"lama\"}", "m.json:1:16: unknown architecture 'lama'; did you mean llama? docs/models.md "
                                        "lists those that kerf can price"},
         {"{\"model_type\": \"zorblax\", \"architectures\": [\"ZorblaxForCausalLM\"]}",
          "m.json:1:16: unknown architecture 'zorblax' (ZorblaxForCausalLM); docs/models.md lists those that kerf can "
