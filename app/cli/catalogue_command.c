@@ -135,7 +135,7 @@ static void systems_list(struct kerf_text *out, const struct kerf_catalogue *cat
         const struct kerf_catalogue_entry *entry = &catalogue->entries[i];
         struct kerf_system system;
         if (kerf_system_parse(entry->json, entry->length, entry->name, &system, NULL) != KERF_OK) continue;
-        kerf_text_printf(&cells, "%s\t%.0f TFLOP/s\t%.0f GB\t%.0f GB/s\t%lld\t%.0f GB/s\t%g x %.0f GB/s\n", entry->name,
+        kerf_text_printf(&cells, "%s\t%.0f TFLOP/s\t%.0f GB\t%.0f GB/s\t%lld\t%.0f GB/s\t%g x %g GB/s\n", entry->name,
                          system.matrix_flops_per_s / 1e12, system.memory_capacity_bytes / 1e9,
                          system.memory_bandwidth_bytes_per_s / 1e9, (long long)system.scale_up.size,
                          system.scale_up.bandwidth_bytes_per_s / 1e9, system.scale_out.nics_per_device,

@@ -19,6 +19,8 @@ struct kerf_system {
     char name[KERF_NAME_SIZE];
     double matrix_flops_per_s; /* peak of the matrix units at 16 bits, above 0 */
     double vector_flops_per_s; /* peak of the vector units at 16 bits, above 0 */
+    double bf16_flops_per_s;   /* dense peak at bfloat16, which a file need not give where it is matrix_flops_per_s; */
+    double fp8_flops_per_s;    /* at 8 bits; 0: there are no such units, or it is not known */
     double memory_bandwidth_bytes_per_s;
     double memory_capacity_bytes;
     struct {

@@ -52,12 +52,11 @@ static int32_t refuse(const struct json_object *object, const struct identity *i
     const char *key = identity->type ? "model_type" : "architectures";
     if (lacks)
         return json_fail(object, key, KERF_EUNKNOWN, err, "'%.64s' has %s, which kerf cannot price", name, lacks);
+    int has_both = identity->type && identity->architecture;
     return json_fail(object, key, KERF_EUNKNOWN, err,
-                     "unknown architecture '%.64s'%s%.64s%s%s%s%s; docs/models.md lists those that kerf can price",
-                     name, identity->type && identity->architecture ? " (" : "",
-                     identity->type && identity->architecture ? identity->architecture : "",
-                     identity->type && identity->architecture ? ")" : "", nearest ? "; did you mean " : "",
-                     nearest ? nearest : "", nearest ? "?" : "");
+                     "unknown architecture '%.64s'%s%.64s%s; %s%s%sdocs/models.md lists those that kerf can price",
+                     name, has_both ? " (" : "", has_both ? identity->architecture : "", has_both ? ")" : "",
+                     nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
 }
 
 /* Parts beside the layers that a config may switch on, and that kerf cannot price. */

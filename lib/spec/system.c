@@ -10,7 +10,7 @@
 #include "spec/description.h"
 #include "spec/model.h"
 
-enum bound { POSITIVE, NOT_NEGATIVE, SHARE, WHOLE };
+enum bound { POSITIVE, NOT_NEGATIVE, SHARE, WHOLE, OPTIONAL };
 
 /* A field: where it is in the file and in the struct, its unit and what it may be. */
 struct system_field {
@@ -27,6 +27,8 @@ struct system_field {
 static const struct system_field fields[] = {
     TOP(matrix_flops_per_s, "FLOP/s", POSITIVE),
     TOP(vector_flops_per_s, "FLOP/s", POSITIVE),
+    TOP(bf16_flops_per_s, "FLOP/s", OPTIONAL),
+    TOP(fp8_flops_per_s, "FLOP/s", OPTIONAL),
     TOP(memory_bandwidth_bytes_per_s, "B/s", POSITIVE),
     TOP(memory_capacity_bytes, "B", POSITIVE),
     IN(scale_up, size, "", WHOLE),
@@ -47,6 +49,7 @@ static int in_bounds(enum bound bound, double value) {
     switch (bound) {
     case POSITIVE: return value >= LEAST && value <= MOST;
     case NOT_NEGATIVE: return value >= 0 && value <= MOST;
+    case OPTIONAL: return value == 0 || (value >= LEAST && value <= MOST);
     case SHARE: return value >= LEAST && value <= 1;
     case WHOLE: return value >= 1 && value <= (double)DOMAIN_MAX && value == floor(value);
     }
@@ -56,8 +59,9 @@ static int in_bounds(enum bound bound, double value) {
 /* What a value that is out of bounds should be. */
 static const char *bound_words(enum bound bound, double value) {
     static const char *const words[] = {"above 0", "0 or above", "above 0 and at most 1",
-                                        "a whole number from 1 to 1048576"};
-    static const char *const extreme[] = {"from 1e-30 to 1e30", "at most 1e30", "from 1e-30 to 1"};
+                                        "a whole number from 1 to 1048576", "0 or above"};
+    static const char *const extreme[] = {"from 1e-30 to 1e30", "at most 1e30", "from 1e-30 to 1", "",
+                                          "0, or from 1e-30 to 1e30"};
     int has_sense = bound != WHOLE && value > 0 && (bound != SHARE || value <= 1);
     return has_sense ? extreme[bound] : words[bound];
 }
@@ -92,6 +96,7 @@ static int32_t read_field(const struct json_object *object, const struct system_
                           struct kerf_system *system, struct kerf_error *err) {
     const json_t *json = json_object_get(object->json, field->key);
     double value = json_number_value(json);
+    if (json == NULL && field->bound == OPTIONAL) return KERF_OK;
     if (json == NULL) return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing", field->key);
     if (json_is_string(json) && field->unit[0]) {
         struct kerf_error why;
@@ -108,15 +113,38 @@ static int32_t read_field(const struct json_object *object, const struct system_
     return KERF_OK;
 }
 
+static void full_key(const struct system_field *field, char key[64]) {
+    snprintf(key, 64, "%s%s%s", field->group ? field->group : "", field->group ? "." : "", field->key);
+}
+
 /* The keys of one group must be known ones. */
 static int32_t check_group(const struct json_object *object, const char *group, struct kerf_error *err) {
-    const char *names[FIELDS + 3];
+    const char *names[FIELDS + 4];
     size_t count = 0;
-    if (group == NULL) names[count++] = "name", names[count++] = "scale_up", names[count++] = "scale_out";
+    if (group == NULL)
+        names[count++] = "name", names[count++] = "scale_up", names[count++] = "scale_out", names[count++] = "sources";
     for (size_t i = 0; i < FIELDS; i++)
         if (fields[i].group == group || (group && fields[i].group && strcmp(fields[i].group, group) == 0))
             names[count++] = fields[i].key;
     return json_check_keys(object, names, count, err);
+}
+
+/* Where figures are from, {"scale_up.latency_s":"measured by ...",...}: nothing that kerf uses, but it must be theirs. */
+static int32_t check_sources(const struct json_object *object, struct kerf_error *err) {
+    struct json_object sources = {.json = NULL};
+    char keys[FIELDS][64];
+    const char *names[FIELDS], *key, *text;
+    json_t *value;
+    int32_t code = json_get_object(object, "sources", JSON_OPTIONAL, &sources, err);
+    for (size_t i = 0; i < FIELDS; i++) {
+        full_key(&fields[i], keys[i]);
+        names[i] = keys[i];
+    }
+    if (code == KERF_OK && sources.json) code = json_check_keys(&sources, names, FIELDS, err);
+    json_object_foreach(sources.json, key, value) {
+        if (code == KERF_OK) code = json_get_string(&sources, key, JSON_REQUIRED, &text, err);
+    }
+    return code;
 }
 
 int32_t system_from_object(const struct json_object *object, const char *name, struct kerf_system *ret_system,
@@ -126,6 +154,7 @@ int32_t system_from_object(const struct json_object *object, const char *name, s
     const char *own_name = "";
     int32_t code = check_group(object, NULL, err);
     if (code == KERF_OK) code = json_get_string(object, "name", JSON_OPTIONAL, &own_name, err);
+    if (code == KERF_OK) code = check_sources(object, err);
     if (code == KERF_OK) code = json_get_object(object, "scale_up", JSON_REQUIRED, &up, err);
     if (code == KERF_OK) code = check_group(&up, "scale_up", err);
     if (code == KERF_OK) code = json_get_object(object, "scale_out", JSON_REQUIRED, &out, err);
@@ -138,6 +167,7 @@ int32_t system_from_object(const struct json_object *object, const char *name, s
         code = read_field(group, field, &system, err);
     }
     if (code != KERF_OK) return code;
+    if (!json_has(object, "bf16_flops_per_s")) system.bf16_flops_per_s = system.matrix_flops_per_s;
     name_copy(system.name, own_name[0] ? own_name : name);
     *ret_system = system;
     return KERF_OK;
@@ -173,10 +203,6 @@ void system_json(struct kerf_json *json, const struct kerf_system *system) {
 }
 
 /* ---- --set: a field by its key, of the system or of the model -------------------------------------------- */
-
-static void full_key(const struct system_field *field, char key[64]) {
-    snprintf(key, 64, "%s%s%s", field->group ? field->group : "", field->group ? "." : "", field->key);
-}
 
 static int32_t unknown_key(const char *key, struct kerf_error *err) {
     enum { MODEL_KEYS = 6 };

@@ -118,6 +118,7 @@ option -b 0
 option -b 1.5
 option --seq-length -1
 option --strategy 2d
+refused plan glm_4_5_air --system a100 --gpus 8 --global-batch 8 --seq-length 2048 --strategy 1d
 option --strategy 1d,,seqp
 option --strategy ''
 option --attention flash

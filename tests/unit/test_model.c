@@ -464,7 +464,7 @@ static void refuses_what_it_cannot_price(void **state) {
          "m.json:1:19: 'T5ForConditionalGeneration' has an encoder beside the decoder, which kerf cannot price"},
         {"{\"model_type\": \"qwen3_next\"}",
          "m.json:1:16: 'qwen3_next' has linear attention (gated delta nets), which kerf cannot price"},
-        {"{\"model_type\": \"lama\"}", "m.json:1:16: unknown architecture 'lama'; did you mean llama?; docs/models.md "
+        {"{\"model_type\": \"lama\"}", "m.json:1:16: unknown architecture 'lama'; did you mean llama? docs/models.md "
                                        "lists those that kerf can price"},
         {"{\"model_type\": \"zorblax\", \"architectures\": [\"ZorblaxForCausalLM\"]}",
          "m.json:1:16: unknown architecture 'zorblax' (ZorblaxForCausalLM); docs/models.md lists those that kerf can "
@@ -500,6 +500,8 @@ static void refuses_hostile_configs(void **state) {
         {"{\"model_type\":\"mixtral\",\"hidden_size\":16777216,\"intermediate_size\":67108864,"
          "\"num_hidden_layers\":1048576," HEADS ",\"num_local_experts\":1048576,\"num_experts_per_tok\":1}",
          "the model has more than 2^62 parameters"},
+        {"{\"model_type\":\"gemma2\",\"num_hidden_layers\":1000," WIDTHS "," HEADS "}",
+         "the layers change kind more than 127 times"},
         {"{\"text_config\":7}", "\"text_config\" must be an object {...}, not a number"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

@@ -214,8 +214,9 @@ static void unknown_keys_name_the_nearest(void **state) {
          "folder/s.json:16:5: unknown key \"nic_per_device\"; did you mean \"nics_per_device\"?"},
         {"\"scale_out\"", "\"scaleout\"", "folder/s.json:12:3: unknown key \"scaleout\"; did you mean \"scale_out\"?"},
         {"\"scale_up\"", "\"color\"",
-         "folder/s.json:6:3: unknown key \"color\"; the keys here are name, scale_up, scale_out, matrix_flops_per_s, "
-         "vector_flops_per_s, memory_bandwidth_bytes_per_s, memory_capacity_bytes"},
+         "folder/s.json:6:3: unknown key \"color\"; the keys here are name, scale_up, scale_out, sources, "
+         "matrix_flops_per_s, "
+         "vector_flops_per_s, bf16_flops_per_s, fp8_flops_per_s, memory_bandwidth_bytes_per_s, memory_capacity_bytes"},
         {"\"size\"", "\"nics_per_device\"", /* a key of another group */
          "folder/s.json:7:5: unknown key \"nics_per_device\"; the keys here are size, bandwidth_bytes_per_s, "
          "efficiency, latency_s"},
@@ -284,6 +285,40 @@ static int load_both(void **state) {
     (void)state;
     return kerf_model_load("gpt3", &model, NULL) == KERF_OK && kerf_system_load("a100", &system_, NULL) == KERF_OK ? 0
                                                                                                                    : -1;
+}
+
+/* A file that gives no peak at bfloat16 has that of its matrix units; sources are checked and not used. */
+static void reads_peaks_by_precision_and_sources(void **state) {
+    (void)state;
+    struct kerf_system h100, v100, a100, unsourced;
+    struct kerf_error err;
+    assert_int_equal(kerf_system_load("h100", &h100, NULL), KERF_OK);
+    assert_true(h100.bf16_flops_per_s == h100.matrix_flops_per_s && h100.fp8_flops_per_s == 1978.9e12);
+    assert_int_equal(kerf_system_load("v100-32", &v100, NULL), KERF_OK);
+    assert_true(v100.bf16_flops_per_s == 0 && v100.fp8_flops_per_s == 0);
+    assert_int_equal(kerf_system_load("a100", &a100, NULL), KERF_OK);
+    assert_true(a100.bf16_flops_per_s == 312e12 && a100.fp8_flops_per_s == 0);
+    static const struct {
+        const char *sources, *line;
+    } cases[] = {
+        {"{\"scale_up.size\":\"a datasheet\"}", NULL},
+        {"{\"scale_up.sise\":\"a datasheet\"}",
+         "s.json:1:13: unknown key \"scale_up.sise\"; did you mean \"scale_up.size\"?"},
+        {"{\"scale_up.size\":7}", "s.json:1:29: \"scale_up.size\" must be text, not a number"},
+        {"\"a datasheet\"", "s.json:1:12: \"sources\" must be an object {...}, not text"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kerf_text text = {0}, sourced = {0};
+        struct kerf_json json;
+        kerf_json_begin(&json, &text);
+        system_json(&json, &a100);
+        kerf_text_printf(&sourced, "{\"sources\":%s,%s", cases[i].sources, text.data + 1);
+        int32_t code = kerf_system_parse(sourced.data, sourced.length, "s.json", &unsourced, &err);
+        assert_int_equal(code == KERF_OK, cases[i].line == NULL);
+        if (cases[i].line) assert_string_equal(line_of(&err), cases[i].line);
+        kerf_text_free(&text);
+        kerf_text_free(&sourced);
+    }
 }
 
 static void sets_every_field(void **state) {
@@ -392,6 +427,7 @@ int main(void) {
         cmocka_unit_test(unknown_keys_name_the_nearest),
         cmocka_unit_test(groups_must_be_objects),
         cmocka_unit_test(loads_names_and_files),
+        cmocka_unit_test(reads_peaks_by_precision_and_sources),
         cmocka_unit_test(writes_what_it_reads),
         cmocka_unit_test_setup(sets_every_field, load_both),
         cmocka_unit_test_setup(sets_fields_together, load_both),
