@@ -50,12 +50,12 @@ static int32_t visit(void *context, const struct store_token *token) {
         list->items = items;
         list->room = room;
     }
-    char *name = strdup(token->name);
-    if (name == NULL) return KERF_ENOMEM;
-    struct known *known = &list->items[list->count++];
-    *known = (struct known){.role = token_role(token->role), .expires_s = token->expires_s, .name = name};
-    _Static_assert(sizeof known->hash == sizeof token->hash, "the store keeps whole hashes");
-    memcpy(known->hash, token->hash, sizeof known->hash);
+    struct known known = {
+        .role = token_role(token->role), .expires_s = token->expires_s, .name = strdup(token->name)};
+    if (known.name == NULL) return KERF_ENOMEM;
+    _Static_assert(sizeof known.hash == sizeof token->hash, "the store keeps whole hashes");
+    memcpy(known.hash, token->hash, sizeof known.hash);
+    list->items[list->count++] = known;
     return KERF_OK;
 }
 

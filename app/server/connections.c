@@ -185,7 +185,10 @@ int connections_admit(struct connections *connections, const struct sockaddr *ad
 /* Without memory for a new crowd the connection is not counted. */
 static void join_crowd(struct connections *connections, struct connection *connection) {
     struct crowd **link = crowd_of(connections, &connection->network), *crowd = *link;
-    if (crowd == NULL && (*link = crowd = calloc(1, sizeof *crowd)) != NULL) crowd->network = connection->network;
+    if (crowd == NULL) {
+        *link = crowd = calloc(1, sizeof *crowd);
+        if (crowd) crowd->network = connection->network;
+    }
     connection->in_crowd = crowd != NULL;
     if (crowd) crowd->count++;
 }

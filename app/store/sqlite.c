@@ -5,6 +5,7 @@
  *
  * One thread writes (sqlite_writer.c). Readers are connections of their own, as many as are in use at once.
  */
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -120,10 +121,11 @@ static void give_back(struct sqlite_store *store, struct sqlite_session *reader)
 /* Several are asked in one transaction, so that they see one moment. */
 static int32_t sqlite_ask(struct store *base, const struct store_turn *turn, const struct store_question *questions,
                           int32_t count, struct kerf_error *err) {
-    struct sqlite_session *reader;
+    struct sqlite_session *reader = NULL;
     (void)turn;
     int32_t code = take_reader(of(base), &reader, err);
     if (code != KERF_OK) return code;
+    assert(reader);
     if (count > 1) code = sqlite_do(reader, LITE_BEGIN_READING, NULL, NULL, NULL, err);
     for (int32_t i = 0; i < count && code == KERF_OK; i++)
         code = sqlite_do(reader, (int)questions[i].which, questions[i].values, questions[i].visit, questions[i].context,

@@ -135,6 +135,7 @@ int32_t catalogue_unknown(const char *kind, const char *name, struct kerf_error 
     struct kerf_catalogue *all = NULL;
     const char *names[ENTRIES_MAX], *nearest = NULL;
     if (kerf_catalogue_list(kind, &all, NULL) == KERF_OK) {
+        assert(all && all->count <= ENTRIES_MAX);
         for (size_t i = 0; i < all->count; i++) names[i] = all->entries[i].name;
         nearest = nearest_name(name, names, all->count);
     }

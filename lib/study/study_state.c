@@ -101,11 +101,12 @@ int32_t study_state_create(const struct study_origin *origin, struct kerf_study_
     struct kerf_study_state *state = calloc(1, sizeof *state);
     if (state) state->own = calloc(1, sizeof *state->own);
     int32_t code = state && state->own ? fill(state, origin, err) : error_no_memory(err, "a study");
-    if (code != KERF_OK)
+    if (code != KERF_OK) {
         kerf_study_state_free(state);
-    else
-        *ret_state = state;
-    return code;
+        return code;
+    }
+    *ret_state = state;
+    return KERF_OK;
 }
 
 struct kerf_study_state *kerf_study_state_free(struct kerf_study_state *state) {
@@ -132,6 +133,7 @@ static int was_disturbed(const struct kerf_study_state *state, int32_t slot) {
 }
 
 int32_t study_state_add(struct kerf_study_state *state, const struct kerf_study_entry *entry, struct kerf_error *err) {
+    assert(state && state->own);
     struct kerf_study_own *own = state->own;
     const struct kerf_tune_observation *seen = &entry->result.observation;
     struct kerf_study_entry *more = realloc(own->entries, ((size_t)state->num_entries + 1) * sizeof *more);
@@ -192,11 +194,12 @@ int32_t kerf_study_decisions(const struct kerf_study_record *record, const char 
                              struct kerf_tune_decision *ret_decisions, struct kerf_error *err) {
     struct kerf_study_request request = record->request;
     const struct study_origin origin = {.request = &request, .policy = policy, .skipped = record->skipped};
-    struct kerf_study_state *state;
+    struct kerf_study_state *state = NULL;
     if (request.max_observations && request.max_observations < record->num_entries)
         request.max_observations = record->num_entries; /* it was resumed with more */
     int32_t code = study_state_create(&origin, &state, err);
     if (code != KERF_OK) return code;
+    assert(state);
     for (int32_t i = 0; i <= record->num_entries && code == KERF_OK; i++) {
         code = kerf_tune_study_next(state->study, NULL, 0, 0, &ret_decisions[i], err);
         if (code == KERF_OK && i < record->num_entries) code = study_state_add(state, &record->entries[i], err);

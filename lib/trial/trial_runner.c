@@ -138,6 +138,7 @@ static int32_t make_slots(struct kerf_trial_runner *runner, struct kerf_error *e
     size_t count = (size_t)runner->command.slots;
     cpu_set_t allowed, share;
     processors_allowed(&allowed);
+    CPU_ZERO(&share);
     runner->slots = calloc(count, sizeof *runner->slots);
     runner->fds = calloc(1 + 2 * count * PROGRAM_FDS, sizeof *runner->fds);
     runner->family.cpu_s = calloc(2 * count, sizeof *runner->family.cpu_s);

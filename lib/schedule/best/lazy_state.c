@@ -4,20 +4,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* ---- Growing lists ---------------------------------------------------------------------------------------- */
-
-void *lazy_grown(struct lazy_solver *solver, void *items, int32_t count, int32_t *room, size_t size) {
-    if (count < *room) return items;
-    int32_t more = *room ? *room * 2 : 16;
-    void *bigger = more > *room ? realloc(items, (size_t)more * size) : NULL;
-    if (bigger == NULL) {
-        solver->no_memory = 1;
-        return items;
-    }
-    *room = more;
-    return bigger;
-}
-
 /* ---- Clauses and what watches them ------------------------------------------------------------------------ */
 
 void lazy_watch(struct lazy_solver *solver, int32_t clause) {

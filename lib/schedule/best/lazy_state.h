@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include "schedule/best/lazy_literal.h"
+#include "schedule/best/lazy_list.h"
 
 enum reason_kind {
     REASON_NONE,    /* a decision */
@@ -85,7 +86,8 @@ struct lazy_solver {
 /* Adds to a list; without memory it stays as it is. */
 #define PUSH(solver, list, ...)                                                                                        \
     do {                                                                                                               \
-        (list)->items = lazy_grown(solver, (list)->items, (list)->count, &(list)->room, sizeof *(list)->items);        \
+        (list)->items = lazy_list_grown((list)->items, (list)->count, &(list)->room, sizeof *(list)->items,             \
+                                        &(solver)->no_memory);                                                         \
         if ((list)->count < (list)->room) (list)->items[(list)->count++] = __VA_ARGS__;                                \
     } while (0)
 
@@ -102,7 +104,6 @@ static inline int is_false(const struct lazy_solver *solver, struct lazy_literal
     return solver->bound[literal.code ^ 1] >= 1 - literal.value;
 }
 
-void *lazy_grown(struct lazy_solver *solver, void *items, int32_t count, int32_t *room, size_t size);
 int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count, int32_t levels);
 void lazy_watch(struct lazy_solver *solver, int32_t clause);
 void lazy_heap_add(struct lazy_solver *solver, int32_t variable);
