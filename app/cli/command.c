@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 

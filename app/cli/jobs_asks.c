@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "cli/jobs_request.h"
 #include "cli/output.h"
 

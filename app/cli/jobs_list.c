@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "cli/jobs_request.h"
 #include "cli/output.h"
 #include "cli/render.h"

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 int jobs_fail(const struct kerf_error *err) {
     int status = cli_fail(err);

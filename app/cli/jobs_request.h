@@ -4,7 +4,7 @@
 #define KERF_CLI_JOBS_REQUEST_H
 
 #include "cli/command.h"
-#include "client/service.h"
+#include "client/ask_server.h"
 
 enum { EXIT_KEEP_TRAINING = 10 };
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "cli/jobs_metric.h"
 #include "cli/jobs_request.h"
 #include "client/energy.h"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/clock.h"
 #include "cli/jobs_request.h"
 #include "cli/render.h"

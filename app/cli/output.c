@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "cli/status.h"
 
 /* errno or 0 */

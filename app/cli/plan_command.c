@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "cli/command.h"
 #include "cli/interrupt.h"
 #include "cli/model_table.h"

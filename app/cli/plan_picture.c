@@ -14,7 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/quantity.h"
 #include "cli/plan_words.h"
 #include "cli/sketch.h"

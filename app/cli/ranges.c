@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 /* Reads digits at *at and moves it behind them; 0 when there are none or too many. */
 static int read_number(const char **at, int64_t *ret_value) {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/nearest.h"
 #include "base/quantity.h"
 #include "cli/interrupt.h"

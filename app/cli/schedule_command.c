@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/input.h"
 #include "base/quantity.h"
 #include "cli/command.h"

@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "cli/flat_cells.h"
 #include "cli/studies_print.h"
 #include "cli/terminal.h"

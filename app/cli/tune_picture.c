@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "cli/tune_print.h"
 
 /* ---- The surface ----------------------------------------------------------------------------------------------- */

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "client/energy_sources.h"
 
 enum { NVML_SUCCESS = 0, NVML_NOT_FOUND = 6 };

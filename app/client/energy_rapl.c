@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/number.h"
 #include "client/energy_sources.h"
 #include "kerf/text.h"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { LINE_BYTES = 65536, TICK_MS = 500 };
 static const double LINGER_S = 1; /* for output of what the program left behind */

@@ -11,7 +11,7 @@
 #include <llama.h>
 
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { LOG_LINE = 300 };
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 
 struct known {
     unsigned char hash[TOKEN_HASH];

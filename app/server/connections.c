@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum {
     CROWD_BUCKETS = 1024,

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stddef.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "server/service.h"
 
 void decision_free(struct decision *decision) {

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { JOBS = 64, TRIALS = 256, PARTS = 50 };
 static const double MIN_PAUSE_S = 1, MAX_PAUSE_S = 3600;

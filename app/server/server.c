@@ -19,7 +19,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "server/access.h"
 #include "server/health.h"
 #include "server/http.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { FILE_MAX = 1 << 20, ID_BYTES = 64, CHAIN_MAX = 16 };
 

@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 struct workers {
     pthread_mutex_t lock;

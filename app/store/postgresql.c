@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "store/postgresql_schema.h"
 #include "store/postgresql_writer.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { ANSWER_MS = 30000 };
 static const double REFUSES_S = 0.2;

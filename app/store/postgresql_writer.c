@@ -17,7 +17,7 @@
 #include "store/postgresql_writer.h"
 
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "store/store_changes.h"
 
 enum { BATCH_MAX = 64 };

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "store/sqlite_backup.h"
 #include "store/sqlite_schema.h"
 #include "store/sqlite_writer.h"

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/utf8.h"
 
 #define COUNT(kind, name, ...) +1

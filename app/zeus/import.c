@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "zeus/import.h"
 #include "zeus/import_sources.h"
 

@@ -10,7 +10,7 @@
 #include <mysql.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/hex.h"
 #include "zeus/import_sources.h"
 

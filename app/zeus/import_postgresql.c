@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "zeus/import_sources.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "store/postgresql_session.h"
 
 struct pg_source {

@@ -2,7 +2,7 @@
 /* Zeus's database as a SQLite file, opened for reading alone. */
 #include <sqlite3.h>
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "zeus/import_sources.h"
 
 struct sqlite_source {

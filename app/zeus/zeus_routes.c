@@ -11,7 +11,7 @@
 #include <math.h>
 #include <sys/random.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "server/decisions.h"
 #include "server/service.h"
 #include "zeus/python_text.h"

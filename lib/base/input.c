@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/utf8.h"
 
 static int32_t fail(const char *path, const char *what, struct kerf_error *err) {

@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/nearest.h"
 
 /* ---- Places: where in a text, which jansson accepted, a value stands ---------------------------------- */

@@ -3,7 +3,7 @@
  * bytes of what they complain about, so that the part which says what would be right is never cut off. */
 #include "base/option.h"
 
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/nearest.h"
 #include "base/number.h"
 #include "base/quantity.h"

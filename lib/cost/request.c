@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "spec/layout.h"
-#include "spec/model.h"
+#include "spec/model_file.h"
 #include "spec/description.h"
 #include "spec/system.h"
 

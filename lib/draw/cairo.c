@@ -12,7 +12,7 @@
 #include <dlfcn.h>
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 static const char library[] = "libcairo.so.2", package[] = "libcairo2";
 

@@ -6,7 +6,7 @@
 #include "draw/figure_page.h"
 
 #include <math.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "draw/lanes.h"
 #include "draw/matrix.h"
 

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 /* ---- Pages ------------------------------------------------------------------------------------------------ */
 

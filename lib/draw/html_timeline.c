@@ -4,7 +4,7 @@
  * and a table of the same numbers for who cannot see it or runs no scripts - then the data and the script.
  */
 #include <math.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "draw/figure_page.h"
 #include "draw/html_lanes.h"
 

@@ -2,7 +2,7 @@
 /* A job in memory: made, restored from its rows, and given back. What it holds is O(sizes * rounds), and the costs. */
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "jobs/policies.h"
 
 /* ---- Making one -------------------------------------------------------------------------------------------- */

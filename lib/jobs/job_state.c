@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 int32_t job_find_size(const struct kerf_job *job, int64_t batch_size) {
     int32_t low = 0, high = job->spec.num_batch_sizes;

@@ -11,7 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { ENDED_ENOUGH = 3, FIRST_LEASE_S = 24 * 3600, LEAST_LEASE_S = 600, GAPS = 5 };
 

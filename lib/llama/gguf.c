@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/utf8.h"
 #include "llama/gguf_layers.h"
 

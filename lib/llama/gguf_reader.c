@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/input.h"
 #include "base/utf8.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One layout: checked, placed where its placement is not named, and priced. */
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "cost/cost_model.h"
 #include "cost/layout_rules.h"
 #include "cost/strategies.h"

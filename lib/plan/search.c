@@ -9,7 +9,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/threads.h"
 #include "cost/layout_rules.h"
 #include "cost/strategies.h"

@@ -4,7 +4,7 @@
  */
 #include <math.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/nearest.h"
 #include "schedule/best/best.h"
 #include "schedule/rules/rules.h"

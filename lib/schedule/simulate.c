@@ -17,7 +17,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "schedule/build.h"
 #include "schedule/memory.h"
 #include "schedule/order.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/input.h"
 #include "base/json_read.h"
 #include "base/quantity.h"

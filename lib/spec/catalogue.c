@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/input.h"
 #include "base/nearest.h"
 

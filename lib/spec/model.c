@@ -8,7 +8,7 @@
 #include <string.h>
 #include "spec/description.h"
 #include "spec/families/family.h"
-#include "spec/model.h"
+#include "spec/model_file.h"
 #include "spec/parameters.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */

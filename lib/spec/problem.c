@@ -4,7 +4,7 @@
 
 #include <assert.h>
 #include <string.h>
-#include "spec/model.h"
+#include "spec/model_file.h"
 #include "spec/system.h"
 
 static const char *const attentions[] = {

@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "base/quantity.h"
 #include "spec/description.h"
-#include "spec/model.h"
+#include "spec/model_file.h"
 
 enum bound { POSITIVE, NOT_NEGATIVE, SHARE, WHOLE, OPTIONAL };
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "study/study_key.h"
 #include "study/study_request.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "study/study_journal.h"
 #include "study/study_key.h"
 #include "study/study_request.h"

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum {
     HOPELESS_FAILURES = 5, /* for each slot, before anything was measured: the program does not run at all */

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "study/study_earlier.h"
 #include "study/study_key.h"
 #include "study/study_request.h"

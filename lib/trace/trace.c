@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loading a trace: which format its files have, and reading them one after the other. */
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "trace/trace_build.h"
 #include "trace/trace_events.h"
 

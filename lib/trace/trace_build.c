@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "schedule/memory.h"
 #include "schedule/order.h"
 #include "trace/trace_clock.h"

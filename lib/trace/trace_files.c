@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <zlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/input.h"
 
 static int ends_with(const char *name, const char *end) {

@@ -14,7 +14,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "trace/trace_owned.h"
 
 struct owned_fit {

@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/input.h"
 
 struct scan {

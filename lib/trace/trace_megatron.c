@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/input.h"
 #include "base/json_read.h"
 #include "trace/trace_events.h"

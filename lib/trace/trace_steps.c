@@ -3,7 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { SEEN_F = 1, SEEN_B = 2, SEEN_I = 4, SEEN_W = 8, SEEN_TWICE = 16 };
 

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "trace/trace_json.h"
 #include "trace/trace_torch_ranks.h"
 

@@ -11,7 +11,7 @@
 #include "trace/trace_torch_ranks.h"
 
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 static int32_t out_of_memory(struct kerf_error *err) { return error_no_memory(err, "the trace"); }
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/nearest.h"
 
 enum { SETTING = -1, UNKNOWN = -2 };

@@ -11,7 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "base/clock.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/nearest.h"
 #include "trial/objective.h"
 #include "trial/placeholders.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/nearest.h"
 #include "tune/active_set.h"
 #include "tune/exclusion.h"

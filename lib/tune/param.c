@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { NAME_MAX = 64 };
 

@@ -3,7 +3,7 @@
 #include "tune/preference.h"
 
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 static int32_t add(struct preference *preference, const struct kerf_tune_space *space, const char *name, size_t length,
                    int32_t larger, struct kerf_error *err) {

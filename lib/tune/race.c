@@ -7,7 +7,7 @@
  * next, in an order drawn anew for each round. It ends as the policy `kerf` does. A race needs at least one run of
  * everything.
  */
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "tune/acquisition.h"
 #include "tune/posterior.h"
 #include "tune/tune_policy.h"

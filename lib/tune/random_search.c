@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The policy `random`: SETTINGS of them in an order drawn from the seed, REPEATS runs each. */
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "tune/tune_policy.h"
 
 enum { SETTINGS = 27, REPEATS = 5 };

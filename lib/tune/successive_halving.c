@@ -6,7 +6,7 @@
  */
 #include <math.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "tune/tune_policy.h"
 
 enum { ETA = 3 };

@@ -25,7 +25,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "tune/kernel.h"
 
 enum { CELLS_MAX = 1 << 22, EARLIER_MAX = 8, POINTS_MIN = 24 };

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { FORGET_AFTER = 8, STARTS_MAX = 64, FEW_POINTS = 24 };
 static const double FORGET = 20;

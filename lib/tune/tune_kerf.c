@@ -10,7 +10,7 @@
  *
  * The random numbers behind the draws are fixed by the seed, so that the same observations give the same decisions.
  */
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "tune/acquisition.h"
 #include "tune/earlier.h"
 #include "tune/posterior.h"

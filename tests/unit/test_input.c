@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "base/input.h"
 #include "base/utf8.h"
 

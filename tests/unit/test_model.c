@@ -14,7 +14,7 @@
 
 #include "kerf/spec.h"
 #include "spec/description.h"
-#include "spec/model.h"
+#include "spec/model_file.h"
 
 static const char *line_of(const struct kerf_error *err) {
     static char line[1024];

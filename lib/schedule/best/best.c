@@ -19,7 +19,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "schedule/best/best_search.h"
 #include "schedule/lower_bound.h"
 #include "schedule/rules/rules.h"

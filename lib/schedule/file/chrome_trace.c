@@ -8,7 +8,7 @@
  * operation that runs at its time, and at the very end that would be the next one.
  */
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "schedule/order.h"
 
 struct trace {

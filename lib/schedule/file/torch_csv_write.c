@@ -12,7 +12,7 @@
  * dualpipe_v), those sent before the needed one are received first, without which both ranks would hang.
  */
 #include <stdlib.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "schedule/order.h"
 #include "schedule/file/torch_rows.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 static const struct rule *const rules[] = {
     &rule_gpipe,

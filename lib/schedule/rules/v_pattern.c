@@ -26,7 +26,7 @@
 
 #include <assert.h>
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 
 enum { PASSES = 4, W = PASSES, PERIOD = 6, FREE = -1 };
 enum pass { F_DOWN, F_UP, I_DOWN, I_UP };

@@ -34,7 +34,7 @@
 #include <assert.h>
 #include <math.h>
 #include "base/arena.h"
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "schedule/rules/rule.h"
 
 enum { PASSES = 4, REPEATS_MAX = 100 };

@@ -31,7 +31,7 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "schedule/memory.h"
 
 /* ---- By hand ---------------------------------------------------------------------------------------------- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asking a server in a build without libcurl. */
-#include "client/http.h"
+#include "client/http_client.h"
 
 int32_t http_open(const struct http_options *options, struct http_client **ret_client, struct kerf_error *err) {
     (void)options, (void)ret_client;

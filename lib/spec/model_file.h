@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#ifndef KERF_SPEC_MODEL_H
-#define KERF_SPEC_MODEL_H
+#ifndef KERF_SPEC_MODEL_FILE_H
+#define KERF_SPEC_MODEL_FILE_H
 
 #include "base/json_read.h"
 #include "kerf/spec.h"

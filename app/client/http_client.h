@@ -3,8 +3,8 @@
  * Asks an HTTP server one thing at a time. libcurl does the work, and is opened when it is first needed: http and
  * https, and proxies as $http_proxy, $https_proxy and $no_proxy say; never for this machine's own addresses.
  */
-#ifndef KERF_CLIENT_HTTP_H
-#define KERF_CLIENT_HTTP_H
+#ifndef KERF_CLIENT_HTTP_CLIENT_H
+#define KERF_CLIENT_HTTP_CLIENT_H
 
 #include "kerf/text.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "client/service.h"
+#include "client/ask_server.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 #include "kerf/json.h"
 
 void service_escape(struct kerf_text *out, const char *text) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* libcurl is not linked: it brings two dozen libraries, which no other command is to wait for. */
-#include "client/http.h"
+#include "client/http_client.h"
 
 #include <curl/curl.h>
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/error.h"
+#include "base/error_fill.h"
 
 static const char *const libraries[] = {"libcurl.so.4", "libcurl-gnutls.so.4"}; /* one interface */
 

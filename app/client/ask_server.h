@@ -5,11 +5,11 @@
  *     KERF_EINVALID, KERF_EUNKNOWN   the server refused it: 4xx, 404; err has its words
  *     KERF_EIO                       nobody answered, or the server cannot for now: 5xx
  */
-#ifndef KERF_CLIENT_SERVICE_H
-#define KERF_CLIENT_SERVICE_H
+#ifndef KERF_CLIENT_ASK_SERVER_H
+#define KERF_CLIENT_ASK_SERVER_H
 
 #include <jansson.h>
-#include "client/http.h"
+#include "client/http_client.h"
 
 /* Adds text with everything escaped that means something in a URL. */
 void service_escape(struct kerf_text *out, const char *text);

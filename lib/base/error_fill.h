@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the rooms share to fill a struct kerf_error. */
-#ifndef KERF_BASE_ERROR_H
-#define KERF_BASE_ERROR_H
+#ifndef KERF_BASE_ERROR_FILL_H
+#define KERF_BASE_ERROR_FILL_H
 
 #include "kerf/error.h"
 
