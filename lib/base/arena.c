@@ -57,7 +57,7 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size) {
 }
 
 char *arena_copy(struct arena *arena, const char *bytes, size_t length) {
-    char *copy = length < SIZE_MAX ? arena_take(arena, length + 1, 1) : NULL;
+    char *copy = length < SIZE_MAX / 4 ? arena_take(arena, length + 1, 1) : NULL;
     if (copy == NULL) return NULL;
     if (length) memcpy(copy, bytes, length);
     copy[length] = 0;

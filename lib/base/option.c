@@ -363,6 +363,7 @@ static int32_t check_uses(const struct command *command, const void *values, con
 /* ---- All of a command line -------------------------------------------------------------------------------- */
 
 /* What a table must be: few enough options, each name and letter once, choices where there is a choice. */
+__attribute__((unused)) /* where asserts are off */
 static int is_table(const struct command *command) {
     for (const struct option *option = command->options; option && option->name; option++) {
         if (option - command->options >= OPTIONS_MAX || (option->type == OPTION_CHOICE) != (option->choices != NULL))
