@@ -88,6 +88,16 @@ int32_t render_check(const struct render *render, struct kerf_error *err) {
     return has_text_file(render) ? KERF_OK : check_terminal(named(render, render->format), "-", err);
 }
 
+static int is_in(const struct render_format *format, const char *name) {
+    return strcmp(name, "picture") == 0 ? format->is_picture : strcmp(format->name, name) == 0;
+}
+
+int render_writes(const struct render *render, const char *name) {
+    for (int32_t i = 0; i < render->outputs->count; i++)
+        if (is_in(checked_format_of(render, render->outputs->items[i]), name)) return 1;
+    return !has_text_file(render) && is_in(named(render, render->format), name);
+}
+
 static int32_t write_one(const struct render *render, const char *path, struct kerf_error *err) {
     int to_stdout = output_is_stdout(path);
     const struct render_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour(),

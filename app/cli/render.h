@@ -39,6 +39,9 @@ struct render {
  * the work than after it. */
 int32_t render_check(const struct render *render, struct kerf_error *err);
 
+/* Whether something is written in the format of this name, or with "picture" in any that is one. After render_check. */
+int render_writes(const struct render *render, const char *name);
+
 /* Writes what was asked for; where a file cannot be written the rest still is. Where no file holds a text, standard
  * output does. */
 int32_t render_all(const struct render *render, struct kerf_error *err);

@@ -546,18 +546,31 @@ static int within_cap(const struct schedule_answers *answers) {
     return 0;
 }
 
+/* An option that no output uses would be ignored in silence. */
+static int32_t check_unused(const struct schedule_options *values, const struct render *render,
+                            struct kerf_error *err) {
+    const char *part = !isnan(values->from) ? "--from" : !isnan(values->to) ? "--to" : NULL;
+    if (values->recv && !render_writes(render, "torch-comms"))
+        return kerf_error_set(err, KERF_EINVALID, "--recv is for --format torch-comms alone");
+    if (part && !render_writes(render, "table") && !render_writes(render, "picture"))
+        return kerf_error_set(err, KERF_EINVALID, "%s is for tables and pictures; %s has the whole timeline", part,
+                              values->format);
+    return KERF_OK;
+}
+
 static int answer(const struct schedule_options *values) {
     struct kerf_error err = {.code = KERF_OK};
     struct schedule_question question = {.names = NULL};
     struct storage storage = {.caps = NULL};
     struct schedule_answers answers = {.with_ops = !values->no_ops,
-                                       .late_receives = is(values->recv, "late"),
+                                       .late_receives = values->recv && is(values->recv, "late"),
                                        .from = isnan(values->from) ? 0 : values->from,
                                        .to = isnan(values->to) ? 0 : values->to};
     const struct render render = {formats, values->format, &values->outputs, write_answers, &answers};
     int32_t complete = 1;
     int32_t code = read_question(values, &question, &storage, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
+    if (code == KERF_OK) code = check_unused(values, &render, &err);
     answers.trace = storage.trace;
     answers.trace_fit = storage.fit;
     if (code == KERF_OK) code = schedule_answers_make(&question, &answers, &complete, &err);
@@ -643,7 +656,6 @@ static int run(int argc, char **argv) {
                                       .link = "own",
                                       .optimizer_step = "synchronised",
                                       .objective = "step",
-                                      .recv = "early",
                                       .trace_step = -1,
                                       .format = "table"};
     int status = cli_parse(&schedule_cli, argc, argv, &values);

@@ -48,6 +48,8 @@ refused schedule 1f1b -p 4 -m 8 --memory-cap many
 refused schedule 1f1b -p 4 -m 8 --memory-cap 40GB
 refused schedule 1f1b -p 4 -m 8..4
 refused schedule 1f1b -p 4 -m 8 --from 5 --to 4
+refused schedule 1f1b -p 4 -m 8 --from 5 --format csv
+refused schedule 1f1b -p 4 -m 8 --recv early --format torch
 refused schedule 1f1b -p 4 -m 4,8 --format torch
 refused schedule 1f1b -p 4 -m 8 --search-time soon
 refused schedule 1f1b -p 4 -m 8 -o x.gif
