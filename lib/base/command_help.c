@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prints --help from an option table: usage, description, options in two columns, examples. A terminal too
  * narrow for two columns gets the text of an option below its name. */
+#include "base/characters.h"
 #include "base/option.h"
-#include "base/utf8.h"
 
 #include <string.h>
 

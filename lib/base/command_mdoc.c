@@ -249,9 +249,9 @@ void command_mdoc(struct kerf_text *out, const struct command *command, const ch
 
 void commands_mdoc(struct kerf_text *out, const struct command *const *commands, size_t count, const char *date) {
     kerf_text_printf(out, ".Dd %s\n.Dt KERF 1\n.Os kerf " KERF_VERSION_TEXT "\n", date);
-    kerf_text_add(out, ".Sh NAME\n.Nm kerf\n.Nd find how to cut a large-model job so that the least is wasted\n"
+    kerf_text_add(out, ".Sh NAME\n.Nm kerf\n.Nd find the way to cut a large-model job that wastes the least\n"
                        ".Sh SYNOPSIS\n.Nm\n.Ar command\n.Op Ar options\n.Nm\n.Fl Fl version\n"
-                       ".Sh DESCRIPTION\nEach command has a page of its own, and\n.Nm kerf help Ar command\n"
+                       ".Sh DESCRIPTION\nEach command has its own page, and\n.Nm kerf help Ar command\n"
                        "prints its options.\n.Bl -tag -width Ds\n");
     for (size_t i = 0; i < count; i++) {
         kerf_text_add(out, ".It Nm kerf");
@@ -260,8 +260,8 @@ void commands_mdoc(struct kerf_text *out, const struct command *const *commands,
         prose(out, commands[i]->summary);
     }
     kerf_text_add(out, ".El\n.Sh ENVIRONMENT\n.Bl -tag -width Ds\n"
-                       ".It Ev NO_COLOR\nWhen it is set and not empty, output is not coloured.\n"
-                       ".It Ev COLUMNS\nThe width of tables where standard output is no terminal; 100 without it.\n"
+                       ".It Ev NO_COLOR\nIf it is set and not empty, output is not coloured.\n"
+                       ".It Ev COLUMNS\nThe width of tables if standard output is not a terminal (default: 100).\n"
                        ".El\n.Sh SEE ALSO\n");
     /* by name, as mandoc wants references */
     const char *last = "";

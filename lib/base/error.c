@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/utf8.h"
+#include "base/characters.h"
 
 const char *kerf_version(void) { return KERF_VERSION_TEXT; }
 

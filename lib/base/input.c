@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/utf8.h"
 
 static int32_t fail(const char *path, const char *what, struct kerf_error *err) {
     kerf_error_set(err, KERF_EIO, "%s", what);
@@ -17,7 +17,7 @@ static int32_t fail(const char *path, const char *what, struct kerf_error *err) 
 }
 
 static int32_t too_large(const char *path, size_t limit, struct kerf_error *err) {
-    kerf_error_set(err, KERF_EIO, "larger than the %zu MiB that a description may have; is it the right file?",
+    kerf_error_set(err, KERF_EIO, "larger than %zu MiB, the limit for such a file; is it the right file?",
                    limit >> 20);
     error_set_file(err, path);
     return KERF_EIO;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json_read.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/nearest.h"
 
 /* ---- Places: where in a text, which jansson accepted, a value stands ---------------------------------- */
 
@@ -62,12 +63,23 @@ static const char *find_member(const char *c, const char *end, const char *key, 
     return NULL;
 }
 
+/* The element of the array that begins at c; NULL when it is not there. */
+static const char *find_element(const char *c, const char *end, size_t index) {
+    if (c >= end || *c != '[') return NULL;
+    for (c = skip_space(c + 1, end); index > 0 && c < end; index--) {
+        c = skip_space(skip_value(c, end), end);
+        if (c < end && *c == ',') c = skip_space(c + 1, end);
+    }
+    return c < end && *c != ']' ? c : NULL;
+}
+
 static const char *find_object(const struct json_object *object) {
     const struct json_document *document = object->document;
     const char *end = document->text + document->length;
     if (object->parent == NULL) return skip_space(document->text, end);
     const char *parent = find_object(object->parent);
     const char *found = parent ? find_member(parent, end, object->key, 0) : NULL;
+    if (found && object->element > 0) found = find_element(found, end, object->element - 1);
     return found ? found : parent;
 }
 
@@ -277,5 +289,18 @@ int32_t json_get_object(const struct json_object *object, const char *key, enum 
     if (!json_is_object(json))
         return json_fail(object, key, KERF_EINVALID, err, "\"%s\" must be an object {...}, not %s", key, kind_of(json));
     *ret_value = (struct json_object){.document = object->document, .parent = object, .key = key, .json = json};
+    return KERF_OK;
+}
+
+int32_t json_get_element(const struct json_object *object, const char *key, size_t index, struct json_object *ret_value,
+                         struct kerf_error *err) {
+    json_t *json = json_array_get(json_object_get(object->json, key), index);
+    struct json_object element = {
+        .document = object->document, .parent = object, .key = key, .element = index + 1, .json = json};
+    assert(json);
+    if (!json_is_object(json))
+        return json_fail(&element, NULL, KERF_EINVALID, err, "\"%s\"[%zu] must be an object {...}, not %s", key, index,
+                         kind_of(json));
+    *ret_value = element;
     return KERF_OK;
 }

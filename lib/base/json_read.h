@@ -23,6 +23,7 @@ struct json_object {
     const struct json_document *document;
     const struct json_object *parent; /* NULL at the root */
     const char *key;                  /* in parent */
+    size_t element;                   /* of the array of that key: 1 and up; 0: the value of the key itself */
     json_t *json;
 };
 
@@ -51,6 +52,9 @@ int32_t json_get_boolean(const struct json_object *object, const char *key, enum
                          int32_t *ret_value, struct kerf_error *err);
 int32_t json_get_object(const struct json_object *object, const char *key, enum json_presence presence,
                         struct json_object *ret_value, struct kerf_error *err);
+/* The object at an index, below its size, of the array of key, which is there. */
+int32_t json_get_element(const struct json_object *object, const char *key, size_t index, struct json_object *ret_value,
+                         struct kerf_error *err);
 int json_has(const struct json_object *object, const char *key); /* there and not null */
 
 #endif

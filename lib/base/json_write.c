@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "base/utf8.h"
+#include "base/characters.h"
 
 void kerf_json_begin(struct kerf_json *json, struct kerf_text *out) {
     json->out = out;

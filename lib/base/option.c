@@ -3,8 +3,8 @@
  * bytes of what they complain about, so that the part which says what would be right is never cut off. */
 #include "base/option.h"
 
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/nearest.h"
 #include "base/number.h"
 #include "base/quantity.h"
 
@@ -273,7 +273,7 @@ static int32_t read_argument(const struct command *command, const char *argument
                              struct kerf_error *err) {
     void *place = (char *)values + command->arguments_offset;
     if (command->arguments || command->uses) return append(place, argument, err);
-    return kerf_error_set(err, KERF_EINVALID, "kerf %s takes no arguments, only options: '%s' is none", command->name,
+    return kerf_error_set(err, KERF_EINVALID, "kerf %s takes only options, and '%s' is not one", command->name,
                           quote(argument, strlen(argument)).text);
 }
 
@@ -364,7 +364,8 @@ static int32_t check_uses(const struct command *command, const void *values, con
 
 /* What a table must be: few enough options, each name and letter once, choices where there is a choice. */
 __attribute__((unused)) /* where asserts are off */
-static int is_table(const struct command *command) {
+static int
+is_table(const struct command *command) {
     for (const struct option *option = command->options; option && option->name; option++) {
         if (option - command->options >= OPTIONS_MAX || (option->type == OPTION_CHOICE) != (option->choices != NULL))
             return 0;

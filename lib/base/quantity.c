@@ -47,12 +47,12 @@ static int fits_unit(enum prefix_for use, const char *unit) {
 
 static int32_t bad_unit(const char *text, const char *unit, struct kerf_error *err) {
     if (unit[0] == 0)
-        return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no number; write one such as 64 or 0.5", text);
+        return kerf_error_set(err, KERF_EINVALID, "'%.64s' is not a number; write for example 64 or 0.5", text);
     const char *example = strcmp(unit, "B") == 0        ? "\"80 GB\""
                           : strcmp(unit, "B/s") == 0    ? "\"300 GB/s\""
                           : strcmp(unit, "FLOP/s") == 0 ? "\"312 TFLOP/s\""
                                                         : "\"2.5 us\"";
-    return kerf_error_set(err, KERF_EINVALID, "'%.64s' is no quantity in %s; write one such as %s", text, unit,
+    return kerf_error_set(err, KERF_EINVALID, "'%.64s' is not a quantity in %s; write for example %s", text, unit,
                           example);
 }
 

@@ -195,7 +195,7 @@ int32_t random_read(const char *text, struct pcg64 *ret_rng, struct kerf_error *
     at = pass(pass_integer(at, 1, &half), " , \"uinteger\" : ");
     at = pass(pass_integer(at, UINT32_MAX, &left), " } ");
     if (at == NULL || *at || !(increment & 1))
-        return kerf_error_set(err, KERF_ESYNTAX, "no state of NumPy's PCG64: \"%.60s\"", text);
+        return kerf_error_set(err, KERF_ESYNTAX, "not a state of NumPy's PCG64: \"%.60s\"", text);
     *ret_rng = (struct pcg64){state, increment, (uint32_t)half, (uint32_t)left};
     return KERF_OK;
 }
