@@ -9,9 +9,9 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/arena.h"
+#include "base/characters.h"
 #include "base/error_fill.h"
 #include "base/input.h"
-#include "base/nearest.h"
 
 enum { ENTRY_BYTES_MAX = 16 << 20, ENTRIES_MAX = 4096 };
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/characters.h"
 #include "base/input.h"
-#include "base/utf8.h"
 #include "spec/catalogue.h"
 
 enum { DESCRIPTION_BYTES_MAX = 16 << 20 };

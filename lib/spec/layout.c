@@ -1,134 +1,111 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Layouts: reading, writing and ordering. Which rules one must obey is in cost/layout_rules.c. */
+/* Layouts: their ranges and order. Which rules one must obey is in cost/layout_rules.c. */
 #include "spec/layout.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "spec/layout_parts.h"
 
-/* The members in the order of their importance when layouts are compared. */
-#define TOP(key, least, unnamed)                                                                                       \
-    { NULL, #key, least, unnamed, offsetof(struct kerf_layout, key) }
-#define PLACED(key)                                                                                                    \
-    { "scale_up", #key, 1, 0, offsetof(struct kerf_layout, scale_up.key) }
-static const struct layout_field {
-    const char *group, *key;
-    int64_t least, unnamed; /* the least that may be named, and what it is where it is not */
-    size_t offset;
-} fields[] = {
-    TOP(dp, 1, 1),           TOP(tp1, 1, 1), TOP(tp2, 1, 1), TOP(pp, 1, 1), TOP(micro_batch, 1, 1),
-    TOP(summa_blocks, 0, 0), PLACED(tp1),    PLACED(tp2),    PLACED(dp),    PLACED(pp),
-};
-enum { FIELDS = sizeof fields / sizeof *fields, TOP_FIELDS = 6 };
-
-static int64_t *value_of(struct kerf_layout *layout, size_t i) {
-    return (int64_t *)(void *)((char *)layout + fields[i].offset);
+int64_t kerf_layout_devices(const struct kerf_layout *layout) {
+    int64_t devices;
+    int64_t shards = layout_is_hybrid(layout) ? layout->cp : layout->tp2;
+    if (__builtin_mul_overflow(layout->dp, layout->tp1, &devices) ||
+        __builtin_mul_overflow(devices, shards, &devices) || __builtin_mul_overflow(devices, layout->pp, &devices))
+        return INT64_MAX;
+    return devices;
 }
 
-static int64_t get(const struct kerf_layout *layout, size_t i) {
-    return *(const int64_t *)(const void *)((const char *)layout + fields[i].offset);
+void kerf_layout_release(struct kerf_layout *layout) {
+    free((void *)(uintptr_t)layout->stage_layers); /* const for those that belong to others */
+    layout->stage_layers = NULL;
 }
 
-static struct kerf_layout nothing_named(void) {
-    struct kerf_layout layout;
-    memset(&layout, 0, sizeof layout);
-    for (size_t i = 0; i < FIELDS; i++) *value_of(&layout, i) = fields[i].unnamed;
-    return layout;
-}
+/* ---- Order -------------------------------------------------------------------------------------------- */
 
-int32_t kerf_layout_compare(const struct kerf_layout *a, const struct kerf_layout *b) {
-    for (size_t i = 0; i < FIELDS; i++)
-        if (get(a, i) != get(b, i)) return get(a, i) < get(b, i) ? -1 : 1;
+static int32_t compare_splits(const struct kerf_layout *a, const struct kerf_layout *b) {
+    const int32_t *x = a->has_best_split ? NULL : a->stage_layers, *y = b->has_best_split ? NULL : b->stage_layers;
+    if (x == NULL || y == NULL) return (x != NULL) - (y != NULL);
+    for (int64_t i = 0; i < a->pp * a->vpp; i++)
+        if (x[i] != y[i]) return x[i] < y[i] ? -1 : 1;
     return 0;
 }
 
-void kerf_layout_json(struct kerf_json *json, const char *key, const struct kerf_layout *layout) {
-    kerf_json_open(json, key, '{');
-    for (size_t i = 0; i < FIELDS; i++) {
-        if (i == TOP_FIELDS) kerf_json_open(json, "scale_up", '{');
-        kerf_json_integer(json, fields[i].key, get(layout, i));
-    }
-    kerf_json_close(json, '}');
-    kerf_json_close(json, '}');
+/* -1, 0 or 1, like all that follows */
+static int32_t order_of(int64_t a, int64_t b) { return (a > b) - (a < b); }
+
+/* In the order in which a search chooses them. */
+static int32_t compare_hybrid(const struct kerf_layout *a, const struct kerf_layout *b) {
+    int32_t order = order_of(a->cp, b->cp);
+    if (order == 0) order = order_of(a->cp_comm, b->cp_comm);
+    if (order == 0) order = order_of(a->ep, b->ep);
+    if (order == 0) order = order_of(a->etp, b->etp);
+    if (order == 0) order = order_of(a->recompute, b->recompute);
+    if (order == 0) order = order_of(a->vpp, b->vpp);
+    if (order == 0) order = order_of(strncmp(a->schedule, b->schedule, sizeof a->schedule), 0);
+    if (order == 0) order = order_of(a->order, b->order);
+    if (order == 0) order = order_of(a->recompute_layers, b->recompute_layers);
+    if (order == 0) order = order_of(a->zero, b->zero);
+    return order ? order : compare_splits(a, b);
 }
 
-int32_t layout_from_object(const struct json_object *object, struct kerf_layout *ret_layout, struct kerf_error *err) {
-    static const char *const top[] = {"tp1",         "tp2",          "dp",      "pp",
-                                      "micro_batch", "summa_blocks", "scale_up"}; /* tp is nearest to tp1 */
-    static const char *const placed[] = {"tp1", "tp2", "dp", "pp"};
-    struct kerf_layout layout = nothing_named();
-    struct json_object up = {.json = NULL};
-    int32_t code = json_check_keys(object, top, sizeof top / sizeof *top, err);
-    if (code == KERF_OK) code = json_get_object(object, "scale_up", JSON_OPTIONAL, &up, err);
-    if (code == KERF_OK && up.json) code = json_check_keys(&up, placed, sizeof placed / sizeof *placed, err);
-    for (size_t i = 0; i < FIELDS && code == KERF_OK; i++) {
-        const struct json_object *group = fields[i].group ? &up : object;
-        if (group->json)
-            code = json_get_integer(group, fields[i].key, JSON_OPTIONAL, fields[i].least, KERF_COUNT_MAX,
-                                    value_of(&layout, i), err);
+int32_t kerf_layout_compare(const struct kerf_layout *a, const struct kerf_layout *b) {
+    for (size_t i = 0; i < TENSOR_PARTS; i++) {
+        int64_t x = layout_get(a, &layout_tensor_parts[i]), y = layout_get(b, &layout_tensor_parts[i]);
+        if (x != y) return x < y ? -1 : 1;
     }
-    if (code == KERF_OK) *ret_layout = layout;
-    return code;
+    int a_is = layout_is_hybrid(a), b_is = layout_is_hybrid(b);
+    return a_is && b_is ? compare_hybrid(a, b) : a_is - b_is;
 }
 
-static void full_key(size_t i, char key[32]) {
-    snprintf(key, 32, "%s%s%s", fields[i].group ? fields[i].group : "", fields[i].group ? "." : "", fields[i].key);
+/* ---- Ranges: of layouts that a program made itself -------------------------------------------------------- */
+
+static int32_t out_of_range(const char *group, const char *key, int64_t least, int64_t most, int64_t value,
+                            struct kerf_error *err) {
+    return kerf_error_set(err, KERF_EINVALID, "%s%s%s must lie between %lld and %lld, not %lld", group ? group : "",
+                          group ? "." : "", key, (long long)least, (long long)most, (long long)value);
 }
 
-static int32_t parse_part(const char *part, size_t length, struct kerf_layout *layout, uint32_t *given,
-                          struct kerf_error *err) {
-    const char *equals = memchr(part, '=', length);
-    size_t key_length = equals ? (size_t)(equals - part) : length;
-    char keys[FIELDS][32], key[32], digits[32];
-    const char *names[FIELDS];
-    snprintf(key, sizeof key, "%.*s", (int)(key_length < 31 ? key_length : 31), part);
-    for (size_t i = 0; i < FIELDS; i++) {
-        full_key(i, keys[i]);
-        names[i] = keys[i];
-        if (strcmp(keys[i], key) != 0) continue;
-        if (equals == NULL) return kerf_error_set(err, KERF_EINVALID, "layout: %s has no value; write %s=N", key, key);
-        size_t value_length = length - key_length - 1;
-        snprintf(digits, sizeof digits, "%.*s", (int)(value_length < 31 ? value_length : 31), equals + 1);
-        char *end;
-        long long value = strtoll(digits, &end, 10);
-        if (value_length > 31 || *end || end == digits || !strchr("0123456789", digits[0]) || value < fields[i].least ||
-            value > KERF_COUNT_MAX)
-            return kerf_error_set(err, KERF_EINVALID, "layout: %s must be a whole number from %lld to %lld, not '%s'",
-                                  key, (long long)fields[i].least, (long long)KERF_COUNT_MAX, digits);
-        if (*given & 1u << i) return kerf_error_set(err, KERF_EINVALID, "layout: %s is given twice", key);
-        *given |= 1u << i;
-        *value_of(layout, i) = value;
-        return KERF_OK;
+static int32_t check_numbers(const struct kerf_layout *layout, const struct layout_part *parts, int32_t count,
+                             struct kerf_error *err) {
+    for (int32_t i = 0; i < count; i++) {
+        const struct layout_part *part = &parts[i];
+        int64_t value = layout_get(layout, part);
+        if (value == part->unnamed || (value >= part->least && value <= part->most)) continue;
+        return out_of_range(part->group, part->key, part->least, part->most, value, err);
     }
-    const char *nearest = strcmp(key, "tp") == 0 ? "tp1" : nearest_name(key, names, FIELDS);
-    return kerf_error_set(err, KERF_EUNKNOWN, "layout: unknown part '%s'%s%s%s", key,
-                          nearest ? "; did you mean "
-                                  : "; there are dp, tp1, tp2, pp, micro_batch, summa_blocks and scale_up.*",
-                          nearest ? nearest : "", nearest ? "?" : "");
+    return KERF_OK;
 }
 
-int32_t kerf_layout_parse(const char *text, struct kerf_layout *ret_layout, struct kerf_error *err) {
-    struct kerf_layout layout = nothing_named();
-    uint32_t given = 0;
-    for (const char *part = text;; part++) {
-        size_t length = strcspn(part, ",");
-        int32_t code = parse_part(part, length, &layout, &given, err);
-        if (code != KERF_OK) return code;
-        part += length;
-        if (*part == 0) break;
-    }
-    *ret_layout = layout;
+static int32_t check_words(const struct kerf_layout *l, struct kerf_error *err) {
+    enum { RECOMPUTE_LAYERS_MAX = 1 << 20 };
+    int is_block = l->recompute == KERF_RECOMPUTE_BLOCK;
+    if (l->recompute < 0 || l->recompute >= KERF_RECOMPUTE_COUNT)
+        return out_of_range(NULL, "recompute", 0, KERF_RECOMPUTE_COUNT - 1, l->recompute, err);
+    if (l->recompute_layers < is_block || l->recompute_layers > (is_block ? RECOMPUTE_LAYERS_MAX : 0))
+        return out_of_range(NULL, "recompute_layers", is_block, is_block ? RECOMPUTE_LAYERS_MAX : 0,
+                            l->recompute_layers, err);
+    if (l->order < 0 || l->order >= KERF_ORDER_COUNT)
+        return out_of_range(NULL, "order", 0, KERF_ORDER_COUNT - 1, l->order, err);
+    if (l->cp_comm < 0 || l->cp_comm >= KERF_CP_COMM_COUNT)
+        return out_of_range(NULL, "cp_comm", 0, KERF_CP_COMM_COUNT - 1, l->cp_comm, err);
+    if (memchr(l->schedule, 0, sizeof l->schedule) == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "the schedule's name has more than %d letters",
+                              KERF_SCHEDULE_NAME_SIZE - 1);
     return KERF_OK;
 }
 
 int32_t layout_check_ranges(const struct kerf_layout *layout, struct kerf_error *err) {
-    for (size_t i = 0; i < FIELDS; i++) {
-        int64_t value = get(layout, i);
-        if (value == fields[i].unnamed || (value >= fields[i].least && value <= KERF_COUNT_MAX)) continue;
-        return kerf_error_set(err, KERF_EINVALID, "%s%s must lie between %lld and %lld, not %lld",
-                              fields[i].group ? "scale_up." : "", fields[i].key, (long long)fields[i].least,
-                              (long long)KERF_COUNT_MAX, (long long)value);
+    if (!layout_is_hybrid(layout)) return check_numbers(layout, layout_tensor_parts, TENSOR_PARTS, err);
+    int32_t code = check_numbers(layout, layout_hybrid_numbers, HYBRID_NUMBERS, err);
+    if (code == KERF_OK) code = check_words(layout, err);
+    if (code != KERF_OK) return code;
+    for (int32_t i = 0; i < TENSOR_PARTS; i++) {
+        const struct layout_part *part = &layout_tensor_parts[i];
+        int is_shared = part->group == NULL && strcmp(part->key, "tp2") != 0 && strcmp(part->key, "summa_blocks") != 0;
+        if (is_shared || layout_get(layout, part) == part->unnamed) continue;
+        return kerf_error_set(err, KERF_EINVALID, "%s%s%s is for layouts of 1d, summa and seqp, and must be %lld here",
+                              part->group ? part->group : "", part->group ? "." : "", part->key,
+                              (long long)part->unnamed);
     }
     return KERF_OK;
 }

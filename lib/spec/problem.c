@@ -40,22 +40,19 @@ static int32_t check_kinds(const struct kerf_problem *problem, struct kerf_error
     if ((uint32_t)problem->strategy >= KERF_STRATEGY_COUNT || (uint32_t)problem->attention >= KERF_ATTENTION_COUNT)
         return kerf_error_set(err, KERF_EINVALID, "strategy %d or attention %d does not exist", (int)problem->strategy,
                               (int)problem->attention);
+    if ((uint32_t)problem->precision >= KERF_PRECISION_COUNT)
+        return kerf_error_set(err, KERF_EINVALID, "precision %d does not exist", (int)problem->precision);
+    if (problem->mtp_layers < 0 || problem->mtp_layers > problem->model.mtp_layers)
+        return kerf_error_set(
+            err, KERF_EINVALID, "%s has %lld layers of multi-token prediction, so that %lld cannot be trained",
+            problem->model.name, (long long)problem->model.mtp_layers, (long long)problem->mtp_layers);
     return KERF_OK;
-}
-
-/* The strategies of the cost model "reference" know no other head size than hidden_size / num_attention_heads. */
-static int32_t check_heads(const struct kerf_problem *problem, struct kerf_error *err) {
-    const struct kerf_model *model = &problem->model;
-    if (model->hidden_size % model->num_attention_heads == 0) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "%lld heads do not divide hidden_size %lld",
-                          (long long)model->num_attention_heads, (long long)model->hidden_size);
 }
 
 int32_t problem_check(const struct kerf_problem *problem, struct kerf_error *err) {
     int32_t code = model_check(&problem->model, err);
     if (code == KERF_OK) code = system_check(&problem->system, err);
     if (code == KERF_OK) code = check_kinds(problem, err);
-    if (code == KERF_OK) code = check_heads(problem, err);
     if (code == KERF_OK) code = check_count("gpus", problem->gpus, err);
     if (code == KERF_OK) code = check_count("global_batch", problem->global_batch, err);
     if (code == KERF_OK && problem->seq_length == 0)

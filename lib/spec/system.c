@@ -5,12 +5,17 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "base/characters.h"
 #include "base/quantity.h"
 #include "spec/description.h"
 #include "spec/model_file.h"
 
-enum bound { POSITIVE, NOT_NEGATIVE, SHARE, WHOLE, OPTIONAL };
+/* A file may do without an OPTIONAL, a MEASURED or a MEASURED_SHARE, which is 0 then; the last two are not shown where
+ * they are 0. */
+enum bound { POSITIVE, NOT_NEGATIVE, SHARE, WHOLE, OPTIONAL, MEASURED, MEASURED_SHARE };
+
+static int may_be_missing(enum bound bound) { return bound >= OPTIONAL; }
+static int is_measured(enum bound bound) { return bound >= MEASURED; }
 
 /* A field: where it is in the file and in the struct, its unit and what it may be. */
 struct system_field {
@@ -35,12 +40,29 @@ static const struct system_field fields[] = {
     IN(scale_up, bandwidth_bytes_per_s, "B/s", POSITIVE),
     IN(scale_up, efficiency, "", SHARE),
     IN(scale_up, latency_s, "s", NOT_NEGATIVE),
+    IN(scale_up, bus_bytes_per_s, "B/s", MEASURED),
+    IN(scale_up, start_s, "s", MEASURED),
     IN(scale_out, bandwidth_bytes_per_s, "B/s", POSITIVE),
     IN(scale_out, efficiency, "", SHARE),
     IN(scale_out, latency_s, "s", NOT_NEGATIVE),
     IN(scale_out, nics_per_device, "", POSITIVE),
+    IN(scale_out, bus_share, "", MEASURED_SHARE),
+    IN(scale_out, hop_s, "s", MEASURED),
+    IN(gemm, efficiency, "", MEASURED_SHARE),
+    IN(gemm, fp8_efficiency, "", MEASURED_SHARE),
+    IN(gemm, edge, "", MEASURED),
+    IN(gemm, fp8_edge, "", MEASURED),
+    IN(gemm, start_s, "s", MEASURED),
+    IN(attention, fused_efficiency, "", MEASURED_SHARE),
+    IN(attention, unfused_efficiency, "", MEASURED_SHARE),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
+static const struct system_group {
+    const char *name;
+    enum json_presence presence;
+} groups[] = {
+    {"scale_up", JSON_REQUIRED}, {"scale_out", JSON_REQUIRED}, {"gemm", JSON_OPTIONAL}, {"attention", JSON_OPTIONAL}};
+enum { GROUPS = sizeof groups / sizeof *groups };
 _Static_assert(FIELDS <= 32, "a bit of kerf_system.overridden for each field");
 static const int64_t DOMAIN_MAX = 1 << 20;
 static const double LEAST = 1e-30, MOST = 1e30; /* no time is infinite between them, whatever model and layout */
@@ -49,7 +71,9 @@ static int in_bounds(enum bound bound, double value) {
     switch (bound) {
     case POSITIVE: return value >= LEAST && value <= MOST;
     case NOT_NEGATIVE: return value >= 0 && value <= MOST;
-    case OPTIONAL: return value == 0 || (value >= LEAST && value <= MOST);
+    case OPTIONAL:
+    case MEASURED: return value == 0 || (value >= LEAST && value <= MOST);
+    case MEASURED_SHARE: return value == 0 || (value >= LEAST && value <= 1);
     case SHARE: return value >= LEAST && value <= 1;
     case WHOLE: return value >= 1 && value <= (double)DOMAIN_MAX && value == floor(value);
     }
@@ -58,11 +82,14 @@ static int in_bounds(enum bound bound, double value) {
 
 /* What a value that is out of bounds should be. */
 static const char *bound_words(enum bound bound, double value) {
-    static const char *const words[] = {"above 0", "0 or above", "above 0 and at most 1",
-                                        "a whole number from 1 to 1048576", "0 or above"};
-    static const char *const extreme[] = {"from 1e-30 to 1e30", "at most 1e30", "from 1e-30 to 1", "",
-                                          "0, or from 1e-30 to 1e30"};
-    int has_sense = bound != WHOLE && value > 0 && (bound != SHARE || value <= 1);
+    static const char *const words[] = {
+        "above 0",    "0 or above", "above 0 and at most 1", "a whole number from 1 to 1048576", "0 or above",
+        "0 or above", "from 0 to 1"};
+    static const char *const extreme[] = {
+        "from 1e-30 to 1e30",       "at most 1e30",         "from 1e-30 to 1", "", "0, or from 1e-30 to 1e30",
+        "0, or from 1e-30 to 1e30", "0, or from 1e-30 to 1"};
+    int is_share = bound == SHARE || bound == MEASURED_SHARE;
+    int has_sense = bound != WHOLE && value > 0 && (!is_share || value <= 1);
     return has_sense ? extreme[bound] : words[bound];
 }
 
@@ -96,7 +123,7 @@ static int32_t read_field(const struct json_object *object, const struct system_
                           struct kerf_system *system, struct kerf_error *err) {
     const json_t *json = json_object_get(object->json, field->key);
     double value = json_number_value(json);
-    if (json == NULL && field->bound == OPTIONAL) return KERF_OK;
+    if (json == NULL && may_be_missing(field->bound)) return KERF_OK;
     if (json == NULL) return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing", field->key);
     if (json_is_string(json) && field->unit[0]) {
         struct kerf_error why;
@@ -119,10 +146,12 @@ static void full_key(const struct system_field *field, char key[64]) {
 
 /* The keys of one group must be known ones. */
 static int32_t check_group(const struct json_object *object, const char *group, struct kerf_error *err) {
-    const char *names[FIELDS + 4];
+    const char *names[FIELDS + GROUPS + 2];
     size_t count = 0;
-    if (group == NULL)
-        names[count++] = "name", names[count++] = "scale_up", names[count++] = "scale_out", names[count++] = "sources";
+    if (group == NULL) {
+        names[count++] = "name", names[count++] = "sources";
+        for (int i = 0; i < GROUPS; i++) names[count++] = groups[i].name;
+    }
     for (size_t i = 0; i < FIELDS; i++)
         if (fields[i].group == group || (group && fields[i].group && strcmp(fields[i].group, group) == 0))
             names[count++] = fields[i].key;
@@ -150,21 +179,21 @@ static int32_t check_sources(const struct json_object *object, struct kerf_error
 int32_t system_from_object(const struct json_object *object, const char *name, struct kerf_system *ret_system,
                            struct kerf_error *err) {
     struct kerf_system system = {.name = ""};
-    struct json_object up, out;
     const char *own_name = "";
     int32_t code = check_group(object, NULL, err);
     if (code == KERF_OK) code = json_get_string(object, "name", JSON_OPTIONAL, &own_name, err);
     if (code == KERF_OK) code = check_sources(object, err);
-    if (code == KERF_OK) code = json_get_object(object, "scale_up", JSON_REQUIRED, &up, err);
-    if (code == KERF_OK) code = check_group(&up, "scale_up", err);
-    if (code == KERF_OK) code = json_get_object(object, "scale_out", JSON_REQUIRED, &out, err);
-    if (code == KERF_OK) code = check_group(&out, "scale_out", err);
+    struct json_object of[GROUPS];
+    for (int i = 0; i < GROUPS && code == KERF_OK; i++) {
+        of[i].json = NULL;
+        code = json_get_object(object, groups[i].name, groups[i].presence, &of[i], err);
+        if (code == KERF_OK && of[i].json) code = check_group(&of[i], groups[i].name, err);
+    }
     for (size_t i = 0; i < FIELDS && code == KERF_OK; i++) {
-        const struct system_field *field = &fields[i];
-        const struct json_object *group = field->group == NULL                    ? object
-                                          : strcmp(field->group, "scale_up") == 0 ? &up
-                                                                                  : &out;
-        code = read_field(group, field, &system, err);
+        const struct json_object *group = object;
+        for (int j = 0; j < GROUPS && fields[i].group; j++)
+            if (strcmp(fields[i].group, groups[j].name) == 0) group = &of[j];
+        if (group->json) code = read_field(group, &fields[i], &system, err);
     }
     if (code != KERF_OK) return code;
     if (!json_has(object, "bf16_flops_per_s")) system.bf16_flops_per_s = system.matrix_flops_per_s;
@@ -191,6 +220,7 @@ void system_json(struct kerf_json *json, const struct kerf_system *system) {
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "name", system->name);
     for (size_t i = 0; i < FIELDS; i++) {
+        if (is_measured(fields[i].bound) && load(system, &fields[i]) == 0) continue;
         if (fields[i].group && (group == NULL || strcmp(group, fields[i].group) != 0)) {
             if (group) kerf_json_close(json, '}');
             group = fields[i].group;
@@ -253,6 +283,37 @@ static int32_t assign(struct kerf_model *model, struct kerf_system *system, cons
     return unknown_key(key, err);
 }
 
+/* Measured figures, and those of the data sheet that they were measured on: who changes the latter changes the former
+ * alike, unless it is set too. */
+#define FOLLOWS(measured, given)                                                                                       \
+    { offsetof(struct kerf_system, measured), offsetof(struct kerf_system, given) }
+static const struct {
+    size_t measured, given;
+} followers[] = {
+    FOLLOWS(bf16_flops_per_s, matrix_flops_per_s),
+    FOLLOWS(scale_up.bus_bytes_per_s, scale_up.bandwidth_bytes_per_s),
+    FOLLOWS(scale_up.bus_bytes_per_s, scale_up.efficiency),
+    FOLLOWS(scale_up.start_s, scale_up.latency_s),
+    FOLLOWS(scale_out.bus_share, scale_out.efficiency),
+    FOLLOWS(scale_out.hop_s, scale_out.latency_s),
+};
+
+static double at_offset(const struct kerf_system *system, size_t offset) {
+    return *(const double *)(const void *)((const char *)system + offset);
+}
+
+static void follow(const struct kerf_system *before, struct kerf_system *after) {
+    const struct kerf_system set = *after;
+    for (size_t i = 0; i < sizeof followers / sizeof *followers; i++) {
+        double old = at_offset(before, followers[i].given), new = at_offset(&set, followers[i].given);
+        double measured = at_offset(before, followers[i].measured);
+        if (old == new || !(old > 0) || at_offset(&set, followers[i].measured) != measured) continue;
+        double *follower = (double *)(void *)((char *)after + followers[i].measured);
+        *follower *= new / old;
+        if (followers[i].measured == offsetof(struct kerf_system, scale_out.bus_share) && *follower > 1) *follower = 1;
+    }
+}
+
 int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, const char *assignments,
                          struct kerf_error *err) {
     struct kerf_model new_model = *model;
@@ -267,6 +328,7 @@ int32_t kerf_problem_set(struct kerf_model *model, struct kerf_system *system, c
     int32_t code = model_refit(model, &new_model, err);
     if (code == KERF_OK) code = model_check(&new_model, err);
     if (code != KERF_OK) return code;
+    follow(system, &new_system);
     *model = new_model;
     *system = new_system;
     return KERF_OK;

@@ -44,7 +44,7 @@ _kerf() {
 
     # which use of the command it is
     case ${COMP_WORDS[1]} in
-    schedule) uses=(compare fit) ;;
+    schedule) uses=(compare fit verify) ;;
     tune) uses=(llama) ;;
     studies) uses=(list show export replay) ;;
     jobs) uses=(list show add next report run delete export backup import) ;;
@@ -64,11 +64,32 @@ _kerf() {
     'plan --seq-length') _kerf_words ;;
     'plan --strategy') ;;
     'plan --attention') _kerf_words fused unfused recomputed summa ;;
+    'plan --tp') ;;
+    'plan --cp') ;;
+    'plan --pp') ;;
+    'plan --vpp') ;;
+    'plan --ep') ;;
+    'plan --etp') ;;
+    'plan --dp') ;;
+    'plan --zero') ;;
+    'plan --micro-batch') ;;
+    'plan --recompute') ;;
+    'plan --schedules') ;;
+    'plan --order') ;;
+    'plan --cp-comm') ;;
+    'plan --stage-layers') ;;
+    'plan --space') _kerf_words default wide ;;
+    'plan --precision') _kerf_words bf16 fp16 fp8 ;;
+    'plan --gradients') _kerf_words fp32 bf16 ;;
+    'plan --mtp-layers') _kerf_words ;;
+    'plan --tokens') ;;
+    'plan --price') _kerf_words ;;
     'plan --scale-up-size') ;;
     'plan --set') ;;
     'plan --top') _kerf_words ;;
     'plan --catalogue') ;;
     'plan --cost-model') ;;
+    'plan --picture') _kerf_words bars front ;;
     'plan --format') _kerf_words table json csv markdown svg png pdf html ;;
     'plan --output' | 'plan -o') ;;
     'plan --threads' | 'plan -t') _kerf_words ;;
@@ -77,12 +98,17 @@ _kerf() {
     'estimate --gpus' | 'estimate -n') _kerf_words ;;
     'estimate --global-batch' | 'estimate -b') _kerf_words ;;
     'estimate --seq-length') _kerf_words ;;
-    'estimate --strategy') _kerf_words 1d summa seqp ;;
+    'estimate --strategy') _kerf_words hybrid 1d summa seqp ;;
     'estimate --attention') _kerf_words fused unfused recomputed summa ;;
     'estimate --scale-up-size') _kerf_words ;;
     'estimate --set') ;;
     'estimate --catalogue') ;;
     'estimate --cost-model') ;;
+    'estimate --precision') _kerf_words bf16 fp16 fp8 ;;
+    'estimate --gradients') _kerf_words fp32 bf16 ;;
+    'estimate --mtp-layers') _kerf_words ;;
+    'estimate --tokens') ;;
+    'estimate --price') _kerf_words ;;
     'estimate --format') _kerf_words table json csv ;;
     'estimate --output' | 'estimate -o') ;;
     'schedule --devices' | 'schedule -p') _kerf_words ;;
@@ -90,6 +116,7 @@ _kerf() {
     'schedule --chunks') _kerf_words ;;
     'schedule --group') _kerf_words ;;
     'schedule --slices') _kerf_words ;;
+    'schedule --replicas') _kerf_words ;;
     'schedule --forward') _kerf_words ;;
     'schedule --backward') _kerf_words ;;
     'schedule --backward-input') _kerf_words ;;
@@ -108,8 +135,16 @@ _kerf() {
     'schedule --placement') _kerf_words any loop v both ;;
     'schedule --search-time') _kerf_words ;;
     'schedule --search-steps') _kerf_words ;;
+    'schedule --jitter') ;;
+    'schedule --straggler') ;;
+    'schedule --slow-link') ;;
+    'schedule --rank-by') _kerf_words none p95 ;;
+    'schedule --certificate') ;;
     'schedule --trace') ;;
     'schedule --trace-step') _kerf_words ;;
+    'schedule --plan') ;;
+    'schedule --rank') _kerf_words ;;
+    'schedule --compare') ;;
     'schedule --from') _kerf_words ;;
     'schedule --to') _kerf_words ;;
     'schedule --format') _kerf_words table json csv torch torch-comms text chrome svg png pdf html ;;
@@ -217,6 +252,12 @@ _kerf() {
     'token --format') _kerf_words table json ;;
     'models --format') _kerf_words table json ;;
     'models --seq-length') _kerf_words ;;
+    'models --system' | 'models -s') ;;
+    'models --tp') _kerf_words ;;
+    'models --ep') _kerf_words ;;
+    'models --etp') _kerf_words ;;
+    'models --micro-batch') _kerf_words ;;
+    'models --precision') _kerf_words bf16 fp16 fp8 ;;
     'models --catalogue') ;;
     'systems --format') _kerf_words table json ;;
     'systems --catalogue') ;;
@@ -224,11 +265,12 @@ _kerf() {
     *)
         # the name of an option, or of a use
         case "${COMP_WORDS[1]} $use $current" in
-        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --top --catalogue --cost-model --format --output --threads --help ;;
-        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --catalogue --cost-model --layers --format --output --lines --help ;;
-        'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
-        'schedule fit -'*) _kerf_words --group --slices --objective --placement --search-time --search-steps --trace-step --list --format --output --help ;;
-        'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
+        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --strategy --attention --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --exhaustive --precision --gradients --mtp-layers --tokens --price --scale-up-size --set --top --catalogue --cost-model --why --picture --format --output --threads --help ;;
+        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --catalogue --cost-model --precision --gradients --mtp-layers --tokens --price --layers --format --output --lines --help ;;
+        'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --rank-by --certificate --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
+        'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --certificate --trace-step --list --format --output --help ;;
+        'schedule verify -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --certificate --list --format --output --help ;;
+        'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --certificate --trace --trace-step --plan --rank --compare --from --to --no-ops --list --format --recv --output --help ;;
         'tune llama -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
         'tune  -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
         'bub  -'*) _kerf_words --model --context-size --n-gpu-layers --threads --max-trials --chunks --conform-to-imatrix --verbosity --temp --top-k --top-p --min-p --seed --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --interference --format --output --help ;;
@@ -253,7 +295,7 @@ _kerf() {
         'token list -'*) _kerf_words --store --format --help ;;
         'token revoke -'*) _kerf_words --store --help ;;
         'token  -'*) _kerf_words --store --help ;;
-        'models  -'*) _kerf_words --format --seq-length --source --catalogue --help ;;
+        'models  -'*) _kerf_words --format --seq-length --system --tp --ep --etp --micro-batch --precision --source --catalogue --help ;;
         'systems  -'*) _kerf_words --format --catalogue --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)

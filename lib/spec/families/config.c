@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/utf8.h"
+#include "base/characters.h"
 #include "spec/families/harmless.h"
 
 static int is_asked(const struct config *config, const char *key) {

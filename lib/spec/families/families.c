@@ -2,7 +2,7 @@
 /* Which family a file belongs to, and what kerf cannot price. */
 #include <stdlib.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "base/characters.h"
 #include "spec/families/family.h"
 
 static const struct family *const tables[] = {llama_families, gpt_families, gemma_families, mixture_families,
