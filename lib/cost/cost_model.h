@@ -22,9 +22,10 @@ struct cost_bound {
     double memory_bytes, step_time_s;
 };
 
-/* Whom priced layouts are given to. */
+/* Whom priced layouts are given to. What lies beyond its limits need not be given, and a bound of it need not be more
+ * than beyond; take may lower them. */
 struct cost_sink {
-    double cutoff_s; /* slower layouts need not be given; take may lower it */
+    double capacity_bytes, cutoff_s;
     void (*take)(struct cost_sink *sink, const struct kerf_layout *layout, double memory_bytes, double step_time_s);
 };
 
@@ -33,19 +34,23 @@ struct cost_pricer;
 
 struct kerf_cost_model {
     const char *name, *summary;
+    enum layout_kind layouts; /* of which strategies it prices */
 
     /* Appends what of the model it does not price, between commas; nothing where it prices all. */
     void (*gaps)(const struct kerf_model *model, struct kerf_text *out);
 
-    /* One layout in full; it obeys kerf_layout_check, and its placement is chosen. */
-    void (*estimate)(const struct kerf_problem *problem, const struct kerf_layout *layout,
-                     struct kerf_estimate *ret_estimate);
-    /* The same, operation by operation; returns how many. */
+    /* One layout in full; it obeys kerf_layout_check, and its placement is chosen. What it returns lives in the arena. 0
+     * when memory ran out. */
+    int (*estimate)(const struct space *space, const struct kerf_layout *layout, struct arena *arena,
+                    struct kerf_estimate *ret_estimate);
+    /* The same, operation by operation; returns how many. NULL: it has no such list. */
     int32_t (*estimate_layers)(const struct kerf_problem *problem, const struct kerf_layout *layout,
                                struct kerf_layer layers[KERF_LAYERS_MAX]);
 
-    /* Begins a walk; everything lives in the arena. NULL when memory ran out; the others then return 0. */
-    struct cost_pricer *(*begin)(const struct space *space, struct arena *arena);
+    /* Begins a walk whose layouts go to the sink; everything lives in the arena, until end (NULL: nothing to end). NULL
+     * when memory ran out; the others then return 0. */
+    struct cost_pricer *(*begin)(const struct space *space, const struct cost_sink *sink, struct arena *arena);
+    void (*end)(struct cost_pricer *pricer);
     /* The walk is now at this prefix, which has the choices of levels 0 .. level. */
     int (*enter)(struct cost_pricer *pricer, int32_t level, const struct kerf_layout *prefix,
                  struct cost_bound *ret_bound);
@@ -55,5 +60,8 @@ struct kerf_cost_model {
      * the cutoff. */
     int (*price)(struct cost_pricer *pricer, struct cost_sink *sink);
 };
+
+/* Whether the model prices layouts of the strategy; the error says which it does. */
+int32_t cost_model_check(const struct kerf_cost_model *cost_model, enum kerf_strategy strategy, struct kerf_error *err);
 
 #endif

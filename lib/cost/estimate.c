@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Estimates as JSON; the keys are documented in docs/json.md. */
+/* What follows from an estimate, and estimates as JSON; the keys are documented in docs/json.md. */
 #include <assert.h>
 #include <string.h>
 #include "kerf/cost.h"
@@ -16,17 +16,81 @@ static void parts_json(struct kerf_json *json, const char *key, const struct ker
     kerf_json_close(json, '}');
 }
 
-void kerf_estimate_json(struct kerf_json *json, const struct kerf_estimate *estimate, int32_t rank) {
+double kerf_estimate_tokens_per_s(const struct kerf_problem *problem, const struct kerf_estimate *estimate) {
+    return estimate->throughput * (double)problem->seq_length / (double)problem->gpus;
+}
+
+double kerf_estimate_days(const struct kerf_problem *problem, const struct kerf_estimate *estimate) {
+    double per_s = estimate->throughput * (double)problem->seq_length;
+    return problem->training_tokens > 0 ? problem->training_tokens / per_s / 86400 : 0;
+}
+
+double kerf_estimate_price(const struct kerf_problem *problem, const struct kerf_estimate *estimate) {
+    return kerf_estimate_days(problem, estimate) * 24 * (double)problem->gpus * problem->device_hour_price;
+}
+
+static void numbers_json(struct kerf_json *json, const char *key, const double *values, int32_t count) {
+    kerf_json_open(json, key, '[');
+    for (int32_t i = 0; i < count; i++) kerf_json_number(json, NULL, values[i]);
+    kerf_json_close(json, ']');
+}
+
+void kerf_pipeline_json(struct kerf_json *json, const char *key, const struct kerf_pipeline *pipeline) {
+    kerf_json_open(json, key, '{');
+    kerf_json_string(json, "schedule", pipeline->schedule);
+    kerf_json_integer(json, "devices", pipeline->devices);
+    kerf_json_integer(json, "chunks", pipeline->chunks);
+    kerf_json_integer(json, "microbatches", pipeline->microbatches);
+    numbers_json(json, "forward", pipeline->forward_s, pipeline->num_stages);
+    numbers_json(json, "backward_input", pipeline->backward_input_s, pipeline->num_stages);
+    numbers_json(json, "backward_weight", pipeline->backward_weight_s, pipeline->num_stages);
+    kerf_json_number(json, "p2p", pipeline->p2p_s);
+    numbers_json(json, "activation_bytes", pipeline->activation_bytes, pipeline->num_stages);
+    kerf_json_close(json, '}');
+}
+
+static void training_json(struct kerf_json *json, const struct kerf_problem *problem,
+                          const struct kerf_estimate *estimate) {
+    if (!(problem->training_tokens > 0)) return;
+    kerf_json_open(json, "training", '{');
+    kerf_json_number(json, "tokens", problem->training_tokens);
+    kerf_json_number(json, "days", kerf_estimate_days(problem, estimate));
+    if (problem->device_hour_price > 0) kerf_json_number(json, "cost", kerf_estimate_price(problem, estimate));
+    kerf_json_close(json, '}');
+}
+
+static void layout_text_json(struct kerf_json *json, const struct kerf_problem *problem,
+                             const struct kerf_layout *layout) {
+    struct kerf_text text = {0};
+    kerf_layout_text(&text, problem, layout);
+    kerf_json_string(json, "layout_text", text.data ? text.data : "");
+    kerf_text_free(&text);
+}
+
+/* What only the cost model "analytic" finds stands in its estimates alone: programs know the others' keys. */
+void kerf_estimate_json(struct kerf_json *json, const struct kerf_problem *problem,
+                        const struct kerf_estimate *estimate, int32_t rank) {
+    const struct kerf_pipeline *pipeline = estimate->pipeline;
     assert(rank >= 0 && estimate->time_s.count > 0 && estimate->memory.count > 0);
     if (rank > 0) kerf_json_integer(json, "rank", rank);
     kerf_json_number(json, "throughput", estimate->throughput);
     kerf_json_number(json, "step_time_s", estimate->step_time_s);
+    if (pipeline) {
+        kerf_json_number(json, "pipeline_s", estimate->pipeline_s);
+        kerf_json_number(json, "tokens_per_s_per_device", kerf_estimate_tokens_per_s(problem, estimate));
+        kerf_json_number(json, "mfu", estimate->mfu);
+        kerf_json_number(json, "model_flops", estimate->model_flops);
+        kerf_json_number(json, "parameters_per_device", estimate->parameters_per_device);
+    }
     kerf_json_number(json, "memory_bytes", estimate->memory_bytes);
     kerf_json_boolean(json, "fits", estimate->fits);
     kerf_layout_json(json, "layout", &estimate->layout);
+    if (pipeline) layout_text_json(json, problem, &estimate->layout);
     parts_json(json, "time_s", &estimate->time_s);
     parts_json(json, "memory", &estimate->memory);
     kerf_json_number(json, "flops_per_gpu", estimate->flops_per_gpu);
+    if (pipeline) kerf_pipeline_json(json, "pipeline", pipeline);
+    training_json(json, problem, estimate);
 }
 
 void kerf_layers_json(struct kerf_json *json, const struct kerf_layer *layers, int32_t count) {

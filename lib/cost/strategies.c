@@ -5,12 +5,13 @@
 #include <assert.h>
 #include <string.h>
 
-extern const struct strategy strategy_1d, strategy_summa, strategy_seqp;
+extern const struct strategy strategy_1d, strategy_summa, strategy_seqp, strategy_hybrid;
 
 static const struct strategy *const strategies[] = {
     [KERF_STRATEGY_1D] = &strategy_1d,
     [KERF_STRATEGY_SUMMA] = &strategy_summa,
     [KERF_STRATEGY_SEQP] = &strategy_seqp,
+    [KERF_STRATEGY_HYBRID] = &strategy_hybrid,
 };
 _Static_assert(sizeof strategies / sizeof *strategies == KERF_STRATEGY_COUNT, "a row for each strategy");
 

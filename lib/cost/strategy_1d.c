@@ -13,7 +13,18 @@ static int can_cut(const struct kerf_problem *problem, int64_t tp1, int64_t tp2)
 
 static int64_t sequence_shards(const struct kerf_layout *layout) { return layout->tp1; }
 
-static const struct tensor_rules rules = {0, can_cut, sequence_shards, NULL};
+static int32_t check_own(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_error *err) {
+    (void)problem;
+    if (layout->tp2 != 1)
+        return kerf_error_set(err, KERF_EINVALID, "tp2 must be 1 with 1d; use summa or seqp for tp2 %lld",
+                              (long long)layout->tp2);
+    if (layout->summa_blocks != 0)
+        return kerf_error_set(err, KERF_EINVALID, "summa_blocks must be 0 without summa, not %lld",
+                              (long long)layout->summa_blocks);
+    return KERF_OK;
+}
+
+static const struct tensor_rules rules = {0, can_cut, sequence_shards, check_own, NULL};
 
 static struct kerf_layout *choices(const struct space *space, int32_t level, const struct kerf_layout *prefix,
                                    struct arena *arena, int32_t *ret_count) {
@@ -26,14 +37,7 @@ static struct kerf_layout *variants(const struct space *space, const struct kerf
 }
 
 static int32_t check(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_error *err) {
-    (void)problem;
-    if (layout->tp2 != 1)
-        return kerf_error_set(err, KERF_EINVALID, "tp2 must be 1 with 1d; use summa or seqp for tp2 %lld",
-                              (long long)layout->tp2);
-    if (layout->summa_blocks != 0)
-        return kerf_error_set(err, KERF_EINVALID, "summa_blocks must be 0 without summa, not %lld",
-                              (long long)layout->summa_blocks);
-    return KERF_OK;
+    return tensor_check(problem, &rules, layout, err);
 }
 
 static int is_plain(const struct kerf_layout *layout) {
@@ -72,13 +76,14 @@ static void describe(const struct kerf_problem *problem, const struct kerf_layou
 
 const struct strategy strategy_1d = {
     .name = "1d",
+    .layouts = LAYOUT_TENSOR,
     .num_levels = TENSOR_LEVELS,
     .choices = choices,
     .variants = variants,
     .neighbours = tensor_neighbours,
     .explain = tensor_explain,
+    .check_problem = tensor_check_problem,
     .check = check,
-    .sequence_shards = sequence_shards,
     .is_plain = is_plain,
     .has_attention = has_attention,
     .describe = describe,

@@ -31,7 +31,17 @@ static int32_t blocks(const struct kerf_problem *problem, const struct kerf_layo
     return count;
 }
 
-static const struct tensor_rules rules = {1, can_cut, sequence_shards, blocks};
+static int32_t check_own(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_error *err) {
+    if (problem->model.hidden_size % layout->tp2 != 0)
+        return kerf_error_set(err, KERF_EINVALID, "tp2 %lld does not divide hidden_size %lld", (long long)layout->tp2,
+                              (long long)problem->model.hidden_size);
+    if (layout->summa_blocks < 1)
+        return kerf_error_set(err, KERF_EINVALID, "summa_blocks must be 1 or more with summa, not %lld",
+                              (long long)layout->summa_blocks);
+    return KERF_OK;
+}
+
+static const struct tensor_rules rules = {1, can_cut, sequence_shards, check_own, blocks};
 
 static struct kerf_layout *choices(const struct space *space, int32_t level, const struct kerf_layout *prefix,
                                    struct arena *arena, int32_t *ret_count) {
@@ -44,13 +54,7 @@ static struct kerf_layout *variants(const struct space *space, const struct kerf
 }
 
 static int32_t check(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_error *err) {
-    if (problem->model.hidden_size % layout->tp2 != 0)
-        return kerf_error_set(err, KERF_EINVALID, "tp2 %lld does not divide hidden_size %lld", (long long)layout->tp2,
-                              (long long)problem->model.hidden_size);
-    if (layout->summa_blocks < 1)
-        return kerf_error_set(err, KERF_EINVALID, "summa_blocks must be 1 or more with summa, not %lld",
-                              (long long)layout->summa_blocks);
-    return KERF_OK;
+    return tensor_check(problem, &rules, layout, err);
 }
 
 static int is_plain(const struct kerf_layout *layout) { return layout->tp1 == 1 && layout->tp2 == 1; }
@@ -107,13 +111,14 @@ static void describe(const struct kerf_problem *problem, const struct kerf_layou
 
 const struct strategy strategy_summa = {
     .name = "summa",
+    .layouts = LAYOUT_TENSOR,
     .num_levels = TENSOR_LEVELS,
     .choices = choices,
     .variants = variants,
     .neighbours = tensor_neighbours,
     .explain = tensor_explain,
+    .check_problem = tensor_check_problem,
     .check = check,
-    .sequence_shards = sequence_shards,
     .is_plain = is_plain,
     .has_attention = has_attention,
     .describe = describe,

@@ -20,7 +20,10 @@ struct tensor_rules {
     int has_tp2;
     /* Whether the model can be cut into tp1 x tp2; both divide the accelerators, tp1 the heads and the hidden size. */
     int (*can_cut)(const struct kerf_problem *problem, int64_t tp1, int64_t tp2);
+    /* Shards that the tokens of a micro-batch are cut into, which must divide them. */
     int64_t (*sequence_shards)(const struct kerf_layout *layout);
+    /* What the layout must obey besides what the three have in common. */
+    int32_t (*check)(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_error *err);
     /* The numbers of SUMMA blocks, rising; NULL: the one number 0. */
     int32_t (*blocks)(const struct kerf_problem *problem, const struct kerf_layout *layout,
                       int64_t ret_blocks[SUMMA_BLOCKS_MAX]);
@@ -34,6 +37,10 @@ struct kerf_layout *tensor_variants(const struct space *space, const struct tens
 /* The placements that fill the domain exactly, or the one that holds everything when it is large enough. */
 struct kerf_layout *tensor_neighbours(const struct space *space, const struct kerf_layout *layout, struct arena *arena,
                                       int32_t *ret_count);
+
+int32_t tensor_check_problem(const struct kerf_problem *problem, struct kerf_error *err);
+int32_t tensor_check(const struct kerf_problem *problem, const struct tensor_rules *rules,
+                     const struct kerf_layout *layout, struct kerf_error *err);
 
 void tensor_explain(const struct space *space, int32_t level, struct kerf_text *out);
 

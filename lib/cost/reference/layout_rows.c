@@ -55,8 +55,9 @@ struct cost_pricer {
     double *activation_bytes; /* [batches] of a layer and micro-batch, -1 where not yet known */
 };
 
-struct cost_pricer *rows_begin(const struct space *space, struct arena *arena) {
+struct cost_pricer *rows_begin(const struct space *space, const struct cost_sink *sink, struct arena *arena) {
     struct cost_pricer *pricer = arena_take(arena, 1, sizeof *pricer);
+    (void)sink; /* limits are looked at where layouts are priced */
     if (pricer == NULL) return NULL;
     pricer->problem = space->problem;
     pricer->batches = space->batches;

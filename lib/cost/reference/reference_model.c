@@ -18,6 +18,7 @@
 const struct kerf_cost_model reference_model = {
     .name = "reference",
     .summary = "arXiv 2410.00273 as published, its oddities included (docs/reference-model.md)",
+    .layouts = LAYOUT_TENSOR,
     .gaps = reference_gaps,
     .estimate = whole_layout_estimate,
     .estimate_layers = whole_layout_layers,

@@ -60,8 +60,10 @@ static void add_part(struct kerf_parts *parts, const char *name, double value) {
     parts->of[parts->count++] = (struct kerf_part){name, value};
 }
 
-void whole_layout_estimate(const struct kerf_problem *problem, const struct kerf_layout *layout,
-                           struct kerf_estimate *ret_estimate) {
+int whole_layout_estimate(const struct space *space, const struct kerf_layout *layout, struct arena *arena,
+                          struct kerf_estimate *ret_estimate) {
+    (void)arena;
+    const struct kerf_problem *problem = space->problem;
     const struct kerf_system *system = &problem->system;
     struct kerf_layer layers[KERF_LAYERS_MAX];
     struct layer layer;
@@ -112,4 +114,5 @@ void whole_layout_estimate(const struct kerf_problem *problem, const struct kerf
     add_part(&estimate.memory, "optimizer", memory.optimizer);
     add_part(&estimate.memory, "activations", memory.activations);
     *ret_estimate = estimate;
+    return 1;
 }
