@@ -21,22 +21,35 @@ enum {
 
 /* ---- Placement -------------------------------------------------------------------------------------------- */
 
-/* 2 where the second replica runs from the last device to the first, else 1. */
-static inline int32_t placement_replicas(enum kerf_placement placement) { return placement == KERF_PLACE_BOTH ? 2 : 1; }
+/* Who holds which stage: a placement is a row of a table, and rules, files and the search all use it. */
+struct placement {
+    const char *word;       /* in files; NULL: a request for several */
+    int32_t zigzag;         /* odd chunks go back */
+    int32_t replicas;       /* odd ones are upside down; 0: any even number, the pairs evenly around the devices */
+    int32_t default_chunks; /* of each replica */
+    int32_t fixed_chunks;   /* 1: no others */
+};
+extern const struct placement placements[KERF_PLACEMENTS];
 
-/* The device of a replica's stage; odd chunks of a V go back. */
-static inline int32_t placement_device(enum kerf_placement placement, int32_t devices, int32_t replica, int32_t stage) {
-    const int32_t back = replica || (placement == KERF_PLACE_V && stage / devices % 2 == 1);
-    return back ? devices - 1 - stage % devices : stage % devices;
+/* Replicas of a placement, asked of those that have any number; 0: the least. */
+static inline int32_t placement_replicas(enum kerf_placement placement, int32_t asked) {
+    const int32_t own = placements[placement].replicas;
+    return own ? own : asked ? asked : 2;
 }
 
+/* The device of a replica's stage, of so many replicas. */
+int32_t placement_device(enum kerf_placement placement, int32_t devices, int32_t replicas, int32_t replica,
+                         int32_t stage);
+
 /* The device of each stage: device_of[replicas * devices * chunks]. */
-void placement_fill(enum kerf_placement placement, int32_t devices, int32_t chunks, int32_t *device_of);
+void placement_fill(enum kerf_placement placement, int32_t devices, int32_t chunks, int32_t replicas,
+                    int32_t *device_of);
 
 /* ---- What stands behind the public structures ------------------------------------------------------------- */
 
 struct owned_schedule {
     struct kerf_schedule schedule;
+    struct kerf_text certificate;
     struct arena arena;
 };
 
@@ -48,12 +61,14 @@ struct owned_timeline {
 /* ---- Operations, added one after the other ---------------------------------------------------------------- */
 
 struct builder {
-    int32_t p, m, v, group, slices;
+    int32_t p, m, v, group, slices, replicas;
     int64_t room;         /* operations that a device may have */
     struct kerf_op **ops; /* [p][room] */
     int32_t *num_ops;
     struct kerf_op *scratch;          /* [2 m] for one device at a time */
-    struct kerf_schedule_proof proof; /* what a search has proved */
+    int32_t *scratch_count;           /* [2 v] */
+    struct kerf_schedule_proof proof; /* what a search has proved, */
+    struct kerf_text certificate;     /* and its certificate, where that was asked for */
 };
 
 static inline struct kerf_op *add(struct builder *builder, int32_t device, enum kerf_op_kind kind, int32_t stage,

@@ -24,7 +24,7 @@ static int32_t mark(const struct kerf_schedule *schedule, unsigned char *seen, i
                               kind_name(kind), microbatch, device, stage, home);
     unsigned char *place = &seen[order_output(schedule, 0, stage, microbatch, slice) / 2];
     if (*place & kind)
-        return kerf_error_set(err, KERF_EINVALID, "%d%s%d is there twice, on device %d", stage, kind_name(kind),
+        return kerf_error_set(err, KERF_EINVALID, "%d%s%d appears twice on device %d", stage, kind_name(kind),
                               microbatch, device);
     if ((kind == SEEN_B && *place & (SEEN_I | SEEN_W)) || (kind & (SEEN_I | SEEN_W) && *place & SEEN_B))
         return kerf_error_set(err, KERF_EINVALID,

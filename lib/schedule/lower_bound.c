@@ -12,18 +12,28 @@
  *   chain       a micro-batch goes through every stage and back: trip_0 + W_0; on the device of stream k it is there
  *               for trip_k + W_k
  *   residence   a unit of stream k occupies one of the places of its device for at least trip_k + W_k, and all of them
- *               must pass through: entry_d + sum over k of units_k (trip_k + W_k) / places_d   (Little's law)
- *   round trip  one stream on the device: at most n = min(places_d, units) forwards run before the first I can, and the
- *               device is idle for the rest of that time: entry_d + load_d + max(0, trip - n F - I)
+ *               must pass through: entry_d + sum over k of units_k (trip_k + W_k) / places_d   (Little's law). Where all
+ *               units are alike, the places fill and empty one after the other, n = min(places_d, units of all streams):
+ *               + (n - 1) / 2 (least F + least W)
+ *   ends        the device is idle at its beginning and at its end, and is loaded between: head + load_d + tail
  *   way back    one stream on the device: the last I follows all F and I, and has to go back to stage 0, whose W
  *               follows: entry_d + units (F + I) + back_k
  *
- * Load, residence and round trip without entry_d are of the time from the device's own first start to its own last end,
+ * A head is the idle time before the first F or I of a stream k of the device: that operation cannot start before
+ * entry_k, or entry_k + trip_k - I_k, and until then the device can run few others. Of the streams up to k only F, which
+ * hold what they make; all of a deeper stream i, but only for as many units as are held by the streams up to k with
+ * room for one of a deeper stream. A tail is the idle time behind the last I or F of a stream k: until the end pass at
+ * least back_k, or trip_k - F_k + back_k, and the device can run I and W of what it still holds, W alone of what has its
+ * I behind it, and all of a deeper stream for as many units as in a head. With activations that I frees, any number of
+ * W can be left, and tails are nothing. Head and tail are both counted when the head's operation comes before the
+ * tail's in every order: by the way of one unit, or because the units of a stream do not all fit in.
+ *
+ * Load, residence and ends without entry_d are of the time from the device's own first start to its own last end,
  * and so bound the span; so does the chain of each stream.
  *
  * With whole backward passes B stands for I, and W is 0; with both kinds in one schedule the shorter one stands for
  * both. Where activations are freed by I, W is left out of the residence. A fused pair may be shorter than its parts,
- * so that only the loads count then. Blocking sends and shared links only add to all this.
+ * so that only the loads count then. Ends are for one replica, and operations all of one sort. Blocking sends and shared links only add to all this.
  */
 #include "schedule/lower_bound.h"
 
@@ -72,8 +82,7 @@ static double latency(const struct work *work, int32_t from, int32_t to) {
 /* The units of a replica's streams. */
 static double units_of(const struct work *work, int32_t replica) {
     const struct kerf_schedule *schedule = work->schedule;
-    int32_t half = schedule->microbatches / 2, own = replica ? schedule->microbatches - half : half;
-    return (double)schedule->slices * (schedule->replicas == 1 ? schedule->microbatches : own);
+    return (double)schedule->slices * (order_first(schedule, replica + 1) - order_first(schedule, replica));
 }
 
 /* ---- Streams and devices ---------------------------------------------------------------------------------- */
@@ -85,9 +94,12 @@ struct stream {
 /* What a device has of its streams. */
 struct device {
     double entry, load, residence;
-    double least_amount, most_amount; /* of one unit: bytes, or 1 */
-    int32_t streams, only;            /* how many; the last of them */
-    int32_t chunks[2];                /* of each replica */
+    double least_amount, most_amount;    /* of one unit: bytes, or 1 */
+    double least_forward, least_freeing; /* the shortest F, and operation that frees */
+    double units, amounts;               /* of all streams together */
+    int32_t streams, only;               /* how many; the last of them */
+    int32_t chunks, replica;             /* most of a replica; of the one at hand */
+    int32_t of_replica;                  /* of each replica */
 };
 
 static void measure_replica(const struct work *work, int32_t replica, struct stream *streams) {
@@ -104,16 +116,27 @@ static void measure_replica(const struct work *work, int32_t replica, struct str
     }
 }
 
+static double amount_of(const struct work *work, int32_t stage) {
+    return work->times->cap_in_bytes ? work->times->activation_bytes[stage] : 1;
+}
+
 static void add_stream(const struct work *work, int32_t replica, int32_t stage, const struct stream *stream,
                        struct device *device) {
-    const double amount = work->times->cap_in_bytes ? work->times->activation_bytes[stage] : 1;
-    const double units = units_of(work, replica), w = weight(work, stage);
-    device->chunks[replica]++;
+    const double amount = amount_of(work, stage), units = units_of(work, replica), w = weight(work, stage);
+    const double f = forward(work, stage),
+                 frees = work->times->free_at_input || !work->split ? backward(work, stage) : w;
+    if (device->replica != replica) device->of_replica = 0;
+    device->replica = replica;
+    device->chunks = device->chunks > ++device->of_replica ? device->chunks : device->of_replica;
     if (units <= 0) return;
     device->least_amount = device->streams ? fmin(device->least_amount, amount) : amount;
     device->most_amount = fmax(device->most_amount, amount);
+    device->least_forward = device->streams ? fmin(device->least_forward, f) : f;
+    device->least_freeing = device->streams ? fmin(device->least_freeing, frees) : frees;
+    device->units += units;
+    device->amounts += units * amount;
     device->entry = device->streams ? fmin(device->entry, stream->entry) : stream->entry;
-    device->load += units * (forward(work, stage) + backward(work, stage) + w);
+    device->load += units * (f + backward(work, stage) + w);
     device->residence += units * amount * (stream->trip + (work->times->free_at_input ? 0 : w));
     device->streams++;
     device->only = replica * work->schedule->stages + stage;
@@ -122,43 +145,178 @@ static void add_stream(const struct work *work, int32_t replica, int32_t stage, 
 /* What a device may hold, in amounts of its units; whole units where all are alike. */
 static double room_of(const struct work *work, const struct device *device, int32_t d, double most) {
     const struct kerf_schedule_times *times = work->times;
-    const int32_t chunks = device->chunks[0] > device->chunks[1] ? device->chunks[0] : device->chunks[1];
     double room = fmin(times->cap ? times->cap[d] : INFINITY, most) * work->schedule->slices * (1 + 1e-12);
-    if (!times->cap_in_bytes) room *= chunks;
+    if (!times->cap_in_bytes) room *= device->chunks;
     if (device->least_amount > 0 && device->least_amount == device->most_amount && isfinite(room))
         room = device->least_amount * floor(room / device->least_amount);
     return fmax(room, device->most_amount); /* one unit at least, or there is no order at all */
 }
 
+/* Keeps the largest value and where it comes from. */
+static void keep(double *value, struct lower_bound_reason *reason, double other, struct lower_bound_reason why) {
+    if (!(other > *value)) return;
+    *value = other;
+    *reason = why;
+}
+
+static void keep_makespan(struct lower_bound *known, double makespan_s, struct lower_bound_reason why) {
+    keep(&known->bound.makespan_s, &known->makespan, makespan_s, why);
+}
+static void keep_span(struct lower_bound *known, double span_s, struct lower_bound_reason why) {
+    keep(&known->bound.span_s, &known->span, span_s, why);
+}
+
+/* ---- Ends ------------------------------------------------------------------------------------------------- */
+
+/* What bounds the work that a device can run before a stream's first operations and behind its last ones. */
+struct around {
+    double forward_rate, input_rate, weight_rate; /* most F, I + W of the streams up to it, W of those from it on, per
+                                                     amount of memory */
+    double forward, input;                        /* sums of F, I + W of the streams up to it */
+    double deep, deep_amount;                     /* all work of deeper streams; the least amount of one */
+    double amount;                                /* sum of the streams up to it */
+};
+
+/* The streams of a device, one replica, are at stages on[0] < on[1] < ... */
+static struct around look_around(const struct work *work, const int32_t *on, int32_t count, int32_t at) {
+    struct around around = {.deep_amount = INFINITY};
+    for (int32_t i = 0; i < count; i++) {
+        const double f = forward(work, on[i]), b = backward(work, on[i]), w = weight(work, on[i]);
+        const double amount = amount_of(work, on[i]);
+        if (i <= at) {
+            around.forward += f, around.input += b + w, around.amount += amount;
+            around.forward_rate = fmax(around.forward_rate, f / amount);
+        } else {
+            around.deep += f + b + w;
+            around.deep_amount = fmin(around.deep_amount, amount);
+        }
+        around.input_rate = fmax(around.input_rate, (b + w) / amount);
+        around.weight_rate = fmax(around.weight_rate, (i < at ? b + w : w) / amount);
+    }
+    return around;
+}
+
+static double at_most(double room, double rate) { return rate > 0 ? room * rate : 0; }
+
+/* Units of which the deeper streams' work is done while all are held by those up to one. */
+static double deep_units(const struct around *around, double room, double units) {
+    if (around->deep <= 0) return 0;
+    const double places = (room - around->deep_amount) / around->amount * (1 + 1e-9);
+    return places < 0 ? 0 : fmin(units, floor(places));
+}
+
+/* How long a device is idle before the first F or I (back 1) of its stream on[at]. */
+static double head_of(const struct work *work, const struct stream *streams, const int32_t *on, int32_t count,
+                      double room, double units, int32_t at, int back) {
+    const struct around around = look_around(work, on, count, at);
+    const struct stream *stream = &streams[on[at]];
+    const double f = forward(work, on[at]);
+    if (!back) {
+        const double before = around.forward - f;
+        return stream->entry - fmin(at_most(room, around.forward_rate), units * before);
+    }
+    return stream->entry + stream->trip - backward(work, on[at]) -
+           fmin(at_most(room, around.forward_rate), units * around.forward) -
+           deep_units(&around, room, units) * around.deep;
+}
+
+/* How long it is idle behind the last F or I (back 1), until all ends or, own_end 1, its own work. */
+static double tail_of(const struct work *work, const struct stream *streams, const int32_t *on, int32_t count,
+                      double room, double units, int32_t at, int back, int own_end) {
+    const struct around around = look_around(work, on, count, at);
+    const struct stream *stream = &streams[on[at]];
+    const double own = stream->back - streams[on[0]].back + weight(work, on[0]);
+    const double way = own_end ? own : fmax(own, stream->back);
+    double all = 0;
+    if (work->times->free_at_input) return 0;
+    for (int32_t i = 0; i < count; i++)
+        all += i < at || !back ? backward(work, on[i]) + weight(work, on[i]) : weight(work, on[i]);
+    if (back) return way - fmin(at_most(room, around.weight_rate), units * all);
+    return stream->trip - forward(work, on[at]) + way - fmin(at_most(room, around.input_rate), units * all) -
+           deep_units(&around, room, units) * around.deep;
+}
+
+/* Whether the first F or I of one stream comes before the last of another in every order. */
+static int is_before(const struct work *work, const int32_t *on, double room, double units, int32_t head, int head_back,
+                     int32_t tail, int tail_back) {
+    const double head_needs = units * amount_of(work, on[head]), tail_needs = units * amount_of(work, on[tail]);
+    if (!head_back) return tail_back || head <= tail || tail_needs > room;
+    if (tail_back) return head >= tail || head_needs > room;
+    return head >= tail ? tail_needs > room : head_needs > room;
+}
+
+static void bound_ends(const struct work *work, const struct stream *streams, const struct device *device, int32_t d,
+                       double room, struct lower_bound *known) {
+    enum { CHUNKS_MAX = 8 }; /* more would take long, and say little */
+    const double units = units_of(work, 0);
+    int32_t on[CHUNKS_MAX], count = 0;
+    if (work->fused || (work->whole && work->split) || work->schedule->replicas != 1) return;
+    if (device->streams > CHUNKS_MAX || !(device->least_amount > 0)) return;
+    for (int32_t k = 0; k < work->schedule->stages; k++)
+        if (work->schedule->device_of[k] == d) on[count++] = k;
+    for (int32_t head = 0; head < 2 * count; head++) {
+        const double idle = head_of(work, streams, on, count, room, units, head / 2, head % 2);
+        struct lower_bound_reason why = {LOWER_BOUND_ENDS, d, on[head / 2], -1, head % 2, 0};
+        keep_makespan(known, device->load + idle, why);
+        keep_span(known, device->load + idle - device->entry, why);
+        for (int32_t tail = 0; tail < 2 * count; tail++) {
+            if (!is_before(work, on, room, units, head / 2, head % 2, tail / 2, tail % 2)) continue;
+            const double behind = tail_of(work, streams, on, count, room, units, tail / 2, tail % 2, 0);
+            const double own = tail_of(work, streams, on, count, room, units, tail / 2, tail % 2, 1);
+            why.tail = on[tail / 2], why.tail_back = tail % 2;
+            keep_makespan(known, device->load + idle + behind, why);
+            keep_span(known, device->load + idle - device->entry + own, why);
+        }
+    }
+}
+
+/* By how much the filling and emptying of alike places lengthens the residence. */
+static double ramps_of(const struct work *work, const struct device *device, double room) {
+    if (work->whole && work->split) return 0;
+    if (device->least_amount < device->most_amount || !(device->least_amount > 0)) return 0;
+    const double places = fmin(device->units, floor(room / device->least_amount * (1 + 1e-9)));
+    return places > 1 ? (places - 1) / 2 * (device->least_forward + device->least_freeing) : 0;
+}
+
 static void bound_device(const struct work *work, const struct stream *streams, const struct device *device, int32_t d,
-                         double most, struct kerf_schedule_bound *bound) {
+                         double most, struct lower_bound *known) {
+    const struct lower_bound_reason load = {LOWER_BOUND_ENDS, d, -1, -1, 0, 0};
+    struct lower_bound_reason why = {LOWER_BOUND_RESIDENCE, d, -1, -1, 0, 0};
     if (device->streams == 0) return;
-    double room = room_of(work, device, d, most), within = device->load;
+    const double room = room_of(work, device, d, most);
     assert(device->load >= 0 && device->entry >= 0 && room >= 0);
-    if (!work->fused && room > 0) within = fmax(within, device->residence / room);
+    keep_span(known, device->load, load);
+    keep_makespan(known, device->entry + device->load, load);
+    if (!work->fused && room > 0) {
+        const double held = device->residence / fmin(room, device->amounts) + ramps_of(work, device, room);
+        keep_span(known, held, why);
+        keep_makespan(known, device->entry + held, why);
+    }
     if (!work->fused && device->streams == 1) {
         const int32_t stage = device->only % work->schedule->stages;
         const struct stream *stream = &streams[device->only];
         const double f = forward(work, stage), b = backward(work, stage);
         const double units = units_of(work, device->only / work->schedule->stages);
         const double places = device->most_amount > 0 ? floor(room / device->most_amount) : INFINITY;
-        within = fmax(within, device->load + stream->trip - fmin(places, units) * f - b);
-        bound->makespan_s = fmax(bound->makespan_s, device->entry + units * (f + b) + stream->back);
+        const double within = device->load + stream->trip - fmin(places, units) * f - b;
+        why.kind = LOWER_BOUND_WAY_BACK;
+        keep_makespan(known, device->entry + units * (f + b) + stream->back, why);
+        why = (struct lower_bound_reason){LOWER_BOUND_ENDS, d, stage, -1, 1, 0};
+        keep_span(known, within, why);
+        keep_makespan(known, device->entry + within, why);
     }
-    bound->span_s = fmax(bound->span_s, within);
-    bound->makespan_s = fmax(bound->makespan_s, device->entry + within);
+    bound_ends(work, streams, device, d, room, known);
 }
 
 /* load_s: [devices], NULL: of the operations that all units have. */
-static int32_t bounds_of(const struct work *work, double most, const double *load_s,
-                         struct kerf_schedule_bound *ret_bound) {
+static int32_t bounds_of(const struct work *work, double most, const double *load_s, struct lower_bound *ret_known) {
     const struct kerf_schedule *schedule = work->schedule;
     const int32_t stages = schedule->stages, replicas = schedule->replicas;
     struct arena arena = {NULL};
     struct stream *streams = arena_alloc(&arena, (size_t)(stages * replicas), sizeof *streams);
     struct device *devices = arena_alloc(&arena, (size_t)schedule->devices, sizeof *devices);
-    struct kerf_schedule_bound bound = {0, 0, 0};
-    assert(replicas == 1 || replicas == 2);
+    struct lower_bound known = {.bound = {0, 0, 0}};
+    assert(replicas >= 1);
     if (streams == NULL || devices == NULL) {
         arena_free(&arena);
         return KERF_ENOMEM;
@@ -167,23 +325,24 @@ static int32_t bounds_of(const struct work *work, double most, const double *loa
         measure_replica(work, r, streams + r * stages);
         for (int32_t k = 0; k < stages; k++) {
             const struct stream *stream = &streams[r * stages + k];
+            const struct lower_bound_reason chain = {LOWER_BOUND_CHAIN, r * stages + k, -1, -1, 0, 0};
             add_stream(work, r, k, stream, &devices[schedule->device_of[r * stages + k]]);
             if (work->fused || units_of(work, r) <= 0) continue;
-            bound.span_s = fmax(bound.span_s, stream->trip + weight(work, k));
-            bound.makespan_s = fmax(bound.makespan_s, stream->entry + stream->trip + stream->back);
+            keep_span(&known, stream->trip + weight(work, k), chain);
+            keep_makespan(&known, stream->entry + stream->trip + stream->back, chain);
         }
     }
     for (int32_t d = 0; d < schedule->devices; d++) {
         if (load_s) devices[d].load = load_s[d];
-        bound_device(work, streams, &devices[d], d, most, &bound);
+        bound_device(work, streams, &devices[d], d, most, &known);
     }
     arena_free(&arena);
-    *ret_bound = bound;
+    *ret_known = known;
     return KERF_OK;
 }
 
 int32_t lower_bound_of_split(const struct kerf_schedule *frame, const struct kerf_schedule_times *times, double most,
-                             struct kerf_schedule_bound *ret_bound) {
+                             struct lower_bound *ret_bound) {
     const struct work work = {.schedule = frame, .times = times, .split = 1};
     return bounds_of(&work, most, NULL, ret_bound);
 }
@@ -222,15 +381,15 @@ static void finish(const struct kerf_schedule_run *run, struct kerf_schedule_bou
 
 /* Of the run by itself, what a search proved left out. Without enough memory nothing is known. */
 static struct kerf_schedule_bound own_bound(const struct kerf_schedule_run *run, const struct work *work) {
-    struct kerf_schedule_bound bound = {0, 0, 0};
+    struct lower_bound known = {.bound = {0, 0, 0}};
     struct arena arena = {NULL};
     double *load_s = arena_alloc(&arena, (size_t)run->schedule->devices, sizeof *load_s);
     for (int32_t i = 0; load_s && i < run->schedule->devices; i++)
         for (int32_t k = 0; k < run->schedule->num_ops[i]; k++)
             load_s[i] += run->timeline->end_s[i][k] - run->timeline->start_s[i][k];
-    if (load_s) bounds_of(work, run->times->cap ? INFINITY : fullest(run), load_s, &bound);
+    if (load_s) bounds_of(work, run->times->cap ? INFINITY : fullest(run), load_s, &known);
     arena_free(&arena);
-    return bound;
+    return known.bound;
 }
 
 struct kerf_schedule_bound kerf_schedule_lower_bound(const struct kerf_schedule *schedule,

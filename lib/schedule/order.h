@@ -6,10 +6,19 @@
 #include <assert.h>
 #include "kerf/schedule.h"
 
-/* The device of a stage for a micro-batch: with two replicas the later half goes the other way. */
+/* The first micro-batch of a replica. */
+static inline int32_t order_first(const struct kerf_schedule *schedule, int32_t replica) {
+    return (int32_t)((int64_t)replica * schedule->microbatches / schedule->replicas);
+}
+
+static inline int32_t order_replica(const struct kerf_schedule *schedule, int32_t microbatch) {
+    return (int32_t)((((int64_t)microbatch + 1) * schedule->replicas - 1) / schedule->microbatches);
+}
+
+/* The device of a stage for a micro-batch. */
 static inline int32_t order_device(const struct kerf_schedule *schedule, int32_t stage, int32_t microbatch) {
-    int32_t second = schedule->replicas == 2 && microbatch >= schedule->microbatches / 2;
-    return schedule->device_of[second * schedule->stages + stage];
+    const int32_t replica = schedule->replicas > 1 ? order_replica(schedule, microbatch) : 0;
+    return schedule->device_of[replica * schedule->stages + stage];
 }
 
 static inline int64_t order_units(const struct kerf_schedule *schedule) {

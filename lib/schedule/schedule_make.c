@@ -4,10 +4,10 @@
  */
 #include <math.h>
 #include <string.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/nearest.h"
 #include "schedule/best/best.h"
-#include "schedule/rules/rules.h"
+#include "schedule/rules/rule.h"
 
 /* ---- By name ---------------------------------------------------------------------------------------------- */
 

@@ -299,8 +299,10 @@ static int32_t fill_in(const struct kerf_schedule_times_request *request, size_t
 
 static int32_t read_file(const struct json_object *file, size_t devices, size_t stages, int regroup,
                          struct owned_times *owned, struct kerf_error *err) {
-    static const char *const keys[] = {"forward", "backward",         "backward_input", "backward_weight",
-                                       "fused",   "activation_bytes", "memory_cap",     "p2p"};
+    /* the last five are what the pipeline of a plan says besides of its schedule, whatever is asked now */
+    static const char *const keys[] = {
+        "forward", "backward", "backward_input", "backward_weight", "fused",        "activation_bytes", "memory_cap",
+        "p2p",     "schedule", "devices",        "chunks",          "microbatches", "makespan_s"};
     struct kerf_schedule_times *times = &owned->times;
     const struct {
         const char *key, *unit;

@@ -22,9 +22,11 @@
 #include "base/error_fill.h"
 #include "schedule/best/best_search.h"
 #include "schedule/lower_bound.h"
-#include "schedule/rules/rules.h"
+#include "schedule/proof/proof_write.h"
+#include "schedule/rules/rule.h"
 
-enum { MANY_OPS = 1600 }; /* for the exact search at once */
+enum { MANY_OPS = 1600, EXACT_OPS = 12000 }; /* above these windows too; no exact search at once */
+static const double EXACT_SHARE = 0.75;
 
 /* ---- The answer ------------------------------------------------------------------------------------------- */
 
@@ -48,12 +50,10 @@ static int32_t check_caps(const struct best_problem *problem, const struct kerf_
         if (times->cap_in_bytes)
             return kerf_error_set(
                 err, KERF_EINFEASIBLE,
-                "no order keeps device %d within its cap of %g bytes: one micro-batch takes %g there, "
-                "the least cap that works",
+                "no order keeps device %d within its cap of %g bytes: one micro-batch takes %g bytes there, which is the smallest cap that works",
                 d, times->cap[d], least);
         return kerf_error_set(err, KERF_EINFEASIBLE,
-                              "no order keeps device %d within its cap of %g micro-batches; the least cap that works "
-                              "is 1",
+                              "no order keeps device %d within its cap of %g micro-batches; the smallest cap that works is 1",
                               d, times->cap[d]);
     }
     return KERF_OK;
@@ -84,26 +84,58 @@ static void answer_rule(struct builder *builder, const struct kerf_schedule *sch
     }
 }
 
+/* The certificate of what is proved, where the request asks for it. */
+static void write_certificate(const struct best_search *search, const struct kerf_schedule *frame,
+                              const struct kerf_schedule_request *request, const struct lower_bound *known,
+                              struct kerf_text *out) {
+    const int span = search->problem.objective == KERF_OBJECTIVE_SPAN;
+    const int with_order = isfinite(search->value) && !search->problem.shared_link;
+    struct proof_claim claim = {.frame = frame,
+                                .times = request->times,
+                                .objective = span ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN,
+                                .bound_s = span ? known->bound.span_s : known->bound.makespan_s,
+                                .reason = span ? known->span : known->makespan,
+                                .order = with_order ? search->order : NULL,
+                                .begin = search->problem.begin,
+                                .takes_s = search->value};
+    if (search->refuted > claim.bound_s && !search->refutation->failed) {
+        claim.bound_s = search->refuted;
+        claim.refutation = search->refutation;
+    }
+    proof_write(out, &claim);
+}
+
+/* With many operations the exact search may find neither a better order nor a proof, and windows never give a proof:
+ * each has its part of the budget. */
+static void exact_then_windows(struct best_search *search) {
+    const struct best_budget whole = *search->budget;
+    if (search->problem.ops <= EXACT_OPS && best_budget_divide(search->budget, &whole, EXACT_SHARE) == 0)
+        best_exact(search, INT64_MAX);
+    if (best_budget_divide(search->budget, &whole, 1) == 0 && !best_is_done(search)) best_improve(search);
+}
+
 static int32_t search_all(struct best_search *search, const struct kerf_schedule *frame, struct builder *builder,
                           const struct kerf_schedule_request *request, enum kerf_objective objective,
                           struct kerf_error *err) {
     const struct best_problem *problem = &search->problem;
-    struct kerf_schedule_bound bound;
+    struct lower_bound known;
     if (best_problem_make(&search->problem, frame, request->times, objective) != KERF_OK)
         return error_no_memory(err, "the search");
     int32_t code = check_caps(problem, request->times, err);
     if (code != KERF_OK) return code;
-    if (best_search_make(search) != KERF_OK || lower_bound_of_split(frame, request->times, INFINITY, &bound) != KERF_OK)
+    if (best_search_make(search) != KERF_OK || lower_bound_of_split(frame, request->times, INFINITY, &known) != KERF_OK)
         return error_no_memory(err, "the search");
-    search->makespan_bound = bound.makespan_s * (1 - 1e-12); /* the same sums in another order may round up */
-    search->bound = objective == KERF_OBJECTIVE_SPAN ? bound.span_s * (1 - 1e-12) : search->makespan_bound;
+    search->makespan_bound = known.bound.makespan_s * (1 - 1e-12); /* the same sums in another order may round up */
+    search->bound = objective == KERF_OBJECTIVE_SPAN ? known.bound.span_s * (1 - 1e-12) : search->makespan_bound;
     struct best_rule rule = {NULL, INFINITY, INFINITY};
+    struct kerf_text refutation = {0};
+    if (request->certificate) search->refutation = &refutation;
     best_budget_allow(search->budget, 7. / 8, INFINITY, 0); /* the rest is for best_thin */
     best_one_by_one(search);
     best_rules(search, frame, request, &rule);
     if (!best_is_done(search)) best_patterns(search);
     if (!best_is_done(search)) best_starts(search);
-    if (problem->ops > MANY_OPS && !best_is_done(search)) best_improve(search);
+    if (problem->ops > MANY_OPS && !best_is_done(search)) exact_then_windows(search);
     if (!best_is_done(search)) best_exact(search, INT64_MAX);
     if (best_less(rule.value, search->value)) {
         answer_rule(builder, rule.schedule);
@@ -116,7 +148,9 @@ static int32_t search_all(struct best_search *search, const struct kerf_schedule
             answer_order(builder, search);
     }
     kerf_schedule_free(rule.schedule);
-    return KERF_OK;
+    if (request->certificate) write_certificate(search, frame, request, &known, &builder->certificate);
+    kerf_text_free(&refutation);
+    return builder->certificate.failed ? error_no_memory(err, "the certificate") : KERF_OK;
 }
 
 static enum kerf_objective objective_of(const struct kerf_schedule_request *request) {
@@ -129,10 +163,10 @@ static int32_t search_best(struct builder *builder, const struct kerf_schedule_r
     struct arena arena = {NULL};
     struct best_budget budget;
     struct best_search search = {.budget = &budget};
-    const int32_t p = builder->p, stages = p * builder->v, replicas = placement_replicas(request->placement);
+    const int32_t p = builder->p, stages = p * builder->v, replicas = placement_replicas(request->placement, 0);
     int32_t *device_of = arena_alloc(&arena, (size_t)(replicas * stages), sizeof *device_of);
     if (device_of == NULL) return error_no_memory(err, "the search");
-    placement_fill(request->placement, p, builder->v, device_of);
+    placement_fill(request->placement, p, builder->v, replicas, device_of);
     const struct kerf_schedule frame = {.name = rule_best.shown.name,
                                         .devices = p,
                                         .stages = stages,
@@ -151,7 +185,7 @@ static int32_t search_best(struct builder *builder, const struct kerf_schedule_r
 
 static int32_t check(const struct kerf_schedule_request *request, struct kerf_error *err) {
     enum { PASSES_MAX = 1 << 23 };
-    int64_t chunks = request->placement == KERF_PLACE_V ? 2 : request->chunks ? request->chunks : 1;
+    int64_t chunks = request->chunks ? request->chunks : placements[request->placement].default_chunks;
     int64_t passes = chunks * request->devices * request->microbatches;
     if (passes <= PASSES_MAX) return KERF_OK;
     return kerf_error_set(err, KERF_EINVALID, "best searches among at most %d operations of a kind, not %lld",
@@ -162,9 +196,9 @@ const struct rule rule_best = {
     .shown =
         {
             .name = "best",
-            .summary = "kerf's own search, never worse than any other rule of its placement that keeps the caps",
+            .summary = "kerf's own search; never worse than another rule with its placement that keeps within the caps",
             .constraint = "up to 8,388,608 operations of a kind",
-            .bubble = "the least found",
+            .bubble = "the smallest found",
             .memory = "within --memory-cap",
             .source = "kerf",
         },

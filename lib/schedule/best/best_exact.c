@@ -45,7 +45,13 @@ static void take_bound(struct descent *descent) {
     if (descent->model.goal > descent->refuted) descent->refuted = descent->model.goal;
     if (!descent->bounds) return;
     if (descent->objective == KERF_OBJECTIVE_MAKESPAN) search->makespan_bound = fmax(search->makespan_bound, bound);
-    if (descent->objective == search->problem.objective) search->bound = fmax(search->bound, bound);
+    if (descent->objective != search->problem.objective || !(bound > search->bound)) return;
+    search->bound = bound;
+    if (descent->model.record && !descent->model.record->failed) {
+        kerf_text_clear(search->refutation);
+        search->refuted = bound;
+        model_write_refutation(&descent->model, search->refutation);
+    }
 }
 
 /* A goal below what is known, in the upper half of what is open. 0: nothing is left to ask. */
@@ -110,7 +116,9 @@ static void descend(struct best_search *search, enum kerf_objective objective, i
     struct descent descent = {.search = search, .objective = objective, .conflicts = conflicts, .fresh = 1};
     descent.bounds = objective == KERF_OBJECTIVE_MAKESPAN || search->problem.replicas == 1;
     descent.value = (int32_t)objective == search->problem.objective ? search->value : search->makespan;
+    struct kerf_text record = {0};
     if (model_make(&descent.model, &search->problem, objective, descent.value)) {
+        descent.model.record = search->refutation ? &record : NULL;
         size_t ops = (size_t)search->problem.ops;
         descent.order = arena_alloc(&descent.model.arena, ops, sizeof *descent.order);
         look_at_known(&descent);
@@ -123,6 +131,7 @@ static void descend(struct best_search *search, enum kerf_objective objective, i
         }
     }
     model_free(&descent.model);
+    kerf_text_free(&record);
 }
 
 void best_exact(struct best_search *search, int64_t conflicts) {

@@ -441,6 +441,10 @@ int32_t model_build(struct model *model, const int32_t *order, const int64_t *fr
     if (!make_pairs(model) || !model_time(model, order)) return 0;
     model->solver = lazy_make(model->variables);
     if (model->solver == NULL) return 0;
+    if (model->record) {
+        kerf_text_clear(model->record);
+        lazy_record(model->solver, model->record);
+    }
     for (int32_t d = 0; d < problem->devices; d++)
         for (int64_t at = from[d]; at < to[d]; at++) bound_start(model, order, d, at, from[d], to[d]);
     for (int32_t lane = 0; lane < LANE_KINDS * problem->streams; lane++) add_lane(model, lane);
@@ -456,6 +460,26 @@ int64_t model_steps(const struct model *model) {
 
 double model_bound(const struct model *model) {
     return (double)(model->goal + 1) * model->ticks.tick_s - model->loss_s;
+}
+
+static void write_ticks(struct kerf_text *out, const char *name, const int64_t *ticks, int32_t count) {
+    kerf_text_add(out, name);
+    for (int32_t k = 0; k < count; k++) kerf_text_printf(out, " %lld", (long long)ticks[k]);
+    kerf_text_add(out, "\n");
+}
+
+void model_write_refutation(const struct model *model, struct kerf_text *out) {
+    const struct best_problem *problem = model->problem;
+    const int32_t lanes = LANE_KINDS * problem->streams;
+    kerf_text_add(out, "argument refutation\ntick_s ");
+    kerf_text_number(out, model->ticks.tick_s);
+    kerf_text_add(out, "\n");
+    write_ticks(out, "goal", &model->goal, 1);
+    write_ticks(out, "begin", model->begin, problem->devices);
+    write_ticks(out, "time", model->ticks.time, lanes);
+    write_ticks(out, "hold", model->ticks.hold, lanes);
+    write_ticks(out, "come", model->ticks.come, lanes);
+    if (model->record->data) kerf_text_write(out, model->record->data, model->record->length);
 }
 
 void model_set_goal(struct model *model, int64_t goal) {

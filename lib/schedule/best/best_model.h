@@ -21,6 +21,7 @@ struct model {
     int64_t *begin; /* [devices] of the span: when a device begins; else 0 */
     double loss_s;  /* by which that may be rounded down */
 
+    struct kerf_text *record; /* of the solver at hand; NULL: none is kept */
     struct lazy_solver *solver;
     int64_t goal;             /* ticks that the objective may take */
     const int64_t *from, *to; /* [devices] the window's part of an order */
@@ -57,6 +58,9 @@ int32_t model_build(struct model *model, const int32_t *order, const int64_t *fr
 int64_t model_steps(const struct model *model);         /* what building it took */
 void model_set_goal(struct model *model, int64_t goal); /* below the one before */
 double model_bound(const struct model *model);          /* what every order takes when the goal of all is refuted */
+
+/* Writes the refutation of the goal, which was asked for all: ticks, goal and the solver's record. */
+void model_write_refutation(const struct model *model, struct kerf_text *out);
 
 /* The solution as an order; and clauses against what of it breaks a cap, the number of devices that do. */
 void model_read(struct model *model);

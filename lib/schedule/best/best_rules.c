@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "schedule/best/best_search.h"
-#include "schedule/rules/rules.h"
+#include "schedule/rules/rule.h"
 
 static int same_frame(const struct kerf_schedule *a, const struct kerf_schedule *b) {
     size_t size = (size_t)(a->replicas * a->stages) * sizeof *a->device_of;

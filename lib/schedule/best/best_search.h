@@ -45,12 +45,14 @@ struct best_search {
     struct best_budget *budget;
     struct best_run run;
     struct arena arena;
-    int32_t *order;        /* [ops] the best one of split operations, */
-    double value;          /* its objective, INFINITY: none yet, */
-    double makespan;       /* makespan */
-    double held;           /* and the most that a device holds */
-    double bound;          /* no order of split operations has a lower objective, */
-    double makespan_bound; /* or makespan */
+    int32_t *order;               /* [ops] the best one of split operations, */
+    double value;                 /* its objective, INFINITY: none yet, */
+    double makespan;              /* makespan */
+    double held;                  /* and the most that a device holds */
+    double bound;                 /* no order of split operations has a lower objective, */
+    double makespan_bound;        /* or makespan */
+    struct kerf_text *refutation; /* NULL, or where the proof of the largest goal that the exact search refuted goes, */
+    double refuted;               /* and that goal; 0: none */
 };
 
 /* Room for orders of the problem, which is made already. KERF_ENOMEM alone. */

@@ -105,10 +105,10 @@ static void try_limit(struct best_search *search, const struct kerf_schedule *fr
 /* Whether the bounds allow the value within a limit. */
 static int is_possible(const struct best_search *search, const struct kerf_schedule *frame,
                        const struct kerf_schedule_times *times, double limit) {
-    struct kerf_schedule_bound bound;
+    struct lower_bound known;
     const double most = times->cap_in_bytes ? limit : limit / frame->chunks;
-    if (lower_bound_of_split(frame, times, most, &bound) != KERF_OK) return 1;
-    const double least = search->problem.objective == KERF_OBJECTIVE_SPAN ? bound.span_s : bound.makespan_s;
+    if (lower_bound_of_split(frame, times, most, &known) != KERF_OK) return 1;
+    const double least = search->problem.objective == KERF_OBJECTIVE_SPAN ? known.bound.span_s : known.bound.makespan_s;
     return least * (1 - 1e-12) <= search->value;
 }
 

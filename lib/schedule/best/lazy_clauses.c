@@ -59,6 +59,8 @@ struct lazy_solver *lazy_make(int32_t variables) {
     return solver;
 }
 
+void lazy_record(struct lazy_solver *solver, struct kerf_text *record) { solver->record = record; }
+
 void lazy_set_bounds(struct lazy_solver *solver, int32_t variable, int64_t least, int64_t most) {
     int32_t code = 2 * variable;
     solver->bound[code] = solver->root[code] = least;
@@ -141,6 +143,7 @@ static void drop_edges(struct lazy_solver *solver) {
 void lazy_add_clause(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count) {
     int32_t open = 0;
     lazy_back_to(solver, 0);
+    const int32_t number = lazy_record_clause(solver, 'm', literals, count);
     solver->learned.count = 0;
     for (int32_t k = 0; k < count; k++) {
         if (is_true(solver, literals[k])) return;
@@ -151,7 +154,7 @@ void lazy_add_clause(struct lazy_solver *solver, const struct lazy_literal *lite
     if (open == 0)
         solver->impossible = 1;
     else if (open > 1)
-        lazy_store(solver, solver->learned.items, open, 0);
+        lazy_store(solver, solver->learned.items, open, 0, number);
     else if (!lazy_tighten(solver, solver->learned.items[0].code, solver->learned.items[0].value))
         solver->impossible = 1;
 }
@@ -190,6 +193,7 @@ static int decide(struct lazy_solver *solver) {
 
 static enum lazy_answer give_up(struct lazy_solver *solver) {
     solver->impossible = 1;
+    lazy_record_end(solver);
     return LAZY_IMPOSSIBLE;
 }
 
@@ -235,7 +239,7 @@ enum lazy_answer lazy_solve(struct lazy_solver *solver, int64_t conflicts, lazy_
     int64_t begin = solver->conflicts;
     if (!solver->compiled) compile(solver);
     lazy_back_to(solver, 0);
-    if (solver->impossible) return LAZY_IMPOSSIBLE;
+    if (solver->impossible) return give_up(solver);
     /* all edges once, from the bounds that were set */
     for (int32_t e = 0; e < solver->edges.count && !solver->followed && !solver->no_memory; e++)
         if (!lazy_follow_edge(solver, e)) return give_up(solver);

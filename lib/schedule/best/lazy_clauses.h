@@ -7,6 +7,7 @@
 #define KERF_SCHEDULE_BEST_LAZY_CLAUSES_H
 
 #include <stddef.h>
+#include "kerf/text.h"
 #include "schedule/best/lazy_literal.h"
 
 struct lazy_solver;
@@ -17,6 +18,10 @@ typedef int32_t (*lazy_stop)(void *context, int64_t steps);
 
 struct lazy_solver *lazy_make(int32_t variables);
 struct lazy_solver *lazy_free(struct lazy_solver *solver); /* always NULL */
+
+/* Writes every clause from here on: "m" and the literals of a given one, "a" of a learned one, "d" and the number of one
+ * that is forgotten, "a" alone when there is no solution. Clauses are numbered from 0. */
+void lazy_record(struct lazy_solver *solver, struct kerf_text *record);
 
 /* Building; a solver that ran out of memory says so when it is asked. All before the first lazy_solve. */
 void lazy_set_bounds(struct lazy_solver *solver, int32_t variable, int64_t least, int64_t most);

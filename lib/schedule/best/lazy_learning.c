@@ -112,11 +112,12 @@ int32_t lazy_learn(struct lazy_solver *solver) {
 int lazy_use_learned(struct lazy_solver *solver) {
     struct lazy_literal first = solver->learned.items[0];
     int32_t count = solver->learned.count;
+    const int32_t number = lazy_record_clause(solver, 'a', solver->learned.items, count);
     if (count == 1) {
         if (!lazy_raise(solver, first.code, first.value, REASON_NONE, -1, 0)) return 0;
         return 1;
     }
-    int32_t clause = lazy_store(solver, solver->learned.items, count, count_levels(solver));
+    int32_t clause = lazy_store(solver, solver->learned.items, count, count_levels(solver), number);
     return lazy_raise(solver, first.code, first.value, REASON_CLAUSE, clause, 0);
 }
 
@@ -149,10 +150,11 @@ void lazy_forget(struct lazy_solver *solver) {
                 literals[end++] = literals[l];
         }
         if (known) {
+            if (solver->record) kerf_text_printf(solver->record, "d %d\n", old.number);
             end = begin;
             continue;
         }
-        clauses[solver->clauses.count++] = (struct clause){begin, end - begin, old.levels, 0};
+        clauses[solver->clauses.count++] = (struct clause){begin, end - begin, old.levels, 0, old.number};
     }
     solver->literals.count = end;
     for (int32_t k = 0; k < solver->clauses.count; k++) lazy_watch(solver, k);

@@ -3,6 +3,50 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
+
+void *lazy_list_grown(void *items, int32_t count, int32_t *room, size_t size, int32_t *no_memory) {
+    assert(count >= 0 && count <= *room);
+    if (count < *room) return items;
+    int32_t more = *room ? *room * 2 : 16;
+    void *bigger = more > *room ? realloc(items, (size_t)more * size) : NULL;
+    if (bigger == NULL) {
+        *no_memory = 1;
+        return items;
+    }
+    *room = more;
+    return bigger;
+}
+
+/* ---- The record ------------------------------------------------------------------------------------------- */
+
+static char *write_whole(char *at, int64_t value) {
+    char digits[24];
+    int count = 0;
+    uint64_t left = value < 0 ? (uint64_t)-value : (uint64_t)value;
+    *at++ = ' ';
+    if (value < 0) *at++ = '-';
+    do digits[count++] = (char)('0' + left % 10);
+    while ((left /= 10) > 0);
+    while (count > 0) *at++ = digits[--count];
+    return at;
+}
+
+int32_t lazy_record_clause(struct lazy_solver *solver, char what, const struct lazy_literal *literals, int32_t count) {
+    const size_t length_max = (size_t)1 << 30;
+    char line[64];
+    if (solver->record == NULL) return 0;
+    if (solver->record->length > length_max) solver->record->failed = 1; /* more than anybody would check */
+    kerf_text_write(solver->record, &what, 1);
+    for (int32_t k = 0; k < count; k++) {
+        char *end = write_whole(write_whole(line, literals[k].code), literals[k].value);
+        kerf_text_write(solver->record, line, (size_t)(end - line));
+    }
+    kerf_text_write(solver->record, "\n", 1);
+    return solver->recorded++;
+}
+
+void lazy_record_end(struct lazy_solver *solver) { lazy_record_clause(solver, 'a', NULL, 0); }
 
 /* ---- Clauses and what watches them ------------------------------------------------------------------------ */
 
@@ -16,8 +60,9 @@ void lazy_watch(struct lazy_solver *solver, int32_t clause) {
     }
 }
 
-int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count, int32_t levels) {
-    PUSH(solver, &solver->clauses, (struct clause){solver->literals.count, count, levels, 1});
+int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count, int32_t levels,
+                   int32_t number) {
+    PUSH(solver, &solver->clauses, (struct clause){solver->literals.count, count, levels, 1, number});
     for (int32_t k = 0; k < count; k++) PUSH(solver, &solver->literals, literals[k]);
     if (!solver->no_memory) lazy_watch(solver, solver->clauses.count - 1);
     return solver->clauses.count - 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a solver, which lazy_clauses.c tells about, and what its parts share. */
+/* The state of a solver (lazy_clauses.c) and what its parts share. */
 #ifndef KERF_SCHEDULE_BEST_LAZY_STATE_H
 #define KERF_SCHEDULE_BEST_LAZY_STATE_H
 
 #include <stddef.h>
 #include "schedule/best/lazy_literal.h"
-#include "schedule/best/lazy_list.h"
+#include "kerf/text.h"
 
 enum reason_kind {
     REASON_NONE,    /* a decision */
@@ -45,6 +45,7 @@ struct clause {
     int32_t begin, count; /* of its literals */
     int32_t levels;       /* that its literals came from; 0: not learned */
     int32_t used;
+    int32_t number; /* in the record */
 };
 
 #define LIST(type)                                                                                                     \
@@ -81,13 +82,18 @@ struct lazy_solver {
     double bump;
     int64_t forget_at, forget_step, restarts;
     int32_t *level_stamp, stamp; /* [codes / 2 + 1] */
+    struct kerf_text *record;    /* NULL, or where every clause is written */
+    int32_t recorded;            /* clauses in it */
 };
+
+/* The items with room for one more than count of them; as they are, and *no_memory 1, where memory runs out. */
+void *lazy_list_grown(void *items, int32_t count, int32_t *room, size_t size, int32_t *no_memory);
 
 /* Adds to a list; without memory it stays as it is. */
 #define PUSH(solver, list, ...)                                                                                        \
     do {                                                                                                               \
-        (list)->items = lazy_list_grown((list)->items, (list)->count, &(list)->room, sizeof *(list)->items,             \
-                                        &(solver)->no_memory);                                                         \
+        (list)->items =                                                                                                \
+            lazy_list_grown((list)->items, (list)->count, &(list)->room, sizeof *(list)->items, &(solver)->no_memory); \
         if ((list)->count < (list)->room) (list)->items[(list)->count++] = __VA_ARGS__;                                \
     } while (0)
 
@@ -104,7 +110,11 @@ static inline int is_false(const struct lazy_solver *solver, struct lazy_literal
     return solver->bound[literal.code ^ 1] >= 1 - literal.value;
 }
 
-int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count, int32_t levels);
+int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count, int32_t levels,
+                   int32_t number);
+/* Writes a line of the record, 'a' or 'm' and its literals; its number. */
+int32_t lazy_record_clause(struct lazy_solver *solver, char what, const struct lazy_literal *literals, int32_t count);
+void lazy_record_end(struct lazy_solver *solver);
 void lazy_watch(struct lazy_solver *solver, int32_t clause);
 void lazy_heap_add(struct lazy_solver *solver, int32_t variable);
 int32_t lazy_heap_take(struct lazy_solver *solver); /* the most active */

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/utf8.h"
 #include "schedule/build.h"
 
 int32_t file_fail(struct kerf_error *err, int32_t code, const char *file, int32_t line, int32_t column,

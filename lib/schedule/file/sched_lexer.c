@@ -61,8 +61,8 @@ static int32_t read_op(struct lexer *lexer, struct token *token) {
     while (c < lexer->end && (is_digit(*c) || is_lower(*c) || is_upper(*c))) c++, letter = NULL;
     token->end = c;
     if (letter == NULL)
-        return fail(lexer, token, "is no operation; there are F, B, I and W, of chunk 1: F1, B1, I1, W1");
-    if (chunk == -1 || chunk >= STAGES_MAX) return fail(lexer, token, "is of no chunk; they are 0 to 32766");
+        return fail(lexer, token, "is not an operation; operations are F, B, I and W, of chunk 1: F1, B1, I1, W1");
+    if (chunk == -1 || chunk >= STAGES_MAX) return fail(lexer, token, "is not of a chunk; chunks are 0 to 32766");
     token->kind = TOKEN_OP;
     token->value = letter - letters;
     token->chunk = chunk < 0 ? -1 : (int32_t)chunk;
@@ -104,7 +104,7 @@ int32_t lexer_next(struct lexer *lexer, struct token *ret_token) {
         if (ret_token->value < 0) code = fail(lexer, ret_token, "is too large; numbers go up to 2147483647");
         if (c < lexer->end && (is_lower(*c) || is_upper(*c))) {
             ret_token->end++;
-            code = fail(lexer, ret_token, "is neither a number nor a name, which begins with a letter");
+            code = fail(lexer, ret_token, "is not a number and not a name; a name begins with a letter");
         }
     } else if (is_lower(*c)) {
         ret_token->kind = TOKEN_NAME;
@@ -129,6 +129,6 @@ int32_t lexer_word(struct lexer *lexer, struct token *ret_token) {
     ret_token->end = lexer->at;
     if (ret_token->end == ret_token->start)
         return file_fail(lexer->err, KERF_ESYNTAX, lexer->file, ret_token->place.line, ret_token->place.column,
-                         "a name belongs here, of letters, digits, _ - + and .");
+                         "a name is expected here, of letters, digits, _ - + and .");
     return KERF_OK;
 }

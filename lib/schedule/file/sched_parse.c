@@ -13,7 +13,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "base/characters.h"
 #include "schedule/build.h"
 #include "schedule/file/read_schedule.h"
 #include "schedule/file/sched_lexer.h"
@@ -61,9 +61,9 @@ static void expected(struct parser *parser, const char *what) {
     const struct token *token = &parser->token;
     size_t length = (size_t)(token->end - token->start);
     if (token->kind == TOKEN_END)
-        fail(parser, token->place, "%s belongs here, where the file ends", what);
+        fail(parser, token->place, "the file ends where %s is expected", what);
     else
-        fail(parser, token->place, "%s belongs here, not '%.*s%s'", what, (int)(length < SHOWN ? length : SHOWN),
+        fail(parser, token->place, "%s is expected here, not '%.*s%s'", what, (int)(length < SHOWN ? length : SHOWN),
              token->start, length > SHOWN ? "..." : "");
 }
 
@@ -119,7 +119,7 @@ static const char *new_name(struct parser *parser) {
     }
     const char *name = copy_text(parser, token.start, token.end);
     for (size_t k = 0; name && k < sizeof words / sizeof *words; k++)
-        if (strcmp(words[k], name) == 0) fail(parser, token.place, "'%s' is a word of the language", name);
+        if (strcmp(words[k], name) == 0) fail(parser, token.place, "'%s' is a reserved word", name);
     for (int32_t k = 0; name && k < parser->num_names; k++)
         if (strcmp(parser->names[k], name) == 0) fail(parser, token.place, "'%s' has a value already", name);
     for (const struct function *f = parser->functions; name && f; f = f->next)
@@ -131,7 +131,7 @@ static const char *new_name(struct parser *parser) {
 /* Puts a name into scope; its slot. */
 static int32_t enter(struct parser *parser, const char *name, struct place place) {
     if (parser->num_names == SLOTS_MAX)
-        fail(parser, place, "more than %d names at once", SLOTS_MAX);
+        fail(parser, place, "more than %d names in scope", SLOTS_MAX);
     else
         parser->names[parser->num_names++] = name;
     return parser->num_names - 1;
@@ -152,7 +152,8 @@ static struct expr *new_expr(struct parser *parser, enum expr_kind kind, struct 
 
 static void check_depth(struct parser *parser, const struct expr *expr) {
     if (expr->depth > DEPTH_MAX)
-        fail(parser, expr->place, "an expression, with those of its functions, may be %d deep; split it", DEPTH_MAX);
+        fail(parser, expr->place, "the expression, with those of its functions, is more than %d levels deep; split it",
+             DEPTH_MAX);
 }
 
 /* Adds an operand behind the ones that are there (ret_last: the last of them). */
@@ -196,7 +197,7 @@ static struct expr *parse_counter(struct parser *parser, enum expr_kind kind, st
     need_symbol(parser, '(', "'('");
     if (expr == NULL || op == NULL || !parse_op_name(parser, op)) return NULL;
     if (kind == EXPR_WAITING && op->kind != KERF_OP_W)
-        fail(parser, op->place, "only W waits: waiting(W1), or waiting(W[*]) for all chunks");
+        fail(parser, op->place, "waiting is only for W: waiting(W1), or waiting(W[*]) for all chunks");
     expr->op = op;
     if (op->chunk && op->chunk->depth >= expr->depth) expr->depth = op->chunk->depth + 1;
     check_depth(parser, expr);
@@ -380,10 +381,11 @@ static struct part *parse_part(struct parser *parser) {
     struct part *part = alloc(parser, sizeof *part);
     if (part == NULL || !parse_op_name(parser, &part->name)) return NULL;
     if (part->name.any_chunk && part->name.kind != KERF_OP_W)
-        fail(parser, part->name.place, "[*], the chunk that has waited longest, is for W alone");
+        fail(parser, part->name.place, "[*] (the chunk that has waited longest) is only for W");
     if (take_symbol(parser, '@')) {
         part->microbatch = parse_atom(parser);
-        if (part->name.any_chunk) fail(parser, part->name.place, "W[*] takes what waits; no @ belongs to it");
+        if (part->name.any_chunk)
+            fail(parser, part->name.place, "W[*] takes the micro-batch that waits; it cannot have an @");
         if (take_symbol(parser, '.')) part->slice = parse_atom(parser);
     }
     part->optional = take_symbol(parser, '?');
@@ -397,7 +399,7 @@ static void parse_op(struct parser *parser, struct statement *statement) {
     if (parser->code != KERF_OK) return;
     int kinds = 1 << statement->part->name.kind | 1 << statement->second->name.kind;
     if (kinds != (1 << KERF_OP_F | 1 << KERF_OP_B))
-        fail(parser, statement->place, "only F and B run together: F+B, F0+B1");
+        fail(parser, statement->place, "only an F and a B can run together: F+B, F0+B1");
     if (statement->part->name.kind == KERF_OP_F) return;
     struct part *backward = statement->part;
     statement->part = statement->second;
@@ -438,7 +440,7 @@ static void parse_if(struct parser *parser, struct statement *statement) {
     again->place = parser->token.place;
     advance(parser);
     if (++parser->blocks > BLOCKS_MAX)
-        fail(parser, again->place, "more than %d blocks within each other", BLOCKS_MAX);
+        fail(parser, again->place, "blocks nest more than %d deep", BLOCKS_MAX);
     else
         parse_if(parser, again);
     parser->blocks--;
@@ -474,8 +476,7 @@ static struct statement *parse_statement(struct parser *parser) {
 static struct statement *parse_body(struct parser *parser) {
     struct statement *first = NULL, **end = &first;
     int32_t outer = parser->num_names;
-    if (++parser->blocks > BLOCKS_MAX)
-        fail(parser, parser->token.place, "more than %d blocks within each other", BLOCKS_MAX);
+    if (++parser->blocks > BLOCKS_MAX) fail(parser, parser->token.place, "blocks nest more than %d deep", BLOCKS_MAX);
     need_symbol(parser, '{', "'{'");
     while (parser->code == KERF_OK && !take_symbol(parser, '}')) {
         *end = parse_statement(parser);
@@ -491,7 +492,7 @@ static struct statement *parse_body(struct parser *parser) {
 static void parse_schedule(struct parser *parser) {
     /* the word behind `schedule`, which may begin with a digit: from the text, before it becomes a token */
     struct token word = {0};
-    if (parser->program->name) fail(parser, parser->token.place, "the schedule has a name already");
+    if (parser->program->name) fail(parser, parser->token.place, "the schedule already has a name");
     if (parser->code != KERF_OK) return;
     parser->code = lexer_word(&parser->lexer, &word);
     parser->program->name = word.start ? copy_text(parser, word.start, word.end) : NULL;
@@ -500,7 +501,7 @@ static void parse_schedule(struct parser *parser) {
 
 static void parse_size(struct parser *parser, int32_t *size, int32_t most, const char *what) {
     struct token token;
-    if (*size) fail(parser, parser->token.place, "%s are said already", what);
+    if (*size) fail(parser, parser->token.place, "%s are given twice", what);
     advance(parser);
     token = parser->token;
     if (token.kind != TOKEN_NUMBER)
@@ -518,7 +519,7 @@ static void parse_device_list(struct parser *parser) {
     struct program *program = parser->program;
     while (parser->token.kind == TOKEN_NUMBER && parser->code == KERF_OK) {
         if (program->stages == STAGES_MAX || parser->token.value >= DEVICES_MAX) {
-            fail(parser, parser->token.place, "there may be %d stages, on devices 0 to %d", STAGES_MAX,
+            fail(parser, parser->token.place, "there may be at most %d stages, on devices 0 to %d", STAGES_MAX,
                  DEVICES_MAX - 1);
             return;
         }
@@ -537,20 +538,22 @@ static void parse_device_list(struct parser *parser) {
 
 static void parse_placement(struct parser *parser) {
     struct program *program = parser->program;
-    if (program->placement_place.line) fail(parser, parser->token.place, "the placement is said already");
+    if (program->placement_place.line) fail(parser, parser->token.place, "the placement is given twice");
     program->placement_place = parser->token.place;
     advance(parser);
-    if (take_word(parser, "loop")) {
-        program->placement = KERF_PLACE_LOOP;
-    } else if (take_word(parser, "v")) {
-        program->placement = KERF_PLACE_V;
-    } else if (take_word(parser, "both")) {
-        program->placement = KERF_PLACE_BOTH;
-    } else if (parser->token.kind == TOKEN_NUMBER) {
-        parse_device_list(parser);
-    } else {
-        expected(parser, "loop, v, both, or the device of each stage, such as 0 1 1 0,");
+    for (int32_t k = 0; k < KERF_PLACEMENTS; k++) {
+        if (placements[k].word == NULL || !take_word(parser, placements[k].word)) continue;
+        program->placement = (enum kerf_placement)k;
+        if (placements[k].replicas == 0 && parser->token.kind == TOKEN_NUMBER) {
+            program->replicas = parser->token.value > DEVICES_MAX ? DEVICES_MAX + 1 : (int32_t)parser->token.value;
+            advance(parser);
+        }
+        return;
     }
+    if (parser->token.kind == TOKEN_NUMBER)
+        parse_device_list(parser);
+    else
+        expected(parser, "loop, v, both, both_v, ring, or the device of each stage, such as 0 1 1 0,");
 }
 
 static void parse_requirement(struct parser *parser, struct requirement ***end) {
@@ -627,7 +630,7 @@ static void parse_file(struct parser *parser) {
             expected(parser, "schedule, devices, microbatches, chunks, slices, placement, require, let or device");
     }
     if (program->blocks == NULL)
-        fail(parser, parser->token.place, "no device has operations; `device i { ... }` says those of all");
+        fail(parser, parser->token.place, "no device has operations; `device i { ... }` gives those of all devices");
 }
 
 int32_t sched_parse(struct program *ret_program, struct arena *arena, const char *text, size_t length, const char *file,

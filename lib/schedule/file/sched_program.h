@@ -110,6 +110,7 @@ struct program {
     const char *name;                              /* NULL: the file's */
     int32_t devices, microbatches, chunks, slices; /* 0: not said */
     enum kerf_placement placement;
+    int32_t replicas; /* of a ring */
     struct place placement_place;
     int32_t *device_of; /* [stages] as listed; NULL: by the placement */
     int32_t stages;

@@ -87,7 +87,7 @@ static struct chunk *run_chunk(struct run *run, const struct op_name *name, cons
     int64_t c = name->chunk ? run_eval(run, name->chunk, slots) : name->number;
     if (run->code != KERF_OK) return NULL;
     if (run->num_chunks == 0) {
-        run_fail(run, name->place, "operations are a device's, and no device is at hand here");
+        run_fail(run, name->place, "an operation is only allowed in the block of a device");
         return NULL;
     }
     if (c >= 0 && c < run->num_chunks) return &run->chunk[c];
@@ -184,7 +184,7 @@ static int64_t run_eval(struct run *run, const struct expr *expr, const int64_t 
     case EXPR_NUMBER: return expr->value;
     case EXPR_BUILTIN:
         if (expr->value == VALUE_I && run->values[VALUE_I] < 0)
-            run_fail(run, expr->place, "i is a device's number, and no device is at hand here");
+            run_fail(run, expr->place, "i is the number of a device, and is only known in the block of a device");
         return run->values[expr->value];
     case EXPR_LOCAL: return slots[expr->value];
     case EXPR_CALL: return eval_call(run, expr, slots);
@@ -262,7 +262,7 @@ static struct resolved resolve_weight(struct run *run, const struct part *part, 
         return (struct resolved){KERF_OP_W, (int16_t)run->chunk[waited->chunk].stage, (int16_t)waited->slice,
                                  waited->microbatch};
     if (!part->optional)
-        run_fail(run, part->name.place, "no I%s waits for its W on device %d; `?` behind it would leave it out",
+        run_fail(run, part->name.place, "no I%s waits for its W on device %d; write `?` behind it to leave it out",
                  chunk ? " of this chunk" : "", device_at(run));
     return left_out;
 }
@@ -273,7 +273,7 @@ static struct resolved resolve_next(struct run *run, const struct part *part, st
     if (unit >= (int64_t)chunk->count * run->slices) {
         if (!part->optional)
             run_fail(run, part->name.place,
-                     "no micro-batch is left for this %c on device %d: stage %d has had all %d; `?` behind it would "
+                     "no micro-batch is left for this %c on device %d: stage %d has run all %d; write `?` behind it to "
                      "leave it out",
                      letter(part->name.kind), device_at(run), chunk->stage, chunk->count);
         return left_out;
@@ -290,7 +290,7 @@ static struct resolved resolve_explicit(struct run *run, const struct part *part
     int64_t slice = part->slice ? run_eval(run, part->slice, slots) : 0;
     if (run->code != KERF_OK) return left_out;
     if (run->slices > 1 && part->slice == NULL) {
-        run_fail(run, part->name.place, "which of the %d slices? that of micro-batch 3 which comes first is @3.0",
+        run_fail(run, part->name.place, "name one of the %d slices; @3.0 is the first slice of micro-batch 3",
                  run->slices);
         return left_out;
     }
@@ -302,7 +302,7 @@ static struct resolved resolve_explicit(struct run *run, const struct part *part
     if (microbatch < chunk->first || microbatch >= (int64_t)chunk->first + chunk->count) {
         if (!part->optional)
             run_fail(run, part->microbatch->place,
-                     "stage %d of device %d has micro-batches %d to %d, not %lld; `?` behind it would leave it out",
+                     "stage %d of device %d has micro-batches %d to %d, not %lld; write `?` behind it to leave it out",
                      chunk->stage, device_at(run), chunk->first, chunk->first + chunk->count - 1,
                      (long long)microbatch);
         return left_out;
@@ -367,8 +367,9 @@ static void run_body(struct run *run, const struct statement *statement, int64_t
 static void run_repeat(struct run *run, const struct statement *statement, int64_t *slots) {
     int64_t count = run_eval(run, statement->value, slots);
     if (count < 0)
-        run_fail(run, statement->place, "repeat %lld times on device %lld; max(0, ...) would be none", (long long)count,
-                 (long long)run->values[VALUE_I]);
+        run_fail(run, statement->place,
+                 "repeat %lld times on device %lld: the number is below 0; with max(0, ...) the block would not run",
+                 (long long)count, (long long)run->values[VALUE_I]);
     for (int64_t k = 0; k < count && run->code == KERF_OK; k++) {
         if (!run_step(run, statement->place)) return;
         if (statement->slot >= 0) slots[statement->slot] = k;
@@ -403,11 +404,14 @@ static int32_t fail(struct run *run, const char *message) {
 /* Stages of a device in one replica, as asked, said, or of the placement. */
 static int32_t choose_chunks(struct run *run, int32_t asked) {
     const struct program *program = run->program;
-    int32_t own = program->placement == KERF_PLACE_V ? 2 : 1, fixed = program->placement == KERF_PLACE_BOTH;
+    const struct placement *place = &placements[program->placement];
+    int32_t own = place->default_chunks;
     int32_t said = asked ? asked : program->chunks ? program->chunks : own;
     run->chunks = asked ? asked : program->chunks; /* of a list, which has its own */
     if (program->device_of) return KERF_OK;
-    if (fixed && said != 1) return fail(run, "with the placement both, a device has 1 chunk of each replica");
+    if (place->fixed_chunks && said != own)
+        return fail(run, own == 1 ? "with this placement a device has one chunk of each replica"
+                                  : "with this placement a device has two chunks of each replica");
     if (said < 1 || (int64_t)said * run->devices > STAGES_MAX) return fail(run, "there may be 1 to 32767 stages");
     run->chunks = said;
     return KERF_OK;
@@ -418,8 +422,9 @@ static int32_t choose_sizes(struct run *run, const struct kerf_schedule_file_req
     run->devices = request && request->devices ? request->devices : program->devices;
     run->microbatches = request && request->microbatches ? request->microbatches : program->microbatches;
     run->slices = program->slices ? program->slices : 1;
-    if (run->devices == 0) return fail(run, "on how many devices? `devices 4` in the file says it");
-    if (run->microbatches == 0) return fail(run, "of how many micro-batches? `microbatches 8` in the file says it");
+    if (run->devices == 0) return fail(run, "the number of devices is missing; write `devices 4` in the file");
+    if (run->microbatches == 0)
+        return fail(run, "the number of micro-batches is missing; write `microbatches 8` in the file");
     if (run->devices < 1 || run->devices > DEVICES_MAX) return fail(run, "devices must lie between 1 and 4096");
     if (run->microbatches < 1 || run->microbatches > MICROBATCHES_MAX)
         return fail(run, "microbatches must lie between 1 and 1048576");
@@ -454,12 +459,14 @@ static int32_t place_list(struct run *run) {
 static int32_t place_stages(struct run *run) {
     const struct program *program = run->program;
     int32_t p = run->devices;
-    run->replicas = placement_replicas(program->placement);
+    run->replicas = placement_replicas(program->placement, program->replicas);
+    if (run->replicas > 1 && (run->replicas % 2 == 1 || p % (run->replicas / 2) != 0))
+        return fail(run, "replicas go in pairs, whose number divides the devices");
     if (program->device_of) return place_list(run);
     run->stages = p * run->chunks;
     run->device_of = arena_alloc(program->arena, (size_t)run->stages * (size_t)run->replicas, sizeof *run->device_of);
     if (run->device_of == NULL) return KERF_ENOMEM;
-    placement_fill(program->placement, p, run->chunks, run->device_of);
+    placement_fill(program->placement, p, run->chunks, run->replicas, run->device_of);
     return KERF_OK;
 }
 
@@ -483,7 +490,7 @@ static int32_t prepare(struct run *run, const struct kerf_schedule_file_request 
     if (code != KERF_OK) return code;
     run->values[VALUE_P] = run->devices;
     run->values[VALUE_M] = run->microbatches;
-    run->values[VALUE_V] = run->replicas == 2 ? 2 : run->chunks;
+    run->values[VALUE_V] = run->replicas > 1 ? run->replicas * run->chunks : run->chunks;
     run->values[VALUE_S] = run->slices;
     run->values[VALUE_I] = -1;
     run->steps = 1000000 + 256 * (int64_t)run->stages * run->microbatches * run->slices;
@@ -514,16 +521,15 @@ static int find_homes(const struct run *run, struct homes *ret_homes) {
 
 /* Makes the device the one at hand. */
 static void enter_device(struct run *run, const struct homes *homes, int32_t device) {
-    int32_t half = run->microbatches / 2;
     run->values[VALUE_I] = device;
     run->num_chunks = homes->begin[device + 1] - homes->begin[device];
     run->ops_most = 0;
     for (int32_t c = 0; c < run->num_chunks; c++) {
-        int32_t k = homes->stages[homes->begin[device] + c], second = k >= run->stages;
+        int32_t k = homes->stages[homes->begin[device] + c], replica = k / run->stages;
         struct chunk *chunk = &run->chunk[c];
         *chunk = (struct chunk){.stage = k % run->stages, .oldest = -1, .newest = -1};
-        chunk->first = second ? half : 0;
-        chunk->count = run->replicas == 1 ? run->microbatches : second ? run->microbatches - half : half;
+        chunk->first = (int32_t)((int64_t)replica * run->microbatches / run->replicas);
+        chunk->count = (int32_t)((int64_t)(replica + 1) * run->microbatches / run->replicas) - chunk->first;
         run->ops_most += 3 * (int64_t)chunk->count * run->slices;
     }
     run->num_pending = run->oldest_pending = 0;
@@ -542,7 +548,8 @@ static const struct device_block *find_block(struct run *run) {
         if (from <= device && device <= to) return block;
     }
     file_fail(run->err, KERF_EINVALID, run->program->file, 0, 0,
-              "no block is for device %lld; `device i { ... }` at the end is for all that are left", (long long)device);
+              "no block is for device %lld; `device i { ... }` at the end is for all remaining devices",
+              (long long)device);
     run->code = KERF_EINVALID;
     return NULL;
 }

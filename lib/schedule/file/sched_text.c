@@ -9,10 +9,13 @@ enum { WIDTH = 100 };
 
 static int is_placed(const struct kerf_schedule *schedule, enum kerf_placement placement) {
     const int32_t stages = schedule->stages, devices = schedule->devices;
-    if (stages % devices != 0 || placement_replicas(placement) != schedule->replicas) return 0;
-    if (placement == KERF_PLACE_BOTH && stages != devices) return 0;
+    if (stages % devices != 0 || placement_replicas(placement, schedule->replicas) != schedule->replicas) return 0;
+    if (placements[placement].fixed_chunks && stages != placements[placement].default_chunks * devices) return 0;
+    if (schedule->replicas > 2 && devices % (schedule->replicas / 2) != 0) return 0;
     for (int32_t at = 0; at < stages * schedule->replicas; at++)
-        if (schedule->device_of[at] != placement_device(placement, devices, at / stages, at % stages)) return 0;
+        if (schedule->device_of[at] !=
+            placement_device(placement, devices, schedule->replicas, at / stages, at % stages))
+            return 0;
     return 1;
 }
 
@@ -26,16 +29,18 @@ static void write_name(struct kerf_text *out, const char *name) {
 }
 
 static int32_t write_placement(struct kerf_text *out, const struct kerf_schedule *schedule, struct kerf_error *err) {
-    static const char *const names[] = {[KERF_PLACE_LOOP] = "loop", [KERF_PLACE_V] = "v", [KERF_PLACE_BOTH] = "both"};
-    for (int placement = KERF_PLACE_LOOP; placement <= KERF_PLACE_BOTH; placement++) {
-        if (!is_placed(schedule, (enum kerf_placement)placement)) continue;
-        if (placement != KERF_PLACE_BOTH) kerf_text_printf(out, "chunks %d\n", schedule->stages / schedule->devices);
-        kerf_text_printf(out, "placement %s\n", names[placement]);
+    for (int placement = KERF_PLACE_LOOP; placement < KERF_PLACEMENTS; placement++) {
+        const struct placement *place = &placements[placement];
+        if (place->word == NULL || !is_placed(schedule, (enum kerf_placement)placement)) continue;
+        if (!place->fixed_chunks) kerf_text_printf(out, "chunks %d\n", schedule->stages / schedule->devices);
+        kerf_text_printf(out, "placement %s", place->word);
+        if (place->replicas == 0) kerf_text_printf(out, " %d", schedule->replicas);
+        kerf_text_add(out, "\n");
         return KERF_OK;
     }
     if (schedule->replicas > 1)
         return kerf_error_set(err, KERF_EUNSUPPORTED,
-                              "two replicas that are not each other's mirror have no text form");
+                              "the text form cannot hold replicas that are not placed as both, both_v or ring");
     kerf_text_add(out, "placement");
     for (int32_t k = 0; k < schedule->stages; k++) kerf_text_printf(out, " %d", schedule->device_of[k]);
     kerf_text_add(out, "\n");
@@ -58,7 +63,7 @@ static int number_chunks(const struct kerf_schedule *schedule, struct chunks *ch
 /* "F1@3", "B@0.2" */
 static void write_part(struct kerf_text *out, const struct kerf_schedule *schedule, const struct chunks *chunks,
                        char letter, int32_t stage, int32_t microbatch, int32_t slice) {
-    int32_t replica = schedule->replicas == 2 && microbatch >= schedule->microbatches / 2;
+    int32_t replica = order_replica(schedule, microbatch);
     int32_t device = order_device(schedule, stage, microbatch);
     kerf_text_write(out, &letter, 1);
     if (chunks->counts[device] > 1) kerf_text_printf(out, "%d", chunks->of[replica * schedule->stages + stage]);

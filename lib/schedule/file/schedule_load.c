@@ -38,8 +38,8 @@ static int32_t check_asked(const struct kerf_schedule_file_request *request, con
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i].asked && sizes[i].asked != sizes[i].have)
             return file_fail(err, KERF_EINVALID, request->path, 0, 0,
-                             "the file has %d %s, not %d; a CSV's sizes are its own", sizes[i].have, sizes[i].what,
-                             sizes[i].asked);
+                             "the file has %d %s, not %d; the sizes of a CSV cannot be changed", sizes[i].have,
+                             sizes[i].what, sizes[i].asked);
     return KERF_OK;
 }
 

@@ -64,9 +64,10 @@ static int32_t check_ends(const struct comms *comms, int32_t row, const struct t
     const struct torch_rows *rows = comms->rows;
     int32_t here = rank_of(comms, a->stage), there = rank_of(comms, other_stage(a));
     if (here != row && here >= 0)
-        return torch_fail(rows, row, a, err, "belongs on rank %d, where stage %d is", here, a->stage);
+        return torch_fail(rows, row, a, err, "must be on rank %d, which has stage %d", here, a->stage);
     if (here < 0 || a->microbatch >= rows->microbatches)
-        return torch_fail(rows, row, a, err, "is of no operation: there are stages 0 to %d and micro-batches 0 to %d",
+        return torch_fail(rows, row, a, err,
+                          "belongs to no operation: there are stages 0 to %d and micro-batches 0 to %d",
                           rows->stages - 1, rows->microbatches - 1);
     if (there < 0)
         return torch_fail(rows, row, a, err, "has no other end: stage %d is the %s one", a->stage,
@@ -92,9 +93,9 @@ static int32_t pass_sends(struct comms *comms, int32_t row, struct kerf_error *e
         if (!is_send(a)) continue;
         size_t at = edge_of(comms, a);
         if (!(comms->got[at] & MADE))
-            return torch_fail(rows, row, a, err, "stands before %d%c%d, which makes what it sends", a->stage, letter(a),
-                              a->microbatch);
-        if (comms->sent[at]) return torch_fail(rows, row, a, err, "is there twice");
+            return torch_fail(rows, row, a, err, "comes before %d%c%d, which computes what it sends", a->stage,
+                              letter(a), a->microbatch);
+        if (comms->sent[at]) return torch_fail(rows, row, a, err, "appears twice");
         comms->sent[at] = k + 1;
     }
     return KERF_OK;
@@ -105,15 +106,15 @@ static int32_t check_receive(struct comms *comms, int32_t row, int32_t k, struct
     const struct torch_action *a = &rows->rows[row].actions[k];
     int32_t from = rank_of(comms, other_stage(a)), *last = &comms->last[from];
     size_t at = edge_of(comms, a);
-    if (comms->got[at] & RECEIVED) return torch_fail(rows, row, a, err, "is there twice");
+    if (comms->got[at] & RECEIVED) return torch_fail(rows, row, a, err, "appears twice");
     if (!comms->sent[at])
-        return torch_fail(rows, row, a, err, "has no %dSEND_%c%d on rank %d; it belongs behind %d%c%d there",
+        return torch_fail(rows, row, a, err, "has no %dSEND_%c%d on rank %d; it must come after %d%c%d there",
                           other_stage(a), letter(a), a->microbatch, from, other_stage(a), letter(a), a->microbatch);
     const struct torch_action *before = *last ? &rows->rows[row].actions[*last - 1] : NULL;
     if (before && comms->sent[edge_of(comms, before)] > comms->sent[at])
         return torch_fail(rows, row, a, err,
-                          "stands behind %dRECV_%c%d, but rank %d sends it first: two ranks must send and receive in "
-                          "the same order, or both hang",
+                          "comes after %dRECV_%c%d, but rank %d sends it first: two ranks must send and receive in the "
+                          "same order, or both hang",
                           before->stage, letter(before), before->microbatch, from);
     comms->got[at] |= RECEIVED;
     *last = k + 1;
@@ -126,9 +127,10 @@ static int32_t check_input(const struct comms *comms, int32_t row, const struct 
     int32_t from_stage = backward ? stage + 1 : stage - 1, from = rank_of(comms, from_stage);
     if (from < 0 || from == row || comms->got[edge(comms, backward, from_stage, microbatch)] & RECEIVED) return KERF_OK;
     char what = backward ? 'B' : 'F';
-    return torch_fail(comms->rows, row, a, err,
-                      "needs what rank %d makes: %dRECV_%c%d must stand before it, and %dSEND_%c%d behind %d%c%d there",
-                      from, stage, what, microbatch, from_stage, what, microbatch, from_stage, what, microbatch);
+    return torch_fail(
+        comms->rows, row, a, err,
+        "needs what rank %d computes: %dRECV_%c%d must come before it, and %dSEND_%c%d after %d%c%d there", from, stage,
+        what, microbatch, from_stage, what, microbatch, from_stage, what, microbatch);
 }
 
 /* Second pass: receives against sends, operations against receives. */

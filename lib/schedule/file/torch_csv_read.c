@@ -73,18 +73,19 @@ static int read_number(const char **at, const char *end, int32_t limit, int32_t 
 static const char *read_action(const char **at, const char *end, struct torch_action *ret_action) {
     int32_t stage, microbatch;
     if (!read_number(at, end, STAGES_MAX, &stage))
-        return "is no action: it begins with a stage from 0 to 32766, such as 0F3, 0I3, 0W3, 0B3 or 0SEND_F3";
+        return "is not an action: an action begins with a stage from 0 to 32766, such as 0F3, 0I3, 0W3, 0B3 or "
+               "0SEND_F3";
     const char *word = *at;
     while (*at < end && ((**at >= 'A' && **at <= 'Z') || **at == '_')) ++*at;
     size_t length = (size_t)(*at - word), i = 0, count = sizeof words / sizeof *words;
     while (i < count && (strlen(words[i].word) != length || memcmp(words[i].word, word, length) != 0)) i++;
     if (i == count)
-        return "is no action: behind the stage stands F, I, W, B, BW, SEND_F, RECV_F, SEND_B, RECV_B, UNSHARD, "
+        return "is not an action: after the stage comes F, I, W, B, BW, SEND_F, RECV_F, SEND_B, RECV_B, UNSHARD, "
                "RESHARD or REDUCE_GRAD";
     *ret_action = (struct torch_action){.stage = (int16_t)stage, .with_stage = -1, .kind = words[i].kind};
     if (words[i].kind == SKIPPED) return NULL;
     if (!read_number(at, end, MICROBATCHES_MAX, &microbatch))
-        return "is no action: it ends in a micro-batch from 0 to 1048575, such as 0F3";
+        return "is not an action: an action ends in a micro-batch from 0 to 1048575, such as 0F3";
     ret_action->microbatch = microbatch;
     ret_action->with_microbatch = -1;
     return NULL;
@@ -92,8 +93,8 @@ static const char *read_action(const char **at, const char *end, struct torch_ac
 
 /* (0F7;7B3)OVERLAP_F_B, the parts in either order */
 static const char *read_overlap(const char *at, const char *end, struct torch_action *ret_action) {
-    static const char wrong[] = "is no action: a forward and a backward that run together are written "
-                                "(0F7;7B3)OVERLAP_F_B";
+    static const char wrong[] =
+        "is not an action: write a forward and a backward that run together as (0F7;7B3)OVERLAP_F_B";
     static const char tail[] = ")OVERLAP_F_B";
     struct torch_action parts[2];
     at++;
@@ -107,7 +108,7 @@ static const char *read_overlap(const char *at, const char *end, struct torch_ac
     int swapped = parts[0].kind == KERF_OP_B;
     const struct torch_action *forward = &parts[swapped], *backward = &parts[!swapped];
     if (forward->kind != KERF_OP_F || backward->kind != KERF_OP_B)
-        return "is no action that kerf knows: only a forward and a whole backward run together, as in "
+        return "is not an action that kerf knows: only a forward and a whole backward run together, as in "
                "(0F7;7B3)OVERLAP_F_B";
     *ret_action = *forward;
     ret_action->kind = KERF_OP_FB;
@@ -124,7 +125,8 @@ static int32_t read_cell(struct csv *csv, const struct cell *cell) {
         wrong = read_overlap(at, cell->end, &action);
     } else {
         wrong = read_action(&at, cell->end, &action);
-        if (!wrong && at < cell->end) wrong = "is no action: something stands behind it; a comma belongs between cells";
+        if (!wrong && at < cell->end)
+            wrong = "is not an action: there is something after it; put a comma between cells";
     }
     if (wrong) return cell_fail(csv, cell, wrong);
     if (action.kind == SKIPPED) return KERF_OK;
@@ -153,7 +155,7 @@ static int32_t unquote(struct csv *csv, struct cell *cell, const char *line_end,
     while (next < line_end && is_blank(*next)) next++;
     if (next < line_end && *next != ',') {
         cell->end = next;
-        return cell_fail(csv, cell, "goes on behind its closing quote; a comma belongs there");
+        return cell_fail(csv, cell, "continues after its closing quote; put a comma there");
     }
     cell->start++;
     cell->column++;
@@ -233,8 +235,8 @@ static int32_t decide_letters(struct csv *csv) {
     FOR_ACTIONS(csv, row, a) {
         if (a->kind == KERF_OP_I || a->kind == KERF_OP_FB)
             return torch_fail(&csv->rows, row, a, csv->err,
-                              "is of PyTorch's new letters and BW, which is in the file too, of the old ones (up to "
-                              "2.5): there B is the backward of the input, here I");
+                              "is in PyTorch's new letters, but the file also has BW, which is in the old ones (up to "
+                              "2.5): the old letters write B for the backward of the input, the new ones I");
         if (a->kind == KERF_OP_B) a->kind = KERF_OP_I;
         if (a->kind == TORCH_OLD_BW) a->kind = KERF_OP_B;
     }
@@ -245,8 +247,8 @@ static int32_t place_part(struct csv *csv, int32_t row, const struct torch_actio
                           int32_t microbatch) {
     int32_t *home = &csv->row_of[stage];
     if (*home >= 0 && *home != row)
-        return torch_fail(&csv->rows, row, a, csv->err, "is of stage %d, which rank %d has; a stage is on one rank",
-                          stage, *home);
+        return torch_fail(&csv->rows, row, a, csv->err,
+                          "is of stage %d, which rank %d has; a stage must be on one rank", stage, *home);
     *home = row;
     if (stage >= csv->rows.stages) csv->rows.stages = stage + 1;
     if (microbatch >= csv->rows.microbatches) csv->rows.microbatches = microbatch + 1;
@@ -269,7 +271,7 @@ static int32_t place_all(struct csv *csv) {
         while (k < actions->count && !is_compute(&actions->actions[k])) k++;
         if (k == actions->count)
             return file_fail(csv->err, KERF_EINVALID, csv->rows.file, row + 1, 1,
-                             "rank %d has no operation; every rank has a stage at least", row);
+                             "rank %d has no operation; every rank needs at least one stage", row);
     }
     for (int32_t k = 0; k < csv->rows.stages; k++)
         if (csv->row_of[k] < 0)
@@ -315,7 +317,7 @@ static unsigned char *seen_at(const struct csv *csv, int32_t stage, int32_t micr
 static int32_t mark(struct csv *csv, int32_t row, const struct torch_action *a, unsigned char bit, int32_t stage,
                     int32_t microbatch) {
     unsigned char *place = seen_at(csv, stage, microbatch);
-    if (*place & bit) return torch_fail(&csv->rows, row, a, csv->err, "is there twice");
+    if (*place & bit) return torch_fail(&csv->rows, row, a, csv->err, "appears twice");
     *place |= bit;
     if (*place & SEEN_B && *place & (SEEN_I | SEEN_W))
         return torch_fail(
@@ -341,7 +343,7 @@ static int32_t mark_all(struct csv *csv) {
         int have = *seen_at(csv, a->stage, a->microbatch);
         if (have & SEEN_B || (have & SEEN_I && have & SEEN_W)) continue;
         char lacks = have & SEEN_I ? 'W' : csv->old_letters ? 'B' : have & SEEN_W ? 'I' : 'B';
-        return torch_fail(&csv->rows, row, a, csv->err, "has no backward to it: %d%c%d is missing%s", a->stage, lacks,
+        return torch_fail(&csv->rows, row, a, csv->err, "has no backward: %d%c%d is missing%s", a->stage, lacks,
                           a->microbatch, csv->old_letters ? " (in the letters of PyTorch up to 2.5)" : "");
     }
     return KERF_OK;

@@ -232,14 +232,12 @@ static void write_compute(struct kerf_text *out, const struct kerf_schedule *sch
 int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *schedule, enum kerf_torch_form form,
                             struct kerf_error *err) {
     if (schedule->replicas > 1)
-        return kerf_error_set(
-            err, KERF_EINVALID,
-            "PyTorch's CSV has each stage on one device, and %s has it on two; dualpipe_v can be written",
-            schedule->name);
+        return kerf_error_set(err, KERF_EINVALID,
+                              "PyTorch's CSV has each stage on one device, but %s has it on two; use dualpipe_v",
+                              schedule->name);
     if (schedule->slices > 1)
         return kerf_error_set(err, KERF_EINVALID,
-                              "PyTorch's CSV has whole micro-batches, and %s cuts them into %d slices; 1f1b can be "
-                              "written",
+                              "PyTorch's CSV has whole micro-batches, but %s cuts them into %d slices; use 1f1b",
                               schedule->name, schedule->slices);
     if (form != KERF_TORCH_COMPUTE) return write_comms(out, schedule, form, err);
     write_compute(out, schedule);

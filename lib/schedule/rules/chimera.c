@@ -3,9 +3,10 @@
  * Chimera (Li and Hoefler, arXiv 2107.06925): two replicas in opposite directions, each with half of the micro-batches,
  * in units of p. Micro-batch k of a unit's downward half has F on its stage d in slot 2k + d and B in slot 2k + 2p - 1
  * - d, the upward half is the mirror; parity keeps the halves apart. Units follow each other after 2p slots (the
- * paper's direct concatenation).
+ * paper's direct concatenation). With more replicas (--replicas) each pair begins p / pairs devices behind the one before
+ * (the paper's section 3.6).
  */
-#include "schedule/rules/rule.h"
+#include "schedule/rules/slot_list.h"
 
 enum { HALVES = 2 };
 
@@ -37,18 +38,36 @@ static void device(struct builder *b, int32_t i) {
         }
 }
 
+/* Several pairs of replicas, each with its part of the micro-batches: list scheduling, backwards first, with as many
+ * micro-batches of a replica under way as fill the devices together. */
+static int64_t priority(const void *context, const struct slot_op *op) {
+    const int64_t far = (int64_t)1 << 40;
+    (void)context;
+    return op->back ? op->unit : far + 2 * (int64_t)op->unit + op->stage; /* its slot */
+}
+
+static int32_t search(struct builder *builder, const struct kerf_schedule_request *request, struct kerf_error *err) {
+    const struct slot_list list = {.in_flight = (builder->p + builder->replicas - 1) / builder->replicas,
+                                   .priority = priority};
+    (void)request;
+    if (builder->replicas > 2) return slot_list_run(builder, KERF_PLACE_RING, &list, err);
+    for (int32_t i = 0; i < builder->p; i++) device(builder, i);
+    return KERF_OK;
+}
+
 const struct rule rule_chimera = {
     .shown =
         {
             .name = "chimera",
-            .summary = "1f1b from both ends at once",
+            .summary = "1f1b from both ends at once, in two or more replicas",
             .constraint = "nothing; its bubble is for p even and m a multiple of p",
             .bubble = "2 (p-2) F at m = p and B_full = 2F",
             .memory = "up to p",
             .source = "Chimera, arXiv 2107.06925",
         },
     .placement = KERF_PLACE_BOTH,
+    .any_replicas = 1,
     .default_chunks = 1,
     .fixed_chunks = 1,
-    .device = device,
+    .search = search,
 };

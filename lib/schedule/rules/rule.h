@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a rule is to the library: what users see of it, and its functions. To add one, write a file like gpipe.c and put
+ * What a rule is to the library: what users see of it, and its functions. To add one, write a file like chimera.c and put
  * its rule into the lists below and in rules.c.
  */
 #ifndef KERF_SCHEDULE_RULES_RULE_H
@@ -12,9 +12,11 @@ struct rule {
     struct kerf_schedule_rule shown;
     enum kerf_placement placement;
     int32_t any_placement; /* 1: the request chooses it */
+    int32_t any_replicas;  /* 1: more than two make the placement a ring */
     int32_t default_chunks;
     int32_t fixed_chunks;   /* 1: --chunks cannot change them */
     int32_t default_slices; /* 0: a micro-batch is not cut */
+    int32_t own_group;      /* 1: a group that is not asked for is 0, and the rule has its own */
     int32_t grouped;        /* 1: a group below p, or one that does not divide m, may deadlock: the validator decides */
     /* The constraint of the rule in words for err, or KERF_OK. */
     int32_t (*check)(const struct kerf_schedule_request *request, struct kerf_error *err); /* NULL: takes anything */
@@ -28,6 +30,17 @@ struct rule {
 extern const struct rule rule_gpipe, rule_1f1b, rule_eager_1f1b, rule_1f1b_overlap, rule_interleaved_1f1b,
     rule_interleaved_1f1b_overlap, rule_interleaved_zb, rule_looped_bfs, rule_zb_h1, rule_zb1p, rule_zb_h2, rule_zb_v,
     rule_dualpipe, rule_dualpipe_v, rule_chimera, rule_seq1f1b, rule_zb_1p, rule_zb_2p, rule_zb_v_searched, rule_v_half,
-    rule_v_min;
+    rule_v_min, rule_hanayo, rule_bitpipe, rule_gis, rule_1f1b_v, rule_seq_zb, rule_v_adaptive;
+
+/* The rules one after the other; NULL behind the last. */
+const struct rule *rules_at(size_t index);
+
+/* How many stages the request's model has by the rule, whose name the request does not say. */
+int32_t rule_stages(const struct rule *rule, const struct kerf_schedule_request *request, int32_t *ret_stages,
+                    struct kerf_error *err);
+
+/* Makes a schedule by the rule, whatever name the request says. Errors as kerf_schedule_make. */
+int32_t rule_make(const struct rule *rule, const struct kerf_schedule_request *request,
+                  struct kerf_schedule **ret_schedule, struct kerf_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The list of rules, and making a schedule by one of them. */
-#include "schedule/rules/rules.h"
+#include "schedule/rules/rule.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +28,12 @@ static const struct rule *const rules[] = {
     &rule_zb_v_searched,
     &rule_v_half,
     &rule_v_min,
+    &rule_v_adaptive,
+    &rule_hanayo,
+    &rule_bitpipe,
+    &rule_gis,
+    &rule_1f1b_v,
+    &rule_seq_zb,
 };
 
 const struct rule *rules_at(size_t index) { return index < sizeof rules / sizeof *rules ? rules[index] : NULL; }
@@ -37,17 +43,22 @@ const struct rule *rules_at(size_t index) { return index < sizeof rules / sizeof
 /* A request with the rule's own values where it names none. */
 struct shape {
     enum kerf_placement placement;
-    int32_t p, m, chunks, group, slices;
+    int32_t p, m, chunks, group, slices, replicas;
 };
 
 static struct shape shape_of(const struct rule *rule, const struct kerf_schedule_request *request) {
-    return (struct shape){.placement = rule->any_placement ? request->placement : rule->placement,
+    const int ring = rule->any_replicas && request->replicas != 0 && request->replicas != 2;
+    const enum kerf_placement placement = ring                  ? KERF_PLACE_RING
+                                          : rule->any_placement ? request->placement
+                                                                : rule->placement;
+    return (struct shape){.placement = placement,
                           .p = request->devices,
                           .m = request->microbatches,
-                          .chunks = request->chunks                                             ? request->chunks
-                                    : rule->any_placement && request->placement == KERF_PLACE_V ? 2
-                                                                                                : rule->default_chunks,
-                          .group = request->group ? request->group : request->devices,
+                          .chunks = request->chunks       ? request->chunks
+                                    : rule->any_placement ? placements[placement].default_chunks
+                                                          : rule->default_chunks,
+                          .replicas = placement_replicas(placement, request->replicas),
+                          .group = request->group || rule->own_group ? request->group : request->devices,
                           .slices = request->slices        ? request->slices
                                     : rule->default_slices ? rule->default_slices
                                                            : 1};
@@ -68,10 +79,22 @@ static int32_t check_size(const struct rule *rule, const struct kerf_schedule_re
     if (rule->fixed_chunks && shape->chunks != rule->default_chunks)
         return kerf_error_set(err, KERF_EINVALID, "%s has %d chunk%s a device, not %d", name, rule->default_chunks,
                               rule->default_chunks == 1 ? "" : "s", shape->chunks);
-    int32_t fixed = shape->placement == KERF_PLACE_V ? 2 : shape->placement == KERF_PLACE_BOTH ? 1 : shape->chunks;
-    if (shape->chunks != fixed)
-        return kerf_error_set(err, KERF_EINVALID, "this placement has %d chunk%s a device, not %d", fixed,
-                              fixed == 1 ? "" : "s", shape->chunks);
+    const struct placement *place = &placements[shape->placement];
+    if (place->fixed_chunks && shape->chunks != place->default_chunks)
+        return kerf_error_set(err, KERF_EINVALID, "the placement %s has %d chunk%s a device, not %d", place->word,
+                              place->default_chunks, place->default_chunks == 1 ? "" : "s", shape->chunks);
+    if (place->zigzag && shape->chunks % 2 == 1)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the placement %s goes down and back: its chunks are an even number, not %d", place->word,
+                              shape->chunks);
+    if (request->replicas && place->replicas && request->replicas != place->replicas)
+        return kerf_error_set(err, KERF_EINVALID, "%s has %d replica%s; only chimera has any number", name,
+                              place->replicas, place->replicas == 1 ? "" : "s");
+    if (shape->replicas < 1 || shape->replicas > shape->p * 2 ||
+        (shape->replicas > 2 && shape->p % (shape->replicas / 2)) || (shape->replicas > 1 && shape->replicas % 2 == 1))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "replicas go in pairs, whose number divides the %d devices: not %d replicas", shape->p,
+                              shape->replicas);
     if (shape->chunks < 1 || (int64_t)shape->chunks * shape->p > STAGES_MAX)
         return kerf_error_set(err, KERF_EINVALID, "%d chunks on %d devices: there may be 1 to %d stages", shape->chunks,
                               shape->p, STAGES_MAX);
@@ -119,19 +142,24 @@ static int32_t search(const struct rule *rule, struct builder *builder, const st
 
 static int32_t make(const struct rule *rule, const struct kerf_schedule_request *request, const struct shape *shape,
                     struct owned_schedule *owned, struct kerf_error *err) {
-    int32_t p = shape->p, stages = p * shape->chunks, replicas = placement_replicas(shape->placement);
+    int32_t p = shape->p, stages = p * shape->chunks, replicas = shape->replicas;
     struct arena *arena = &owned->arena;
-    struct builder builder = {
-        .p = p, .m = shape->m, .v = shape->chunks, .group = shape->group, .slices = shape->slices};
+    struct builder builder = {.p = p,
+                              .m = shape->m,
+                              .v = shape->chunks,
+                              .group = shape->group,
+                              .slices = shape->slices,
+                              .replicas = replicas};
     size_t passes = (size_t)shape->m * (size_t)shape->chunks * (size_t)shape->slices; /* of a kind on a device */
     int32_t *device_of = arena_alloc(arena, (size_t)stages * (size_t)replicas, sizeof *device_of);
     builder.ops = arena_alloc(arena, (size_t)p, sizeof *builder.ops);
     builder.num_ops = arena_alloc(arena, (size_t)p, sizeof *builder.num_ops);
     builder.scratch = malloc(2 * (size_t)shape->m * sizeof *builder.scratch);
+    builder.scratch_count = malloc(2 * (size_t)shape->chunks * sizeof *builder.scratch_count);
     int32_t code = KERF_OK;
-    int good = device_of && builder.ops && builder.num_ops && builder.scratch;
-    builder.room = 3 * (int64_t)passes; /* F, I, W at most */
-    if (good) placement_fill(shape->placement, p, shape->chunks, device_of);
+    int good = device_of && builder.ops && builder.num_ops && builder.scratch && builder.scratch_count;
+    builder.room = 3 * (int64_t)passes; /* F, I, W at most; of several replicas the most on a device */
+    if (good) placement_fill(shape->placement, p, shape->chunks, replicas, device_of);
     for (int32_t i = 0; i < p && good; i++) {
         builder.ops[i] = arena_take(arena, 3 * passes + 4, sizeof **builder.ops); /* see order_row */
         good = builder.ops[i] != NULL;
@@ -139,7 +167,9 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
     }
     if (good && rule->search) code = search(rule, &builder, request, err);
     free(builder.scratch);
+    free(builder.scratch_count);
     if (!good) return error_no_memory(err, "the schedule");
+    owned->certificate = builder.certificate;
     owned->schedule = (struct kerf_schedule){
         .name = rule->shown.name,
         .devices = p,
@@ -149,6 +179,7 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
         .replicas = replicas,
         .slices = shape->slices,
         .proof = builder.proof,
+        .certificate = builder.certificate.data,
         .device_of = device_of,
         .ops = (const struct kerf_op *const *)builder.ops,
         .num_ops = builder.num_ops,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a pattern of slots to an order, for v_half and v_min (Qi et al., Pipeline Parallelism with Controllable Memory,
+ * The rules v_half and v_min: from a pattern of slots to an order (Qi et al., Pipeline Parallelism with Controllable Memory,
  * arXiv 2405.15362). The steps are those of sail-sg/zero-bubble-pipeline-parallelism,
  * megatron/core/pipeline_parallel/zerobubble/scheduler/zbv_greedy.py.
  *
@@ -22,11 +22,10 @@
  * that is lost at t is won at T. So only the slots from t to T are looked at. The cost is that of p * (8 m + 6 p)
  * slots, and of the moves at the ends, which do not depend on m.
  */
-#include "schedule/rules/v_pattern.h"
-
 #include <assert.h>
 #include "base/arena.h"
 #include "base/error_fill.h"
+#include "schedule/rules/v_pattern.h"
 
 enum { PASSES = 4, W = PASSES, PERIOD = 6, FREE = -1 };
 enum pass { F_DOWN, F_UP, I_DOWN, I_UP };
@@ -207,10 +206,10 @@ static void write_order(struct builder *builder, const struct plan *plan, int32_
     }
 }
 
-static void start(struct plan *plan, v_pattern pattern) {
+static void start(struct plan *plan, v_pattern pattern, const void *context) {
     for (int32_t d = 0; d < plan->p; d++) {
         int32_t slots[PASSES];
-        pattern(plan->p, d, slots);
+        pattern(context, plan->p, d, slots);
         for (int pass = 0; pass < PASSES; pass++)
             for (int32_t j = 0; j < plan->m; j++) *slot_of(plan, d, pass, j) = slots[pass] + PERIOD * j;
     }
@@ -225,8 +224,9 @@ static void settle(struct plan *plan, int weights_placed, int32_t *next_free) {
     for (int32_t d = 0; d < plan->p; d++) write_contents(plan, d, 0);
 }
 
-static void run(struct plan *plan, struct builder *builder, v_pattern pattern, int32_t *next_free) {
-    start(plan, pattern);
+static void run(struct plan *plan, struct builder *builder, v_pattern pattern, const void *context,
+                int32_t *next_free) {
+    start(plan, pattern, context);
     for (int32_t d = 0; d < plan->p; d++) {
         write_contents(plan, d, 0);
         place_weights(plan, d);
@@ -238,12 +238,12 @@ static void run(struct plan *plan, struct builder *builder, v_pattern pattern, i
     for (int32_t d = 0; d < plan->p; d++) write_order(builder, plan, d);
 }
 
-int32_t v_pattern_search(struct builder *builder, v_pattern pattern, struct kerf_error *err) {
+int32_t v_pattern_search(struct builder *builder, v_pattern pattern, const void *context, struct kerf_error *err) {
     struct plan plan = {.p = builder->p, .m = builder->m};
     struct arena arena = {NULL};
     for (int32_t d = 0; d < plan.p; d++) {
         int32_t slots[PASSES];
-        pattern(plan.p, d, slots);
+        pattern(context, plan.p, d, slots);
         for (int pass = 0; pass < PASSES; pass++) /* the last micro-batch, and W behind everything */
             if (slots[pass] + PERIOD * (plan.m - 1) + 1 + 2 * plan.m > plan.slots)
                 plan.slots = slots[pass] + PERIOD * (plan.m - 1) + 1 + 2 * plan.m;
@@ -255,7 +255,78 @@ int32_t v_pattern_search(struct builder *builder, v_pattern pattern, struct kerf
     plan.stock = arena_take(&arena, cells, sizeof *plan.stock);
     int32_t *next_free = arena_take(&arena, p, sizeof *next_free);
     int good = plan.at && plan.content && plan.pulled && plan.stock && next_free;
-    if (good) run(&plan, builder, pattern, next_free);
+    if (good) run(&plan, builder, pattern, context, next_free);
     arena_free(&arena);
     return good ? KERF_OK : error_no_memory(err, "the search");
 }
+
+/* ---- v_half ---------------------------------------------------------------------------------------------------- */
+
+/* V-Half: two chunks in a V whose passes
+ * are placed so that a micro-batch's activations live half as long as in zb_v. The pattern is that of
+ * sail-sg/zero-bubble-pipeline-parallelism, zbv_greedy.py: F goes down at half speed and up at full speed, and so does
+ * I. */
+static void half(const void *unused, int32_t p, int32_t i, int32_t slots[4]) {
+    (void)unused;
+    int32_t gap = p % 2 == 0 ? 3 : 0; /* with an even p the slots of I would be those of F */
+    slots[0] = 2 * i;
+    slots[1] = 3 * p - 2 - i;
+    slots[2] = 3 * p - 1 + gap + 2 * i;
+    slots[3] = 6 * p - 2 + gap - i;
+}
+
+static int32_t half_search(struct builder *builder, const struct kerf_schedule_request *request,
+                           struct kerf_error *err) {
+    (void)request; /* the order does not depend on the times */
+    return v_pattern_search(builder, half, NULL, err);
+}
+
+const struct rule rule_v_half = {
+    .shown =
+        {
+            .name = "v_half",
+            .summary = "half of 1f1b's memory and less of its bubble, two chunks in a V",
+            .bubble = "about (p-2) s / 2 when F = B = W",
+            .memory = "floor((p+2)/2)",
+            .source = "Controllable Memory, arXiv 2405.15362; sail-sg/zero-bubble-pipeline-parallelism zbv_greedy.py",
+        },
+    .placement = KERF_PLACE_V,
+    .default_chunks = 2,
+    .fixed_chunks = 1,
+    .search = half_search,
+};
+
+/* ---- v_min ----------------------------------------------------------------------------------------------------- */
+
+/* V-Min: two chunks in a V that a
+ * micro-batch passes as fast as it can, which holds the least of all V patterns. The pattern is that of
+ * sail-sg/zero-bubble-pipeline-parallelism, zbv_greedy.py. Its bubble grows with m where F, B and W differ. */
+static void least(const void *unused, int32_t p, int32_t i, int32_t slots[4]) {
+    (void)unused;
+    int32_t gap = p % 3 == 0 ? 2 : 0; /* with 3 | p the slots of I would be those of F */
+    slots[0] = i;
+    slots[1] = 2 * p - 1 - i;
+    slots[2] = 2 * p + gap + i;
+    slots[3] = 4 * p + gap - 1 - i;
+}
+
+static int32_t min_search(struct builder *builder, const struct kerf_schedule_request *request,
+                          struct kerf_error *err) {
+    (void)request; /* the order does not depend on the times */
+    return v_pattern_search(builder, least, NULL, err);
+}
+
+const struct rule rule_v_min = {
+    .shown =
+        {
+            .name = "v_min",
+            .summary = "a third of 1f1b's memory, two chunks in a V",
+            .bubble = "about 2 (p-1) s / 3 when F = B = W, grows with m otherwise",
+            .memory = "floor((p+4)/3)",
+            .source = "Controllable Memory, arXiv 2405.15362; sail-sg/zero-bubble-pipeline-parallelism zbv_greedy.py",
+        },
+    .placement = KERF_PLACE_V,
+    .default_chunks = 2,
+    .fixed_chunks = 1,
+    .search = min_search,
+};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the zero-bubble rules with one stage a device share.
+ * The zero-bubble rules with one stage a device (Qi et al., Zero Bubble Pipeline Parallelism, arXiv 2401.10241).
  *
  * zb_h1 and zb_h2 are made by hand: some forwards, then I, W of a micro-batch some before, F.
  *
@@ -26,17 +26,17 @@
  * and what W has not freed of a device can be freed before its next F. Each F and W is looked at once a round, so that
  * the cost is 9 * p * m steps; the only large memory is the ends of all F.
  */
-#include "schedule/rules/zero_bubble.h"
-
 #include <assert.h>
 #include <float.h>
 #include <math.h>
 #include "base/error_fill.h"
 #include "schedule/memory.h"
+#include "schedule/rules/rule.h"
 
 /* ---- By hand ---------------------------------------------------------------------------------------------- */
 
-void zero_bubble_device(struct builder *b, int32_t i, int32_t warm_up, int32_t lag) {
+/* Device i of a hand-made zero-bubble schedule: `warm_up` forwards, then I, W of the micro-batch `lag` before, F. */
+static void zero_bubble_device(struct builder *b, int32_t i, int32_t warm_up, int32_t lag) {
     int32_t next = smaller(warm_up, b->m);
     for (int32_t j = 0; j < next; j++) add(b, i, KERF_OP_F, i, j);
     for (int32_t j = 0; j < b->m; j++) {
@@ -308,8 +308,9 @@ static int32_t set_places(struct search *search, const struct kerf_schedule_requ
     return KERF_OK;
 }
 
-int32_t zero_bubble_search(struct builder *builder, const struct kerf_schedule_request *request, int32_t default_cap,
-                           struct kerf_error *err) {
+/* The order of all devices with one stage each, in a cap of default_cap micro-batches where the times have none. */
+static int32_t zero_bubble_search(struct builder *builder, const struct kerf_schedule_request *request,
+                                  int32_t default_cap, struct kerf_error *err) {
     size_t p = (size_t)builder->p, m = (size_t)builder->m;
     struct arena arena = {NULL};
     struct search search = {.builder = builder, .freed_by_input = request->times->free_at_input};
@@ -325,3 +326,101 @@ int32_t zero_bubble_search(struct builder *builder, const struct kerf_schedule_r
     arena_free(&arena);
     return code;
 }
+
+/* ---- zb_1p and zb_2p ------------------------------------------------------------------------------------------- */
+
+/* ZB-1p and ZB-2p (section 3 of the paper): the order that the heuristic finds for given times, where each device may
+ * hold p or 2p micro-batches. A memory cap takes the place of either number, and then both names mean the same. */
+static int32_t search_1p(struct builder *builder, const struct kerf_schedule_request *request, struct kerf_error *err) {
+    return zero_bubble_search(builder, request, builder->p, err);
+}
+
+static int32_t search_2p(struct builder *builder, const struct kerf_schedule_request *request, struct kerf_error *err) {
+    return zero_bubble_search(builder, request, 2 * builder->p, err);
+}
+
+static const char source[] = "Zero Bubble, arXiv 2401.10241; sail-sg/zero-bubble-pipeline-parallelism zb.py";
+
+const struct rule rule_zb_1p = {
+    .shown =
+        {
+            .name = "zb_1p",
+            .summary = "searched for given times, in 1f1b's memory or --memory-cap",
+            .bubble = "(p-1) (F+B-W) for equal stages",
+            .memory = "min(p, m), or the cap",
+            .source = source,
+        },
+    .default_chunks = 1,
+    .fixed_chunks = 1,
+    .search = search_1p,
+};
+
+const struct rule rule_zb_2p = {
+    .shown =
+        {
+            .name = "zb_2p",
+            .summary = "searched for given times, in twice 1f1b's memory or --memory-cap",
+            .bubble = "at most (p-1) (F+B-2W) of the span for equal stages",
+            .memory = "min(2p, m), or the cap",
+            .source = source,
+        },
+    .default_chunks = 1,
+    .fixed_chunks = 1,
+    .search = search_2p,
+};
+
+/* ---- zb_h1 ----------------------------------------------------------------------------------------------------- */
+
+/* ZB-H1: 1F1B with the weights' backward split off and
+ * delayed by i micro-batches on device i, which fills a third of the bubble in the memory of 1F1B. "zb1p" is the name
+ * that Victarry/PP-Schedule-Visualization has for it. */
+static void h1_device(struct builder *b, int32_t i) { zero_bubble_device(b, i, b->p - i, i); }
+
+const struct rule rule_zb_h1 = {
+    .shown =
+        {
+            .name = "zb_h1",
+            .summary = "1f1b's memory, a third of its bubble",
+            .bubble = "(p-1) (F+B-W)",
+            .memory = "min(p, m)",
+            .source = "Zero Bubble, arXiv 2401.10241",
+        },
+    .default_chunks = 1,
+    .fixed_chunks = 1,
+    .device = h1_device,
+};
+
+const struct rule rule_zb1p = {
+    .shown =
+        {
+            .name = "zb1p",
+            .summary = "another name for zb_h1",
+            .bubble = "(p-1) (F+B-W)",
+            .memory = "min(p, m)",
+            .source = "Victarry/PP-Schedule-Visualization",
+        },
+    .default_chunks = 1,
+    .fixed_chunks = 1,
+    .device = h1_device,
+};
+
+/* ---- zb_h2 ----------------------------------------------------------------------------------------------------- */
+
+/* ZB-H2: twice the warm-up and twice the delay of ZB-H1. No device is idle between its first and
+ * last operation when F = B = W; the devices end one after another, so that it gains only where the optimizer's step is
+ * not synchronised. */
+static void h2_device(struct builder *b, int32_t i) { zero_bubble_device(b, i, 2 * (b->p - i) - 1, 2 * i); }
+
+const struct rule rule_zb_h2 = {
+    .shown =
+        {
+            .name = "zb_h2",
+            .summary = "no bubble within a device, at twice the memory",
+            .bubble = "(p-1) (F+B-2W) of the span, m >= 2p",
+            .memory = "min(2p-1, m)",
+            .source = "Zero Bubble, arXiv 2401.10241",
+        },
+    .default_chunks = 1,
+    .fixed_chunks = 1,
+    .device = h2_device,
+};
