@@ -11,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/utf8.h"
-#include "llama/gguf_layers.h"
+#include "llama/gguf_reader.h"
 
 enum { PAIR_MIN_BYTES = 8 + 4 + 1, TENSOR_MIN_BYTES = 8 + 4 + 4 + 8, FILES_MAX = 65535 };
 

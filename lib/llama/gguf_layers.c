@@ -4,7 +4,7 @@
  * nothing. A GGUF file says some of it; the rest llama.cpp derives from the architecture's name, and so does the table
  * here (llama.cpp v0.5.0: src/models, llama_model::create_memory, llama_hparams).
  */
-#include "llama/gguf_layers.h"
+#include "llama/gguf_reader.h"
 
 #include <string.h>
 

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
 #include "base/input.h"
-#include "base/utf8.h"
 
 /* ---- Types -------------------------------------------------------------------------------------------------- */
 
@@ -80,7 +80,7 @@ void gguf_close(struct gguf_cursor *cursor) {
 
 static int has(struct gguf_cursor *cursor, int64_t size) {
     if (cursor->code == KERF_OK && size > cursor->size - cursor->at)
-        gguf_fail(cursor, cursor->at, KERF_ESYNTAX, "the file ends within its header (was it copied to its end?)");
+        gguf_fail(cursor, cursor->at, KERF_ESYNTAX, "the file ends within its header (was it copied completely?)");
     return cursor->code == KERF_OK;
 }
 
@@ -99,7 +99,7 @@ uint32_t gguf_u32(struct gguf_cursor *cursor) {
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-uint64_t gguf_u64(struct gguf_cursor *cursor) {
+static uint64_t gguf_u64(struct gguf_cursor *cursor) {
     uint64_t low = gguf_u32(cursor);
     return low | (uint64_t)gguf_u32(cursor) << 32;
 }
@@ -109,12 +109,12 @@ int64_t gguf_count(struct gguf_cursor *cursor, int64_t least, const char *what) 
     uint64_t count = gguf_u64(cursor);
     if (cursor->code == KERF_OK && count > (uint64_t)((cursor->size - cursor->at) / least))
         gguf_fail(cursor, at, KERF_ESYNTAX,
-                  "%" PRIu64 " %s, for which the file is too short (was it copied to its end?)", count, what);
+                  "%" PRIu64 " %s, for which the file is too short (was it copied completely?)", count, what);
     return cursor->code == KERF_OK ? (int64_t)count : 0;
 }
 
 /* Short pieces are read, long ones are skipped by a seek, which discards what the stream has read ahead. */
-void gguf_skip(struct gguf_cursor *cursor, int64_t size) {
+static void gguf_skip(struct gguf_cursor *cursor, int64_t size) {
     enum { SEEK_MIN_BYTES = 1 << 16 };
     char scratch[4096];
     if (size > SEEK_MIN_BYTES && has(cursor, size)) {
@@ -130,9 +130,11 @@ void gguf_skip(struct gguf_cursor *cursor, int64_t size) {
     }
 }
 
-void gguf_skip_text(struct gguf_cursor *cursor) { gguf_skip(cursor, gguf_count(cursor, 1, "bytes of text")); }
+static void gguf_skip_text(struct gguf_cursor *cursor) { gguf_skip(cursor, gguf_count(cursor, 1, "bytes of text")); }
 
-char *gguf_text(struct gguf_cursor *cursor, struct arena *arena) {
+/* Reads a text with its length before it, and adds a NUL. gguf_name fails unless it is UTF-8 of at most `most`
+ * bytes. */
+static char *gguf_text(struct gguf_cursor *cursor, struct arena *arena) {
     int64_t length = gguf_count(cursor, 1, "bytes of text");
     char *text = arena_take(arena, (size_t)length + 1, 1);
     if (text == NULL) return gguf_fail(cursor, -1, KERF_ENOMEM, "not enough memory"), NULL;
@@ -141,7 +143,7 @@ char *gguf_text(struct gguf_cursor *cursor, struct arena *arena) {
     return text;
 }
 
-char *gguf_name(struct gguf_cursor *cursor, struct arena *arena, int64_t most, const char *what) {
+static char *gguf_name(struct gguf_cursor *cursor, struct arena *arena, int64_t most, const char *what) {
     int64_t at = cursor->at;
     int64_t length = gguf_count(cursor, 1, "bytes of text");
     if (length > most) gguf_fail(cursor, at, KERF_ESYNTAX, "%s of %" PRId64 " bytes", what, length);
@@ -248,7 +250,7 @@ void gguf_pairs_read(struct gguf_cursor *cursor, struct arena *arena, int64_t co
     qsort(pairs, (size_t)count, sizeof *pairs, by_key_and_place);
     for (int64_t i = 1; i < count; i++)
         if (strcmp(pairs[i - 1].key, pairs[i].key) == 0)
-            return gguf_fail(cursor, pairs[i].at, KERF_ESYNTAX, "%.100s is there twice", pairs[i].key);
+            return gguf_fail(cursor, pairs[i].at, KERF_ESYNTAX, "%.100s appears twice", pairs[i].key);
     ret_pairs->count = count;
     const char *architecture = gguf_word(ret_pairs, "general.architecture");
     ret_pairs->architecture = architecture ? architecture : "";
@@ -325,7 +327,7 @@ static void read_tensor(struct gguf_cursor *cursor, struct arena *arena, int64_t
                   tensor->name, row, type->name);
     if (offset > (uint64_t)cursor->size || offset % (uint64_t)alignment != 0)
         gguf_fail(cursor, at, KERF_ESYNTAX, "%.100s begins at %" PRIu64 ", %s", tensor->name, offset,
-                  offset > (uint64_t)cursor->size ? "beyond the end of the file (was it copied to its end?)"
+                  offset > (uint64_t)cursor->size ? "beyond the end of the file (was it copied completely?)"
                                                   : "which is not aligned");
     tensor->offset = cursor->code == KERF_OK ? (int64_t)offset : 0;
     tensor->bytes = type ? tensor->parameters / type->block * type->block_bytes : -1;
@@ -347,9 +349,9 @@ static void check_places(struct gguf_cursor *cursor, struct gguf_tensors *list, 
         if (tensor->bytes >= 0 && tensor->bytes <= end - tensor->offset) continue;
         if (last)
             gguf_fail(cursor, tensor->at, KERF_ESYNTAX,
-                      "%.100s ends beyond the end of the file (was it copied to its end?)", tensor->name);
+                      "%.100s ends beyond the end of the file (was it copied completely?)", tensor->name);
         else
-            gguf_fail(cursor, tensor->at, KERF_ESYNTAX, "%.100s reaches into %.100s", tensor->name,
+            gguf_fail(cursor, tensor->at, KERF_ESYNTAX, "%.100s overlaps %.100s", tensor->name,
                       list->tensors[i + 1].name);
     }
 }

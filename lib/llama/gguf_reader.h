@@ -37,14 +37,6 @@ int64_t gguf_count(struct gguf_cursor *cursor, int64_t least, const char *what);
 
 void gguf_bytes(struct gguf_cursor *cursor, void *bytes, size_t size);
 uint32_t gguf_u32(struct gguf_cursor *cursor);
-uint64_t gguf_u64(struct gguf_cursor *cursor);
-void gguf_skip(struct gguf_cursor *cursor, int64_t size);
-
-/* Reads a text with its length before it, and adds a NUL. gguf_name fails unless it is UTF-8 of at most `most`
- * bytes. */
-char *gguf_text(struct gguf_cursor *cursor, struct arena *arena);
-char *gguf_name(struct gguf_cursor *cursor, struct arena *arena, int64_t most, const char *what);
-void gguf_skip_text(struct gguf_cursor *cursor);
 
 /* ---- Key-value pairs ---------------------------------------------------------------------------------------- */
 
@@ -95,5 +87,13 @@ struct gguf_tensors {
 /* Reads `count` descriptions from where the cursor is; the weights begin at the next multiple of `alignment`. */
 void gguf_tensors_read(struct gguf_cursor *cursor, struct arena *arena, int64_t count, int64_t alignment,
                        struct gguf_tensors *ret_tensors);
+
+/* ---- Sizes of the model and of its layers, from the key-value pairs (gguf_layers.c) ---------------------------- */
+
+enum { GGUF_LAYERS_MAX = 4096 };
+
+/* Fills in the model's sizes and ret_layers[gguf->block_count], in the arena. */
+void gguf_sizes_read(struct gguf_cursor *cursor, struct arena *arena, const struct gguf_pairs *pairs,
+                     struct kerf_gguf *gguf, struct kerf_gguf_layer **ret_layers);
 
 #endif

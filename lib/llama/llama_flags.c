@@ -3,8 +3,7 @@
  * llama-bench.cpp. */
 #include <stdio.h>
 #include <string.h>
-
-#include "base/nearest.h"
+#include "base/characters.h"
 #include "kerf/llama.h"
 
 enum tool_family { COMMON, BENCH };
@@ -22,7 +21,7 @@ static int32_t unknown(const char *name, struct kerf_error *err) {
     const char *names[TOOLS];
     for (size_t i = 0; i < TOOLS; i++) names[i] = tools[i].name;
     const char *nearest = nearest_name(name, names, TOOLS);
-    return kerf_error_set(err, KERF_EUNKNOWN, "there is no program '%.60s' of llama.cpp that takes settings%s%s%s",
+    return kerf_error_set(err, KERF_EUNKNOWN, "llama.cpp has no program '%.60s' that takes settings%s%s%s",
                           name, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 

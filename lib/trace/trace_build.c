@@ -3,7 +3,7 @@
  * From events to a trace: the operations of one step in order on each device, with their times, what waited for which
  * message, and what is missing.
  */
-#include "trace/trace_build.h"
+#include "trace/trace_events.h"
 
 #include <assert.h>
 #include <math.h>
@@ -12,8 +12,7 @@
 #include "base/error_fill.h"
 #include "schedule/memory.h"
 #include "schedule/order.h"
-#include "trace/trace_clock.h"
-#include "trace/trace_steps.h"
+#include "trace/trace_owned.h"
 
 /* ---- Operations ------------------------------------------------------------------------------------------- */
 

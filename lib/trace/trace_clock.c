@@ -10,7 +10,7 @@
  * what NTP computes, from the fastest message of each way. Bounds that contradict each other are a cycle of negative
  * length. Bellman-Ford finds both paths and it; there are two edges for each boundary between stages.
  */
-#include "trace/trace_clock.h"
+#include "trace/trace_owned.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -133,9 +133,9 @@ static void tell(const struct clocks *clocks, const double *offset_s, struct ker
         kerf_text_printf(notes, "%d's by ", furthest);
         quantity_seconds(notes, fabs(offset_s[furthest]));
     } else if (clocks->owned->trace.clocks == KERF_CLOCKS_WAITS) {
-        kerf_text_add(notes, "operations were recorded with the wait for their inputs, which is cut off");
+        kerf_text_add(notes, "operations were recorded with the wait for their inputs; kerf removed this wait");
     } else {
-        kerf_text_add(notes, "no clock offsets put every operation behind its inputs, and times are as measured");
+        kerf_text_add(notes, "no clock offsets put every operation after its inputs; times are used as measured");
     }
     kerf_text_add(notes, ": ");
     kerf_op_text(notes, &schedule->ops[clocks->worst.device][clocks->worst.at]);

@@ -1,14 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace while it is read: what each rank's file says happened, whatever its format. To add a format, write a file like
+ * A trace while it is read: its files, what each rank's file says happened, whatever its format, and its steps. To add a format, write a file like
  * trace_megatron.c and put it into the list in trace.c.
  */
 #ifndef KERF_TRACE_TRACE_EVENTS_H
 #define KERF_TRACE_TRACE_EVENTS_H
 
 #include "base/arena.h"
+#include "kerf/text.h"
 #include "kerf/trace.h"
-#include "trace/trace_files.h"
+
+/* ---- Files (trace.c) ------------------------------------------------------------------------------------------- */
+
+struct trace_file {
+    const char *path;
+    const char *name; /* without folders, and without the .gz of a compressed file */
+    int32_t selected;
+};
+
+/* Reads a file into text, decompressed where its name ends with .gz; of more than limit bytes it is refused. */
+int32_t trace_file_read(const struct trace_file *file, size_t limit, struct kerf_text *text, struct kerf_error *err);
+
+/* ---- Events (trace_events.c) ----------------------------------------------------------------------------------- */
 
 enum { TRACE_DEVICES_MAX = 4096, TRACE_STAGES_MAX = 32767, TRACE_MICROBATCHES_MAX = 1 << 20 };
 
@@ -88,5 +101,45 @@ void trace_reading_free(struct trace_reading *reading);
 /* Sets stages (at least as many as are set) and microbatches to what the operations name; KERF_EINVALID when they name
  * far more than there are operations. */
 int32_t trace_measure(struct trace_reading *reading, struct kerf_error *err);
+
+/* ---- Steps, and which of their micro-batches are complete (trace_events.c) ------------------------------------- */
+
+struct trace_step {
+    size_t first, count; /* operations among the events */
+    int64_t complete;    /* cells */
+    double makespan_s;   /* by unaligned clocks */
+};
+
+/* A cell is one micro-batch on one stage; it is complete with F and either B or I and W. */
+struct trace_steps {
+    struct trace_reading *reading; /* its events sorted: operations by step, device and start, then receives */
+    int64_t cells;
+    unsigned char *seen; /* [cells] zeros between calls */
+    struct trace_step *steps;
+    size_t num_steps, num_complete, num_operations;
+};
+
+/* 0 when memory runs out; trace_steps_free after it, too. */
+int trace_steps_find(struct trace_steps *steps, struct trace_reading *reading);
+void trace_steps_free(struct trace_steps *steps);
+
+/* The complete step of this number, or for -1 of median makespan; where none is complete the fullest. The trace's steps,
+ * steps_left_out and step are set. NULL with err. */
+const struct trace_step *trace_steps_take(struct trace_steps *steps, int32_t number, struct kerf_trace *trace,
+                                          struct kerf_error *err);
+
+/* Sets complete[microbatch] of a step and returns how many are. */
+int32_t trace_steps_complete(struct trace_steps *steps, const struct trace_step *step, int32_t *complete);
+
+/* "3B7 is missing": the first that makes a step incomplete. */
+void trace_steps_missing(struct trace_steps *steps, const struct trace_step *step, struct kerf_text *out);
+
+/* ---- From what was read to the trace --------------------------------------------------------------------------- */
+
+/* trace_torch_ranks.c: chooses between GPU and CPU, streams and letters, and finds devices and steps. */
+int32_t torch_finish(struct trace_reading *reading, struct kerf_error *err);
+
+/* trace_build.c: makes the trace of what was read. */
+int32_t trace_build(struct trace_reading *reading, int32_t step, struct kerf_trace **ret_trace, struct kerf_error *err);
 
 #endif

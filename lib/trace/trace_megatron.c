@@ -85,7 +85,7 @@ static int32_t survey(const struct trace_file *files, size_t count, struct rank_
         if (first_path == NULL) first = name, first_path = files[i].path;
         if (name.p != first.p || name.v != first.v) {
             kerf_error_set(err, KERF_EINVALID,
-                           "PP%d VPP%d beside a file of PP%d VPP%d: keep the files of one trace in a folder", name.p,
+                           "PP%d VPP%d, but another file has PP%d VPP%d: keep only the files of one trace in the folder", name.p,
                            name.v, first.p, first.v);
             return fail(files[i].path, err, KERF_EINVALID);
         }
@@ -116,7 +116,7 @@ static int32_t select_files(struct trace_file *files, size_t count, const char *
             recognises(files[i].name) && parse_name(files[i].name, &name) && name.replica == lowest.replica;
         if (!files[i].selected) continue;
         if (of_rank[name.pp_rank]) {
-            kerf_error_set(err, KERF_EINVALID, "pp rank %d again, beside %.200s: keep one of them", name.pp_rank,
+            kerf_error_set(err, KERF_EINVALID, "pp rank %d is in %.200s too: keep one of the two files", name.pp_rank,
                            of_rank[name.pp_rank]->name);
             code = fail(files[i].path, err, KERF_EINVALID);
         }
@@ -155,7 +155,7 @@ static int32_t check_key(const struct json_object *file, const char *key, int pa
         return json_fail(file, key, KERF_EINVALID, err, "chunk %d of VPP%d: there are chunks 0 to %d", timer->chunk,
                          name->v, name->v - 1);
     if (timer->microbatch >= TRACE_MICROBATCHES_MAX)
-        return json_fail(file, key, KERF_EINVALID, err, "micro-batch %d: there may be %d", timer->microbatch,
+        return json_fail(file, key, KERF_EINVALID, err, "micro-batch %d: there may be at most %d", timer->microbatch,
                          TRACE_MICROBATCHES_MAX);
     return KERF_OK;
 }

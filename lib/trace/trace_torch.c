@@ -14,8 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "trace/trace_events.h"
 #include "trace/trace_json.h"
-#include "trace/trace_torch_ranks.h"
 
 static const double LARGEST_US = 1e18;
 

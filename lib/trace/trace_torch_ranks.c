@@ -8,7 +8,7 @@
  * launched and not when they ran; of a range that is on several streams the one on the stream that has most of the
  * rank's time; and of one operation within another, as in OVERLAP_F_B, the outer.
  */
-#include "trace/trace_torch_ranks.h"
+#include "trace/trace_events.h"
 
 #include <stdlib.h>
 #include "base/error_fill.h"
@@ -224,7 +224,7 @@ static int32_t number_ranks(struct ranks *ranks, struct kerf_error *err) {
         if (renumber) {
             rank->number = i;
         } else if (before && before->number == rank->number) {
-            kerf_error_set(err, KERF_EINVALID, "rank %d again, which %.200s is of: keep one file a rank", rank->number,
+            kerf_error_set(err, KERF_EINVALID, "rank %d is in %.200s too: keep one file for each rank", rank->number,
                            before->file);
             error_set_file(err, rank->file);
             return KERF_EINVALID;
@@ -255,8 +255,7 @@ static int32_t two_owners(const struct ranks *ranks, int32_t rank, int32_t share
                           struct kerf_error *err) {
     const struct trace_rank *all = ranks->reading->ranks;
     kerf_error_set(err, KERF_EINVALID,
-                   "rank %d runs stage %d, as rank %d does, and stage %d, which that does not: files of one trace are "
-                   "expected",
+                   "rank %d runs stage %d, as rank %d does, and also stage %d, which the other does not: keep only the files of one trace",
                    all[rank].number, shared, all[ranks->owner[shared]].number, own);
     error_set_file(err, all[rank].file);
     return KERF_EINVALID;
@@ -285,8 +284,7 @@ static int32_t take_stages(struct ranks *ranks, int32_t rank, struct kerf_error 
 
 static int32_t missing_stage(const struct ranks *ranks, int32_t stage, struct kerf_error *err) {
     return kerf_error_set(err, KERF_EINVALID,
-                          "stage %d is in none of the %d files: that of the rank that runs it is missing; a folder "
-                          "with one for each rank is expected",
+                          "stage %d is in none of the %d files: the file of its rank is missing; give a folder with one file for each rank",
                           stage, ranks->reading->traces);
 }
 
@@ -304,7 +302,7 @@ static int32_t find_devices(struct ranks *ranks, struct kerf_error *err) {
     }
     if (reading->next_stage >= reading->stages) return missing_stage(ranks, reading->next_stage, err);
     if (reading->devices > TRACE_DEVICES_MAX)
-        return kerf_error_set(err, KERF_EINVALID, "%d devices: there may be %d", reading->devices, TRACE_DEVICES_MAX);
+        return kerf_error_set(err, KERF_EINVALID, "%d devices: there may be at most %d", reading->devices, TRACE_DEVICES_MAX);
     return KERF_OK;
 }
 
@@ -384,7 +382,7 @@ int32_t torch_finish(struct trace_reading *reading, struct kerf_error *err) {
         on_gpu += (size_t)reading->events[i].on_gpu;
     }
     if (on_gpu < reading->num_events)
-        kerf_text_add(&reading->notes, "ranges are those of the CPU, which launches what a GPU runs later\n");
+        kerf_text_add(&reading->notes, "ranges are those of the CPU, which only launches the GPU's work\n");
     if (operations == 0)
         return kerf_error_set(err, KERF_EINVALID,
                               "no ranges like \"PP:1F3\" in %d file%s: PyTorch's schedules of several stages a rank "

@@ -164,7 +164,8 @@ static int is_zombie(pid_t pid) {
     return name_end == NULL || sscanf(name_end + 1, " %c", &state) != 1 || state == 'Z' || state == 'X';
 }
 
-int signal_session(pid_t session, int number) {
+/* Sends a signal to every process in this session once, and returns how many got it; with 0 only counts them. */
+static int signal_session(pid_t session, int number) {
     DIR *folder = opendir("/proc");
     int found = 0;
     for (struct dirent *entry; folder && (entry = readdir(folder));) {
@@ -175,7 +176,8 @@ int signal_session(pid_t session, int number) {
     return found;
 }
 
-void kill_session(pid_t session) {
+/* Kills every process in this session, and its group. */
+static void kill_session(pid_t session) {
     kill(-session, SIGKILL);
     for (int round = 0; signal_session(session, SIGKILL) > 0 && round < ROUNDS_MAX; round++) usleep(1000);
 }

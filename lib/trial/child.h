@@ -57,10 +57,4 @@ struct trial_guard {
 int trial_guard_start(struct trial_guard *guard, int32_t count, double grace_s);
 void trial_guard_stop(struct trial_guard *guard);
 
-/* Kills every process in this session, and its group. */
-void kill_session(pid_t session);
-
-/* Sends a signal to every process in this session once, and returns how many got it; with 0 only counts them. */
-int signal_session(pid_t session, int number);
-
 #endif

@@ -59,7 +59,7 @@ static void over(struct slot *slot) {
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "it printed nothing");
 }
 
-const struct trial_protocol lines_protocol = {.about = {"lines", "a program that prints a sample a line; their mean"},
+const struct trial_protocol lines_protocol = {.about = {"lines", "a program that prints one sample on each line; the value is their mean"},
                                               .objectives =
                                                   OBJECTIVE_BIT(KERF_TRIAL_WALL) | OBJECTIVE_BIT(KERF_TRIAL_REGEX) |
                                                   OBJECTIVE_BIT(KERF_TRIAL_JSON) | OBJECTIVE_BIT(KERF_TRIAL_VALUE),

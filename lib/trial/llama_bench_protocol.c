@@ -6,8 +6,6 @@
  * The line of a test comes when all of its repetitions are done. So a limit only saves the tests after the one that
  * exceeds it.
  */
-#include "trial/llama_bench_protocol.h"
-
 #include <math.h>
 #include <stdio.h>
 #include "trial/objective.h"

@@ -142,7 +142,7 @@ void objective_over(struct slot *slot) {
         if (result->peak_bytes > 0)
             slot_value(slot, (double)result->peak_bytes);
         else
-            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not tell how much memory it used");
+            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not report how much memory it used");
         break;
     case KERF_TRIAL_REGEX:
         if (trial->has_found)

@@ -3,6 +3,7 @@
 #ifndef KERF_TRIAL_OBJECTIVE_H
 #define KERF_TRIAL_OBJECTIVE_H
 
+#include <stddef.h>
 #include "trial/trial_slot.h"
 
 /* What a protocol says of the objectives that it can serve. */
@@ -20,5 +21,15 @@ int objective_sample(const struct slot *slot, const char *line, size_t length, d
 
 /* Decides the trial of a program that ended with success. */
 void objective_over(struct slot *slot);
+
+/* ---- llama-bench (llama_bench_protocol.c) ---------------------------------------------------------------------- */
+
+/* One line of `llama-bench -o jsonl`: one object a test, with samples_ns, avg_ns, avg_ts and the test's settings. */
+enum llama_bench_kind { LLAMA_BENCH_NO_RESULT, LLAMA_BENCH_RESULT, LLAMA_BENCH_BAD };
+
+/* Reads the mean of samples_ns (avg_ns where there are none) in seconds, or the number at the path unless that is NULL.
+ * With LLAMA_BENCH_BAD why says what is wrong. */
+enum llama_bench_kind llama_bench_line(const char *line, size_t length, const char *path, double *ret_value, char *why,
+                                       size_t size);
 
 #endif

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/nearest.h"
 
 enum { SETTING = -1, UNKNOWN = -2 };
 

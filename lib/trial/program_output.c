@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include "base/utf8.h"
+#include "base/characters.h"
 
 /* ---- Lines -------------------------------------------------------------------------------------------------- */
 

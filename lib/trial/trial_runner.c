@@ -10,9 +10,9 @@
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+#include "base/characters.h"
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "base/nearest.h"
 #include "trial/objective.h"
 #include "trial/placeholders.h"
 

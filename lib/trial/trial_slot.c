@@ -57,7 +57,7 @@ static int64_t peak_of_living(const struct program *program) {
     return most;
 }
 
-void measure_begin(struct slot *slot, double now_s) {
+static void measure_begin(struct slot *slot, double now_s) {
     struct kerf_trial_runner *runner = slot->runner;
     struct trial *trial = &slot->trial;
     const struct descendants *all = &runner->family.all;
@@ -95,7 +95,8 @@ void measure_end(struct slot *slot, double now_s) {
     result->machine.frequency = machine_frequency(runner->root, &slot->processors);
 }
 
-void measure_gone(struct slot *slot) {
+/* it is gone, and all of its time is known */
+static void measure_gone(struct slot *slot) {
     const struct program_family *family = &slot->runner->family;
     struct trial *trial = &slot->trial;
     int32_t index = slot->program.index;
@@ -105,9 +106,12 @@ void measure_gone(struct slot *slot) {
 
 /* ---- The gaps between trials --------------------------------------------------------------------------------- */
 
-double measure_gap_s(const struct slot *slot) { return fmin(GAP_SPARE * slot->trial.result.wall_s, GAP_MAX_S); }
+/* for how long the gap after the trial is watched */
+static double measure_gap_s(const struct slot *slot) { return fmin(GAP_SPARE * slot->trial.result.wall_s, GAP_MAX_S); }
 
-void measure_gap_begin(struct slot *slot, double now_s) {
+/* The gap after a trial begins; the next trial takes it as the gap before it; the gap after the trial has been
+ * watched. */
+static void measure_gap_begin(struct slot *slot, double now_s) {
     program_family_read(&slot->runner->family);
     slot->gap.since = machine_load_read(slot->runner->root, &slot->processors, now_s);
     slot->gap.own_before_s = own_s(slot);
@@ -124,14 +128,14 @@ static double gap_others(struct slot *slot, double now_s) {
     return machine.others;
 }
 
-void measure_gap_before(struct slot *slot, double now_s) {
+static void measure_gap_before(struct slot *slot, double now_s) {
     if (!slot->gap.is_open) return;
     slot->trial.gap_s = now_s - slot->gap.since.at_s;
     slot->trial.gap_others = gap_others(slot, now_s);
     slot->gap.is_open = 0;
 }
 
-void measure_gap_after(struct slot *slot, double now_s) {
+static void measure_gap_after(struct slot *slot, double now_s) {
     struct trial *trial = &slot->trial;
     double least_s = fmin(trial->result.wall_s, GAP_MAX_S);
     if (trial->gap_s < least_s || now_s - slot->gap.since.at_s < least_s) return;
@@ -454,10 +458,10 @@ static void time_out(struct slot *slot) {
     int is_worker = slot->runner->protocol->is_persistent;
     trial->must_end = 1;
     if (trial->is_closed)
-        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker closed its output and lives on");
+        slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker closed its output but still runs");
     else if (trial->phase == PHASE_LOAD || (slot->runner->protocol->has_load && !is_worker && !trial->was_loaded))
         slot_failed(slot, KERF_TUNE_FAILURE_LOAD,
-                    is_worker ? "not ready within %g s: a worker says {\"ready\":true} once it has loaded"
+                    is_worker ? "not ready within %g s: a worker must print {\"ready\":true} when it has loaded"
                               : "no sample within %g s",
                     command->load_timeout_s);
     else

@@ -149,17 +149,7 @@ void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) __
 
 /* ---- What a trial took --------------------------------------------------------------------------------------- */
 
-void measure_begin(struct slot *slot, double now_s);
 void measure_end(struct slot *slot, double now_s); /* once; the program may live on */
-void measure_gone(struct slot *slot);              /* it is gone, and all of its time is known */
 double measure_cpu_s(struct slot *slot);           /* of the trial until now */
-
-/* The gap after a trial begins; the next trial takes it as the gap before it; the gap after the trial has been
- * watched. */
-void measure_gap_begin(struct slot *slot, double now_s);
-void measure_gap_before(struct slot *slot, double now_s);
-void measure_gap_after(struct slot *slot, double now_s);
-
-double measure_gap_s(const struct slot *slot); /* for how long the gap after the trial is watched */
 
 #endif

@@ -37,7 +37,7 @@ static void take_value(struct slot *slot, double value) {
         if (result->peak_bytes > 0)
             slot_value(slot, (double)result->peak_bytes);
         else
-            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not tell how much memory the worker used");
+            slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the system does not report how much memory the worker used");
         break;
     default: slot_value(slot, value); break;
     }
@@ -79,7 +79,7 @@ static void line(struct slot *slot, enum program_stream stream, char *text, size
 }
 
 const struct trial_protocol worker_protocol = {
-    .about = {"worker", "a program that stays, and is asked for one setting after the other"},
+    .about = {"worker", "a program that keeps running and answers for one setting after the other"},
     .objectives = OBJECTIVE_BIT(KERF_TRIAL_WALL) | OBJECTIVE_BIT(KERF_TRIAL_CPU) | OBJECTIVE_BIT(KERF_TRIAL_MEMORY) |
                   OBJECTIVE_BIT(KERF_TRIAL_VALUE),
     .is_persistent = 1,
