@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "study/study_earlier.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
 #include "study/study_journal.h"
-#include "study/study_key.h"
+#include "study/study_request.h"
 
 enum { STUDIES_MAX = 8, OBSERVATIONS_MAX = 200 }; /* the newest: more of them only cost time */
 

@@ -15,7 +15,6 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "study/study_key.h"
 #include "study/study_request.h"
 
 /* ---- Words -------------------------------------------------------------------------------------------------- */
@@ -27,7 +26,8 @@ void kerf_study_time_write(int64_t seconds, char text[KERF_STUDY_TIME_SIZE]) {
         text[0] = 0;
 }
 
-int64_t study_time_read(const char *text) {
+/* as kerf_study_time_write has it; 0 where it is not such a text */
+static int64_t study_time_read(const char *text) {
     struct tm parts = {0};
     const char *end = text ? strptime(text, "%Y-%m-%dT%H:%M:%SZ", &parts) : NULL;
     return end && *end == 0 ? (int64_t)timegm(&parts) : 0;
@@ -38,13 +38,14 @@ static const char *const outcomes[] = {
 
 const char *kerf_study_outcome_word(int32_t outcome) { return outcomes[outcome]; }
 
-int32_t study_outcome_of(const char *word) {
+/* -1: none of them */
+static int32_t study_outcome_of(const char *word) {
     for (size_t i = 0; word && i < sizeof outcomes / sizeof *outcomes; i++)
         if (strcmp(outcomes[i], word) == 0) return (int32_t)i;
     return -1;
 }
 
-int32_t study_failure_of(const char *word) {
+static int32_t study_failure_of(const char *word) {
     for (int32_t i = 0; word && i < KERF_TUNE_FAILURE_COUNT; i++)
         if (strcmp(kerf_tune_failure_word(i), word) == 0) return i;
     return KERF_TUNE_FAILURE_NONE;
@@ -130,7 +131,7 @@ struct study_journal {
 };
 
 static int32_t fail(const struct study_journal *journal, const char *what, struct kerf_error *err) {
-    return kerf_error_set(err, KERF_EIO, "the journal %.200s cannot be %s: %s; --no-journal keeps none", journal->path,
+    return kerf_error_set(err, KERF_EIO, "the journal %.200s cannot be %s: %s; --no-journal runs without one", journal->path,
                           what, strerror(errno));
 }
 
@@ -191,7 +192,7 @@ static int32_t check_id(const char *id, struct kerf_error *err) {
 static int32_t open_locked(struct study_journal *journal, int flags, struct kerf_error *err) {
     journal->fd = open(journal->path, flags | O_RDWR | O_CLOEXEC, 0666);
     if (journal->fd < 0 && errno == EEXIST)
-        return kerf_error_set(err, KERF_EINVALID, "there is a study %.200s already; --resume goes on with it",
+        return kerf_error_set(err, KERF_EINVALID, "the study %.200s exists already; --resume continues it",
                               journal->path);
     if (journal->fd < 0) return fail(journal, "opened", err);
     if (flock(journal->fd, LOCK_EX | LOCK_NB) == 0) return KERF_OK;
@@ -394,7 +395,7 @@ static int32_t path_of(const char *study, char path[KERF_STUDY_PATH_SIZE], struc
     int written = is_path ? snprintf(path, KERF_STUDY_PATH_SIZE, "%s", study)
                           : snprintf(path, KERF_STUDY_PATH_SIZE, "%s/%s.jsonl", folder, study);
     return written < KERF_STUDY_PATH_SIZE ? KERF_OK
-                                          : kerf_error_set(err, KERF_EINVALID, "'%.64s...' is too long a name", study);
+                                          : kerf_error_set(err, KERF_EINVALID, "the name '%.64s...' is too long", study);
 }
 
 /* ---- Lines -------------------------------------------------------------------------------------------------- */
@@ -427,7 +428,7 @@ static int32_t check_number(const struct kerf_study_record *record, const json_t
     if (n == next) return KERF_OK;
     if (n < 1)
         return kerf_error_set(err, KERF_ESYNTAX, "\"n\" must be the measurement's number, which is %" PRId64, next);
-    if (n < next) return kerf_error_set(err, KERF_EINVALID, "measurement %" PRId64 " is there twice", n);
+    if (n < next) return kerf_error_set(err, KERF_EINVALID, "measurement %" PRId64 " appears twice", n);
     return kerf_error_set(err, KERF_EINVALID,
                           "measurement %" PRId64 " follows measurement %" PRId64 ": lines are missing", n, next - 1);
 }
@@ -496,7 +497,7 @@ static int32_t read_skipped(struct kerf_study_record *record, json_t *line, stru
 static int32_t read_line(struct kerf_study_record *record, json_t *line, struct kerf_error *err) {
     if (whole_of(record)->document == NULL) return read_head(record, line, err);
     if (json_object_get(line, "journal"))
-        return kerf_error_set(err, KERF_EINVALID, "a second first line: two journals were joined");
+        return kerf_error_set(err, KERF_EINVALID, "a second header line: were two journals joined?");
     if (json_object_get(line, "n")) {
         record->stopped[0] = 0;
         return read_entry(record, line, err);
@@ -537,7 +538,7 @@ static int32_t read_lines(struct kerf_study_record *record, FILE *file, int peek
     if (code == KERF_OK && ferror(file))
         code = kerf_error_set(err, KERF_EIO, "%.200s: %s", record->path, strerror(errno));
     if (code == KERF_OK && whole_of(record)->document == NULL)
-        code = kerf_error_set(err, KERF_ESYNTAX, "%.200s has no first line, and so is not the journal of a study",
+        code = kerf_error_set(err, KERF_ESYNTAX, "%.200s has no header line, so it is not the journal of a study",
                               record->path);
     return code;
 }

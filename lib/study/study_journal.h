@@ -22,10 +22,6 @@
 
 /* ---- Words and places ----------------------------------------------------------------------------------------- */
 
-int64_t study_time_read(const char *text);  /* as kerf_study_time_write has it; 0 where it is not such a text */
-int32_t study_outcome_of(const char *word); /* -1: none of them */
-int32_t study_failure_of(const char *word);
-
 /* $KERF_STUDIES, else $XDG_STATE_HOME/kerf/studies, else ~/.local/state/kerf/studies. */
 int32_t study_folder(char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err);
 
@@ -54,5 +50,22 @@ int32_t study_journal_add(struct study_journal *journal, const struct kerf_tune_
 int32_t study_journal_stop(struct study_journal *journal, const char *stopped, const char *reason, double elapsed_s,
                            int64_t loads, struct kerf_error *err);
 struct study_journal *study_journal_close(struct study_journal *journal);
+
+/* ---- What earlier studies of the same command, files and machine measured (study_earlier.c) -------------------- */
+
+/* The newest of them, a few; to be given back with study_ids_free. None where there is no folder of studies. Journals
+ * that cannot be read are passed over. */
+int32_t study_earlier_ids(const struct kerf_study_request *request, struct kerf_study_strings *ret_ids,
+                          struct kerf_error *err);
+
+struct study_earlier {
+    struct kerf_tune_observation *items; /* [count] settings of the space that was asked for; slot: 0, 1, .. by study */
+    int32_t count, studies;
+};
+
+/* Their observations of settings that are in the space; studies that are gone are passed over. */
+int32_t study_earlier_load(const struct kerf_study_strings *ids, const struct kerf_tune_space *space,
+                           struct study_earlier *ret_earlier, struct kerf_error *err);
+void study_earlier_free(struct study_earlier *earlier);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A request as a journal's first line has it, and as what the library's engines take. */
+/* A study's request, as a journal's first line has it, and as what the library's engines take; and its key. */
 #ifndef KERF_STUDY_STUDY_REQUEST_H
 #define KERF_STUDY_STUDY_REQUEST_H
 
@@ -15,5 +15,15 @@ int32_t study_request_command(const struct kerf_study_request *request, struct k
                               struct kerf_error *err);
 void study_request_question(const struct kerf_study_request *request, const struct kerf_tune_space *space,
                             struct kerf_tune_question *ret_question);
+
+/* ---- The key of a study: equal for studies whose measurements can be compared ---------------------------------- */
+
+/* Sixteen hexadecimal digits and a NUL, equal for the same command with the same files in it, the same objective and the
+ * same environment (CUDA_VISIBLE_DEVICES, LD_LIBRARY_PATH, OMP_* and what the request's key_env names) on the same
+ * machine. */
+void study_key(const struct kerf_study_request *request, char key[KERF_STUDY_KEY_SIZE]);
+
+/* KERF_EINVALID: a word of key_env is no list of names of variables. */
+int32_t study_key_check(const struct kerf_study_request *request, struct kerf_error *err);
 
 #endif

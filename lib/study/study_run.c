@@ -11,9 +11,8 @@
 #include "base/clock.h"
 #include "base/error_fill.h"
 #include "study/study_journal.h"
-#include "study/study_key.h"
 #include "study/study_request.h"
-#include "study/study_slots.h"
+#include "study/study_state.h"
 
 struct study_run {
     const struct kerf_study_plan *plan;
@@ -65,7 +64,7 @@ static void judge_disturbance(struct study_run *run, struct slot *slot, struct k
     if (run->request->ignore_interference) return;
     if (!study_slots_judge(slot, entry, run_s(run), run->plan->patience_s)) return;
     study_state_stop(run->state, KERF_STUDY_TOO_NOISY,
-                     "%d measurements in a row were disturbed: %s. --interference ignore counts them all the same",
+                     "%d measurements in a row were disturbed: %s. --interference ignore would count them",
                      slot->disturbed, entry->result.message);
     run->decided = 1;
 }
@@ -260,13 +259,12 @@ static void warn(const struct study_run *run) {
     if (run->plan->warn == NULL) return;
     study_key(request, key);
     if (resumed && strcmp(key, resumed->key) != 0)
-        run->plan->warn(run->plan->show_context,
-                        "the program, a file that it is given, its environment or the machine has changed since the "
-                        "study began: what was measured then counts as if measured now. Without --resume a study "
-                        "begins anew");
+        run->plan->warn(
+            run->plan->show_context,
+            "the program, a file named in its command, its environment or the machine has changed since the study "
+            "began. The earlier measurements count as if they were made now. Without --resume a new study begins");
     if (request->launcher && is_local) {
-        snprintf(line, sizeof line,
-                 "--objective %s with --launcher is that of the launcher's processes on this machine",
+        snprintf(line, sizeof line, "--objective %s with --launcher measures the launcher's processes on this machine",
                  request->objective);
         run->plan->warn(run->plan->show_context, line);
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "study/study_slots.h"
+#include "study/study_state.h"
 
 #include <assert.h>
 #include <math.h>

@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
-#include "study/study_earlier.h"
-#include "study/study_key.h"
+#include "study/study_journal.h"
 #include "study/study_request.h"
 
 struct kerf_study_own {

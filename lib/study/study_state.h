@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making the state of a study, and adding measurements to it. */
+/* The state of a study: made, and measurements added to it; and the slots that measure. */
 #ifndef KERF_STUDY_STUDY_STATE_H
 #define KERF_STUDY_STUDY_STATE_H
 
@@ -30,5 +30,63 @@ int32_t study_state_count_disturbed(struct kerf_study_state *state, struct kerf_
 
 void study_state_stop(struct kerf_study_state *state, int32_t stop, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* ---- The slots of a study (study_slots.c) ---------------------------------------------------------------------- */
+
+/* Places that run trials, each with what it does, what it waits for and what went wrong there. */
+enum {
+    SLOT_DISTURBED_MAX = 6, /* times in a row, with longer and longer waits between them: the machine is too noisy */
+    SLOT_START_FAILURES = 5 /* in a row, to load or to be started at all: the slot takes no part any more */
+};
+
+struct slot {
+    int32_t busy;    /* 1: a trial runs */
+    int32_t planned; /* 1: a trial is to be started, the first time or, as it was disturbed, once more */
+    int32_t setting, warmup;
+    double limit;
+    char why[200];
+    double not_before_s; /* a planned trial waits until then */
+    int32_t warmups_left, anchor_tries;
+    int32_t anchored;       /* 1: the anchor was measured there */
+    int32_t disturbed;      /* times in a row */
+    int32_t start_failures; /* in a row, to load or to be started at all */
+};
+
+struct study_slots {
+    struct slot *items; /* [count] */
+    int32_t count;
+    int32_t anchor;           /* the setting that every slot measures first, so that slots can be compared; -1: none */
+    int32_t anchored;         /* slots where it was measured */
+    int32_t measured, failed; /* trials with a number; without one, but for want of memory */
+    double longest_s;         /* of the trials that ended by themselves */
+};
+
+int32_t study_slots_create(int32_t count, int32_t warmups, struct study_slots *ret_slots, struct kerf_error *err);
+void study_slots_free(struct study_slots *slots);
+
+/* Takes note of a measurement, new or of a journal. */
+void study_slots_note(struct study_slots *slots, const struct kerf_study_entry *entry);
+
+/* Plans what was decided for a free slot: a warm-up or, where slots have to be compared, the anchor comes before it. */
+void study_slots_plan(struct study_slots *slots, const struct kerf_study_state *state, int32_t index,
+                      const struct kerf_tune_decision *decision);
+
+/* Marks a measurement that was disturbed, and plans it again after a wait; all waits together are patience_s (0: 31).
+ * 1: it was disturbed too often, and entry's message says by what. */
+int study_slots_judge(struct slot *slot, struct kerf_study_entry *entry, double now_s, double patience_s);
+
+/* What is being measured or planned, into pending [count]; returns how many. */
+int32_t study_slots_pending(const struct study_slots *slots, int32_t *pending);
+
+int32_t study_slots_busy(const struct study_slots *slots); /* how many run a trial */
+
+/* 1: no trial could be started there, too often in a row; it takes no part any more. */
+int study_slots_is_retired(const struct slot *slot);
+
+/* 1: after this last trial there is no sense in going on. */
+int study_slots_are_hopeless(const struct study_slots *slots, const struct kerf_trial_result *last);
+
+/* The time-out of a trial where none was asked for: what takes ten times as long as anything before it hangs. */
+double study_slots_timeout_s(const struct study_slots *slots);
 
 #endif

@@ -5,13 +5,22 @@
  * then means the best of the settings that were looked at.
  */
 #include "tune/active_set.h"
+#include "tune/kernel.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MEASURED_MAX = 90, LEADERS = 4, EXPECTED_MAX = 30, WORDS_MAX = 8, TRIES = 20 };
+enum {
+    PROPOSED_MAX = 60,
+    MEASURED_MAX = 100,
+    LEADERS = 4,
+    EXPECTED_MAX = 30,
+    WORDS_MAX = 8,
+    TRIES = 20,
+    ROUNDED_BITS = 7
+};
 
 struct choice {
     const struct kerf_tune_study *study;
@@ -53,7 +62,7 @@ static void take_neighbours(struct choice *choice, int32_t setting) {
     memcpy(choice->values, values, (size_t)space->num_params * sizeof *values);
     for (int32_t k = 0; k < space->num_params; k++) {
         const struct kerf_tune_param *param = &space->params[k];
-        int32_t reach = param->kind == KERF_TUNE_INTEGER ? 2 : WORDS_MAX;
+        int32_t reach = kernel_is_ordered(param) ? 2 : WORDS_MAX;
         for (int32_t to = values[k] - reach; to <= values[k] + reach; to++) {
             if (to < 0 || to >= param->num_values) continue;
             choice->values[k] = to;
@@ -76,11 +85,30 @@ static void take_expected(struct choice *choice) {
     }
 }
 
+/* The setting beside this one whose values are multiples of powers of two, each axis of one by chance: settings drawn
+ * plainly have few of them, and where tiles or pages matter they are what has to be seen. -1: it is not in the space. */
+static int32_t rounded(struct choice *choice, int32_t setting, struct pcg64 *rng) {
+    const struct kerf_tune_space *space = choice->study->space;
+    memcpy(choice->values, space->values + (int64_t)setting * space->num_params,
+           (size_t)space->num_params * sizeof *choice->values);
+    for (int32_t k = 0; k < space->num_params; k++) {
+        const struct kerf_tune_param *param = &space->params[k];
+        int64_t by = (int64_t)1 << random_to(rng, ROUNDED_BITS);
+        int32_t i = choice->values[k];
+        if (param->kind != KERF_TUNE_INTEGER) continue;
+        while (i < param->num_values && param->integers[i] % by) i++;
+        if (i < param->num_values) choice->values[k] = i;
+    }
+    return kerf_tune_space_find(space, choice->values);
+}
+
 static void take_at_random(struct choice *choice) {
     const struct kerf_tune_study *study = choice->study;
     struct pcg64 rng = random_seed((uint64_t)study->question.seed * 1000003 + (uint64_t)study->generation);
-    for (int tries = 0; tries < TRIES * ACTIVE_MAX && choice->count < ACTIVE_MAX; tries++)
-        take_open(choice, (int32_t)random_to(&rng, (uint32_t)study->space->num_settings - 1));
+    for (int tries = 0; tries < TRIES * ACTIVE_MAX && choice->count < ACTIVE_MAX; tries++) {
+        int32_t setting = (int32_t)random_to(&rng, (uint32_t)study->space->num_settings - 1);
+        take_open(choice, tries % 2 ? rounded(choice, setting, &rng) : setting);
+    }
 }
 
 static void choose(struct choice *choice) {
@@ -96,6 +124,8 @@ static void choose(struct choice *choice) {
     }
     for (int32_t i = 0; i < study->num_earlier && choice->count < MEASURED_MAX; i++)
         take_open(choice, study->earlier[i].setting);
+    int32_t full = choice->count + PROPOSED_MAX;
+    for (int32_t i = 0; i < study->num_proposed && choice->count < full; i++) take_open(choice, study->proposed[i]);
     take_expected(choice);
     take_at_random(choice);
 }
@@ -118,8 +148,13 @@ static int choose_anew(struct kerf_tune_study *study) {
     return good;
 }
 
-/* A new set with the 8th, 16th, 32nd, 48th, ... informative observation. */
-static int32_t generation_of(int32_t informative) { return informative < 16 ? informative / 8 : 1 + informative / 16; }
+/* A new set with the 4th, 8th, 12th, 16th, 24th, 32nd, ... informative observation. */
+static int32_t generation_of(int32_t informative) { return informative < 16 ? informative / 4 : 2 + informative / 8; }
+
+int active_set_is_due(const struct kerf_tune_study *study) {
+    return study->num_active < study->space->num_settings &&
+           generation_of(history_informative(study)) != study->generation;
+}
 
 int active_set_update(struct kerf_tune_study *study) {
     int32_t generation = generation_of(history_informative(study));

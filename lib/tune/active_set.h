@@ -7,6 +7,9 @@
 
 enum { ACTIVE_MAX = 200 }; /* settings that are modelled together */
 
+/* Whether the next observation, which was added, makes another set. */
+int active_set_is_due(const struct kerf_tune_study *study);
+
 /* Sets the study's active settings: all of a small space; of a large one a part, chosen anew now and then, and
  * `generation` says that it is another one. Called as observations come, so that the settings depend on those before
  * and on nothing else. 0: no memory. */

@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "base/characters.h"
 #include "tune/param.h"
 
 enum { DEPTH_MAX = 100 };
@@ -214,7 +214,7 @@ static struct constraint *join(struct reader *reader, enum kind kind, struct con
     if (constraint == NULL || right == NULL) return NULL;
     int words = left->is_word + right->is_word;
     if (words == 2 && kind != EQUAL && kind != UNEQUAL)
-        fail(reader, at, KERF_EINVALID, "words are compared with == or != alone");
+        fail(reader, at, KERF_EINVALID, "words can only be compared with == or !=");
     if (words == 1) fail(reader, at, KERF_EINVALID, "a word and an integer cannot be compared");
     constraint->left = left;
     constraint->right = right;
@@ -228,7 +228,7 @@ static struct constraint *read_level(struct reader *reader, int level) {
     const char *at = reader->at;
     int count = 0;
     while (constraint && reader->code == KERF_OK && take_operator(reader, level, &kind)) {
-        if (level == 2 && count++ > 0) fail(reader, at, KERF_ESYNTAX, "comparisons are joined by &&");
+        if (level == 2 && count++ > 0) fail(reader, at, KERF_ESYNTAX, "join comparisons with &&");
         if (++reader->depth > DEPTH_MAX * DEPTH_MAX) fail(reader, at, KERF_ESYNTAX, "it is too long");
         constraint = join(reader, kind, constraint, read_level(reader, level + 1), at);
         at = reader->at;

@@ -11,11 +11,13 @@
 
 #include <stdint.h>
 
+#define GP_WIDE 9.0 /* how much larger the variance of rare noise is */
+
 struct gp {
     double *mean; /* [dims] */
     double *cov;  /* [dims][dims], in units of s^2, symmetric */
     double alpha, beta;
-    double rare;   /* how often noise is of WIDE times its variance; 0: never */
+    double rare;   /* how often noise is of GP_WIDE times its variance; 0: never */
     double spikes; /* how often something else keeps a run for long; 0: never. Both 0, and all is exact */
     double spike;  /* how probable it is that the last run, which was stopped, was one; 0: it ended by itself */
     double log_evidence;
@@ -42,5 +44,20 @@ void gp_drift(struct gp *gp, int32_t dims, int32_t which, double keep, double va
 
 /* The unknown `to` becomes what `from` is now, and stays it when that goes on. */
 void gp_keep(struct gp *gp, int32_t dims, int32_t from, int32_t to);
+
+/* ---- Factors of a covariance ------------------------------------------------------------------------------------- */
+
+enum { CHOLESKY_LANES = 8 };
+
+/* How long a row of n numbers has to be: the next multiple of CHOLESKY_LANES. */
+int32_t cholesky_stride(int32_t n);
+
+/* matrix [n][cholesky_stride(n)], of which the upper triangle is read, becomes U with U' U = matrix in its upper
+ * triangle; what else there is in its rows is undefined. A pivot that rounding has made less than `least` becomes
+ * `least`. */
+void cholesky(double *matrix, int32_t n, double least);
+
+/* ret [n][count] = U' columns [n][count]: as many vectors at once, a multiple of CHOLESKY_LANES */
+void cholesky_times(const double *factor, int32_t n, const double *const *columns, int32_t count, double *ret);
 
 #endif

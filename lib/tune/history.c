@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/error_fill.h"
 
 int history_is_open(const struct kerf_tune_study *study, int32_t setting) {
     assert(0 <= setting && setting < study->space->num_settings);
@@ -73,9 +74,290 @@ int history_add(struct kerf_tune_study *study, const struct kerf_tune_observatio
     return 1;
 }
 
-/* ---- Words --------------------------------------------------------------------------------------------------- */
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
 
 const char *kerf_tune_status_word(int32_t status) {
     static const char *const words[] = {"not_measured", "measured", "censored", "failed", "skipped"};
     return status >= 0 && status <= KERF_TUNE_SKIPPED ? words[status] : "?";
+}
+
+/* ---- What is preferred ------------------------------------------------------------------------------------------- */
+
+/* Reading what is preferred, and the order that it puts settings in. */
+
+static int32_t add(struct preference *preference, const struct kerf_tune_space *space, const char *name, size_t length,
+                   int32_t larger, struct kerf_error *err) {
+    int shown = (int)(length < 100 ? length : 100);
+    for (int32_t k = 0; k < space->num_params; k++) {
+        if (strlen(space->params[k].name) != length || memcmp(space->params[k].name, name, length) != 0) continue;
+        for (int32_t i = 0; i < preference->num; i++)
+            if (preference->params[i] == k)
+                return kerf_error_set(err, KERF_EINVALID, "prefer: the parameter '%.*s' is named twice", shown, name);
+        preference->params[preference->num] = k;
+        preference->larger[preference->num++] = larger;
+        return KERF_OK;
+    }
+    return kerf_error_set(err, KERF_EUNKNOWN, "prefer: no parameter is called '%.*s'", shown, name);
+}
+
+/* "smaller:ubatch,batch" */
+static int32_t read_list(struct preference *preference, const struct kerf_tune_space *space, const char *text,
+                         size_t length, struct kerf_error *err) {
+    static const char *const words[2] = {"smaller:", "larger:"};
+    for (int32_t larger = 0; larger < 2; larger++) {
+        size_t head = strlen(words[larger]);
+        if (length < head || memcmp(text, words[larger], head) != 0) continue;
+        for (const char *at = text + head, *end = text + length;;) {
+            const char *comma = memchr(at, ',', (size_t)(end - at));
+            int32_t code = add(preference, space, at, (size_t)((comma ? comma : end) - at), larger, err);
+            if (code != KERF_OK || comma == NULL) return code;
+            at = comma + 1;
+        }
+    }
+    return kerf_error_set(err, KERF_ESYNTAX, "prefer: '%.*s' must be like smaller:ubatch,batch or larger:threads",
+                          (int)(length < 100 ? length : 100), text);
+}
+
+int32_t preference_read(const char *text, const struct kerf_tune_space *space, struct arena *arena,
+                        struct preference *ret_preference, struct kerf_error *err) {
+    size_t params = (size_t)space->num_params;
+    struct preference preference = {arena_alloc(arena, params, sizeof(int32_t)),
+                                    arena_alloc(arena, params, sizeof(int32_t)), 0};
+    if (preference.params == NULL || preference.larger == NULL) return error_no_memory(err, "a study");
+    for (const char *at = text; at;) {
+        const char *end = strchr(at, ';');
+        int32_t code = read_list(&preference, space, at, end ? (size_t)(end - at) : strlen(at), err);
+        if (code != KERF_OK) return code;
+        at = end ? end + 1 : NULL;
+    }
+    *ret_preference = preference;
+    return KERF_OK;
+}
+
+int preference_compare(const struct preference *preference, const struct kerf_tune_space *space, int32_t a, int32_t b) {
+    const int32_t *of_a = space->values + (int64_t)a * space->num_params;
+    const int32_t *of_b = space->values + (int64_t)b * space->num_params;
+    for (int32_t i = 0; i < preference->num; i++) {
+        int32_t k = preference->params[i], difference = of_a[k] - of_b[k];
+        if (difference) return preference->larger[i] ? -difference : difference;
+    }
+    return (a > b) - (a < b);
+}
+
+/* ---- What failures rule out -------------------------------------------------------------------------------------- */
+
+/*
+ * What a failure rules out. Out of memory: the setting, and all that have no integer smaller and the same choices, as
+ * memory grows with every integer there is (batch, micro-batch, layers on the accelerator, threads); unless one of
+ * these, or it itself, has worked since memory lacked before: then it was not the setting. A load or a run that hangs:
+ * the setting, as it is not worth another time-out. Anything else: the setting, once it has failed TWICE and never
+ * worked, or THRICE in a row though it did; and, where that is the program's own doing, what goes with a word (a
+ * choice's or a flag's value) that FEW settings failed with and none worked with, while another word worked: settings
+ * that share with these all that they have in common, and whose other integers lie between theirs. Once MANY failed,
+ * and another word worked between their integers, it is the word and not the size: then those with any integers.
+ */
+
+enum { TWICE = 2, THRICE = 3, FEW = 3, MANY = 6 };
+
+static int dominates(const struct kerf_tune_space *space, int32_t a, int32_t b) {
+    const int32_t *of_a = space->values + (int64_t)a * space->num_params;
+    const int32_t *of_b = space->values + (int64_t)b * space->num_params;
+    for (int32_t k = 0; k < space->num_params; k++) {
+        int ordered = space->params[k].kind == KERF_TUNE_INTEGER;
+        if (ordered ? of_a[k] < of_b[k] : of_a[k] != of_b[k]) return 0;
+    }
+    return 1;
+}
+
+/* For its own failure, which replaces an earlier reason. */
+static void leave_out(struct kerf_tune_study *study, int32_t setting, const char *reason) {
+    struct tally *tally = &study->tallies[setting];
+    if (tally->is_ruled_out) tally->skipped = reason;
+    tally->is_ruled_out = 0;
+    history_exclude(study, setting, reason);
+}
+
+static void exclude_larger(struct kerf_tune_study *study, int32_t setting) {
+    char words[120];
+    const char *reason = arena_printf(&study->arena, "needs at least as much memory as %s, which ran out of memory",
+                                      history_setting(study, setting, words, sizeof words));
+    leave_out(study, setting, "out of memory");
+    for (int32_t i = 0; i < study->space->num_settings; i++)
+        if (dominates(study->space, i, setting) && study->tallies[i].values == 0 && history_is_open(study, i)) {
+            history_exclude(study, i, reason ? reason : "needs too much memory");
+            study->tallies[i].is_ruled_out = 1;
+        }
+}
+
+/* A setting was measured after it was ruled out, as it was under way by then. */
+static void readmit_what_fits(struct kerf_tune_study *study, int32_t setting) {
+    if (!study->tallies[setting].is_ruled_out) return;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        struct tally *tally = &study->tallies[i];
+        if (!tally->is_ruled_out || !dominates(study->space, setting, i)) continue;
+        tally->is_ruled_out = 0;
+        tally->skipped = NULL;
+        study->num_open++;
+    }
+}
+
+/* Whether the setting, or one that needs no less memory, was measured since memory lacked the time before this last
+ * one: what was measured long ago says little of a machine whose memory others have taken by now. */
+static int has_fitted(const struct kerf_tune_study *study, int32_t setting) {
+    int32_t lacked = 0;
+    for (int32_t i = study->num_observations - 1; i >= 0 && lacked <= 1; i--) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (o->warmup) continue;
+        if (o->outcome == KERF_TUNE_VALUE && dominates(study->space, o->setting, setting)) return 1;
+        lacked += o->outcome == KERF_TUNE_FAILED && o->failure == KERF_TUNE_FAILURE_MEMORY;
+    }
+    return 0;
+}
+
+/* ---- Words ------------------------------------------------------------------------------------------------------- */
+
+/* What settings have in common, and between which values the rest of them lies. */
+struct hull {
+    int32_t *least, *most; /* [num_params] indexes of values */
+    int32_t count;         /* settings in it */
+};
+
+static const int32_t *values_of(const struct kerf_tune_study *study, int32_t setting) {
+    return study->space->values + (int64_t)setting * study->space->num_params;
+}
+
+static int is_integer(const struct kerf_tune_study *study, int32_t param) {
+    return study->space->params[param].kind == KERF_TUNE_INTEGER;
+}
+
+/* What went wrong is the program's own, and neither memory's nor time's. */
+static int is_of_program(int32_t failure) {
+    return failure == KERF_TUNE_FAILURE_CRASH || failure == KERF_TUNE_FAILURE_OUTPUT ||
+           failure == KERF_TUNE_FAILURE_OTHER;
+}
+
+/* Whether it is the setting's first observation that counts. */
+static int is_first(const struct kerf_tune_study *study, int32_t index) {
+    int32_t setting = study->observations[index].setting;
+    if (study->observations[index].disturbed || study->observations[index].warmup) return 0;
+    for (int32_t i = 0; i < index; i++) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (o->setting == setting && !o->disturbed && !o->warmup) return 0;
+    }
+    return 1;
+}
+
+/* Of the settings that failed with this value of the parameter; 0 where they are too few, or one worked. */
+static int hull_of_failures(const struct kerf_tune_study *study, int32_t param, int32_t value, struct hull *hull) {
+    hull->count = 0;
+    for (int32_t i = 0; i < study->num_observations; i++) {
+        int32_t setting = study->observations[i].setting;
+        const int32_t *values = values_of(study, setting);
+        if (values[param] != value) continue;
+        if (study->observations[i].outcome != KERF_TUNE_FAILED) return 0; /* disturbed as it may be, it works */
+        if (!is_first(study, i) || !is_of_program(study->tallies[setting].failure)) continue;
+        for (int32_t k = 0; k < study->space->num_params; k++) {
+            if (hull->count == 0 || values[k] < hull->least[k]) hull->least[k] = values[k];
+            if (hull->count == 0 || values[k] > hull->most[k]) hull->most[k] = values[k];
+        }
+        hull->count++;
+    }
+    return hull->count >= FEW;
+}
+
+/* Whether the integers lie between those of the hull. */
+static int is_within(const struct kerf_tune_study *study, int32_t setting, const struct hull *hull) {
+    const int32_t *values = values_of(study, setting);
+    for (int32_t k = 0; k < study->space->num_params; k++)
+        if (is_integer(study, k) && (values[k] < hull->least[k] || values[k] > hull->most[k])) return 0;
+    return 1;
+}
+
+static int shares_all_in_common(const struct kerf_tune_study *study, int32_t setting, const struct hull *hull) {
+    const int32_t *values = values_of(study, setting);
+    for (int32_t k = 0; k < study->space->num_params; k++)
+        if (hull->least[k] == hull->most[k] && values[k] != hull->least[k]) return 0;
+    return 1;
+}
+
+/* Anywhere, or between the integers of the hull. */
+static int another_word_worked(const struct kerf_tune_study *study, int32_t param, const struct hull *hull,
+                               int is_between) {
+    for (int32_t i = 0; i < study->num_observations; i++) {
+        const struct kerf_tune_observation *o = &study->observations[i];
+        if (o->outcome != KERF_TUNE_FAILED && values_of(study, o->setting)[param] != hull->least[param] &&
+            (!is_between || is_within(study, o->setting, hull)))
+            return 1;
+    }
+    return 0;
+}
+
+/* "kv=q4_1,map=off failed in 3 of 3 settings" */
+static const char *common_words(struct kerf_tune_study *study, const struct hull *hull) {
+    const struct kerf_tune_space *space = study->space;
+    struct kerf_text words = {0};
+    for (int32_t k = 0; k < space->num_params; k++) {
+        const struct kerf_tune_param *param = &space->params[k];
+        int32_t value = hull->least[k];
+        if (value != hull->most[k]) continue;
+        const char *word = param->kind == KERF_TUNE_FLAG ? (value ? "on" : "off") : param->texts[value];
+        kerf_text_printf(&words, "%s%s=%s", words.length ? "," : "", param->name, word);
+    }
+    const char *reason = words.failed ? NULL
+                                      : arena_printf(&study->arena, "%.120s failed in %d of %d settings", words.data,
+                                                     (int)hull->count, (int)hull->count);
+    kerf_text_free(&words);
+    return reason ? reason : "failed with this in every setting";
+}
+
+static void exclude_with_word(struct kerf_tune_study *study, int32_t param, int32_t value, struct hull *hull) {
+    if (!hull_of_failures(study, param, value, hull) || !another_word_worked(study, param, hull, 0)) return;
+    int is_everywhere = hull->count >= MANY && another_word_worked(study, param, hull, 1);
+    const char *reason = NULL;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        if (!history_is_open(study, i) || !shares_all_in_common(study, i, hull)) continue;
+        if (!is_everywhere && !is_within(study, i, hull)) continue;
+        if (reason == NULL) reason = common_words(study, hull);
+        history_exclude(study, i, reason);
+    }
+}
+
+static void exclude_with_words(struct kerf_tune_study *study, int32_t setting) {
+    int32_t count = study->space->num_params;
+    int32_t *bounds = calloc((uint32_t)count, 2 * sizeof *bounds);
+    if (bounds == NULL) return; /* more settings are tried, then */
+    struct hull hull = {bounds, bounds + count, 0};
+    for (int32_t k = 0; k < count; k++)
+        if (!is_integer(study, k)) exclude_with_word(study, k, values_of(study, setting)[k], &hull);
+    free(bounds);
+}
+
+/* ---- Any failure ------------------------------------------------------------------------------------------------- */
+
+static void exclude_after_failure(struct kerf_tune_study *study, const struct kerf_tune_observation *failed) {
+    const struct tally *tally = &study->tallies[failed->setting];
+    switch (failed->failure) {
+    case KERF_TUNE_FAILURE_MEMORY:
+        if (has_fitted(study, failed->setting)) break;
+        exclude_larger(study, failed->setting);
+        return;
+    case KERF_TUNE_FAILURE_LOAD: leave_out(study, failed->setting, "was not ready in time"); return;
+    case KERF_TUNE_FAILURE_HANG: leave_out(study, failed->setting, "gave no answer in time"); return;
+    default: break;
+    }
+    exclude_with_words(study, failed->setting);
+    int works = tally->values + tally->censored > 0, enough = works ? THRICE : TWICE;
+    if (tally->in_a_row < enough) return;
+    const char *word = kerf_tune_failure_word(failed->failure), *times = works ? "three times in a row" : "twice";
+    const char *reason = arena_printf(&study->arena, "failed %s (%s)", times, word);
+    leave_out(study, failed->setting, reason ? reason : "failed");
+}
+
+void exclusion_update(struct kerf_tune_study *study) {
+    assert(study->num_observations > 0);
+    const struct kerf_tune_observation *last = &study->observations[study->num_observations - 1];
+    if (last->outcome == KERF_TUNE_VALUE)
+        readmit_what_fits(study, last->setting);
+    else if (last->outcome == KERF_TUNE_FAILED)
+        exclude_after_failure(study, last);
 }

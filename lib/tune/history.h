@@ -5,7 +5,24 @@
 
 #include "base/arena.h"
 #include "base/random.h"
-#include "tune/preference.h"
+#include "kerf/tune.h"
+
+/* ---- What is preferred ------------------------------------------------------------------------------------------- */
+
+/* "smaller:ubatch,batch;larger:threads": which of several equivalent settings is wanted. */
+
+struct preference {
+    int32_t *params; /* [num] parameters, the most important first */
+    int32_t *larger; /* [num] 1: larger values come first */
+    int32_t num;     /* 0: nothing is preferred */
+};
+
+/* text: NULL for none. Its arrays are the arena's. KERF_ESYNTAX, KERF_EUNKNOWN, KERF_EINVALID (a parameter twice). */
+int32_t preference_read(const char *text, const struct kerf_tune_space *space, struct arena *arena,
+                        struct preference *ret_preference, struct kerf_error *err);
+
+/* Below 0 where setting a is preferred to b, above 0 where b is; 0 only of a setting and itself. */
+int preference_compare(const struct preference *preference, const struct kerf_tune_space *space, int32_t a, int32_t b);
 
 /* What was observed of one setting. */
 struct tally {
@@ -36,11 +53,14 @@ struct kerf_tune_study {
     struct tally *tallies;             /* [num_settings] */
     int32_t num_open;                  /* settings that may be measured */
 
-    struct kerf_tune_observation *earlier; /* [num_earlier] those of the question that still count: earlier.h */
+    struct kerf_tune_observation *earlier; /* [num_earlier] those of the question that still count (posterior.h) */
     int32_t num_earlier, num_dropped;      /* num_dropped: earlier studies that no longer hold */
 
     int32_t *active;                /* [num_active] settings that are modelled, ascending: active_set.h */
     int32_t num_active, generation; /* generation: counts the sets of active settings */
+    int32_t *proposed; /* [num_proposed] settings that the policy's model would have in the next one: proposals.h */
+    int32_t num_proposed;
+    double unseen; /* how probable a better one outside of it is; NAN: not known */
 
     struct kerf_tune_estimate *estimates; /* [num_settings], filled by the answer */
 };
@@ -69,5 +89,14 @@ struct pcg64 history_random(const struct kerf_tune_study *study);
 
 /* "batch=512,ubatch=128" into a buffer for a reason, cut to its size. */
 const char *history_setting(const struct kerf_tune_study *study, int32_t setting, char *buffer, size_t size);
+
+/* ---- What failures rule out -------------------------------------------------------------------------------------- */
+
+/* Settings that failures rule out, so that they are not measured again. */
+
+/* Takes out what the last observation of the history rules out; where it has a value and its setting was ruled out for
+ * want of memory, takes that setting in again, and those that need no more memory. Call it after each observation that
+ * counts. */
+void exclusion_update(struct kerf_tune_study *study);
 
 #endif

@@ -23,15 +23,20 @@ static const double NUGGET = 0.003;
 
 int kernel_is_axis(const struct kerf_tune_param *param) { return param->num_values > 1; }
 
+int kernel_is_ordered(const struct kerf_tune_param *param) {
+    return param->kind == KERF_TUNE_INTEGER || param->numbers != NULL;
+}
+
 /* Of the value at index i, before it is scaled to 0 .. 1. */
 static double position(const struct kerf_tune_param *param, int32_t i) {
-    double value = (double)param->integers[i];
-    return param->integers[0] > 0 ? log2(value) : value;
+    double value = param->numbers ? param->numbers[i] : (double)param->integers[i];
+    double first = param->numbers ? param->numbers[0] : (double)param->integers[0];
+    return first > 0 ? log2(value) : value;
 }
 
 double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *arena) {
     double *coordinates = arena_alloc(arena, (size_t)param->num_values, sizeof *coordinates);
-    if (coordinates == NULL || param->kind != KERF_TUNE_INTEGER || param->num_values < 2) return coordinates;
+    if (coordinates == NULL || !kernel_is_ordered(param) || param->num_values < 2) return coordinates;
     double low = position(param, 0), width = position(param, param->num_values - 1) - low;
     assert(width > 0);
     for (int32_t i = 0; i < param->num_values; i++) coordinates[i] = (position(param, i) - low) / width;
@@ -41,7 +46,7 @@ double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *ar
 double kernel_correlation(const struct kerf_tune_param *param, const double *coordinates, int32_t a, int32_t b,
                           double length) {
     if (a == b) return 1;
-    double distance = param->kind == KERF_TUNE_INTEGER ? fabs(coordinates[a] - coordinates[b]) : 1,
+    double distance = kernel_is_ordered(param) ? fabs(coordinates[a] - coordinates[b]) : 1,
            r = sqrt(3) * distance / length;
     return (1 - NUGGET) * (1 + r) * exp(-r);
 }
@@ -53,16 +58,53 @@ double kernel_distance(const struct kerf_tune_space *space, int32_t a, int32_t b
     for (int32_t k = 0; k < space->num_params; k++) {
         const struct kerf_tune_param *param = &space->params[k];
         if (of_a[k] == of_b[k]) continue;
-        double width =
-            param->kind == KERF_TUNE_INTEGER ? position(param, param->num_values - 1) - position(param, 0) : 1;
-        sum += param->kind == KERF_TUNE_INTEGER ? fabs(position(param, of_a[k]) - position(param, of_b[k])) / width : 1;
+        double width = kernel_is_ordered(param) ? position(param, param->num_values - 1) - position(param, 0) : 1;
+        sum += kernel_is_ordered(param) ? fabs(position(param, of_a[k]) - position(param, of_b[k])) / width : 1;
     }
     return sum;
+}
+
+/* ---- What divides a value ---------------------------------------------------------------------------------------- */
+
+/*
+ * Tiles, warps, pages and cores make a program faster where a size is a multiple of them. f has an effect for each
+ * divisor m, of which m of the value is 1 where it divides it; all effects have one variance, and the covariance of two
+ * values is the share of divisors that divide both or neither. So a value is like another one far away that the same
+ * numbers divide, and a sum of a few effects is learnt from a few values.
+ */
+static const struct {
+    int32_t by;
+    double weight;
+} divisors[] = {{2, 1},   {4, 1},    {8, 1},    {16, 1},   {32, 1},    {64, 1},
+                {128, 1}, {3, 0.25}, {5, 0.25}, {6, 0.25}, {10, 0.25}, {12, 0.25}};
+enum { DIVISORS = sizeof divisors / sizeof *divisors };
+
+static int divides(const struct kerf_tune_param *param, int32_t i, int d) {
+    return param->integers[i] % divisors[d].by == 0;
+}
+
+int kernel_is_divided(const struct kerf_tune_param *param) {
+    if (param->kind != KERF_TUNE_INTEGER) return 0;
+    for (int d = 0; d < DIVISORS; d++)
+        for (int32_t i = 1; i < param->num_values; i++)
+            if (divides(param, i - 1, d) && !divides(param, i, d)) return 1;
+    return 0;
+}
+
+double kernel_divisibility(const struct kerf_tune_param *param, int32_t a, int32_t b) {
+    double sum = 0, alike = 0;
+    for (int d = 0; d < DIVISORS; d++) {
+        sum += divisors[d].weight;
+        if (divides(param, a, d) == divides(param, b, d)) alike += divisors[d].weight;
+    }
+    return alike / sum;
 }
 
 /* ---- Hyperparameters --------------------------------------------------------------------------------------- */
 
 const double kernel_lengths[KERNEL_LENGTHS] = {0.12, 0.45, 1.7, 40};
+
+static const double textures[KERNEL_TEXTURES] = {0, 0.02, 0.3};
 
 static const double amplitudes[KERNEL_AMPLITUDES] = {4, 16, 64, 256};
 
@@ -71,8 +113,8 @@ static const struct {
 } drifts[KERNEL_DRIFTS] = {{0, 1, 0.5}, {1, 8, 1.0 / 6}, {3, 10, 1.0 / 6}, {8, 40, 1.0 / 6}};
 
 /* The point with this number: digits of mixed base, the axes' lengths first. */
-static int write_point(struct hyperparameters *point, int64_t number, int32_t num_axes, int32_t has_prior,
-                       struct arena *arena) {
+static int write_point(struct hyperparameters *point, int64_t number, int32_t num_axes,
+                       const struct kernel_choices *choices, struct arena *arena) {
     int8_t *lengths = arena_alloc(arena, (size_t)num_axes + 1, sizeof *lengths);
     if (lengths == NULL) return 0;
     for (int32_t k = 0; k < num_axes; k++, number /= KERNEL_LENGTHS) lengths[k] = (int8_t)(number % KERNEL_LENGTHS);
@@ -82,32 +124,40 @@ static int write_point(struct hyperparameters *point, int64_t number, int32_t nu
     point->drift = drifts[drift].sd;
     point->drift_runs = drifts[drift].runs;
     point->log_prior = log(drifts[drift].share);
-    point->with_prior = has_prior && number / (KERNEL_AMPLITUDES * KERNEL_DRIFTS) % 2 == 0;
+    number /= KERNEL_AMPLITUDES * KERNEL_DRIFTS;
+    point->texture = choices->is_divided ? textures[number % KERNEL_TEXTURES] : 0;
+    if (choices->is_divided) number /= KERNEL_TEXTURES;
+    point->with_prior = choices->has_prior && number % 2 == 0;
     return 1;
 }
 
+static int32_t points_without_lengths(const struct kernel_choices *choices) {
+    return KERNEL_AMPLITUDES * KERNEL_DRIFTS * (choices->is_divided ? KERNEL_TEXTURES : 1) *
+           (choices->has_prior ? 2 : 1);
+}
+
 /* A random point: for spaces of so many axes that the points cannot be counted. */
-static int draw_point(struct hyperparameters *point, int32_t num_axes, int32_t has_prior, struct pcg64 *rng,
+static int draw_point(struct hyperparameters *point, const struct kernel_choices *choices, struct pcg64 *rng,
                       struct arena *arena) {
-    int64_t rest = random_to(rng, KERNEL_AMPLITUDES * KERNEL_DRIFTS * (has_prior ? 2 : 1) - 1);
-    int8_t *lengths = arena_take(arena, (size_t)num_axes + 1, sizeof *lengths);
-    if (lengths == NULL || !write_point(point, rest, 0, has_prior, arena)) return 0;
-    for (int32_t k = 0; k < num_axes; k++) lengths[k] = (int8_t)random_to(rng, KERNEL_LENGTHS - 1);
+    int64_t rest = random_to(rng, (uint32_t)points_without_lengths(choices) - 1);
+    int8_t *lengths = arena_take(arena, (size_t)choices->num_axes + 1, sizeof *lengths);
+    if (lengths == NULL || !write_point(point, rest, 0, choices, arena)) return 0;
+    for (int32_t k = 0; k < choices->num_axes; k++) lengths[k] = (int8_t)random_to(rng, KERNEL_LENGTHS - 1);
     point->lengths = lengths;
     return 1;
 }
 
-struct hyperparameters *kernel_grid(int32_t num_axes, int32_t has_prior, int32_t max_points, struct arena *arena,
+struct hyperparameters *kernel_grid(const struct kernel_choices *choices, int32_t max_points, struct arena *arena,
                                     int32_t *ret_count) {
     assert(max_points > 0 && max_points <= KERNEL_POINTS_MAX);
-    int64_t whole = (int64_t)KERNEL_AMPLITUDES * KERNEL_DRIFTS * (has_prior ? 2 : 1);
-    for (int32_t k = 0; k < num_axes && whole <= KERNEL_POINTS_MAX; k++) whole *= KERNEL_LENGTHS;
+    int64_t whole = points_without_lengths(choices);
+    for (int32_t k = 0; k < choices->num_axes && whole <= KERNEL_POINTS_MAX; k++) whole *= KERNEL_LENGTHS;
     int32_t count = (int32_t)(whole < max_points ? whole : max_points);
     struct hyperparameters *points = arena_alloc(arena, (size_t)count, sizeof *points);
     struct pcg64 rng = random_seed(0);
     for (int32_t i = 0; points && i < count; i++) {
-        int good = whole <= max_points ? write_point(&points[i], i, num_axes, has_prior, arena)
-                                       : draw_point(&points[i], num_axes, has_prior, &rng, arena);
+        int good = whole <= max_points ? write_point(&points[i], i, choices->num_axes, choices, arena)
+                                       : draw_point(&points[i], choices, &rng, arena);
         if (!good) return NULL;
     }
     *ret_count = count;

@@ -9,6 +9,9 @@
 /* 1 where a parameter has several values, and so is an axis of the surface. */
 int kernel_is_axis(const struct kerf_tune_param *param);
 
+/* 1 where near values are alike: integers, and choices of numbers that ascend. */
+int kernel_is_ordered(const struct kerf_tune_param *param);
+
 /* Coordinates of a parameter's values, [num_values], ascending from 0 to 1: integers by their logarithm where all are
  * above 0. Words have none: all 0. NULL: no memory. */
 double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *arena);
@@ -17,13 +20,20 @@ double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *ar
 double kernel_correlation(const struct kerf_tune_param *param, const double *coordinates, int32_t a, int32_t b,
                           double length);
 
+/* 1 where the values of a parameter can be divided by numbers without order, so that what divides them is structure of its
+ * own: 1, 2, 3, .. 64 but not 2, 4, 8, .. 64, of which each next one is divided by more. */
+int kernel_is_divided(const struct kerf_tune_param *param);
+
+/* How alike the values a and b of such a parameter are by what divides them, from 0 to 1. */
+double kernel_divisibility(const struct kerf_tune_param *param, int32_t a, int32_t b);
+
 /* How far apart two settings are: the sum over parameters of the difference of their coordinates, 1 for words that
  * differ. For comparisons of a few settings. */
 double kernel_distance(const struct kerf_tune_space *space, int32_t a, int32_t b);
 
 /* ---- Hyperparameters --------------------------------------------------------------------------------------- */
 
-enum { KERNEL_LENGTHS = 4, KERNEL_AMPLITUDES = 4, KERNEL_DRIFTS = 4, KERNEL_POINTS_MAX = 512 };
+enum { KERNEL_LENGTHS = 4, KERNEL_AMPLITUDES = 4, KERNEL_DRIFTS = 4, KERNEL_TEXTURES = 3, KERNEL_POINTS_MAX = 512 };
 
 extern const double kernel_lengths[KERNEL_LENGTHS]; /* in widths of an axis, ascending */
 
@@ -31,13 +41,21 @@ extern const double kernel_lengths[KERNEL_LENGTHS]; /* in widths of an axis, asc
 struct hyperparameters {
     const int8_t *lengths;    /* [num_axes], indexes into kernel_lengths */
     double amplitude;         /* of the surface */
+    double texture;           /* variance of the structure of each divided axis, in variances of the surface */
     double drift, drift_runs; /* of the drift, and over how many runs it forgets */
     int32_t with_prior;       /* 1: around what was expected, 0: around a constant */
     double log_prior;
 };
 
+/* What there is to choose. */
+struct kernel_choices {
+    int32_t num_axes;
+    int32_t is_divided; /* 1: an axis is divided */
+    int32_t has_prior;  /* 1: something was expected of the surface */
+};
+
 /* All points of the grid; where they are more than max_points, so many drawn from it. NULL: no memory. */
-struct hyperparameters *kernel_grid(int32_t num_axes, int32_t has_prior, int32_t max_points, struct arena *arena,
+struct hyperparameters *kernel_grid(const struct kernel_choices *choices, int32_t max_points, struct arena *arena,
                                     int32_t *ret_count);
 
 #endif

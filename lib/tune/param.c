@@ -2,7 +2,9 @@
 /* Reading a parameter and its values. */
 #include "tune/param.h"
 
+#include <math.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
 
@@ -78,8 +80,8 @@ static int32_t check_range(const char *text, const struct range *range, struct k
                               text, range->first, range->last);
     if (range->times && (range->first < 1 || range->step < 2))
         return kerf_error_set(err, KERF_EINVALID,
-                              "'%s': a range with 'x' begins at 1 or more and multiplies by 2 or more", text);
-    if (range->step < 1) return kerf_error_set(err, KERF_EINVALID, "'%s': a range ascends by 1 or more", text);
+                              "'%s': a range with 'x' must begin at 1 or more and multiply by 2 or more", text);
+    if (range->step < 1) return kerf_error_set(err, KERF_EINVALID, "'%s': a range must ascend by 1 or more", text);
     return KERF_OK;
 }
 
@@ -100,6 +102,67 @@ static int32_t fill_range(const char *text, const struct range *range, struct ar
     param->kind = KERF_TUNE_INTEGER;
     param->integers = integers;
     param->num_values = (int32_t)count;
+    return KERF_OK;
+}
+
+/* ---- Numbers with decimals ----------------------------------------------------------------------------------------- */
+
+/* The whole text as a decimal number, as 0.5, -1.25 or 1e-3. */
+static int read_decimal(const char *text, size_t length, double *ret_value) {
+    char copy[64], *end;
+    if (length == 0 || length >= sizeof copy || !(is_digit(text[0]) || (text[0] == '-' && is_digit(text[1])))) return 0;
+    for (size_t i = 0; i < length; i++)
+        if (!is_digit(text[i]) && !strchr("+-.eE", text[i])) return 0;
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    *ret_value = strtod(copy, &end);
+    return *end == 0 && isfinite(*ret_value);
+}
+
+/* "0.1..0.9:+0.2", "1e-5..1e-1:x10": the values as texts, which are what the command gets, and as what these say. 1: done;
+ * 0: it is no such range; or an error. */
+static int32_t fill_decimals(const char *text, const char *values, struct arena *arena, struct kerf_tune_param *param,
+                             struct kerf_error *err) {
+    enum { DECIMALS_MAX = 1000 };
+    const char *dots = strstr(values, ".."), *colon = strchr(values, ':');
+    double first, last, step;
+    if (!dots || !colon || colon < dots || (colon[1] != 'x' && colon[1] != '+')) return 0;
+    int is_range = read_decimal(values, (size_t)(dots - values), &first) &&
+                   read_decimal(dots + 2, (size_t)(colon - dots - 2), &last) &&
+                   read_decimal(colon + 2, strlen(colon + 2), &step);
+    if (!is_range) return 0;
+    int times = colon[1] == 'x';
+    if (last < first) return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty", text);
+    if (times ? !(first > 0 && step > 1) : !(step > 0))
+        return kerf_error_set(err, KERF_EINVALID,
+                              times ? "'%s': a range with 'x' begins above 0 and multiplies by more than 1"
+                                    : "'%s': a range ascends by more than 0",
+                              text);
+    double steps = floor((times ? log(last / first) / log(step) : (last - first) / step) + 1e-9);
+    if (steps >= DECIMALS_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "'%s': more than %d values", text, DECIMALS_MAX);
+    int32_t count = (int32_t)steps + 1;
+    const char **texts = arena_take(arena, (size_t)count, sizeof *texts);
+    double *numbers = arena_take(arena, (size_t)count, sizeof *numbers);
+    for (int32_t i = 0; texts && numbers && i < count; i++) {
+        double value = times ? first * pow(step, i) : first + step * i;
+        if ((texts[i] = arena_printf(arena, "%.9g", value)) == NULL) texts = NULL;
+        if (texts) numbers[i] = strtod(texts[i], NULL);
+    }
+    if (texts == NULL || numbers == NULL) return error_no_memory(err, "a space");
+    *param = (struct kerf_tune_param){param->name, KERF_TUNE_CHOICE, count, NULL, texts, numbers};
+    return 1;
+}
+
+/* Where all words are numbers, and ascend, they are ordered. */
+static int32_t order_words(struct kerf_tune_param *param, struct arena *arena, struct kerf_error *err) {
+    double *numbers = arena_take(arena, (size_t)param->num_values, sizeof *numbers);
+    if (numbers == NULL) return error_no_memory(err, "a space");
+    for (int32_t i = 0; i < param->num_values; i++)
+        if (!read_decimal(param->texts[i], strlen(param->texts[i]), &numbers[i]) ||
+            (i > 0 && numbers[i] <= numbers[i - 1]))
+            return KERF_OK;
+    param->numbers = numbers;
     return KERF_OK;
 }
 
@@ -140,7 +203,7 @@ static int32_t check_words(const char *text, const char *const *words, int32_t c
     for (int32_t i = 0; i < count; i++)
         for (int32_t j = 0; j < i; j++)
             if (strcmp(words[i], words[j]) == 0)
-                return kerf_error_set(err, KERF_EINVALID, "'%.200s': '%.100s' is there twice", text, words[i]);
+                return kerf_error_set(err, KERF_EINVALID, "'%.200s': '%.100s' appears twice", text, words[i]);
     return KERF_OK;
 }
 
@@ -154,8 +217,8 @@ static int32_t fill_list(const char *text, const char *values, struct arena *are
     for (int32_t i = 0; i < param->num_values; i++)
         if (is_like_range(words[i]))
             return kerf_error_set(err, KERF_ESYNTAX,
-                                  "'%.200s': %.100s is no range; those are 1..16, 0..32:+8 or 16..2048:x2, of integers "
-                                  "up to 9223372036854775807, and stand alone",
+                                  "'%.200s': %.100s is not a range; a range is like 1..16, 0..32:+8 or 16..2048:x2, has "
+"integers up to 9223372036854775807, and is the only value",
                                   text, words[i]);
     for (int32_t i = 0; i < param->num_values && all; i++)
         all = param_read_integer(words[i], strlen(words[i]), &integers[i]);
@@ -165,7 +228,8 @@ static int32_t fill_list(const char *text, const char *values, struct arena *are
         return check_integers(text, integers, param->num_values, err);
     }
     param->texts = words;
-    return check_words(text, words, param->num_values, err);
+    int32_t bad = check_words(text, words, param->num_values, err);
+    return bad != KERF_OK ? bad : order_words(param, arena, err);
 }
 
 /* ---- One parameter ----------------------------------------------------------------------------------------- */
@@ -188,7 +252,7 @@ static int32_t fill_flag(const char *text, const char *word, struct arena *arena
     if (texts == NULL || copy == NULL) return error_no_memory(err, "a space");
     texts[0] = "";
     texts[1] = copy;
-    *param = (struct kerf_tune_param){param->name, KERF_TUNE_FLAG, 2, NULL, texts};
+    *param = (struct kerf_tune_param){param->name, KERF_TUNE_FLAG, 2, NULL, texts, NULL};
     return KERF_OK;
 }
 
@@ -216,8 +280,9 @@ int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param
         code = fill_flag(text, equals + 1, arena, &param, err);
     else if (read_range(equals + 1, &range))
         code = fill_range(text, &range, arena, &param, err);
-    else
+    else if ((code = fill_decimals(text, equals + 1, arena, &param, err)) == 0)
         code = fill_list(text, equals + 1, arena, &param, err);
+    if (code == 1) code = KERF_OK;
     if (code == KERF_OK && param.texts == NULL) code = write_texts(&param, arena, err);
     if (code == KERF_OK) *ret_param = param;
     return code;

@@ -16,7 +16,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
-#include "tune/cholesky.h"
+#include "tune/gaussian_process.h"
+#include "tune/statistics.h"
 
 static const double REACH = 3.7;
 static_assert(SURFACE_DRAWS % (2 * DRAW_POINTS) == 0, "draws come in pairs at each point");
@@ -203,6 +204,108 @@ static double share_below(const struct posterior_draws *draws, int32_t i, const 
     return (double)count / SURFACE_DRAWS;
 }
 
+/*
+ * One value in many may be fast although none beside it is. No process that is learnt from its neighbours expects that,
+ * and yet somebody who tunes a parameter expects it to matter: where everything that was tried is alike, as much as
+ * nothing was found yet. So a flat surface has, with a probability of HIDDEN before anything was tried, one isolated value
+ * at any place; what was tried without finding it speaks against it, and a surface that is seen to vary by FLAT or more
+ * explains itself. For axes with steps between neighbours that are small: of 2, 4, 8, .. 2048 each is looked at anyway.
+ */
+static const double HIDDEN = 0.5, FLAT = 0.1;
+
+static double isolated_chance(const struct surface_model *model) {
+    const struct kerf_tune_study *study = model->study;
+    const struct kerf_tune_space *space = study->space;
+    double least = INFINITY, most = -INFINITY, mean, sd;
+    int32_t is_dense = 0, tried = 0;
+    for (int32_t k = 0; k < space->num_params; k++) is_dense |= kernel_is_divided(&space->params[k]);
+    if (!is_dense || model->setup.kind != SURFACE_CORRELATED || !model->scale.logarithmic) return 0;
+    for (int32_t i = 0; i < space->num_settings; i++)
+        tried += study->tallies[i].tries > 0 || !history_is_open(study, i);
+    for (int32_t i = 0; i < model->num_active; i++) {
+        if (study->tallies[model->active[i]].values == 0) continue;
+        surface_model_moments(model, i, &mean, &sd);
+        least = fmin(least, mean);
+        most = fmax(most, mean);
+    }
+    if (!(most >= least)) return 0;
+    double flat = (most - least) / FLAT, hidden = HIDDEN * exp(-flat * flat);
+    double missed = hidden * (1 - (double)tried / space->num_settings);
+    return missed / (1 - hidden + missed);
+}
+
+/* Where predictions were missed more often than they should be, draws are as much farther from their mean. */
+static void stretch(struct posterior_draws *draws) {
+    const struct surface_model *model = draws->model;
+    double of[SCORE_KINDS] = {surface_model_stretch(model, SCORE_NEW), surface_model_stretch(model, SCORE_AGAIN)};
+    for (int32_t i = 0; i < draws->num; i++) {
+        const struct tally *tally = &model->study->tallies[posterior_draws_setting(draws, i)];
+        double by = of[tally->values > 0 ? SCORE_AGAIN : SCORE_NEW], mean = 0,
+               *y = draws->y + (int64_t)i * SURFACE_DRAWS;
+        if (by == 1) continue;
+        for (int32_t k = 0; k < SURFACE_DRAWS; k++) mean += y[k] / SURFACE_DRAWS;
+        for (int32_t k = 0; k < SURFACE_DRAWS; k++) y[k] = mean + by * (y[k] - mean);
+    }
+}
+
+/*
+ * Words have no neighbours, and where noise is large neighbours tell little: then a setting leads by its own runs, and of
+ * a dozen the luckiest leads. No more is said of it than Student's t says of means alone: that none of the others is
+ * better by more than `share`, 1 - the sum of what speaks for each (Bonferroni), with the variance of all repetitions
+ * together. 1 where there are none.
+ */
+static const double LOUD = 0.08; /* noise that counts as large */
+enum { PLAIN_MAX = 32 };         /* settings that are told apart by their means alone */
+
+/* The variance of repeated runs, relative to their means; *ret_freedom: 0 where no run was repeated. */
+static double variance_of_repeats(const struct kerf_tune_study *study, double *ret_freedom) {
+    double sum = 0, freedom = 0;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        const struct tally *tally = &study->tallies[i];
+        if (tally->values < 2) continue;
+        sum += tally->squares / (tally->mean * tally->mean);
+        freedom += tally->values - 1;
+    }
+    *ret_freedom = freedom;
+    return freedom > 0 ? sum / freedom : 0;
+}
+
+static double chance_by_means(const struct posterior_draws *draws, int32_t setting, double share, double variance,
+                              double freedom) {
+    const struct kerf_tune_study *study = draws->model->study;
+    const struct tally *own = &study->tallies[setting];
+    double chance = 1;
+    for (int32_t j = 0; j < study->space->num_settings; j++) {
+        const struct tally *other = &study->tallies[j];
+        if (j == setting || other->values == 0 || !history_is_open(study, j)) continue;
+        double ahead =
+            scale_to(&draws->model->scale, other->mean) + log1p(share) - scale_to(&draws->model->scale, own->mean);
+        double error = sqrt(variance * (1.0 / own->values + 1.0 / other->values));
+        chance -= error > 0 ? 1 - student_cdf(ahead / error, freedom) : ahead < 0;
+    }
+    return chance > 0 ? chance : 0;
+}
+
+static void keep_to_means(struct posterior_draws *draws) {
+    const struct kerf_tune_study *study = draws->model->study;
+    const struct kerf_tune_space *space = study->space;
+    int32_t words = 1;
+    double freedom, variance = variance_of_repeats(study, &freedom);
+    for (int32_t k = 0; k < space->num_params; k++)
+        words &= space->params[k].kind == KERF_TUNE_CHOICE && !kernel_is_ordered(&space->params[k]);
+    if (freedom == 0 || space->num_settings > PLAIN_MAX || !draws->model->scale.logarithmic) return;
+    if (draws->model->changepoints.num > 0 || draws->model->num_slots > 1) return; /* means are of several machines */
+    if (!words && fmin(sqrt(variance), surface_model_noise(draws->model)) < LOUD) return;
+    for (int32_t i = 0; i < draws->num; i++) {
+        int32_t setting = posterior_draws_setting(draws, i);
+        if (study->tallies[setting].values == 0) continue;
+        double within = chance_by_means(draws, setting, study->question.within, variance, freedom);
+        double margin = chance_by_means(draws, setting, study->question.margin, variance, freedom);
+        draws->within[i] = fmin(draws->within[i], within);
+        draws->within_margin[i] = fmin(draws->within_margin[i], margin);
+    }
+}
+
 static int judge(struct posterior_draws *draws) {
     const struct surface_model *model = draws->model;
     const struct kerf_tune_question *question = &model->study->question;
@@ -212,6 +315,7 @@ static int judge(struct posterior_draws *draws) {
     draws->within = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within);
     draws->within_margin = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within_margin);
     if (!draws->best || !draws->within || !draws->within_margin) return 0;
+    stretch(draws);
     for (int32_t k = 0; k < SURFACE_DRAWS; k++) draws->best[k] = num ? draws->y[k] : 0;
     for (int32_t i = 1; i < num; i++) {
         const double *restrict y = draws->y + (int64_t)i * SURFACE_DRAWS;
@@ -221,6 +325,14 @@ static int judge(struct posterior_draws *draws) {
     for (int32_t i = 0; i < num; i++) draws->within[i] = share_below(draws, i, most);
     for (int32_t k = 0; k < SURFACE_DRAWS; k++) most[k] = scale_within(&model->scale, draws->best[k], question->margin);
     for (int32_t i = 0; i < num; i++) draws->within_margin[i] = share_below(draws, i, most);
+    keep_to_means(draws);
+    draws->isolated = isolated_chance(model);
+    double unseen = model->num_active < model->study->space->num_settings ? model->study->unseen : 0;
+    double seen = (1 - draws->isolated) * (1 - (isfinite(unseen) ? unseen : 0));
+    for (int32_t i = 0; i < num; i++) {
+        draws->within[i] *= seen;
+        draws->within_margin[i] *= seen;
+    }
     return 1;
 }
 

@@ -10,13 +10,14 @@ enum { DRAW_POINTS = 64, DRAWN_MAX = 96 };
 struct posterior_draws {
     struct arena arena;
     const struct surface_model *model;
-    int32_t num;    /* settings drawn; none of the others can be the best */
-    int32_t *at;    /* [num] indexes into the model's active settings */
-    double *y;      /* [num][SURFACE_DRAWS] */
-    double *drift;  /* [SURFACE_DRAWS] of the next run */
-    double *noise;  /* [SURFACE_DRAWS] its standard deviation */
-    double *best;   /* [SURFACE_DRAWS] least y */
-    double *within; /* [num] probability to be within the question's `within` of the best */
+    int32_t num;     /* settings drawn; none of the others can be the best */
+    int32_t *at;     /* [num] indexes into the model's active settings */
+    double *y;       /* [num][SURFACE_DRAWS] */
+    double *drift;   /* [SURFACE_DRAWS] of the next run */
+    double *noise;   /* [SURFACE_DRAWS] its standard deviation */
+    double *best;    /* [SURFACE_DRAWS] least y */
+    double isolated; /* how probable it is that one value among those that were not tried is better all the same */
+    double *within;  /* [num] probability to be within the question's `within` of the best */
     double *within_margin;
 };
 

@@ -11,7 +11,7 @@
  * f is a Gaussian process whose covariance is a product over parameters (kernel.c) with an amplitude, c a constant within
  * a few amplitudes of the first observation, p what was expected of the setting (where the hyperparameters say that it
  * helps, f is how far that is wrong), d an Ornstein-Uhlenbeck process, o and u constant offsets (of levels before the
- * last changepoint: changepoint.c), and each setting has in addition a little of its own (OWN noises). e has one unknown
+ * last changepoint), and each setting has in addition a little of its own (OWN noises). e has one unknown
  * variance with an inverse gamma prior worth 2 FREEDOM observations of about NOISE.
  *
  * Each point of the grid of hyperparameters is a process of its own; they are mixed by their evidence
@@ -29,9 +29,9 @@
 #include "tune/kernel.h"
 
 enum { CELLS_MAX = 1 << 22, EARLIER_MAX = 8, POINTS_MIN = 24 };
-static const double CONSTANT = 4;  /* variance of c, in variances of f */
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
 static const double OWN = 0.15;
+static const double ISOLATED = 64; /* what an isolated value has of its own, in noises */
 static const double RARE = 0.1;    /* noise that is wider than the rest: gaussian_process.h */
 static const double SPIKES = 0.02; /* runs far longer than expected, which say little */
 static const double FREEDOM = 0.75, NOISE = 0.018;
@@ -152,31 +152,72 @@ static double *axis_tables(struct surface_model *model, const int32_t *axes, int
     return tables;
 }
 
+/* What divides the values of two settings, the sum over axes: table [num_active][num_active]; NULL: no axis is divided,
+ * or no memory. */
+static double *divisibility_table(struct surface_model *model, const int32_t *axes, int32_t num_axes) {
+    const struct kerf_tune_space *space = model->study->space;
+    int32_t n = model->num_active;
+    double *table = NULL;
+    for (int32_t k = 0; k < num_axes; k++) {
+        const struct kerf_tune_param *param = &space->params[axes[k]];
+        if (!kernel_is_divided(param)) continue;
+        if (table == NULL) table = arena_alloc(&model->arena, (size_t)n * (size_t)n, sizeof *table);
+        for (int32_t i = 0; table && i < n; i++)
+            for (int32_t j = 0; j < n; j++) {
+                int32_t of = space->values[(int64_t)model->active[i] * space->num_params + axes[k]];
+                int32_t to = space->values[(int64_t)model->active[j] * space->num_params + axes[k]];
+                table[(int64_t)i * n + j] += kernel_divisibility(param, of, to);
+            }
+    }
+    return table;
+}
+
+struct tables {
+    double *axes;         /* [num_axes][length][num_active][num_active] */
+    double *divisibility; /* [num_active][num_active] or NULL */
+    int32_t num_axes;
+};
+
+static int is_isolated(const struct surface_model *model, int32_t i) {
+    for (int32_t k = 0; k < model->isolated.num; k++)
+        if (model->isolated.settings[k] == model->active[i]) return 1;
+    return 0;
+}
+
+double surface_model_own(const struct surface_model *model, int32_t i) {
+    return OWN * OWN + (is_isolated(model, i) ? ISOLATED * ISOLATED : 0);
+}
+
 /* row[num_active]: covariance of setting i with all, of the surface alone */
-static void write_row(const struct surface_model *model, const struct hyperparameters *hyper, const double *tables,
-                      int32_t num_axes, int32_t i, double *restrict row) {
+static void write_row(const struct surface_model *model, const struct hyperparameters *hyper,
+                      const struct tables *tables, int32_t i, double *restrict row) {
     int32_t n = model->num_active;
     double variance = hyper->amplitude * hyper->amplitude;
     int is_unrelated = model->setup.kind == SURFACE_UNRELATED;
     for (int32_t j = 0; j < n; j++) row[j] = is_unrelated ? 0 : variance;
     row[i] = variance;
-    for (int32_t k = 0; k < num_axes; k++) {
-        const double *restrict correlation = tables + (((int64_t)k * KERNEL_LENGTHS + hyper->lengths[k]) * n + i) * n;
+    for (int32_t k = 0; k < tables->num_axes; k++) {
+        const double *restrict correlation =
+            tables->axes + (((int64_t)k * KERNEL_LENGTHS + hyper->lengths[k]) * n + i) * n;
         for (int32_t j = 0; j < n; j++) row[j] *= correlation[j];
     }
-    for (int32_t j = 0; j < n; j++) row[j] += variance * CONSTANT;
-    row[i] += OWN * OWN;
+    if (hyper->texture > 0 && !is_unrelated) {
+        const double *restrict alike = tables->divisibility + (int64_t)i * n;
+        for (int32_t j = 0; j < n; j++) row[j] += variance * hyper->texture * alike[j];
+    }
+    for (int32_t j = 0; j < n; j++) row[j] += variance * SURFACE_CONSTANT;
+    row[i] += surface_model_own(model, i);
 }
 
-static void write_prior(const struct surface_model *model, const struct hyperparameters *hyper, const double *tables,
-                        int32_t num_axes, const double *means, struct gp *gp) {
+static void write_prior(const struct surface_model *model, const struct hyperparameters *hyper,
+                        const struct tables *tables, const double *means, struct gp *gp) {
     int32_t n = model->num_active, dims = model->dims;
     double variance = hyper->amplitude * hyper->amplitude;
     for (int32_t i = 0; i < dims; i++) {
         double *row = gp->cov + (int64_t)i * dims;
         memset(row, 0, (size_t)dims * sizeof *row);
         gp->mean[i] = i < n && hyper->with_prior ? means[i] : 0;
-        if (i < n) write_row(model, hyper, tables, num_axes, i, row);
+        if (i < n) write_row(model, hyper, tables, i, row);
     }
     gp->cov[(int64_t)n * dims + n] = hyper->drift * hyper->drift;
     for (int32_t i = n + 1; i < dims; i++) gp->cov[(int64_t)i * dims + i] = OFFSET * variance;
@@ -199,9 +240,10 @@ static int write_points(struct surface_model *model, int32_t max_points) {
     int32_t has_prior = prior_means(model, means);
     int64_t cells = (int64_t)model->dims * model->dims, most = CELLS_MAX / cells;
     most = most < POINTS_MIN ? POINTS_MIN : most > max_points ? max_points : most;
-    model->hypers = kernel_grid(num_axes, has_prior, (int32_t)most, arena, &model->num_points);
-    double *tables = axis_tables(model, axes, num_axes);
-    if (model->hypers == NULL || tables == NULL) return 0;
+    struct tables tables = {axis_tables(model, axes, num_axes), divisibility_table(model, axes, num_axes), num_axes};
+    struct kernel_choices choices = {num_axes, tables.divisibility != NULL, has_prior};
+    model->hypers = kernel_grid(&choices, (int32_t)most, arena, &model->num_points);
+    if (model->hypers == NULL || tables.axes == NULL) return 0;
     model->points = arena_alloc(arena, (size_t)model->num_points, sizeof *model->points);
     model->weights = arena_alloc(arena, (size_t)model->num_points, sizeof *model->weights);
     model->work = arena_alloc(arena, (size_t)model->dims, sizeof *model->work);
@@ -214,7 +256,7 @@ static int write_points(struct surface_model *model, int32_t max_points) {
     for (int32_t i = 0; i < model->num_points; i++) {
         model->points[i].mean = mean + (int64_t)i * model->dims;
         model->points[i].cov = cov + i * cells;
-        write_prior(model, &model->hypers[i], tables, num_axes, means, &model->points[i]);
+        write_prior(model, &model->hypers[i], &tables, means, &model->points[i]);
     }
     return 1;
 }
@@ -249,6 +291,8 @@ int32_t surface_model_create(const struct kerf_tune_study *study, const struct s
     model->setup = *setup;
     model->changepoints = setup->changepoints;
     model->changepoints.suspected = 0;
+    model->isolated = setup->isolated;
+    model->isolated.suspected = 0;
     set_scale(model);
     model->generation = study->generation;
     model->num_active = study->num_active;
@@ -260,6 +304,17 @@ int32_t surface_model_create(const struct kerf_tune_study *study, const struct s
     }
     *ret_model = model;
     return KERF_OK;
+}
+
+/* ---- Scores ------------------------------------------------------------------------------------------------------ */
+
+/* The variance of z with a prior worth SCORES predictions that it is 1. Below `chance` it may be chance, or tails that are
+ * a little heavier, which the mean of several runs hardly feels. */
+double surface_model_stretch(const struct surface_model *model, enum score_of kind) {
+    static const double SCORES = 16, chance[SCORE_KINDS] = {[SCORE_NEW] = 1.2, [SCORE_AGAIN] = 1.4};
+    const struct scores *scores = &model->scores;
+    double stretch = sqrt((SCORES + scores->squares[kind]) / (SCORES + scores->num[kind]));
+    return stretch > chance[kind] ? stretch : 1;
 }
 
 /* ---- What it says ------------------------------------------------------------------------------------------ */
@@ -297,5 +352,6 @@ double surface_model_drift(const struct surface_model *model) {
 }
 
 int32_t surface_model_suspect(const struct surface_model *model, int32_t slot) {
-    return model->changepoints.suspected && model->changepoints.slot == slot ? model->changepoints.setting : -1;
+    if (model->changepoints.suspected && model->changepoints.slot == slot) return model->changepoints.setting;
+    return model->isolated.suspected && model->isolated.slot == slot ? model->isolated.setting : -1;
 }

@@ -3,12 +3,60 @@
 #ifndef KERF_TUNE_SURFACE_MODEL_H
 #define KERF_TUNE_SURFACE_MODEL_H
 
-#include "tune/changepoint.h"
+#include <stdint.h>
 #include "tune/gaussian_process.h"
 #include "tune/history.h"
 #include "tune/kernel.h"
 
 enum { SURFACE_DRAWS = 2048, SURFACE_SLOTS_MAX = 64 };
+#define SURFACE_CONSTANT 4.0 /* variance of the constant, in variances of f: surface_model.c */
+
+/* ---- Changepoints ------------------------------------------------------------------------------------------------ */
+
+/* Runs with which the machine became faster or slower at once, as when a neighbour came or went or a
+ * clock was capped. Between two of them the machine is on one level. */
+
+enum { CHANGEPOINTS_MAX = 6 };
+
+struct changepoints {                 /* all zeros: none */
+    int32_t starts[CHANGEPOINTS_MAX]; /* [num] observations with which a new level begins, ascending */
+    int32_t num;
+    int32_t judged;    /* observations before this one begin no level but those of `starts` */
+    int32_t suspected; /* 1: a run of `setting` was farther off than noise explains */
+    int32_t setting, slot;
+    int32_t earliest, latest; /* the level may have begun with: the run after the one before it .. itself */
+    double expected, off;     /* of that run, and how far it was from it */
+};
+
+/* ---- Isolated values --------------------------------------------------------------------------------------------- */
+
+/* Settings whose value has nothing to do with what is around them: run twice, both times far better than the model had
+ * expected, and both times alike. */
+
+enum { ISOLATED_MAX = 16 };
+
+struct isolated {                   /* all zeros: none */
+    int32_t settings[ISOLATED_MAX]; /* [num] */
+    int32_t num;
+    int32_t judged;    /* observations before this one are judged already */
+    int32_t suspected; /* 1: the last run of `setting` was far better than expected, and its first */
+    int32_t setting, slot;
+    double y, expected; /* of that run */
+};
+
+/* ---- Scores ------------------------------------------------------------------------------------------------------ */
+
+/* How predictions came out that were made before a run: z, which is standard normal where the model is right. */
+
+enum score_of { SCORE_NEW, SCORE_AGAIN, SCORE_KINDS }; /* the first run of a setting, and any later one */
+
+struct scores {
+    int32_t num[SCORE_KINDS];
+    int32_t missed[SCORE_KINDS]; /* outside of an interval of 95 % */
+    double squares[SCORE_KINDS]; /* of z, each SCORE_MAX at the most */
+};
+
+/* ---- The model --------------------------------------------------------------------------------------------------- */
 
 /* The scale on which objectives are compared: less is better, and the first observation is 0. */
 struct scale {
@@ -34,6 +82,7 @@ struct surface_setup {
     int32_t kind;       /* enum surface_kind */
     int32_t max_points; /* of the grid of hyperparameters */
     struct changepoints changepoints;
+    struct isolated isolated;
     const struct kerf_tune_observation *earlier; /* [num_earlier] of earlier studies, one after the other */
     int32_t num_earlier;
 };
@@ -57,8 +106,10 @@ struct surface_model {
                      changepoint, the drift of the first run */
     int32_t num_slots, num_earlier_studies;
     struct changepoints changepoints;
+    struct isolated isolated;
     struct last_run *last; /* [num_active] the last run of each on this level; y NAN: none */
-    double *floors;        /* [num_active] of settings with a run that was stopped: surely more than this, without drift
+    struct scores scores;
+    double *floors; /* [num_active] of settings with a run that was stopped: surely more than this, without drift
                                     and offsets; -INFINITY: nothing is sure */
     int32_t num_points;
     const struct hyperparameters *hypers; /* [num_points] */
@@ -84,14 +135,40 @@ int32_t surface_model_find(const struct surface_model *model, int32_t setting);
 /* Which of the earlier studies' offsets an earlier observation has, 0 .. num_earlier_studies - 1. */
 int32_t surface_model_earlier_study(const struct surface_model *model, int32_t index);
 
+/* The variance that a setting has of its own, beside the kernel's, in units of the noise's. */
+double surface_model_own(const struct surface_model *model, int32_t active);
+
+/* By which factor deviations from what is expected, of settings that were run or not, are larger than the model has
+ * them: 1 or more, by the scores. */
+double surface_model_stretch(const struct surface_model *model, enum score_of kind);
+
 /* Mean and standard deviation of an unknown, on the model's scale. */
 void surface_model_moments(const struct surface_model *model, int32_t which, double *ret_mean, double *ret_sd);
 
-/* A setting whose last run on this slot was so odd that it has to be run there once more (changepoint.h); -1: none. */
+/* A setting whose last run on this slot was so odd that it has to be run there once more, as it differs from the one
+ * before it or from all that is known; -1: none. */
 int32_t surface_model_suspect(const struct surface_model *model, int32_t slot);
 
 /* The standard deviation of the noise, and what the machine drifted by since the first run, as a factor. */
 double surface_model_noise(const struct surface_model *model);
 double surface_model_drift(const struct surface_model *model);
+
+/* ---- Conditioning ------------------------------------------------------------------------------------------------ */
+
+/* Conditioning the model on observations. */
+
+/* Makes *model, or brings it up to date with the study's observations. */
+int32_t surface_update(const struct kerf_tune_study *study, int32_t kind, struct surface_model **model,
+                       struct kerf_error *err);
+
+/* A copy of the model with less uncertainty and the same means, as if these settings had come out as expected. */
+int32_t surface_fantasize(const struct surface_model *model, const int32_t *pending, int32_t num_pending,
+                          struct surface_model **ret_model, struct kerf_error *err);
+
+/* log of the probability density of the study's values and bounds so far, given these observations of earlier studies.
+ * A constant of the study is left out. */
+int32_t surface_evidence(const struct kerf_tune_study *study, int32_t kind, const struct changepoints *changepoints,
+                         const struct kerf_tune_observation *earlier, int32_t num_earlier, double *ret_evidence,
+                         struct kerf_error *err);
 
 #endif

@@ -11,23 +11,112 @@
  *
  * An observation costs points * dims^2 operations.
  */
-#include "tune/surface_update.h"
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "tune/statistics.h"
+#include "tune/surface_model.h"
 
-enum { FORGET_AFTER = 8, STARTS_MAX = 64, FEW_POINTS = 24 };
+enum { SCORED_AFTER = 4, ISOLATED_AFTER = 6, FORGET_AFTER = 8, STARTS_MAX = 64, FEW_POINTS = 24 };
 static const double FORGET = 20;
 static const double TRUST = 0.75;
+static const double SCORE_MAX = 16;   /* of z squared: one run alone is no verdict */
 static const double ANEW = 1e9;       /* runs after which no drift is what it was */
 static const double SPIKE_OVER = 0.2; /* a run may be a spike when it is longer by this than expected */
 static const double DOUBT = 0.1;      /* a run that was stopped and is more probably a spike than this makes no floor */
 static const double FLOOR_SDS = 2;    /* of the noise and the drift together, that a floor stays below what was seen */
 
-/* ---- Learning ---------------------------------------------------------------------------------------------- */
+/* ---- Odd runs ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * One run that takes far more or less than the one before it of the same setting is a hitch, or the machine is on
+ * another level by now. The same setting once more tells: where that is as far off, to the same side, a new level may
+ * have begun, with the first of the two or with a run of a setting of which nothing was known before it. Which of these
+ * it was, if any, is judged by the evidence (surface_update.c).
+ */
+
+static const double LEAST = 0.2, NOISES = 6; /* not noise: over a fifth, and so many standard deviations */
+
+struct changepoint_run {
+    int32_t setting, slot;
+    int32_t index;      /* of the observation */
+    int32_t before;     /* the last observation of this setting */
+    double y, expected; /* logarithms: of this run and of that one */
+    double noise;       /* standard deviation */
+};
+
+static void suspect(struct changepoints *changepoints, const struct changepoint_run *run) {
+    changepoints->suspected = 1;
+    changepoints->setting = run->setting;
+    changepoints->slot = run->slot;
+    changepoints->earliest = run->before < changepoints->judged ? changepoints->judged : run->before + 1;
+    changepoints->latest = run->index;
+    changepoints->expected = run->expected;
+    changepoints->off = run->y - run->expected;
+    assert(changepoints->earliest <= changepoints->latest);
+}
+
+/* Looks at the next observation. 1: a level may have begun, with `earliest` .. `latest`. */
+static int changepoint_look(struct changepoints *changepoints, const struct changepoint_run *run) {
+    assert(run->before < run->index);
+    if (run->index < changepoints->judged || changepoints->num == CHANGEPOINTS_MAX) return 0;
+    int is_second = changepoints->suspected && changepoints->setting == run->setting && changepoints->slot == run->slot;
+    double off = run->y - (is_second ? changepoints->expected : run->expected);
+    int is_odd = fabs(off) > fmax(LEAST, NOISES * run->noise);
+    if (is_odd && !changepoints->suspected) suspect(changepoints, run);
+    if (is_second) changepoints->suspected = 0;
+    return is_second && is_odd && off * changepoints->off > 0;
+}
+
+/* On which level an observation lies, 0 .. num. */
+static int32_t changepoint_level(const struct changepoints *changepoints, int32_t index) {
+    int32_t level = 0;
+    while (level < changepoints->num && changepoints->starts[level] <= index) {
+        assert(level == 0 || changepoints->starts[level - 1] < changepoints->starts[level]);
+        level++;
+    }
+    return level;
+}
+
+/* ---- Isolated values --------------------------------------------------------------------------------------------- */
+
+/*
+ * A setting whose first run is far better than expected is run once more. Where the second run agrees, the first was no
+ * hitch, and either the hyperparameters explain it or the value is isolated: the evidence tells (judge_isolated).
+ */
+static const double FAR = 4;       /* standard deviations of what was expected, noise included */
+static const double BETTER = 0.03; /* and by so much, as a logarithm */
+static const double RARELY = 0.02; /* how probable an isolated value is, before anything is known */
+
+static int isolated_has(const struct isolated *isolated, int32_t setting) {
+    for (int32_t k = 0; k < isolated->num; k++)
+        if (isolated->settings[k] == setting) return 1;
+    return 0;
+}
+
+/* Looks at the next observation, of the setting's mean and standard deviation `sd` as it was expected; is_first: the
+ * setting has no other run. 1: it seems to be isolated. */
+static int isolated_look(struct isolated *isolated, const struct kerf_tune_observation *o, int32_t index, int is_first,
+                         double y, double mean, double sd, double noise) {
+    if (index < isolated->judged || isolated->num == ISOLATED_MAX || isolated_has(isolated, o->setting)) return 0;
+    if (isolated->suspected) {
+        if (isolated->setting != o->setting || isolated->slot != o->slot) return 0;
+        isolated->suspected = 0;
+        return fabs(y - isolated->y) < 0.5 * (isolated->expected - isolated->y);
+    }
+    double better = mean - y;
+    if (!is_first || better < fmax(BETTER, FAR * sqrt(sd * sd + noise * noise))) return 0;
+    isolated->suspected = 1;
+    isolated->setting = o->setting;
+    isolated->slot = o->slot;
+    isolated->y = y;
+    isolated->expected = mean;
+    return 0;
+}
+
+/* ---- Learning ---------------------------------------------------------------------------------------------------- */
 
 static double time_of(const struct kerf_tune_observation *o) { return 0.5 * (o->start_s + o->end_s); }
 
@@ -157,26 +246,69 @@ static void forget_last(struct surface_model *model) {
     for (int32_t i = 0; i < model->num_active; i++) model->last[i].y = NAN;
 }
 
-/* Points are forgotten after each observation, so that it does not matter when the model is asked. 0: there seems to
- * be a changepoint by `seen`. */
-static int condition_until(struct surface_model *model, int32_t num_observations) {
+/* The same for an isolated value. */
+static int seems_isolated(struct surface_model *model, const struct kerf_tune_observation *o) {
+    int32_t at = surface_model_find(model, o->setting);
+    double mean, sd, drift, unused;
+    if (o->outcome != KERF_TUNE_VALUE || !model->scale.logarithmic || at < 0 || model->informative < ISOLATED_AFTER)
+        return 0;
+    if (model->setup.kind != SURFACE_CORRELATED) return 0;
+    surface_model_moments(model, at, &mean, &sd);
+    surface_model_moments(model, model->num_active, &drift, &unused);
+    return isolated_look(&model->isolated, o, model->seen, isnan(model->last[at].y), without_slot(model, o) - drift,
+                         mean, sd, surface_model_noise(model));
+}
+
+/* Scores a run by the prediction of the mixture as it was before: z = quantile of the normal distribution at the
+ * probability integral transform (Dawid, "Statistical Theory: The Prequential Approach", 1984). */
+static void score(struct surface_model *model, const struct kerf_tune_observation *o, const struct gp_datum *datum) {
+    int32_t at = datum->at[0], kind = SCORE_AGAIN;
+    double below = 0;
+    if (at < 0 || datum->above || model->informative < SCORED_AFTER) return;
+    if (model->study->tallies[o->setting].values > 0 && isnan(model->last[at].y)) kind = SCORE_NEW;
+    for (int32_t i = 0; i < model->num_points; i++) {
+        const struct gp *gp = &model->points[i];
+        double mean = 0, var = 1;
+        if (model->weights[i] == 0) continue;
+        for (int32_t k = 0; k < datum->num_at; k++) {
+            mean += gp->mean[datum->at[k]];
+            for (int32_t l = 0; l < datum->num_at; l++)
+                var += gp->cov[(int64_t)datum->at[k] * model->dims + datum->at[l]];
+        }
+        double off = (datum->y - mean) / sqrt(gp->beta / gp->alpha), wide = var - 1 + GP_WIDE;
+        below += model->weights[i] * ((1 - gp->rare) * student_cdf(off / sqrt(var), 2 * gp->alpha) +
+                                      gp->rare * student_cdf(off / sqrt(wide), 2 * gp->alpha));
+    }
+    double z = normal_quantile(fmin(fmax(below, 1e-9), 1 - 1e-9));
+    model->scores.num[kind]++;
+    model->scores.missed[kind] += fabs(z) > 1.96;
+    model->scores.squares[kind] += fmin(z * z, SCORE_MAX);
+}
+
+enum learnt { LEARNT, CHANGED, IS_ISOLATED };
+
+/* Points are forgotten after each observation, so that it does not matter when the model is asked. It ends early where
+ * there seems to be a changepoint by `seen`, or an isolated value. */
+static enum learnt condition_until(struct surface_model *model, int32_t num_observations) {
     const struct kerf_tune_study *study = model->study;
     for (; model->seen < num_observations; model->seen++) {
         const struct kerf_tune_observation *o = &study->observations[model->seen];
         int32_t level = changepoint_level(&model->changepoints, model->seen), newest = model->changepoints.num;
         if (!observation_is_informative(o)) continue;
-        if (seems_changed(model, o)) return 0;
+        if (seems_changed(model, o)) return CHANGED;
+        if (seems_isolated(model, o)) return IS_ISOLATED;
         int begins = level > 0 && model->changepoints.starts[level - 1] == model->seen;
         double runs = passed(model, o);
         if (begins) forget_last(model);
         struct gp_datum datum = datum_of(model, o, level < newest ? model->num_earlier_studies + level : -1);
+        if (!begins) score(model, o, &datum);
         condition(model, &datum, begins ? ANEW : runs);
         model->informative++;
         weigh(model);
         if (raise_floor(model, &datum)) weigh(model);
         note_last(model, o);
     }
-    return 1;
+    return LEARNT;
 }
 
 /* A model that has seen the earlier studies and nothing else. */
@@ -197,14 +329,16 @@ static double evidence_of(const struct surface_model *model) {
     return most + log(sum);
 }
 
-/* ---- Changepoints ------------------------------------------------------------------------------------------- */
+/* ---- Changepoints ------------------------------------------------------------------------------------------------ */
 
 /* The evidence of all that was seen up to `model`'s present with these changepoints. */
 static int32_t evidence_with(const struct surface_model *model, const struct changepoints *changepoints,
-                             double *ret_evidence, struct kerf_error *err) {
+                             const struct isolated *isolated, double *ret_evidence, struct kerf_error *err) {
     struct surface_model *other;
     struct surface_setup setup = model->setup;
     setup.changepoints = *changepoints;
+    setup.isolated = *isolated;
+    setup.changepoints.judged = setup.isolated.judged = model->seen + 1;
     setup.max_points = FEW_POINTS;
     int32_t code = make(model->study, &setup, &other, err);
     if (code != KERF_OK) return code;
@@ -243,19 +377,33 @@ static int32_t judge_changepoint(const struct surface_model *model, struct chang
     double most, evidence;
     changes.judged = model->seen + 1;
     *ret_changes = changes;
-    int32_t code = evidence_with(model, &changes, &most, err);
+    int32_t code = evidence_with(model, &changes, &model->isolated, &most, err);
     if (earliest <= latest - STARTS_MAX) earliest = latest - STARTS_MAX + 1;
     for (int32_t start = latest; start >= earliest && code == KERF_OK; start--) {
         if (is_spanned(model, start)) continue;
         changes.num = model->changepoints.num + 1;
         changes.starts[changes.num - 1] = start;
-        code = evidence_with(model, &changes, &evidence, err);
+        code = evidence_with(model, &changes, &model->isolated, &evidence, err);
         if (code == KERF_OK && evidence > most) most = evidence, *ret_changes = changes;
     }
     return code;
 }
 
-/* ---- Keeping it up to date ---------------------------------------------------------------------------------- */
+/* Whether the setting that is suspected is isolated. */
+static int32_t judge_isolated(const struct surface_model *model, struct isolated *ret_isolated,
+                              struct kerf_error *err) {
+    struct isolated with = model->isolated;
+    double without, evidence;
+    with.judged = model->seen + 1;
+    *ret_isolated = with;
+    int32_t code = evidence_with(model, &model->changepoints, &with, &without, err);
+    with.settings[with.num++] = model->study->observations[model->seen].setting;
+    if (code == KERF_OK) code = evidence_with(model, &model->changepoints, &with, &evidence, err);
+    if (code == KERF_OK && evidence + log(RARELY) > without) *ret_isolated = with;
+    return code;
+}
+
+/* ---- Keeping it up to date --------------------------------------------------------------------------------------- */
 
 /* Whether one more observation leaves the scale, the slots, the settings and the earlier studies as they are. */
 static int still_fits(const struct surface_model *model) {
@@ -277,11 +425,14 @@ static int still_fits(const struct surface_model *model) {
 
 int32_t surface_update(const struct kerf_tune_study *study, int32_t kind, struct surface_model **model,
                        struct kerf_error *err) {
-    struct surface_setup setup = {kind, KERNEL_POINTS_MAX, {.num = 0}, study->earlier, study->num_earlier};
+    struct surface_setup setup = {kind, KERNEL_POINTS_MAX, {.num = 0}, {.num = 0}, study->earlier, study->num_earlier};
     int32_t fits = *model && still_fits(*model), code = KERF_OK;
-    if (*model && (*model)->setup.num_earlier == study->num_earlier) setup.changepoints = (*model)->changepoints;
-    while (!fits || !condition_until(*model, study->num_observations)) {
-        if (fits) code = judge_changepoint(*model, &setup.changepoints, err);
+    if (*model && (*model)->setup.num_earlier == study->num_earlier)
+        setup.changepoints = (*model)->changepoints, setup.isolated = (*model)->isolated;
+    enum learnt learnt = LEARNT;
+    while (!fits || (learnt = condition_until(*model, study->num_observations)) != LEARNT) {
+        if (fits && learnt == CHANGED) code = judge_changepoint(*model, &setup.changepoints, err);
+        if (fits && learnt == IS_ISOLATED) code = judge_isolated(*model, &setup.isolated, err);
         *model = surface_model_free(*model);
         if (code == KERF_OK) code = make(study, &setup, model, err);
         if (code != KERF_OK) return code;
@@ -324,9 +475,10 @@ int32_t surface_fantasize(const struct surface_model *model, const int32_t *pend
 int32_t surface_evidence(const struct kerf_tune_study *study, int32_t kind, const struct changepoints *changepoints,
                          const struct kerf_tune_observation *earlier, int32_t num_earlier, double *ret_evidence,
                          struct kerf_error *err) {
-    struct surface_setup setup = {kind, FEW_POINTS, *changepoints, earlier, num_earlier};
+    struct surface_setup setup = {kind, FEW_POINTS, *changepoints, {.num = 0}, earlier, num_earlier};
     struct surface_model *model;
-    setup.changepoints.judged = study->num_observations; /* it is not asked here whether there are more */
+    setup.changepoints.judged = setup.isolated.judged =
+        study->num_observations; /* it is not asked here whether there are more */
     int32_t code = make(study, &setup, &model, err);
     if (code != KERF_OK) return code;
     double before = evidence_of(model);

@@ -3,18 +3,17 @@
  * The policy `kerf`: a model of the whole surface, a leader, and runs that tell most about whether it is the answer.
  *
  * The leader is the setting that is most probably within `within` of the best of all (posterior_draws.h). When that is as
- * probable as was asked, runs were repeated (replicates.h), and on both sides of it on each axis something was tried,
- * the question is answered. Where
- * something is preferred, `margin` is enough for the leader, and then the question of equivalence.h begins. Until then
- * the next run is the one that tells most about it (informative.h). The first run is the default's.
+ * probable as was asked, runs were repeated (acquisition_repeat), and on both sides of it on each axis something was tried, the
+ * question is answered. Where something is preferred, `margin` is enough for the leader, and then candidates are compared
+ * with it (posterior_candidate). Until then the next run is the one that tells most about it (acquisition.h). The first run is the default's.
  *
  * The random numbers behind the draws are fixed by the seed, so that the same observations give the same decisions.
  */
 #include "base/error_fill.h"
 #include "tune/acquisition.h"
-#include "tune/earlier.h"
 #include "tune/posterior.h"
-#include "tune/surface_update.h"
+#include "tune/proposals.h"
+#include "tune/surface_model.h"
 #include "tune/tune_policy.h"
 
 enum { OBSERVATIONS_MAX = 200, STOPPED = 3, ANCHOR_TRIES = 2 };
@@ -43,7 +42,7 @@ static void try_anything(const struct kerf_tune_study *study, const int32_t *pen
         if (tries == best_tries && random_to(&rng, (uint32_t)ties++) == 0) best = i;
     }
     if (study->num_observations == 0)
-        policy_measure(ret_decision, best, 0, "the first one: nothing is known yet");
+        policy_measure(ret_decision, best, 0, "the first setting: nothing is known yet");
     else
         policy_measure(ret_decision, best, 0, "nothing has worked yet");
 }
@@ -66,12 +65,30 @@ static void statement(const struct posterior_draws *draws, int32_t i, double sha
             draws->y[(int64_t)i * SURFACE_DRAWS + k] <= scale_within(&draws->model->scale, draws->best[k], share);
 }
 
+/* An open setting that was never tried, by chance: whatever order is fixed leaves the same ones for last. -1: none. */
+static int32_t never_tried(const struct posterior_draws *draws) {
+    const struct surface_model *model = draws->model;
+    struct pcg64 rng = history_random(model->study);
+    int32_t best = -1, ties = 0;
+    for (int32_t i = 0; i < model->num_active; i++) {
+        int32_t setting = model->active[i];
+        if (model->study->tallies[setting].tries > 0 || !history_is_open(model->study, setting)) continue;
+        if (random_to(&rng, (uint32_t)ties++) == 0) best = setting;
+    }
+    return best;
+}
+
 static void seek(const struct posterior_draws *draws, int32_t leader, struct kerf_tune_decision *ret_decision) {
     const struct kerf_tune_study *study = draws->model->study;
     unsigned char holds[SURFACE_DRAWS];
     char words[120], chance[CHANCE_SIZE];
     double share = share_of(study), probability = probability_of(draws, leader);
     int32_t setting = posterior_draws_setting(draws, leader), pick = leader;
+    int32_t fresh = probability >= study->question.confidence * (1 - draws->isolated) ? never_tried(draws) : -1;
+    if (fresh >= 0 && probability < study->question.confidence) {
+        policy_measure(ret_decision, fresh, posterior_limit(draws), "all are alike: a value not tried yet may differ");
+        return;
+    }
     if (probability < study->question.confidence) {
         statement(draws, leader, share, holds);
         pick = acquisition_best(draws, holds, NULL, posterior_cut(draws));
@@ -109,7 +126,7 @@ static int32_t unseen_neighbour(const struct posterior_draws *draws, int32_t lea
     const struct kerf_tune_space *space = study->space;
     const int32_t *from = space->values + (int64_t)posterior_draws_setting(draws, leader) * space->num_params;
     for (int32_t k = 0; k < space->num_params; k++)
-        for (int32_t step = -1; step <= 1 && space->params[k].kind == KERF_TUNE_INTEGER; step += 2) {
+        for (int32_t step = -1; step <= 1 && kernel_is_ordered(&space->params[k]); step += 2) {
             int32_t beside = -1, tried = 0;
             for (int32_t i = 0; i < model->num_active; i++) {
                 int32_t setting = model->active[i], same = history_is_open(study, setting);
@@ -167,12 +184,12 @@ static void decide(const struct posterior_draws *draws, struct kerf_tune_decisio
     }
     int32_t anchor = anchor_wanted(study, setting);
     if (anchor >= 0) {
-        policy_measure(ret_decision, anchor, 0, "the first one again: is the machine as it was?");
+        policy_measure(ret_decision, anchor, 0, "the first setting again: has the machine changed?");
         return;
     }
     int32_t beside = unseen_neighbour(draws, leader);
     if (beside >= 0) {
-        policy_measure(ret_decision, beside, posterior_limit(draws), "beside the leader, where nothing was tried");
+        policy_measure(ret_decision, beside, posterior_limit(draws), "beside the leader, where nothing was measured");
         return;
     }
     int32_t candidate = study->preference.num ? posterior_candidate(draws, leader) : -1;
@@ -225,20 +242,20 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     }
     int32_t stopped = only_stopped(study), anchor = stopped ? fastest_measured(study) : -1;
     if (anchor >= 0) {
-        policy_measure(ret_decision, anchor, 0, "the last %d were stopped: is the machine as it was?", (int)stopped);
+        policy_measure(ret_decision, anchor, 0, "the last %d runs were stopped: has the machine changed?", (int)stopped);
         return KERF_OK;
     }
     int32_t code = posterior_update(posterior, study, SURFACE_CORRELATED, err);
     if (code != KERF_OK) return code;
     int32_t suspect = surface_model_suspect(posterior->model, slot);
     if (suspect >= 0 && history_is_open(study, suspect) && !policy_is_pending(suspect, pending, num_pending)) {
-        policy_measure(ret_decision, suspect, 0, "that was odd: a hitch, or is the machine another one by now?");
+        policy_measure(ret_decision, suspect, 0, "an unusual time: was it a single slow run, or has the machine changed?");
         return KERF_OK;
     }
     int32_t test = earlier_test_setting(study);
     if (test >= 0 && !policy_is_pending(test, pending, num_pending)) {
         policy_measure(ret_decision, test, posterior_limit(posterior->draws),
-                       "far from the first: do earlier studies still hold?");
+                       "far from the first setting: do earlier studies still hold?");
         return KERF_OK;
     }
     if (num_pending == 0) {
@@ -258,13 +275,27 @@ static int32_t observed(struct kerf_tune_study *study, struct kerf_error *err) {
     return posterior_observed(study->state, study, SURFACE_CORRELATED, err);
 }
 
+static int32_t propose(struct kerf_tune_study *study, struct kerf_error *err) {
+    struct posterior *posterior = study->state;
+    struct proposals proposals;
+    int32_t code = surface_update(study, SURFACE_CORRELATED, &posterior->model, err);
+    if (code == KERF_OK) code = proposals_find(posterior->model, &proposals, err);
+    if (code != KERF_OK) return code;
+    if (study->proposed == NULL) study->proposed = arena_alloc(&study->arena, PROPOSALS_MAX, sizeof *study->proposed);
+    if (study->proposed == NULL) return error_no_memory(err, "a study");
+    study->num_proposed = proposals.num;
+    study->unseen = proposals.unseen;
+    for (int32_t i = 0; i < proposals.num; i++) study->proposed[i] = proposals.settings[i];
+    return KERF_OK;
+}
+
 static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *answer, struct kerf_error *err) {
     return posterior_answer(study->state, study, SURFACE_CORRELATED, answer, err);
 }
 
 const struct tune_policy tune_policy_kerf = {
     .about =
-        {"kerf", "a model of the whole surface; runs what tells most about its leader; stops when sure enough",
+        {"kerf", "a model of the whole surface; measures the setting that tells most about the leader; stops when sure enough",
          "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006; Russo, Simple Bayesian Algorithms for "
          "Best-Arm Identification, 2020",
          1},
@@ -272,6 +303,7 @@ const struct tune_policy tune_policy_kerf = {
     .begin = begin,
     .end = end,
     .observed = observed,
+    .propose = propose,
     .next = next,
     .estimate = estimate,
 };

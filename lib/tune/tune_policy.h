@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a policy is, one file of functions behind a table (tune_policies.c), and how it says what to do. */
+/* What a policy is, one file of functions behind a table (tune_study.c), and how it says what to do. */
 #ifndef KERF_TUNE_TUNE_POLICY_H
 #define KERF_TUNE_TUNE_POLICY_H
 
@@ -17,6 +17,9 @@ struct tune_policy {
 
     /* After each observation; NULL: all is done in `next`. */
     int32_t (*observed)(struct kerf_tune_study *study, struct kerf_error *err);
+
+    /* Before a part of a large space is chosen anew: fills in the study's `proposed`. NULL: it has no model. */
+    int32_t (*propose)(struct kerf_tune_study *study, struct kerf_error *err);
 
     /* What to do next. Not called at the bound on observations, nor without an open setting. */
     int32_t (*next)(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,

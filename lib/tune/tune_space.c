@@ -25,7 +25,7 @@ static int32_t read_params(const char *const *texts, int32_t count, struct arena
         if (code != KERF_OK) return code;
         for (int32_t j = 0; j < i; j++)
             if (strcmp(params[i].name, params[j].name) == 0)
-                return kerf_error_set(err, KERF_EINVALID, "the parameter '%s' is there twice", params[i].name);
+                return kerf_error_set(err, KERF_EINVALID, "the parameter '%s' is given twice", params[i].name);
     }
     *ret_params = params;
     return KERF_OK;
@@ -184,7 +184,7 @@ static int32_t read_part(const struct kerf_tune_space *space, const char *part, 
                               part);
     int32_t k = find_param(space, part, (size_t)(equals - part));
     if (k < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.*s': no such parameter", shown, part);
-    if (values[k] >= 0) return kerf_error_set(err, KERF_ESYNTAX, "'%.*s': the parameter is there twice", shown, part);
+    if (values[k] >= 0) return kerf_error_set(err, KERF_ESYNTAX, "'%.*s': the parameter is given twice", shown, part);
     values[k] = find_value(&space->params[k], equals + 1, length - (size_t)(equals + 1 - part));
     if (values[k] < 0)
         return kerf_error_set(err, KERF_EUNKNOWN, "'%.*s': not one of the parameter's values", shown, part);
@@ -204,10 +204,10 @@ int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *
     }
     for (int32_t k = 0; k < space->num_params; k++)
         if (values[k] < 0)
-            return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing, behind a comma", text,
+            return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing after a comma", text,
                                   space->params[k].name);
     int32_t setting = kerf_tune_space_find(space, values);
-    if (setting < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': the constraints forbid it", text);
+    if (setting < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': a condition (--where) excludes it", text);
     *ret_setting = setting;
     return KERF_OK;
 }

@@ -1,0 +1,363 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A study in memory: made, told observations, asked what to do. What it decides depends on the question and on the
+ * observations in their order, and on nothing else; so a study is restored by telling a new one all of them.
+ */
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/error_fill.h"
+#include "base/characters.h"
+#include "tune/active_set.h"
+#include "tune/history.h"
+#include "tune/statistics.h"
+#include "tune/tune_policy.h"
+
+/* So many times the bound on observations, which counts as BOUND_MAX at the most, may be disturbed before the machine is
+ * called too noisy. */
+enum { BUSY_FACTOR = 3, BOUND_MAX = 1000 };
+
+void kerf_tune_question_defaults(struct kerf_tune_question *ret_question) {
+    *ret_question = (struct kerf_tune_question){.within = 0.03, .margin = 0.05, .confidence = 0.95};
+}
+
+/* ---- Making one -------------------------------------------------------------------------------------------------- */
+
+static int32_t check_share(const char *name, double value, struct kerf_error *err) {
+    if (value >= 0 && value < 1) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "'%s' must be from 0 to below 1, not %g", name, value);
+}
+
+static int32_t check_observation(const struct kerf_tune_question *question, const struct kerf_tune_observation *o,
+                                 struct kerf_error *err) {
+    if (o->setting < 0 || o->setting >= question->space->num_settings)
+        return kerf_error_set(err, KERF_EINVALID, "an observation of setting %d; there are %d settings",
+                              (int)o->setting, (int)question->space->num_settings);
+    if (o->outcome < KERF_TUNE_VALUE || o->outcome > KERF_TUNE_FAILED)
+        return kerf_error_set(err, KERF_EINVALID, "%d is not an observation's outcome", (int)o->outcome);
+    if (o->slot < 0) return kerf_error_set(err, KERF_EINVALID, "an observation's slot must not be negative");
+    if (o->outcome == KERF_TUNE_FAILED) return KERF_OK;
+    if (!isfinite(o->value)) return kerf_error_set(err, KERF_EINVALID, "an observation's value is not finite");
+    if (question->is_time && !(o->value > 0))
+        return kerf_error_set(err, KERF_EINVALID, "a time must be above 0, not %g", o->value);
+    if (o->outcome == KERF_TUNE_CENSORED && question->maximize)
+        return kerf_error_set(err, KERF_EINVALID, "a run cannot be stopped early if more is better");
+    return KERF_OK;
+}
+
+static int32_t check_question(const struct kerf_tune_question *question, struct kerf_error *err) {
+    int32_t code = check_share("within", question->within, err);
+    if (code == KERF_OK) code = check_share("margin", question->margin, err);
+    if (code != KERF_OK) return code;
+    if (!(question->confidence >= 0.5 && question->confidence < 1))
+        return kerf_error_set(err, KERF_EINVALID, "'confidence' must be from 0.5 to below 1, not %g",
+                              question->confidence);
+    if (question->is_time && question->maximize)
+        return kerf_error_set(err, KERF_EINVALID, "a time cannot be maximized");
+    if (question->max_observations < 0 || question->num_earlier < 0)
+        return kerf_error_set(err, KERF_EINVALID, "numbers of observations must not be negative");
+    for (int32_t i = 0; i < question->num_earlier; i++)
+        if ((code = check_observation(question, &question->earlier[i], err)) != KERF_OK) return code;
+    return KERF_OK;
+}
+
+static int copy_question(struct kerf_tune_study *study, const struct kerf_tune_question *question) {
+    struct kerf_tune_question *own = &study->question;
+    struct arena *arena = &study->arena;
+    size_t settings = (size_t)question->space->num_settings, earlier = (size_t)question->num_earlier;
+    *own = *question;
+    study->space = question->space;
+    study->tallies = arena_alloc(arena, settings, sizeof *study->tallies);
+    study->estimates = arena_alloc(arena, settings, sizeof *study->estimates);
+    if (!study->tallies || !study->estimates) return 0;
+    study->num_open = question->space->num_settings;
+    own->policy = own->prefer = NULL;
+    if (question->policy && (own->policy = arena_strdup(arena, question->policy)) == NULL) return 0;
+    if (question->prefer && (own->prefer = arena_strdup(arena, question->prefer)) == NULL) return 0;
+    if (question->prior_log) {
+        double *prior = arena_take(arena, settings, sizeof *prior);
+        if (prior == NULL) return 0;
+        own->prior_log = memcpy(prior, question->prior_log, settings * sizeof *prior);
+    }
+    if (earlier > 0) {
+        struct kerf_tune_observation *copy = arena_take(arena, earlier, sizeof *copy);
+        if (copy == NULL) return 0;
+        own->earlier = study->earlier = memcpy(copy, question->earlier, earlier * sizeof *copy);
+        study->num_earlier = question->num_earlier;
+    }
+    return 1;
+}
+
+static int32_t unknown_policy(const char *name, struct kerf_error *err) {
+    const char *names[16];
+    size_t count = 0;
+    for (const struct kerf_tune_policy *policy; count < 16 && (policy = kerf_tune_policy_at(count));)
+        names[count++] = policy->name;
+    const char *nearest = nearest_name(name, names, count);
+    return kerf_error_set(err, KERF_EUNKNOWN, "no policy is called '%.100s'%s%s%s", name,
+                          nearest ? "; did you mean '" : "", nearest ? nearest : "", nearest ? "'?" : "");
+}
+
+int32_t kerf_tune_study_create(const struct kerf_tune_question *question, struct kerf_tune_study **ret_study,
+                               struct kerf_error *err) {
+    const struct tune_policy *policy = tune_policy_find(question->policy);
+    if (policy == NULL) return unknown_policy(question->policy, err);
+    int32_t code = check_question(question, err);
+    if (code != KERF_OK) return code;
+    struct kerf_tune_study *study = calloc(1, sizeof *study);
+    if (study == NULL) return error_no_memory(err, "a study");
+    study->policy = policy;
+    code = copy_question(study, question) ? KERF_OK : error_no_memory(err, "a study");
+    if (code == KERF_OK)
+        code = preference_read(study->question.prefer, study->space, &study->arena, &study->preference, err);
+    if (code == KERF_OK && !active_set_update(study)) code = error_no_memory(err, "a study");
+    if (code == KERF_OK && policy->begin) code = policy->begin(study, err);
+    if (code == KERF_OK)
+        *ret_study = study;
+    else
+        kerf_tune_study_free(study);
+    return code;
+}
+
+struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
+    if (study == NULL) return NULL;
+    if (study->policy->end) study->policy->end(study);
+    free(study->observations);
+    arena_free(&study->arena);
+    free(study);
+    return NULL;
+}
+
+/* ---- Observations ------------------------------------------------------------------------------------------------ */
+
+int32_t kerf_tune_study_observe(struct kerf_tune_study *study, const struct kerf_tune_observation *observation,
+                                struct kerf_error *err) {
+    int32_t code = check_observation(&study->question, observation, err);
+    if (code != KERF_OK) return code;
+    if (!history_add(study, observation)) return error_no_memory(err, "a study");
+    if (!observation->disturbed && !observation->warmup) exclusion_update(study);
+    if (study->policy->propose && active_set_is_due(study) && history_informative(study) > 0)
+        code = study->policy->propose(study, err);
+    if (code != KERF_OK) return code;
+    if (!active_set_update(study)) return error_no_memory(err, "a study");
+    return study->policy->observed ? study->policy->observed(study, err) : KERF_OK;
+}
+
+void kerf_tune_study_skip(struct kerf_tune_study *study, int32_t setting, const char *reason) {
+    if (setting < 0 || setting >= study->space->num_settings) return;
+    char *copy = arena_strdup(&study->arena, reason ? reason : "");
+    history_exclude(study, setting, copy ? copy : "skipped");
+}
+
+/* ---- What to do -------------------------------------------------------------------------------------------------- */
+
+int32_t kerf_tune_study_max_observations(const struct kerf_tune_study *study) {
+    return study->question.max_observations ? study->question.max_observations : study->policy->max_observations(study);
+}
+
+int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending, int32_t slot,
+                             struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
+    int32_t bound = kerf_tune_study_max_observations(study), used = study->num_observations - study->num_disturbed;
+    for (int32_t i = 0; i < num_pending; i++)
+        if (pending[i] < 0 || pending[i] >= study->space->num_settings)
+            return kerf_error_set(err, KERF_EINVALID, "setting %d is pending, of %d", (int)pending[i],
+                                  (int)study->space->num_settings);
+    if (study->num_open == 0) {
+        policy_stop(ret_decision, KERF_TUNE_NOTHING_LEFT, "every setting failed or was skipped");
+        return KERF_OK;
+    }
+    if (used >= bound) {
+        policy_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observation%s, and no answer with %g %% confidence",
+                    (int)used, used == 1 ? "" : "s", 100 * study->question.confidence);
+        return KERF_OK;
+    }
+    if (study->num_disturbed >= BUSY_FACTOR * (bound < BOUND_MAX ? bound : BOUND_MAX)) {
+        policy_stop(ret_decision, KERF_TUNE_TOO_NOISY, "%d observations were disturbed by other work on the machine",
+                    (int)study->num_disturbed);
+        return KERF_OK;
+    }
+    int32_t code = study->policy->next(study, pending, num_pending, slot, ret_decision, err);
+    assert(code != KERF_OK || ret_decision->action == KERF_TUNE_STOP || history_is_open(study, ret_decision->setting));
+    return code;
+}
+
+/* ---- Policies ---------------------------------------------------------------------------------------------------- */
+
+/* The policies, each a file of its own; the first is the default. */
+
+static const struct tune_policy *const policies[] = {&tune_policy_kerf,   &tune_policy_race,    &tune_policy_exhaustive,
+                                                     &tune_policy_random, &tune_policy_halving, &tune_policy_best_bub,
+                                                     &tune_policy_null};
+enum { POLICIES = sizeof policies / sizeof policies[0] };
+
+const struct tune_policy *tune_policy_find(const char *name) {
+    if (name == NULL) return policies[0];
+    for (int i = 0; i < POLICIES; i++)
+        if (strcmp(policies[i]->about.name, name) == 0) return policies[i];
+    return NULL;
+}
+
+const struct kerf_tune_policy *kerf_tune_policy_at(size_t index) {
+    return index < POLICIES ? &policies[index]->about : NULL;
+}
+
+/* ---- The answer -------------------------------------------------------------------------------------------------- */
+
+/*
+ * The answer of a study: the plain statistics of what was measured, over which the policy's model, if it has one,
+ * writes what it knows.
+ */
+
+enum { REPEATS_THAT_AGREE = 2 }; /* so many, all without a difference: the program has no noise */
+
+static int32_t status_of(const struct tally *tally) {
+    if (tally->values > 0) return KERF_TUNE_MEASURED;
+    if (tally->censored > 0) return KERF_TUNE_ALL_CENSORED;
+    if (tally->failed > 0) return KERF_TUNE_ALL_FAILED;
+    return tally->skipped ? KERF_TUNE_SKIPPED : KERF_TUNE_NOT_MEASURED;
+}
+
+/* Mean and interval by Student's t; of one observation there is no interval. */
+static void plain_estimate(const struct kerf_tune_study *study, const struct tally *tally,
+                           struct kerf_tune_estimate *of) {
+    *of = (struct kerf_tune_estimate){.status = status_of(tally),
+                                      .observations = tally->values + tally->censored + tally->failed,
+                                      .censored = tally->censored,
+                                      .failed = tally->failed,
+                                      .mean = NAN,
+                                      .observed_mean = NAN,
+                                      .interval = {NAN, NAN},
+                                      .bound = tally->censored ? tally->bound : NAN,
+                                      .probability_within = NAN,
+                                      .probability_within_margin = NAN,
+                                      .reason = tally->skipped ? tally->skipped : ""};
+    if (tally->skipped == NULL && tally->failed > 0) of->reason = kerf_tune_failure_word(tally->failure);
+    if (tally->values == 0) return;
+    of->mean = of->observed_mean = tally->mean;
+    if (tally->values < 2) return;
+    double error = sqrt(tally->squares / (tally->values - 1.0) / tally->values);
+    double reach = error * student_quantile(0.5 + 0.5 * study->question.confidence, tally->values - 1.0);
+    of->interval[0] = tally->mean - reach;
+    of->interval[1] = tally->mean + reach;
+}
+
+/* Of those that were not left out in the meantime, as they began to fail; where all were, of these. */
+static int32_t best_mean(const struct kerf_tune_study *study) {
+    int32_t best = -1, is_best_open = 0;
+    double sign = study->question.maximize ? -1 : 1;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        int32_t is_open = history_is_open(study, i);
+        if (study->tallies[i].values == 0 || is_open < is_best_open) continue;
+        if (best < 0 || is_open > is_best_open || sign * study->tallies[i].mean < sign * study->tallies[best].mean) {
+            best = i;
+            is_best_open = is_open;
+        }
+    }
+    return best;
+}
+
+/* Pooled over settings, relative to their means. *ret_repeats: runs beyond the first of a setting. */
+static double plain_noise(const struct kerf_tune_study *study, int32_t *ret_repeats) {
+    double sum = 0;
+    int32_t freedom = 0;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        const struct tally *tally = &study->tallies[i];
+        if (tally->values < 2 || tally->mean == 0) continue;
+        sum += tally->squares / (tally->mean * tally->mean);
+        freedom += tally->values - 1;
+    }
+    *ret_repeats = freedom;
+    return freedom > 0 ? sqrt(sum / freedom) : NAN;
+}
+
+static void plain_gain(const struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
+    int32_t first = study->space->default_setting;
+    if (first < 0 || answer->best < 0 || study->tallies[first].values == 0) return;
+    double of_default = study->tallies[first].mean, of_best = study->tallies[answer->best].mean;
+    answer->default_gain = study->question.maximize ? of_best / of_default : of_default / of_best;
+}
+
+static void write_reason(const struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
+    char best[90], recommended[90], chance[CHANCE_SIZE];
+    if (answer->best < 0) {
+        snprintf(answer->reason, sizeof answer->reason, "nothing was measured");
+        return;
+    }
+    history_setting(study, answer->best, best, sizeof best);
+    history_setting(study, answer->recommended, recommended, sizeof recommended);
+    const struct kerf_tune_estimate *of = &study->estimates[answer->recommended];
+    if (answer->recommended != answer->best)
+        snprintf(answer->reason, sizeof answer->reason, "preferred to %s and within %g %% of the best with %s", best,
+                 100 * study->question.margin, policy_chance(of->probability_within_margin, chance));
+    else if (isnan(of->probability_within))
+        snprintf(answer->reason, sizeof answer->reason, "the best mean of %d observation%s", (int)answer->observations,
+                 answer->observations == 1 ? "" : "s");
+    else
+        snprintf(answer->reason, sizeof answer->reason, "within %g %% of the best with %s",
+                 100 * study->question.within, policy_chance(of->probability_within, chance));
+}
+
+/* What a model says beyond what is known: a setting that will not run takes no time, and one that was stopped takes no
+ * less than it ran. */
+static void keep_to_what_is_known(struct kerf_tune_estimate *of) {
+    if (of->status == KERF_TUNE_SKIPPED || of->status == KERF_TUNE_ALL_FAILED) {
+        of->mean = of->interval[0] = of->interval[1] = NAN;
+        of->probability_within = of->probability_within_margin = NAN;
+    } else if (of->status == KERF_TUNE_ALL_CENSORED) {
+        of->mean = fmax(of->mean, of->bound); /* the bound, too, where there is no mean */
+        for (int i = 0; i < 2; i++)
+            if (!isnan(of->interval[i])) of->interval[i] = fmax(of->interval[i], of->bound);
+    }
+}
+
+/* Repeated runs that agree to the last bit have no noise: what was observed is what there is, without an interval and
+ * without drift. */
+static void keep_to_what_was_observed(struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
+    int32_t first = study->space->default_setting;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        struct kerf_tune_estimate *of = &study->estimates[i];
+        if (of->status == KERF_TUNE_MEASURED) of->mean = of->interval[0] = of->interval[1] = of->observed_mean;
+    }
+    answer->noise = 0;
+    answer->drift = 1;
+    if (first < 0 || answer->best < 0 || study->estimates[first].status != KERF_TUNE_MEASURED ||
+        study->estimates[answer->best].status != KERF_TUNE_MEASURED)
+        return;
+    plain_gain(study, answer);
+    answer->gain_interval[0] = answer->gain_interval[1] = answer->default_gain;
+}
+
+int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
+                               struct kerf_error *err) {
+    int32_t repeats = 0;
+    double noise = plain_noise(study, &repeats);
+    struct kerf_tune_answer answer = {.best = best_mean(study),
+                                      .observations = study->num_observations,
+                                      .censored = study->num_censored,
+                                      .failed = study->num_failed,
+                                      .disturbed = study->num_disturbed,
+                                      .earlier = study->num_earlier,
+                                      .earlier_dropped = study->num_dropped,
+                                      .open = study->num_open,
+                                      .looked_at = study->space->num_settings,
+                                      .chance_unseen = NAN,
+                                      .widened = 1,
+                                      .noise = noise,
+                                      .drift = 1,
+                                      .default_gain = NAN,
+                                      .gain_interval = {NAN, NAN},
+                                      .settings = study->estimates};
+    for (int32_t i = 0; i < study->space->num_settings; i++)
+        plain_estimate(study, &study->tallies[i], &study->estimates[i]);
+    answer.recommended = answer.best;
+    plain_gain(study, &answer);
+    int32_t code = study->policy->estimate ? study->policy->estimate(study, &answer, err) : KERF_OK;
+    if (code != KERF_OK) return code;
+    if (noise == 0 && repeats >= REPEATS_THAT_AGREE) keep_to_what_was_observed(study, &answer);
+    for (int32_t i = 0; i < study->space->num_settings; i++) keep_to_what_is_known(&study->estimates[i]);
+    write_reason(study, &answer);
+    *ret_answer = answer;
+    return KERF_OK;
+}
