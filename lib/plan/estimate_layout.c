@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One layout: checked, placed where its placement is not named, and priced. */
+#include "plan/estimate_layout.h"
+
+#include <stdlib.h>
+#include <string.h>
 #include "base/error_fill.h"
 #include "cost/cost_model.h"
 #include "cost/layout_rules.h"
 #include "cost/strategies.h"
-#include "kerf/plan.h"
+#include "plan/pipeline_rules.h"
 #include "plan/ranking.h"
+#include "plan/schedule_check.h"
 
 static int is_placed(const struct kerf_layout *layout) {
     return layout->scale_up.tp1 && layout->scale_up.tp2 && layout->scale_up.dp && layout->scale_up.pp;
@@ -25,7 +30,8 @@ static int try_domain(const struct kerf_cost_model *cost_model, const struct ker
                       int *ret_out_of_memory) {
     struct kerf_problem smaller = *problem;
     smaller.system.scale_up.size = size;
-    const struct space space = {&smaller, NULL};
+    const struct space space = {.problem = &smaller, .pipeliner = &pipeline_rules};
+    const struct space whole = {.problem = problem, .pipeliner = &pipeline_rules};
     int32_t count;
     int found = 0;
     arena_reset(arena);
@@ -34,7 +40,10 @@ static int try_domain(const struct kerf_cost_model *cost_model, const struct ker
     for (int32_t i = 0; placements && i < count; i++) {
         struct kerf_estimate one;
         if (!agrees_with(layout, &placements[i])) continue;
-        cost_model->estimate(problem, &placements[i], &one);
+        if (!cost_model->estimate(&whole, &placements[i], arena, &one)) {
+            *ret_out_of_memory = 1;
+            return 0;
+        }
         struct ranked a = {one.throughput, one.memory_bytes, one.layout};
         struct ranked b = {ret_estimate->throughput, ret_estimate->memory_bytes, ret_estimate->layout};
         if (!found || ranked_compare(&a, &b) < 0) *ret_estimate = one;
@@ -63,21 +72,66 @@ static int32_t place(const struct kerf_cost_model *cost_model, const struct kerf
     return KERF_OK;
 }
 
+int32_t estimate_layout(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
+                        const struct kerf_layout *layout, struct arena *arena, struct kerf_estimate *ret_estimate,
+                        struct kerf_error *err) {
+    int32_t code = kerf_layout_check(problem, layout, err);
+    if (code == KERF_OK) code = cost_model_check(cost_model, problem->strategy, err);
+    if (code == KERF_OK) code = layout_check_schedule(problem, layout, err);
+    if (code != KERF_OK) return code;
+    if (strategy_of(problem->strategy)->neighbours && !is_placed(layout))
+        return place(cost_model, problem, layout, ret_estimate, err);
+    const struct space space = {.problem = problem, .pipeliner = &pipeline_rules};
+    if (!cost_model->estimate(&space, layout, arena, ret_estimate)) return error_no_memory(err, "the layout");
+    return KERF_OK;
+}
+
+/* A block of its own for the pipeline and its arrays. NULL when memory ran out. */
+static struct kerf_pipeline *pipeline_copy(const struct kerf_pipeline *from) {
+    size_t count = (size_t)from->num_stages, doubles = count * sizeof(double);
+    struct kerf_pipeline *copy = malloc(sizeof *copy + 4 * doubles + count * sizeof(int32_t));
+    if (copy == NULL) return NULL;
+    double *values = (double *)(void *)(copy + 1);
+    *copy = *from;
+    copy->forward_s = memcpy(values, from->forward_s, doubles);
+    copy->backward_input_s = memcpy(values + count, from->backward_input_s, doubles);
+    copy->backward_weight_s = memcpy(values + 2 * count, from->backward_weight_s, doubles);
+    copy->activation_bytes = memcpy(values + 3 * count, from->activation_bytes, doubles);
+    copy->stage_layers = memcpy(values + 4 * count, from->stage_layers, count * sizeof(int32_t));
+    return copy;
+}
+
 int32_t kerf_layout_estimate(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
                              const struct kerf_layout *layout, struct kerf_estimate *ret_estimate,
                              struct kerf_error *err) {
-    int32_t code = kerf_layout_check(problem, layout, err);
-    if (code != KERF_OK) return code;
-    if (!is_placed(layout)) return place(cost_model, problem, layout, ret_estimate, err);
-    cost_model->estimate(problem, layout, ret_estimate);
-    return KERF_OK;
+    struct arena arena = {NULL};
+    struct kerf_estimate estimate;
+    int32_t code = estimate_layout(cost_model, problem, layout, &arena, &estimate, err);
+    if (code == KERF_OK && estimate.pipeline) {
+        estimate.pipeline = pipeline_copy(estimate.pipeline);
+        if (estimate.pipeline == NULL)
+            code = error_no_memory(err, "the pipeline");
+        else
+            estimate.layout.stage_layers = estimate.pipeline->stage_layers;
+    }
+    arena_free(&arena);
+    if (code == KERF_OK) *ret_estimate = estimate;
+    return code;
 }
 
 int32_t kerf_layout_estimate_layers(const struct kerf_cost_model *cost_model, const struct kerf_problem *problem,
                                     const struct kerf_layout *layout, struct kerf_layer layers[KERF_LAYERS_MAX],
                                     int32_t *ret_count, struct kerf_error *err) {
     struct kerf_estimate estimate;
+    if (cost_model->estimate_layers == NULL)
+        return kerf_error_set(err, KERF_EUNSUPPORTED, "the cost model %s has no table by operation", cost_model->name);
     int32_t code = kerf_layout_estimate(cost_model, problem, layout, &estimate, err);
     if (code == KERF_OK) *ret_count = cost_model->estimate_layers(problem, &estimate.layout, layers);
     return code;
+}
+
+void kerf_estimate_release(struct kerf_estimate *estimate) {
+    free((void *)(uintptr_t)estimate->pipeline); /* one block with its arrays */
+    estimate->pipeline = NULL;
+    estimate->layout.stage_layers = NULL;
 }

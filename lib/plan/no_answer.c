@@ -3,15 +3,15 @@
 
 #include <math.h>
 #include "cost/strategies.h"
+#include "plan/pipeline_rules.h"
 #include "plan/ranking.h"
 
 static struct walk walk_of(const struct no_answer *with, const struct kerf_problem *problem, double capacity_bytes) {
     return (struct walk){
-        .sink.cutoff_s = INFINITY,
+        .sink = {.capacity_bytes = capacity_bytes, .cutoff_s = INFINITY},
         .cost_model = with->cost_model,
-        .space = {problem, with->batches},
+        .space = {.problem = problem, .batches = with->batches, .pipeliner = &pipeline_rules},
         .arena = with->scratch,
-        .capacity_bytes = capacity_bytes,
         .should_stop = with->should_stop,
         .context = with->context,
     };
@@ -29,12 +29,12 @@ static void keep_nearest(struct cost_sink *sink, const struct kerf_layout *layou
                          double step_time_s) {
     struct nearest *nearest = (struct nearest *)(void *)sink;
     struct ranked one = {(double)nearest->walk.space.problem->global_batch / step_time_s, memory_bytes, *layout};
-    assert(memory_bytes <= nearest->walk.capacity_bytes);
+    assert(memory_bytes <= nearest->walk.sink.capacity_bytes);
     if (nearest->found && memory_bytes == nearest->best.memory_bytes && ranked_compare(&one, &nearest->best) > 0)
         return;
     nearest->found = 1;
     nearest->best = one;
-    nearest->walk.capacity_bytes = memory_bytes; /* no more than this is of interest */
+    nearest->walk.sink.capacity_bytes = memory_bytes; /* no more than this is of interest */
 }
 
 int no_answer_nearest(struct no_answer *with, const struct kerf_problem *problem, struct kerf_layout *ret_nearest) {
@@ -84,7 +84,7 @@ void no_answer_reason(struct no_answer *with, const struct kerf_problem *problem
                       int64_t ret_gpus[2]) {
     enum { STEPS_MAX = 512 };
     static const struct kerf_layout nothing_chosen;
-    const struct space space = {problem, with->batches};
+    const struct space space = {.problem = problem, .batches = with->batches, .pipeliner = &pipeline_rules};
     arena_reset(with->scratch);
     int32_t level = deepest_dead_end(with, &space, 0, &nothing_chosen);
     strategy_of(problem->strategy)->explain(&space, level, out);

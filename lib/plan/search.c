@@ -13,8 +13,13 @@
 #include "base/threads.h"
 #include "cost/layout_rules.h"
 #include "cost/strategies.h"
+#include "plan/best_first.h"
+#include "plan/estimate_layout.h"
 #include "plan/no_answer.h"
+#include "plan/owned_plan.h"
+#include "plan/pipeline_rules.h"
 #include "plan/ranking.h"
+#include "plan/schedule_check.h"
 
 struct search {
     const struct kerf_problem *problem;
@@ -23,9 +28,11 @@ struct search {
     int32_t num_roots;
     pthread_mutex_t mutex; /* over what follows */
     struct ranking best;
-    int64_t candidates, feasible;
+    int64_t candidates, feasible, priced;
     int32_t tasks_done;
-    struct kerf_estimate nearest;
+    int32_t is_bounded, proved; /* of a strategy with bounds: best_first.h */
+    double bound_s;
+    struct kerf_layout nearest;
     int32_t has_nearest, unexplained; /* unexplained: interrupted while looking for the nearest */
     int64_t least_gpus;
     const char *reason;
@@ -48,6 +55,8 @@ struct run {
     double share_before, share; /* of the whole, that the round at hand begins with and is */
     size_t round_tasks;
     atomic_size_t round_done;
+    int32_t proof_threads;    /* of one search that proves its answer */
+    _Atomic double task_done; /* what of the one task that is under way */
     atomic_int stop, out_of_memory;
     pthread_mutex_t progress_mutex;
 };
@@ -65,7 +74,8 @@ static void run_round(struct run *run, int32_t threads, size_t num_tasks, double
 static int should_stop(void *context) {
     struct run *run = context;
     if (run->options->progress && pthread_mutex_trylock(&run->progress_mutex) == 0) {
-        double done = run->round_tasks ? (double)atomic_load(&run->round_done) / (double)run->round_tasks : 1;
+        double done = (double)atomic_load(&run->round_done) + atomic_load(&run->task_done);
+        done = run->round_tasks ? done / (double)run->round_tasks : 1;
         if (run->options->progress(run->options->progress_context, run->share_before + run->share * done))
             atomic_store(&run->stop, 1);
         pthread_mutex_unlock(&run->progress_mutex);
@@ -122,11 +132,10 @@ static void run_task(void *context, size_t index, int32_t worker) {
     struct contest contest = {
         .walk =
             {
-                .sink.take = compete,
+                .sink = {.capacity_bytes = problem->system.memory_capacity_bytes, .take = compete},
                 .cost_model = run->options->cost_model,
-                .space = {problem, search->batches},
+                .space = {.problem = problem, .batches = search->batches, .pipeliner = &pipeline_rules},
                 .arena = arena,
-                .capacity_bytes = problem->system.memory_capacity_bytes,
                 .should_stop = should_stop,
                 .context = run,
             },
@@ -137,7 +146,7 @@ static void run_task(void *context, size_t index, int32_t worker) {
     contest.walk.sink.cutoff_s =
         search->best.count < contest.best.most ? INFINITY : cutoff_of(&search->best, problem->global_batch);
     pthread_mutex_unlock(&search->mutex);
-    if (contest.best.heap == NULL || !walk_below(&contest.walk, &search->roots[run->tasks[index].root]))
+    if (contest.best.heap == NULL || !walk_below(&contest.walk, 0, &search->roots[run->tasks[index].root]))
         atomic_store(&run->out_of_memory, 1);
     pthread_mutex_lock(&search->mutex);
     if (make_room(search, contest.best.count, contest.best.most, &run->kept[worker]))
@@ -146,18 +155,53 @@ static void run_task(void *context, size_t index, int32_t worker) {
         atomic_store(&run->out_of_memory, 1);
     search->candidates += contest.walk.candidates;
     search->feasible += contest.walk.feasible;
+    search->priced += contest.walk.priced;
     if (!atomic_load(&run->stop)) search->tasks_done++;
     pthread_mutex_unlock(&search->mutex);
     atomic_fetch_add(&run->round_done, 1);
 }
 
-/* ---- The second round: what to say of searches without an answer ------------------------------------------ */
+/* ---- Searches that prove their answer ----------------------------------------------------------------------- */
 
-static int find_nearest(struct no_answer *with, struct search *search) {
-    struct kerf_layout layout;
-    return no_answer_nearest(with, search->problem, &layout) &&
-           kerf_layout_estimate(with->cost_model, search->problem, &layout, &search->nearest, NULL) == KERF_OK;
+static int should_stop_proof(void *context, double done) {
+    struct run *run = context;
+    if (run->proof_threads > 1) atomic_store(&run->task_done, done);
+    return should_stop(run);
 }
+
+static void prove_task(void *context, size_t index, int32_t worker) {
+    struct run *run = context;
+    struct search *search = &run->searches[index];
+    if (search->is_bounded && !should_stop(run)) {
+        struct best_first proof = {
+            .cost_model = run->options->cost_model,
+            .space = {search->problem, search->batches, &pipeline_rules},
+            .top = run->options->top,
+            .threads = run->proof_threads,
+            .exhaustive = run->options->exhaustive,
+            .should_stop = should_stop_proof,
+            .context = run,
+        };
+        if (!best_first_search(&proof, &run->kept[worker])) atomic_store(&run->out_of_memory, 1);
+        search->best = proof.best;
+        search->candidates = proof.candidates;
+        search->feasible = proof.feasible;
+        search->priced = proof.priced;
+        search->proved = proof.proved;
+        search->bound_s = proof.bound_s;
+    }
+    atomic_store(&run->task_done, 0);
+    atomic_fetch_add(&run->round_done, 1);
+}
+
+/* Many searches have a thread each, a few have all threads one after the other. */
+static void prove_all(struct run *run, int32_t threads) {
+    int at_once = run->num_searches >= (size_t)threads;
+    run->proof_threads = at_once ? 1 : threads;
+    run_round(run, at_once ? threads : 1, run->num_searches, run->num_tasks ? 0 : 0.95, prove_task);
+}
+
+/* ---- The last round: what to say of searches without an answer ------------------------------------------ */
 
 static void find_reason(struct run *run, struct no_answer *with, struct search *search, struct arena *kept) {
     struct kerf_text words = {0};
@@ -167,14 +211,19 @@ static void find_reason(struct run *run, struct no_answer *with, struct search *
     kerf_text_free(&words);
 }
 
+static int is_done(const struct search *search) {
+    return search->is_bounded ? search->proved : search->tasks_done == search->num_roots;
+}
+
 static void explain_task(void *context, size_t index, int32_t worker) {
     struct run *run = context;
     struct search *search = &run->searches[index];
     struct no_answer with = {run->options->cost_model, search->batches, &run->scratch[worker], should_stop, run, 0};
-    int searched = search->tasks_done == search->num_roots && !search->unexplained;
-    if (searched && search->feasible == 0) {
+    int searched = is_done(search) && !search->unexplained;
+    if (searched && !run->options->is_brief && search->feasible == 0) {
         if (search->candidates == 0 && !should_stop(run)) find_reason(run, &with, search, &run->kept[worker]);
-        search->has_nearest = search->candidates > 0 && !should_stop(run) && find_nearest(&with, search);
+        search->has_nearest =
+            search->candidates > 0 && !should_stop(run) && no_answer_nearest(&with, search->problem, &search->nearest);
         search->least_gpus = should_stop(run) ? 0 : no_answer_least_gpus(&with, search->problem);
         search->unexplained = atomic_load(&run->stop);
         if (with.out_of_memory) atomic_store(&run->out_of_memory, 1);
@@ -185,14 +234,9 @@ static void explain_task(void *context, size_t index, int32_t worker) {
 
 /* ---- The run ---------------------------------------------------------------------------------------------- */
 
-struct owned_plan {
-    struct kerf_plan plan;
-    struct arena arena;
-};
-
 struct kerf_plan *kerf_plan_free(struct kerf_plan *plan) {
     if (plan == NULL) return NULL;
-    struct owned_plan *owned = (struct owned_plan *)(void *)plan;
+    struct owned_plan *owned = owned_of(plan);
     arena_free(&owned->arena);
     free(owned);
     return NULL;
@@ -204,6 +248,8 @@ static int32_t check(const struct kerf_problem *problems, size_t num_problems, c
         return kerf_error_set(err, KERF_EINVALID, "top must lie between 1 and %d, not %d", KERF_TOP_MAX, options->top);
     for (size_t i = 0; i < num_problems; i++) {
         int32_t code = problem_rules(&problems[i], err);
+        if (code == KERF_OK) code = cost_model_check(options->cost_model, problems[i].strategy, err);
+        if (code == KERF_OK) code = space_check_schedules(&problems[i], err);
         if (code != KERF_OK) return code;
     }
     return KERF_OK;
@@ -214,6 +260,7 @@ static int begin_searches(struct run *run, const struct kerf_problem *problems, 
     for (size_t i = 0; i < run->num_searches; i++) {
         struct search *search = &run->searches[i];
         search->problem = &problems[i];
+        search->is_bounded = strategy_of(problems[i].strategy)->task_level > 0;
         int as_before = i > 0 && problems[i].global_batch == problems[i - 1].global_batch;
         struct divisors *batches = as_before ? NULL : arena_alloc(arena, 1, sizeof *batches);
         if (batches) divisors_find(problems[i].global_batch, batches);
@@ -231,7 +278,11 @@ static void list_task(void *context, size_t index, int32_t worker) {
         search->unexplained = 1;
         return;
     }
-    const struct space space = {search->problem, search->batches};
+    if (search->is_bounded) {
+        atomic_fetch_add(&run->round_done, 1);
+        return;
+    }
+    const struct space space = {.problem = search->problem, .batches = search->batches, .pipeliner = &pipeline_rules};
     search->roots = walk_roots(&space, &run->kept[worker], &search->num_roots);
     if (search->roots == NULL) atomic_store(&run->out_of_memory, 1);
     atomic_fetch_add(&run->round_done, 1);
@@ -247,11 +298,19 @@ static int list_tasks(struct run *run, struct arena *arena) {
     return run->tasks != NULL;
 }
 
+/* No candidate takes less: the best once that is proved. */
+static double bound_of(const struct search *search) {
+    if (search->is_bounded) return search->bound_s;
+    if (!is_done(search) || search->best.count == 0) return 0;
+    return (double)search->problem->global_batch / search->best.heap[0].throughput;
+}
+
 /* Copies what was found into the plan; the winners are estimated in full. */
 static int collect(const struct run *run, struct owned_plan *owned) {
     struct kerf_search *searches = arena_alloc(&owned->arena, run->num_searches, sizeof *searches);
     if (searches == NULL) return 0;
     owned->plan = (struct kerf_plan){searches, run->num_searches, 1};
+    owned->searches = searches;
     for (size_t i = 0; i < run->num_searches; i++) {
         struct search *search = &run->searches[i];
         struct kerf_estimate *plans = arena_alloc(&owned->arena, (size_t)search->best.count + 1, sizeof *plans);
@@ -259,12 +318,15 @@ static int collect(const struct run *run, struct owned_plan *owned) {
         ranking_sort(&search->best);
         for (int32_t p = 0; p < search->best.count; p++) {
             const struct ranked *found = &search->best.heap[p];
-            if (kerf_layout_estimate(run->options->cost_model, search->problem, &found->layout, &plans[p], NULL))
-                return 0; /* cannot be: every candidate obeys the rules */
+            if (estimate_layout(run->options->cost_model, search->problem, &found->layout, &owned->arena, &plans[p],
+                                NULL) != KERF_OK)
+                return 0; /* memory ran out: every candidate obeys the rules */
             assert(plans[p].throughput == found->throughput && plans[p].memory_bytes == found->memory_bytes);
             assert(plans[p].fits && (p == 0 || plans[p].throughput <= plans[p - 1].throughput));
         }
-        if (search->has_nearest) plans[0] = search->nearest;
+        if (search->has_nearest && estimate_layout(run->options->cost_model, search->problem, &search->nearest,
+                                                   &owned->arena, &plans[0], NULL) != KERF_OK)
+            return 0;
         assert(search->feasible <= search->candidates && search->best.count <= search->feasible);
         searches[i] = (struct kerf_search){
             .problem = *search->problem,
@@ -277,7 +339,10 @@ static int collect(const struct run *run, struct owned_plan *owned) {
             .least_gpus = search->least_gpus,
             .reason = search->reason ? arena_strdup(&owned->arena, search->reason) : NULL,
             .gpus_that_work = {search->gpus_that_work[0], search->gpus_that_work[1]},
-            .complete = search->tasks_done == search->num_roots && !search->unexplained,
+            .priced = search->priced,
+            .proved = is_done(search),
+            .bound_s = bound_of(search),
+            .complete = is_done(search) && !search->unexplained,
         };
         if (search->reason && searches[i].reason == NULL) return 0;
         owned->plan.complete &= searches[i].complete;
@@ -305,7 +370,8 @@ int32_t kerf_plan_search(const struct kerf_problem *problems, size_t num_problem
         good = !run.out_of_memory && list_tasks(&run, &arena);
     }
     if (good) {
-        run_round(&run, threads, run.num_tasks, 0.95, run_task);
+        run_round(&run, threads, run.num_tasks, run.num_tasks ? 0.95 : 0, run_task);
+        prove_all(&run, threads);
         run_round(&run, threads, run.num_searches, 0.03, explain_task);
         good = !run.out_of_memory && collect(&run, owned);
     }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Searches that follow a search: of a problem that is changed a little, for a few best layouts, without words where
+ * there is no answer. */
+#ifndef KERF_PLAN_ASK_AGAIN_H
+#define KERF_PLAN_ASK_AGAIN_H
+
+#include "plan/owned_plan.h"
+
+struct asker {
+    struct kerf_plan_options options;      /* of the searches that follow */
+    const struct kerf_plan_options *asked; /* whose progress it is */
+    double share_before, share;            /* of the whole, that the search at hand begins with and is */
+    int32_t stopped;
+};
+
+/* num_steps: of the whole; ask_step goes to the next. The asker stays where it is. */
+void ask_begin(struct asker *asker, const struct kerf_plan_options *options, int32_t top, double num_steps);
+void ask_step(struct asker *asker);
+
+/* What is kept of an estimate: without its pipeline, which dies with the plan that it is from. */
+struct kerf_estimate ask_kept(const struct kerf_estimate *estimate);
+
+/* The best layouts of another problem, at most asker->options.top of them: *ret_count is 0 where nothing fits or the
+ * search was stopped. */
+int32_t ask_best(struct asker *asker, const struct kerf_problem *problem, struct kerf_estimate *ret_best,
+                 int32_t *ret_count, struct kerf_error *err);
+
+/* The space of the problem, to be changed. */
+struct kerf_space ask_space(const struct kerf_problem *problem);
+
+#endif
