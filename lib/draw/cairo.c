@@ -92,8 +92,7 @@ static int32_t open_library(struct picture *picture, const char *format, struct 
     picture->handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (picture->handle == NULL)
         return kerf_error_set(err, KERF_EUNSUPPORTED,
-                              "a %s picture needs the library cairo (%s), which is not installed here (Debian's "
-                              "package is %s); an .svg picture does not",
+                              "a %s picture needs the library cairo (%s), which is not installed (Debian's package: %s); an .svg picture does not need it",
                               format, library, package);
 #define LOOK_UP(name)                                                                                                  \
     picture->api.name = (__typeof__(picture->api.name))dlsym(picture->handle, "cairo_" #name);                         \

@@ -2,10 +2,10 @@
 /* Figures: what is asked is checked, and drawn as a page with timelines or on the canvas of a format. */
 #include <assert.h>
 #include <math.h>
-#include "draw/figure_page.h"
 #include "draw/html.h"
 #include "draw/lanes.h"
 #include "draw/matrix.h"
+#include "draw/panel.h"
 
 /* Whether what the header asks of the numbers is so. */
 static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struct kerf_error *err) {
@@ -16,17 +16,20 @@ static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struc
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative", number);
     if (lanes_kind(panel)) return lanes_check(panel, number, err);
     if (panel->kind == KERF_PANEL_MATRIX) return matrix_check(panel, number, err);
-    int curves = panel->kind == KERF_PANEL_CURVES;
+    int curves = panel_has_points(panel), ties = panel->kind == KERF_PANEL_SCATTER;
     int32_t num_values = curves ? panel->num_xs : panel->num_parts;
     if (panel->num_rows < 0 || num_values < 0 || (panel->num_rows > 0 && panel->rows == NULL) ||
         (num_values > 0 && (curves ? (void *)panel->xs == NULL : (void *)panel->parts == NULL)))
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its %ss, parts or xs are not there", number, what);
-    double least = panel->linear ? 0 : 1e-290;
+    double least = panel->linear || ties ? 0 : 1e-290;
     for (int32_t k = 0; curves && k < num_values; k++)
-        if (!(k > 0 ? panel->xs[k] > panel->xs[k - 1] : panel->xs[k] >= least) || panel->xs[k] > 1e290)
+        if (!(k == 0 ? panel->xs[k] >= least
+              : ties ? panel->xs[k] >= panel->xs[k - 1]
+                     : panel->xs[k] > panel->xs[k - 1]) ||
+            panel->xs[k] > 1e290)
             return kerf_error_set(err, KERF_EINVALID,
-                                  "panel %d: its xs have to be %s 0, rising and below 1e290, x %d is not", number,
-                                  panel->linear ? "at least" : "above", k + 1);
+                                  "panel %d: its xs have to be %s 0, %s and below 1e290, x %d is not", number,
+                                  panel->linear || ties ? "at least" : "above", ties ? "not falling" : "rising", k + 1);
     for (int32_t i = 0; i < panel->num_rows; i++)
         for (int32_t k = 0; k < num_values; k++) {
             const double *values = panel->rows[i].values;

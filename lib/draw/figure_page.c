@@ -3,7 +3,7 @@
  * A figure on a canvas: a white card with a title, panels below each other, and small print. It is laid out twice, the
  * first time on a blank canvas to find out how high it is. The kinds of panels are registered here.
  */
-#include "draw/figure_page.h"
+#include "draw/panel.h"
 
 #include <math.h>
 #include "base/error_fill.h"
@@ -15,9 +15,10 @@ static const double page_width = 960, margin = 40;
 static const struct kind {
     const char *rows; /* what a row is called */
     panel_draw *draw;
-} kinds[] = {[KERF_PANEL_BARS] = {"bar", panel_bars},       [KERF_PANEL_COLUMNS] = {"column", panel_columns},
-             [KERF_PANEL_CURVES] = {"curve", panel_curves}, [KERF_PANEL_LANES] = {"lane", panel_lanes},
-             [KERF_PANEL_STEPS] = {"curve", panel_steps},   [KERF_PANEL_MATRIX] = {"row", panel_matrix}};
+} kinds[] = {[KERF_PANEL_BARS] = {"bar", panel_bars},         [KERF_PANEL_COLUMNS] = {"column", panel_columns},
+             [KERF_PANEL_CURVES] = {"curve", panel_curves},   [KERF_PANEL_LANES] = {"lane", panel_lanes},
+             [KERF_PANEL_STEPS] = {"curve", panel_steps},     [KERF_PANEL_MATRIX] = {"row", panel_matrix},
+             [KERF_PANEL_SCATTER] = {"series", panel_scatter}};
 
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds, MOST_LINES = 6 };
 
@@ -53,7 +54,7 @@ void figure_describe(const struct kerf_figure *figure, struct kerf_text *out) {
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
         kerf_text_printf(out, "%s%s: %d %s%s.", p > 0 ? " " : "", words(panel->title), count_of(panel),
-                         kinds[panel->kind].rows, count_of(panel) == 1 ? "" : "s");
+                         kinds[panel->kind].rows, count_of(panel) == 1 || panel->kind == KERF_PANEL_SCATTER ? "" : "s");
         if (panel->kind == KERF_PANEL_MATRIX) {
             matrix_describe(out, panel);
             continue;
@@ -62,9 +63,8 @@ void figure_describe(const struct kerf_figure *figure, struct kerf_text *out) {
         for (int32_t i = 0; !lanes_kind(panel) && i < panel->num_rows && i < MOST_ROWS; i++) {
             const struct kerf_chart_row *row = &panel->rows[i];
             char number[CHART_NUMBER];
-            chart_number(number, panel->kind == KERF_PANEL_CURVES ? 0 : panel_sum(row->values, panel->num_parts),
-                         panel->unit);
-            const char *note = row->note ? row->note : panel->kind == KERF_PANEL_CURVES ? "" : number;
+            chart_number(number, panel_has_points(panel) ? 0 : panel_sum(row->values, panel->num_parts), panel->unit);
+            const char *note = row->note ? row->note : panel_has_points(panel) ? "" : number;
             kerf_text_printf(out, " %s%s%s%s%s%s;", words(row->label), *words(row->detail) ? " (" : "",
                              words(row->detail), *words(row->detail) ? ")" : "", *note ? ": " : "", note);
         }
@@ -105,7 +105,7 @@ static double draw(struct sheet *sheet, const struct kerf_figure *figure) {
             continue;
         }
         y = draw_lines(sheet, panel->title, &font_heading, 2, top) + 6;
-        int places = panel->kind == KERF_PANEL_CURVES || panel->kind == KERF_PANEL_MATRIX;
+        int places = panel_has_points(panel) || panel->kind == KERF_PANEL_MATRIX;
         if (count_of(panel) == 0 || (places && panel->num_xs == 0))
             y = draw_lines(sheet, "Nothing to show.", &font_subtitle, 1, y);
         else

@@ -8,8 +8,6 @@
 
 #include "draw/panel.h"
 
-/* ---- lane_time.c ---- */
-
 static inline int lanes_kind(const struct kerf_panel *panel) {
     return panel->kind == KERF_PANEL_LANES || panel->kind == KERF_PANEL_STEPS;
 }
@@ -46,15 +44,7 @@ enum kerf_unit lanes_time_unit(const struct kerf_figure *figure, const struct ke
 void lane_bar_words(struct kerf_text *out, const struct kerf_panel *panel, const struct kerf_lane *lane,
                     const struct kerf_lane_bar *bar);
 
-/* ---- palette.c: the colours of parts in their shades ---- */
-
-enum { LANE_SHADES = 4 /* then they come again */, LANE_PARTS = 200 /* at most */ };
-#define LANE_GROUND 0xF0F2F5u
-
-static inline int32_t lane_shade(int32_t shade) { return shade <= 0 ? 0 : 1 + (shade - 1) % (LANE_SHADES - 1); }
-uint32_t lane_tone(uint32_t part, int32_t shade);
-
-/* ---- lane_detail.c ---- */
+/* ---- Rows of pixels -------------------------------------------------------------------------------------------- */
 
 /* A stretch of a row: of one bar, or a column of narrow ones. */
 struct lane_bit {

@@ -22,8 +22,8 @@ struct kerf_matrix_cell matrix_cell(const struct kerf_panel *panel, int32_t row,
 /* What is wrong with a cell, NULL: nothing. */
 static const char *fault_of(const struct kerf_panel *panel, int32_t row, int32_t column) {
     const struct kerf_matrix_cell *cell = panel->cells ? &panel->cells[(int64_t)row * panel->num_xs + column] : NULL;
-    if (cell && (uint32_t)cell->state >= MATRIX_STATES) return "its state is none of those there are";
-    if (cell && (uint32_t)cell->marks >= 1 << MATRIX_MARKS) return "its marks are none of those there are";
+    if (cell && (uint32_t)cell->state >= MATRIX_STATES) return "its state is unknown";
+    if (cell && (uint32_t)cell->marks >= 1 << MATRIX_MARKS) return "its marks are unknown";
     if (cell && !matrix_has_value(cell->state)) return NULL;
     double ratio = panel->rows[row].values[column];
     return isnan(ratio) || (ratio > 0 && !isinf(ratio)) ? NULL : "its ratio has to be finite and above 0, or NAN";

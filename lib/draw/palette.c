@@ -9,7 +9,7 @@
  * The scale of heat maps goes from the palette's blue over green to a pale yellow: in OKLab each step is as much
  * lighter as the one before it, which is so under the three simulated deficiencies too.
  */
-#include "draw/lanes.h"
+#include "draw/panel.h"
 
 #include <assert.h>
 #include <string.h>
@@ -89,7 +89,7 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
     size_t parts = 0, curves = 0;
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
-        if (panel->kind == KERF_PANEL_CURVES)
+        if (panel_has_points(panel))
             curves += (size_t)panel->num_rows;
         else if (panel->kind != KERF_PANEL_STEPS && panel->kind != KERF_PANEL_MATRIX)
             parts += (size_t)panel->num_parts;
@@ -120,7 +120,7 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
      * that bears the name of a part has its colour. */
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
-        for (int32_t i = 0; panel->kind == KERF_PANEL_CURVES && i < panel->num_rows; i++) {
+        for (int32_t i = 0; panel_has_points(panel) && i < panel->num_rows; i++) {
             const char *name = words(panel->rows[i].label);
             if (find(palette.curves, palette.num_curves, name)) continue;
             const struct palette_entry *part = find(palette.parts, palette.num_parts, name);

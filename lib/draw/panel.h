@@ -44,6 +44,13 @@ double palette_light(uint32_t colour);    /* relative luminance of WCAG 2, with 
 uint32_t palette_ink_on(uint32_t colour); /* of text on that colour: white or INK_STRONG */
 uint32_t palette_mix(uint32_t a, uint32_t b, double share_of_b);
 
+/* The colours of parts of lanes, in their shades. */
+enum { LANE_SHADES = 4 /* then they come again */, LANE_PARTS = 200 /* at most */ };
+#define LANE_GROUND 0xF0F2F5u
+
+static inline int32_t lane_shade(int32_t shade) { return shade <= 0 ? 0 : 1 + (shade - 1) % (LANE_SHADES - 1); }
+uint32_t lane_tone(uint32_t part, int32_t shade);
+
 /* The sheet. Left and right: where the content begins and ends. */
 struct sheet {
     struct canvas *canvas;
@@ -64,7 +71,12 @@ const char *sheet_fit(struct sheet *sheet, const char *string, const struct canv
 typedef double panel_draw(struct sheet *sheet, const struct kerf_panel *panel, double top); /* returns the bottom */
 /* Two panels of bars in the same rows, with their titles. */
 double panel_bars_pair(struct sheet *sheet, const struct kerf_panel pair[2], double top);
-panel_draw panel_bars, panel_columns, panel_curves, panel_lanes, panel_steps, panel_matrix;
+panel_draw panel_bars, panel_columns, panel_curves, panel_lanes, panel_steps, panel_matrix, panel_scatter;
+
+/* 1: rows are points at xs, each with a colour and a marker of its own. */
+static inline int panel_has_points(const struct kerf_panel *panel) {
+    return panel->kind == KERF_PANEL_CURVES || panel->kind == KERF_PANEL_SCATTER;
+}
 
 /* The words behind bar or above column number i, not wider than width; and what the mouse is told of a part.
  */
@@ -84,17 +96,17 @@ void chart_percent(char text[CHART_NUMBER], double share);
 double panel_value(double value); /* what to draw: 0 or more, not so small or large that axes or sums suffer */
 double panel_sum(const double *values, int32_t count);
 
-/* terminal_bar.c: which of xterm's 256 colours stands for a colour of the palette */
+/* terminal_bar.c: which of xterm's 256 colours stands for a colour of the palette; */
 int32_t terminal_part_colour(int32_t number);
 
-/* terminal_cell.c: xterm's 256 colours from number 16 on, and words that fit. */
+/* xterm's 256 colours from number 16 on, and words that fit. */
 uint32_t terminal_rgb(int32_t number);
 int32_t terminal_nearest(uint32_t colour);
 int32_t terminal_ink_on(int32_t number); /* black or white */
 /* A word without control characters, at most `most` columns; returns how many it took. */
 int32_t terminal_word(struct kerf_text *out, const char *word, int32_t most);
 
-/* axis.c */
+/* sheet.c: axes */
 enum { AXIS_TICKS = 48 };
 struct axis {
     double low, high; /* the domain */
@@ -111,7 +123,7 @@ struct axis {
 double axis_place(const struct axis *axis, double value);
 void axis_ticks(struct axis *axis); /* fills in the ticks from the rest */
 
-/* legend.c */
+/* sheet.c: legends */
 enum { MARKERS = 5 };
 struct legend_entry {
     const char *name;
@@ -121,5 +133,22 @@ struct legend_entry {
 void legend_marker(struct canvas *canvas, int32_t marker, double x, double y, uint32_t colour, const char *tip);
 double legend_draw(struct sheet *sheet, const struct legend_entry *entries, int32_t count, double top);
 double legend_of_parts(struct sheet *sheet, const struct kerf_panel *panel, double top);
+
+/* figure_page.c */
+/* What a row of a kind of panel is called: "bar"; NULL: there is no such kind. */
+const char *figure_row_word(int32_t kind);
+
+/* The picture in words, for who cannot see it. */
+void figure_describe(const struct kerf_figure *figure, struct kerf_text *out);
+
+/* Makes the sheet of a figure, whose arena the caller frees. palette NULL: the figure's own. */
+int32_t figure_prepare(struct sheet *sheet, const struct kerf_figure *figure, const struct palette *palette,
+                       struct kerf_error *err);
+int32_t figure_draw_page(struct sheet *sheet, const struct kerf_figure *figure, enum kerf_picture_format format,
+                         struct kerf_text *out, struct kerf_error *err);
+
+/* One panel as SVG, with colours that other panels have too. */
+int32_t figure_draw_alone(const struct palette *palette, const struct kerf_panel *panel, struct kerf_text *out,
+                          struct kerf_error *err);
 
 #endif

@@ -2,7 +2,7 @@
 /*
  * Timelines: a row for each lane, time to the right. Rows are as high as their number allows; bars carry their
  * micro-batch where it has room. At the right of a row is the share of the time in which it is idle. A hundred
- * thousand bars cost what their pixels cost: lane_detail.c says which of them are seen.
+ * thousand bars cost what their pixels cost: lanes.c says which of them are seen.
  */
 #include "draw/lanes.h"
 

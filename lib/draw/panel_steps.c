@@ -137,7 +137,7 @@ static double draw_legend(const struct steps *steps, uint32_t strong, uint32_t t
     chart_number(peak, steps->peak, panel->unit);
     struct legend_entry entries[2] = {
         {sheet_printf(sheet, "%s, peak %s", words(panel->lanes[steps->fullest].label), peak), strong, -2},
-        {panel->num_lanes > MOST_LINES ? "from the least to the most of all lanes" : "other lanes", thin,
+        {panel->num_lanes > MOST_LINES ? "from the minimum to the maximum over all lanes" : "other lanes", thin,
          panel->num_lanes > MOST_LINES ? -1 : -2}};
     return legend_draw(sheet, entries, panel->num_lanes > 1 ? 2 : 1, top);
 }

@@ -9,8 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/hex.h"
 
 enum {
     RUN = 4096,   /* rectangles in one path at most: browsers get slow with longer ones */

@@ -4,7 +4,7 @@
  * most of it, and is idle only when most of it is. Of two operations that run together, colour shows one above the
  * other in half blocks, letters show both in turn.
  */
-#include "base/utf8.h"
+#include "base/characters.h"
 #include "draw/lanes.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
  * a space between them, without, and at last every second, third, ... column of those, so that the best stays among
  * them. The one character is a class: a tenth of the way, in logarithms, from the best to the limit.
  */
-#include "base/utf8.h"
+#include "base/characters.h"
 #include "draw/matrix.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
-#include "jobs/policies.h"
+#include "jobs/job_state.h"
 
 /* ---- Making one -------------------------------------------------------------------------------------------- */
 
@@ -48,7 +48,7 @@ static int32_t check_least(const struct kerf_job_spec *spec, struct kerf_error *
             return kerf_error_set(err, KERF_EINVALID, "batch sizes must ascend");
         if (spec->batch_sizes[i] == spec->default_batch_size) has_default = 1;
     }
-    if (!has_default) return kerf_error_set(err, KERF_EINVALID, "the default batch size is none of the batch sizes");
+    if (!has_default) return kerf_error_set(err, KERF_EINVALID, "the default batch size is not one of the batch sizes");
     if (spec->has_mab_seed && spec->mab_seed < 0)
         return kerf_error_set(err, KERF_EINVALID, "mab_seed must not be negative");
     return KERF_OK;
@@ -104,7 +104,7 @@ int32_t kerf_job_restore(const struct kerf_job_spec *spec, const struct kerf_job
                          struct kerf_job **ret_job, struct kerf_error *err) {
     struct kerf_job *job = NULL;
     if (row->stage < 0 || row->stage >= KERF_JOB_STAGES)
-        return kerf_error_set(err, KERF_EINVALID, "%d is no stage of a job", (int)row->stage);
+        return kerf_error_set(err, KERF_EINVALID, "%d is not a stage of a job", (int)row->stage);
     if (spec->has_mab_seed && !row->has_random)
         return kerf_error_set(err, KERF_EINVALID, "a job with mab_seed needs the state of its generator");
     int32_t code = make(spec, flags, &job, err);
@@ -133,7 +133,7 @@ int32_t kerf_job_restore_exploration(struct kerf_job *job, const struct kerf_tri
 int32_t kerf_job_restore_arm(struct kerf_job *job, const struct kerf_arm *arm, struct kerf_error *err) {
     int32_t size = job_find_size(job, arm->batch_size), at = 0;
     if (size < 0 || job->sizes[size].arm >= 0)
-        return kerf_error_set(err, KERF_EINVALID, "the job has no batch size %lld, or its arm already",
+        return kerf_error_set(err, KERF_EINVALID, "the job has no batch size %lld, or already has its arm",
                               (long long)arm->batch_size);
     for (at = job->num_arms++; at > 0 && job->arms[at - 1].batch_size > arm->batch_size; at--)
         job->arms[at] = job->arms[at - 1];

@@ -1,8 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a job is: defaults, equality and limits of its spec, after zeus/optimizer/batch_size/common.py (JobSpec). */
+/* What a job is: its policy, and defaults, equality and limits of its spec, after zeus/optimizer/batch_size/common.py
+ * (JobSpec). */
 #include <math.h>
 #include <string.h>
-#include "jobs/policies.h"
+#include "jobs/job_state.h"
+
+/* ---- The policies ---------------------------------------------------------------------------------------------- */
+
+/* Each is a file of its own; the first is the default. */
+static const struct policy *const policies[] = {&policy_zeus, &policy_kerf};
+enum { POLICIES = sizeof policies / sizeof policies[0] };
+
+const struct policy *policy_find(const char *name) {
+    if (name == NULL) return policies[0];
+    for (int i = 0; i < POLICIES; i++)
+        if (strcmp(policies[i]->about.name, name) == 0) return policies[i];
+    return NULL;
+}
+
+const struct kerf_job_policy *kerf_job_policy_at(size_t index) {
+    return index < POLICIES ? &policies[index]->about : NULL;
+}
+
+/* ---- The spec -------------------------------------------------------------------------------------------------- */
 
 void kerf_job_spec_defaults(struct kerf_job_spec *ret_spec) {
     *ret_spec = (struct kerf_job_spec){.has_beta_knob = 1,
@@ -76,7 +96,7 @@ int32_t kerf_job_spec_check(const struct kerf_job_spec *spec, const char **ret_f
         {spec->number_of_gpus > 0, "number_of_gpus", "be above 0"},
         {spec->gpu_model && spec->gpu_model[0], "gpu_model", "not be empty"},
         {has_prefix(spec), "job_id", "begin with job_id_prefix"},
-        {sizes_ascend(spec), "batch_sizes", "be above 0, ascending, and each there once"},
+        {sizes_ascend(spec), "batch_sizes", "be above 0 and ascending, without duplicates"},
         {has_default(spec), "default_batch_size", "be one of batch_sizes"},
         {spec->eta_knob >= 0 && spec->eta_knob <= 1, "eta_knob", "be from 0 to 1"},
         {!spec->has_beta_knob || (isfinite(spec->beta_knob) && spec->beta_knob > 0), "beta_knob",

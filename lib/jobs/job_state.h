@@ -1,14 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * A job in memory, and the table of functions that a policy is. All files of this room share it.
- */
+/* A job in memory - sizes with their explorations and costs, arms, leases -, and the table of functions that a policy
+ * is. All files of this room share it. */
 #ifndef KERF_JOBS_JOB_STATE_H
 #define KERF_JOBS_JOB_STATE_H
 
 #include "base/arena.h"
 #include "base/random.h"
-#include "jobs/costs.h"
 #include "kerf/jobs.h"
+
+/* ---- Costs ----------------------------------------------------------------------------------------------------- */
+
+/*
+ * The costs of a size's ended trials, packed and by descending trial number, which is the order in which the reference
+ * adds them up. New ones come in front, so that is where the spare room is; one place is kept free behind the last.
+ */
+struct costs {
+    int32_t held; /* 0: not in memory */
+    int64_t start, count, room;
+    double *cost;     /* [room + 1]; cost[start .. start + count - 1] are there */
+    uint32_t *number; /* [room + 1] */
+};
+
+#define COSTS_ALL INT64_MAX
+
+/* Room for one more; so that costs_insert cannot fail. */
+int32_t costs_reserve(struct costs *costs, int64_t more, struct kerf_error *err);
+
+/* Puts a cost in its place and forgets what is older than the `most` newest. */
+void costs_insert(struct costs *costs, int64_t number, double cost, int64_t most);
+void costs_forget(struct costs *costs);
+
+static inline double *costs_newest(const struct costs *costs) { return costs->cost + costs->start; }
+
+/* ---- A job ----------------------------------------------------------------------------------------------------- */
 
 struct exploration { /* a trial of type Exploration that did not fail */
     int64_t trial;
@@ -57,7 +81,7 @@ struct next {
     int32_t num_arms;
 };
 
-/* A file of functions behind this table, registered in policies.c. */
+/* A file of functions behind this table, registered in job_spec.c. */
 struct policy {
     struct kerf_job_policy about;
 
@@ -78,7 +102,7 @@ struct policy {
                   int32_t converged);
 };
 
-extern const struct policy policy_zeus, policy_kerf; /* policies.c lists them */
+extern const struct policy policy_zeus, policy_kerf; /* job_spec.c lists them */
 
 /* ---- What a job has ------------------------------------------------------------------------------------------ */
 
@@ -104,5 +128,17 @@ void job_drop_arms(struct kerf_job *job); /* back to the stage Pruning */
 
 /* With compat: whether the reference could not store this arm, as its columns take no NaN. enum kerf_job_fault. */
 int32_t job_fault_of_arm(const struct kerf_job *job, const struct kerf_arm *arm);
+
+/* ---- What decisions do with leases (leases.c); kerf/jobs.h says what they are ---------------------------------- */
+
+int32_t lease_is_over(const struct kerf_job *job, double seen_s, double now_s);
+void lease_note_sign_of_life(struct kerf_job *job, struct kerf_trial *trial, double now_s);
+
+/* Drops the explorations whose lease has ended, and lists them in job->expired. */
+int32_t lease_end_explorations(struct kerf_job *job, double now_s, struct kerf_error *err);
+
+/* ---- The policies there are (job_spec.c) ---------------------------------------------------------------------- */
+
+const struct policy *policy_find(const char *name); /* NULL: there is none; of NULL the default */
 
 #endif

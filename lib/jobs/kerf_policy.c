@@ -189,7 +189,7 @@ static int32_t kerf_pick(struct kerf_job *job, double now_s, struct kerf_job_rea
 const struct policy policy_kerf = {
     .about =
         {"kerf",
-         "one run a size down both slopes of the valley, then Thompson sampling with one variance for all sizes",
+         "one run of each size down both slopes of the valley, then Thompson sampling with one variance for all sizes",
          "Combes and Proutiere, Unimodal Bandits, ICML 2014; Paladino et al., Unimodal Thompson Sampling, AAAI 2017"},
     .explore = kerf_explore,
     .fit = kerf_fit,

@@ -7,7 +7,7 @@
  * a late one included; as long as only few trials have ended, a day. Trials whose lease ended don't teach: they would
  * shorten the lease with each death.
  */
-#include "jobs/leases.h"
+#include "jobs/job_state.h"
 
 #include <math.h>
 #include <stdlib.h>

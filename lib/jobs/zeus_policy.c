@@ -26,7 +26,7 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include "base/pairwise_sum.h"
+#include "base/number.h"
 #include "jobs/job_state.h"
 
 /* ---- Pruning ------------------------------------------------------------------------------------------------- */
