@@ -97,10 +97,12 @@ enum kerf_panel_kind {
     KERF_PANEL_STEPS,   /* the curves of the lanes over time, to be put right below their timeline (in HTML it then
                            says what a lane holds at the moment under the mouse): the lane with the highest
                            peak stands out; more than a dozen others are a band from the least to the most */
-    KERF_PANEL_MATRIX   /* a heat map of at most 256 x 256 cells: how every setting of two parameters compares with the
+    KERF_PANEL_MATRIX,  /* a heat map of at most 256 x 256 cells: how every setting of two parameters compares with the
                            best. A row is a value of the one, the first at the top; a place along the x axis is a value
                            of the other. The best is dark; colours are logarithmic in the ratio. Cells tell their numbers
                            where there is room for all of them */
+    KERF_PANEL_SCATTER  /* points over two linear axes, such as memory and time; a row is a series of them. Points have
+                           their names beside them where there is room */
 };
 
 /** Panels of lanes and steps whose x_from and x_to are equal share one range of time. */
@@ -118,19 +120,26 @@ struct kerf_panel {
                    200 parts */
     int32_t num_parts;
     const double *xs; /* [num_xs] curves: the places on the x axis, above 0 (linear: not below 0), rising; else NULL.
-                         Powers of two get powers of two as ticks on a logarithmic axis */
+                         Powers of two get powers of two as ticks on a logarithmic axis. Scatters: of each point, not
+                         below 0, not falling; the other rows are NAN there */
     int32_t num_xs;   /* matrices: cells in a row */
 
     int32_t beside; /* bars: 1: stands to the right of the panel of bars before it, which has as many rows, in the same
                        rows: its labels and details are not drawn again */
 
-    double limit;            /* a line across the bars, curves or steps at this value, 0: none; the note of a bar that
+    double
+        limit; /* a line across the bars, curves or steps at this value, scatters: at this x; 0: none; the note of a bar that
                                 is longer has the colour of the line. Matrices: above 1, the ratio from which on all
                                 cells are equally pale, 0: the highest there is, 1.2 to 3 */
     const char *limit_label; /* "80 GB of memory"; matrices: what the ratios are, NULL: "ratio to the best" */
 
-    int32_t linear;        /* curves: 1: linear axes, which need not begin at 0 */
-    enum kerf_unit x_unit; /* curves: of the x axis; KERF_UNIT_NONE: a count. Steps: of time; KERF_UNIT_NONE: as the
+    int32_t
+        num_joined; /* scatters: the points of the first so many rows are joined by a staircase, whose value holds up
+                           to the next x: a front. They alone have their names beside them */
+
+    int32_t linear; /* curves: 1: linear axes, which need not begin at 0 */
+    enum kerf_unit
+        x_unit; /* curves and scatters: of the x axis; KERF_UNIT_NONE: a count. Steps: of time; KERF_UNIT_NONE: as the
                               lanes of the figure */
 
     const struct kerf_lane *lanes; /* [num_lanes] lanes and steps */
@@ -142,8 +151,9 @@ struct kerf_panel {
     const char *const *shades;       /* [num_shades] legend of the shades ("chunk 0", "chunk 1"), or NULL */
     int32_t num_shades;
 
-    const char *const *x_names;           /* [num_xs] matrices: the labels below the cells ("16", "32") */
-    const char *y_label;                  /* matrices: what the rows are ("ubatch"), NULL: none */
+    const char *const *x_names; /* [num_xs] matrices: the labels below the cells ("16", "32"); scatters: what
+                                             each point is, or NULL */
+    const char *y_label;        /* matrices: what the rows are ("ubatch"), NULL: none; scatters: of the y axis */
     const struct kerf_matrix_cell *cells; /* [num_rows][num_xs] matrices; NULL: all were measured, without marks */
 };
 

@@ -33,11 +33,57 @@ KERF_API int32_t kerf_layout_estimate_layers(const struct kerf_cost_model *cost_
 #define KERF_TOP_MAX        1000    /* plans of one search, at most */
 #define KERF_LEAST_GPUS_MAX 1048576 /* where the search for the fewest accelerators ends */
 
+/** The best layout that has another value of one dimension than the winner. */
+struct kerf_other {
+    const char *dimension;         /* a key of the layout: "tp", "recompute", ... */
+    struct kerf_estimate estimate; /* without its pipeline */
+};
+
+/** What would make another layout win: one quantity, up or down from what it is now. */
+struct kerf_turn {
+    const char *quantity;        /* "memory_capacity_bytes", "scale_up.bandwidth_bytes_per_s",
+                                    "scale_out.bandwidth_bytes_per_s" or "global_batch" */
+    double now, at;              /* at: where another layout wins, the nearest that was found; 0: nowhere up to limit */
+    double limit;                /* the farthest value that was tried; where it is now, there is none to try */
+    int32_t is_end;              /* 1: from there on nothing fits */
+    struct kerf_estimate winner; /* there, without its pipeline; where at is not 0 and is_end is 0 */
+    double present_s;            /* what today's winner takes there; 0: it does not fit there, or cannot be laid so */
+};
+
+/** Why the best layout is the best. */
+struct kerf_why {
+    struct kerf_estimate runner_up; /* without its pipeline */
+    const struct kerf_other *others;
+    const struct kerf_turn *turns; /* each quantity downwards, then upwards */
+    int32_t has_runner_up, num_others, num_turns;
+    int32_t complete; /* 0: interrupted */
+};
+
+/** What would make something fit where nothing does. */
+struct kerf_mend {
+    const char *change;            /* a restriction that is given up: "tp", ..., "stage_layers", "restrictions" (all of
+                                      them); or what is taken instead: "space" (wide), "gradients" (bf16) */
+    struct kerf_estimate estimate; /* the best then, without its pipeline */
+};
+
+/** The least time within each memory, and layouts that were found on the way. */
+struct kerf_front {
+    const struct kerf_estimate *best; /* [num_best] from the most memory to the least, each slower than the one before;
+                                         without their pipelines. Those that do not fit come first */
+    const struct kerf_estimate *near; /* [num_near] others, nearly as good within their memory */
+    int32_t num_best, num_near;
+    int32_t complete; /* 0: interrupted */
+};
+
 struct kerf_search {
     struct kerf_problem problem;
     const char *cost_model;              /* its name */
     int64_t candidates;                  /* layouts considered, whether they fit or not */
-    int64_t feasible;                    /* of them, those that fit the memory */
+    int64_t feasible;                    /* of them, those that fit the memory; where the search proves that it need
+                                            not look at all, of those that it looked at */
+    int64_t priced;                      /* of them, those whose step time was computed */
+    int32_t proved;                      /* 1: no candidate is better than the plans */
+    double bound_s;                      /* no candidate takes less; the best step time once proved */
     const struct kerf_estimate *plans;   /* [num_plans] the best first */
     const struct kerf_estimate *nearest; /* nothing fits: the layout that needs least memory; else NULL */
     int64_t least_gpus;                  /* nothing fits: the smallest gpus * 2^k, up to KERF_LEAST_GPUS_MAX, at which
@@ -47,6 +93,11 @@ struct kerf_search {
                                             have some; 0: none near */
     int32_t num_plans;
     int32_t complete; /* 0: interrupted before every candidate was considered */
+    /* What was asked for besides, else NULL and 0: */
+    const struct kerf_why *why;
+    const struct kerf_front *front;
+    const struct kerf_mend *mends; /* [num_mends] */
+    int32_t num_mends;
 };
 
 /** The answer to one or many problems, in their order. */
@@ -60,6 +111,8 @@ struct kerf_plan_options {
     const struct kerf_cost_model *cost_model;
     int32_t top;            /* plans to keep of each search, 1 .. KERF_TOP_MAX */
     int32_t threads;        /* 0: one for each processor */
+    int32_t exhaustive;     /* 1: every candidate is priced, whatever bounds say */
+    int32_t is_brief;       /* 1: of searches without an answer it is not found out what is nearest, nor why */
     kerf_progress progress; /* NULL: nobody is told */
     void *progress_context;
 };
@@ -69,6 +122,21 @@ KERF_API int32_t kerf_plan_search(const struct kerf_problem *problems, size_t nu
                                   const struct kerf_plan_options *options, struct kerf_plan **ret_plan,
                                   struct kerf_error *err);
 KERF_API struct kerf_plan *kerf_plan_free(struct kerf_plan *plan); /* always NULL */
+
+/**
+ * Finds out why: for each search of hybrid layouts with an answer, by some tens of searches more. Ctrl-C - a progress that
+ * returns 1 - leaves what is known by then.
+ */
+KERF_API int32_t kerf_plan_why(struct kerf_plan *plan, const struct kerf_plan_options *options, struct kerf_error *err);
+
+/** Finds the front of each search: at most 64 searches more for each. */
+KERF_API int32_t kerf_plan_front(struct kerf_plan *plan, const struct kerf_plan_options *options,
+                                 struct kerf_error *err);
+
+/** Finds what would mend each search of hybrid layouts in which nothing fits: giving up a restriction of its space, the
+ * wide space, smaller gradients. */
+KERF_API int32_t kerf_plan_mend(struct kerf_plan *plan, const struct kerf_plan_options *options,
+                                struct kerf_error *err);
 
 /** Writes {"kerf":"...","searches":[...]}. */
 KERF_API void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *plan);
@@ -85,6 +153,19 @@ KERF_API int32_t kerf_plan_has_twin(const struct kerf_plan *plan, const struct k
 /** The search of this model with the highest throughput, or NULL when none found anything; model NULL: of any model
  * (samples of different models do not compare). Searches whose best layout has a twin do not count. */
 KERF_API const struct kerf_search *kerf_plan_best(const struct kerf_plan *plan, const struct kerf_model *model);
+
+/**
+ * Reads the pipeline of a plan: of the one of this rank, from 1, in what kerf_plan_json has written, or, rank 1, in what
+ * `kerf estimate --format json` has. name is the text's, for errors. Its schedule is a rule that takes such a pipeline.
+ * Its stage_layers is NULL, and its makespan_s what the plan says, 0 where it says nothing. Given back with
+ * kerf_pipeline_free.
+ *
+ * KERF_ESYNTAX and KERF_EINVALID with file, line and column; also where there is no plan of this rank, where it has no
+ * pipeline, and where the text has plans of several problems.
+ */
+KERF_API int32_t kerf_pipeline_parse(const char *text, size_t length, const char *name, int32_t rank,
+                                     struct kerf_pipeline **ret_pipeline, struct kerf_error *err);
+KERF_API struct kerf_pipeline *kerf_pipeline_free(struct kerf_pipeline *pipeline); /* always NULL */
 
 #ifdef __cplusplus
 }

@@ -47,10 +47,10 @@ struct kerf_schedule {
     int32_t stages; /* of the model */
     int32_t microbatches;
     int32_t chunks;   /* stages of one replica on a device, at most */
-    int32_t replicas; /* 2: a second one runs from the last device to the first with the later half of the
-                                 micro-batches */
+    int32_t replicas; /* replica r has micro-batches r m / replicas up to those of the next, rounded down */
     int32_t slices;   /* of each micro-batch's sequence, 1: whole */
     struct kerf_schedule_proof proof;
+    const char *certificate;          /* NULL, or the proof in the form that kerf_schedule_verify checks */
     const int32_t *device_of;         /* [replicas * stages] */
     const struct kerf_op *const *ops; /* [devices][num_ops[device]] in the order in which they run */
     const int32_t *num_ops;           /* [devices] */
@@ -82,10 +82,13 @@ enum kerf_objective {
 };
 
 enum kerf_placement {
-    KERF_PLACE_LOOP, /* stage k on device k mod p; with one chunk stage k on device k */
-    KERF_PLACE_V,    /* two chunks, down and back: stage k on device k, or 2p - 1 - k */
-    KERF_PLACE_BOTH, /* two replicas, the second upside down */
-    KERF_PLACE_ANY   /* the one with the shortest step; for kerf_schedule_make_timed alone */
+    KERF_PLACE_LOOP,   /* stage k on device k mod p; with one chunk stage k on device k */
+    KERF_PLACE_V,      /* chunks down and back: with two, stage k on device k, or 2p - 1 - k; with more, waves */
+    KERF_PLACE_BOTH,   /* two replicas, the second upside down */
+    KERF_PLACE_ANY,    /* the one with the shortest step; for kerf_schedule_make_timed alone */
+    KERF_PLACE_BOTH_V, /* two replicas of a V, the second upside down */
+    KERF_PLACE_RING,   /* replicas in pairs, the second of each upside down, each pair p / (replicas / 2) devices on */
+    KERF_PLACEMENTS
 };
 
 /** A clock for searches with a time limit: seconds since any moment, which never go back. */
@@ -93,6 +96,9 @@ typedef double (*kerf_clock)(void *context);
 
 /** Steps that a search may take where neither steps nor time are limited: a second or two of work. */
 #define KERF_SEARCH_STEPS 300000000
+
+/** Steps that a plan gives a rule that searches, for each layout. */
+#define KERF_PIPELINE_STEPS 3000000
 
 struct kerf_schedule_times;
 
@@ -103,6 +109,7 @@ struct kerf_schedule_request {
     int32_t chunks;       /* 0: the rule's own */
     int32_t group;        /* interleaved rules: micro-batches of a chunk before the next; 0: devices, or the
                              least above with which a short last group does not deadlock */
+    int32_t replicas;     /* chimera: of the model, an even number; 0: 2 */
     int32_t slices;       /* seq1f1b: parts of a micro-batch's sequence; 0: the rule's own */
 
     /* For the rules that look for an order: what operations take, and how much a device may hold. */
@@ -111,6 +118,7 @@ struct kerf_schedule_request {
      * with a limit in steps alone the answer is the same on every machine. */
     enum kerf_objective objective;
     enum kerf_placement placement;
+    int32_t certificate;  /* 1: write one of what is proved, which kerf_schedule has */
     int64_t search_steps; /* 0: no limit where there is a clock, else KERF_SEARCH_STEPS */
     kerf_clock clock;     /* NULL: time is not limited; else it is, to */
     double search_time_s; /* so many seconds of this clock */
@@ -277,6 +285,55 @@ KERF_API struct kerf_bubble kerf_timeline_bubble(const struct kerf_timeline *tim
 
 /** "3F12", "3I12", "(3F12;4B2)": an operation as PyTorch writes it. */
 KERF_API void kerf_op_text(struct kerf_text *out, const struct kerf_op *op);
+
+/* ---- Noise ------------------------------------------------------------------------------------------------ */
+
+/** What differs from step to step. */
+struct kerf_schedule_noise {
+    double relative;       /* standard deviation of an operation's time, as a share of it; log-normal */
+    const double *factors; /* [num_factors] or NULL: measured ones instead, of which each operation draws one; above 0.
+                              They are scaled to a mean of 1 */
+    int64_t num_factors;
+    const double *slow;      /* [devices] or NULL: what a device's operations take, times the usual: a straggler */
+    const double *slow_link; /* [devices] or NULL: what messages from and to a device take, times the usual */
+    int32_t samples;         /* simulations; 0: 10,000 */
+    uint64_t seed;           /* the same seed gives the same numbers on every machine */
+};
+
+struct kerf_schedule_steps {
+    double mean_s, p50_s, p95_s, p99_s, most_s; /* of the steps; p95_s: 95 % are at most this long */
+    int32_t samples;
+};
+
+/** The distribution of the step when the order stays and operations do not always take the same time. timeline is the
+ * schedule's without noise. KERF_EUNSUPPORTED with blocking sends and shared links. */
+KERF_API int32_t kerf_schedule_under_noise(const struct kerf_schedule *schedule,
+                                           const struct kerf_schedule_times *times,
+                                           const struct kerf_timeline *timeline,
+                                           const struct kerf_schedule_noise *noise,
+                                           struct kerf_schedule_steps *ret_steps, struct kerf_error *err);
+
+/* ---- Certificates ----------------------------------------------------------------------------------------- */
+
+/** What a certificate proves, once it is checked. */
+struct kerf_schedule_verdict {
+    enum kerf_objective objective; /* makespan or span */
+    double bound_s;                /* no order of split operations that keeps the caps has a lower one, */
+    double takes_s;                /* and the certificate's order has this one; NAN: it has none */
+    int32_t optimal;               /* 1: they are the same but for rounding */
+    int32_t devices, stages, microbatches, replicas;
+    int64_t steps; /* of the proof that were checked */
+};
+
+/**
+ * Checks a certificate without any code of the search (lib/schedule/proof). What it says is recomputed: the order is
+ * simulated, bounds by argument are calculated again, and of a refutation every step has to follow from the problem and
+ * the steps before it. The form is described in docs/schedule-proofs.md. name is the file's, for errors.
+ *
+ * KERF_ESYNTAX with file and line where it is not a certificate or damaged, KERF_EINVALID where something in it is wrong.
+ */
+KERF_API int32_t kerf_schedule_verify(const char *text, size_t length, const char *name,
+                                      struct kerf_schedule_verdict *ret_verdict, struct kerf_error *err);
 
 /* ---- Files ------------------------------------------------------------------------------------------------ */
 

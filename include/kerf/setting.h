@@ -16,7 +16,7 @@ extern "C" {
 
 enum kerf_tune_kind {
     KERF_TUNE_INTEGER, /* ascending integers: near values are alike */
-    KERF_TUNE_CHOICE,  /* words without an order */
+    KERF_TUNE_CHOICE,  /* words, without an order unless they are numbers that ascend */
     KERF_TUNE_FLAG     /* words in the command, or none */
 };
 
@@ -26,6 +26,8 @@ struct kerf_tune_param {
     int32_t num_values;       /* 1 or more; a flag has 2: off, on */
     const int64_t *integers;  /* [num_values] of KERF_TUNE_INTEGER, else NULL */
     const char *const *texts; /* [num_values] what stands for {name} in a command; "" of a flag that is off */
+    const double *numbers; /* [num_values] of a choice of numbers that ascend, as 0.1,0.2,0.5: near ones are alike. Else
+                                 NULL */
 };
 
 /** What may be chosen: the grid of all parameters' values without what the constraints forbid. */

@@ -28,6 +28,7 @@ extern "C" {
  *     params    "batch=16..2048:x2"  16, 32, ... 2048 (times 2)       "threads=1..16"  1, 2, ... 16
  *               "layers=0..32:+8"    0, 8, ... 32                     "kv=f16,q8_0"    a choice; integers alone, as
  *               "batch=64,96,128", are an integer parameter           "map?=--no-mmap" a flag
+ *               "rate=0.1,0.2,0.5"   numbers that ascend              "lr=1e-5..1e-1:x10" and "p=0.1..0.9:+0.2" likewise
  *     wheres    "ubatch <= batch", "kv == \"f16\" || fa": + - * / %, comparisons, && || !, parentheses, integers,
  *               names of parameters; all have to hold
  *     defaults  "batch=2048,ubatch=512"; NULL: none
@@ -144,8 +145,18 @@ struct kerf_tune_answer {
     int32_t earlier;         /* observations of earlier studies that count */
     int32_t earlier_dropped; /* earlier studies that this study's observations contradict, and that do not count */
     int32_t open;            /* settings that may still be measured: neither skipped nor left out after failures */
-    int32_t looked_at;       /* settings among which `best` was sought: all, or a part of a large space */
-    double noise; /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated;
+    int32_t predictions;     /* runs that the policy's model predicted before they were made; 0: it has no model */
+    int32_t
+        predictions_missed; /* of these, outside of the interval that was to hold 95 %. Where they are too many, what
+                                   is stated is less sure than the model: `widened` */
+    double widened;         /* by which factor deviations are larger than the model had them; 1: as it had them */
+    double chance_isolated; /* how probable it is that one of the values that were not tried is better although nothing
+                               around it is: on a flat surface. Probabilities have it already */
+    double
+        chance_unseen; /* of a large space: that a setting that was not looked at is better than the best by more than
+                             `within`, as estimated. Probabilities have it already. NAN: all were looked at */
+    int32_t looked_at; /* settings among which `best` was sought: all, or a part of a large space */
+    double noise;      /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated;
                      0: repeated runs agreed exactly, and means are those observed */
     double drift; /* by what the objective of one setting changed from the first run to the last, as a factor; 1: not */
     double default_gain;     /* default's mean over best's (for maximize best's over default's): 1.04; NAN: unknown */
