@@ -73,7 +73,7 @@ static int32_t refuse(struct http_client *client, const struct http_answer *answ
     flatten(line, sizeof line, words.data ? words.data : "");
     kerf_text_free(&words);
     if (answer->status == 401)
-        return kerf_error_set(err, code, "%.100s asks for a token: give --token or $KERF_TOKEN (%s)",
+        return kerf_error_set(err, code, "%.100s requires a token: give --token or $KERF_TOKEN (%s)",
                               http_server(client), line);
     return kerf_error_set(err, code, "%.100s answered %ld: %s", http_server(client), answer->status, line);
 }
@@ -86,7 +86,7 @@ int32_t service_ask(struct http_client *client, const char *method, const char *
     if (answer->status / 100 != 2)
         code = refuse(client, answer, json, err);
     else if (json == NULL)
-        code = kerf_error_set(err, KERF_EIO, "%.100s answered something else than JSON; is it `kerf serve`?",
+        code = kerf_error_set(err, KERF_EIO, "%.100s gave an answer that is not JSON; is it `kerf serve`?",
                               http_server(client));
     if (code == KERF_OK && ret_json)
         *ret_json = json;
@@ -98,7 +98,7 @@ int32_t service_ask(struct http_client *client, const char *method, const char *
 /* ---- Questions ---------------------------------------------------------------------------------------------- */
 
 static int32_t unexpected(struct http_client *client, struct kerf_error *err) {
-    return kerf_error_set(err, KERF_EIO, "%.100s answered what kerf does not know; is it `kerf serve`?",
+    return kerf_error_set(err, KERF_EIO, "%.100s gave an answer that kerf does not understand; is it `kerf serve`?",
                           http_server(client));
 }
 

@@ -28,11 +28,27 @@ struct energy_options {
 int32_t energy_open(const struct energy_options *options, struct energy_meter **ret_meter, struct kerf_error *err);
 void energy_close(struct energy_meter *meter); /* NULL is fine */
 
-/* Joules so far. To be called at least every few seconds: counters wrap around, and some GPUs tell their power alone,
- * which is summed up here. NAN: a counter cannot be read now. */
-double energy_read_j(struct energy_meter *meter);
+/* Joules up to now_s (clock_ticks_s). To be called at least every few seconds: counters wrap around, and some GPUs tell
+ * their power alone, which is summed up here. NAN: a counter cannot be read now. */
+double energy_read_j(struct energy_meter *meter, double now_s);
 
 /* "NVML, 2 GPUs" */
 const char *energy_words(const struct energy_meter *meter);
+
+/* ---- What measures: NVML and RAPL; each adds up the joules since it was opened --------------------------------- */
+
+struct nvml;
+/* gpus: "0,1" or UUIDs; NULL: those of $CUDA_VISIBLE_DEVICES, else all. KERF_EUNSUPPORTED: there is no NVML, or no GPU to
+ * measure. KERF_EINVALID: a GPU that is not there or cannot be measured; nothing else may be measured in its place. */
+int32_t nvml_open(const char *gpus, struct nvml **ret_nvml, struct kerf_error *err);
+double nvml_read_j(struct nvml *nvml, double now_s); /* NAN: a counter cannot be read now */
+int32_t nvml_count(const struct nvml *nvml);
+void nvml_close(struct nvml *nvml);
+
+struct rapl;
+int32_t rapl_open(struct rapl **ret_rapl, struct kerf_error *err);
+double rapl_read_j(struct rapl *rapl); /* the same */
+int32_t rapl_count(const struct rapl *rapl);
+void rapl_close(struct rapl *rapl);
 
 #endif

@@ -14,7 +14,7 @@
 #include <string.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "client/energy_sources.h"
+#include "client/energy.h"
 
 enum { NVML_SUCCESS = 0, NVML_NOT_FOUND = 6 };
 typedef struct nvmlDevice_st *nvml_device;
@@ -84,7 +84,8 @@ static int32_t add_gpu(struct nvml *nvml, nvml_device device, const char *name, 
     struct gpu gpu = {.device = device, .last_s = clock_ticks_s()};
     unsigned power_mw = 0;
     for (int32_t i = 0; i < nvml->count; i++)
-        if (nvml->gpus[i].device == device) return kerf_error_set(err, KERF_EINVALID, "GPU '%.60s' stands twice", name);
+        if (nvml->gpus[i].device == device)
+            return kerf_error_set(err, KERF_EINVALID, "GPU '%.60s' is named twice", name);
     gpu.counts = nvml->api.DeviceGetTotalEnergyConsumption(device, &gpu.last_mj) == NVML_SUCCESS;
     int status = gpu.counts ? NVML_SUCCESS : nvml->api.DeviceGetPowerUsage(device, &power_mw);
     if (status != NVML_SUCCESS) return cannot_measure(nvml, name, status, err);
@@ -165,7 +166,7 @@ int32_t nvml_open(const char *gpus, struct nvml **ret_nvml, struct kerf_error *e
 /* ---- Reading ------------------------------------------------------------------------------------------------ */
 
 /* NAN: it cannot be read now; the next reading makes up for it. */
-static double more_j(const struct api *api, struct gpu *gpu) {
+static double more_j(const struct api *api, struct gpu *gpu, double now_s) {
     unsigned long long now_mj;
     unsigned power_mw;
     if (gpu->counts) {
@@ -176,17 +177,17 @@ static double more_j(const struct api *api, struct gpu *gpu) {
         return more;
     }
     if (api->DeviceGetPowerUsage(gpu->device, &power_mw) != NVML_SUCCESS) return NAN;
-    double now_w = power_mw * 1e-3, now_s = clock_ticks_s();
+    double now_w = power_mw * 1e-3;
     double more = 0.5 * (now_w + gpu->last_w) * (now_s - gpu->last_s);
     gpu->last_w = now_w;
     gpu->last_s = now_s;
     return more;
 }
 
-double nvml_read_j(struct nvml *nvml) {
+double nvml_read_j(struct nvml *nvml, double now_s) {
     int fails = 0;
     for (int32_t i = 0; i < nvml->count; i++) {
-        double more = more_j(&nvml->api, &nvml->gpus[i]);
+        double more = more_j(&nvml->api, &nvml->gpus[i], now_s);
         fails |= isnan(more);
         if (!isnan(more)) nvml->sum_j += more;
     }

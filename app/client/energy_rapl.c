@@ -12,7 +12,7 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "base/number.h"
-#include "client/energy_sources.h"
+#include "client/energy.h"
 #include "kerf/text.h"
 
 static const char folder[] = "/sys/class/powercap", folder_variable[] = "KERF_POWERCAP"; /* for tests */

@@ -89,7 +89,7 @@ static int is_printable(const char *token) {
 
 static int32_t take_token(struct http_client *client, const char *token, struct kerf_error *err) {
     if (token[0] == 0) return KERF_OK;
-    if (!is_printable(token)) return kerf_error_set(err, KERF_EINVALID, "the token holds what no token does");
+    if (!is_printable(token)) return kerf_error_set(err, KERF_EINVALID, "the token has characters that no token has");
     if (asprintf(&client->authorization, "Authorization: Bearer %s", token) >= 0) return KERF_OK;
     client->authorization = NULL;
     return error_no_memory(err, "a request");
@@ -102,7 +102,7 @@ static int32_t take_url(struct http_client *client, CURLU *url, const struct htt
                               "--server must begin with http:// or https://, such as "
                               "http://127.0.0.1:8000");
     if (client->api.url_set(url, CURLUPART_URL, options->url, 0) != CURLUE_OK)
-        return kerf_error_set(err, KERF_EINVALID, "--server is no URL; http://127.0.0.1:8000 is");
+        return kerf_error_set(err, KERF_EINVALID, "--server is not a URL such as http://127.0.0.1:8000");
     char *user = part_of(client, url, CURLUPART_USER, CURLU_URLDECODE);
     int32_t code = take_token(client, options->token ? options->token : user, err);
     give_back(client, user);
@@ -171,15 +171,15 @@ static int32_t explain(const struct http_client *client, CURLcode result, struct
     const char *server = client->server;
     switch (result) {
     case CURLE_COULDNT_CONNECT:
-        return kerf_error_set(err, KERF_EIO, "nobody listens at %.200s; is `kerf serve` running there?", server);
-    case CURLE_COULDNT_RESOLVE_HOST: return kerf_error_set(err, KERF_EIO, "%.200s is not known: no such host", server);
+        return kerf_error_set(err, KERF_EIO, "nothing listens at %.200s; is `kerf serve` running there?", server);
+    case CURLE_COULDNT_RESOLVE_HOST: return kerf_error_set(err, KERF_EIO, "there is no host %.200s", server);
     case CURLE_OPERATION_TIMEDOUT:
         return kerf_error_set(err, KERF_EIO, "no answer from %.200s within %g s", server, client->timeout_s);
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
-        return kerf_error_set(err, KERF_EIO, "what listens at %.200s does not speak HTTP", server);
+        return kerf_error_set(err, KERF_EIO, "the program at %.200s does not speak HTTP", server);
     case CURLE_PEER_FAILED_VERIFICATION:
-        return kerf_error_set(err, KERF_EIO, "%.200s is not trusted: %.200s; --ca names a file of those who are",
+        return kerf_error_set(err, KERF_EIO, "%.200s is not trusted: %.200s; --ca names a file of trusted certificates",
                               server, client->words[0] ? client->words : client->api.easy_strerror(result));
     case CURLE_SSL_CACERT_BADFILE:
         return kerf_error_set(err, KERF_EINVALID, "%.200s cannot be read, or holds no certificate in PEM",

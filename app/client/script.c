@@ -8,13 +8,14 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
 
-enum { LINE_BYTES = 65536, TICK_MS = 500 };
+enum { LINE_BYTES = 65536, CHUNK_BYTES = 8192, TICK_MS = 500 };
 static const double LINGER_S = 1; /* for output of what the program left behind */
 
 struct stream {
@@ -155,9 +156,8 @@ static void end_line(struct stream *stream, const struct script_watcher *watcher
     stream->length = 0;
 }
 
-static void take_output(struct stream *stream, const struct script_watcher *watcher) {
-    char bytes[8192];
-    ssize_t count = read(stream->from, bytes, sizeof bytes);
+/* count: what read returned. */
+static void take(struct stream *stream, const char *bytes, ssize_t count, const struct script_watcher *watcher) {
     if (count < 0 && errno == EINTR) return;
     if (count <= 0) {
         end_line(stream, watcher);
@@ -170,6 +170,32 @@ static void take_output(struct stream *stream, const struct script_watcher *watc
         if (bytes[i] == '\n' || bytes[i] == '\r' || stream->length == LINE_BYTES) end_line(stream, watcher);
         if (bytes[i] != '\n' && bytes[i] != '\r' && bytes[i] != 0) stream->line[stream->length++] = bytes[i];
     }
+}
+
+static void take_output(struct stream *stream, const struct script_watcher *watcher) {
+    char bytes[CHUNK_BYTES];
+    take(stream, bytes, read(stream->from, bytes, sizeof bytes), watcher);
+}
+
+/* What is in the pipe now, and no more: a program may write for ever. */
+static void take_waiting(struct stream *stream, const struct script_watcher *watcher) {
+    int waiting = 0;
+    if (stream->from < 0 || ioctl(stream->from, FIONREAD, &waiting) != 0) return;
+    for (; waiting > 0 && stream->from >= 0; waiting -= CHUNK_BYTES) take_output(stream, watcher);
+}
+
+/* What the program wrote to standard error before a line of standard output is passed on before the line is acted on. */
+static void take_outputs(struct script *script, int is_out, int is_error, const struct script_watcher *watcher) {
+    char bytes[CHUNK_BYTES];
+    if (!is_out) {
+        if (is_error) take_output(&script->streams[1], watcher);
+        return;
+    }
+    ssize_t count = read(script->streams[0].from, bytes, sizeof bytes);
+    int number = errno;
+    take_waiting(&script->streams[1], watcher);
+    errno = number;
+    take(&script->streams[0], bytes, count, watcher);
 }
 
 /* ---- Wait --------------------------------------------------------------------------------------------------- */
@@ -194,12 +220,13 @@ void script_wait(struct script *script, const struct script_watcher *watcher) {
                                 {.fd = script->streams[1].from, .events = POLLIN}};
         if (poll(fds, 3, TICK_MS) < 0 && errno != EINTR) break;
         if (fds[0].revents) take_signals(script);
-        for (int i = 0; i < 2; i++)
-            if (fds[i + 1].revents) take_output(&script->streams[i], watcher);
+        take_outputs(script, fds[1].revents != 0, fds[2].revents != 0, watcher);
         watcher->tick(watcher->context);
     }
-    for (int i = 0; i < 2; i++)
+    for (int i = 1; i >= 0; i--) { /* what it left behind may still write, but what it wrote counts */
+        take_waiting(&script->streams[i], watcher);
         if (script->streams[i].from >= 0) end_line(&script->streams[i], watcher);
+    }
 }
 
 void script_pause(struct script *script, double seconds) {

@@ -32,26 +32,23 @@ struct worker_options {
 
 #define AT(field) .offset = offsetof(struct worker_options, field)
 #define NUMBER(option, field, least, most, what)                                                                       \
-    {                                                                                                                  \
-        .name = option, .type = OPTION_INTEGER, AT(field), .value = "N", .minimum = least, .maximum = most,       \
-        .help = what                                                                                                   \
-    }
+    { .name = option, .type = OPTION_INTEGER, AT(field), .value = "N", .minimum = least, .maximum = most, .help = what }
 static const struct option options[] = {
     {.name = "model", .type = OPTION_STRING, AT(model), .value = "FILE", .help = "The model, a GGUF file."},
-    NUMBER("context", context, 2, 1 << 30, "Tokens of context (default: 512); a chunk is one less."),
-    NUMBER("batch", batch, 1, 1 << 30, "n_batch where a request names none (default: 2048)."),
-    NUMBER("ubatch", ubatch, 1, 1 << 30, "n_ubatch where a request names none (default: 512)."),
+    NUMBER("context", context, 2, 1 << 30, "Tokens of context (default: 512); a chunk has one token less."),
+    NUMBER("batch", batch, 1, 1 << 30, "n_batch if a request names none (default: 2048)."),
+    NUMBER("ubatch", ubatch, 1, 1 << 30, "n_ubatch if a request names none (default: 512)."),
     NUMBER("threads", threads, 1, 4096, "Threads (default: processors that it may use)."),
     NUMBER("threads-batch", threads_batch, 1, 4096, "Threads of a batch (default: as --threads)."),
     NUMBER("gpu-layers", gpu_layers, -1, 4096, "Layers on devices, -1 for all, as llama.cpp has it (default: -1)."),
-    NUMBER("seed", seed, 0, 0x1p53, "Of the random tokens (default: 0)."),
+    NUMBER("seed", seed, 0, 0x1p53, "Seed of the random tokens (default: 0)."),
     NUMBER("chunks", chunks, 1, 1000000, "Chunks in a measurement, whose mean is the value (default: 1)."),
     {.name = "logits",
      .type = OPTION_CHOICE,
      AT(logits),
      .value = "WHICH",
      .choices = "all,last",
-     .help = "all, as perplexity and imatrix need them, or last, as generation does (default: all)."},
+     .help = "all, which perplexity and imatrix need, or last, which generation needs (default: all)."},
     {.name = "flash-attention",
      .type = OPTION_CHOICE,
      AT(flash_attention),
@@ -64,8 +61,8 @@ static const struct option options[] = {
     {.name = "no-warmup",
      .type = OPTION_FLAG,
      AT(no_warmup),
-     .help = "Decode no few tokens once the model is loaded: the first answer is slower by what it takes to fault the "
-             "weights in."},
+     .help = "Do not warm up after loading the model: the first answer is then slower, since it reads the weights into "
+             "memory."},
     {.name = NULL},
 };
 
@@ -120,11 +117,11 @@ static void answer_result(struct kerf_json *json, const struct llama_chunk_resul
 static int32_t read_request(const json_t *request, struct llama_setting *setting, double *ret_limit_s,
                             struct kerf_error *err) {
     const json_t *limit = json_object_get(request, "limit_s"), *wanted = json_object_get(request, "setting");
-    if (!json_is_object(wanted)) return kerf_error_set(err, KERF_EINVALID, "a request has a setting, an object");
+    if (!json_is_object(wanted)) return kerf_error_set(err, KERF_EINVALID, "a request must have a setting, an object");
     if (limit && !json_is_null(limit)) {
         *ret_limit_s = json_number_value(limit);
         if (!json_is_number(limit) || !(*ret_limit_s >= 0))
-            return kerf_error_set(err, KERF_EINVALID, "limit_s is a number of seconds");
+            return kerf_error_set(err, KERF_EINVALID, "limit_s must be a number of seconds");
     }
     return llama_setting_read(wanted, setting, err);
 }
@@ -147,9 +144,9 @@ static void answer(struct llama_chunk_runner *runner, const struct llama_setting
         kerf_json_null(&json, "id");
     int32_t code = KERF_OK;
     if (request == NULL)
-        code = kerf_error_set(&err, KERF_ESYNTAX, "a request is JSON: %s", fault.text);
+        code = kerf_error_set(&err, KERF_ESYNTAX, "a request must be JSON: %s", fault.text);
     else if (!json_is_integer(id))
-        code = kerf_error_set(&err, KERF_EINVALID, "a request has an id, a whole number");
+        code = kerf_error_set(&err, KERF_EINVALID, "a request must have an id, a whole number");
     if (code == KERF_OK) code = read_request(request, &setting, &limit_s, &err);
     if (code == KERF_OK) code = llama_chunk_run(runner, &setting, limit_s, &result, &err);
     if (code == KERF_OK)
@@ -209,7 +206,7 @@ static int run(const struct worker_options *given) {
     struct kerf_error err = {0};
     double load_s = 0;
     if (given->model == NULL) return refuse(2, "--model FILE is needed");
-    if (given->use_mmap && given->no_mmap) return refuse(2, "either --mmap or --no-mmap");
+    if (given->use_mmap && given->no_mmap) return refuse(2, "give --mmap or --no-mmap, not both");
     if (default_setting(given, &setting, &err) != KERF_OK) return refuse(2, err.message);
     FILE *output = take_output();
     if (output == NULL) return refuse(3, "no standard output");
@@ -258,7 +255,7 @@ int main(int argc, char **argv) {
     if (help)
         print_help();
     else if (given.words.count > 0)
-        status = refuse(2, "it takes options alone");
+        status = refuse(2, "it takes only options");
     else
         status = run(&given);
     options_free(&table, &given);

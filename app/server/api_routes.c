@@ -431,13 +431,12 @@ static const struct schema_field spec[] = {{"max_power", "real", SCHEMA_REQUIRED
     }
 
 static const struct schema_field stored_job[] = {JOB_MEMBERS, {0}};
-static const struct schema_field whole_job[] = {
-    JOB_MEMBERS,
-    {"current_lease_s", "real", SCHEMA_NULLABLE, NULL},
-    {"longest_gap_s", "real", SCHEMA_REQUIRED, NULL},
-    {"random", "string", SCHEMA_NULLABLE, NULL},
-    {"arms", "[Arm]", SCHEMA_REQUIRED, NULL},
-    {0}};
+static const struct schema_field whole_job[] = {JOB_MEMBERS,
+                                                {"current_lease_s", "real", SCHEMA_NULLABLE, NULL},
+                                                {"longest_gap_s", "real", SCHEMA_REQUIRED, NULL},
+                                                {"random", "string", SCHEMA_NULLABLE, NULL},
+                                                {"arms", "[Arm]", SCHEMA_REQUIRED, NULL},
+                                                {0}};
 static const struct schema_field state[] = {{"stage", "string", SCHEMA_REQUIRED, STAGES},
                                             {"min_cost", "real", SCHEMA_NULLABLE, NULL},
                                             {"min_cost_batch_size", "integer", SCHEMA_REQUIRED, NULL},

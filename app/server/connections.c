@@ -6,6 +6,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
@@ -43,6 +44,12 @@ static struct tcp_info ask_kernel(int fd) {
 
 /* ---- The thread ---------------------------------------------------------------------------------------------- */
 
+/* Bytes that came in, and that the library has not read. */
+static int unread_bytes(int fd) {
+    int bytes = 0;
+    return ioctl(fd, FIONREAD, &bytes) == 0 ? bytes : 0;
+}
+
 /* 1: it was in this state, and ends now. */
 static int give_up(struct connection *connection, int state) {
     int ends = atomic_compare_exchange_strong(&connection->state, &state, CONNECTION_GIVEN_UP);
@@ -74,7 +81,7 @@ static void look_at_idle(struct connections *connections, struct connection *con
     const struct tcp_info info = ask_kernel(connection->fd);
     int is_new = connection->received == 0, has_begun = info.tcpi_bytes_received > connection->received;
     double quiet_s = now_s - connection->since_s;
-    if (info.tcpi_state == CLOSE_WAIT) { /* the client sends nothing more */
+    if (info.tcpi_state == CLOSE_WAIT && unread_bytes(connection->fd) == 0) { /* the client sends nothing more */
         give_up(connection, CONNECTION_IDLE);
     } else if (has_begun && !connection->has_partial) { /* its time counts from when it was first seen */
         connection->has_partial = 1;
@@ -87,10 +94,12 @@ static void look_at_idle(struct connections *connections, struct connection *con
     }
 }
 
+/* Where no byte waits for the client, the server is late, and not the client. */
 static void look_at_writing(struct connections *connections, struct connection *connection, double now_s) {
-    uint64_t taken = ask_kernel(connection->fd).tcpi_bytes_acked;
-    if (taken != connection->taken) {
-        connection->taken = taken;
+    const struct tcp_info info = ask_kernel(connection->fd);
+    int is_waiting = info.tcpi_unacked > 0 || info.tcpi_notsent_bytes > 0;
+    if (info.tcpi_bytes_acked != connection->taken || !is_waiting) {
+        connection->taken = info.tcpi_bytes_acked;
         connection->since_s = now_s;
     } else if (now_s - connection->since_s > connections->limits.write_s) {
         give_up_stuck(connections, connection);
@@ -111,15 +120,20 @@ static void look_at(struct connections *connections, struct connection *connecti
     }
 }
 
+void connections_look(struct connections *connections, double now_s) {
+    pthread_mutex_lock(&connections->lock);
+    for (struct connection *connection = connections->first; connection; connection = connection->following)
+        look_at(connections, connection, now_s);
+    pthread_mutex_unlock(&connections->lock);
+}
+
 static void *keep_looking(void *context) {
     struct connections *connections = context;
     pthread_mutex_lock(&connections->lock);
     while (!connections->is_over) {
         const struct timespec until = clock_ticks_after(1);
-        double now_s = clock_ticks_s();
-        for (struct connection *connection = connections->first; connection; connection = connection->following)
-            look_at(connections, connection, now_s);
         pthread_mutex_unlock(&connections->lock);
+        connections_look(connections, clock_ticks_s());
         connections->limits.each_second(connections->limits.context);
         pthread_mutex_lock(&connections->lock);
         if (!connections->is_over) pthread_cond_timedwait(&connections->ends, &connections->lock, &until);
@@ -140,8 +154,9 @@ int32_t connections_start(const struct connection_limits *limits, struct connect
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     pthread_cond_init(&connections->ends, &attributes);
     pthread_condattr_destroy(&attributes);
-    connections->has_thread = pthread_create(&connections->thread, NULL, keep_looking, connections) == 0;
-    if (connections->has_thread) {
+    if (limits->each_second)
+        connections->has_thread = pthread_create(&connections->thread, NULL, keep_looking, connections) == 0;
+    if (connections->has_thread || limits->each_second == NULL) {
         *ret_connections = connections;
         return KERF_OK;
     }

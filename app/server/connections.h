@@ -20,8 +20,8 @@
 #define KERF_SERVER_CONNECTIONS_H
 
 #include <stdatomic.h>
-#include "server/network.h"
 #include "kerf/error.h"
+#include "server/network.h"
 
 /* What a connection does. Only CONNECTION_RUNNING may be suspended. */
 enum connection_state {
@@ -53,7 +53,7 @@ struct connection_limits {
     int32_t a_network; /* connections of one network at a time; 0: any number */
     int32_t is_tls;
     uint64_t seed;                      /* random, so that nobody knows which networks share a bucket */
-    void (*each_second)(void *context); /* called by the thread */
+    void (*each_second)(void *context); /* called by the thread; NULL: there is none */
     void *context;
 };
 
@@ -68,6 +68,7 @@ int32_t connections_start(const struct connection_limits *limits, struct connect
 struct connections *connections_stop(struct connections *connections); /* always NULL; none may be left */
 void connections_count(struct connections *connections, struct connection_counts *ret_counts);
 void connections_close_idle(struct connections *connections);
+void connections_look(struct connections *connections, double now_s); /* what the thread does once a second */
 
 /* 1 when a connection from there may be accepted: its network has not too many. */
 int connections_admit(struct connections *connections, const struct sockaddr *address);

@@ -10,12 +10,11 @@
 #define KERF_SERVER_EXCHANGE_H
 
 #include "base/arena.h"
+#include "kerf/text.h"
 #include "server/connections.h"
 #include "server/head.h"
 #include "server/route.h"
-#include "server/target.h"
 #include "server/workers.h"
-#include "kerf/text.h"
 
 struct MHD_Connection;
 struct service;

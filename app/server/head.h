@@ -1,9 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The headers of a request that the server looks at, and whether everybody on the way here reads them alike. */
+/* The head of a request: its target (target.c), the headers that the server looks at, and whether everybody on the way
+ * here reads them alike (head.c). */
 #ifndef KERF_SERVER_HEAD_H
 #define KERF_SERVER_HEAD_H
 
-#include "server/target.h"
+#include <stddef.h>
+#include "base/arena.h"
+
+/* The target of a request, as it came: "/jobs/batch_size?job_id=a%20b", or behind a proxy "http://host/jobs". */
+struct text_view {
+    const char *bytes;
+    size_t length;
+};
+
+/* The path and the query of a target, with their %-escapes; both are parts of it. */
+void target_split(const char *target, struct text_view *ret_path, struct text_view *ret_query);
+
+/* Without %-escapes, with a NUL behind it. bytes NULL: not enough memory. */
+struct text_view target_decode(struct arena *arena, struct text_view escaped);
+
+/* The value of a name in a query, decoded, where + is a space; the last one counts. NULL: it is not there. */
+const char *target_query(struct arena *arena, struct text_view query, const char *name);
 
 struct MHD_Connection;
 

@@ -70,7 +70,7 @@ static void page_readyz(struct exchange *exchange) {
     struct store *store = service->store;
     struct kerf_error err = {.code = KERF_OK};
     if (service->is_stopping)
-        exchange_message(exchange, 503, "the server stops");
+        exchange_message(exchange, 503, "the server is stopping");
     else if (store_ping(store, &err) != KERF_OK || check_writes(service->health, store, &err) != KERF_OK)
         exchange_message(exchange, 503, err.message);
     else
@@ -124,11 +124,17 @@ static void put_connections(struct kerf_text *out, const struct service *service
     connections_count(service->connections, &counts);
     for (int state = 0; state < CONNECTION_STATES; state++) open += counts.now[state];
     put(out, "http_connections", "gauge", "Open connections.", (double)open);
-    put(out, "http_slow_total", "counter", "Connections ended because a request did not come in in time.",
+    say(out, "http_requests_now", "gauge", "Requests that come in, are answered, or whose answer goes out.");
+    kerf_text_printf(out,
+                     "kerf_http_requests_now{state=\"reading\"} %" PRId64
+                     "\nkerf_http_requests_now{state=\"running\"} %" PRId64
+                     "\nkerf_http_requests_now{state=\"writing\"} %" PRId64 "\n",
+                     counts.now[CONNECTION_READING], counts.now[CONNECTION_RUNNING], counts.now[CONNECTION_WRITING]);
+    put(out, "http_slow_total", "counter", "Connections ended because a request did not arrive in time.",
         (double)counts.slow);
     put(out, "http_unread_total", "counter", "Connections ended because the client did not read its answer.",
         (double)counts.unread);
-    put(out, "http_limited_total", "counter", "Requests of addresses that ask too much (429).",
+    put(out, "http_limited_total", "counter", "Requests refused because their address sent too many (429).",
         (double)service->health->limited);
 }
 
@@ -155,10 +161,10 @@ static void put_cache(struct kerf_text *out, const struct service *service) {
     struct job_cache_counts counts;
     job_cache_count(service->jobs, &counts);
     put(out, "cache_jobs", "gauge", "Jobs in memory.", (double)counts.jobs);
-    put(out, "cache_bytes", "gauge", "What they take.", (double)counts.bytes);
+    put(out, "cache_bytes", "gauge", "Memory that they take.", (double)counts.bytes);
     put(out, "cache_hits_total", "counter", "Requests whose job was in memory.", (double)counts.hits);
     put(out, "cache_misses_total", "counter", "Requests whose job was not.", (double)counts.misses);
-    put(out, "cache_evicted_total", "counter", "Jobs forgotten to save memory.", (double)counts.evicted);
+    put(out, "cache_evicted_total", "counter", "Jobs dropped from memory.", (double)counts.evicted);
 }
 
 static void page_metrics(struct exchange *exchange) {

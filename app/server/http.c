@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/http.h"
-
+/*
+ * The way of a request through libmicrohttpd, whose threads wait with epoll: a request that waits for its turn or for
+ * a commit is suspended, and the thread goes on with others.
+ */
 #include <assert.h>
 #include <microhttpd.h>
 #include <stdio.h>
@@ -10,7 +12,6 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "server/exchange.h"
-#include "server/gate.h"
 #include "server/health.h"
 #include "server/service.h"
 #include "server/tls.h"

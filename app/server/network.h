@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whose connection it is, for limits: an IPv4 address, or the first 64 bits of an IPv6 address, because whoever has
- * one address of such a network has all of them.
+ * one address of such a network has all of them. And the socket that they come to.
  */
 #ifndef KERF_SERVER_NETWORK_H
 #define KERF_SERVER_NETWORK_H
 
 #include <stdint.h>
+#include "kerf/error.h"
 
 struct sockaddr;
 
@@ -18,11 +19,13 @@ struct network network_of(const struct sockaddr *address); /* zeros: neither IPv
 uint64_t network_hash(const struct network *network, uint64_t seed);
 int network_same(const struct network *a, const struct network *b);
 
-/* 1: 127.0.0.0/8 or ::1 */
-int network_is_loopback(const struct sockaddr *address);
-
 enum { NETWORK_NAME_BYTES = 56 };
 /* "192.0.2.1" or "2001:db8::1"; an IPv4 address in an IPv6 one is written as IPv4. */
 void network_name(const struct sockaddr *address, char ret_name[NETWORK_NAME_BYTES]);
+
+/* A socket on "HOST:PORT" ("[::1]:8000", port 0: any that is free) that listens. ret_address: 128 bytes.
+ * ret_is_loopback: 0: other machines reach it. */
+int32_t listen_open(const char *where, int *ret_fd, int32_t *ret_port, char *ret_address, int *ret_is_loopback,
+                    struct kerf_error *err);
 
 #endif

@@ -99,15 +99,15 @@ static const char *describe(int status) {
     switch (status) {
     case 200: return "The answer";
     case 201: return "It was created";
-    case 400: return "The request makes no sense here; the message says why";
+    case 400: return "The request is not valid here; the message says why";
     case 401: return "A token is needed";
-    case 403: return "The token's role does not allow it, or a page of another site asked";
+    case 403: return "The token's role does not allow it, or the request comes from a page of another site";
     case 404: return "It does not exist";
-    case 408: return "The request did not come in in time";
+    case 408: return "The request did not arrive in time";
     case 409: return "It exists already, with other settings";
     case 413: return "The body is larger than 1 MiB";
     case 422: return "Fields are missing or wrong";
-    case 429: return "This address asks too much; Retry-After says when to go on";
+    case 429: return "This address sent too many requests; Retry-After says when to try again";
     case 500: return "The server failed; the message says why";
     case 503: return "The store cannot be reached or written now";
     default: return "";

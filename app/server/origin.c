@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include "server/target.h"
+#include "server/head.h"
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */
 
@@ -77,7 +77,7 @@ int origin_allows(const struct origin_rules *rules, const struct head *head, cha
         }
     }
     if (head->origin && !is_own(rules, head->origin, head->host)) {
-        snprintf(ret_why, ORIGIN_WHY_BYTES, "Pages of another site, '%.100s', may not ask this server", head->origin);
+        snprintf(ret_why, ORIGIN_WHY_BYTES, "Pages of another site ('%.100s') may not use this server", head->origin);
         return 0;
     }
     return 1;

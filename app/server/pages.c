@@ -76,7 +76,7 @@ static void page_home(struct exchange *exchange) {
                                     .limit = ROWS + 1};
     kerf_text_clear(out);
     kerf_text_add(out, "<!doctype html><meta charset=utf-8><title>kerf: jobs</title>" STYLE
-                       "<h1>Jobs</h1>\n<table><tr><th>job<th>GPU<th>stage<th>trials<th>least cost (J)"
+                       "<h1>Jobs</h1>\n<table><tr><th>job<th>GPU<th>stage<th>trials<th>lowest cost (J)"
                        "<th>with batch size\n");
     int32_t code = store_list_jobs(store, &page, visit, &rows, &err);
     kerf_text_add(out, "</table>\n");
@@ -128,7 +128,7 @@ static const struct route routes[] = {
      .step = page_home,
      .needs = TOKEN_READ,
      .flags = ROUTE_HEAD | ROUTE_PAGE | ROUTE_NOT_COMPAT,
-     .summary = "A list of the jobs for people",
+     .summary = "A page with the list of the jobs",
      .query = ask_home,
      .answer = "text/html; charset=utf-8",
      .statuses = ""},
@@ -137,7 +137,7 @@ static const struct route routes[] = {
      .step = page_docs,
      .needs = TOKEN_READ,
      .flags = ROUTE_HEAD | ROUTE_PAGE | ROUTE_QUICK,
-     .summary = "The routes for people",
+     .summary = "A page with the routes",
      .answer = "text/html; charset=utf-8",
      .statuses = ""},
 };

@@ -20,17 +20,15 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "server/access.h"
 #include "server/health.h"
-#include "server/http.h"
 #include "server/job_cache.h"
-#include "server/listen.h"
+#include "server/network.h"
 #include "server/rate.h"
 #include "server/retention.h"
 #include "server/service.h"
 #include "server/tls.h"
 #include "server/workers.h"
-#include "store/stores.h"
+#include "store/store.h"
 
 enum {
     THREADS_MAX = 8,
@@ -74,7 +72,7 @@ static int32_t raise_file_limit(struct server *server, struct kerf_error *err) {
         return kerf_error_set(err, KERF_EIO, "the server needs more than %d open files, and may have %d (ulimit -n)",
                               SPARE_FILES, (int)limit.rlim_cur);
     log_info(&server->service.log, "limit",
-             "%d connections at a time and not %d: the system allows %d open files (ulimit -n)",
+             "%d connections at a time instead of %d: the system allows %d open files (ulimit -n)",
              (int)limit.rlim_cur - SPARE_FILES, *connections, (int)limit.rlim_cur);
     *connections = (int32_t)limit.rlim_cur - SPARE_FILES;
     return KERF_OK;
@@ -138,8 +136,9 @@ static int32_t open_access(struct server *server, struct kerf_error *err) {
     struct service *service = &server->service;
     if (!server->options.tokens && server->is_loopback) return KERF_OK;
     if (service->tls == NULL && !server->is_loopback)
-        log_warning(&service->log, "tokens",
-                    "they travel unencrypted: whoever sees the network sees them; --tls-cert encrypts");
+        log_warning(
+            &service->log, "tokens",
+            "they travel unencrypted: everybody on the network can read them; --tls-cert switches encryption on");
     return access_open(service->store, &service->log, &service->access, err);
 }
 
@@ -226,33 +225,51 @@ void server_reload(struct server *server) {
 /* ---- The last moment ---------------------------------------------------------------------------------------- */
 
 struct last_moment {
-    const struct server *server;
+    const struct log *log;
+    struct connections *connections;
     struct timespec at; /* CLOCK_MONOTONIC */
     pthread_mutex_t lock;
     pthread_cond_t ended;
     pthread_t thread;
     int is_over, has_thread;
+    int knows_left; /* the requests are over, and left tells which had to be ended */
+    struct connection_counts left;
 };
+
+static void log_end(const struct log *log, const struct connection_counts *left) {
+    int64_t reading = left->now[CONNECTION_READING], writing = left->now[CONNECTION_WRITING];
+    if (reading + writing == 0)
+        log_info(log, "stopped", "all requests are answered");
+    else
+        log_warning(log, "stopped",
+                    "%" PRId64 " clients did not finish their request, %" PRId64 " did not read their answer", reading,
+                    writing);
+}
 
 static void *wait_for_end(void *context) {
     struct last_moment *last = context;
+    struct connection_counts counts;
     pthread_mutex_lock(&last->lock);
-    while (!last->is_over)
-        if (pthread_cond_timedwait(&last->ended, &last->lock, &last->at) == ETIMEDOUT && !last->is_over) {
-            const struct service *service = &last->server->service;
-            struct connection_counts counts;
-            connections_count(service->connections, &counts);
-            log_error(&service->log, "stopped", "the store does not answer: %" PRId64 " requests get no answer",
+    while (!last->is_over) {
+        if (pthread_cond_timedwait(&last->ended, &last->lock, &last->at) != ETIMEDOUT || last->is_over) continue;
+        if (last->knows_left)
+            counts = last->left;
+        else
+            connections_count(last->connections, &counts);
+        if (counts.now[CONNECTION_RUNNING] > 0)
+            log_error(last->log, "stopped", "the store does not answer: %" PRId64 " requests get no answer",
                       counts.now[CONNECTION_RUNNING]);
-            _exit(0);
-        }
+        else /* the machine is slow */
+            log_end(last->log, &counts);
+        _exit(0);
+    }
     pthread_mutex_unlock(&last->lock);
     return NULL;
 }
 
-static void begin_last(struct last_moment *last) {
+static void begin_last(struct last_moment *last, double end_s) {
     pthread_condattr_t attributes;
-    last->at = clock_ticks_after(END_S);
+    last->at = clock_ticks_after(end_s > 0 ? end_s : END_S);
     pthread_mutex_init(&last->lock, NULL);
     pthread_condattr_init(&attributes);
     pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -273,25 +290,29 @@ static void end_last(struct last_moment *last) {
 
 /* ---- Stop --------------------------------------------------------------------------------------------------- */
 
-static void finish_requests(struct server *server, struct connection_counts *ret_left) {
+static void finish_requests(struct server *server, struct last_moment *last) {
     const struct timespec step = {.tv_nsec = STEP_MS * 1000000};
     struct connections *connections = server->service.connections;
-    double until_s = clock_ticks_s() + CLIENTS_S;
+    struct connection_counts left;
+    double clients_s = server->options.clients_s, until_s = clock_ticks_s() + (clients_s > 0 ? clients_s : CLIENTS_S);
     for (;;) {
         connections_close_idle(connections);
-        connections_count(connections, ret_left);
-        int64_t clients = ret_left->now[CONNECTION_READING] + ret_left->now[CONNECTION_WRITING];
-        if (ret_left->now[CONNECTION_RUNNING] == 0 && (clients == 0 || clock_ticks_s() >= until_s)) break;
+        connections_count(connections, &left);
+        int64_t clients = left.now[CONNECTION_READING] + left.now[CONNECTION_WRITING];
+        if (left.now[CONNECTION_RUNNING] == 0 && (clients == 0 || clock_ticks_s() >= until_s)) break;
         nanosleep(&step, NULL);
     }
+    pthread_mutex_lock(&last->lock);
+    last->left = left;
+    last->knows_left = 1;
+    pthread_mutex_unlock(&last->lock);
     MHD_stop_daemon(server->daemon); /* none is suspended, which it would not survive */
 }
 
-static void stop_parts(struct server *server, struct connection_counts *ret_left) {
+static void stop_parts(struct server *server, struct last_moment *last) {
     struct service *service = &server->service;
     service->is_stopping = 1;
-    *ret_left = (struct connection_counts){.slow = 0};
-    if (server->daemon) finish_requests(server, ret_left);
+    if (server->daemon) finish_requests(server, last);
     if (server->fd >= 0) close(server->fd);
     retention_stop(server->retention);
     access_close(service->access);
@@ -306,26 +327,19 @@ static void stop_parts(struct server *server, struct connection_counts *ret_left
 
 /* One whose start failed. */
 static void abandon(struct server *server) {
-    struct connection_counts left;
-    stop_parts(server, &left);
+    struct last_moment last = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    stop_parts(server, &last);
     connections_stop(server->service.connections);
     free(server);
 }
 
 void server_stop(struct server *server) {
     const struct log log = server->service.log;
-    struct last_moment last = {.server = server};
-    struct connection_counts left;
-    begin_last(&last);
-    stop_parts(server, &left);
+    struct last_moment last = {.log = &log, .connections = server->service.connections};
+    begin_last(&last, server->options.end_s);
+    stop_parts(server, &last);
     end_last(&last);
     connections_stop(server->service.connections); /* which it counted */
-    int64_t reading = left.now[CONNECTION_READING], writing = left.now[CONNECTION_WRITING];
-    if (reading + writing == 0)
-        log_info(&log, "stopped", "all requests are answered");
-    else
-        log_warning(&log, "stopped",
-                    "%" PRId64 " clients did not finish their request, %" PRId64 " did not read their answer", reading,
-                    writing);
+    log_end(&log, &last.left);
     free(server);
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/target.h"
+/* The target of a request in its parts, without escapes. */
+#include "server/head.h"
 
 #include <assert.h>
 #include <string.h>
 #include <strings.h>
-#include "base/hex.h"
+#include "base/characters.h"
 
 /* Proxies ask for http://host/path. */
 static const char *behind_host(const char *target) {

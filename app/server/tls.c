@@ -115,7 +115,7 @@ static int32_t check(const char *certificate_path, char *certificate_text, const
     if (code == KERF_OK && gnutls_x509_privkey_init(&key) < 0) code = error_no_memory(err, "a key");
     if (code == KERF_OK) code = import_key(key_path, key_text, key, err);
     if (code == KERF_OK && !fits(certificate, key))
-        code = kerf_error_set(err, KERF_EINVALID, "the key in %.200s is not that of the certificate in %.200s",
+        code = kerf_error_set(err, KERF_EINVALID, "the key in %.200s does not belong to the certificate in %.200s",
                               key_path, certificate_path);
     if (code == KERF_OK) warn_of_dates(certificate_path, certificate, log);
     if (key) gnutls_x509_privkey_deinit(key);

@@ -4,17 +4,45 @@
  * database that hangs gives an error and not a server that hangs. Integers are bigint and reals double precision
  * throughout, and go over the wire as they are.
  */
-#include "store/postgresql_session.h"
+#include "store/postgresql_store.h"
 
 #include <assert.h>
 #include <ctype.h>
+#include <dlfcn.h>
 #include <endian.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
+
+/* ---- libpq ----------------------------------------------------------------------------------------------------- */
+
+static const char library[] = "libpq.so.5";
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const char *missing; /* what is; NULL: nothing */
+struct libpq pq;
+
+static void look_up(void) {
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+    missing = handle ? NULL : library;
+#define LIBPQ_LOOK_UP(name)                                                                                            \
+    if (missing == NULL && (pq.name = (__typeof__(pq.name))dlsym(handle, "PQ" #name)) == NULL) missing = "PQ" #name;
+    LIBPQ_FUNCTIONS(LIBPQ_LOOK_UP)
+#undef LIBPQ_LOOK_UP
+}
+
+int32_t libpq_open(struct kerf_error *err) {
+    pthread_once(&once, look_up);
+    if (missing == NULL) return KERF_OK;
+    return kerf_error_set(
+        err, KERF_EUNSUPPORTED,
+        "a PostgreSQL database needs libpq 14 or newer (Debian's package libpq5), which is missing: no %s", missing);
+}
+
+/* ---- Settings -------------------------------------------------------------------------------------------------- */
 
 enum { ANSWER_MS = 30000 };
 static const double REFUSES_S = 0.2;

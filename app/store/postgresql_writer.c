@@ -14,11 +14,11 @@
  * When the connection broke nobody knows whether it was committed, and all of them fail: the client asks again, and
  * finds what is stored.
  */
-#include "store/postgresql_writer.h"
+#include "store/postgresql_store.h"
 
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "store/store_changes.h"
+#include "store/store.h"
 
 enum { BATCH_MAX = 64 };
 

@@ -8,14 +8,216 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "base/error_fill.h"
-#include "store/sqlite_backup.h"
-#include "store/sqlite_schema.h"
-#include "store/sqlite_writer.h"
+#include "store/sqlite_store.h"
+
+/* ---- Tables ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * The file says the version of its tables in PRAGMA user_version; each step below takes it one further, in a
+ * transaction of its own. A step that was released is never changed.
+ *
+ * job_state, which every decision changes, is apart from job, which never changes, so that the states of many jobs
+ * share a page. A job whose job_id is NULL was deleted (sqlite_writer.c). Trials lie together by job, in the order of
+ * their numbers. What an infinity or a NaN is: SQLite keeps infinities and makes a NaN NULL, which is read back as NaN
+ * (arms) or as "not known" (min_cost), as in Zeus.
+ */
+
+static const char *const steps[] = {
+    "CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE job ("
+    " job INTEGER PRIMARY KEY AUTOINCREMENT, job_id TEXT UNIQUE, created_s REAL NOT NULL,"
+    " max_power REAL NOT NULL, number_of_gpus INTEGER NOT NULL, gpu_model TEXT NOT NULL, job_id_prefix TEXT NOT NULL,"
+    " batch_sizes TEXT NOT NULL, default_batch_size INTEGER NOT NULL, eta_knob REAL NOT NULL, beta_knob REAL,"
+    " target_metric REAL NOT NULL, higher_is_better_metric INTEGER NOT NULL, max_epochs INTEGER NOT NULL,"
+    " num_pruning_rounds INTEGER NOT NULL, window_size INTEGER NOT NULL, mab_prior_mean REAL NOT NULL,"
+    " mab_prior_precision REAL NOT NULL, mab_num_explorations INTEGER NOT NULL, mab_seed INTEGER, policy TEXT,"
+    " lease_s REAL NOT NULL) STRICT;"
+    "CREATE TABLE job_state ("
+    " job INTEGER PRIMARY KEY REFERENCES job ON DELETE CASCADE, version INTEGER NOT NULL, stage INTEGER NOT NULL,"
+    " min_cost REAL, min_cost_batch_size INTEGER NOT NULL, last_trial_number INTEGER NOT NULL,"
+    " trials_ended INTEGER NOT NULL, longest_gap_s REAL NOT NULL, random TEXT) STRICT;"
+    "CREATE TABLE trial ("
+    " job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE, number INTEGER NOT NULL CHECK (number > 0),"
+    " batch_size INTEGER NOT NULL, type INTEGER NOT NULL, status INTEGER NOT NULL, converged INTEGER,"
+    " lease_ended INTEGER NOT NULL, time_s REAL, energy_j REAL, dispatched_s REAL NOT NULL, seen_s REAL NOT NULL,"
+    " reason TEXT, PRIMARY KEY (job, number)) STRICT, WITHOUT ROWID;"
+    /* 1: KERF_TRIAL_SUCCEEDED. The newest costs of a size are at the end of its part. */
+    "CREATE INDEX trial_cost ON trial (job, batch_size, number) WHERE status = 1;"
+    /* 0: KERF_TRIAL_EXPLORATION. What a job that explores is restored from, whatever else ran meanwhile. */
+    "CREATE INDEX trial_exploration ON trial (job, number) WHERE type = 0;"
+    "CREATE TABLE arm ("
+    " job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE, batch_size INTEGER NOT NULL, param_mean REAL,"
+    " param_precision REAL, reward_precision REAL, num_observations INTEGER NOT NULL,"
+    " PRIMARY KEY (job, batch_size)) STRICT, WITHOUT ROWID;"
+    "CREATE TABLE token ("
+    " id INTEGER PRIMARY KEY AUTOINCREMENT, name TEXT NOT NULL UNIQUE, role TEXT NOT NULL, hash BLOB NOT NULL UNIQUE,"
+    " created_s REAL NOT NULL, expires_s REAL NOT NULL) STRICT;",
+    /* Of trials that were forgotten. */
+    "CREATE TABLE cost ("
+    " job INTEGER NOT NULL REFERENCES job ON DELETE CASCADE, batch_size INTEGER NOT NULL, number INTEGER NOT NULL,"
+    " energy_j REAL, time_s REAL, PRIMARY KEY (job, batch_size, number)) STRICT, WITHOUT ROWID;",
+};
+enum { VERSION = sizeof steps / sizeof *steps, APPLICATION = 0x6b657266 /* "kerf" */ };
+
+static int32_t ask_number(sqlite3 *db, const char *sql, int64_t *ret_number, struct kerf_error *err) {
+    sqlite3_stmt *statement = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) return sqlite_fail(db, err);
+    int step = sqlite3_step(statement);
+    if (step == SQLITE_ROW) *ret_number = sqlite3_column_int64(statement, 0);
+    sqlite3_finalize(statement);
+    return step == SQLITE_ROW ? KERF_OK : sqlite_fail(db, err);
+}
+
+/* KERF_EINVALID: the database is another program's, or a newer kerf's. */
+static int32_t sqlite_check(sqlite3 *db, const char *path, struct kerf_error *err) {
+    int64_t application = 0, tables = 0, version = 0;
+    int32_t code = ask_number(db, "PRAGMA application_id", &application, err);
+    if (code == KERF_OK) code = ask_number(db, "SELECT count(*) FROM sqlite_schema", &tables, err);
+    if (code == KERF_OK) code = ask_number(db, "PRAGMA user_version", &version, err);
+    if (code != KERF_OK) return code;
+    if (tables > 0 && application != APPLICATION)
+        return kerf_error_set(err, KERF_EINVALID, "%.200s is a database of another program", path);
+    if (version > VERSION)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "%.200s was written by a newer kerf (its tables are version %lld, this kerf knows %d)",
+                              path, (long long)version, (int)VERSION);
+    return KERF_OK;
+}
+
+/* Makes what is missing. */
+static int32_t sqlite_migrate(sqlite3 *db, const char *path, struct kerf_error *err) {
+    int64_t version = 0;
+    int32_t code = sqlite_run(db, "BEGIN IMMEDIATE", err);
+    if (code != KERF_OK) return code;
+    code = ask_number(db, "PRAGMA user_version", &version, err);
+    if (code == KERF_OK) code = sqlite_check(db, path, err);
+    while (code == KERF_OK && version < VERSION) {
+        char mark[96];
+        code = sqlite_run(db, steps[version++], err);
+        snprintf(mark, sizeof mark, "PRAGMA user_version=%d; PRAGMA application_id=%d", (int)version, (int)APPLICATION);
+        if (code == KERF_OK) code = sqlite_run(db, mark, err);
+    }
+    if (code == KERF_OK) code = sqlite_run(db, "COMMIT", err);
+    if (code != KERF_OK) sqlite_run(db, "ROLLBACK", NULL);
+    return code;
+}
+
+/* ---- Backup ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * A copy of a store, while a server writes to it or not: page by page, out of one read transaction, so that it is the
+ * store as it was at one moment, and no commit makes SQLite begin anew. The log cannot be emptied meanwhile, and grows.
+ * The copy has its name only once it is whole and on the disk.
+ */
+
+enum { PAGES = 256, PATH_BYTES = 4096 };
+
+static int32_t copy_pages(sqlite3 *from, sqlite3 *to, kerf_progress progress, void *context, struct kerf_error *err) {
+    sqlite3_backup *backup = sqlite3_backup_init(to, "main", from, "main");
+    int step = SQLITE_OK;
+    if (backup == NULL) return sqlite_fail(to, err);
+    while (step == SQLITE_OK) {
+        step = sqlite3_backup_step(backup, PAGES);
+        double all = sqlite3_backup_pagecount(backup), left = sqlite3_backup_remaining(backup);
+        if (step == SQLITE_OK && progress && progress(context, all > 0 ? 1 - left / all : 0)) break;
+    }
+    int failed = sqlite3_backup_finish(backup);
+    if (step == SQLITE_OK) return kerf_error_set(err, KERF_EINTERRUPTED, "the backup was interrupted");
+    if (step == SQLITE_DONE) return KERF_OK;
+    return kerf_error_set(err, KERF_EIO, "the backup fails: %.200s", sqlite3_errstr(failed ? failed : step));
+}
+
+/* The first read is what the transaction begins with. */
+static int32_t copy(struct sqlite_session *from, const char *path, const char *to, kerf_progress progress,
+                    void *context, struct kerf_error *err) {
+    sqlite3 *db = NULL;
+    int32_t code = sqlite_run(from->db, "BEGIN", err);
+    if (code == KERF_OK) code = sqlite_check(from->db, path, err);
+    if (code == KERF_OK && sqlite3_open_v2(to, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        code = kerf_error_set(err, KERF_EIO, "%.200s cannot be opened: %.200s", to,
+                              db ? sqlite3_errmsg(db) : "not enough memory");
+    if (code == KERF_OK) code = copy_pages(from->db, db, progress, context, err);
+    if (sqlite3_close(db) != SQLITE_OK && code == KERF_OK)
+        code = kerf_error_set(err, KERF_EIO, "%.200s cannot be closed", to);
+    if (!sqlite3_get_autocommit(from->db)) sqlite_run(from->db, "ROLLBACK", NULL);
+    return code;
+}
+
+/* A log beside the name would be taken for the copy's own. */
+static int32_t check_log(const char *to, const char *end, struct kerf_error *err) {
+    char log[PATH_BYTES];
+    struct stat found;
+    if (snprintf(log, sizeof log, "%s%s", to, end) >= (int)sizeof log)
+        return kerf_error_set(err, KERF_EINVALID, "the name %.200s... is too long", to);
+    if (stat(log, &found) != 0 || found.st_size == 0) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%.200s exists: a store of that name is or was in use", log);
+}
+
+static int32_t check_target(const char *path, const char *to, int overwrites, struct kerf_error *err) {
+    struct stat from, there;
+    int exists = stat(to, &there) == 0;
+    if (exists && stat(path, &from) == 0 && from.st_dev == there.st_dev && from.st_ino == there.st_ino)
+        return kerf_error_set(err, KERF_EINVALID, "%.200s is the store itself", to);
+    if (exists && !overwrites)
+        return kerf_error_set(err, KERF_EINVALID, "%.200s exists already; --force replaces it", to);
+    int32_t code = check_log(to, "-wal", err);
+    return code == KERF_OK ? check_log(to, "-journal", err) : code;
+}
+
+static int flush(const char *path, int flags) {
+    int fd = open(path, flags | O_CLOEXEC);
+    int failed = fd < 0 || fsync(fd) != 0;
+    if (fd >= 0) close(fd);
+    return !failed;
+}
+
+/* Somebody may have made it meanwhile. */
+static int give_name(const char *temporary, const char *to, int overwrites) {
+    if (overwrites) return rename(temporary, to) == 0;
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 1;
+    return errno == EINVAL && access(to, F_OK) != 0 && rename(temporary, to) == 0; /* a file system that cannot */
+}
+
+static int32_t put_in_place(const char *temporary, const char *to, int overwrites, struct kerf_error *err) {
+    char folder[PATH_BYTES];
+    snprintf(folder, sizeof folder, "%s", to);
+    if (flush(temporary, O_RDONLY) && give_name(temporary, to, overwrites) &&
+        flush(dirname(folder), O_RDONLY | O_DIRECTORY))
+        return KERF_OK;
+    return kerf_error_set(err, KERF_EIO, "%.200s cannot be written: %s", to, strerror(errno));
+}
+
+/* As store_backup (store.h). */
+static int32_t sqlite_backup(const char *path, const char *to, int32_t overwrites, kerf_progress progress,
+                             void *context, struct kerf_error *err) {
+    struct sqlite_session session = {0};
+    char temporary[PATH_BYTES];
+    int32_t code = check_target(path, to, overwrites, err);
+    if (code == KERF_OK) code = sqlite_connect(path, 0, &session, err);
+    if (code != KERF_OK) return code;
+    if (snprintf(temporary, sizeof temporary, "%s.XXXXXX", to) >= (int)sizeof temporary) temporary[0] = 0;
+    int fd = mkostemp(temporary, O_CLOEXEC);
+    if (fd < 0) {
+        code = kerf_error_set(err, KERF_EIO, "%.200s cannot be written: %s", to, strerror(errno));
+    } else {
+        close(fd);
+        code = copy(&session, path, temporary, progress, context, err);
+        if (code == KERF_OK) code = put_in_place(temporary, to, overwrites, err);
+        if (code != KERF_OK) unlink(temporary);
+    }
+    sqlite_disconnect(&session);
+    return code;
+}
+
+/* ---- The store ------------------------------------------------------------------------------------------------- */
 
 struct sqlite_store {
     struct store store;
@@ -32,8 +234,9 @@ static struct sqlite_store *of(struct store *store) { return (struct sqlite_stor
 
 static int32_t cannot_open(const char *path, struct kerf_error *err) {
     if (errno == ENOENT)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "there is no store %.200s: --store names the server's, --create makes a new one", path);
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "there is no store %.200s: name the server's with --store, or make a new one with --create", path);
     return kerf_error_set(err, KERF_EIO, "%.200s cannot be opened: %s", path, strerror(errno));
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/sqlite_session.h"
+/* One connection to a SQLite file: its settings, its statements, rows as values. */
+#include "store/sqlite_store.h"
 
 #include <assert.h>
 #include <stddef.h>

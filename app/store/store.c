@@ -300,7 +300,7 @@ int32_t store_add_token(struct store *store, const struct store_token *token, st
     const struct store_question question = {SQL_ADD_TOKEN, &values, count_row, &rows};
     int32_t code = store->methods->tell(store, &question, err);
     if (code == KERF_OK && rows == 0)
-        code = kerf_error_set(err, KERF_EINVALID, "there is a token '%.100s' already", token->name);
+        code = kerf_error_set(err, KERF_EINVALID, "the token '%.100s' exists already", token->name);
     return code;
 }
 

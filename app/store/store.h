@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where jobs live: one table of functions, behind which are SQLite (sqlite.c) and PostgreSQL (postgresql.c). A database
- * asks and tells statements (store_sql.h) with rows of values (store_row.h); what they mean is said in store.c once for
+ * asks and tells statements with rows of values (store_row.h); what they mean is said in store.c once for
  * both, and which rows a decision changes in store_changes.c.
  *
  * A decision goes like this, with at most one at a time for a job in this process:
@@ -26,7 +26,7 @@
 #define KERF_STORE_STORE_H
 
 #include "kerf/kerf.h"
-#include "store/store_sql.h"
+#include "store/store_row.h"
 
 struct store;
 
@@ -214,6 +214,33 @@ struct store { /* the first member of every store */
 
 void store_close(struct store *store); /* NULL is fine */
 
-extern const struct store_methods store_postgresql, store_sqlite; /* stores.h opens them by name */
+extern const struct store_methods store_postgresql, store_sqlite; /* store_open finds them by name */
+
+/* ---- Which rows a write changes, decided once for both databases (store_changes.c) ------------------------------ */
+
+/* Does one statement inside the write's transaction, or queues it there. */
+typedef int32_t (*store_put)(void *context, enum store_statement which, const struct row *values,
+                             struct kerf_error *err);
+
+/* Of STORE_DECIDE, of STORE_FORGET, and of STORE_IMPORT once the job has its key: each changed row, in order. room: where
+ * the rows are made. */
+int32_t store_put_changes(const struct store_write *write, struct row *room, store_put put, void *context,
+                          struct kerf_error *err);
+
+/* The arm that the write changes; NULL: none, or all. */
+const struct kerf_arm *store_changed_arm(const struct store_write *write);
+
+/* ---- Stores by name (stores.c) --------------------------------------------------------------------------------- */
+
+/* where: a file, or postgresql://HOST/DATABASE; flags: enum store_open_flags. */
+int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err);
+
+/* Copies the store into the file `to`, which is a store then; also while a server runs: the copy has what was answered
+ * before this was called. KERF_EINVALID: the file is there and overwrites is 0; KERF_EUNSUPPORTED: err says which
+ * program does it; KERF_EINTERRUPTED: progress wanted it so, and `to` is as it was. */
+int32_t store_backup(const char *where, const char *to, int32_t overwrites, kerf_progress progress, void *context,
+                     struct kerf_error *err);
+
+void store_name(const char *where, char *ret_name, size_t size); /* for people: without user, password and options */
 
 #endif

@@ -4,7 +4,7 @@
  * found ended; its own trial, new, with its result, or no more than seen; all arms once the stage MAB begins, or the one
  * arm that a result teaches.
  */
-#include "store/store_changes.h"
+#include "store/store.h"
 
 #include <assert.h>
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of values, and jobs, trials and arms as rows. */
 #include "store/store_row.h"
 
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/utf8.h"
 
 #define COUNT(kind, name, ...) +1
 enum {

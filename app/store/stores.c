@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "store/stores.h"
+/* Which store a name means, and what it is called for people. */
+#include "store/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +18,8 @@ static int is_for(const struct store_methods *methods, const char *where) {
 static const struct store_methods *find(const char *where, struct kerf_error *err) {
     for (size_t i = 0; i < sizeof stores / sizeof *stores; i++)
         if (is_for(stores[i], where)) return stores[i];
-    kerf_error_set(err, KERF_EUNSUPPORTED, "a store is a file or postgresql://HOST/DATABASE; kerf has none for %.*s://",
+    kerf_error_set(err, KERF_EUNSUPPORTED,
+                   "a store must be a file or postgresql://HOST/DATABASE; kerf does not know %.*s://",
                    (int)(strstr(where, "://") - where), where);
     return NULL;
 }
@@ -35,7 +37,7 @@ int32_t store_backup(const char *where, const char *to, int32_t overwrites, kerf
     if (methods->backup) return methods->backup(where, to, overwrites, progress, context, err);
     store_name(where, name, sizeof name);
     return kerf_error_set(err, KERF_EUNSUPPORTED,
-                          "PostgreSQL has a program for that: pg_dump --format=custom --table='kerf_*' --file=%.100s "
+                          "use PostgreSQL's own program: pg_dump --format=custom --table='kerf_*' --file=%.100s "
                           "'%.200s'",
                           to, name);
 }

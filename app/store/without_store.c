@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stores in a build without the libraries that they need. */
-#include "store/stores.h"
+#include "store/store.h"
 
 int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {
     (void)where, (void)flags, (void)ret_store;

@@ -14,7 +14,6 @@
 #include <time.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "zeus/import.h"
 #include "zeus/import_sources.h"
 
 static const struct import_methods *const sources[] = {&import_postgresql, &import_mysql, &import_sqlite};
@@ -167,7 +166,8 @@ static int32_t visit_trial(void *context, const struct import_value *v, struct k
                                  .energy_j = v[6].is_null ? NAN : v[6].real,
                                  .dispatched_s = isnan(start_s) ? 0 : start_s,
                                  .seen_s = isnan(end_s) ? (isnan(start_s) ? 0 : start_s) : end_s};
-    if (trial->number <= job->row.last_trial_number) job->what = "its trial numbers are not 1 or more, each once";
+    if (trial->number <= job->row.last_trial_number)
+        job->what = "its trial numbers are not all different and 1 or more";
     if (trial->type < 0 || trial->status < 0) job->what = "a trial has a type or status that Zeus does not know";
     note_trial(job, trial, end_s);
     return KERF_OK;
@@ -271,7 +271,7 @@ static int32_t open_source(const char *where, struct import_source **ret_source,
         return code;
     }
     return kerf_error_set(err, KERF_EUNSUPPORTED,
-                          "Zeus's database is a SQLite file, postgresql://... or mysql://..., and not %.*s://...",
+                          "Zeus's database must be a SQLite file, postgresql://... or mysql://..., not %.*s://...",
                           (int)(rest - where), where);
 }
 

@@ -10,8 +10,8 @@
 #include <mysql.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/hex.h"
 #include "zeus/import_sources.h"
 
 /* X(name): mysql_name */
@@ -106,9 +106,9 @@ static int32_t open_library(struct mysql_source *source, struct kerf_error *err)
     MYSQL_FUNCTIONS(MYSQL_LOOK_UP)
 #undef MYSQL_LOOK_UP
     if (missing == NULL) return KERF_OK;
-    return kerf_error_set(err, KERF_EUNSUPPORTED,
-                          "a MySQL database needs MariaDB's client (Debian's package libmariadb3), and here is no %s",
-                          missing);
+    return kerf_error_set(
+        err, KERF_EUNSUPPORTED,
+        "a MySQL database needs MariaDB's client (Debian's package libmariadb3), which is missing: no %s", missing);
 }
 
 static int32_t connect_to(struct mysql_source *source, const struct address *to, struct kerf_error *err) {

@@ -2,9 +2,9 @@
 /* Zeus's database in PostgreSQL, read in one transaction that cannot write. */
 #include <stdlib.h>
 #include <string.h>
-#include "zeus/import_sources.h"
 #include "base/error_fill.h"
-#include "store/postgresql_session.h"
+#include "store/postgresql_store.h"
+#include "zeus/import_sources.h"
 
 struct pg_source {
     struct import_source source;

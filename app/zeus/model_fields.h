@@ -10,7 +10,7 @@
 #define KERF_ZEUS_MODEL_FIELDS_H
 
 #include "zeus/python_number.h"
-#include "zeus/request_answer.h"
+#include "zeus/request.h"
 
 enum field_kind {
     FIELD_INTEGER, /* kept as int64_t */

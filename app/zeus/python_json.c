@@ -12,7 +12,7 @@
 
 #include <math.h>
 #include <string.h>
-#include "base/hex.h"
+#include "base/characters.h"
 #include "base/number.h"
 
 struct reader {

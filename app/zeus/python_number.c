@@ -13,7 +13,7 @@
 #include <string.h>
 #include <strings.h>
 #include "base/number.h"
-#include "zeus/python_repr.h"
+#include "zeus/python_text.h"
 
 enum { ROOM_OF_DOUBLE = 320 }; /* the largest double has 309 digits */
 

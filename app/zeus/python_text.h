@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Python's text as bytes, and as json.dumps and str.encode write it.
+ * Python's text as bytes, and as json.dumps, str.encode and repr write it.
  *
  * A Python string is any sequence of code points, lone surrogates and NUL among them. It is kept as UTF-8 in which a
  * surrogate is the three bytes that its number gives (Python's "surrogatepass"). Where a C string is needed a NUL is
@@ -9,8 +9,8 @@
 #ifndef KERF_ZEUS_PYTHON_TEXT_H
 #define KERF_ZEUS_PYTHON_TEXT_H
 
-#include "kerf/text.h"
 #include "base/arena.h"
+#include "kerf/text.h"
 
 struct python_text {
     const char *bytes; /* no NUL behind them */
@@ -44,5 +44,11 @@ int python_text_has_nul(const struct python_text *text);
 
 /* str(UnicodeEncodeError) of encoding a text that has a surrogate. */
 void python_text_encode_error(const struct python_text *text, struct kerf_text *out);
+
+/* Numbers and strings as Python's repr writes them: "300.0", "1e+16", "1e-05", "nan"; 'text', "it's", 'tab\t'. */
+void python_float_repr(double value, struct kerf_text *out);
+
+/* utf8: the bytes C0 80 are a NUL, '\x00'. */
+void python_string_repr(const char *utf8, struct kerf_text *out);
 
 #endif

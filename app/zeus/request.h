@@ -26,8 +26,8 @@
 #ifndef KERF_ZEUS_REQUEST_H
 #define KERF_ZEUS_REQUEST_H
 
-#include "kerf/jobs.h"
 #include "base/arena.h"
+#include "kerf/jobs.h"
 
 enum request_flags { REQUEST_MENDED = 1 };
 
@@ -79,5 +79,13 @@ int32_t request_write_job(const struct kerf_job_spec *spec, struct kerf_text *ou
 void request_write_message(const char *message, struct kerf_text *out);
 
 void request_refusal_free(struct request_refusal *refusal);
+
+/* ---- How the parses refuse (request_answer.c) ------------------------------------------------------------------------------- */
+
+/* Each function fills one and returns its code, KERF_EINVALID, or KERF_ENOMEM from refuse_no_memory. */
+int32_t refuse_with(struct request_refusal *refusal, int32_t status, const char *document);
+int32_t refuse_internal_error(struct request_refusal *refusal);               /* 500, plain: what no handler caught */
+int32_t refuse_message(struct request_refusal *refusal, const char *message); /* 500 {"message":...} */
+int32_t refuse_no_memory(struct request_refusal *refusal);
 
 #endif

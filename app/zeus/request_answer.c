@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole answers: refusals, messages, and the job that POST /jobs understood, its keys in the order of Zeus's model and
  * its numbers as Python's json.dumps writes them. */
-#include "zeus/request_answer.h"
+#include "zeus/request.h"
 
 #include <math.h>
-#include "zeus/python_repr.h"
 #include "zeus/python_text.h"
 
 /* ---- Refusals and messages ----------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "zeus/zeus_words.h"
 
 #include <inttypes.h>
-#include "zeus/python_repr.h"
+#include "zeus/python_text.h"
 
 void zeus_say_no_job_to_predict(const char *job_id, struct kerf_text *out) {
     kerf_text_add(out, "Unknown job(");

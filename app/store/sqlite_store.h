@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A connection to a SQLite file, used by one thread at a time, and its statements. */
-#ifndef KERF_STORE_SQLITE_SESSION_H
-#define KERF_STORE_SQLITE_SESSION_H
+/* What the files of the SQLite store share: sessions (sqlite_session.c) and the writer (sqlite_writer.c). */
+#ifndef KERF_STORE_SQLITE_STORE_H
+#define KERF_STORE_SQLITE_STORE_H
 
+#include <pthread.h>
 #include <sqlite3.h>
 #include "store/store.h"
 
-/* X(name, SQL): beside those of store_sql.h. job_state, which every decision changes, is a table of its own. A deleted
+/* ---- Statements ------------------------------------------------------------------------------------------------ */
+
+/* X(name, SQL): beside those of store_row.h. job_state, which every decision changes, is a table of its own. A deleted
  * job has no job_id; its trials and costs are removed piece by piece. */
 #define SQLITE_STATEMENTS(X)                                                                                           \
     X(LITE_BEGIN_READING, "BEGIN")                                                                                     \
@@ -37,6 +40,9 @@ enum sqlite_statement {
         LITE_STATEMENTS_COUNT
 };
 
+/* ---- One session ----------------------------------------------------------------------------------------------- */
+
+/* A connection to the file, used by one thread at a time, and its statements. */
 struct sqlite_session {
     sqlite3 *db;
     sqlite3_stmt *statements[LITE_STATEMENTS_COUNT]; /* prepared on first use */
@@ -57,5 +63,40 @@ int32_t sqlite_run(sqlite3 *db, const char *sql, struct kerf_error *err);
  * nobody. */
 int32_t sqlite_do(struct sqlite_session *session, int which, const struct row *values, store_visit_row visit,
                   void *context, struct kerf_error *err);
+
+/* ---- The writer ------------------------------------------------------------------------------------------------ */
+
+/* A thread that moves the write-ahead log into the database file. */
+struct sqlite_checkpoint {
+    struct sqlite_session session; /* the thread's own */
+    sqlite3 *writer;
+    pthread_t thread;
+    int has_thread;
+    pthread_mutex_t lock;
+    pthread_cond_t wanted;
+    int is_wanted, is_over;
+    int is_moved; /* the thread is done, the writer's turn */
+};
+
+/* The one thread that writes a SQLite store. */
+struct sqlite_writer {
+    struct sqlite_session session; /* the thread's own, once it runs */
+    struct row room;               /* where it makes rows */
+    struct sqlite_checkpoint checkpoint;
+    int purges; /* deleted jobs may have left something */
+    pthread_t thread;
+    int has_thread;
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t filled;
+    struct store_write *first, **last;
+    int is_stopping;
+    struct store_counts counts;
+};
+
+/* Begins with a session that the caller has opened. */
+int32_t sqlite_writer_start(struct sqlite_writer *writer, const char *path, struct kerf_error *err);
+void sqlite_writer_submit(struct sqlite_writer *writer, struct store_write *write);
+void sqlite_writer_count(struct sqlite_writer *writer, struct store_counts *ret_counts);
+void sqlite_writer_stop(struct sqlite_writer *writer); /* writes what is queued first; also one that did not start */
 
 #endif

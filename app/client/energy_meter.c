@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* A meter over what this machine has: NVML, RAPL, a constant power or nothing. */
 #include "client/energy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "client/energy_sources.h"
 
 struct energy_meter {
     struct nvml *nvml;
@@ -35,9 +35,10 @@ static int32_t open_source(struct energy_meter *meter, const struct energy_optio
         snprintf(meter->words, sizeof meter->words, "RAPL, %d counter%s", count, plural(count));
         return code;
     }
-    return kerf_error_set(err, KERF_EUNSUPPORTED,
-                          "nothing here measures energy (NVML: %.120s; RAPL: %.120s); --power WATTS takes a constant",
-                          of_nvml.message, of_rapl.message);
+    return kerf_error_set(
+        err, KERF_EUNSUPPORTED,
+        "nothing on this machine measures energy (NVML: %.120s; RAPL: %.120s); --power WATTS assumes a constant power",
+        of_nvml.message, of_rapl.message);
 }
 
 int32_t energy_open(const struct energy_options *options, struct energy_meter **ret_meter, struct kerf_error *err) {
@@ -59,10 +60,10 @@ int32_t energy_open(const struct energy_options *options, struct energy_meter **
     return code;
 }
 
-double energy_read_j(struct energy_meter *meter) {
-    if (meter->nvml) return nvml_read_j(meter->nvml);
+double energy_read_j(struct energy_meter *meter, double now_s) {
+    if (meter->nvml) return nvml_read_j(meter->nvml, now_s);
     if (meter->rapl) return rapl_read_j(meter->rapl);
-    return meter->power_w * (clock_ticks_s() - meter->began_s);
+    return meter->power_w * (now_s - meter->began_s);
 }
 
 const char *energy_words(const struct energy_meter *meter) { return meter->words; }

@@ -1,14 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Connections to PostgreSQL and their pool. A connection is in pipeline mode and used by one thread at a time: questions
- * are sent one after the other, and their answers collected at once, so that a decision takes two round trips.
+ * What the files of the PostgreSQL store share: sessions (postgresql_session.c) and the writer (postgresql_writer.c).
  */
-#ifndef KERF_STORE_POSTGRESQL_SESSION_H
-#define KERF_STORE_POSTGRESQL_SESSION_H
+#ifndef KERF_STORE_POSTGRESQL_STORE_H
+#define KERF_STORE_POSTGRESQL_STORE_H
 
+#include <libpq-fe.h>
 #include <pthread.h>
-#include "store/postgresql_library.h"
 #include "store/store.h"
+
+/* ---- libpq -------------------------------------------------------------------------------------------------- */
+
+/* It is opened on first use: with all it needs, it would slow down every start of kerf. X(name): PQname */
+#define LIBPQ_FUNCTIONS(X)                                                                                             \
+    X(clear)                                                                                                           \
+    X(cmdTuples)                                                                                                       \
+    X(conninfoFree)                                                                                                    \
+    X(conninfoParse)                                                                                                   \
+    X(consumeInput)                                                                                                    \
+    X(connectdbParams)                                                                                                 \
+    X(enterPipelineMode)                                                                                               \
+    X(errorMessage)                                                                                                    \
+    X(exec)                                                                                                            \
+    X(execParams)                                                                                                      \
+    X(finish)                                                                                                          \
+    X(ftype)                                                                                                           \
+    X(getResult)                                                                                                       \
+    X(getisnull)                                                                                                       \
+    X(getlength)                                                                                                       \
+    X(getvalue)                                                                                                        \
+    X(isBusy)                                                                                                          \
+    X(nfields)                                                                                                         \
+    X(ntuples)                                                                                                         \
+    X(pipelineSync)                                                                                                    \
+    X(resultErrorField)                                                                                                \
+    X(resultStatus)                                                                                                    \
+    X(sendPrepare)                                                                                                     \
+    X(sendQueryPrepared)                                                                                               \
+    X(setNoticeProcessor)                                                                                              \
+    X(socket)                                                                                                          \
+    X(status)                                                                                                          \
+    X(transactionStatus)
+
+struct libpq {
+#define LIBPQ_FIELD(name) __typeof__(&PQ##name) name;
+    LIBPQ_FUNCTIONS(LIBPQ_FIELD)
+#undef LIBPQ_FIELD
+};
+
+extern struct libpq pq; /* after libpq_open */
+int32_t libpq_open(struct kerf_error *err);
 
 /* ---- Statements --------------------------------------------------------------------------------------------- */
 
@@ -36,7 +77,7 @@
     " UPDATE kerf_trial t SET " TRIAL_CHANGING_COLUMNS(                                                                \
         COLUMN_SET, ",") " FROM so WHERE t.job=so.job AND number=? RETURNING number"
 
-/* X(name, SQL): beside those of store_sql.h. */
+/* X(name, SQL): beside those of store_row.h. */
 #define PG_STATEMENTS(X)                                                                                               \
     X(PG_BEGIN, "BEGIN")                                                                                               \
     X(PG_BEGIN_READING, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")                                             \
@@ -77,6 +118,8 @@ enum pg_statement {
 
 /* ---- One connection ----------------------------------------------------------------------------------------- */
 
+/* A connection is in pipeline mode and used by one thread at a time: questions are sent one after the other, and their
+ * answers collected at once, so that a decision takes two round trips. */
 struct pg_session {
     PGconn *connection;
     struct pg_session *next;
@@ -121,5 +164,32 @@ void pg_give_back(struct pg_pool *pool, struct pg_session *session);
 /* One question outside of decisions, asked again when the database was away meanwhile. */
 int32_t pg_ask(struct pg_pool *pool, int which, const struct row *values, PGresult **ret_result,
                struct kerf_error *err);
+
+/* ---- The writer ------------------------------------------------------------------------------------------------ */
+
+/* Decisions: the lock on a job, what a decision changed with its COMMIT, and many of them at once. */
+enum { PG_WRITER_THREADS = 4 };
+
+struct pg_writer {
+    struct pg_pool *pool;
+    pthread_mutex_t lock; /* of all that follows */
+    pthread_cond_t filled;
+    struct store_write *first, **last; /* decisions on assumed turns that wait for a thread */
+    int is_over, num_threads;          /* 0: there are no assumed turns */
+    pthread_t threads[PG_WRITER_THREADS];
+    struct store_counts counts;
+};
+
+void pg_writer_open(struct pg_writer *writer, struct pg_pool *pool);
+int32_t pg_writer_start(struct pg_writer *writer, struct kerf_error *err); /* the threads, for a server */
+void pg_writer_stop(struct pg_writer *writer);                             /* writes what is queued first */
+
+/* As the functions of struct store_methods. */
+int32_t pg_writer_begin(struct pg_writer *writer, const char *job_id, const struct store_turn *known,
+                        struct store_turn *ret_turn, struct kerf_error *err);
+int32_t pg_writer_confirm(struct pg_writer *writer, const struct store_turn *turn, int32_t *ret_is_stale,
+                          struct kerf_error *err);
+void pg_writer_submit(struct pg_writer *writer, struct store_turn *turn, struct store_write *write);
+void pg_writer_count(struct pg_writer *writer, struct store_counts *ret_counts);
 
 #endif
