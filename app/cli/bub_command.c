@@ -8,9 +8,9 @@
 #include <string.h>
 #include "base/number.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
 #include "cli/llama_preset.h"
-#include "cli/tune_run.h"
+#include "cli/terminal.h"
+#include "cli/tune_print.h"
 
 struct bub_options {
     struct string_list outputs;
@@ -36,7 +36,7 @@ static const struct option options[] = {
      .value = "N",
      .minimum = 2,
      .maximum = 1 << 30,
-     .help = "Tokens of context; a chunk is one less."},
+     .help = "Tokens of context; a chunk has one token less."},
     {.name = "n-gpu-layers",
      .type = OPTION_INTEGER,
      AT(gpu_layers),
@@ -50,18 +50,19 @@ static const struct option options[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 4096,
-     .help = "Threads (default: one less than there are processors). In best_bub it had no effect on chunks, "
-             "which took all processors; here it has."},
+     .help = "Threads (default: one less than there are processors). In best_bub it had no effect on chunks, which "
+             "used all processors; in kerf it has."},
     {.name = "max-trials",
      .type = OPTION_STRING,
      AT(max_trials),
      .value = "N|auto",
-     .help = "At most N times the chunks of a trial are measured (default: auto, as many as are needed)."},
+     .help = "At most N times --chunks measurements (default: auto, as many as are needed)."},
     {.name = "chunks",
      .type = OPTION_STRING,
      AT(chunks),
      .value = "N|auto",
-     .help = "Chunks of a trial, which bound the measurements together with --max-trials (default: auto)."},
+     .help =
+         "Chunks of a trial. --max-trials times this number is the largest number of measurements (default: auto)."},
     {.name = "conform-to-imatrix",
      .type = OPTION_FLAG,
      AT(conform_to_imatrix),
@@ -82,8 +83,7 @@ static const struct option options[] = {
      .value = "N",
      .minimum = 0,
      .maximum = 9007199254740991,
-     .help = "In best_bub the model's seed, without effect on times; here that of the decisions' random numbers "
-             "(default: 0)."},
+     .help = "In best_bub the model's seed, without effect on times; in kerf the seed of its decisions (default: 0)."},
     INERT("repeat-last-n", repeat_last_n, OPTION_INTEGER, "Sampling."),
     INERT("repeat-penalty", repeat_penalty, OPTION_NUMBER, "Sampling."),
     INERT("presence-penalty", presence_penalty, OPTION_NUMBER, "Sampling."),
@@ -98,7 +98,7 @@ static const struct option options[] = {
      AT(interference),
      .value = "WHAT",
      .choices = "remeasure,ignore",
-     .help = "When something else kept the machine busy: measure again (default), or ignore it, as best_bub "
+     .help = "What to do if other programs kept the machine busy: measure again (default), or ignore it, as best_bub "
              "does."},
     {.name = "format",
      .letter = 'f',
@@ -126,7 +126,7 @@ static const struct command table = {
     .name = "bub",
     .summary = "batch and ubatch of llama.cpp, with best_bub's options",
     .description =
-        "Takes the command line of best_bub (llama-gguf-optimize) and answers it as `kerf tune llama` does: the model "
+        "Takes the command line of best_bub (llama-gguf-optimize) and answers it like `kerf tune llama`: the model "
         "is "
         "loaded once, every measurement is one chunk in a fresh context, and the smallest ubatch and batch within 5 % "
         "of "
@@ -154,10 +154,10 @@ static void tell_inert(const struct bub_options *values) {
     }
     if (names.data)
         fprintf(stderr,
-                "kerf: without effect, as in best_bub, which hands them to a constructor that ignores them: %s\n",
+                "kerf: without effect, as in best_bub, which passes them to a constructor that ignores them: %s\n",
                 names.data);
     if (values->threads)
-        fprintf(stderr, "kerf: --threads %" PRId64 " holds; in best_bub chunks took all processors whatever it said\n",
+        fprintf(stderr, "kerf: --threads %" PRId64 " has effect; in best_bub chunks used all processors in any case\n",
                 values->threads);
     kerf_text_free(&names);
 }

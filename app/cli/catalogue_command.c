@@ -2,88 +2,99 @@
 /* kerf models, kerf systems: the models and systems that have names, what kerf understands of a model, and the text of a
  * file to start one of one's own from. */
 #include <string.h>
-#include "base/nearest.h"
+#include "base/characters.h"
+#include "cli/cells.h"
 #include "cli/command.h"
-#include "cli/model_table.h"
-#include "cli/output.h"
+#include "cli/plan_print.h"
 #include "cli/terminal.h"
 
 struct catalogue_options {
-    const char *format, *catalogue;
-    int64_t seq_length;
+    const char *format, *catalogue, *system, *precision;
+    int64_t seq_length, tp, ep, etp, micro_batch; /* 0: not given */
     int32_t source;
     struct string_list names;
 };
 
+#define AT(field) .offset = offsetof(struct catalogue_options, field)
+/* A number that says how the model is sharded. */
+#define SHARD(option_name, field, most, words)                                                                         \
+    {                                                                                                                  \
+        .name = option_name, .type = OPTION_INTEGER, AT(field), .value = "N", .minimum = 1, .maximum = most,           \
+        .help = words                                                                                                  \
+    }
+
 static const struct option model_options[] = {
     {.name = "format",
      .type = OPTION_CHOICE,
-     .offset = offsetof(struct catalogue_options, format),
+     AT(format),
      .value = "FORMAT",
      .choices = "table,json",
      .help = "How to print the list or the model (default: table)."},
     {.name = "seq-length",
      .type = OPTION_INTEGER,
-     .offset = offsetof(struct catalogue_options, seq_length),
+     AT(seq_length),
      .value = "TOKENS",
      .minimum = 1,
      .maximum = KERF_COUNT_MAX,
      .help = "Tokens in a sample, for the FLOP of a token (default: the model's max_position_embeddings)."},
-    {.name = "source",
-     .type = OPTION_FLAG,
-     .offset = offsetof(struct catalogue_options, source),
-     .help = "Print the file of NAME as it is."},
-    {.name = "catalogue",
+    {.name = "system",
+     .letter = 's',
      .type = OPTION_STRING,
-     .offset = offsetof(struct catalogue_options, catalogue),
-     .value = "DIR",
-     .help = CLI_CATALOGUE_HELP},
+     AT(system),
+     .value = "SYSTEM",
+     .help = "Say what the model's sizes cost on this hardware - alignment, padding, small products - and which "
+             "nearest ones would be faster: a name from `kerf systems` or a file."},
+    SHARD("tp", tp, 1 << 20, "With --system: accelerators that layers are spread over (default: 1)."),
+    SHARD("ep", ep, 1 << 20, "With --system: accelerators that experts are spread over (default: 1)."),
+    SHARD("etp", etp, 1 << 20, "With --system: accelerators that each expert is spread over (default: 1)."),
+    SHARD("micro-batch", micro_batch, KERF_COUNT_MAX, "With --system: samples of a micro-batch (default: 1)."),
+    {.name = "precision",
+     .type = OPTION_CHOICE,
+     AT(precision),
+     .value = "NAME",
+     .choices = "bf16,fp16,fp8",
+     .help = "With --system: what matrix products are computed in (default: bf16)."},
+    {.name = "source", .type = OPTION_FLAG, AT(source), .help = "Print the file of NAME as it is."},
+    {.name = "catalogue", .type = OPTION_STRING, AT(catalogue), .value = "DIR", .help = CLI_CATALOGUE_HELP},
     {.name = NULL},
 };
 
 static const struct option system_options[] = {
     {.name = "format",
      .type = OPTION_CHOICE,
-     .offset = offsetof(struct catalogue_options, format),
+     AT(format),
      .value = "FORMAT",
      .choices = "table,json",
      .help = "How to print the list (default: table)."},
-    {.name = "catalogue",
-     .type = OPTION_STRING,
-     .offset = offsetof(struct catalogue_options, catalogue),
-     .value = "DIR",
-     .help = CLI_CATALOGUE_HELP},
+    {.name = "catalogue", .type = OPTION_STRING, AT(catalogue), .value = "DIR", .help = CLI_CATALOGUE_HELP},
     {.name = NULL},
 };
 
 static const char *const model_examples[] = {
-    "Which models there are",
+    "All models",
     "kerf models",
-    "What kerf understands of a published model",
+    "What kerf reads from a published model's file",
     "kerf models DeepSeek-V3/config.json",
-    "Start a model of your own from one",
+    "A file to start your own model from",
     "kerf models gpt3 --source > mine.json",
     NULL,
 };
 
 static const char *const system_examples[] = {
-    "Which systems there are",       "kerf systems", "Start a system of your own from one",
-    "kerf systems a100 > mine.json", NULL,
+    "All systems", "kerf systems", "A file to start your own system from", "kerf systems a100 > mine.json", NULL,
 };
 
 static const struct command models_table = {
     .name = "models",
-    .summary = "what kerf understands of a model",
+    .summary = "what kerf reads from a model's file",
     .arguments = "[NAME|FILE]",
     .description =
-        "Without a name, lists the models that have one. With a name, or a Hugging Face config.json, prints what kerf "
-        "understands of it: parameters, kinds of layers, FLOP a token. Keys that kerf does not know are named on "
-        "standard "
-        "error.\n\n"
-        "A file NAME.json in kerf/models of $XDG_DATA_HOME (without it ~/.local/share), in models of --catalogue, of "
-        "$KERF_DATA_DIR or of share/kerf of the place where kerf is installed adds NAME. It cannot replace a model "
-        "that is "
-        "built in: copy one to a name of its own to change it.",
+        "Without a name, lists the models that kerf knows by name. With a name, or a Hugging Face config.json, prints "
+        "what kerf reads from it: parameters, kinds of layers, FLOP a token. Keys that kerf does not know are named on "
+        "standard error.\n\n"
+        "To add a model, save it as NAME.json in $XDG_DATA_HOME/kerf/models (default: ~/.local/share/kerf/models), or "
+        "in the folder models of --catalogue, of $KERF_DATA_DIR, or of share/kerf below kerf's installation. It cannot "
+        "replace a built-in model: copy it to a new name to change it.",
     .options = model_options,
     .examples = model_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
@@ -94,12 +105,11 @@ static const struct command systems_table = {
     .summary = "the systems that kerf knows by name",
     .arguments = "[NAME]",
     .description =
-        "Without a name, lists the systems. With a name, prints that system's file, which any command takes in the "
+        "Without a name, lists the systems. With a name, prints that system's file; every command also takes a file in "
         "place of a name. Quantities are plain numbers in SI units or text such as \"312 TFLOP/s\".\n\n"
-        "A file NAME.json in kerf/systems of $XDG_DATA_HOME (without it ~/.local/share), in systems of --catalogue, of "
-        "$KERF_DATA_DIR or of share/kerf of the place where kerf is installed adds NAME. It cannot replace a system "
-        "that is "
-        "built in: copy one to a name of its own to change it.",
+        "To add a system, save it as NAME.json in $XDG_DATA_HOME/kerf/systems (default: ~/.local/share/kerf/systems), "
+        "or in the folder systems of --catalogue, of $KERF_DATA_DIR, or of share/kerf below kerf's installation. It "
+        "cannot replace a built-in system: copy it to a new name to change it.",
     .options = system_options,
     .examples = system_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
@@ -171,6 +181,45 @@ static int32_t one(struct kerf_text *out, const char *kind, const char *name, co
                           name, nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "", kind);
 }
 
+static int64_t or_one(int64_t value) { return value ? value : 1; }
+
+/* What its sizes cost at a shard. */
+static int32_t find_advice(const struct kerf_model *model, const struct catalogue_options *options,
+                           struct kerf_problem *problem, struct kerf_layout *layout, struct kerf_advice *ret_advice,
+                           struct kerf_error *err) {
+    problem->model = *model;
+    problem->seq_length = options->seq_length ? options->seq_length : model->max_position_embeddings;
+    if (problem->seq_length == 0)
+        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length", model->name);
+    layout->tp1 = or_one(options->tp);
+    layout->tp2 = layout->pp = layout->dp = layout->cp = layout->vpp = 1;
+    layout->ep = (int32_t)or_one(options->ep);
+    layout->etp = (int32_t)or_one(options->etp);
+    layout->micro_batch = or_one(options->micro_batch);
+    int32_t code = kerf_system_load(options->system, &problem->system, err);
+    if (code == KERF_OK && options->precision)
+        code = kerf_precision_parse(options->precision, &problem->precision, err);
+    problem->gpus = layout->tp1 * layout->ep * layout->etp;
+    return code == KERF_OK ? kerf_model_advise(problem, layout, ret_advice, err) : code;
+}
+
+/* An option that would be passed over is a mistake. */
+static int32_t check_options(const struct catalogue_options *options, struct kerf_error *err) {
+    const char *given = options->tp            ? "--tp"
+                        : options->ep          ? "--ep"
+                        : options->etp         ? "--etp"
+                        : options->micro_batch ? "--micro-batch"
+                        : options->precision   ? "--precision"
+                                               : NULL;
+    if (given && options->system == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "%s says how the model is sharded on a system: also give --system",
+                              given);
+    if (options->system && (options->source || options->names.count == 0))
+        return kerf_error_set(err, KERF_EINVALID, "--system says what a model's sizes cost: %s",
+                              options->source ? "leave out --source" : "name the model");
+    return KERF_OK;
+}
+
 /* What kerf understands of the model. */
 static int32_t print_model(struct kerf_text *out, const char *name, const struct catalogue_options *options,
                            struct kerf_error *err) {
@@ -178,9 +227,17 @@ static int32_t print_model(struct kerf_text *out, const char *name, const struct
     int32_t code = kerf_model_load(name, &model, err);
     if (code != KERF_OK) return code;
     int64_t seq_length = options->seq_length ? options->seq_length : model.max_position_embeddings;
+    struct kerf_problem problem = {.gpus = 0};
+    struct kerf_layout layout = {.dp = 0};
+    struct kerf_advice advice;
+    if (options->system) code = find_advice(&model, options, &problem, &layout, &advice, err);
+    if (code != KERF_OK) return code;
     model_notes(&model, NULL);
     if (strcmp(options->format, "json") != 0) {
-        model_table(out, &model, seq_length);
+        if (options->system)
+            size_table(out, &problem, &layout, &advice);
+        else
+            model_table(out, &model, seq_length);
         return KERF_OK;
     }
     struct kerf_json json;
@@ -188,6 +245,12 @@ static int32_t print_model(struct kerf_text *out, const char *name, const struct
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "kerf", kerf_version());
     kerf_model_json(&json, "model", &model, seq_length);
+    if (options->system) {
+        kerf_json_string(&json, "system", problem.system.name);
+        kerf_json_string(&json, "precision", kerf_precision_name(problem.precision));
+        kerf_layout_json(&json, "layout", &layout);
+        kerf_advice_json(&json, "advice", &advice);
+    }
     kerf_json_close(&json, '}');
     kerf_text_add(out, "\n");
     return KERF_OK;
@@ -204,8 +267,10 @@ static int show(const struct cli_command *command, int argc, char **argv,
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_catalogue *catalogue = NULL;
     int is_understood = command == &models_cli && !values.source;
-    if (values.names.count > 1)
-        kerf_error_set(&err, KERF_EINVALID, "one name at a time, not '%.64s' too", values.names.items[1]);
+    if (check_options(&values, &err) != KERF_OK)
+        ; /* err says why */
+    else if (values.names.count > 1)
+        kerf_error_set(&err, KERF_EINVALID, "give one name, not also '%.64s'", values.names.items[1]);
     else if (values.names.count > 0 && is_understood)
         print_model(&out, values.names.items[0], &values, &err);
     else if (kerf_catalogue_list(kind, &catalogue, &err) != KERF_OK)

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every command is: an option table, and a function that does what the options say. */
+/* What every command is - an option table, and a function that does what the options say -, where its answer goes and how
+ * it ends. */
 #ifndef KERF_CLI_COMMAND_H
 #define KERF_CLI_COMMAND_H
 
 #include "base/option.h"
-#include "cli/status.h"
+#include "kerf/error.h"
 #include "kerf/kerf.h"
+#include "kerf/text.h"
+
+enum exit_status {
+    EXIT_ANSWERED = 0,
+    EXIT_NO_ANSWER = 1, /* no feasible answer; the nearest miss is explained */
+    EXIT_USAGE = 2,     /* bad usage or input */
+    EXIT_FAILED = 3,    /* failed while running */
+    EXIT_INTERRUPTED = 130
+};
+
+/* Prints "kerf: ..." on standard error and returns the status: usage for what the user gave, failed for the rest. */
+int cli_fail(const struct kerf_error *err);
 
 struct cli_command {
     const struct command *table;
@@ -28,5 +41,32 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *va
 /* Applies all --set assignments together, so that fields which depend on each other can be set in any order. */
 int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,
                 struct kerf_error *err);
+
+/* ---- Where answers go -------------------------------------------------------------------------------------------- */
+
+/* Writes the text to standard output, gives it back and returns the exit status. A reader who has seen enough (a
+ * closed pipe) is no failure. */
+int output_print(struct kerf_text *text);
+
+/* Writes to standard output; KERF_EINTERRUPTED when nobody reads it any more. */
+int32_t output_stream(const struct kerf_text *text, struct kerf_error *err);
+
+/* Writes the file whole or not at all: a new file takes the old one's place only when every byte is on the disk, and
+ * keeps its permissions. "-" and "/dev/stdout" are standard output. */
+int32_t output_file(const char *path, const struct kerf_text *text, struct kerf_error *err);
+
+/* Fails where no file can be written, which is better known before the work than after it. */
+int32_t output_check(const char *path, struct kerf_error *err);
+
+int output_is_stdout(const char *path);
+
+/* Whether the path is standard output and that is a terminal, which no binary format is for. */
+int output_is_terminal(const char *path);
+
+/* Whether the path names a device, a pipe or standard output: the name of such says nothing about a format. */
+int output_is_special(const char *path);
+
+/* What follows the last dot of the file's name, "json"; "" where there is no dot. */
+const char *output_ending(const char *path);
 
 #endif

@@ -1,18 +1,170 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf estimate: what one layout costs, as a whole or operation by operation. */
+/* kerf estimate: what one layout costs, as a whole or operation by operation; one after the other with --lines. */
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include "cli/command.h"
-#include "cli/estimate_lines.h"
-#include "cli/model_table.h"
-#include "cli/output.h"
-#include "cli/estimate_table.h"
-#include "cli/plan_flat.h"
+#include "cli/plan_print.h"
+#include "cli/space_options.h"
+#include "cli/strategy_choice.h"
 #include "cli/terminal.h"
+
+/* ---- A stream of requests -------------------------------------------------------------------------------------- */
+
+enum { LINE_BYTES_MAX = 1 << 20, HELD_MAX = LINE_BYTES_MAX + 1 /* its end too */, FLUSH_BYTES = 1 << 16 };
+
+struct stream {
+    const struct kerf_cost_model *default_cost_model; /* NULL: the one of each request's strategy */
+    struct kerf_text out;
+    int64_t line;
+    int32_t broken; /* why nothing can be written any more, or KERF_OK */
+    struct kerf_error err;
+};
+
+static void fail(struct stream *stream, const char *message) {
+    struct kerf_json json;
+    kerf_json_begin(&json, &stream->out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_open(&json, "error", '{');
+    kerf_json_string(&json, "message", message);
+    kerf_json_close(&json, '}');
+    kerf_json_close(&json, '}');
+}
+
+static int32_t answer_parsed(struct stream *stream, const struct kerf_request *request, struct kerf_error *err) {
+    const struct kerf_cost_model *cost_model = stream->default_cost_model;
+    if (cost_model == NULL) cost_model = kerf_cost_model_of(request->problem.strategy);
+    struct kerf_estimate estimate = {.pipeline = NULL};
+    struct kerf_layer layers[KERF_LAYERS_MAX];
+    int32_t num_layers = 0;
+    int32_t code = KERF_OK;
+    if (request->cost_model[0]) code = kerf_cost_model_find(request->cost_model, &cost_model, err);
+    if (code == KERF_OK) code = kerf_layout_estimate(cost_model, &request->problem, &request->layout, &estimate, err);
+    if (code == KERF_OK && request->layers)
+        code = kerf_layout_estimate_layers(cost_model, &request->problem, &estimate.layout, layers, &num_layers, err);
+    if (code != KERF_OK) {
+        kerf_estimate_release(&estimate);
+        return code;
+    }
+    struct kerf_json json;
+    kerf_json_begin(&json, &stream->out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_estimate_json(&json, &request->problem, &estimate, 0);
+    if (request->layers) kerf_layers_json(&json, layers, num_layers);
+    kerf_json_close(&json, '}');
+    kerf_estimate_release(&estimate);
+    return KERF_OK;
+}
+
+static int32_t answer_request(struct stream *stream, const char *line, size_t length, struct kerf_error *err) {
+    struct kerf_request request;
+    int32_t code = kerf_request_parse(line, length, "request", stream->default_cost_model, &request, err);
+    if (code != KERF_OK) return code;
+    code = answer_parsed(stream, &request, err);
+    kerf_layout_release(&request.layout);
+    return code;
+}
+
+static void flush(struct stream *stream) {
+    if (!stream->broken) stream->broken = output_stream(&stream->out, &stream->err);
+    kerf_text_clear(&stream->out);
+}
+
+static void answer_line(struct stream *stream, const char *line, size_t length) {
+    stream->line++;
+    if (length > 0 && line[length - 1] == '\r') length--;
+    if (strspn(line, " \t") >= length) return; /* an empty line asks nothing */
+    struct kerf_error err;
+    if (answer_request(stream, line, length, &err) != KERF_OK) {
+        char message[sizeof err.file + sizeof err.message + 32];
+        if (err.file[0] == 0) memcpy(err.file, "request", sizeof "request"), err.column = 1;
+        if (strcmp(err.file, "request") == 0) err.line = (int32_t)stream->line;
+        kerf_error_format(&err, message, sizeof message);
+        fail(stream, message);
+    }
+    kerf_text_add(&stream->out, "\n");
+    if (stream->out.length >= FLUSH_BYTES) flush(stream);
+}
+
+/* Answers every whole line of buffer; returns how many bytes they were. */
+static size_t answer_buffer(struct stream *stream, char *buffer, size_t length) {
+    size_t start = 0;
+    for (char *end; !stream->broken && (end = memchr(buffer + start, '\n', length - start));) {
+        *end = 0;
+        answer_line(stream, buffer + start, (size_t)(end - (buffer + start)));
+        start = (size_t)(end - buffer) + 1;
+    }
+    return start;
+}
+
+static int32_t serve(struct stream *stream, char *buffer) {
+    size_t held = 0;
+    int too_long = 0; /* the rest of a line that is passed over */
+    for (;;) {
+        flush(stream);
+        if (stream->broken || interrupt_wait(STDIN_FILENO)) break;
+        ssize_t got = read(STDIN_FILENO, buffer + held, HELD_MAX - held);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0)
+            return kerf_error_set(&stream->err, KERF_EIO, "standard input: %s",
+                                  errno == EBADF ? "it is closed" : strerror(errno));
+        if (got == 0) {
+            buffer[held] = 0;
+            if (held > 0 && !too_long) answer_line(stream, buffer, held);
+            break;
+        }
+        size_t fresh = held;
+        held += (size_t)got;
+        if (too_long) {
+            char *end = memchr(buffer + fresh, '\n', (size_t)got);
+            if (end == NULL) {
+                held = 0;
+                continue;
+            }
+            held -= (size_t)(end + 1 - buffer);
+            memmove(buffer, end + 1, held);
+            too_long = 0;
+        }
+        size_t used = answer_buffer(stream, buffer, held);
+        held -= used;
+        memmove(buffer, buffer + used, held);
+        if (held == HELD_MAX) {
+            char message[96];
+            snprintf(message, sizeof message, "request:%lld: a line of more than 1 MiB; it is ignored",
+                     (long long)++stream->line);
+            fail(stream, message);
+            kerf_text_add(&stream->out, "\n");
+            held = 0, too_long = 1;
+        }
+    }
+    flush(stream);
+    return stream->broken == KERF_EINTERRUPTED ? KERF_OK
+                                               : stream->broken; /* a reader who has seen enough is no failure */
+}
+
+/* Answers one JSON request a line of standard input with one line on standard output, in constant memory, until the
+ * input ends; answers are out before the next request is waited for. Returns an exit_status. */
+static int estimate_lines(const char *default_cost_model) {
+    static char buffer[HELD_MAX + 1];
+    struct stream stream = {.default_cost_model = NULL};
+    int32_t code = KERF_OK;
+    if (default_cost_model) code = kerf_cost_model_find(default_cost_model, &stream.default_cost_model, &stream.err);
+    if (code != KERF_OK) return cli_fail(&stream.err);
+    interrupt_catch();
+    code = serve(&stream, buffer);
+    kerf_text_free(&stream.out);
+    if (code != KERF_OK) return cli_fail(&stream.err);
+    return interrupted() ? EXIT_INTERRUPTED : EXIT_ANSWERED;
+}
+
+/* ---- The command ------------------------------------------------------------------------------------------------- */
 
 struct estimate_options {
     struct string_list models, sets;
     const char *system, *layout, *strategy, *attention, *cost_model, *catalogue, *format, *output;
     int64_t scale_up_size, gpus, global_batch, seq_length;
+    struct training_options training;
     int32_t layers, lines;
 };
 
@@ -29,10 +181,12 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(layout),
      .value = "PARTS",
-     .help = "The layout: dp, tp1, tp2, pp, micro_batch, summa_blocks, scale_up.tp1, scale_up.tp2, scale_up.dp and "
-             "scale_up.pp, "
-             "each as NAME=N, between commas. What is not named is 1 (summa_blocks: 0); of the placements (scale_up.*) "
-             "that agree with those named, the fastest is taken. Rows of kerf plan's tables hold such text."},
+     .help =
+         "The layout: tp, cp, pp, vpp, ep, etp, dp, zero, micro_batch, recompute, schedule, order, cp_comm and "
+         "stage_layers (such as 20/20/21/19), each as NAME=VALUE, between commas; or dp, tp1, tp2, pp, micro_batch, "
+         "summa_blocks, scale_up.tp1, scale_up.tp2, scale_up.dp and scale_up.pp of 1d, summa and seqp. What is not "
+         "named is 1, none, 1f1b or interleaved_1f1b, zero 1 where dp x cp is above 1 (summa_blocks: 0; scale_up.*: "
+         "the fastest placement that agrees with those named). Rows of kerf plan's tables hold such text."},
     {.name = "gpus",
      .letter = 'n',
      .type = OPTION_INTEGER,
@@ -40,7 +194,7 @@ static const struct option options[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 1073741824,
-     .help = "How many accelerators (default: the product of dp, tp1, tp2 and pp)."},
+     .help = "How many accelerators (default: as many as the layout has)."},
     {.name = "global-batch",
      .letter = 'b',
      .type = OPTION_INTEGER,
@@ -60,9 +214,10 @@ static const struct option options[] = {
      .type = OPTION_CHOICE,
      AT(strategy),
      .value = "NAME",
-     .choices = "1d,summa,seqp",
-     .help = "How tensors are split (default: summa where the layout has summa_blocks, seqp where tp2 is above 1, else "
-             "1d)."},
+     .choices = "hybrid,1d,summa,seqp",
+     .help =
+         "Which family of layouts it is of (default: summa where it has summa_blocks, seqp where tp2 is above 1, 1d "
+         "where it has tp1, else hybrid)."},
     {.name = "attention",
      .type = OPTION_CHOICE,
      AT(attention),
@@ -87,8 +242,10 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(cost_model),
      .value = "NAME",
-     .help = "What prices the layout (default: reference, the model of arXiv 2410.00273)."},
-    {.name = "layers", .type = OPTION_FLAG, AT(layers), .help = "Also say what each operation of a layer costs."},
+     .help = "What prices the layout (default: analytic for hybrid layouts, else reference, the model of arXiv "
+             "2410.00273)."},
+    TRAINING_OPTIONS(struct estimate_options, training),
+    {.name = "layers", .type = OPTION_FLAG, AT(layers), .help = "Also print the cost of each operation of a layer."},
     {.name = "format",
      .type = OPTION_CHOICE,
      AT(format),
@@ -112,8 +269,8 @@ static const struct option options[] = {
 
 static const char *const examples[] = {
     "What one layout costs",
-    "kerf estimate gpt3_1t -s a100 -b 4096 --layout dp=2,tp1=8,pp=64,scale_up.tp1=4",
-    "Which operations take the time",
+    "kerf estimate llama3_70b -s h100 -b 1024 --layout tp=8,pp=4,dp=16,recompute=selective",
+    "Which operations take the time, by the model of arXiv 2410.00273",
     "kerf estimate gpt3_1t -s a100 -b 4096 --layout dp=2,tp1=8,pp=64,scale_up.tp1=4 --layers",
     "Many layouts, asked by a program",
     "kerf estimate --lines < requests.jsonl > answers.jsonl",
@@ -130,10 +287,9 @@ static const struct command table = {
     .name = "estimate",
     .summary = "what one layout costs in time and memory, operation by operation",
     .arguments = "MODEL",
-    .description =
-        "Predicts the time of a step and the memory of an accelerator for one layout, whether it fits or not, and says "
-        "by how much.\n\n"
-        "With --lines it answers a stream of requests, one JSON object a line, as long as they come.",
+    .description = "Predicts the time of a step and the memory of an accelerator for one layout, and says whether it "
+                   "fits and by how much.\n\n"
+                   "With --lines it answers requests, one JSON object on each line, until its input ends.",
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct estimate_options, models),
@@ -145,33 +301,46 @@ static int32_t missing(const char *what, const char *example, struct kerf_error 
                           example);
 }
 
+/* An option that would be passed over is a mistake. */
+static int32_t check_options(const struct estimate_options *values, const struct strategy_choice *choice,
+                             struct kerf_error *err) {
+    const char *given = training_first_given(&values->training);
+    if (choice->of[0] == KERF_STRATEGY_HYBRID) {
+        if (!values->layers) return KERF_OK;
+        return kerf_error_set(err, KERF_EINVALID, "--layers is for layouts of 1d, summa and seqp, not of hybrid");
+    }
+    if (given == NULL) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s is for layouts of strategy hybrid, and this is one of %s", given,
+                          kerf_strategy_name(choice->of[0]));
+}
+
 static int32_t read_problem(const struct estimate_options *values, struct kerf_problem *problem,
-                            struct kerf_layout *layout, struct kerf_error *err) {
+                            struct kerf_layout *layout, struct strategy_choice *choice, struct kerf_error *err) {
     if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
     if (values->models.count > 1)
-        return kerf_error_set(err, KERF_EINVALID, "one model at a time, not '%.64s' too", values->models.items[1]);
+        return kerf_error_set(err, KERF_EINVALID, "give one model, not also '%.64s'", values->models.items[1]);
     if (values->system == NULL) return missing("--system", "--system a100", err);
-    if (values->layout == NULL) return missing("--layout", "--layout dp=2,tp1=8,pp=64", err);
+    if (values->layout == NULL) return missing("--layout", "--layout tp=8,pp=4,dp=16", err);
     if (values->global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
     int32_t code = kerf_model_load(values->models.items[0], &problem->model, err);
     if (code == KERF_OK) code = kerf_system_load(values->system, &problem->system, err);
     if (code == KERF_OK) code = cli_set(&problem->model, &problem->system, &values->sets, err);
     if (code == KERF_OK)
         code = kerf_attention_parse(values->attention ? values->attention : "fused", &problem->attention, err);
-    if (code == KERF_OK) code = kerf_layout_parse(values->layout, layout, err);
-    if (code == KERF_OK && values->strategy) code = kerf_strategy_parse(values->strategy, &problem->strategy, err);
+    if (code == KERF_OK)
+        code = strategy_of_layout(values->layout, values->strategy, values->cost_model, layout, choice, err);
+    if (code == KERF_OK) code = check_options(values, choice, err);
+    if (code == KERF_OK) code = training_read(&values->training, problem, err);
     if (code != KERF_OK) return code;
-    if (!values->strategy) problem->strategy = kerf_layout_strategy(layout);
+    problem->strategy = choice->of[0];
     if (values->scale_up_size) problem->system.scale_up.size = values->scale_up_size;
     problem->seq_length = values->seq_length ? values->seq_length : problem->model.max_position_embeddings;
     if (problem->seq_length == 0)
         return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length",
                               problem->model.name);
     problem->global_batch = values->global_batch;
-    problem->gpus = values->gpus ? values->gpus : layout->dp * layout->tp1;
-    if (!values->gpus && (__builtin_mul_overflow(problem->gpus, layout->tp2, &problem->gpus) ||
-                          __builtin_mul_overflow(problem->gpus, layout->pp, &problem->gpus)))
-        return kerf_error_set(err, KERF_EINVALID, "layout: the product of dp, tp1, tp2 and pp is too large");
+    problem->gpus = values->gpus ? values->gpus : kerf_layout_devices(layout);
+    if (problem->gpus == INT64_MAX) return kerf_error_set(err, KERF_EINVALID, "layout: it has too many accelerators");
     return KERF_OK;
 }
 
@@ -192,21 +361,27 @@ static int32_t find_format(const struct estimate_options *values, const char **r
 static int answer(const struct estimate_options *values) {
     struct kerf_error err;
     struct kerf_problem problem = {.gpus = 0};
-    struct kerf_layout layout;
-    const struct kerf_cost_model *cost_model;
-    struct kerf_estimate estimate;
+    struct kerf_layout layout = {.dp = 0};
+    struct strategy_choice choice;
+    struct kerf_estimate estimate = {.pipeline = NULL};
     struct kerf_layer layers[KERF_LAYERS_MAX];
     int32_t num_layers = 0;
-    const char *format;
+    const char *format = NULL;
     cli_use_catalogue(values->catalogue);
-    int32_t code = kerf_cost_model_find(values->cost_model, &cost_model, &err);
-    if (code == KERF_OK) code = read_problem(values, &problem, &layout, &err);
+    int32_t code = read_problem(values, &problem, &layout, &choice, &err);
     if (code == KERF_OK) code = find_format(values, &format, &err);
-    if (code == KERF_OK) code = kerf_layout_estimate(cost_model, &problem, &layout, &estimate, &err);
-    if (code == KERF_OK)
-        code = kerf_layout_estimate_layers(cost_model, &problem, &estimate.layout, layers, &num_layers, &err);
-    if (code != KERF_OK) return cli_fail(&err);
-    model_notes(&problem.model, cost_model);
+    if (code == KERF_OK) code = kerf_layout_estimate(choice.cost_model, &problem, &layout, &estimate, &err);
+    int has_layers = code == KERF_OK && problem.strategy != KERF_STRATEGY_HYBRID;
+    if (has_layers)
+        code = kerf_layout_estimate_layers(choice.cost_model, &problem, &estimate.layout, layers, &num_layers, &err);
+    if (code == KERF_OK && !has_layers && strcmp(format, "csv") == 0)
+        code = kerf_error_set(&err, KERF_EINVALID, "csv holds the table of --layers, which hybrid layouts do not have");
+    if (code != KERF_OK) {
+        kerf_estimate_release(&estimate);
+        kerf_layout_release(&layout);
+        return cli_fail(&err);
+    }
+    model_notes(&problem.model, choice.cost_model);
 
     struct kerf_text out = {0};
     int to_stdout = values->output == NULL || output_is_stdout(values->output);
@@ -217,7 +392,7 @@ static int answer(const struct estimate_options *values) {
         kerf_json_begin(&json, &out);
         kerf_json_open(&json, NULL, '{');
         kerf_json_string(&json, "kerf", kerf_version());
-        kerf_estimate_json(&json, &estimate, 0);
+        kerf_estimate_json(&json, &problem, &estimate, 0);
         if (values->layers) kerf_layers_json(&json, layers, num_layers);
         kerf_json_close(&json, '}');
         kerf_text_add(&out, "\n");
@@ -225,11 +400,13 @@ static int answer(const struct estimate_options *values) {
         print_layers_csv(&out, layers, num_layers);
     } else {
         print_estimate_table(&out, &problem, &estimate, was_placed, layers, values->layers ? num_layers : 0,
-                             values->cost_model, &style);
+                             choice.cost_model_name, &style);
         terminal_plain(&out);
     }
     code = output_file(values->output ? values->output : "-", &out, &err);
     kerf_text_free(&out);
+    kerf_estimate_release(&estimate);
+    kerf_layout_release(&layout);
     if (code != KERF_OK) return cli_fail(&err);
     return estimate.fits ? EXIT_ANSWERED : EXIT_NO_ANSWER;
 }
@@ -237,27 +414,29 @@ static int answer(const struct estimate_options *values) {
 /* Requests say everything themselves; an option that would be passed over is a mistake. */
 static int answer_lines(const struct estimate_options *values) {
     struct kerf_error err;
-    const char *other = values->models.count    ? values->models.items[0]
-                        : values->system        ? "--system"
-                        : values->layout        ? "--layout"
-                        : values->gpus          ? "--gpus"
-                        : values->global_batch  ? "--global-batch"
-                        : values->seq_length    ? "--seq-length"
-                        : values->strategy      ? "--strategy"
-                        : values->attention     ? "--attention"
-                        : values->scale_up_size ? "--scale-up-size"
-                        : values->sets.count    ? "--set"
-                        : values->layers        ? "--layers"
-                        : values->format        ? "--format"
-                        : values->output        ? "--output"
-                                                : NULL;
+    const char *other = values->models.count         ? values->models.items[0]
+                        : values->system             ? "--system"
+                        : values->layout             ? "--layout"
+                        : values->gpus               ? "--gpus"
+                        : values->global_batch       ? "--global-batch"
+                        : values->seq_length         ? "--seq-length"
+                        : values->strategy           ? "--strategy"
+                        : values->attention          ? "--attention"
+                        : values->scale_up_size      ? "--scale-up-size"
+                        : values->sets.count         ? "--set"
+                        : values->layers             ? "--layers"
+                        : values->format             ? "--format"
+                        : values->output             ? "--output"
+                        : values->training.tokens    ? "--tokens"
+                        : values->training.price > 0 ? "--price"
+                                                     : training_first_given(&values->training);
     if (other == NULL) return estimate_lines(values->cost_model);
     kerf_error_set(&err, KERF_EINVALID, "--lines reads all but --cost-model from its requests; leave out %.64s", other);
     return cli_fail(&err);
 }
 
 static int run(int argc, char **argv) {
-    struct estimate_options values = {.cost_model = "reference"};
+    struct estimate_options values = {.training.mtp_layers = -1};
     int status = cli_parse(&estimate_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = values.lines ? answer_lines(&values) : answer(&values);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One layout for a person at a terminal: in words, and its time and memory as bars. */
-#include "cli/estimate_table.h"
+#include "cli/plan_print.h"
 
 #include <math.h>
 #include <string.h>
+#include "base/characters.h"
 #include "base/quantity.h"
-#include "base/utf8.h"
-#include "cli/terminal.h"
+#include "cli/cells.h"
 
 static const char *bold(const struct print_style *style) { return style->colour ? "\033[1m" : ""; }
 static const char *faint(const struct print_style *style) { return style->colour ? "\033[2m" : ""; }
@@ -175,10 +175,39 @@ void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const
     words_rate(out, estimate->throughput);
     kerf_text_add(out, " samples/s, ");
     words_rate(out, estimate->throughput * (double)problem->seq_length);
+    if (problem->strategy == KERF_STRATEGY_HYBRID) {
+        kerf_text_add(out, " tokens/s, ");
+        words_rate(out, kerf_estimate_tokens_per_s(problem, estimate));
+        kerf_text_printf(out, " on each accelerator, MFU %.1f %%.", 100 * estimate->mfu);
+        return;
+    }
     double tflops = estimate->flops_per_gpu / estimate->step_time_s / 1e12;
     kerf_text_printf(
         out, tflops < 0.95 ? " tokens/s, %.2g TFLOP/s an accelerator." : " tokens/s, %.1f TFLOP/s an accelerator.",
         tflops);
+}
+
+void table_training(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
+                    const struct print_style *style) {
+    struct kerf_text words = {0};
+    double days = kerf_estimate_days(problem, estimate), price = kerf_estimate_price(problem, estimate);
+    if (!(problem->training_tokens > 0)) return;
+    double tokens = problem->training_tokens;
+    if (tokens >= 1e9)
+        kerf_text_printf(&words, "%.4g %s tokens take ", tokens / (tokens >= 1e12 ? 1e12 : 1e9),
+                         tokens >= 1e12 ? "trillion" : "billion");
+    else
+        quantity_count(&words, (int64_t)tokens), kerf_text_add(&words, " tokens take ");
+    words_rate(&words, days);
+    kerf_text_add(&words, " days");
+    if (price > 0) {
+        kerf_text_add(&words, " and cost ");
+        words_rate(&words, price);
+        kerf_text_printf(&words, ", at %g an hour for each accelerator", problem->device_hour_price);
+    }
+    kerf_text_add(&words, ".");
+    table_words(out, &words, 2, style);
+    kerf_text_free(&words);
 }
 
 /* ---- One layout ------------------------------------------------------------------------------------------- */
@@ -251,6 +280,7 @@ void print_estimate_table(struct kerf_text *out, const struct kerf_problem *prob
     kerf_text_add(out, "\n");
     table_rate(&words, problem, estimate);
     table_headline(out, &words, style);
+    table_training(out, problem, estimate, style);
     table_estimate(out, problem, estimate, style);
     double capacity = problem->system.memory_capacity_bytes;
     kerf_text_add(&words, estimate->fits ? "It fits: " : "It does not fit: ");
@@ -260,7 +290,7 @@ void print_estimate_table(struct kerf_text *out, const struct kerf_problem *prob
     kerf_text_add(out, "\n");
     table_words(out, &words, 0, style);
     kerf_text_clear(&words);
-    if (was_placed && problem->gpus > problem->system.scale_up.size) {
+    if (was_placed && problem->strategy != KERF_STRATEGY_HYBRID && problem->gpus > problem->system.scale_up.size) {
         placement_words(&words, problem, &estimate->layout);
         table_words(out, &words, 0, style);
     }

@@ -5,17 +5,18 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "cli/command.h"
 #include "cli/jobs_request.h"
-#include "cli/output.h"
 
 /* `next` and `report` answer with one object, which has no columns. */
 static int32_t check_format(const struct jobs_request *request, struct kerf_error *err) {
     const struct jobs_options *options = request->options;
     if (options->outputs.count)
-        return kerf_error_set(err, KERF_EINVALID, "`kerf jobs %s` prints on standard output alone, without --output",
+        return kerf_error_set(err, KERF_EINVALID, "`kerf jobs %s` prints only to standard output; leave out --output",
                               options->words.items[0]);
     if (strcmp(options->format, "csv") != 0) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "`kerf jobs %s` prints words or json, not csv", options->words.items[0]);
+    return kerf_error_set(err, KERF_EINVALID, "`kerf jobs %s` prints a table or json, not csv",
+                          options->words.items[0]);
 }
 
 static int is_json(const struct jobs_request *request) { return strcmp(request->options->format, "json") == 0; }
@@ -100,7 +101,8 @@ static int32_t read_file(const char *path, struct kerf_text *ret_text, struct ke
     if (!is_stdin) fclose(file);
     if (failed) return kerf_error_set(err, KERF_EINVALID, "%.200s cannot be read", path);
     if (ret_text->failed) return kerf_error_set(err, KERF_ENOMEM, "not enough memory for %.200s", path);
-    if (ret_text->length > MOST) return kerf_error_set(err, KERF_EINVALID, "%.200s is no job: over 1 MiB", path);
+    if (ret_text->length > MOST)
+        return kerf_error_set(err, KERF_EINVALID, "%.200s is not a job: it is larger than 1 MiB", path);
     return KERF_OK;
 }
 
@@ -111,7 +113,7 @@ static int32_t check_json(const char *path, const struct kerf_text *text, struct
     int is_object = json_is_object(json);
     json_decref(json);
     if (is_object) return KERF_OK;
-    if (json) return kerf_error_set(err, KERF_EINVALID, "%.200s holds no JSON object", path);
+    if (json) return kerf_error_set(err, KERF_EINVALID, "%.200s is not a JSON object", path);
     kerf_error_set(err, KERF_ESYNTAX, "%s", why.text);
     snprintf(err->file, sizeof err->file, "%s", path);
     err->line = why.line, err->column = why.column;

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "base/nearest.h"
+#include "base/characters.h"
+#include "cli/command.h"
 #include "cli/jobs_request.h"
-#include "cli/output.h"
 
 #define AT(field) .offset = offsetof(struct jobs_options, field)
 static const struct option options[] = {
@@ -22,14 +22,14 @@ static const struct option options[] = {
      AT(ca),
      .value = "FILE",
      .uses = "list,show,add,next,report,run,delete,export",
-     .help = "Over https: trust the certificates in this file, in PEM (default: $KERF_CA, else those that the system "
+     .help = "For https: trust the certificates in this file, in PEM (default: $KERF_CA, else those that the system "
              "trusts)."},
     {.name = "token",
      .type = OPTION_STRING,
      AT(token),
      .value = "TOKEN",
      .uses = "list,show,add,next,report,run,delete,export",
-     .help = "What lets you in (default: $KERF_TOKEN, else the user part of the URL). Others on this machine see a "
+     .help = "The access token (default: $KERF_TOKEN, else the user part of the URL). Others on this machine see a "
              "command's options, but not its environment."},
     {.name = "timeout",
      .type = OPTION_DURATION,
@@ -45,8 +45,8 @@ static const struct option options[] = {
      .value = "FORMAT",
      .choices = "table,json,csv",
      .uses = "list,show,add,next,report",
-     .help = "What to print on standard output (default: table). `next` and `report` print the server's object as "
-             "json; csv is for `list`, and for the trials of `show`."},
+     .help = "What to print on standard output (default: table). With json, `next` and `report` print the server's "
+             "object. csv is for `list`, and for the trials of `show`."},
     {.name = "output",
      .letter = 'o',
      .type = OPTION_STRINGS,
@@ -84,26 +84,27 @@ static const struct option options[] = {
      AT(metric),
      .value = "M",
      .uses = "report",
-     .help = "What the run has reached, to be compared with the job's target."},
+     .help = "The metric that the run has reached; it is compared with the job's target."},
     {.name = "epoch",
      .type = OPTION_INTEGER,
      AT(epoch),
      .value = "E",
      .uses = "report",
-     .help = "Epochs that are done."},
+     .help = "The number of finished epochs."},
     {.name = "all", .type = OPTION_FLAG, AT(all), .uses = "export", .help = "All jobs."},
     {.name = "store",
      .type = OPTION_STRING,
      AT(store),
      .value = "FILE",
      .uses = "backup,import",
-     .help = "The store that is copied, or that jobs go into (default: kerf.db), as `kerf serve --store` names it."},
+     .help = "The store that `backup` copies, or that `import` writes to (default: kerf.db), in the form of `kerf "
+             "serve --store`."},
     {.name = "create",
      .type = OPTION_FLAG,
      AT(create),
      .uses = "import",
-     .help = "Make the store if it is not there yet."},
-    {.name = "force", .type = OPTION_FLAG, AT(force), .uses = "backup", .help = "Replace FILE if it is there."},
+     .help = "Make the store if it does not exist."},
+    {.name = "force", .type = OPTION_FLAG, AT(force), .uses = "backup", .help = "Replace FILE if it exists."},
     {.name = "limit",
      .type = OPTION_INTEGER,
      AT(limit),
@@ -119,23 +120,22 @@ static const struct option options[] = {
      AT(metric_regex),
      .value = "REGEX",
      .uses = "run",
-     .help = "What the metric looks like in the script's output, as an extended regular expression whose first "
-             "group is the number: 'accuracy: ([0-9.]+)'. Each line that it matches is a report; the last match of a "
-             "line counts."},
+     .help = "An extended regular expression that finds the metric in the script's output; its first group is the "
+             "number: 'accuracy: ([0-9.]+)'. Each line that it matches is a report; the last match of a line counts."},
     {.name = "epoch-regex",
      .type = OPTION_STRING,
      AT(epoch_regex),
      .value = "REGEX",
      .uses = "run",
-     .help = "The same for the epochs that are done (default: metrics are counted)."},
+     .help = "The same for the number of finished epochs (default: metrics are counted)."},
     {.name = "meter",
      .type = OPTION_CHOICE,
      AT(meter),
      .value = "METER",
      .choices = "auto,nvml,rapl",
      .uses = "run",
-     .help = "What measures energy: nvml, NVIDIA's GPUs; rapl, the processors (default: auto, nvml where there is "
-             "a GPU, else rapl)."},
+     .help = "What measures energy: nvml for NVIDIA's GPUs, rapl for the processors (default: auto, which is nvml if "
+             "there is a GPU, else rapl)."},
     {.name = "gpus",
      .type = OPTION_STRING,
      AT(gpus),
@@ -149,7 +149,7 @@ static const struct option options[] = {
      .minimum = DBL_MIN,
      .maximum = 1e9,
      .uses = "run",
-     .help = "Take this power for granted, and measure no energy."},
+     .help = "Assume this constant power instead of measuring energy."},
     {.name = "grace",
      .type = OPTION_DURATION,
      AT(grace_s),
@@ -157,12 +157,12 @@ static const struct option options[] = {
      .minimum = 0,
      .maximum = 86400,
      .uses = "run",
-     .help = "How long the script has to end before it is killed, once it is to stop (default: 30)."},
+     .help = "How long the script has to end after SIGTERM, before it is killed (default: 30)."},
     {.name = NULL},
 };
 
 static const char *const examples[] = {
-    "Which jobs there are",
+    "All jobs",
     "kerf jobs list --server http://trainer:8000",
     "Why a job has the batch size that it has",
     "kerf jobs show mnist-nightly",
@@ -176,7 +176,7 @@ static const char *const examples[] = {
     "kerf jobs run mnist-nightly --metric-regex 'accuracy: ([0-9.]+)' -- ./train.sh --batch-size {batch_size}",
     "Everything that the server knows, a JSON value a line",
     "kerf jobs export --all > jobs.jsonl",
-    "From a SQLite store to PostgreSQL, which has no server yet",
+    "From a SQLite store to a new PostgreSQL store",
     "kerf jobs import jobs.jsonl --store postgresql://kerf@db/kerf --create",
     "A copy of the store, while the server runs",
     "kerf jobs backup kerf.backup.db --store /var/lib/kerf/kerf.db",
@@ -198,37 +198,39 @@ static const struct command_use uses[] = {
 };
 
 static const struct command_exit exits[] = {
-    {"0", "answered; of `report`: the run is to stop; of `run`: the script was told to stop, or ended with 0"},
+    {"0", "answered; `report`: the run is to stop; `run`: the script was told to stop, or ended with 0"},
     {"2", "bad usage, or the server refused"},
-    {"3", "the server cannot be reached or cannot answer for now; of `run` also: there was no metric, or the last "
-          "report did not get through"},
-    {"10", "of `report`: keep training"},
-    {"126, 127", "of `run`: the script cannot be started, or is not found"},
-    {"130", "of `backup`: interrupted with Ctrl-C"},
-    {"N", "of `run`: any other status is the script's; 128 and a signal's number where one ended it"},
+    {"3", "the server cannot be reached or cannot answer now; `run` also: there was no metric, or the last report did "
+          "not arrive"},
+    {"10", "`report`: continue training"},
+    {"126, 127", "`run`: the script cannot be started, or is not found"},
+    {"130", "`backup`: interrupted with Ctrl-C"},
+    {"N", "`run`: any other status is the script's; 128 plus the signal's number if a signal ended it"},
     {NULL, NULL},
 };
 
 static const struct command table = {
     .name = "jobs",
-    .summary = "asks a kerf server: jobs, batch sizes, reports",
+    .summary = "jobs, batch sizes and reports of a kerf server",
     .description =
         "`next` asks which batch size the job's next run is to use, and prints it and the trial number. `report` tells "
-        "what the run has reached, after an epoch or at the end, and ends with status 0 when the run is to stop and 10 "
-        "when it is to go on. `add` registers a job from a JSON file (-: standard input) as POST /jobs takes it.\n\n"
-        "`run` does that for a script: {batch_size} and {trial_number} are replaced in its words, and are in "
-        "$KERF_BATCH_SIZE and $KERF_TRIAL_NUMBER. Time and energy are measured, the metric is read from its output. "
-        "When the service says stop, the script gets SIGTERM; when it fails, is interrupted, or ends before that, the "
-        "trial is given up. The status is the script's, and 0 where it was told to stop; 3 where there was no metric "
-        "or the last report did not get through.\n\n"
-        "`show` tells what is known of a job: its stage, its arms, and its latest trials with the reason of each. "
-        "`delete` deletes a job with all that was learned. `export` prints a JSON value a line: each job, followed by "
-        "its trials and by the costs of trials that were removed. `import` reads that into a store, of SQLite or "
-        "PostgreSQL, in which each job goes on with the decision that it would have made where it was; jobs that the "
-        "store has already stay as they are. Export while no run reports, and import while no server uses the SQLite "
-        "file. `backup` copies the store into FILE, which is a store itself, with all that was answered before it "
-        "began, whether a server runs or not. `import` and `backup` ask no server.\n\n"
-        "Status 2 is bad usage or a refusal of the server, 3 that it could not be reached or cannot answer for now.",
+        "the server what the run has reached, after an epoch or at the end. It exits with status 0 if the run is to "
+        "stop and 10 if it is to continue. `add` registers a job from a JSON file (-: standard input) as POST /jobs "
+        "takes it.\n\n"
+        "`run` does all of this for a script. It replaces {batch_size} and {trial_number} in the script's words and "
+        "sets $KERF_BATCH_SIZE and $KERF_TRIAL_NUMBER. It measures time and energy, and reads the metric from the "
+        "script's output. If the service says stop, the script gets SIGTERM; if the script fails, is interrupted, or "
+        "ends before that, the trial is given up. The exit status is the script's; 0 if it was told to stop; 3 if "
+        "there was no metric or the last report did not arrive.\n\n"
+        "`show` prints a job's stage, its arms, and its latest trials with their reasons. `delete` deletes a job with "
+        "everything that was learned. `export` prints one JSON value on each line: each job, followed by its trials "
+        "and by the costs of removed trials. `import` reads that into a SQLite or PostgreSQL store. Each job continues "
+        "with the decision that it would have made in the old store; jobs that the store already has stay unchanged. "
+        "Export while no run reports, and import while no server uses the SQLite file. `backup` copies the store into "
+        "FILE, also while a server runs. FILE is a store itself, and has everything that was answered before the "
+        "backup began. `import` and `backup` ask no server.\n\n"
+        "Status 2 means bad usage or that the server refused; 3 means that the server cannot be reached or cannot "
+        "answer now.",
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct jobs_options, words),
@@ -273,11 +275,11 @@ static const char *or_environment(const char *value, const char *name, const cha
 
 static int32_t check(const struct jobs_options *values, const struct action **ret_action, struct kerf_error *err) {
     if (values->words.count == 0)
-        return kerf_error_set(err, KERF_EINVALID, "what to do is missing, such as `kerf jobs list`");
+        return kerf_error_set(err, KERF_EINVALID, "the action is missing, such as `kerf jobs list`");
     const struct action *action = find(values->words.items[0], err);
     if (action == NULL) return err->code;
     if (action->words && values->words.count > action->words)
-        return kerf_error_set(err, KERF_EINVALID, "`kerf jobs %s` does nothing with '%.64s'", action->name,
+        return kerf_error_set(err, KERF_EINVALID, "`kerf jobs %s` takes no argument '%.64s'", action->name,
                               values->words.items[action->words]);
     *ret_action = action;
     return KERF_OK;

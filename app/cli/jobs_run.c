@@ -6,15 +6,73 @@
  */
 #include <inttypes.h>
 #include <math.h>
+#include <regex.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "cli/jobs_metric.h"
+#include "base/number.h"
 #include "cli/jobs_request.h"
 #include "client/energy.h"
 #include "client/script.h"
+
+/* ---- Numbers in the script's output ---------------------------------------------------------------------------- */
+
+/* By extended regular expressions: what the first group matches, else all of it. */
+struct metric_pattern {
+    regex_t regex;
+    int is_there;
+};
+
+/* text NULL: a pattern that matches nothing. option: "--metric-regex". */
+static int32_t metric_compile(const char *text, const char *option, struct metric_pattern *ret_pattern,
+                              struct kerf_error *err) {
+    char why[128];
+    if (text == NULL) return KERF_OK;
+    int status = regcomp(&ret_pattern->regex, text, REG_EXTENDED | REG_NEWLINE);
+    if (status == 0) {
+        ret_pattern->is_there = 1;
+        return KERF_OK;
+    }
+    regerror(status, &ret_pattern->regex, why, sizeof why);
+    return kerf_error_set(err, KERF_EINVALID, "%s '%.100s': %s; write for example 'accuracy: ([0-9.]+)'", option, text,
+                          why);
+}
+
+static void metric_free(struct metric_pattern *pattern) {
+    if (pattern->is_there) regfree(&pattern->regex);
+    pattern->is_there = 0;
+}
+
+/* The whole of the match has to be a number. */
+static int read_number(const char *begin, size_t length, double *ret_number) {
+    char text[64], *end;
+    while (length > 0 && begin[length - 1] == '.') length--; /* of "[0-9.]+" at the end of a sentence */
+    if (length == 0 || length >= sizeof text) return 0;
+    memcpy(text, begin, length);
+    text[length] = 0;
+    double number = number_read(text, &end);
+    if (*end != 0 || !isfinite(number)) return 0;
+    *ret_number = number;
+    return 1;
+}
+
+/* 1 and the last number of the line; 0: there is none. */
+static int metric_find(const struct metric_pattern *pattern, const char *line, double *ret_number) {
+    regmatch_t match[2];
+    int found = 0, flags = 0;
+    while (pattern->is_there && regexec(&pattern->regex, line, 2, match, flags) == 0) {
+        const regmatch_t *number = pattern->regex.re_nsub > 0 && match[1].rm_so >= 0 ? &match[1] : &match[0];
+        found |= read_number(line + number->rm_so, (size_t)(number->rm_eo - number->rm_so), ret_number);
+        if (match[0].rm_eo == 0 && line[0] == 0) break;
+        line += match[0].rm_eo > 0 ? match[0].rm_eo : 1;
+        flags = REG_NOTBOL;
+    }
+    return found;
+}
+
+/* ---- The run --------------------------------------------------------------------------------------------------- */
 
 enum { NOT_FOUND = 127, NOT_STARTED = 126, ENDED_BY_TERM = 128 + 15, ENDED_BY_KILL = 128 + 9, RETRY_S = 60 };
 
@@ -59,16 +117,16 @@ static void on_line(void *context, const char *line) {
     if (metric_find(&run->epoch, line, &epoch)) run->epochs = (int64_t)epoch;
     if (!metric_find(&run->metric, line, &metric)) return;
     if (!run->epoch.is_there) run->epochs++;
-    double energy_j = energy_read_j(run->meter) - run->began_j;
+    double now_s = clock_ticks_s(), energy_j = energy_read_j(run->meter, now_s) - run->began_j;
     run->is_unmeasured = isnan(energy_j);
     if (run->is_unmeasured) {
         struct kerf_error err;
-        kerf_error_set(&err, KERF_EIO, "the energy cannot be read now; the next report makes up for it");
+        kerf_error_set(&err, KERF_EIO, "the energy cannot be read now; the next report will include it");
         complain(run, &err);
         return;
     }
     run->report = (struct service_report){.trial = run->trial,
-                                          .time_s = clock_ticks_s() - run->began_s,
+                                          .time_s = now_s - run->began_s,
                                           .energy_j = energy_j,
                                           .metric = metric,
                                           .epoch = run->epochs};
@@ -79,7 +137,7 @@ static void on_line(void *context, const char *line) {
 
 static void on_tick(void *context) {
     struct run *run = context;
-    energy_read_j(run->meter);
+    energy_read_j(run->meter, clock_ticks_s());
 }
 
 /* The last report has to arrive, even if the server is away for a moment. */
@@ -166,9 +224,9 @@ static int conclude(struct run *run) {
     else if (run->is_unmeasured)
         give_up(run, "the energy could not be read");
     else if (!run->has_report)
-        give_up(run, "the output has nothing that --metric-regex matches");
+        give_up(run, "--metric-regex matches nothing in the output");
     else if (run->is_unsent || run->is_refused)
-        give_up(run, "its last report did not get through");
+        give_up(run, "its last report did not arrive");
     else
         give_up(run, "the script ended before the service said stop");
     int is_told = run->has_report && !run->is_unmeasured && !run->is_unsent && !run->is_refused;
@@ -184,8 +242,8 @@ static int run_script(struct run *run) {
     export_trial(run);
     fprintf(stderr, "kerf: batch size %" PRId64 ", trial %" PRId64 "; energy: %s\n", run->trial.batch_size,
             run->trial.number, energy_words(run->meter));
-    run->began_j = energy_read_j(run->meter);
     run->began_s = clock_ticks_s();
+    run->began_j = energy_read_j(run->meter, run->began_s);
     if (code == KERF_OK) code = script_start(run->script, words, &err);
     free_words(words);
     if (code != KERF_OK) {

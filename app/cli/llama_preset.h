@@ -4,7 +4,9 @@
 #ifndef KERF_CLI_LLAMA_PRESET_H
 #define KERF_CLI_LLAMA_PRESET_H
 
-#include "cli/llama_grid.h"
+#include "base/arena.h"
+#include "cli/llama_question.h"
+#include "kerf/study.h"
 
 /* Of equally good settings the one that needs the least memory. */
 #define LLAMA_PREFERENCE "smaller:ubatch,batch"

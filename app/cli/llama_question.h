@@ -3,8 +3,10 @@
 #ifndef KERF_CLI_LLAMA_QUESTION_H
 #define KERF_CLI_LLAMA_QUESTION_H
 
-#include "kerf/study.h"
+#include "base/arena.h"
 #include "kerf/gguf.h"
+#include "kerf/llama.h"
+#include "kerf/study.h"
 #include "kerf/tune.h"
 
 struct llama_question {
@@ -22,9 +24,6 @@ struct llama_question {
 /* Parameters that can be tuned beside batch and ubatch, in this order. */
 enum llama_choice { LLAMA_THREADS, LLAMA_GPU_LAYERS, LLAMA_FLASH_ATTENTION, LLAMA_KV_TYPE, LLAMA_MMAP, LLAMA_CHOICES };
 extern const char *const llama_choice_names[LLAMA_CHOICES];
-
-/* 1 where `also` has the name. */
-int llama_question_tunes(const struct llama_question *question, enum llama_choice choice);
 
 /* Reads the model's file. A file that kerf or llama.cpp cannot read is bad input. */
 int32_t llama_question_model(const char *path, struct kerf_gguf **ret_gguf, struct kerf_error *err);
@@ -45,5 +44,29 @@ int32_t llama_values_check_names(const struct kerf_study_strings *params, struct
  * change the matrix. */
 int32_t llama_values_check(const struct kerf_tune_space *space, int is_bench, int conform_to_imatrix,
                            struct kerf_error *err);
+
+/* The settings of llama.cpp that a study of a model measures: the values of each parameter, the conditions between
+ * them, and llama.cpp's own default. */
+struct llama_grid {
+    const struct llama_question *question;
+    const struct kerf_gguf *gguf;
+    const struct kerf_study_request *request; /* its params and wheres replace the usual ones */
+    int is_bench;                             /* 1: values are words of llama-bench's command line */
+    struct sketch *sketch;                    /* holds what the lists point to */
+    struct kerf_study_strings params, wheres;
+};
+
+/* How many processors this process may run on. */
+int64_t llama_grid_processors(void);
+
+/* Fills in params and wheres; sketch->failed is 1 where memory ran out. */
+void llama_grid_make(struct llama_grid *grid);
+
+/* llama.cpp's own default, such as "batch=2048,ubatch=512"; NULL where the space does not have it. */
+const char *llama_grid_default(const struct llama_grid *grid, const struct kerf_tune_space *space);
+
+/* One setting of the space with all parts; fixed: the parts that are the same for all settings. */
+struct kerf_llama_setting llama_grid_setting(const struct kerf_llama_setting *fixed,
+                                             const struct kerf_tune_space *space, int32_t setting);
 
 #endif

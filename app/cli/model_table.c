@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/model_table.h"
+#include "cli/plan_print.h"
 
 #include <stdio.h>
 #include "base/quantity.h"
+#include "cli/cells.h"
 #include "cli/terminal.h"
 
 /* 7.06e10 as "70.6 billion". */
@@ -146,7 +147,8 @@ void model_notes(const struct kerf_model *model, const struct kerf_cost_model *c
     kerf_model_notes(model, &notes);
     if (cost_model) kerf_cost_model_gaps(cost_model, model, &gaps);
     if (gaps.length > 0 && !gaps.failed)
-        kerf_text_printf(&notes, "%s: not priced by this cost model, so that times and memory are of a plainer model: %s\n",
+        kerf_text_printf(&notes,
+                         "%s: not priced by this cost model, so that times and memory are of a plainer model: %s\n",
                          model->name, gaps.data);
     kerf_text_free(&gaps);
     if (notes.length > 0 && !notes.failed) fwrite(notes.data, 1, notes.length, stderr);

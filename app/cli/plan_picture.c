@@ -8,16 +8,15 @@
  *                       of its fastest series goes at each size (as the figures of arXiv 2410.00273)
  *   several, one size   the best layout of each search as stacked bars
  */
-#include "cli/plan_picture.h"
+#include "cli/plan_print.h"
 
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/arena.h"
 #include "base/error_fill.h"
 #include "base/quantity.h"
-#include "cli/plan_words.h"
-#include "cli/sketch.h"
 
 enum { BARS_MAX = 40, SERIES_MAX = 12, MODELS_MAX = 6 };
 
@@ -29,8 +28,9 @@ static const char *series_label(struct sketch *sketch, const struct kerf_plan *p
     struct kerf_text text = {0};
     if (varies.model) words_model_name(&text, plan, &problem->model), kerf_text_add(&text, ", ");
     words_system_name(&text, plan, &problem->system);
-    kerf_text_printf(&text, " domain %lld, %s", (long long)problem->system.scale_up.size,
-                     kerf_strategy_name(problem->strategy));
+    kerf_text_printf(&text, " domain %lld", (long long)problem->system.scale_up.size);
+    if (problem->strategy != KERF_STRATEGY_HYBRID)
+        kerf_text_printf(&text, ", %s", kerf_strategy_name(problem->strategy));
     return sketch_text(sketch, &text);
 }
 
@@ -75,6 +75,7 @@ static void workload_words(struct kerf_text *out, const struct kerf_plan *plan, 
     }
     if (problem->attention != KERF_ATTENTION_FUSED)
         kerf_text_printf(out, ", attention %s", kerf_attention_name(problem->attention));
+    if (problem->strategy == KERF_STRATEGY_HYBRID) words_training(out, problem);
     if (!varies.model) kerf_text_add(out, "; "), words_model(out, &problem->model);
     if (!varies.system) {
         kerf_text_add(out, "; ");
@@ -127,6 +128,21 @@ struct bar {
     const char *label, *detail;
 };
 
+/* Leaves out the parts that are nothing in all bars, where a legend of all would be long. */
+static void drop_parts(struct part_list *parts, struct kerf_chart_row *rows, int32_t num_rows) {
+    enum { MANY = 7 };
+    int32_t kept = 0;
+    if (parts->count < MANY) return;
+    for (int32_t k = 0; k < parts->count; k++) {
+        int any = 0;
+        for (int32_t i = 0; i < num_rows; i++) any |= rows[i].values[k] != 0;
+        if (!any) continue;
+        for (int32_t i = 0; i < num_rows; i++) ((double *)(uintptr_t)rows[i].values)[kept] = rows[i].values[k];
+        parts->names[kept++] = parts->names[k];
+    }
+    parts->count = kept;
+}
+
 static int32_t draw_bars(struct kerf_text *out, struct sketch *sketch, const struct kerf_plan *plan, const char *title,
                          const char *subtitle, const struct bar *bars, int32_t num_bars,
                          enum kerf_picture_format format, struct kerf_error *err) {
@@ -142,6 +158,8 @@ static int32_t draw_bars(struct kerf_text *out, struct sketch *sketch, const str
         memory_rows[i] = (struct kerf_chart_row){bars[i].label, NULL, keep_values(sketch, &bytes), NULL};
         if (bars[i].search->problem.system.memory_capacity_bytes != capacity) capacity = 0; /* no common line */
     }
+    drop_parts(&seconds, time_rows, num_bars);
+    drop_parts(&bytes, memory_rows, num_bars);
     const struct kerf_panel panels[] = {
         {.kind = KERF_PANEL_BARS,
          .title = "Time of a step",
@@ -209,8 +227,7 @@ static void label_bar(struct sketch *sketch, const struct kerf_plan *plan, struc
     if (rank) kerf_text_printf(&label, "%d.  ", rank);
     words_layout_short(&label, problem, &bar->estimate->layout);
     if (plan->num_searches > 1) kerf_text_printf(&detail, "%s, ", kerf_strategy_name(problem->strategy));
-    kerf_text_add(&detail, "in a domain: ");
-    words_placement_short(&detail, problem, &bar->estimate->layout);
+    words_layout_detail(&detail, problem, &bar->estimate->layout);
     bar->label = sketch_text(sketch, &label);
     bar->detail = sketch_text(sketch, &detail);
 }
@@ -228,8 +245,9 @@ static int32_t draw_problem(struct kerf_text *out, struct sketch *sketch, const 
     kerf_text_printf(&title, "%s on ", first->problem.model.name);
     quantity_count(&title, first->problem.gpus);
     kerf_text_printf(&title, " x %s", first->problem.system.name);
+    int is_hybrid = first->problem.strategy == KERF_STRATEGY_HYBRID;
     for (size_t i = 0; i < plan->num_searches; i++) {
-        kerf_text_printf(&title, ", %s", kerf_strategy_name(plan->searches[i].problem.strategy));
+        if (!is_hybrid) kerf_text_printf(&title, ", %s", kerf_strategy_name(plan->searches[i].problem.strategy));
         candidates += plan->searches[i].candidates;
         feasible += plan->searches[i].feasible;
     }
@@ -239,8 +257,12 @@ static int32_t draw_problem(struct kerf_text *out, struct sketch *sketch, const 
     if (has_answer) {
         quantity_count(&subtitle, candidates);
         kerf_text_add(&subtitle, " layouts, ");
-        quantity_count(&subtitle, feasible);
-        kerf_text_printf(&subtitle, " fit%s; the best:", feasible == 1 ? "s" : "");
+        if (is_hybrid) {
+            kerf_text_add(&subtitle, first->proved ? "proved; the best:" : "interrupted; the best so far:");
+        } else {
+            quantity_count(&subtitle, feasible);
+            kerf_text_printf(&subtitle, " fit%s; the best:", feasible == 1 ? "s" : "");
+        }
     } else {
         words_no_answer(&subtitle, nearest ? nearest : first);
     }

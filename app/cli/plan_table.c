@@ -1,34 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans for a person at a terminal: the answer in words first, where its time and memory go as bars, then how far
- * the others are and what each trades. */
-#include "cli/plan_table.h"
+/* Plans as tables. For a person at a terminal: the answer in words first, where its time and memory go as bars, then how
+ * far the others are and what each trades. For programs and spreadsheets: CSV. For reports: Markdown. */
+#include "cli/plan_print.h"
 
+#include <math.h>
 #include <string.h>
 #include "base/quantity.h"
-#include "cli/estimate_table.h"
+#include "cli/cells.h"
 #include "cli/terminal.h"
 
 /* ---- One search ------------------------------------------------------------------------------------------- */
 
-/* The rows of the best layouts. trades: so many parts of the time in which they differ from the first; below 0: nothing
- * but what a layout needs to be pasted. */
-enum { BARE = -1 };
-static void best_cells(struct kerf_text *cells, const struct kerf_search *search, int32_t trades) {
+static int is_hybrid(const struct kerf_problem *problem) { return problem->strategy == KERF_STRATEGY_HYBRID; }
+
+/* What a row of the best layouts tells beside its rank, its time and the text to be pasted, the most at first. */
+struct best_columns {
+    int32_t trades;   /* parts of the time in which it differs from the first */
+    int32_t rates;    /* 1: tokens and MFU, which hybrid layouts alone have */
+    int32_t distance; /* 1: how much slower it is, and its memory */
+};
+static const struct best_columns best_columns[] = {{2, 1, 1}, {1, 1, 1}, {0, 1, 1}, {0, 0, 1}, {0, 0, 0}};
+static const struct best_columns plain_columns[] = {{2, 0, 1}, {1, 0, 1}, {0, 0, 1}, {0, 0, 0}};
+
+static void percent(struct kerf_text *out, double share) { kerf_text_printf(out, "%.1f %%", 100 * share); }
+
+static void best_cells(struct kerf_text *cells, const struct kerf_search *search, const struct best_columns *shown) {
     kerf_text_clear(cells);
-    kerf_text_add(cells, "rank\tstep\t");
-    if (trades != BARE) kerf_text_add(cells, "slower\tmemory\t");
-    kerf_text_add(cells, trades > 0 ? "against the best\tlayout\n" : "layout\n");
+    kerf_text_printf(cells, "rank\tstep%s%s%s%s\tlayout\n", shown->distance ? "\tslower" : "",
+                     shown->rates ? "\ttokens/s each\tMFU" : "", shown->distance ? "\tmemory" : "",
+                     shown->trades ? "\tagainst the best" : "");
     for (int32_t i = 0; i < search->num_plans; i++) {
         const struct kerf_estimate *estimate = &search->plans[i];
-        double slower = estimate->step_time_s / search->plans[0].step_time_s - 1;
         kerf_text_printf(cells, "%d\t", i + 1);
         quantity_seconds(cells, estimate->step_time_s);
         kerf_text_add(cells, "\t");
-        if (trades != BARE && i > 0) kerf_text_printf(cells, "+%.1f %%", 100 * slower);
-        if (trades != BARE) kerf_text_add(cells, "\t"), quantity_bytes(cells, estimate->memory_bytes);
-        if (trades != BARE) kerf_text_add(cells, "\t");
-        if (trades > 0 && i > 0) words_trade(cells, &search->plans[0], estimate, trades);
-        if (trades > 0) kerf_text_add(cells, "\t");
+        if (shown->distance && i > 0)
+            kerf_text_printf(cells, "+%.1f %%", 100 * (estimate->step_time_s / search->plans[0].step_time_s - 1));
+        if (shown->distance) kerf_text_add(cells, "\t");
+        if (shown->rates) {
+            words_rate(cells, kerf_estimate_tokens_per_s(&search->problem, estimate));
+            kerf_text_add(cells, "\t");
+            percent(cells, estimate->mfu);
+            kerf_text_add(cells, "\t");
+        }
+        if (shown->distance) quantity_bytes(cells, estimate->memory_bytes), kerf_text_add(cells, "\t");
+        if (shown->trades && i > 0) words_trade(cells, &search->plans[0], estimate, shown->trades);
+        if (shown->trades) kerf_text_add(cells, "\t");
         kerf_layout_text(cells, &search->problem, &estimate->layout);
         kerf_text_add(cells, "\n");
     }
@@ -36,31 +53,56 @@ static void best_cells(struct kerf_text *cells, const struct kerf_search *search
 
 /* A layout is there to be pasted: it is never cut, even where it is wider than the terminal. */
 static void best_layouts(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
-    static const struct table_column with_trades[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {0, 0}, {0, 0}};
-    static const struct table_column without[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {0, 0}};
-    static const struct table_column bare[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {0, 0}};
+    const struct best_columns *shown = is_hybrid(&search->problem) ? best_columns : plain_columns;
+    struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}};
     struct kerf_text cells = {0};
-    int32_t trades = 3, width;
-    do best_cells(&cells, search, --trades);
-    while ((width = terminal_table_width(&cells)) > style->columns && trades != BARE);
+    int32_t width, numbers = 2;
+    int has_rates = shown->rates;
+    for (;; shown++) {
+        best_cells(&cells, search, shown);
+        width = terminal_table_width(&cells);
+        if (width <= style->columns || !shown->distance) break;
+    }
+    numbers += 2 * shown->distance + 2 * shown->rates;
+    for (int32_t i = 2; i < numbers; i++) columns[i].right = 1;
     kerf_text_add(out, "\n");
-    terminal_table(out, &cells, trades > 0 ? with_trades : trades == 0 ? without : bare, width, style->colour, -1);
+    terminal_table(out, &cells, columns, width, style->colour, -1);
     kerf_text_clear(&cells);
-    if (trades == BARE) {
-        kerf_text_add(&cells, "not shown, for lack of room: slower, memory");
+    if (!shown->distance || (has_rates && !shown->rates)) {
+        kerf_text_printf(&cells, "not shown, for lack of room: %s%s%s", shown->distance ? "" : "slower, memory",
+                         has_rates && !shown->distance ? ", " : "", has_rates ? "tokens/s each, MFU" : "");
         table_words(out, &cells, 0, style);
     }
     kerf_text_free(&cells);
 }
 
+/* Of a search that proves its answer. */
+static void proof(struct kerf_text *words, const struct kerf_search *search) {
+    quantity_count(words, search->candidates);
+    kerf_text_printf(words, " layout%s, ", search->candidates == 1 ? "" : "s");
+    quantity_count(words, search->priced);
+    kerf_text_printf(words, " of them priced in full, the others by bounds; ");
+    if (search->proved)
+        kerf_text_add(words, search->num_plans ? "none is better" : "none fits");
+    else if (search->bound_s > 0)
+        kerf_text_add(words, "none takes less than "), quantity_seconds(words, search->bound_s);
+    else
+        kerf_text_add(words, "nothing is proved yet");
+    kerf_text_printf(words, " (cost model: %s)%s.", search->cost_model, search->proved ? "" : ". Interrupted");
+}
+
 static void considered(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
     struct kerf_text words = {0};
-    quantity_count(&words, search->candidates);
-    kerf_text_printf(&words, " layout%s%s, ", search->candidates == 1 ? "" : "s",
-                     search->complete ? "" : " before the interruption");
-    if (search->feasible) quantity_count(&words, search->feasible);
-    kerf_text_printf(&words, "%s of them fit%s (cost model: %s).", search->feasible ? "" : "none",
-                     search->feasible <= 1 ? "s" : "", search->cost_model);
+    if (is_hybrid(&search->problem)) {
+        proof(&words, search);
+    } else {
+        quantity_count(&words, search->candidates);
+        kerf_text_printf(&words, " layout%s%s, ", search->candidates == 1 ? "" : "s",
+                         search->complete ? "" : " before the interruption");
+        if (search->feasible) quantity_count(&words, search->feasible);
+        kerf_text_printf(&words, "%s of them fit%s (cost model: %s).", search->feasible ? "" : "none",
+                         search->feasible <= 1 ? "s" : "", search->cost_model);
+    }
     table_words(out, &words, 0, style);
     kerf_text_free(&words);
 }
@@ -70,6 +112,7 @@ static void no_answer(struct kerf_text *out, const struct kerf_search *search, c
     words_no_answer(&words, search);
     table_words(out, &words, 0, style);
     kerf_text_free(&words);
+    if (search->num_mends) kerf_text_add(out, "\n"), table_mends(out, search, style);
     if (search->nearest) {
         kerf_text_add(out, "\n");
         table_estimate(out, &search->problem, search->nearest, style);
@@ -91,8 +134,10 @@ static void search_table(struct kerf_text *out, const struct kerf_search *search
     kerf_text_add(&words, "Best: ");
     table_rate(&words, &search->problem, &search->plans[0]);
     table_headline(out, &words, style);
+    table_training(out, &search->problem, &search->plans[0], style);
     table_estimate(out, &search->problem, &search->plans[0], style);
     if (search->num_plans > 1) best_layouts(out, search, style);
+    if (search->why) table_why(out, search, style);
 }
 
 /* ---- A sweep ---------------------------------------------------------------------------------------------- */
@@ -106,7 +151,8 @@ static void sweep_heading(struct kerf_text *out, const struct kerf_plan *plan, c
     if (!varies->gpus) quantity_count(&words, first->gpus), kerf_text_add(&words, " x ");
     kerf_text_add(&words, varies->system ? "several systems" : first->system.name);
     if (!varies->domain) kerf_text_add(&words, " in domains of "), quantity_count(&words, first->system.scale_up.size);
-    if (!varies->strategy) kerf_text_printf(&words, ", %s", kerf_strategy_name(first->strategy));
+    if (!varies->strategy && !is_hybrid(first)) kerf_text_printf(&words, ", %s", kerf_strategy_name(first->strategy));
+    if (is_hybrid(first)) words_training(&words, first);
     kerf_text_add(&words, ": a global batch of ");
     quantity_count(&words, first->global_batch);
     kerf_text_printf(&words, " sample%s", first->global_batch == 1 ? "" : "s");
@@ -162,9 +208,10 @@ static void sweep_row(struct kerf_text *cells, const struct kerf_plan *plan, siz
             kerf_text_printf(cells, "%#.4g", estimate->throughput);
         else
             words_rate(cells, estimate->throughput);
+        if (is_hybrid(problem)) kerf_text_add(cells, "\t"), percent(cells, estimate->mfu);
         if (varies->gpus) kerf_text_printf(cells, "\t%.0f %%", 100 * scaling(plan, index));
     } else {
-        kerf_text_add(cells, varies->gpus ? "-\t-\t-" : "-\t-");
+        kerf_text_printf(cells, "-\t-%s%s", is_hybrid(problem) ? "\t-" : "", varies->gpus ? "\t-" : "");
     }
     kerf_text_add(cells, "\t");
     if (estimate)
@@ -212,15 +259,11 @@ static void sweep_table(struct kerf_text *out, const struct kerf_plan *plan, con
         const char *title;
         struct table_column how;
     } all[] = {
-        {varies.model, "model", {0, 0}},
-        {varies.system, "system", {0, 0}},
-        {varies.domain, "domain", {1, 0}},
-        {varies.strategy, "strategy", {0, 0}},
-        {varies.gpus, "gpus", {1, 0}},
-        {1, "step", {1, 0}},
-        {1, "samples/s", {1, 4}},
-        {varies.gpus, "scaling", {1, 3}},
-        {1, "memory", {1, 2}},
+        {varies.model, "model", {0, 0}},   {varies.system, "system", {0, 0}},
+        {varies.domain, "domain", {1, 0}}, {varies.strategy, "strategy", {0, 0}},
+        {varies.gpus, "gpus", {1, 0}},     {1, "step", {1, 0}},
+        {1, "samples/s", {1, 4}},          {is_hybrid(&plan->searches[0].problem), "MFU", {1, 5}},
+        {varies.gpus, "scaling", {1, 3}},  {1, "memory", {1, 2}},
         {1, "best layout", {0, 1}},
     };
     struct table_column columns[TABLE_COLUMNS_MAX];
@@ -277,4 +320,198 @@ void print_plan_table(struct kerf_text *out, const struct kerf_plan *plan, const
         search_table(out, &plan->searches[0], 0, style);
     else
         sweep_table(out, plan, style);
+}
+
+/* ---- Rows for programs and reports ----------------------------------------------------------------------------- */
+
+static void integer(struct kerf_text *out, int64_t value) { kerf_text_printf(out, ",%lld", (long long)value); }
+
+/* What identifies a search, and how far it went. */
+static void csv_search(struct kerf_text *out, const struct kerf_search *search) {
+    const struct kerf_problem *problem = &search->problem;
+    csv_text(out, problem->model.name);
+    kerf_text_add(out, ",");
+    csv_text(out, problem->system.name);
+    integer(out, problem->system.scale_up.size);
+    kerf_text_printf(out, ",%s", kerf_strategy_name(problem->strategy));
+    const int64_t counts[] = {problem->gpus, problem->global_batch, problem->seq_length, search->candidates,
+                              search->feasible};
+    for (size_t k = 0; k < sizeof counts / sizeof *counts; k++) integer(out, counts[k]);
+}
+
+static const char *const hybrid_keys[] = {"dp",       "tp",    "cp",      "pp",          "vpp",
+                                          "ep",       "etp",   "zero",    "micro_batch", "recompute",
+                                          "schedule", "order", "cp_comm", "stage_layers"};
+enum { HYBRID_KEYS = sizeof hybrid_keys / sizeof *hybrid_keys };
+
+/* The numbers of a layout's own, which depend on the strategy. */
+static void csv_layout(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
+    const int64_t parts[] = {layout->dp,          layout->tp1,          layout->tp2,          layout->pp,
+                             layout->micro_batch, layout->summa_blocks, layout->scale_up.tp1, layout->scale_up.tp2,
+                             layout->scale_up.dp, layout->scale_up.pp};
+    if (!is_hybrid(problem)) {
+        for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) integer(out, parts[k]);
+        return;
+    }
+    for (size_t k = 0; k < HYBRID_KEYS; k++) {
+        kerf_text_add(out, ",");
+        kerf_layout_value(out, layout, hybrid_keys[k]);
+    }
+}
+
+static void csv_hybrid(struct kerf_text *out, const struct kerf_search *search, const struct kerf_estimate *estimate) {
+    const struct kerf_problem *problem = &search->problem;
+    integer(out, search->priced);
+    integer(out, search->proved);
+    csv_number(out, search->bound_s > 0 ? search->bound_s : NAN);
+    csv_number(out, estimate->pipeline_s);
+    csv_number(out, kerf_estimate_tokens_per_s(problem, estimate));
+    csv_number(out, estimate->mfu);
+    csv_number(out, estimate->model_flops);
+    csv_number(out, estimate->parameters_per_device);
+    kerf_text_printf(out, ",%s", kerf_precision_name(problem->precision));
+}
+
+/* One layout of a search; rank 0: it does not fit and is the nearest to it. */
+static void csv_row(struct kerf_text *out, const struct kerf_search *search, const struct kerf_estimate *estimate,
+                    int32_t rank) {
+    const struct kerf_problem *problem = &search->problem;
+    csv_search(out, search);
+    if (rank)
+        integer(out, rank);
+    else
+        kerf_text_add(out, ",");
+    csv_number(out, estimate->throughput);
+    csv_number(out, estimate->step_time_s);
+    csv_number(out, estimate->memory_bytes);
+    integer(out, estimate->fits);
+    csv_layout(out, problem, &estimate->layout);
+    for (int32_t k = 0; k < estimate->time_s.count; k++) csv_number(out, estimate->time_s.of[k].value);
+    for (int32_t k = 0; k < estimate->memory.count; k++) csv_number(out, estimate->memory.of[k].value);
+    csv_number(out, estimate->flops_per_gpu);
+    if (search->least_gpus)
+        integer(out, search->least_gpus);
+    else
+        kerf_text_add(out, ",");
+    kerf_text_printf(out, ",%s", search->cost_model);
+    csv_number(out, problem->system.memory_capacity_bytes);
+    if (is_hybrid(problem)) csv_hybrid(out, search, estimate);
+    if (problem->training_tokens > 0) csv_number(out, kerf_estimate_days(problem, estimate));
+    if (problem->device_hour_price > 0) csv_number(out, kerf_estimate_price(problem, estimate));
+    struct kerf_text words = {0};
+    kerf_problem_set_text(&words, &problem->model, &problem->system);
+    kerf_text_add(out, ",");
+    csv_text(out, words.data ? words.data : "");
+    kerf_text_clear(&words);
+    kerf_layout_text(&words, problem, &estimate->layout);
+    kerf_text_add(out, ",");
+    csv_text(out, words.data ? words.data : "");
+    kerf_text_free(&words);
+    kerf_text_add(out, "\n");
+}
+
+/* The columns of the parts are those of the cost model, which all searches share. */
+static void part_titles(struct kerf_text *out, const struct kerf_parts *parts, const char *ending) {
+    for (int32_t i = 0; i < parts->count; i++) kerf_text_printf(out, ",%s_%s", parts->of[i].name, ending);
+}
+
+static const struct kerf_estimate *any_estimate(const struct kerf_plan *plan) {
+    for (size_t i = 0; i < plan->num_searches; i++)
+        if (plan->searches[i].num_plans || plan->searches[i].nearest)
+            return plan->searches[i].num_plans ? plan->searches[i].plans : plan->searches[i].nearest;
+    return NULL;
+}
+
+void print_plan_csv(struct kerf_text *out, const struct kerf_plan *plan) {
+    const struct kerf_estimate *any = any_estimate(plan);
+    const struct kerf_problem *first = &plan->searches[0].problem;
+    kerf_text_add(out, "model,system,scale_up_size,strategy,gpus,global_batch,seq_length,candidates,feasible,rank,"
+                       "throughput,step_time_s,memory_bytes,fits");
+    if (!is_hybrid(first))
+        kerf_text_add(out, ",dp,tp1,tp2,pp,micro_batch,summa_blocks,scale_up_tp1,scale_up_tp2,scale_up_dp,scale_up_pp");
+    for (size_t k = 0; is_hybrid(first) && k < HYBRID_KEYS; k++) kerf_text_printf(out, ",%s", hybrid_keys[k]);
+    if (any) part_titles(out, &any->time_s, "s"), part_titles(out, &any->memory, "bytes");
+    kerf_text_add(out, ",flops_per_gpu,least_gpus,cost_model,memory_capacity_bytes");
+    if (is_hybrid(first))
+        kerf_text_add(out, ",priced,proved,bound_s,pipeline_s,tokens_per_s_per_device,mfu,model_flops,"
+                           "parameters_per_device,precision");
+    if (first->training_tokens > 0) kerf_text_add(out, ",days");
+    if (first->device_hour_price > 0) kerf_text_add(out, ",cost");
+    kerf_text_add(out, ",set,layout\n");
+    for (size_t i = 0; i < plan->num_searches; i++) {
+        const struct kerf_search *search = &plan->searches[i];
+        for (int32_t p = 0; p < search->num_plans; p++) csv_row(out, search, &search->plans[p], p + 1);
+        if (search->nearest) csv_row(out, search, search->nearest, 0);
+    }
+}
+
+static void markdown_rows(struct kerf_text *out, const struct kerf_search *search) {
+    struct part_list parts;
+    words_time_parts(&search->plans[0], &parts);
+    int has_rates = is_hybrid(&search->problem);
+    kerf_text_printf(out, "\n| rank | layout | step | samples/s |%s memory |",
+                     has_rates ? " tokens/s each | MFU |" : "");
+    for (int32_t k = 0; k < parts.count; k++) kerf_text_printf(out, " %s |", parts.names[k]);
+    kerf_text_printf(out, "\n|---:|---|---:|---:|---:|%s", has_rates ? "---:|---:|" : "");
+    kerf_text_repeat(out, "---:|", parts.count);
+    kerf_text_add(out, "\n");
+    for (int32_t p = 0; p < search->num_plans; p++) {
+        const struct kerf_estimate *estimate = &search->plans[p];
+        words_time_parts(estimate, &parts);
+        kerf_text_printf(out, "| %d | ", p + 1);
+        kerf_layout_text(out, &search->problem, &estimate->layout);
+        kerf_text_add(out, " | ");
+        quantity_seconds(out, estimate->step_time_s);
+        kerf_text_printf(out, " | %.4g | ", estimate->throughput);
+        if (has_rates) {
+            words_rate(out, kerf_estimate_tokens_per_s(&search->problem, estimate));
+            kerf_text_add(out, " | ");
+            percent(out, estimate->mfu);
+            kerf_text_add(out, " | ");
+        }
+        quantity_bytes(out, estimate->memory_bytes);
+        kerf_text_add(out, " |");
+        for (int32_t k = 0; k < parts.count; k++)
+            kerf_text_printf(out, " %.1f %% |", 100 * parts.values[k] / estimate->step_time_s);
+        kerf_text_add(out, "\n");
+    }
+}
+
+void print_plan_markdown(struct kerf_text *out, const struct kerf_plan *plan) {
+    for (size_t i = 0; i < plan->num_searches; i++) {
+        const struct kerf_search *search = &plan->searches[i];
+        kerf_text_printf(out, "%s### ", i ? "\n" : "");
+        words_problem(out, &search->problem);
+        kerf_text_add(out, "\n\n");
+        words_dimensions(out, &search->problem);
+        kerf_text_add(out, ". ");
+        quantity_count(out, search->candidates);
+        kerf_text_add(out, " layouts considered, ");
+        quantity_count(out, is_hybrid(&search->problem) ? search->priced : search->feasible);
+        kerf_text_printf(out, " %s%s (cost model: %s).\n", is_hybrid(&search->problem) ? "priced" : "fit",
+                         search->complete ? "" : " before the interruption", search->cost_model);
+        if (search->num_plans) {
+            markdown_rows(out, search);
+            continue;
+        }
+        kerf_text_add(out, "\n");
+        words_no_answer(out, search);
+        kerf_text_add(out, "\n");
+    }
+}
+
+void print_layers_csv(struct kerf_text *out, const struct kerf_layer *layers, int32_t num_layers) {
+    kerf_text_add(
+        out, "module,name,flops_fwd,flops_bwd,weights_bytes,activation_bytes,t_fwd_s,t_bwd_s,t_fwd_comp_s,t_fwd_mem_s,"
+             "t_fwd_comm_s,t_bwd_comp_s,t_bwd_mem_s,t_bwd_comm_s\n");
+    for (int32_t i = 0; i < num_layers; i++) {
+        const struct kerf_layer *layer = &layers[i];
+        const double values[] = {layer->flops_fwd,        layer->flops_bwd,   layer->weights_bytes,
+                                 layer->activation_bytes, layer->t_fwd_s,     layer->t_bwd_s,
+                                 layer->t_fwd_comp_s,     layer->t_fwd_mem_s, layer->t_fwd_comm_s,
+                                 layer->t_bwd_comp_s,     layer->t_bwd_mem_s, layer->t_bwd_comm_s};
+        kerf_text_printf(out, "%s,%s", layer->module == KERF_MODULE_MLP ? "mlp" : "sa", layer->name);
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) csv_number(out, values[k]);
+        kerf_text_add(out, "\n");
+    }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/plan_words.h"
+#include "cli/plan_print.h"
 
 #include <math.h>
 #include <string.h>
@@ -7,26 +7,39 @@
 
 /* ---- Parts ------------------------------------------------------------------------------------------------- */
 
-/* The names of the JSON in words, for a chart and for a cell of a table. What is not here is told by its own name. */
-static const struct {
+/* The names of the JSON in words, for a chart and for a cell of a table: of the cost model reference, and of analytic.
+ * What is not here is told by its own name. */
+struct part_word {
     const char *key, *words, *brief;
-} part_words[] = {
+};
+static const struct part_word reference_words[] = {
     {"memory", "exposed memory", "exposed memory"},
     {"tp_comm", "TP communication", "TP comm"},
     {"dp_comm", "DP communication", "DP comm"},
     {"pp_comm", "PP communication", "PP comm"},
+    {NULL, NULL, NULL},
+};
+static const struct part_word analytic_words[] = {
+    {"gemm", "GEMM", "GEMM"},   {"memory", "memory-bound", "memory-bound"},
+    {"tp", "exposed TP", "TP"}, {"cp", "exposed CP", "CP"},
+    {"ep", "exposed EP", "EP"}, {"dp", "exposed DP", "DP"},
+    {"pp", "exposed PP", "PP"}, {NULL, NULL, NULL},
 };
 
-static const char *name_of(const char *key, int brief) {
-    for (size_t i = 0; i < sizeof part_words / sizeof *part_words; i++)
-        if (strcmp(part_words[i].key, key) == 0) return brief ? part_words[i].brief : part_words[i].words;
+static const struct part_word *words_of(const struct kerf_parts *parts) {
+    return parts->count > 0 && strcmp(parts->of[0].name, "gemm") == 0 ? analytic_words : reference_words;
+}
+
+static const char *name_of(const struct part_word *words, const char *key, int brief) {
+    for (; words->key; words++)
+        if (strcmp(words->key, key) == 0) return brief ? words->brief : words->words;
     return key;
 }
 
 static void list_parts(const struct kerf_parts *parts, struct part_list *ret_parts) {
     ret_parts->count = parts->count;
     for (int32_t i = 0; i < parts->count; i++) {
-        ret_parts->names[i] = name_of(parts->of[i].name, 0);
+        ret_parts->names[i] = name_of(words_of(parts), parts->of[i].name, 0);
         ret_parts->values[i] = parts->of[i].value;
     }
 }
@@ -57,8 +70,31 @@ void words_model(struct kerf_text *out, const struct kerf_model *model) {
     plural(out, model->num_attention_heads, "head");
 }
 
+/* What reference does not look at: parameters, key-value heads, experts. */
+static void words_decoder(struct kerf_text *out, const struct kerf_model *model) {
+    const struct kerf_layer_kind *kind = &model->kinds[model->runs[model->num_runs - 1].kind];
+    struct kerf_model_counts counts;
+    kerf_model_count(model, &counts);
+    kerf_text_printf(out, "%.3g B parameters", (double)counts.parameters / 1e9);
+    if (counts.active_parameters < counts.parameters)
+        kerf_text_printf(out, ", %.3g B of them active", (double)counts.active_parameters / 1e9);
+    kerf_text_add(out, ": ");
+    words_model(out, model);
+    if (kind->attention.kv_rank > 0)
+        kerf_text_add(out, ", latent attention");
+    else if (kind->attention.kv_heads < kind->attention.heads)
+        kerf_text_add(out, ", "), plural(out, kind->attention.kv_heads, "key-value head");
+    if (kind->mlp.experts == 0) return;
+    kerf_text_add(out, ", ");
+    plural(out, kind->mlp.experts, "expert");
+    kerf_text_printf(out, ", %lld a token", (long long)kind->mlp.top_k);
+}
+
 void words_dimensions(struct kerf_text *out, const struct kerf_problem *problem) {
-    words_model(out, &problem->model);
+    if (problem->strategy == KERF_STRATEGY_HYBRID)
+        words_decoder(out, &problem->model);
+    else
+        words_model(out, &problem->model);
     kerf_text_add(out, "; ");
     quantity_bytes(out, problem->system.memory_capacity_bytes);
     kerf_text_add(out, " on each accelerator");
@@ -68,12 +104,25 @@ void words_dimensions(struct kerf_text *out, const struct kerf_problem *problem)
     }
 }
 
+void words_training(struct kerf_text *out, const struct kerf_problem *problem) {
+    kerf_text_printf(out, ", %s", kerf_precision_name(problem->precision));
+    if (problem->has_bf16_gradients) kerf_text_add(out, ", gradients in bf16");
+    if (problem->mtp_layers == 0) return;
+    kerf_text_add(out, ", ");
+    plural(out, problem->mtp_layers, "layer");
+    kerf_text_add(out, " of multi-token prediction");
+}
+
 void words_problem(struct kerf_text *out, const struct kerf_problem *problem) {
     kerf_text_printf(out, "%s on ", problem->model.name);
     quantity_count(out, problem->gpus);
     kerf_text_printf(out, " x %s in domains of ", problem->system.name);
     quantity_count(out, problem->system.scale_up.size);
-    kerf_text_printf(out, ", %s: a global batch of ", kerf_strategy_name(problem->strategy));
+    if (problem->strategy == KERF_STRATEGY_HYBRID)
+        words_training(out, problem);
+    else
+        kerf_text_printf(out, ", %s", kerf_strategy_name(problem->strategy));
+    kerf_text_add(out, ": a global batch of ");
     quantity_count(out, problem->global_batch);
     kerf_text_printf(out, " sample%s of ", problem->global_batch == 1 ? "" : "s");
     quantity_count(out, problem->seq_length);
@@ -95,24 +144,83 @@ static const char *tp2_words(enum kerf_strategy strategy) {
     return strategy == KERF_STRATEGY_SEQP ? "context parallel (tp2)" : "tensor parallel over rows (tp2)";
 }
 
+/* "10 layers a stage", "9, 10, 10 and 9 layers a stage", of virtual stages in the order of a micro-batch. */
+static void words_stages(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
+    enum { TOLD = 8 };
+    int64_t stages = layout->pp * layout->vpp, layers = problem->model.num_hidden_layers;
+    int32_t least = 0, most = 0;
+    for (int64_t i = 0; layout->stage_layers && i < stages; i++) {
+        if (i == 0 || layout->stage_layers[i] < least) least = layout->stage_layers[i];
+        if (i == 0 || layout->stage_layers[i] > most) most = layout->stage_layers[i];
+    }
+    if (layout->stage_layers == NULL || least == most) {
+        plural(out, layers / stages, "layer");
+    } else if (stages <= TOLD) {
+        for (int64_t i = 0; i < stages; i++)
+            kerf_text_printf(out, "%s%d", i == 0 ? "" : i + 1 < stages ? ", " : " and ", layout->stage_layers[i]);
+        kerf_text_add(out, " layers");
+    } else {
+        kerf_text_printf(out, "%d to %d layers", least, most);
+    }
+    kerf_text_printf(out, " a %sstage", layout->vpp > 1 ? "virtual " : "");
+}
+
+static void words_micro_batches(struct kerf_text *out, const struct kerf_problem *problem,
+                                const struct kerf_layout *layout) {
+    plural(out, problem->global_batch / layout->dp / layout->micro_batch, "micro-batch");
+    kerf_text_add(out, " of ");
+    plural(out, layout->micro_batch, "sample");
+    kerf_text_add(out, " a step");
+}
+
+static void words_hybrid(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
+    int any = 0;
+    way(out, &any, layout->tp1, "tensor and sequence parallel (tp)");
+    way(out, &any, layout->cp, "context parallel (cp)");
+    way(out, &any, layout->pp, "pipeline (pp)");
+    way(out, &any, layout->dp, "data parallel (dp)");
+    if (!any) kerf_text_add(out, "Everything on one accelerator");
+    if (layout->pp > 1) kerf_text_add(out, ", "), words_stages(out, problem, layout);
+    kerf_text_add(out, ". ");
+    if (layout->ep > 1 || layout->etp > 1)
+        kerf_text_printf(out, "Experts over ep %d x etp %d. ", layout->ep, layout->etp);
+    words_micro_batches(out, problem, layout);
+    if (layout->pp > 1) kerf_text_printf(out, ", schedule %s", layout->schedule);
+    if (layout->vpp > 1) kerf_text_printf(out, " with %d virtual stages a device", layout->vpp);
+    kerf_text_printf(out, ", ZeRO %d, ", layout->zero);
+    static const char *const recomputed[] = {[KERF_RECOMPUTE_NONE] = "nothing",
+                                             [KERF_RECOMPUTE_SELECTIVE] = "attention",
+                                             [KERF_RECOMPUTE_FULL] = "all layers",
+                                             [KERF_RECOMPUTE_BLOCK] = "the first "};
+    kerf_text_add(out, recomputed[layout->recompute]);
+    if (layout->recompute == KERF_RECOMPUTE_BLOCK) {
+        plural(out, layout->recompute_layers, "layer");
+        kerf_text_printf(out, " of each %sstage", layout->vpp > 1 ? "virtual " : "");
+    }
+    kerf_text_add(out, " recomputed");
+    if (layout->cp > 1) kerf_text_printf(out, ", cp by %s", kerf_cp_comm_name((enum kerf_cp_comm)layout->cp_comm));
+    if (layout->order) kerf_text_printf(out, ", order %s", kerf_order_name((enum kerf_order)layout->order));
+    kerf_text_add(out, ".");
+}
+
 void words_layout(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
     int any = 0;
+    if (problem->strategy == KERF_STRATEGY_HYBRID) {
+        words_hybrid(out, problem, layout);
+        return;
+    }
     way(out, &any, layout->dp, "data parallel (dp)");
     way(out, &any, layout->tp1, "tensor parallel (tp1)");
     way(out, &any, layout->tp2, tp2_words(problem->strategy));
     way(out, &any, layout->pp, "pipeline (pp)");
     if (!any) kerf_text_add(out, "Everything on one accelerator");
-    int64_t layers = problem->model.num_hidden_layers / layout->pp, samples = problem->global_batch / layout->dp;
     if (layout->pp > 1) {
         kerf_text_add(out, ", ");
-        plural(out, layers, "layer");
+        plural(out, problem->model.num_hidden_layers / layout->pp, "layer");
         kerf_text_add(out, " a stage");
     }
     kerf_text_add(out, ". ");
-    plural(out, samples / layout->micro_batch, "micro-batch");
-    kerf_text_add(out, " of ");
-    plural(out, layout->micro_batch, "sample");
-    kerf_text_add(out, " a step");
+    words_micro_batches(out, problem, layout);
     if (layout->summa_blocks) {
         kerf_text_add(out, ", SUMMA in ");
         plural(out, layout->summa_blocks, "block");
@@ -126,18 +234,42 @@ void words_layout(struct kerf_text *out, const struct kerf_problem *problem, con
     kerf_text_add(out, any ? "." : "none.");
 }
 
+/* What is 1 and not tp, pp or dp is left out. */
+static void hybrid_short(struct kerf_text *out, const struct kerf_layout *layout) {
+    kerf_text_printf(out, "tp %lld", (long long)layout->tp1);
+    if (layout->cp > 1) kerf_text_printf(out, " cp %d", layout->cp);
+    kerf_text_printf(out, " pp %lld", (long long)layout->pp);
+    if (layout->vpp > 1) kerf_text_printf(out, " vpp %d", layout->vpp);
+    if (layout->ep > 1) kerf_text_printf(out, " ep %d", layout->ep);
+    if (layout->etp > 1) kerf_text_printf(out, " etp %d", layout->etp);
+    kerf_text_printf(out, " dp %lld", (long long)layout->dp);
+    if (layout->micro_batch > 1) kerf_text_printf(out, " mb %lld", (long long)layout->micro_batch);
+}
+
 void words_layout_short(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
+    if (problem->strategy == KERF_STRATEGY_HYBRID) {
+        hybrid_short(out, layout);
+        return;
+    }
     kerf_text_printf(out, "dp %lld tp %lld", (long long)layout->dp, (long long)layout->tp1);
     if (problem->strategy != KERF_STRATEGY_1D) kerf_text_printf(out, "x%lld", (long long)layout->tp2);
     kerf_text_printf(out, " pp %lld mb %lld", (long long)layout->pp, (long long)layout->micro_batch);
     if (layout->summa_blocks) kerf_text_printf(out, " nb %lld", (long long)layout->summa_blocks);
 }
 
-/* What is 1 is left out: "tp 4", "dp 2 tp 2x4". */
-void words_placement_short(struct kerf_text *out, const struct kerf_problem *problem,
-                           const struct kerf_layout *layout) {
+/* What words_layout_short does not say of a layout: of hybrid what is recomputed and the like; else who are neighbours in a
+ * domain, without what is 1: "in a domain: tp 4", "in a domain: dp 2 tp 2x4". */
+void words_layout_detail(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
     int64_t dp = layout->scale_up.dp, tp1 = layout->scale_up.tp1, tp2 = layout->scale_up.tp2, pp = layout->scale_up.pp;
     const char *gap = "";
+    if (problem->strategy == KERF_STRATEGY_HYBRID) {
+        kerf_text_printf(out, "ZeRO %d, ", layout->zero);
+        if (layout->recompute) kerf_text_add(out, "recompute "), kerf_layout_value(out, layout, "recompute");
+        kerf_text_printf(out, "%s%s", layout->recompute ? ", " : "", layout->pp > 1 ? layout->schedule : "no pipeline");
+        if (layout->order) kerf_text_printf(out, ", %s", kerf_order_name((enum kerf_order)layout->order));
+        return;
+    }
+    kerf_text_add(out, "in a domain: ");
     if (dp > 1) kerf_text_printf(out, "dp %lld", (long long)dp), gap = " ";
     if (tp1 * tp2 > 1) {
         kerf_text_printf(out, "%stp %lld", gap, (long long)tp1), gap = " ";
@@ -167,7 +299,8 @@ void words_trade(struct kerf_text *out, const struct kerf_estimate *best, const 
             if (told == 0) kerf_text_add(out, "as fast");
             return;
         }
-        kerf_text_printf(out, "%s%s %s", told ? ", " : "", name_of(best->time_s.of[largest].name, 1),
+        kerf_text_printf(out, "%s%s %s", told ? ", " : "",
+                         name_of(words_of(&best->time_s), best->time_s.of[largest].name, 1),
                          left[largest] < 0 ? "-" : "+");
         quantity_seconds(out, fabs(left[largest]));
         left[largest] = 0;

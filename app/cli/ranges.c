@@ -51,8 +51,7 @@ static int32_t parse(const char *text, const char *what, int64_t least, int64_t 
                 at += 2;
                 if (!read_number(&at, &step) || step < 1 + factor) return not_a_range(text, what, err);
             }
-            if (from > to)
-                return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' ends below where it begins", what, text);
+            if (from > to) return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' ends before it begins", what, text);
         }
         if (*at != ',' && *at != 0) return not_a_range(text, what, err);
         for (int64_t value = from; value <= to;) {
@@ -93,7 +92,7 @@ int32_t words_each(const char *list, const char *what,
     char *rest = copy;
     for (char *word; code == KERF_OK && (word = strsep(&rest, ","));)
         code = *word ? each(context, word, err)
-                     : kerf_error_set(err, KERF_EINVALID, "%s '%.64s' has an empty place between commas", what, list);
+                     : kerf_error_set(err, KERF_EINVALID, "%s '%.64s' has an empty item", what, list);
     free(copy);
     return code;
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
-#include "cli/output.h"
+#include "cli/command.h"
 #include "cli/terminal.h"
 
 static const struct render_format *named(const struct render *render, const char *name) {
@@ -44,7 +44,7 @@ static int32_t unknown_format(const struct render *render, struct kerf_error *er
     struct kerf_text names = {0};
     for (const struct render_format *format = render->formats; format->name; format++)
         kerf_text_printf(&names, "%s%s", format == render->formats ? "" : format[1].name ? ", " : " or ", format->name);
-    kerf_error_set(err, KERF_EINVALID, "--format %.64s is not for this; it must be %s", render->format,
+    kerf_error_set(err, KERF_EINVALID, "--format %.64s is not possible here; it must be %s", render->format,
                    names.data ? names.data : "");
     kerf_text_free(&names);
     return KERF_EINVALID;
@@ -98,10 +98,12 @@ int render_writes(const struct render *render, const char *name) {
     return !has_text_file(render) && is_in(named(render, render->format), name);
 }
 
+int render_draws(const struct render *render, const char *path) { return checked_format_of(render, path)->is_picture; }
+
 static int32_t write_one(const struct render *render, const char *path, struct kerf_error *err) {
     int to_stdout = output_is_stdout(path);
     const struct render_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour(),
-                                       to_stdout && isatty(STDOUT_FILENO)};
+                                       to_stdout && isatty(STDOUT_FILENO), path};
     struct kerf_text out = {0};
     int32_t code = render->write(render->context, &out, checked_format_of(render, path), &style, err);
     if (strcmp(checked_format_of(render, path)->name, "table") == 0) terminal_plain(&out);

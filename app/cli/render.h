@@ -11,6 +11,7 @@ struct render_style {
     int32_t columns;     /* width of the terminal */
     int32_t colour;      /* 1: escape sequences may be used */
     int32_t is_terminal; /* 0: for a file or another program */
+    const char *path;    /* where it is written to; "-": standard output */
 };
 
 struct render_format {
@@ -41,6 +42,9 @@ int32_t render_check(const struct render *render, struct kerf_error *err);
 
 /* Whether something is written in the format of this name, or with "picture" in any that is one. After render_check. */
 int render_writes(const struct render *render, const char *name);
+
+/* Whether the file of this name, one of the outputs, is a picture. After render_check. */
+int render_draws(const struct render *render, const char *path);
 
 /* Writes what was asked for; where a file cannot be written the rest still is. Where no file holds a text, standard
  * output does. */

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "base/characters.h"
 #include "base/error_fill.h"
-#include "base/nearest.h"
+#include "base/number.h"
 #include "base/quantity.h"
-#include "cli/interrupt.h"
 #include "cli/terminal.h"
 
 /* ---- Memory caps ------------------------------------------------------------------------------------------ */
@@ -121,19 +121,27 @@ static int is_per_device(const struct schedule_question *question) {
     return question->compare || question->request.placement == KERF_PLACE_ANY;
 }
 
+/* The plan's own schedule, whose stages the times are those of. */
+static int is_of_plan(const struct schedule_question *question, const struct schedule_answer *answer) {
+    return question->pipeline && answer->name == question->names[0];
+}
+
 static struct kerf_schedule_times_request times_of(const struct schedule_question *question,
                                                    const struct schedule_answer *answer) {
     struct kerf_schedule_times_request times = question->times;
     times.cap = answer->cap;
     times.cap_in_bytes = answer->cap_in_bytes;
-    times.per_device = is_per_device(question);
+    times.per_device = is_per_device(question) && !is_of_plan(question, answer);
     return times;
 }
 
-/* The times of a trace are not in a file that has lines. */
+/* The times of a trace or a plan are not in a file that has such lines. */
 static int32_t without_place(const struct schedule_question *question, struct kerf_error *err, int32_t code) {
-    if (code != KERF_OK && question->trace && question->times.file && strcmp(err->file, question->times.file) == 0)
-        err->line = err->column = 0;
+    if (code == KERF_OK || question->times.file == NULL || strcmp(err->file, question->times.file) != 0) return code;
+    if (question->trace) err->line = err->column = 0;
+    if (question->pipeline) /* all that is left to be wrong */
+        kerf_error_set(err, code, "its stages are no multiple and no part of the plan's %d",
+                       question->pipeline->num_stages);
     return code;
 }
 
@@ -164,6 +172,17 @@ static int32_t load_file(const struct schedule_question *question, struct schedu
     return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
 }
 
+/* A plan's own schedule is made as the plan has made it. */
+static void ask_as_plan(const struct kerf_pipeline *pipeline, struct kerf_schedule_request *request) {
+    *request = (struct kerf_schedule_request){.rule = pipeline->schedule,
+                                              .devices = pipeline->devices,
+                                              .microbatches = pipeline->microbatches,
+                                              .chunks = pipeline->chunks,
+                                              .search_steps = KERF_PIPELINE_STEPS,
+                                              .progress = request->progress,
+                                              .progress_context = request->progress_context};
+}
+
 static int32_t make_by_rule(const struct schedule_question *question, struct schedule_answer *answer,
                             struct overall *overall) {
     struct kerf_schedule_request request = question->request;
@@ -175,6 +194,8 @@ static int32_t make_by_rule(const struct schedule_question *question, struct sch
     request.progress_context = overall;
     if (question->compare && !kerf_schedule_takes_chunks(answer->name)) request.chunks = 0; /* it is for the others */
     if (question->compare && !kerf_schedule_takes_slices(answer->name)) request.slices = 0;
+    if (is_of_plan(question, answer)) ask_as_plan(question->pipeline, &request);
+    if (question->compare && strcmp(answer->name, "chimera") != 0) request.replicas = 0;
     int32_t code =
         kerf_schedule_make_timed(&request, &times, &answer->own.schedule, &answer->own.times, &answer->error);
     if (code != KERF_OK) return without_place(question, &answer->error, code);
@@ -195,6 +216,77 @@ static void answer_one(const struct schedule_question *question, struct schedule
     if (code != KERF_OK) return;
     answer->timeline = answer->own.timeline;
     answer->error.code = KERF_OK;
+}
+
+/* ---- Noise ------------------------------------------------------------------------------------------------ */
+
+/* "3:1.5": a device and a factor. */
+static int32_t read_slow(const char *text, const char *option, int32_t devices, double *factors,
+                         struct kerf_error *err) {
+    char *end = NULL;
+    for (int32_t d = 0; d < devices; d++) factors[d] = 1;
+    const long device = strtol(text, &end, 10);
+    const double factor = end != text && *end == ':' ? number_read(end + 1, &end) : NAN;
+    if (isnan(factor) || *end != '\0' || !(factor > 0) || factor > 1e6)
+        return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be a device and a factor, such as 3:1.5", option,
+                              text);
+    if (device < 0 || device >= devices)
+        return kerf_error_set(err, KERF_EINVALID, "%s: there are the devices 0 to %d, not %ld", option, devices - 1,
+                              device);
+    factors[device] = factor;
+    return KERF_OK;
+}
+
+/* What the operations of the trace took, over the median of their stage and kind; how many. */
+static int64_t measured_factors(const struct schedule_question *question, double *factors) {
+    const struct kerf_trace *trace = question->trace;
+    int64_t count = 0;
+    for (int32_t d = 0; d < trace->schedule->devices; d++)
+        for (int32_t k = 0; k < trace->schedule->num_ops[d]; k++) {
+            const struct kerf_op *op = &trace->schedule->ops[d][k];
+            const double took = trace->timeline->end_s[d][k] - trace->timeline->start_s[d][k];
+            const struct kerf_trace_spread *spread = &question->trace_fit->of_kind[op->kind][op->stage];
+            if (spread->count > 0 && spread->median_s > 0 && took > 0) factors[count++] = took / spread->median_s;
+        }
+    return count;
+}
+
+static int32_t add_noise(const struct schedule_question *question, struct schedule_answer *answer,
+                         struct kerf_error *err) {
+    const int32_t devices = answer->schedule->devices;
+    struct kerf_schedule_noise noise = {.relative = isnan(question->jitter) ? 0 : question->jitter, .seed = 1};
+    int64_t ops = 0;
+    int32_t code = KERF_OK;
+    if (isnan(question->jitter) && !question->measured_jitter && !question->straggler && !question->slow_link)
+        return code;
+    for (int32_t d = 0; question->measured_jitter && d < question->trace->schedule->devices; d++)
+        ops += question->trace->schedule->num_ops[d];
+    double *slow = malloc(2 * (size_t)devices * sizeof *slow), *factors = malloc(((size_t)ops + 1) * sizeof *factors);
+    if (slow == NULL || factors == NULL) code = error_no_memory(err, "the noise");
+    if (code == KERF_OK && question->straggler) {
+        code = read_slow(question->straggler, "--straggler", devices, slow, err);
+        noise.slow = slow;
+    }
+    if (code == KERF_OK && question->slow_link) {
+        code = read_slow(question->slow_link, "--slow-link", devices, slow + devices, err);
+        noise.slow_link = slow + devices;
+    }
+    if (code == KERF_OK && question->measured_jitter) {
+        noise.num_factors = measured_factors(question, factors);
+        noise.factors = noise.num_factors > 0 ? factors : NULL;
+    }
+    if (code == KERF_OK)
+        code =
+            kerf_schedule_under_noise(answer->schedule, answer->times, answer->timeline, &noise, &answer->noisy, err);
+    free(slow);
+    free(factors);
+    return code;
+}
+
+static int by_p95(const void *left, const void *right) {
+    const struct schedule_answer *a = left, *b = right;
+    if ((a->timeline == NULL) != (b->timeline == NULL)) return a->timeline == NULL ? 1 : -1;
+    return a->noisy.p95_s < b->noisy.p95_s ? -1 : a->noisy.p95_s > b->noisy.p95_s;
 }
 
 /* What is known of one schedule holds for every other of the same problem. */
@@ -235,13 +327,15 @@ static int32_t list_answers(const struct schedule_question *question, struct sch
                                              .cap = question->caps[c].value,
                                              .cap_in_bytes = question->caps[c].in_bytes};
     answers->several = question->compare || count > 1;
+    answers->of_plan = question->pipeline != NULL;
     return KERF_OK;
 }
 
-/* An error that no other micro-batches or cap would mend ends all of it. */
+/* An error that no other micro-batches, cap or schedule would mend ends all of it. */
 static int is_hopeless(const struct schedule_question *question, const struct schedule_answer *answer) {
     int32_t code = answer->error.code;
     return code == KERF_ENOMEM || code == KERF_EUNKNOWN || code == KERF_EIO || code == KERF_ESYNTAX ||
+           is_of_plan(question, answer) ||
            (question->times.file && strcmp(answer->error.file, question->times.file) == 0);
 }
 
@@ -268,6 +362,10 @@ int32_t schedule_answers_make(const struct schedule_question *question, struct s
     *ret_complete = !overall.stopped;
     if (code == KERF_OK && found == 0) *err = answers->items[0].error, code = err->code;
     if (code == KERF_OK) code = find_bounds(answers, err);
+    for (int32_t i = 0; code == KERF_OK && i < answers->count; i++)
+        if (answers->items[i].timeline) code = add_noise(question, &answers->items[i], err);
+    if (code == KERF_OK && question->rank_by_p95)
+        qsort(answers->items, (size_t)answers->count, sizeof *answers->items, by_p95);
     return code;
 }
 

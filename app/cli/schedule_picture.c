@@ -9,11 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/arena.h"
 #include "base/error_fill.h"
 #include "base/quantity.h"
 #include "cli/ranges.h"
-#include "cli/schedule_print.h"
-#include "cli/sketch.h"
+#include "cli/schedule_answers.h"
 
 enum { TIMELINES_MAX = 16, CURVES_MAX = 12, SHADES = 4, PARTS = 4 };
 
@@ -60,7 +60,8 @@ static int32_t *list_chunks(struct sketch *sketch, const struct kerf_schedule *s
 }
 
 static int16_t shade(const struct kerf_schedule *schedule, const int32_t *chunk_of, int32_t stage, int32_t microbatch) {
-    if (schedule->replicas > 1) return microbatch >= schedule->microbatches / 2;
+    const int64_t replica = (((int64_t)microbatch + 1) * schedule->replicas - 1) / schedule->microbatches;
+    if (schedule->replicas > 1) return (int16_t)(replica % 2); /* down, or up */
     return (int16_t)(chunk_of[stage] % SHADES);
 }
 
@@ -283,8 +284,7 @@ static int32_t draw_timelines(struct kerf_text *out, struct sketch *sketch, cons
                                         .num_rows = count,
                                         .parts = peak_part,
                                         .num_parts = 1};
-    return draw(out, "Schedules on equal footing", sketch_text(sketch, &subtitle), panels, count + 1, format, sketch,
-                err);
+    return draw(out, "Comparison of schedules", sketch_text(sketch, &subtitle), panels, count + 1, format, sketch, err);
 }
 
 /* ---- Sweeps ----------------------------------------------------------------------------------------------- */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedules in words: one with its figures and its timeline, several as a table, and the list of rules. */
+/* Schedules in words: one with its figures and its timeline, several as a table, and the list of rules; as JSON and CSV;
+ * and what a trace says of times. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/quantity.h"
-#include "cli/schedule_print.h"
-#include "cli/terminal.h"
+#include "cli/cells.h"
+#include "cli/schedule_answers.h"
 
 /* ---- The rules -------------------------------------------------------------------------------------------- */
 
@@ -101,12 +102,13 @@ static void print_times(struct kerf_text *out, const struct schedule_answer *ans
         kerf_text_add(out, "\n");
     }
     kerf_text_printf(out, "  makespan        %.6g s, from the first operation to the last\n", timeline->makespan_s);
-    kerf_text_printf(out, "  span            %.6g s, of the device that takes longest from its first to its last\n",
+    kerf_text_printf(out,
+                     "  span            %.6g s, the longest time from the first to the last operation of a device\n",
                      timeline->span_s);
     if (answer->times->optimizer_s > 0 || answer->times->unsynchronised)
         kerf_text_printf(out, "  step            %.6g s, with the optimizer, %s\n", timeline->step_s,
                          answer->times->unsynchronised ? "each device by itself" : "all devices together");
-    kerf_text_printf(out, "  busy            %.6g s a device in the mean, %.6g s the busiest\n  idle            ",
+    kerf_text_printf(out, "  busy            %.6g s on average, %.6g s on the busiest device\n  idle            ",
                      timeline->busy_mean_s, timeline->busy_max_s);
     words_percent(out, bubble.of_makespan, 2, 0);
     kerf_text_add(out, " of the makespan; ");
@@ -115,6 +117,12 @@ static void print_times(struct kerf_text *out, const struct schedule_answer *ans
     words_percent(out, bubble.of_span, 2, 0);
     kerf_text_add(out, " of the span\n");
     print_bound(out, answer);
+    if (answer->noisy.samples > 0)
+        kerf_text_printf(
+            out,
+            "  with noise      step %.6g s in the mean of %d; %.6g s or less in half of them, %.6g s in 95 %%, "
+            "%.6g s in 99 %%\n",
+            answer->noisy.mean_s, answer->noisy.samples, answer->noisy.p50_s, answer->noisy.p95_s, answer->noisy.p99_s);
 }
 
 static void print_one(struct kerf_text *out, const struct schedule_answers *answers, const struct render_style *style) {
@@ -136,14 +144,16 @@ static void print_one(struct kerf_text *out, const struct schedule_answers *answ
 /* What is common to all goes into the heading, what differs into columns. */
 struct common {
     int microbatches, cap, bytes;
+    int32_t noise; /* 1: steps under noise are known */
 };
 
 static struct common look(const struct schedule_answers *answers) {
-    struct common common = {1, 1, 0};
+    struct common common = {1, 1, 0, 0};
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i], *first = &answers->items[0];
         common.microbatches &= answer->microbatches == first->microbatches;
         common.cap &= answer->cap == first->cap || (isnan(answer->cap) && isnan(first->cap));
+        common.noise |= answer->noisy.samples > 0;
         common.bytes |= answer->timeline && answer->timeline->peak_bytes;
     }
     return common;
@@ -162,6 +172,7 @@ static void add_row(struct kerf_text *cells, const struct schedule_answer *answe
             kerf_text_printf(cells, "%.6g", answer->cap);
     }
     kerf_text_printf(cells, "\t%.6g s\t", timeline->step_s);
+    if (common->noise) kerf_text_printf(cells, "%.6g s\t", answer->noisy.p95_s);
     words_percent(cells, bubble.of_makespan, 2, 0);
     kerf_text_printf(cells, "\t%.6g s\t%.4g%s", timeline->span_s, answer_peak(answer),
                      timeline->over_cap >= 0 ? " > cap" : "");
@@ -185,7 +196,8 @@ static int32_t best_row(const struct schedule_answers *answers) {
         const struct kerf_timeline *timeline = answers->items[i].timeline;
         if (timeline == NULL) continue;
         row++;
-        double each = timeline->step_s / answers->items[i].microbatches;
+        const struct kerf_schedule_steps *noisy = &answers->items[i].noisy;
+        double each = (noisy->samples > 0 ? noisy->p95_s : timeline->step_s) / answers->items[i].microbatches;
         if (timeline->over_cap < 0 && each < least) least = each, best = row;
     }
     return best;
@@ -214,11 +226,11 @@ static void print_rows(struct kerf_text *out, const struct schedule_answers *ans
     struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}};
     struct kerf_text cells = {0};
     int32_t at = 1;
-    kerf_text_printf(&cells, "schedule%s%s\tstep\tidle\tspan\tactivations%s\tcopies\tmessages\tabove optimum\n",
+    kerf_text_printf(&cells, "schedule%s%s\tstep%s\tidle\tspan\tactivations%s\tcopies\tmessages\tabove optimum\n",
                      common->microbatches ? "" : "\tmicro-batches", common->cap ? "" : "\tcap",
-                     common->bytes ? "\tmemory" : "");
+                     common->noise ? "\tstep in 95 %" : "", common->bytes ? "\tmemory" : "");
     for (; at < TABLE_COLUMNS_MAX; at++) columns[at] = (struct table_column){1, 0};
-    at = 1 + !common->microbatches + !common->cap; /* of the step; the last to stay */
+    at = 1 + !common->microbatches + !common->cap + common->noise; /* of the step; the last to stay */
     columns[at + 1].leave_out = 1;
     columns[at + 2].leave_out = 3; /* span */
     columns[at + 4 + common->bytes].leave_out = 4;
@@ -275,8 +287,8 @@ static void print_several(struct kerf_text *out, const struct schedule_answers *
     const struct common common = look(answers);
     print_heading(out, answers, &common);
     print_rows(out, answers, &common, style);
-    kerf_text_add(out, "\nabove optimum: how much longer the step is, at most, than that of the best order of the same "
-                       "operations in the same memory\n");
+    kerf_text_add(out, "\nabove optimum: how much longer the step is, at most, than the shortest possible step with "
+                       "the same operations and memory\n");
     print_warnings(out, answers, &common);
     print_refusals(out, answers, &common);
 }
@@ -287,4 +299,206 @@ void print_schedule_table(struct kerf_text *out, const struct schedule_answers *
         print_several(out, answers, style);
     else
         print_one(out, answers, style);
+}
+
+/* ---- JSON (docs/json.md) ---------------------------------------------------------------------------------- */
+
+static void answer_json(struct kerf_json *json, const struct schedule_answers *answers,
+                        const struct schedule_answer *answer) {
+    kerf_schedule_json(json, answer->schedule, answer->timeline, &answer->bound, answers->with_ops);
+    if (answer->noisy.samples > 0) {
+        kerf_json_open(json, "noise", '{');
+        kerf_json_integer(json, "samples", answer->noisy.samples);
+        kerf_json_number(json, "mean_s", answer->noisy.mean_s);
+        kerf_json_number(json, "p50_s", answer->noisy.p50_s);
+        kerf_json_number(json, "p95_s", answer->noisy.p95_s);
+        kerf_json_number(json, "p99_s", answer->noisy.p99_s);
+        kerf_json_number(json, "most_s", answer->noisy.most_s);
+        kerf_json_close(json, '}');
+    }
+    if (!isnan(answer->cap)) {
+        kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
+    }
+    if (answer->times->cap) kerf_json_boolean(json, "within_cap", answer->timeline->over_cap < 0);
+    if (answer->warning) kerf_json_string(json, "refused_elsewhere", answer->warning);
+}
+
+static void refusals_json(struct kerf_json *json, const struct schedule_answers *answers) {
+    int32_t refused = 0;
+    for (int32_t i = 0; i < answers->count; i++) refused += answers->items[i].timeline == NULL;
+    if (refused == 0) return;
+    kerf_json_open(json, "refused", '[');
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        if (answer->timeline) continue;
+        kerf_json_open(json, NULL, '{');
+        kerf_json_string(json, "schedule", answer->name);
+        kerf_json_integer(json, "microbatches", answer->microbatches);
+        if (!isnan(answer->cap))
+            kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
+        kerf_json_string(json, "why", answer->error.message);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+}
+
+/* Those from `first` on, and what has no answer. */
+static void answers_json(struct kerf_json *json, const char *key, const struct schedule_answers *answers,
+                         int32_t first) {
+    kerf_json_open(json, key, '[');
+    for (int32_t i = first; i < answers->count; i++) {
+        if (answers->items[i].timeline == NULL) continue;
+        kerf_json_open(json, NULL, '{');
+        answer_json(json, answers, &answers->items[i]);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+    refusals_json(json, answers);
+}
+
+void print_schedule_json(struct kerf_text *out, const struct schedule_answers *answers) {
+    struct kerf_json json;
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    if (!answers->several || answers->of_plan) answer_json(&json, answers, &answers->items[0]);
+    if (answers->several) answers_json(&json, answers->of_plan ? "compared" : "schedules", answers, answers->of_plan);
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+}
+
+/* ---- CSV: a row for each operation or, of several schedules, for each -------------------------------------------------------------------------------------------------- */
+
+static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule, const struct kerf_timeline *timeline) {
+    static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};
+    int sliced = schedule->slices > 1;
+    kerf_text_printf(out, "device,kind,stage,microbatch,%swith_stage,with_microbatch,start_s,end_s\n",
+                     sliced ? "slice," : "");
+    for (int32_t i = 0; i < schedule->devices; i++)
+        for (int32_t k = 0; k < schedule->num_ops[i]; k++) {
+            const struct kerf_op *op = &schedule->ops[i][k];
+            kerf_text_printf(out, "%d,%s,%d,%d,", i, kinds[op->kind], op->stage, op->microbatch);
+            if (sliced) kerf_text_printf(out, "%d,", op->slice);
+            if (op->kind == KERF_OP_FB)
+                kerf_text_printf(out, "%d,%d", op->with_stage, op->with_microbatch);
+            else
+                kerf_text_add(out, ",");
+            csv_number(out, timeline->start_s[i][k]);
+            csv_number(out, timeline->end_s[i][k]);
+            kerf_text_add(out, "\n");
+        }
+}
+
+static void answers_csv(struct kerf_text *out, const struct schedule_answers *answers) {
+    kerf_text_add(out, "schedule,devices,stages,microbatches,memory_cap,memory_cap_bytes,makespan_s,span_s,step_s,"
+                       "bubble_of_makespan,bubble_of_span,bubble_of_ideal,peak_activations,peak_bytes,lower_bound_s,"
+                       "messages,parameter_copies,span_lower_bound_s,within_cap,refused_elsewhere\n");
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        const struct kerf_timeline *timeline = answer->timeline;
+        if (timeline == NULL) continue;
+        struct kerf_bubble bubble = kerf_timeline_bubble(timeline);
+        kerf_text_printf(out, "%s,%d,%d,%d", answer->schedule->name, answer->schedule->devices,
+                         answer->schedule->stages, answer->schedule->microbatches);
+        const double values[] = {answer->cap_in_bytes ? NAN : answer->cap,
+                                 answer->cap_in_bytes ? answer->cap : NAN,
+                                 timeline->makespan_s,
+                                 timeline->span_s,
+                                 timeline->step_s,
+                                 bubble.of_makespan,
+                                 bubble.of_span,
+                                 bubble.of_ideal,
+                                 answer_peak(answer),
+                                 answer_peak_bytes(answer),
+                                 answer->bound.makespan_s};
+        for (size_t k = 0; k < sizeof values / sizeof *values; k++) csv_number(out, values[k]);
+        kerf_text_printf(out, ",%lld,%d", (long long)timeline->messages, answer->schedule->replicas);
+        csv_number(out, answer->bound.span_s);
+        kerf_text_printf(out, ",%s,", answer->times->cap == NULL ? "" : timeline->over_cap < 0 ? "true" : "false");
+        csv_text(out, answer->warning ? answer->warning : "");
+        kerf_text_add(out, "\n");
+    }
+}
+
+void print_schedule_csv(struct kerf_text *out, const struct schedule_answers *answers) {
+    if (answers->several)
+        answers_csv(out, answers);
+    else
+        ops_csv(out, answers->items[0].schedule, answers->items[0].timeline);
+}
+
+/* ---- What a measured run says of the times of its stages ------------------------------------------------------- */
+
+/* "12.1 ms (11.9 ms to 12.6 ms)": the median and the quartiles. */
+static void words_spread(struct kerf_text *out, const struct kerf_trace_spread *spread) {
+    if (spread->count == 0) {
+        kerf_text_add(out, "-");
+        return;
+    }
+    quantity_seconds(out, spread->median_s);
+    if (spread->low_s == spread->high_s) return;
+    kerf_text_add(out, " (");
+    quantity_seconds(out, spread->low_s);
+    kerf_text_add(out, " to ");
+    quantity_seconds(out, spread->high_s);
+    kerf_text_add(out, ")");
+}
+
+static void print_stages(struct kerf_text *out, const struct kerf_trace_fit *fit, const struct render_style *style) {
+    static const char *const names[KERF_OP_KINDS] = {"forward", "backward", "input", "weights", "fused"};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
+    struct kerf_text cells = {0};
+    int there[KERF_OP_KINDS] = {0};
+    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+        for (int32_t k = 0; k < fit->stages; k++) there[kind] |= fit->of_kind[kind][k].count > 0;
+    kerf_text_add(&cells, "stage");
+    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+        if (there[kind]) kerf_text_printf(&cells, "\t%s", names[kind]);
+    kerf_text_add(&cells, "\n");
+    for (int32_t k = 0; k < fit->stages; k++) {
+        kerf_text_printf(&cells, "%d", k);
+        for (int kind = 0; kind < KERF_OP_KINDS; kind++) {
+            if (!there[kind]) continue;
+            kerf_text_add(&cells, "\t");
+            words_spread(&cells, &fit->of_kind[kind][k]);
+        }
+        kerf_text_add(&cells, "\n");
+    }
+    terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    out->failed |= cells.failed;
+    kerf_text_free(&cells);
+}
+
+void print_fit_table(struct kerf_text *out, const struct kerf_trace *trace, const struct kerf_trace_fit *fit,
+                     const struct render_style *style) {
+    kerf_text_printf(out, "%s: ", trace->source);
+    words_size(out, trace->schedule);
+    kerf_text_printf(out, ", step %d of %d\n\n", trace->step + 1, trace->steps);
+    print_stages(out, fit, style);
+    kerf_text_add(out, "\n  latency         ");
+    if (fit->p2p.count)
+        words_spread(out, &fit->p2p);
+    else
+        kerf_text_add(out, "no device ever waited for a message: at most what is in the file");
+    kerf_text_add(out, "\n  pauses          ");
+    quantity_seconds(out, fit->times->overhead_s);
+    kerf_text_add(out, " between operations, in the median\n  measured        ");
+    quantity_seconds(out, fit->measured_s);
+    if (!isnan(fit->simulated_s)) {
+        kerf_text_add(out, "\n  simulated       ");
+        quantity_seconds(out, fit->simulated_s);
+        kerf_text_add(out, ", the trace's own order with these times: ");
+        words_percent(out, fit->residual, 1, 1);
+    }
+    kerf_text_add(out, "\n");
+    if (trace->notes[0]) kerf_text_printf(out, "\n%s", trace->notes);
+}
+
+void print_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit) {
+    struct kerf_json json;
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_schedule_times_json(&json, fit->times, fit->devices, fit->stages);
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
 }

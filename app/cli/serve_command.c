@@ -33,15 +33,16 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(store),
      .value = "STORE",
-     .help = "What the server knows (default: kerf.db): a SQLite file, which is created if it does not exist, or "
+     .help = "Where the server stores its data (default: kerf.db): a SQLite file, which is created if it does not "
+             "exist, or "
              "postgresql://USER@HOST/DATABASE, which several servers may share."},
     {.name = "allow-host",
      .type = OPTION_STRINGS,
      AT(hosts),
      .value = "HOST",
-     .help = "Answer requests for this host name too, such as the name that a proxy serves; may be repeated. On "
-             "loopback only 127.0.0.1, [::1] and localhost are answered otherwise, so that no page on the web can "
-             "reach the server under a name of its own."},
+     .help = "Answer requests for this host name too, such as the name that a proxy serves; may be repeated. Without "
+             "it the server on loopback only answers 127.0.0.1, [::1] and localhost, so that no web page can reach it "
+             "under another name."},
     {.name = "tls-cert",
      .type = OPTION_STRING,
      AT(tls_cert),
@@ -52,18 +53,18 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(tls_key),
      .value = "FILE",
-     .help = "The certificate's private key in PEM, without a password (default: it is in --tls-cert's file)."},
+     .help = "The certificate's private key in PEM, without a password (default: the file of --tls-cert)."},
     {.name = "import-zeus",
      .type = OPTION_STRING,
      AT(import_zeus),
      .value = "DATABASE",
-     .help = "Take over the jobs of Zeus's server first: a SQLite file, postgresql://... or mysql://..., which is only "
-             "read. Jobs that exist already stay as they are."},
+     .help = "First import the jobs of Zeus's server from a SQLite file, postgresql://... or mysql://..., which is "
+             "only read. Jobs that exist already stay unchanged."},
     {.name = "tokens",
      .type = OPTION_FLAG,
      AT(tokens),
-     .help = "Ask for tokens on loopback too, as behind a proxy; elsewhere they are always asked for. `kerf token` "
-             "makes them."},
+     .help = "Require tokens on loopback too, for example behind a proxy. Beyond loopback they are always required. "
+             "`kerf token` makes them."},
     {.name = "compat",
      .type = OPTION_CHOICE,
      AT(compat),
@@ -77,7 +78,7 @@ static const struct option options[] = {
      .minimum = 3600, /* a run repeats its last report for some minutes, and must be told that it is known */
      .maximum = 1e9,
      .help = "Remove trials that ended longer ago than this, such as 90d; at least 1h (default: none are removed). "
-             "What a decision may still need stays, so that no decision changes."},
+             "Data that a later decision needs stays, so that no decision changes."},
     {.name = "log",
      .type = OPTION_CHOICE,
      AT(log),
@@ -99,22 +100,23 @@ static const struct option options[] = {
      .value = "N",
      .minimum = 1,
      .maximum = 1000000,
-     .help = "Connections at a time (default: 16384); more wait."},
+     .help = "Connections at a time (default: 16384); further ones wait."},
     {.name = "connections-per-address",
      .type = OPTION_INTEGER,
      AT(an_address),
      .value = "N",
      .minimum = 0,
      .maximum = 1000000,
-     .help = "Connections of one address at a time, where an IPv6 network of 64 bits counts as one address; 0: any "
-             "number (default: any number on loopback, elsewhere a quarter of --connections)."},
+     .help = "Connections of one address at a time; an IPv6 network of 64 bits counts as one address; 0: any number "
+             "(default: any number on loopback, elsewhere a quarter of --connections)."},
     {.name = "rate",
      .type = OPTION_INTEGER,
      AT(rate),
      .value = "N",
      .minimum = 0,
      .maximum = 1000000,
-     .help = "Requests per second that one address may send, and twice as many at once; more are answered 429. A wrong "
+     .help = "Requests per second that one address may send, and twice as many at once; further ones are answered 429. "
+             "A wrong "
              "token counts as ten. 0: any number (default: any number on loopback, elsewhere 1000)."},
     {.name = "cache",
      .type = OPTION_INTEGER,
@@ -122,7 +124,7 @@ static const struct option options[] = {
      .value = "MIB",
      .minimum = 1,
      .maximum = 1048576,
-     .help = "Memory for jobs (default: 64). Jobs that nobody asked about for the longest time are dropped from it and "
+     .help = "Memory for jobs (default: 64). The jobs that were unused for the longest time are dropped from it and "
              "read again when needed."},
     {.name = "idle-timeout",
      .type = OPTION_DURATION,
@@ -137,19 +139,19 @@ static const struct option options[] = {
      .value = "TIME",
      .minimum = 1,
      .maximum = 86400,
-     .help = "The time within which a request must have come in (default: 30s)."},
+     .help = "The time within which a request must be complete (default: 30s)."},
     {.name = "write-timeout",
      .type = OPTION_DURATION,
      AT(write_s),
      .value = "TIME",
      .minimum = 1,
      .maximum = 86400,
-     .help = "Reset a connection whose client takes nothing of its answer for this time (default: 20s)."},
+     .help = "Reset a connection if its client reads nothing of the answer for this time (default: 20s)."},
     {.name = NULL},
 };
 
 static const char *const examples[] = {
-    "on this machine; what it learns is stored in jobs.db",
+    "on this machine, with the store jobs.db",
     "kerf serve --store jobs.db",
     "on all addresses, over TLS, for clients that have a token",
     "kerf serve --listen 0.0.0.0:8443 --tls-cert cert.pem --tls-key key.pem --store jobs.db",
@@ -159,7 +161,7 @@ static const char *const examples[] = {
 };
 
 static const struct command_exit exits[] = {{"0", "ended by SIGTERM or Ctrl-C"},
-                                            {"2", "bad usage, or it cannot listen or open its store as it was told to"},
+                                            {"2", "bad usage, or it cannot listen on --listen or open --store"},
                                             {"3", "failed while starting"},
                                             {NULL, NULL}};
 
@@ -169,10 +171,10 @@ static const struct command table = {
     .description =
         "Serves over HTTP which batch size the next run of a recurring training job is to use, and learns from what "
         "the runs report: time, energy and whether the target was reached. Clients of Zeus's batch-size server work "
-        "with it unchanged. It stores what it knows in one file: what was answered survives a crash.\n\n"
+        "with it unchanged. It stores everything in one file; what was answered survives a crash.\n\n"
         "Beside Zeus's routes it serves /api/v1, which /docs and /api/v1/openapi.json describe, /metrics for "
         "Prometheus, /healthz and /readyz, and a list of the jobs at /.\n\n"
-        "Requests that a web page of another site makes in somebody's browser are refused (403).\n\n"
+        "It refuses requests that web pages of other sites make in a browser (403).\n\n"
         "SIGTERM ends it: it accepts no more connections, answers the requests that it has, and exits with status 0 "
         "within 5 seconds. SIGHUP makes it read the certificate again.",
     .options = options,

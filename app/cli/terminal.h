@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What standard output and standard error can show: tables on the former, progress on the latter. */
+/* What a terminal shows and asks: width, colour and signs of standard output, progress on standard error, Ctrl-C. */
 #ifndef KERF_CLI_TERMINAL_H
 #define KERF_CLI_TERMINAL_H
 
@@ -10,27 +10,6 @@ int32_t terminal_columns(void);
 
 /* 1 where standard output is a terminal and NO_COLOR is not set. */
 int32_t terminal_colour(void);
-
-/* A table as wide as its cells, and `width` at most: a column with TABLE_CUT is cut, then those that find no room are
- * left out, the highest leave_out first (0: never); where that is not enough the widest is cut. cells holds the rows,
- * the titles first, as text with a tab between cells and a newline behind each row. Row number bold_row is the bold one
- * where colour is 1. A line behind the table names the columns that were left out. */
-enum { TABLE_COLUMNS_MAX = 16, TABLE_CUT = -1 };
-struct table_column {
-    int32_t right, leave_out; /* right: aligned to the right */
-};
-void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
-                    int32_t width, int32_t colour, int32_t bold_row);
-
-/* The same without colour, and without that line. */
-void terminal_rows(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
-                   int32_t width);
-
-/* Columns of the table that terminal_table would print if it had all the room it wants. */
-int32_t terminal_table_width(const struct kerf_text *cells);
-
-/* Whether the environment says that text is in UTF-8. */
-int terminal_is_utf8(void);
 
 /* Makes the text ASCII unless the environment says that text is in UTF-8, a sign for a sign. */
 void terminal_plain(struct kerf_text *text);
@@ -44,5 +23,16 @@ struct terminal_progress {
 };
 int32_t terminal_progress(void *context, double done);
 void terminal_progress_end(struct terminal_progress *progress); /* wipes the line */
+
+/* Ctrl-C (and SIGTERM, and a terminal that is closed): the first asks the work to end with what is known, the second
+ * ends the program. */
+void interrupt_catch(void);
+int interrupted(void);
+
+/* Waits until there is something to read, or the work is asked to end; returns interrupted(). After interrupt_catch. */
+int interrupt_wait(int fd);
+
+/* Readable once the work is asked to end: for those who wait on more than one thing. */
+int interrupt_fd(void);
 
 #endif

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <time.h>
 #include "base/clock.h"
+#include "cli/cells.h"
 #include "cli/command.h"
-#include "cli/output.h"
 #include "cli/terminal.h"
 #include "kerf/json.h"
 #include "server/token.h"
-#include "store/stores.h"
+#include "store/store.h"
 
 struct token_options {
     struct string_list words; /* the action and the token's name */
@@ -28,20 +28,20 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(store),
      .value = "FILE",
-     .help = "The server's store (default: kerf.db), as `kerf serve --store` names it."},
+     .help = "The server's store (default: kerf.db), in the form of `kerf serve --store`."},
     {.name = "create",
      .type = OPTION_FLAG,
      AT(create),
      .uses = "add",
-     .help = "Make the store if it is not there yet. A file is made readable and writable by its owner alone."},
+     .help = "Make the store if it does not exist. Only its owner can read and write a new file."},
     {.name = "role",
      .type = OPTION_CHOICE,
      AT(role),
      .value = "ROLE",
      .choices = "read,write,admin",
      .uses = "add",
-     .help = "What the token is good for. read: looking at jobs and metrics; write: also registering jobs, asking "
-             "for batch sizes and reporting; admin: also deleting jobs."},
+     .help = "What the token permits. read: to read jobs and metrics; write: also to register jobs, ask for batch "
+             "sizes and report; admin: also to delete jobs."},
     {.name = "expires",
      .type = OPTION_DURATION,
      AT(expires_s),
@@ -49,7 +49,7 @@ static const struct option options[] = {
      .minimum = DBL_MIN,
      .maximum = 1e9,
      .uses = "add",
-     .help = "For how long, such as 12h, 30d or 52w (default: until it is revoked)."},
+     .help = "For how long the token is valid, such as 12h, 30d or 52w (default: until it is revoked)."},
     {.name = "format",
      .type = OPTION_CHOICE,
      AT(format),
@@ -63,9 +63,9 @@ static const struct option options[] = {
 static const char *const examples[] = {
     "A token for training jobs, for a year",
     "kerf token add nightly --role write --expires 52w --store jobs.db",
-    "Which tokens there are",
+    "All tokens",
     "kerf token list --store jobs.db",
-    "Somebody else knows it",
+    "Make a token invalid that somebody else knows",
     "kerf token revoke nightly --store jobs.db",
     NULL,
 };
@@ -80,12 +80,12 @@ static const struct command_exit exits[] = {{"0", "done"},
 
 static const struct command table = {
     .name = "token",
-    .summary = "who may ask a kerf server",
+    .summary = "the access tokens of a kerf server",
     .description =
-        "A server that listens beyond loopback, or runs with --tokens, answers those alone who send a token: as "
+        "A server that listens beyond loopback, or runs with --tokens, only answers clients that send a token: as "
         "`Authorization: Bearer TOKEN`, or as the user part of the URL, http://TOKEN:@host:8000.\n\n"
-        "`add` prints a new token. This is the only time that it can be seen, as the store keeps only its SHA-256. "
-        "`revoke` takes it back. Both work while the server runs, which takes notice within some seconds.",
+        "`add` prints a new token. Keep it: the store has only its SHA-256, and nobody can print it again. `revoke` "
+        "makes it invalid. Both work while the server runs; it notices the change within a few seconds.",
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct token_options, words),
@@ -103,7 +103,7 @@ static int32_t check_name(const char *name, struct kerf_error *err) {
     for (const char *c = name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 127) length = 0;
     if (length > 0 && length <= MOST) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "a token's name has 1 to %d characters that can be printed", (int)MOST);
+    return kerf_error_set(err, KERF_EINVALID, "a token's name must have 1 to %d printable characters", (int)MOST);
 }
 
 static int print_token(const struct token_options *values, const struct store_token *token, const char *secret) {
@@ -223,19 +223,19 @@ enum action { ADD, LIST, REVOKE, NUM_ACTIONS };
 static int32_t read_action(const struct token_options *values, enum action *ret_action, struct kerf_error *err) {
     static const char *const names[NUM_ACTIONS] = {"add", "list", "revoke"};
     const struct string_list *words = &values->words;
-    if (words->count == 0) return kerf_error_set(err, KERF_EINVALID, "what to do is missing: add, list or revoke");
+    if (words->count == 0) return kerf_error_set(err, KERF_EINVALID, "the action is missing: add, list or revoke");
     for (int i = 0; i < NUM_ACTIONS; i++) {
         if (strcmp(words->items[0], names[i]) != 0) continue;
         int32_t wanted = i == LIST ? 1 : 2;
         if (words->count < wanted)
             return kerf_error_set(err, KERF_EINVALID, "the name is missing, such as `kerf token %s nightly`", names[i]);
         if (words->count > wanted)
-            return kerf_error_set(err, KERF_EINVALID, "`kerf token %s` does nothing with '%.64s'", names[i],
+            return kerf_error_set(err, KERF_EINVALID, "`kerf token %s` takes no argument '%.64s'", names[i],
                                   words->items[wanted]);
         *ret_action = (enum action)i;
         return KERF_OK;
     }
-    return kerf_error_set(err, KERF_EUNKNOWN, "kerf token knows no '%.64s': add, list and revoke are what it does",
+    return kerf_error_set(err, KERF_EUNKNOWN, "kerf token does not know '%.64s'; write add, list or revoke",
                           words->items[0]);
 }
 

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A study as a picture: the surface of its settings as a heat map, and the best of them with their intervals. */
-#include "cli/tune_picture.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +15,7 @@ static void choose_axes(const struct kerf_tune_space *space, int32_t *across, in
     int32_t axes[2] = {-1, -1}, count = 0;
     for (int pass = 0; pass < 2; pass++)
         for (int32_t p = 0; p < space->num_params && count < 2; p++) {
-            int is_ordered = space->params[p].kind == KERF_TUNE_INTEGER;
+            int is_ordered = space->params[p].kind == KERF_TUNE_INTEGER || space->params[p].numbers;
             if (is_ordered == (pass == 0) && space->params[p].num_values > 1) axes[count++] = p;
         }
     *across = axes[0];

@@ -1,10 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A study in its forms: sentences and a table, JSON, CSV, Markdown, and what a terminal shows while it runs. */
+/* A study in its forms: sentences and a table, JSON, CSV, Markdown, and how the command line runs one. */
 #ifndef KERF_CLI_TUNE_PRINT_H
 #define KERF_CLI_TUNE_PRINT_H
 
+#include "base/arena.h"
 #include "cli/render.h"
-#include "cli/tune_report.h"
+#include "kerf/study.h"
+
+/* A study's state and what it knows by now. */
+struct tune_report {
+    struct kerf_study_state *state;
+    struct kerf_tune_answer answer;
+    int32_t most_to_go_on; /* 0: the study goes on as it is; N: with --max-observations N; -1: it has nothing to do */
+    const struct llama_preset *llama; /* NULL: of another program */
+};
+
+int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err);
+
+/* Settings in the order of reports: measured ones by their mean, then those whose runs were all stopped, then the
+ * others. [num_settings], to be freed; NULL when memory ran out. */
+int32_t *tune_order(const struct tune_report *report);
+
+/* 0: there is no interval, because the policy tells none or too little is known of the setting. */
+int tune_is_interval(const double interval[2]);
+
+/* Whether the answer is more probably right than not: with a stated probability below one half there is no answer yet.
+ * The answer of a policy that states no probability counts. */
+int tune_is_answered(const struct tune_report *report);
+
+/* Whether the gain over the default is a ratio: both means are known, and above 0. */
+int tune_has_gain(const struct tune_report *report);
+
+/* A value of the objective with its unit: "470 ms", "1.2 GB", "35.6". */
+void words_objective(struct kerf_text *out, const struct kerf_study_request *request, double value);
+
+/* "461 ms to 480 ms", with `between` for " to "; nothing where it is not an interval. */
+void words_interval(struct kerf_text *out, const struct kerf_study_request *request, const double interval[2],
+                    const char *between);
+
+/* A share as it was given: "3 %", "2.5 %", "99.9999 %". */
+void words_share(struct kerf_text *out, double share);
+
+/* "96 %", with a decimal near 0 and 1; ">99.9 %" where random draws cannot tell more. */
+void words_chance(struct kerf_text *out, double probability);
 
 void print_tune_table(struct kerf_text *out, const struct tune_report *report, const struct render_style *style);
 void print_tune_markdown(struct kerf_text *out, const struct tune_report *report);
@@ -18,14 +56,30 @@ void words_study(struct kerf_text *out, const struct tune_report *report, int32_
 void words_llama(struct kerf_text *out, const struct tune_report *report);
 void json_llama(struct kerf_json *json, const struct tune_report *report);
 
-/* ---- While it runs ------------------------------------------------------------------------------------------- */
+/* ---- As a picture ------------------------------------------------------------------------------------------------- */
 
-struct tune_live {
-    double budget_s; /* 0: none */
-    int32_t lines;   /* that stand on the terminal now */
+/* The surface of a study as a heat map: two of its parameters, the others as in the recommended setting. */
+/* 1 and the panel, or 0 where there is no surface: nothing measured, or too few or too many values. */
+int tune_surface(const struct tune_report *report, struct sketch *sketch, struct kerf_panel *ret_panel);
+
+int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *report, enum kerf_picture_format format,
+                           struct kerf_error *err);
+
+/* ---- A study from the command line: on a terminal with a live table, to its report and its exit status --------- */
+
+/* All formats of a study. */
+extern const struct render_format tune_formats[];
+int32_t print_tune(void *report, struct kerf_text *out, const struct render_format *format,
+                   const struct render_style *style, struct kerf_error *err); /* report: struct tune_report * */
+
+struct tune_run {
+    struct kerf_study_plan plan;
+    const struct llama_preset *llama; /* NULL: another program */
+    const char *format;
+    const struct string_list *outputs;
 };
-/* As struct kerf_study_plan has it: a small table on standard error, drawn over itself. */
-void tune_live_show(void *live, struct kerf_study_state *state);
-void tune_live_end(struct tune_live *live);
+
+/* After interrupt_catch. An error is one that leaves no report. */
+int32_t tune_run(const struct tune_run *run, int *ret_status, struct kerf_error *err);
 
 #endif

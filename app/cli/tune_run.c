@@ -1,12 +1,181 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/tune_run.h"
-
+/* Runs a study: what a terminal shows meanwhile - the settings that may be the best, what is being measured, the time -,
+ * then its report. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
+#include "base/quantity.h"
+#include "cli/cells.h"
 #include "cli/command.h"
-#include "cli/interrupt.h"
-#include "cli/tune_picture.h"
+#include "cli/terminal.h"
+#include "cli/tune_print.h"
+
+/* ---- While it runs --------------------------------------------------------------------------------------------- */
+
+struct tune_live {
+    double budget_s; /* 0: none */
+    int32_t lines;   /* that stand on the terminal now */
+};
+
+enum { SHOWN = 6, NARROW = 20, WIDE = 100 };
+
+/* A setting's values alone: "2048,512", below "batch,ubatch". */
+static void add_values(struct kerf_text *cells, const struct kerf_tune_space *space, int32_t setting) {
+    for (int32_t p = 0; p < space->num_params; p++) {
+        int32_t value = setting < 0 ? 0 : space->values[setting * space->num_params + p];
+        kerf_text_printf(cells, "%s%s", p ? "," : "",
+                         setting < 0 ? space->params[p].name : kerf_tune_value_word(&space->params[p], value));
+    }
+}
+
+/* The mean with its interval: of little room "398 ms ±1.6 %", by half the interval's width. */
+static void add_short_interval(struct kerf_text *cells, const struct kerf_study_request *request,
+                               const struct kerf_tune_estimate *estimate) {
+    double half = (estimate->interval[1] - estimate->interval[0]) / 2;
+    if (!tune_is_interval(estimate->interval)) return;
+    kerf_text_add(cells, " ±");
+    if (estimate->mean > 0)
+        kerf_text_printf(cells, "%.2g %%", 100 * half / estimate->mean);
+    else
+        words_objective(cells, request, half);
+}
+
+static int32_t columns_of_stderr(void) {
+    struct winsize size;
+    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col < NARROW) return NARROW;
+    return size.ws_col < WIDE ? size.ws_col : WIDE;
+}
+
+/* Cut to the width of the terminal: a line that wraps could not be drawn over. */
+static void add_line(struct kerf_text *out, const struct kerf_text *line, int32_t columns) {
+    const char *c = line->data ? line->data : "";
+    kerf_text_add(out, "\033[K");
+    for (int32_t shown = 0; *c; c++) {
+        int begins = ((unsigned char)*c & 0xC0) != 0x80;
+        if (begins && ++shown > columns - 1) break;
+        kerf_text_write(out, c, 1);
+    }
+    kerf_text_add(out, "\n");
+}
+
+/* One row a setting that may be the best. is_short: for a terminal that has no room for the whole. */
+static void add_rows(struct kerf_text *cells, const struct tune_report *report, int is_short) {
+    const struct kerf_study_request *request = report->state->request;
+    int32_t *order = tune_order(report), rows = 0;
+    if (is_short)
+        add_values(cells, report->state->space, -1);
+    else
+        kerf_text_add(cells, "setting");
+    kerf_text_printf(cells, "\tmean\t%sruns\twithin ", is_short ? "" : "interval\t");
+    words_share(cells, request->within);
+    kerf_text_add(cells, "\n");
+    for (int32_t i = 0; order && i < report->state->space->num_settings && rows < SHOWN; i++) {
+        const struct kerf_tune_estimate *estimate = &report->answer.settings[order[i]];
+        if (estimate->status != KERF_TUNE_MEASURED) break;
+        if (is_short)
+            add_values(cells, report->state->space, order[i]);
+        else
+            kerf_tune_setting_write(report->state->space, order[i], cells);
+        kerf_text_add(cells, "\t");
+        words_objective(cells, request, estimate->mean);
+        if (is_short) {
+            add_short_interval(cells, request, estimate);
+        } else {
+            kerf_text_add(cells, "\t");
+            words_interval(cells, request, estimate->interval, " - ");
+        }
+        kerf_text_printf(cells, "\t%d\t", estimate->observations);
+        if (!isnan(estimate->probability_within)) words_chance(cells, estimate->probability_within);
+        kerf_text_add(cells, "\n");
+        rows++;
+    }
+    free(order);
+}
+
+/* Until when it ends in any case: by the budget, or by the measurements that are left, which take as long as those
+ * before. When it will be sure nobody knows. */
+static double most_left_s(const struct tune_live *live, const struct kerf_study_state *state) {
+    double left_s = live->budget_s > 0 ? fmax(live->budget_s - state->run_s, 0) : INFINITY;
+    int32_t most = kerf_tune_study_max_observations(state->study), counted = state->num_entries - state->num_disturbed;
+    if (most < INT32_MAX && state->num_entries > 0)
+        left_s = fmin(left_s, fmax((double)most - counted, 0) * state->elapsed_s / state->num_entries);
+    return left_s;
+}
+
+static void add_state(struct kerf_text *out, const struct tune_live *live, const struct kerf_study_state *state,
+                      int32_t columns) {
+    struct kerf_text line = {0};
+    kerf_text_printf(&line, "%d run%s, ", state->num_entries, state->num_entries == 1 ? "" : "s");
+    quantity_seconds(&line, state->elapsed_s);
+    double left_s = most_left_s(live, state);
+    if (isfinite(left_s)) {
+        kerf_text_add(&line, ", at most ");
+        quantity_seconds(&line, left_s);
+        kerf_text_add(&line, " left");
+    }
+    kerf_text_add(&line, " (Ctrl-C prints the results so far)");
+    add_line(out, &line, columns);
+    kerf_text_clear(&line);
+    kerf_text_add(&line, state->measuring);
+    add_line(out, &line, columns);
+    kerf_text_free(&line);
+}
+
+static void go_back(const struct tune_live *live, struct kerf_text *out) {
+    if (live->lines) kerf_text_printf(out, "\r\033[%dA", live->lines);
+}
+
+static void write_stderr(struct kerf_text *text) {
+    terminal_plain(text);
+    if (text->data && !text->failed) fwrite(text->data, 1, text->length, stderr);
+    fflush(stderr);
+}
+
+/* As struct kerf_study_plan has it: a small table on standard error, drawn over itself. */
+static void tune_live_show(void *context, struct kerf_study_state *state) {
+    static const struct table_column whole[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {0, 0}, {1, 1}, {1, 0}};
+    static const struct table_column narrow[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {1, 0}};
+    enum { RUNS_COLUMN = 6 }; /* "runs" and the gap, which may go first */
+    struct tune_live *live = context;
+    struct tune_report report;
+    struct kerf_text out = {0}, cells = {0}, table = {0};
+    if (tune_report_make(state, &report, NULL) != KERF_OK) return;
+    int32_t width = columns_of_stderr(), lines = 0;
+    add_rows(&cells, &report, 0);
+    int is_short = terminal_table_width(&cells) - RUNS_COLUMN > width - 1;
+    if (is_short) {
+        kerf_text_clear(&cells);
+        add_rows(&cells, &report, 1);
+    }
+    terminal_rows(&table, &cells, is_short ? narrow : whole, width - 1);
+    go_back(live, &out);
+    for (const char *c = table.data ? table.data : ""; *c; lines++) {
+        struct kerf_text line = {0};
+        for (; *c && *c != '\n'; c++) kerf_text_write(&line, c, 1);
+        if (*c) c++;
+        add_line(&out, &line, width);
+        kerf_text_free(&line);
+    }
+    add_state(&out, live, state, width);
+    kerf_text_add(&out, "\033[J");
+    live->lines = lines + 2;
+    write_stderr(&out);
+    kerf_text_free(&out);
+    kerf_text_free(&cells);
+    kerf_text_free(&table);
+}
+
+static void tune_live_end(struct tune_live *live) {
+    struct kerf_text out = {0};
+    go_back(live, &out);
+    if (live->lines) kerf_text_add(&out, "\033[J");
+    live->lines = 0;
+    write_stderr(&out);
+    kerf_text_free(&out);
+}
 
 /* ---- Its forms --------------------------------------------------------------------------------------------------- */
 

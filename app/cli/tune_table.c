@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The report of a study as a table. */
+/* The report of a study as a table, as Markdown, JSON and CSV. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "cli/flat_cells.h"
-#include "cli/terminal.h"
-#include "cli/tune_picture.h"
+#include "cli/cells.h"
 #include "cli/tune_print.h"
 
 /* ---- Rows --------------------------------------------------------------------------------------------------- */
@@ -116,7 +114,8 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     put_surface(out, report, style);
     if (num_params > TABLE_COLUMNS_MAX - 7) return; /* no table is that wide */
     for (int32_t p = 0; p < num_params; p++)
-        columns[p].right = report->state->space->params[p].kind == KERF_TUNE_INTEGER;
+        columns[p].right =
+            report->state->space->params[p].kind == KERF_TUNE_INTEGER || report->state->space->params[p].numbers;
     columns[k++] = (struct table_column){1, 6};         /* measured */
     columns[k++] = (struct table_column){1, 0};         /* estimate */
     columns[k++] = (struct table_column){0, 3};         /* interval */
@@ -141,4 +140,177 @@ void print_tune_markdown(struct kerf_text *out, const struct tune_report *report
     if (words.failed || cells.failed) out->failed = 1;
     kerf_text_free(&words);
     kerf_text_free(&cells);
+}
+
+/* ---- JSON --------------------------------------------------------------------------------------------------- */
+
+static void put_interval(struct kerf_json *json, const char *key, const double interval[2]) {
+    if (!tune_is_interval(interval)) {
+        kerf_json_null(json, key);
+        return;
+    }
+    kerf_json_open(json, key, '[');
+    kerf_json_number(json, NULL, interval[0]);
+    kerf_json_number(json, NULL, interval[1]);
+    kerf_json_close(json, ']');
+}
+
+static void put_best(struct kerf_json *json, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    if (answer->best < 0) {
+        kerf_json_null(json, "best");
+        kerf_json_null(json, "recommended");
+        return;
+    }
+    const struct kerf_tune_estimate *best = &answer->settings[answer->best];
+    const struct kerf_tune_estimate *recommended = &answer->settings[answer->recommended];
+    kerf_json_open(json, "best", '{');
+    kerf_tune_setting_json(json, "setting", report->state->space, answer->best);
+    kerf_json_number(json, "mean", best->mean);
+    kerf_json_number(json, "observed_mean", best->observed_mean);
+    put_interval(json, "interval", best->interval);
+    kerf_json_number(json, "probability_within", best->probability_within);
+    kerf_json_close(json, '}');
+    kerf_json_open(json, "recommended", '{');
+    kerf_tune_setting_json(json, "setting", report->state->space, answer->recommended);
+    kerf_json_number(json, "mean", recommended->mean);
+    kerf_json_number(json, "observed_mean", recommended->observed_mean);
+    put_interval(json, "interval", recommended->interval);
+    kerf_json_number(json, "probability_within_margin", recommended->probability_within_margin);
+    kerf_json_string(json, "reason", answer->reason);
+    kerf_json_close(json, '}');
+}
+
+static void put_default(struct kerf_json *json, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    int32_t index = report->state->space->default_setting;
+    if (index < 0) {
+        kerf_json_null(json, "default");
+        return;
+    }
+    const struct kerf_tune_estimate *estimate = &answer->settings[index];
+    int is_measured = estimate->status == KERF_TUNE_MEASURED;
+    kerf_json_open(json, "default", '{');
+    kerf_tune_setting_json(json, "setting", report->state->space, index);
+    kerf_json_number(json, "mean", is_measured ? estimate->mean : NAN);
+    if (tune_has_gain(report)) {
+        kerf_json_number(json, "gain", answer->default_gain);
+        put_interval(json, "gain_interval", answer->gain_interval);
+    } else {
+        kerf_json_null(json, "gain");
+        kerf_json_null(json, "gain_interval");
+    }
+    kerf_json_close(json, '}');
+}
+
+static void put_equivalent(struct kerf_json *json, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    kerf_json_open(json, "equivalent", '[');
+    for (int32_t i = 0; i < report->state->space->num_settings; i++) {
+        double probability = answer->settings[i].probability_within_margin;
+        if (i == answer->best || !(probability >= report->state->request->confidence)) continue;
+        kerf_json_open(json, NULL, '{');
+        kerf_tune_setting_json(json, "setting", report->state->space, i);
+        kerf_json_number(json, "probability_within_margin", probability);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+}
+
+static void put_settings(struct kerf_json *json, const struct tune_report *report) {
+    kerf_json_open(json, "settings", '[');
+    for (int32_t i = 0; i < report->state->space->num_settings; i++) {
+        const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
+        kerf_json_open(json, NULL, '{');
+        kerf_tune_setting_json(json, "setting", report->state->space, i);
+        kerf_json_integer(json, "observations", estimate->observations);
+        kerf_json_integer(json, "censored", estimate->censored);
+        kerf_json_integer(json, "failed", estimate->failed);
+        kerf_json_number(json, "mean", estimate->mean);
+        kerf_json_number(json, "observed_mean", estimate->observed_mean);
+        put_interval(json, "interval", estimate->interval);
+        kerf_json_number(json, "bound", estimate->bound);
+        kerf_json_number(json, "probability_within", estimate->probability_within);
+        kerf_json_number(json, "probability_within_margin", estimate->probability_within_margin);
+        kerf_json_string(json, "status", kerf_tune_status_word(estimate->status));
+        kerf_json_string(json, "reason", estimate->reason);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+}
+
+void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_study_state *state = report->state;
+    const struct kerf_study_request *request = state->request;
+    struct kerf_json json = {0};
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_json_string(&json, "study", state->id[0] ? state->id : NULL);
+    kerf_json_string(&json, "stopped", kerf_study_stop_word(state->stop));
+    kerf_json_string(&json, "reason", state->reason);
+    kerf_json_string(&json, "policy", request->policy);
+    kerf_json_string(&json, "objective", request->objective);
+    kerf_json_boolean(&json, "maximize", request->maximize);
+    kerf_json_number(&json, "within", request->within);
+    kerf_json_number(&json, "margin", request->margin);
+    kerf_json_number(&json, "confidence", request->confidence);
+    kerf_json_integer(&json, "observations", state->num_entries);
+    kerf_json_integer(&json, "censored", report->answer.censored);
+    kerf_json_integer(&json, "failed", report->answer.failed);
+    kerf_json_integer(&json, "remeasured", state->remeasured);
+    kerf_json_integer(&json, "earlier", report->answer.earlier);
+    kerf_json_integer(&json, "earlier_dropped", report->answer.earlier_dropped);
+    kerf_json_integer(&json, "loads", state->loads);
+    kerf_json_number(&json, "elapsed_s", state->elapsed_s);
+    kerf_json_number(&json, "noise", report->answer.noise);
+    kerf_json_number(&json, "drift", report->answer.drift);
+    kerf_json_integer(&json, "looked_at", report->answer.looked_at);
+    kerf_json_integer(&json, "predictions", report->answer.predictions);
+    kerf_json_integer(&json, "predictions_missed", report->answer.predictions_missed);
+    kerf_json_number(&json, "widened", report->answer.widened);
+    kerf_json_number(&json, "chance_isolated", report->answer.chance_isolated);
+    kerf_json_number(&json, "chance_unseen", report->answer.chance_unseen);
+    kerf_json_boolean(&json, "answered", tune_is_answered(report));
+    put_best(&json, report);
+    put_default(&json, report);
+    put_equivalent(&json, report);
+    put_settings(&json, report);
+    if (report->llama) json_llama(&json, report);
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+}
+
+/* ---- CSV ---------------------------------------------------------------------------------------------------- */
+
+void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_space *space = report->state->space;
+    static const char titles[] = "status,observations,censored,failed,mean,interval_low,interval_high,bound,"
+                                 "probability_within,probability_within_margin,observed_mean,reason";
+    for (int32_t p = 0; p < space->num_params; p++) {
+        csv_param(out, space->params[p].name, titles);
+        kerf_text_add(out, ",");
+    }
+    kerf_text_printf(out, "%s\n", titles);
+    for (int32_t i = 0; i < space->num_settings; i++) {
+        const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
+        for (int32_t p = 0; p < space->num_params; p++) {
+            int32_t value = space->values[i * space->num_params + p];
+            csv_text(out, kerf_tune_value_word(&space->params[p], value));
+            kerf_text_add(out, ",");
+        }
+        kerf_text_printf(out, "%s,%d,%d,%d", kerf_tune_status_word(estimate->status), estimate->observations,
+                         estimate->censored, estimate->failed);
+        csv_number(out, estimate->mean);
+        int is_known = tune_is_interval(estimate->interval);
+        csv_number(out, is_known ? estimate->interval[0] : NAN);
+        csv_number(out, is_known ? estimate->interval[1] : NAN);
+        csv_number(out, estimate->bound);
+        csv_number(out, estimate->probability_within);
+        csv_number(out, estimate->probability_within_margin);
+        csv_number(out, estimate->observed_mean);
+        kerf_text_add(out, ",");
+        csv_text(out, estimate->reason);
+        kerf_text_add(out, "\n");
+    }
 }

@@ -34,14 +34,14 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
 }
 
 /* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped cannot be chosen. Of a large
- * space "the 200 settings looked at, of 1000000,". */
+ * space whose rest nothing is known of "the 200 settings looked at, of 1000000,". */
 static void words_choice(struct kerf_text *out, const struct tune_report *report) {
     int32_t all = report->state->space->num_settings, ran = 0;
     for (int32_t i = 0; i < all; i++) {
         int32_t status = report->answer.settings[i].status;
         ran += status != KERF_TUNE_SKIPPED && status != KERF_TUNE_ALL_FAILED;
     }
-    if (report->answer.looked_at < all)
+    if (report->answer.looked_at < all && isnan(report->answer.chance_unseen))
         kerf_text_printf(out, "the %d settings looked at, of %d,", report->answer.looked_at, all);
     else if (ran == all)
         kerf_text_printf(out, "%d settings", all);
@@ -49,6 +49,30 @@ static void words_choice(struct kerf_text *out, const struct tune_report *report
         kerf_text_printf(out, "the one setting that could run, of %d,", all);
     else
         kerf_text_printf(out, "the %d settings that could run, of %d,", ran, all);
+}
+
+/* What takes from the certainty that the model alone would have. */
+static void words_doubts(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    if (answer->looked_at < report->state->space->num_settings && !isnan(answer->chance_unseen)) {
+        kerf_text_printf(out, "Looked at closely: %d settings. That one of the others is better by more than ",
+                         answer->looked_at);
+        words_share(out, report->state->request->within);
+        kerf_text_add(out, " has an estimated probability of ");
+        words_chance(out, answer->chance_unseen);
+        kerf_text_add(out, ".\n");
+    }
+    if (answer->chance_isolated > 0.01 && answer->predictions > 0) {
+        kerf_text_add(out,
+                      "What was tried is all alike; that a value which was not tried is better has a probability of ");
+        words_chance(out, answer->chance_isolated);
+        kerf_text_add(out, ".\n");
+    }
+    if (answer->widened > 1)
+        kerf_text_printf(out,
+                         "%d of %d runs came out where they were not expected: the surface is rougher or the noise "
+                         "heavier than assumed, and the probability is lower for it.\n",
+                         answer->predictions_missed, answer->predictions);
 }
 
 /* Of the best, how sure it is. */
@@ -78,6 +102,7 @@ static void words_certainty(struct kerf_text *out, const struct tune_report *rep
         words_chance(out, probability);
     }
     kerf_text_add(out, ".\n");
+    words_doubts(out, report);
 }
 
 static void words_best(struct kerf_text *out, const struct tune_report *report, int32_t bold) {
@@ -150,7 +175,7 @@ static void words_equivalent(struct kerf_text *out, const struct tune_report *re
         if (order[i] == answer->best || !(estimate->probability_within_margin >= report->state->request->confidence))
             continue;
         if (count == 0) {
-            kerf_text_add(out, "As good within ");
+            kerf_text_add(out, "Equally good within ");
             words_share(out, report->state->request->margin);
             kerf_text_add(out, ": ");
         }
@@ -175,7 +200,7 @@ static void words_cleanup(struct kerf_text *out, const struct kerf_study_state *
         if (is_good && result->message[0]) message = result->message, count++;
     }
     if (count)
-        kerf_text_printf(out, "After %d trial%s the %s; they count all the same.\n", count, count == 1 ? "" : "s",
+        kerf_text_printf(out, "After %d trial%s the %s; they count nevertheless.\n", count, count == 1 ? "" : "s",
                          message);
 }
 
@@ -187,10 +212,11 @@ static void words_earlier(struct kerf_text *out, const struct tune_report *repor
         kerf_text_printf(out, "%d measurement%s of %d earlier stud%s of this program helped; --fresh ignores them.\n",
                          count, count == 1 ? "" : "s", studies, studies == 1 ? "y" : "ies");
     if (dropped)
-        kerf_text_printf(out,
-                         "%d earlier stud%s of this program disagree%s with what was measured now and %s ignored: "
-                         "something that kerf does not see has changed (--key-env names variables to look at).\n",
-                         dropped, dropped == 1 ? "y" : "ies", dropped == 1 ? "s" : "", dropped == 1 ? "was" : "were");
+        kerf_text_printf(
+            out,
+            "%d earlier stud%s of this program disagree%s with what was measured now and %s ignored: "
+            "something that kerf does not compare has changed (--key-env names environment variables to compare).\n",
+            dropped, dropped == 1 ? "y" : "ies", dropped == 1 ? "s" : "", dropped == 1 ? "was" : "were");
 }
 
 static void words_effort(struct kerf_text *out, const struct tune_report *report) {
@@ -202,11 +228,11 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     if (answer->censored) kerf_text_printf(out, "; %d stopped early", answer->censored);
     if (answer->failed) kerf_text_printf(out, "; %d failed", answer->failed);
     if (state->disturbed_counts)
-        kerf_text_add(out, "; all were disturbed, and count here as there are no others");
+        kerf_text_add(out, "; all were disturbed, and count because there are no others");
     else if (state->num_disturbed > state->remeasured)
-        kerf_text_printf(out, "; %d disturbed, %d made again", state->num_disturbed, state->remeasured);
+        kerf_text_printf(out, "; %d disturbed, %d repeated", state->num_disturbed, state->remeasured);
     else if (state->num_disturbed)
-        kerf_text_printf(out, "; %d disturbed and made again", state->num_disturbed);
+        kerf_text_printf(out, "; %d disturbed and repeated", state->num_disturbed);
     kerf_text_add(out, ".");
     if (answer->noise == 0) {
         kerf_text_add(out, " Repeated runs of a setting did not differ.");
@@ -214,7 +240,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
         kerf_text_add(out, " Two runs of one setting differ by ");
         kerf_text_printf(out, "%.2g %%", 100 * answer->noise);
         if (fabs(answer->drift - 1) > 0.01)
-            kerf_text_printf(out, "; the machine drifted by %+.0f %%, which is taken out", 100 * (answer->drift - 1));
+            kerf_text_printf(out, "; the machine drifted by %+.0f %%, which is corrected", 100 * (answer->drift - 1));
         kerf_text_add(out, ".");
     }
     kerf_text_add(out, "\n");
@@ -243,7 +269,7 @@ static void words_end(struct kerf_text *out, const struct tune_report *report) {
     if (state->id[0] && report->most_to_go_on >= 0) {
         kerf_text_printf(out, " `kerf tune --resume --study %s", state->id);
         if (report->most_to_go_on) kerf_text_printf(out, " --max-observations %d", report->most_to_go_on);
-        kerf_text_add(out, "` goes on.");
+        kerf_text_add(out, "` continues it.");
     }
     kerf_text_add(out, "\n");
 }

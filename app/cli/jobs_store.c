@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kerf jobs import: what `kerf jobs export` printed goes into a store, whichever database either is in. Each job is one
+ * kerf jobs backup and import, for which no server is asked. A backup is a copy of the store itself.
+ *
+ * import: what `kerf jobs export` printed goes into a store, whichever database either is in. Each job is one
  * transaction: its spec and state, its arms, its random generator between the same two draws, its trials with their
  * numbers, and the costs of trials that were removed. So the next decision is the one that the first server would have
  * made. Jobs that the store has already are left as they are, so that it can be done again.
@@ -10,12 +12,47 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include "base/error_fill.h"
+#include "cli/command.h"
 #include "cli/jobs_request.h"
-#include "cli/output.h"
-#include "store/stores.h"
+#include "cli/terminal.h"
+#include "store/store.h"
 
-/* ---- Lists that grow ----------------------------------------------------------------------------------------- */
+/* ---- backup ---------------------------------------------------------------------------------------------------- */
+
+static int32_t check(const struct jobs_options *options, struct kerf_error *err) {
+    if (options->words.count < 2)
+        return kerf_error_set(err, KERF_EINVALID, "the file is missing, such as `kerf jobs backup kerf.backup.db`");
+    if (options->outputs.count)
+        return kerf_error_set(err, KERF_EINVALID, "`kerf jobs backup FILE` writes FILE; leave out --output");
+    if (strstr(options->store, "://") == NULL && access(options->store, F_OK) != 0)
+        return kerf_error_set(err, KERF_EINVALID, "there is no store %.200s; name the server's store with --store",
+                              options->store);
+    return KERF_OK;
+}
+
+int jobs_backup(struct jobs_request *request) {
+    const struct jobs_options *options = request->options;
+    struct kerf_error err = {.code = KERF_OK};
+    struct terminal_progress progress = {.what = "copying"};
+    struct kerf_text out = {0};
+    struct stat made = {0};
+    int32_t code = check(options, &err);
+    if (code == KERF_OK) {
+        const char *to = options->words.items[1];
+        interrupt_catch();
+        code = store_backup(options->store, to, options->force, terminal_progress, &progress, &err);
+        terminal_progress_end(&progress);
+        if (code == KERF_OK && stat(to, &made) == 0)
+            kerf_text_printf(&out, "%s: %" PRId64 " bytes\n", to, (int64_t)made.st_size);
+    }
+    if (code == KERF_EINTERRUPTED) return EXIT_INTERRUPTED;
+    return code == KERF_OK ? output_print(&out) : jobs_fail(&err);
+}
+
+/* ---- import: lists that grow ----------------------------------------------------------------------------------- */
 
 struct list {
     void *items;
@@ -137,7 +174,7 @@ static struct kerf_job *make_job(const struct import *import, struct kerf_error 
     const struct kerf_job_spec spec = read_spec(import->job, sizes);
     int32_t code = read_state(import->job, &state, err);
     if (code == KERF_OK && isnan(state.longest_gap_s))
-        code = kerf_error_set(err, KERF_EINVALID, "an older kerf exported this, without all that decisions need");
+        code = kerf_error_set(err, KERF_EINVALID, "an older kerf exported this; it lacks data that decisions need");
     if (code == KERF_OK && import->trials.count > 0) {
         const struct kerf_trial *last = (struct kerf_trial *)import->trials.items + import->trials.count - 1;
         if (last->number > state.last_trial_number)
@@ -162,7 +199,7 @@ static int32_t write_job(struct import *import, struct kerf_error *err) {
     struct kerf_error why = {.code = KERF_OK};
     int32_t code = store_find_job(import->to, job_id, &found, NULL, &why);
     if (code == KERF_OK) {
-        kerf_text_printf(&import->out, "%s is here already, and stays as it is\n", job_id);
+        kerf_text_printf(&import->out, "%s exists already and stays unchanged\n", job_id);
         return KERF_OK;
     }
     struct kerf_job *job = code == KERF_EUNKNOWN ? make_job(import, &why) : NULL;
@@ -245,8 +282,8 @@ static int32_t take_line(struct import *import, const char *line, size_t length,
            *cost = json_object_get(json, "cost");
     int is_of_job = import->job && strcmp(jobs_text(json, "job_id"), jobs_text(import->job, "job_id")) == 0;
     int32_t code = job               ? take_job(import, job, err)
-                   : !trial && !cost ? wrong(import, err, "a line holds a job, a trial or a cost")
-                   : !is_of_job      ? wrong(import, err, "this job_id must be the one of the job before it")
+                   : !trial && !cost ? wrong(import, err, "a line must be a job, a trial or a cost")
+                   : !is_of_job      ? wrong(import, err, "this job_id must be that of the job before it")
                    : trial           ? take_trial(import, trial, err)
                                      : take_cost(import, cost, err);
     json_decref(json);

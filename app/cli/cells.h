@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Rows of cells, as text with tabs and newlines: a table as wide as a terminal, Markdown, and the cells of CSV (RFC 4180). */
+#ifndef KERF_CLI_CELLS_H
+#define KERF_CLI_CELLS_H
+
+#include "kerf/text.h"
+
+/* A table as wide as its cells, and `width` at most: a column with TABLE_CUT is cut, then those that find no room are
+ * left out, the highest leave_out first (0: never); where that is not enough the widest is cut. cells holds the rows,
+ * the titles first, as text with a tab between cells and a newline behind each row. Row number bold_row is the bold one
+ * where colour is 1. A line behind the table names the columns that were left out. */
+enum { TABLE_COLUMNS_MAX = 16, TABLE_CUT = -1 };
+struct table_column {
+    int32_t right, leave_out; /* right: aligned to the right */
+};
+void terminal_table(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
+                    int32_t width, int32_t colour, int32_t bold_row);
+
+/* The same without colour, and without that line. */
+void terminal_rows(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
+                   int32_t width);
+
+/* Columns of the table that terminal_table would print if it had all the room it wants. */
+int32_t terminal_table_width(const struct kerf_text *cells);
+
+/* A field of CSV, quoted where it has to be. */
+void csv_text(struct kerf_text *out, const char *text);
+
+/* The title of a parameter's column, "param_" before it where it is among the other titles, which stand in one text
+ * with commas between. */
+void csv_param(struct kerf_text *out, const char *name, const char *others);
+
+/* A comma and the number; nothing behind the comma where there is none (NAN, infinite). */
+void csv_number(struct kerf_text *out, double value);
+
+/* Rows as terminal_table has them, the titles first. */
+void markdown_table(struct kerf_text *out, const struct kerf_text *cells);
+
+#endif
