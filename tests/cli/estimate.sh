@@ -59,7 +59,7 @@ bad --layout dp=2.5
 bad --layout tp1=9999999999999999999999
 bad --layout dp=1073741824,tp1=1073741824,pp=1073741824
 bad --layout dp=5
-bad --layout pp=7
+bad --layout tp1=1,pp=7
 bad --layout tp1=7
 bad --strategy 1d --layout tp2=2
 bad --layout micro_batch=7

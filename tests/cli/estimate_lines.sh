@@ -14,7 +14,7 @@ brief() {
         END { for (i = 1; i <= last; i++) print i ":" line[i] }'
 }
 lines() {
-    "$KERF" estimate --lines "$@" >answers
+    "$KERF" estimate --lines --cost-model reference "$@" >answers
     echo "exit $?"
     brief <answers
 }

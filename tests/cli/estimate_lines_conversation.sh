@@ -2,7 +2,7 @@
 # A program that asks, waits for the answer, and asks again.
 . "$DATA/case.sh"
 mkfifo questions answers
-"$KERF" estimate --lines <questions >answers &
+"$KERF" estimate --lines --cost-model reference <questions >answers &
 kerf=$!
 exec 3>questions 4<answers
 for dp in 1 2 3 4 8; do

@@ -12,7 +12,7 @@ each() {
     shift
     for form in $forms; do
         status=0
-        timeout 60 "$KERF" "$command" --format $form "$@" >.out 2>.err || status=$?
+        timeout "$guard" "$KERF" "$command" --format $form "$@" >.out 2>.err || status=$?
         tried=$((tried + 1))
         case $status in
         0 | 1)
@@ -20,7 +20,7 @@ each() {
             [ -s .out ] || echo "(nothing is printed: kerf $command --format $form $*)"
             ;;
         2)
-            if [ "$(wc -l <.err)" != 1 ] || [ -s .out ] || ! grep -q 'format.*must be\|prints\|holds one schedule' .err; then
+            if [ "$(wc -l <.err)" != 1 ] || [ -s .out ] || ! grep -q 'format.*must be\|prints\|takes one schedule' .err; then
                 echo "(kerf $command --format $form $*: $(cat .err))"
             fi
             ;;

@@ -125,7 +125,10 @@ echo "== too much asked"
 stop_server
 start_server --rate 1
 status=0
-for _ in $(seq 100); do "$KERF" jobs list >/dev/null 2>refusal || { status=$?; break; }; done
+# so many in one go that it is too much on the slowest machine, too
+set --
+for _ in $(seq 100); do set -- "$@" "resnet/night 1"; done
+"$KERF" jobs export "$@" >/dev/null 2>refusal || status=$?
 echo "exit $status"
 mask <refusal
 

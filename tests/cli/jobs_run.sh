@@ -36,6 +36,25 @@ run a --power 100 --metric-regex "$accuracy" -- sh -c 'trap "echo; echo saved; e
 run a --power 100 --grace 0.2 --metric-regex "$accuracy" -- sh -c 'trap "" TERM; echo accuracy: 0.9; sleep 60; echo not killed'
 run a --power 100 --metric-regex "$accuracy" -- ./progress.sh | tr '\r' '|'
 
+echo "== what was written counts, however long the server takes to answer"
+# Kerf stands still until the script has ended, and has left behind who keeps its output open; the first line's report
+# waits for a server that stands still for longer than kerf waits for such output. The last line is beyond the first read.
+cat >late.sh <<'END'
+kill -STOP $PPID "$(cat pid)"
+echo accuracy: 0.1
+seq 2000
+echo accuracy: 0.9
+(
+    until grep -q '^State:.Z' /proc/$$/status; do sleep 0.05; done
+    kill -CONT $PPID
+    sleep 1.5
+    kill -CONT "$(cat pid)"
+    exec sleep 1000
+) &
+END
+echo "$server" >pid
+run a --power 100 --metric-regex "$accuracy" -- sh late.sh | grep -v '^[0-9]*$'
+
 echo "== epochs of its own"
 job e ',"beta_knob":null' 64
 run e --power 100 --metric-regex 'loss ([0-9.]+)' --epoch-regex 'epoch ([0-9]+)' -- sh -c 'echo epoch 9; echo loss 0.1; echo epoch 10 loss 0.2; sleep 60'
@@ -54,11 +73,11 @@ run b --power 100 --metric-regex "$accuracy" -- echo "{trial_number} {trial} {ba
 
 echo "== interrupted"
 for signal in INT TERM; do
+    rm -f out
     env --default-signal=INT "$KERF" jobs run b --power 100 --metric-regex "$accuracy" -- \
-        sh -c 'trap "kill \$!; exit 3" INT; echo accuracy: 0.1; sleep 20 & wait' >out 2>err &
+        sh -c 'sleep 1000 & trap "kill \$!; exit 3" INT; echo accuracy: 0.1; wait' >out 2>err &
     run=$!
     until_true test -s out
-    sleep 0.2
     kill -s "$signal" $run
     wait $run
     echo "exit $?"
@@ -109,7 +128,7 @@ latest c
 echo 50000 >gpu2.mw
 run c --gpus 2 --metric-regex "$accuracy" -- sh -c 'sleep 0.5; echo accuracy: 0.9; sleep 60'
 "$KERF" jobs show c --limit 1 --format csv |
-    awk -F, 'NR == 2 { power = $7 / $6; print (power > 49 && power < 51) ? "50 W" : $0 }'
+    awk -F, 'NR == 2 { power = $7 / $6; print (power > 49.999 && power < 50.001) ? "50 W" : $0 }'
 run c --gpus 0,5 --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9
 echo "== a GPU that is to be used and cannot be measured: nothing else is measured in its place"
 zone intel-rapl:0 package-0 0
@@ -129,6 +148,14 @@ gpus
 echo "== a GPU that is lost meanwhile"
 SETS='rm gpu0.mj' run c --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.1
 gpus
+echo "== and what was written to standard error before stands before kerf's words"
+cat >both.sh <<'END'
+rm gpu0.mj
+kill -STOP $PPID
+(echo "loss: 7" >&2; echo accuracy: 0.1; kill -CONT $PPID)
+END
+run c --metric-regex "$accuracy" -- sh both.sh
+gpus
 echo "== no GPU is to be used: the processors are measured"
 for devices in -1 '' NoDevFiles; do
     CUDA_VISIBLE_DEVICES=$devices "$KERF" jobs run c --metric-regex "$accuracy" -- true 2>&1 | sed -n 's/.*energy: //p'
@@ -136,7 +163,7 @@ done
 rm -r cap/*
 CUDA_VISIBLE_DEVICES=-1 run c --meter nvml --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9 | sed "s|$PWD|PLACE|"
 unset LD_LIBRARY_PATH
-run c --meter nvml --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9 | grep -c 'nothing here measures energy'
+run c --meter nvml --metric-regex "$accuracy" -- ./train.sh {batch_size} 0.9 | grep -c 'nothing on this machine measures energy'
 "$KERF" jobs show c --limit 1 --format csv | grep -c Dispatched
 
 echo "== the cost is time alone: no meter is needed"
@@ -157,7 +184,11 @@ refused jobs run nothing --metric-regex 'a' --power 1 -- true | mask
 echo "== the server goes away"
 job d ',"beta_knob":null' 64
 echo "$server" >pid
-run d --power 100 --metric-regex "$accuracy" -- sh -c 'kill $(cat pid); sleep 0.5; echo accuracy: 0.9; exit 4'
+cat >ends_server.sh <<'END'
+kill "$(cat pid)"
+until grep -q ' stopped: ' log; do sleep 0.05; done
+END
+run d --power 100 --metric-regex "$accuracy" -- sh -c '. ./ends_server.sh; echo accuracy: 0.9; exit 4'
 run d --power 100 --metric-regex "$accuracy" -- true
 
 echo "== and comes back"
@@ -171,13 +202,13 @@ again() {
 : >log
 again
 latest d
+: >.err
 (
-    until_true test -s gone
-    sleep 0.3
+    until_true grep -qs 'nothing listens' .err
     : >log
     again
 ) &
-run d --power 100 --metric-regex "$accuracy" -- sh -c 'kill $(cat pid); sleep 0.5; echo accuracy: 0.9; echo gone >gone'
+run d --power 100 --metric-regex "$accuracy" -- sh -c '. ./ends_server.sh; echo accuracy: 0.9'
 latest d | sed 's/TIME,.*/TIME/'
 wait
 server=$(cat pid)

@@ -2,15 +2,7 @@
 # SIGINT (Ctrl-C) and SIGTERM end a search early: it prints what is known, and the status is 130.
 . "$DATA/case.sh"
 [ -r /proc/self/status ] || skip "no /proc"
-# whether the process is kerf, no longer the shell or env before it, and has SIGINT among the signals that it catches
-catches_interrupts() {
-    awk -v name="$(basename "$KERF")" '
-        /^Name:/ { kerf = $2 == name }
-        /^SigCgt:/ { caught = index("2367abefABEF", substr($2, length($2))) > 0 }
-        END { exit !(kerf && caught) }' "/proc/$1/status"
-}
-if sanitized; then enough=200; else enough=30; fi # hundredths of a second of work, after which something is known
-has_worked() { [ "$(awk '{ print $14 }' "/proc/$1/stat")" -ge $enough ]; }
+if sanitized; then enough=300; else enough=100; fi # hundredths of a second of work, after which something is known
 
 # stop SIGNAL ARGUMENT...: starts a search that would take minutes, and stops it once it has caught its signals
 stop() {
@@ -19,7 +11,7 @@ stop() {
     endless "$@" >out 2>err &
     kerf=$!
     until_true catches_interrupts $kerf
-    until_true has_worked $kerf
+    until_true has_worked $kerf $enough
     kill -s "$signal" $kerf
     status=0
     wait $kerf || status=$?
@@ -60,7 +52,7 @@ tr -s ' \n' ' ' <out | grep -q -e 'before the interruption' -e 'Interrupted' && 
 echo "== a stream of requests"
 rm out
 mkfifo questions
-env --default-signal=INT "$KERF" estimate --lines <questions >out 2>err &
+env --default-signal=INT "$KERF" estimate --lines --cost-model reference <questions >out 2>err &
 kerf=$!
 exec 3>questions
 echo '{"model":"gpt3","system":"h200","global_batch":512,"layout":{}}' >&3

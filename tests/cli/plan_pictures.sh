@@ -15,10 +15,10 @@ told() { words "$1" | head -n 2 | sed 's/; /;\n  /g'; }
 draw() {
     name=$1
     shift
-    "$KERF" plan "$@" -o "$name.svg" -o "$name.txt" -o again.svg
+    "$KERF" plan "$@" --cost-model reference -o "$name.svg" -o "$name.txt" -o again.svg
     echo "exit $?"
     cmp "$name.svg" again.svg
-    "$KERF" plan "$@" --threads 1 -o again.svg -o again.txt
+    "$KERF" plan "$@" --cost-model reference --threads 1 -o again.svg -o again.txt
     cmp "$name.svg" again.svg
     grep -c '^<svg\|^<?xml' "$name.svg"
     tags "$name.svg"

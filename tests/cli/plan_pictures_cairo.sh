@@ -8,7 +8,7 @@ magic() { od -A n -t x1 -N "$2" "$1"; }
 draw() {
     name=$1
     shift
-    "$KERF" plan "$@" -o "$name.png" -o "$name.pdf" -o "$name.txt"
+    "$KERF" plan "$@" --cost-model reference -o "$name.png" -o "$name.pdf" -o "$name.txt"
     echo "exit $?"
     magic "$name.png" 8
     tail -c 8 "$name.png" | od -A n -t x1

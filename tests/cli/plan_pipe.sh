@@ -1,7 +1,7 @@
 #!/bin/sh
 # A reader who has seen enough is no error: no words, no hang.
 . "$DATA/case.sh"
-sweep() { "$KERF" plan gpt3,gpt3_1t -s a100,b200 -n 64..1024:x2 -b 1024 --top 1000 "$@"; }
+sweep() { "$KERF" plan gpt3,gpt3_1t -s a100,b200 -n 64..1024:x2 -b 1024 --top 1000 --cost-model reference "$@"; }
 lines() { yes "$good" 2>/dev/null | "$KERF" estimate --lines; }
 good='{"model":"gpt3","system":"h200","global_batch":512,"layout":{"dp":2,"tp1":4,"pp":8}}'
 

@@ -2,7 +2,7 @@
 # The table: one search, several strategies, other systems and options.
 . "$DATA/case.sh"
 ask plan gpt3_1t --system a100 --gpus 1024 --global-batch 4096 --strategy 1d --top 4
-ask plan gpt3 -s h200 -n 64 -b 512 --top 2
+ask plan gpt3 -s h200 -n 64 -b 512 --top 2 --cost-model reference
 ask plan vit_era5 -s b200 -n 256 -b 512 --strategy seqp --top 2 --scale-up-size 8 --seq-length 16384
 
 echo "== options that change the answer"

@@ -2,33 +2,38 @@
 # Progress: on standard error where that is a terminal, only of long searches, with the time that is left; wiped at the end.
 . "$DATA/case.sh"
 needs_terminal
-sed -n '/^endless()/,/^}/p' "$DATA/case.sh" >long.sh
-cat >>long.sh <<'END'
+[ -r /proc/self/status ] || skip "no /proc"
+# long.sh COMMAND...: a long search, which is interrupted once the command is true
+cat >long.sh <<'END'
+. "$DATA/case.sh"
+appeared() { [ "$(grep -o ' left' typescript | wc -l)" -ge "$1" ]; }
 endless --format csv &
 kerf=$!
-sleep "$1"
+until_true catches_interrupts $kerf
+until_true "$@"
 kill -s INT $kerf
 wait $kerf
 END
 # on_terminal COMMAND: runs it with a terminal of 80 columns, and shows what appeared there: \r as <CR>, ESC as <ESC>
 on_terminal() {
-    script -q -e -c "stty cols 80; $1" typescript </dev/null >/dev/null
+    script -q -f -e -c "stty cols 80; $1" typescript </dev/null >/dev/null
     echo "exit $?"
     sed '1d;$d' typescript | tr '\r\033' '\001\002' | sed 's/\x01$//; s/\x01/<CR>/g; s/\x02/<ESC>/g; /^$/d'
 }
 echo "== a long search"
-on_terminal 'sh long.sh 1.5 >out.csv' >seen
+on_terminal 'sh long.sh appeared 5 >out.csv' >seen
 sed -n '1p' seen
 # each of the progress lines, with N for numbers, and how it ends
 sed '1d; s/<CR>/\n<CR>/g' seen | sed 's/[0-9][0-9]* %/N %/; s/, .* left/, T left/; /^$/d' | uniq
 sed '1d; s/<CR>/\n/g' seen | sed -n 's/.*: \([0-9]*\) %.*/\1/p' | awk '$1 < last {print "(back from " last " % to " $1 " %)"} {last = $1}'
 echo "lines on standard output: $(($(wc -l <out.csv) > 1))"
 echo "== not into a file"
-on_terminal 'sh long.sh 1.5 >out.csv 2>err'
+# shellcheck disable=SC2016 # the shell there expands it
+on_terminal 'sh long.sh eval "has_worked \$kerf 100" >out.csv 2>err'
 cat err
 echo "== not of a short search"
 # shellcheck disable=SC2016 # the shell there expands it
-on_terminal '"$KERF" plan gpt3 -s a100 -n 64 -b 512 --strategy 1d >out.csv'
+on_terminal '"$KERF" plan gpt3 -s a100 -n 1 -b 512 --strategy 1d --set memory_capacity_bytes=1e30 >out.csv'
 echo "== a terminal that is narrower than the words"
-on_terminal 'stty cols 40; sh long.sh 1.5 >out.csv' >seen
+on_terminal 'stty cols 40; sh long.sh appeared 1 >out.csv' >seen
 sed '1d; s/<CR>/\n/g' seen | sed 's/<ESC>\[K//' | awk '{ if (length($0) > most) most = length($0) } END { print (most > 10 && most <= 40 ? "fits" : most) }'

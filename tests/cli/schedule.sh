@@ -51,3 +51,23 @@ echo "== receives right before what needs them"
 ask schedule interleaved_1f1b -p 2 -m 2 --chunks 2 --format torch-comms --recv late
 ask schedule zb_v -p 2 -m 2 --format torch-comms --recv late
 refused schedule seq1f1b -p 2 -m 2 --format torch
+
+# What is proved can be checked, and damage is found.
+ask schedule best -p 4 -m 12 --forward 1 --backward-input 1.9 --backward-weight 0.8 --p2p 0.05 --memory-cap 3 \
+    --search-steps 1000000000 --certificate proof.txt --no-ops
+ask schedule verify proof.txt
+ask schedule verify proof.txt --format json
+sed 's/^bound_s .*/bound_s 62/' proof.txt >forged.txt
+ask schedule verify forged.txt
+ask schedule verify
+ask schedule compare best 1f1b -p 2 -m 2 --certificate proof.txt
+ask schedule 1f1b -p 2 -m 2 --certificate proof.txt
+
+# Noise, a straggler and a slow link: the distribution of the step.
+ask schedule zb_h1 -p 2 -m 4 --jitter 10% --no-ops
+ask schedule compare 1f1b zb_h1 -p 2 -m 4 --straggler 1:1.5 --rank-by p95
+ask schedule 1f1b -p 2 -m 2 --jitter 5x
+ask schedule 1f1b -p 2 -m 2 --jitter trace
+ask schedule 1f1b -p 2 -m 2 --slow-link 2:2
+ask schedule compare 1f1b -p 2 -m 2 --rank-by p95
+ask schedule chimera -p 4 -m 4 --replicas 3

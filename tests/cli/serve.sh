@@ -23,7 +23,7 @@ refused serve --store text.db
 echo "== a short life"
 "$KERF" serve --listen 127.0.0.1:0 --store jobs.db --log json 2>log &
 server=$!
-for _ in $(seq 100); do grep -q listening log && break; sleep 0.05; done
+until_true grep -q listening log
 "$KERF" serve --listen 127.0.0.1:0 --store jobs.db 2>&1 | sed 's/^kerf: //'
 kill -TERM $server
 wait $server
@@ -34,7 +34,8 @@ echo "== ended before it began"
 mkfifo slow.pem # nobody writes it
 "$KERF" serve --listen 127.0.0.1:0 --store jobs.db --tls-cert slow.pem &
 server=$!
-for _ in $(seq 100); do [ "$(ls /proc/$server/task | wc -l)" = 2 ] && break; sleep 0.05; done
+has_two_threads() { [ "$(ls /proc/$server/task | wc -l)" -ge 2 ]; }
+until_true has_two_threads
 kill -TERM $server
 wait $server
 echo "exit $?"

@@ -10,7 +10,7 @@ for command in "$plan" "$plan --format json" "help plan" "--version" "models" "s
     "$KERF" $command >&- 2>.err
     how $?
 done
-echo '{}' | timeout 10 "$KERF" estimate --lines >&- 2>.err
+echo '{}' | timeout "$guard" "$KERF" estimate --lines >&- 2>.err
 how $?
 echo "== no file takes its place"
 # shellcheck disable=SC2086
@@ -18,11 +18,11 @@ echo "== no file takes its place"
 how $?
 ls
 echo "== standard input is closed"
-timeout 10 "$KERF" estimate --lines <&- >.out 2>.err
+timeout "$guard" "$KERF" estimate --lines <&- >.out 2>.err
 how $?
-timeout 10 "$KERF" plan - -s a100 -n 64 -b 512 <&- >.out 2>.err
+timeout "$guard" "$KERF" plan - -s a100 -n 64 -b 512 <&- >.out 2>.err
 how $?
-timeout 10 "$KERF" schedule 1f1b -p 2 -m 4 --times - <&- >.out 2>.err
+timeout "$guard" "$KERF" schedule 1f1b -p 2 -m 4 --times - <&- >.out 2>.err
 how $?
 echo "== all are closed"
 # shellcheck disable=SC2086

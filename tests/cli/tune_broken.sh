@@ -11,11 +11,14 @@ told() {
 }
 # The last line of a journal, which closes it.
 closed() { tail -1 "studies/$1.jsonl" | grep -oE '"stopped":"[a-z_]*"'; }
-# A program that takes a while, and removes itself once the study has five lines.
+# slow N STUDY: once the study has five lines, it removes itself where it is called gone, else waits for the file "go".
 cat >slow <<'END'
 #!/bin/sh
-sleep 0.05
-[ -z "$2" ] || [ "$(wc -l <studies/$2.jsonl)" -lt 5 ] || rm -f "$0"
+[ "$(wc -l <studies/$2.jsonl)" -ge 5 ] || exit 0
+case $0 in
+*/gone) rm -f "$0" ;;
+*) until [ -e go ]; do sleep 0.05; done ;;
+esac
 END
 chmod +x slow
 
@@ -30,10 +33,11 @@ closed vanished
 echo "== no descriptor is left"
 if command -v prlimit >/dev/null; then
     # a sanitizer needs descriptors to look for leaks
-    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 "$KERF" tune --param n=1..4 --fresh --interference ignore --policy exhaustive --study descriptors --format json -- ./slow '{n}' '' >out 2>err &
+    ASAN_OPTIONS=$ASAN_OPTIONS:detect_leaks=0 "$KERF" tune --param n=1..4 --fresh --interference ignore --policy exhaustive --study descriptors --format json -- ./slow '{n}' descriptors >out 2>err &
     kerf=$!
-    until_true measured descriptors 3
+    until_true measured descriptors 4
     prlimit --pid $kerf --nofile=6:6
+    : >go
     status=0
     wait $kerf || status=$?
     cat err
@@ -52,7 +56,7 @@ fi
 echo "== what prepares it fails from some time on"
 status=0
 "$KERF" tune --param n=1..4 --fresh --interference ignore --policy exhaustive --study prepared --format json \
-    --prepare '[ $(wc -l <studies/prepared.jsonl) -lt 4 ] || { echo the disk is away >&2; exit 3; }' -- ./slow '{n}' '' >out || status=$?
+    --prepare '[ $(wc -l <studies/prepared.jsonl) -lt 4 ] || { echo the disk is away >&2; exit 3; }' -- ./slow '{n}' prepared >out || status=$?
 echo "status $status"
 told out
 closed prepared
@@ -60,7 +64,7 @@ closed prepared
 for signal in TERM HUP; do
     echo "== SIG$signal"
     # shellcheck disable=SC2086
-    env --default-signal="$signal" "$KERF" tune $grid --protocol worker --interference ignore --fresh --study "by$signal" --format json -- "$worker" --sleep 0.05 >out &
+    SIMULATED_WAIT="3 never 1" env --default-signal="$signal" "$KERF" tune $grid --protocol worker --interference ignore --fresh --study "by$signal" --format json -- "$worker" >out &
     kerf=$!
     until_true measured "by$signal" 3
     kill -s "$signal" $kerf
@@ -72,10 +76,11 @@ for signal in TERM HUP; do
 done
 echo "== after nohup SIGHUP is nobody's"
 # shellcheck disable=SC2086
-nohup "$KERF" tune $grid --protocol worker --interference ignore --fresh --study nohup --max-observations 8 --format json -- "$worker" --sleep 0.05 >out 2>/dev/null &
+SIMULATED_WAIT="3 hung_up 1" nohup "$KERF" tune $grid --protocol worker --interference ignore --fresh --study nohup --max-observations 8 --format json -- "$worker" >out 2>/dev/null &
 kerf=$!
 until_true measured nohup 3
 kill -s HUP $kerf
+echo >hung_up
 status=0
 wait $kerf || status=$?
 echo "status $status"
@@ -83,7 +88,7 @@ observations nohup | wc -l
 
 echo "== a worker that is killed again and again: its clock goes on"
 # shellcheck disable=SC2086
-"$KERF" tune $grid --protocol worker --interference ignore --fresh --study killed --max-observations 14 --format json -- "$worker" --sleep 0.05 --dies-after 3 >out || :
+"$KERF" tune $grid --protocol worker --interference ignore --fresh --study killed --max-observations 14 --format json -- "$worker" --dies-after 3 >out || :
 observations killed | grep -c '"outcome":"failed","failure":"crash"'
 observations killed | grep -v '"outcome":"failed"' | sed -E 's/.*"start_s":([0-9.e-]+),"end_s":([0-9.e-]+),.*/\1 \2/' |
     awk '$1 < end { print "back from " end " to " $1 } { end = $2 } END { print (end > 3 ? "by its own seconds" : "by others") }'
@@ -91,9 +96,15 @@ observations killed | grep -v '"outcome":"failed"' | sed -E 's/.*"start_s":([0-9
 echo "== lines of a worker that are no answer go to standard error, and nothing beside the answer to standard output"
 for way in clock twice wrong-id; do
     echo "-- $way"
-    case $way in wrong-id) timeout=0.3s ;; *) timeout=1h ;; esac # the others answer, on a slow machine late
-    "$KERF" tune --param n=3 --fresh --no-journal --interference ignore --protocol worker --max-observations 2 --trial-timeout $timeout \
-        --format json -- "$(dirname "$worker")/misbehaving_worker" $way >out 2>err || :
+    rm -f err
+    env --default-signal=INT "$KERF" tune --param n=3 --fresh --no-journal --interference ignore --protocol worker --max-observations 2 \
+        --trial-timeout 1h --format json -- "$(dirname "$worker")/misbehaving_worker" $way >out 2>err &
+    kerf=$!
+    if [ $way = wrong-id ]; then # it never answers
+        until_true grep -qs '"id"' err
+        kill -s INT $kerf
+    fi
+    wait $kerf || :
     sed -E 's/"id":[0-9]+/"id":N/' err | sort -u
     wc -l <out
 done
@@ -147,16 +158,16 @@ grep -oE '"(stopped|reason)":"[^"]+"|"observations":[0-9]+' out | head -3
 
 echo "== a slot whose worker never loads takes no part; the others go on"
 cat >half.sh <<'END_OF_HALF'
-[ "$KERF_SLOT" = 0 ] || { echo no device here >&2; exit 1; }
+[ "$KERF_SLOT" = 1 ] || { echo no device here >&2; exit 1; }
 echo '{"ready":true}'
+until [ "$(grep -c '"outcome":"failed"' studies/half.jsonl)" = 5 ]; do sleep 0.05; done
 while read -r line; do
     id=${line#*\"id\":}; id=${id%%,*}
     n=${line#*\"n\":}; n=${n%%[,\}]*}
-    sleep 0.05
     echo "{\"id\":$id,\"value\":$n}"
 done
 END_OF_HALF
-"$KERF" tune --param n=1..4 --fresh --no-journal --interference ignore --protocol worker --slots 2 --policy exhaustive --format json -- sh half.sh 2>/dev/null >out || :
+"$KERF" tune --param n=1..4 --fresh --study half --interference ignore --protocol worker --slots 2 --policy exhaustive --format json -- sh half.sh 2>/dev/null >out || :
 grep -oE '"observations":[0-9]+,"censored":0,"failed":[0-9]+,"rem|"best":\{"setting":\{"n":[0-9]' out
 
 echo "== what crashes from some time on is left out, and that is told"

@@ -2,7 +2,7 @@
 # kerf tune --resume: what may be said anew, what not, and advice that can be followed; names of studies.
 . "$DATA/case.sh"
 . "$DATA/tune.sh"
-advice() { sed -n 's/.*`\(kerf tune --resume[^`]*\)` goes on.*/\1/p'; }
+advice() { sed -n 's/.*`\(kerf tune --resume[^`]*\)` continues it.*/\1/p'; }
 
 echo "== after --max-observations more of them go on"
 tunes --fresh --study bounded --max-observations 4 -- "$worker" >told
@@ -12,7 +12,14 @@ advice <told
 "$KERF" studies replay bounded | head -1
 grep -c '"n":' studies/bounded.jsonl
 echo "== after a budget it goes on as it is"
-tunes --fresh --study spent --budget 0.2s -- "$worker" --sleep 0.05 >told
+# shellcheck disable=SC2086
+SIMULATED_WAIT="2 never 1" env --default-signal=INT "$KERF" tune $grid --protocol worker --interference ignore --fresh --study spent -- "$worker" >told &
+kerf=$!
+has_measured() { [ "$(grep -c '"n":' studies/spent.jsonl 2>/dev/null)" = 2 ]; }
+until_true has_measured
+kill -s INT $kerf
+wait $kerf
+"$KERF" tune --resume --study spent --budget 0.000001s >told
 advice <told
 echo "== what has run its course has no more to do"
 tunes --fresh --study over --policy null -- "$worker" >told

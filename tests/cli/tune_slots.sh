@@ -10,30 +10,36 @@ of_slot() { # slot 0 is not written
 says() { grep -oE '"setting":"[^"]*"|"why":"[^"]*"' | paste -sd ' '; }
 
 echo "== each slot measures the default first"
-tunes --slots 3 --study three --format json -- "$worker" --sleep 0.3 >/dev/null 2>err
+# no worker answers twice before all have answered once
+SIMULATED_WAIT="1 studies/three.jsonl 4" tunes --slots 3 --study three --format json -- "$worker" >/dev/null 2>err
 for slot in 0 1 2; do of_slot three $slot | head -1 | says; done
 grep -oE '"stopped":"[a-z]*"|"loads":[0-9]*|"ubatch":(128|256|512)\},"mean"' out | head -3 | sed 's/:.*mean/: on the floor of the valley/'
 
 echo "== without a default the first setting that was decided"
-"$KERF" tune --param batch=16..2048:x2 --param ubatch=128 --protocol worker --interference ignore --slots 3 --study free --fresh \
-    --format json -- "$worker" --sleep 0.02 >/dev/null 2>&1
+SIMULATED_WAIT="1 studies/free.jsonl 4" "$KERF" tune --param batch=16..2048:x2 --param ubatch=128 --protocol worker --interference ignore --slots 3 --study free --fresh \
+    --format json -- "$worker" >/dev/null 2>&1
 for slot in 0 1 2; do of_slot free $slot | head -1 | grep -oE '"setting":"[^"]*"'; done | uniq -c | sed 's/^ *\([0-9]*\).*/\1 slots with the same/'
 
 echo "== each slot warms up"
-tunes --slots 2 --warmup 1 --study warm --fresh --format json -- "$worker" --sleep 0.02 >/dev/null 2>err
+SIMULATED_WAIT="2 studies/warm.jsonl 5" tunes --slots 2 --warmup 1 --study warm --fresh --format json -- "$worker" >/dev/null 2>err
 for slot in 0 1; do of_slot warm $slot | head -2 | grep -oE '"why":"[^"]*"'; done
 
 echo "== as many measurements as it may make"
-tunes --slots 4 --max-observations 6 --study six --fresh --format json -- "$worker" --sleep 0.05 >/dev/null 2>err
+tunes --slots 4 --max-observations 6 --study six --fresh --format json -- "$worker" >/dev/null 2>err
 observations six | wc -l
 
 echo "== a default that fails everywhere is no anchor"
-tunes --slots 2 --study fails --fresh --format json -- "$worker" --sleep 0.02 --out-of-memory 512 >/dev/null 2>err
+SIMULATED_WAIT="2 studies/fails.jsonl 5" tunes --slots 2 --study fails --fresh --format json -- "$worker" --out-of-memory 512 >/dev/null 2>err
 for slot in 0 1; do of_slot fails $slot | grep '"outcome":"value"' | head -1 | grep -oE '"why":"[^"]*"'; done
 
 echo "== on goes a study without measuring the anchors again"
 # shellcheck disable=SC2086
-"$KERF" tune $grid --protocol worker --interference ignore --slots 2 --study on --fresh --budget 0.6s -- "$worker" --sleep 0.1 >/dev/null 2>&1
+SIMULATED_WAIT="2 never 1" env --default-signal=INT "$KERF" tune $grid --protocol worker --interference ignore --slots 2 --study on --fresh -- "$worker" >/dev/null 2>&1 &
+kerf=$!
+has_measured() { [ "$(observations "$1" 2>/dev/null | wc -l)" = "$2" ]; }
+until_true has_measured on 4
+kill -s INT $kerf
+wait $kerf
 "$KERF" tune --resume --study on >/dev/null 2>&1
 observations on | grep -oE '"why":"anchor[^"]*"' | sort
 "$KERF" studies replay on --format json | grep -oE '"decided":[0-9]+' | sed "s/.*:$(($(observations on | wc -l) - 2))\$/all but the anchors were decided/"

@@ -63,7 +63,7 @@ static void read_problem(struct bytes *bytes, struct kerf_problem *problem, int3
     static const int64_t lengths[] = {2048, 1, 2, 64, 127, 128, 384, 1000, 1024, 4096, 32768, 129600, 0};
     static const int32_t tops[] = {10, 1, 2, 3, 7, 100, KERF_TOP_MAX, 0, KERF_TOP_MAX + 1};
     memset(problem, 0, sizeof *problem);
-    problem->strategy = (enum kerf_strategy)choose(bytes, KERF_STRATEGY_COUNT);
+    problem->strategy = (enum kerf_strategy)choose(bytes, KERF_STRATEGY_HYBRID);
     problem->attention = (enum kerf_attention)choose(bytes, KERF_ATTENTION_COUNT);
     problem->gpus = (1 + (int64_t)choose(bytes, 65)) % 65; /* 1, 2 .. 64, 0 */
     problem->global_batch = (1 + (int64_t)choose(bytes, 65)) % 65;

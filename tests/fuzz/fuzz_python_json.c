@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "zeus/python_json.h"
-#include "zeus/python_repr.h"
+#include "zeus/python_text.h"
 
 static void write_value(const struct python_value *value, struct kerf_text *out);
 

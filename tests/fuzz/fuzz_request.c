@@ -90,6 +90,32 @@ static void check_request(const struct kerf_request *request) {
     CHECK(kerf_layout_check(problem, &request->layout, NULL) == KERF_OK);
 }
 
+/* A layout of hybrid: parts add up, and the JSON has all its keys. */
+static void check_hybrid(const struct kerf_request *request, const struct kerf_estimate *estimate) {
+    static const char *const keys[] = {"throughput",   "step_time_s", "pipeline_s",   "tokens_per_s_per_device",
+                                       "mfu",          "model_flops", "layout",       "parameters_per_device",
+                                       "memory_bytes", "fits",        "layout_text",  "time_s",
+                                       "memory",       "pipeline",    "flops_per_gpu"};
+    double time_s = 0, bytes = 0;
+    for (int32_t i = 0; i < estimate->time_s.count; i++) time_s += estimate->time_s.of[i].value;
+    for (int32_t i = 0; i < estimate->memory.count; i++) bytes += estimate->memory.of[i].value;
+    CHECK(estimate->step_time_s > 0 && fabs(time_s / estimate->step_time_s - 1) < 1e-9);
+    CHECK(estimate->memory_bytes > 0 && fabs(bytes / estimate->memory_bytes - 1) < 1e-9);
+    CHECK(estimate->pipeline_s <= estimate->step_time_s * (1 + 1e-12) && estimate->pipeline != NULL);
+    CHECK(estimate->mfu >= 0);
+    struct kerf_text text = {0};
+    struct kerf_json json;
+    kerf_json_begin(&json, &text);
+    kerf_json_open(&json, NULL, '{');
+    kerf_estimate_json(&json, &request->problem, estimate, 0);
+    kerf_json_close(&json, '}');
+    json_t *root = read_back(&text);
+    CHECK(json_object_size(root) == sizeof keys / sizeof *keys);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) CHECK(json_object_get(root, keys[i]));
+    json_decref(root);
+    kerf_text_free(&text);
+}
+
 static void answer(const struct kerf_request *request) {
     const struct kerf_cost_model *cost_model;
     struct kerf_estimate estimate;
@@ -97,13 +123,24 @@ static void answer(const struct kerf_request *request) {
     struct kerf_error err;
     int32_t count;
     poison(&err, sizeof err);
-    const char *name = request->cost_model[0] ? request->cost_model : "reference";
-    int32_t code = kerf_cost_model_find(name, &cost_model, &err);
+    int32_t code = KERF_OK;
+    cost_model = kerf_cost_model_of(request->problem.strategy);
+    if (request->cost_model[0]) code = kerf_cost_model_find(request->cost_model, &cost_model, &err);
     if (code != KERF_OK) {
         check_error(code, &err, source, NULL, 0);
         return;
     }
-    CHECK(kerf_layout_estimate(cost_model, &request->problem, &request->layout, &estimate, &err) == KERF_OK);
+    code = kerf_layout_estimate(cost_model, &request->problem, &request->layout, &estimate, &err);
+    CHECK((code == KERF_OK) == kerf_cost_model_has(cost_model, request->problem.strategy));
+    if (code != KERF_OK) {
+        check_error(code, &err, source, NULL, 0);
+        return;
+    }
+    if (request->problem.strategy == KERF_STRATEGY_HYBRID) {
+        check_hybrid(request, &estimate);
+        kerf_estimate_release(&estimate);
+        return;
+    }
     CHECK(kerf_layout_estimate_layers(cost_model, &request->problem, &request->layout, layers, &count, &err) ==
           KERF_OK);
     check_estimate(&request->problem, &request->layout, &estimate);
@@ -113,7 +150,7 @@ static void answer(const struct kerf_request *request) {
     struct kerf_json json;
     kerf_json_begin(&json, &text);
     kerf_json_open(&json, NULL, '{');
-    kerf_estimate_json(&json, &estimate, 0);
+    kerf_estimate_json(&json, &request->problem, &estimate, 0);
     kerf_layers_json(&json, layers, count);
     kerf_json_close(&json, '}');
     json_t *root = read_back(&text);
@@ -129,15 +166,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (reads_files(data, size)) return 0;
     poison(&request, sizeof request);
     poison(&err, sizeof err);
-    int32_t code = kerf_request_parse((const char *)data, size, source, &request, &err);
+    int32_t code = kerf_request_parse((const char *)data, size, source, NULL, &request, &err);
     if (code == KERF_OK) {
         check_request(&request);
         answer(&request);
+        kerf_layout_release(&request.layout);
     } else {
         check_error(code, &err, source, (const char *)data, size);
         CHECK(err.file[0] != 0);
         CHECK(is_poisoned(&request, sizeof request));
     }
-    CHECK(kerf_request_parse((const char *)data, size, source, &request, NULL) == code);
+    CHECK(kerf_request_parse((const char *)data, size, source, NULL, &request, NULL) == code);
+    if (code == KERF_OK) kerf_layout_release(&request.layout);
     return 0;
 }

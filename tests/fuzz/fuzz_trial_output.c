@@ -7,7 +7,7 @@
 #include "invariants.h"
 #include "kerf/tune.h"
 #include "trial/program_output.h"
-#include "trial/llama_bench_protocol.h"
+#include "trial/objective.h"
 #include "trial/worker_answer.h"
 
 struct taker {

@@ -3,7 +3,6 @@
 #ifndef KERF_FUZZ_RUN_CHECKS_H
 #define KERF_FUZZ_RUN_CHECKS_H
 
-#include "trace/trace_build.h"
 #include "trace/trace_events.h"
 
 /* Reads the files under these names (path and name alike), makes the run and its fit, and checks them. */

@@ -88,7 +88,8 @@ int plain_search(const struct kerf_cost_model *cost_model, const struct kerf_pro
                                                                                 : tp;
                     if (batch / dp % b || b * problem->seq_length % shards) continue;
                     for (int i = 0; i < num_blocks; i++) {
-                        struct kerf_layout layout = {dp, tp1, tp2, pp, b, blocks[i], {0, 0, 0, 0}};
+                        struct kerf_layout layout = {
+                            .dp = dp, .tp1 = tp1, .tp2 = tp2, .pp = pp, .micro_batch = b, .summa_blocks = blocks[i]};
                         if (!place(ret, cost_model, problem, layout)) return 0;
                     }
                 }

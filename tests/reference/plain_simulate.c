@@ -20,8 +20,9 @@ struct plain {
 
 static int32_t home(const struct plain *plain, int32_t stage, int32_t microbatch) {
     const struct kerf_schedule *schedule = plain->schedule;
-    int second = schedule->replicas == 2 && microbatch >= schedule->microbatches / 2;
-    return schedule->device_of[second ? schedule->stages + stage : stage];
+    int32_t replica = 0;
+    while ((int64_t)(replica + 1) * schedule->microbatches / schedule->replicas <= microbatch) replica++;
+    return schedule->device_of[replica * schedule->stages + stage];
 }
 
 static double latency(const struct plain *plain, int32_t from, int32_t to) {

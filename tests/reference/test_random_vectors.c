@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pairwise_sum.h"
+#include "base/number.h"
 #include "base/random.h"
 
 enum { LINE = 512, ORDER_MOST = 20000, SUM_MOST = 65536 };

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE_S = 30, DAY_S = 86400 };
+enum { PATIENCE_S = 300, DAY_S = 86400 };
 
 /* ---- Certificates ------------------------------------------------------------------------------------------- */
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
-#include "store/stores.h"
+#include "store/store.h"
 
 /* The newest of those that Debian has side by side, or the one of $KERF_POSTGRESQL. */
 static int find_programs(struct cluster *cluster) {
@@ -80,7 +80,7 @@ void cluster_start(struct cluster *cluster) {
              "pg_ctl -D %s/data -w -s -l %s/log -o \"-c listen_addresses='' -c unix_socket_directories=%s -c fsync=on "
              "-c max_connections=150\" start >/dev/null 2>&1",
              cluster->folder, cluster->folder, cluster->folder);
-    for (int i = 0; i < 100 && !cluster->is_up; i++)
+    for (int i = 0; i < 1000 && !cluster->is_up; i++)
         if (!(cluster->is_up = run(cluster, words))) nanosleep(&moment, NULL);
     if (!cluster->is_up) fail_msg("PostgreSQL did not start; see %s/log", cluster->folder);
 }
@@ -119,6 +119,7 @@ void cluster_kill_one(struct cluster *cluster, unsigned random) {
 
 void cluster_clear(struct cluster *cluster) {
     char command[128];
+    cluster_unlock(cluster);
     if (cluster->is_up) cluster_stop(cluster, "immediate");
     if (cluster->folder[0] == 0) return;
     snprintf(command, sizeof command, "rm -rf %s", cluster->folder);
@@ -135,18 +136,26 @@ void cluster_run(struct cluster *cluster, const char *database, const char *sql)
     if (to == NULL || fputs(sql, to) < 0 || pclose(to) != 0) fail_msg("psql fails: %.200s", sql);
 }
 
-void cluster_lock(struct cluster *cluster, const char *database, const char *table, int seconds) {
+void cluster_lock(struct cluster *cluster, const char *database, const char *table) {
     const struct timespec pause = {.tv_nsec = 10000000};
     char command[1024], mark[128];
+    assert_null(cluster->locker);
     snprintf(mark, sizeof mark, "%s/locked", cluster->folder);
     remove(mark);
-    snprintf(command, sizeof command,
-             "printf 'BEGIN; LOCK TABLE %s;\n\\! touch %s\nSELECT pg_sleep(%d);\n' | %s/psql -q -X -h %s -U kerf %s "
-             ">/dev/null 2>&1 &",
-             table, mark, seconds, cluster->programs, cluster->folder, database);
-    assert_int_equal(system(command), 0);
-    for (int i = 0; i < 3000 && access(mark, F_OK) != 0; i++) nanosleep(&pause, NULL);
+    snprintf(command, sizeof command, "%s/psql -q -X -h %s -U kerf %s >/dev/null 2>&1", cluster->programs,
+             cluster->folder, database);
+    cluster->locker = popen(command, "we");
+    assert_non_null(cluster->locker);
+    fprintf(cluster->locker, "BEGIN; LOCK TABLE %s;\n\\! touch %s\n", table, mark);
+    fflush(cluster->locker);
+    for (int i = 0; i < 30000 && access(mark, F_OK) != 0; i++) nanosleep(&pause, NULL);
     assert_int_equal(access(mark, F_OK), 0);
+}
+
+/* The end of its input ends it, and its transaction. */
+void cluster_unlock(struct cluster *cluster) {
+    if (cluster->locker) pclose(cluster->locker);
+    cluster->locker = NULL;
 }
 
 void cluster_database(struct cluster *cluster, const char *name, char *ret_url, size_t size) {

@@ -4,11 +4,13 @@
 #define KERF_TESTS_DATABASE_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 struct cluster {
     char folder[64], programs[256]; /* where initdb and pg_ctl are */
     char user[32];                  /* who runs it when the tests run as root; "": the one who runs the tests */
     int is_up;
+    FILE *locker; /* who holds a table */
 };
 
 /* 0: it cannot be had, and why says what is missing. */
@@ -25,7 +27,8 @@ void cluster_kill_one(struct cluster *cluster, unsigned random);
 void cluster_database(struct cluster *cluster, const char *name, char *ret_url, size_t size);
 /* SQL by psql; the test fails when it does. */
 void cluster_run(struct cluster *cluster, const char *database, const char *sql);
-/* Nobody gets at this table for so many seconds, from the return on. */
-void cluster_lock(struct cluster *cluster, const char *database, const char *table, int seconds);
+/* Nobody gets at this table from the return on, until it is unlocked. */
+void cluster_lock(struct cluster *cluster, const char *database, const char *table);
+void cluster_unlock(struct cluster *cluster); /* fine where nothing is locked */
 
 #endif

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PAGE = 1000, TRIES = 1500 };
+enum { PAGE = 1000, TRIES = 15000 };
 
 void ledger_begin(struct ledger *ledger, const char *job_id) {
     ledger_clear(ledger);

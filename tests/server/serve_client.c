@@ -25,7 +25,7 @@
 
 #pragma weak zeus_api /* a test may be linked without Zeus's API */
 
-enum { ROOM = 1 << 20, PATIENCE_S = 30 };
+enum { ROOM = 1 << 20, PATIENCE_S = 300 };
 
 /* ---- The client --------------------------------------------------------------------------------------------- */
 
@@ -41,6 +41,8 @@ static int connect_now(struct client *client) {
     if (client->fd < 0) return 0;
     setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     setsockopt(client->fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
+    if (client->buffer_bytes > 0)
+        setsockopt(client->fd, SOL_SOCKET, SO_RCVBUF, &client->buffer_bytes, sizeof client->buffer_bytes);
     if (connect(client->fd, (struct sockaddr *)&address, sizeof address) == 0) return 1;
     close(client->fd);
     client->fd = -1;
@@ -296,6 +298,24 @@ int report(struct client *client, struct reply *reply, const char *job_id, int64
              ",\"time\":1.0,\"energy\":%.17g,\"metric\":%.17g,\"current_epoch\":%d}",
              job_id, batch_size, trial, energy, metric, epoch);
     return client_ask(client, reply, "POST", "/report", body);
+}
+
+int64_t client_metric(struct client *client, const char *name) {
+    struct reply reply;
+    char key[128];
+    if (client_ask(client, &reply, "GET", "/metrics", NULL) != 200) fail_msg("GET /metrics: %d", reply.status);
+    snprintf(key, sizeof key, "\n%s ", name);
+    const char *found = strstr(reply.body, key);
+    if (found == NULL) fail_msg("there is no metric %s", name);
+    return strtoll(found + strlen(key), NULL, 10);
+}
+
+void client_await_metric(struct client *client, const char *name, int64_t value) {
+    enum { PAUSE_MS = 10 };
+    int64_t is = -1;
+    for (int ms = 0; ms < 1000 * PATIENCE_S && (is = client_metric(client, name)) != value; ms += PAUSE_MS)
+        pause_ms(PAUSE_MS);
+    if (is != value) fail_msg("%s is %" PRId64 ", and not %" PRId64, name, is, value);
 }
 
 void pause_ms(int ms) {

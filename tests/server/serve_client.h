@@ -16,7 +16,8 @@ struct reply {
 };
 
 struct client {
-    int port, fd; /* fd -1: not connected */
+    int port, fd;     /* fd -1: not connected */
+    int buffer_bytes; /* that the system may hold for it; 0: as many as it likes */
     char *room;
     size_t size;
 };
@@ -68,5 +69,8 @@ int report(struct client *client, struct reply *reply, const char *job_id, int64
            double energy, double metric, int epoch);
 
 void pause_ms(int ms);
+/* Of /metrics: "kerf_http_connections". The test fails when there is none. */
+int64_t client_metric(struct client *client, const char *name);
+void client_await_metric(struct client *client, const char *name, int64_t value); /* until it is so */
 
 #endif

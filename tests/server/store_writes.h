@@ -3,7 +3,7 @@
 #ifndef KERF_TESTS_STORE_WRITES_H
 #define KERF_TESTS_STORE_WRITES_H
 
-#include "store/stores.h"
+#include "store/store.h"
 
 enum { WRITES = 64 };
 extern int32_t write_codes[WRITES]; /* of writes, by the number that their context points at */

@@ -15,7 +15,7 @@
 #include <string.h>
 #include "database.h"
 #include "job_runs.h"
-#include "store/stores.h"
+#include "store/store.h"
 
 static struct cluster cluster;
 static const char *no_cluster;
@@ -116,7 +116,7 @@ static void take_over(int from_postgresql) {
     assert_int_equal(kerf("jobs import %s --store '%s' --create >/dev/null", file, to.store), 0);
     assert_int_equal(kerf("jobs import - --store '%s' <%s >%s", to.store, file, again), 0);
     read_text(again, &second);
-    assert_non_null(strstr(second.data, "exploits is here already"));
+    assert_non_null(strstr(second.data, "exploits exists already"));
     export_to(&to, again);
     read_text(again, &second);
     is_same(&first, &second);
@@ -172,7 +172,7 @@ static void refuses(int status, const char *lines, const char *words) {
 static void test_refused(void **state) {
     (void)state;
     refuses(2, "{\n", "lines:1:");
-    refuses(2, "\n{}\n", "lines:2:1: a line holds a job");
+    refuses(2, "\n{}\n", "lines:2:1: a line must be a job");
     refuses(2, TRIAL("1", "Failed"), "lines:1:1: this job_id must be");
     refuses(2, JOB(""), "an older kerf exported this");
     refuses(2, JOB("\"longest_gap_s\":0,") TRIAL("1", "Lost"), "lines:2:1: status must be");

@@ -16,7 +16,7 @@
 #include "serve_client.h"
 #include "server/exchange.h"
 #include "zeus/zeus_api.h"
-#include "store/stores.h"
+#include "store/store.h"
 
 static struct place place;
 static struct client client;

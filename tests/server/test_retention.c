@@ -19,6 +19,7 @@
 #include <string.h>
 #include <time.h>
 #include "database.h"
+#include "moved_clock.h"
 #include "serve_client.h"
 #include "server/retention.h"
 #include "store_writes.h"
@@ -388,6 +389,8 @@ static void test_nor_with_compat(void **state) {
 
 /* ---- Through HTTP ------------------------------------------------------------------------------------------- */
 
+enum { KEEP_S = 50, GUARD = 20000 }; /* a pass every second */
+
 static int make(void **state) {
     struct server_options options;
     (void)state;
@@ -395,7 +398,7 @@ static int make(void **state) {
     place_make(&sides[0].place);
     if (is_postgresql) cluster_database(&cluster, "served", sides[0].place.store, sizeof sides[0].place.store);
     options = place_options(&sides[0].place, 0);
-    options.keep_trials_s = 1;
+    options.keep_trials_s = KEEP_S;
     assert_int_equal(server_start(&options, &sides[0].place.server, &err), KERF_OK);
     sides[0].place.port = server_port(sides[0].place.server);
     return 0;
@@ -404,6 +407,7 @@ static int make(void **state) {
 static int clear(void **state) {
     (void)state;
     place_clear(&sides[0].place);
+    clock_ahead_s = 0;
     return 0;
 }
 
@@ -421,7 +425,7 @@ static void nothing_is_left(void) {
     assert_int_equal(
         sqlite3_prepare_v2(db, "SELECT (SELECT count(*) FROM cost) + (SELECT count(*) FROM job)", -1, &statement, NULL),
         SQLITE_OK);
-    for (int i = 0; i < 600 && count != 0; i++) { /* in the background */
+    for (int i = 0; i < GUARD && count != 0; i++) { /* in the background */
         nanosleep(&pause, NULL);
         if (sqlite3_step(statement) == SQLITE_ROW) count = sqlite3_column_int(statement, 0);
         sqlite3_reset(statement);
@@ -445,7 +449,8 @@ static void test_a_report_about_a_removed_trial(void **state) {
     assert_int_equal(report(&client, &reply, "a", size, next, 100, 0.9, 1), 200);
     assert_int_equal(report(&client, &reply, "a", size, next, 100, 0.9, 1), 200);
     assert_non_null(strstr(reply.body, "is already reported"));
-    for (int i = 0; i < 600 && client_ask(&client, &reply, "GET", "/api/v1/jobs/a/trials/3", NULL) == 200; i++)
+    clock_ahead_s += KEEP_S + 1;
+    for (int i = 0; i < GUARD && client_ask(&client, &reply, "GET", "/api/v1/jobs/a/trials/3", NULL) == 200; i++)
         nanosleep(&pause, NULL);
     assert_int_equal(reply.status, 404);
     assert_int_equal(report(&client, &reply, "a", size, next, 100, 0.9, 1), 400);
@@ -461,7 +466,7 @@ static void test_a_report_about_a_removed_trial(void **state) {
     assert_non_null(strstr(reply.body, "\"num_observations\":1"));
     assert_int_equal(predict(&client, "a", &size, &next), 200);
     assert_int_equal(next, 4);
-    for (int i = 0; i < 600; i++) { /* it is counted when the pass is over, which is after it was removed */
+    for (int i = 0; i < GUARD; i++) { /* it is counted when the pass is over, which is after it was removed */
         assert_int_equal(client_ask(&client, &reply, "GET", "/metrics", NULL), 200);
         if (strstr(reply.body, "kerf_trials_removed_total 1\n")) break;
         nanosleep(&pause, NULL);

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include "serve_client.h"
-#include "store/stores.h"
+#include "store/store.h"
 
 enum { JOBS = 3, NUMBERS = 100000, LARGE_JOBS = 8, LARGE = 500000 };
 
@@ -69,7 +69,7 @@ static int get_on(int64_t trials) {
     const struct timespec pause = {.tv_nsec = 1000000};
     int64_t from[JOBS], done = 0;
     for (int i = 0; i < JOBS; i++) from[i] = workers[i].acknowledged;
-    for (int waited = 0; waited < 30000 && done < JOBS; waited++) {
+    for (int waited = 0; waited < 300000 && done < JOBS; waited++) {
         nanosleep(&pause, NULL);
         done = 0;
         for (int i = 0; i < JOBS; i++) done += workers[i].acknowledged >= from[i] + trials;
@@ -189,7 +189,7 @@ static void test_what_is_refused(void **state) {
     struct kerf_error err;
     char name[160];
     assert_int_equal(store_backup(place.store, copy, 0, NULL, NULL, &err), KERF_OK);
-    refuses(place.store, copy, 0, KERF_EINVALID, "is there already; --force");
+    refuses(place.store, copy, 0, KERF_EINVALID, "exists already; --force");
     assert_int_equal(store_backup(place.store, copy, 1, NULL, NULL, &err), KERF_OK);
     refuses(place.store, place.store, 1, KERF_EINVALID, "is the store itself");
     snprintf(name, sizeof name, "%s/none/copy.db", place.folder);
@@ -208,7 +208,7 @@ static void test_what_is_refused(void **state) {
     fputs("frames", file);
     fclose(file);
     name[strlen(name) - strlen("-wal")] = 0;
-    refuses(place.store, name, 0, KERF_EINVALID, "next.db-wal is there");
+    refuses(place.store, name, 0, KERF_EINVALID, "next.db-wal exists");
     refuses("postgresql://kerf:secret@host/jobs", copy, 0, KERF_EUNSUPPORTED, "pg_dump");
     assert_int_equal(count_files("*.db.??????"), 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A clock that is set back again and again, also before 1970: every answer is the one that a server with a steady clock
- * gives. The server runs in this process, whose clock_gettime is the one below.
+ * gives. The server runs in this process.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,24 +10,15 @@
 #include <cmocka.h>
 
 #include <inttypes.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 #include "database.h"
+#include "moved_clock.h"
 #include "serve_client.h"
 
 enum { CYCLES = 60, ANSWERS = 65536, HOUR_S = 3600 };
-
-static _Atomic int64_t set_back_s;
-
-int clock_gettime(clockid_t clock, struct timespec *now) {
-    int failed = (int)syscall(SYS_clock_gettime, clock, now);
-    if (clock == CLOCK_REALTIME && failed == 0) now->tv_sec -= set_back_s;
-    return failed;
-}
 
 static struct place place;
 
@@ -49,10 +40,10 @@ static void run_cycles(const char *job_id, int64_t step_s, char *answers) {
         client_ask(&client, &reply, "GET", path, NULL);
         add(answers, &reply);
         int64_t size = reply_integer(&reply, "batch_size"), trial = reply_integer(&reply, "trial_number");
-        set_back_s += step_s;
+        clock_ahead_s -= step_s;
         report(&client, &reply, job_id, size, trial, 10, 0.1, 1);
         add(answers, &reply);
-        set_back_s += step_s;
+        clock_ahead_s -= step_s;
         if (i % 11 == 5) {
             snprintf(body, sizeof body, "{\"job_id\":\"%s\",\"batch_size\":%" PRId64 ",\"trial_number\":%" PRId64 "}",
                      job_id, size, trial);
@@ -61,7 +52,7 @@ static void run_cycles(const char *job_id, int64_t step_s, char *answers) {
             report(&client, &reply, job_id, size, trial, energy_of(size, i), 0.9, 2);
         }
         add(answers, &reply);
-        set_back_s += step_s;
+        clock_ahead_s -= step_s;
         snprintf(body, sizeof body, "/api/v1/jobs/%s/trials?order=desc&limit=2", job_id);
         assert_int_equal(client_ask(&client, &reply, "GET", body, NULL), 200);
     }
@@ -75,7 +66,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static void run_all(int64_t from_s, int64_t step_s, char *answers) {
     struct client client;
     answers[0] = 0;
-    set_back_s = from_s;
+    clock_ahead_s = -from_s;
     place_start(&place, 0);
     client_open(&client, place.port);
     for (int i = 0; i < KINDS; i++) {
@@ -86,7 +77,7 @@ static void run_all(int64_t from_s, int64_t step_s, char *answers) {
     }
     client_close(&client);
     place_stop(&place);
-    set_back_s = 0;
+    clock_ahead_s = 0;
 }
 
 static void test_same_answers(void **state) {
@@ -112,7 +103,7 @@ static void test_no_seed(void **state) {
     static char answers[ANSWERS];
     struct client client;
     answers[0] = 0;
-    set_back_s = time(NULL) + HOUR_S;
+    clock_ahead_s = -(time(NULL) + HOUR_S);
     place_start(&place, 0);
     client_open(&client, place.port);
     assert_int_equal(register_job(&client, "j", "64,32,128", ",\"mab_seed\":null"), 201);
@@ -121,7 +112,7 @@ static void test_no_seed(void **state) {
     for (const char *line = answers; *line; line = strchr(line, '\n') + 1)
         if (strncmp(line, "200 ", 4) != 0) fail_msg("%.200s", line);
     place_stop(&place);
-    set_back_s = 0;
+    clock_ahead_s = 0;
 }
 
 /* A trial that was silent for longer than its lease by the clock is one whose client died, whatever the clock did. */
@@ -133,9 +124,9 @@ static void test_forward_again(void **state) {
     place_start(&place, 0);
     client_open(&client, place.port);
     assert_int_equal(register_job(&client, "j", "64,32,128", ",\"lease_s\":60"), 201);
-    set_back_s = 10 * HOUR_S;
+    clock_ahead_s = -10 * HOUR_S;
     assert_int_equal(predict(&client, "j", &size, &trial), 200);
-    set_back_s = 0;
+    clock_ahead_s = 0;
     assert_int_equal(predict(&client, "j", &next_size, &next), 200);
     assert_int_equal(next_size, size);                                              /* explored once more */
     assert_int_equal(report(&client, &reply, "j", size, trial, 1000, 0.9, 1), 200); /* and yet its result counts */
@@ -153,7 +144,7 @@ static int make(void **state) {
 
 static int clear(void **state) {
     (void)state;
-    set_back_s = 0;
+    clock_ahead_s = 0;
     place_clear(&place);
     return 0;
 }

@@ -22,7 +22,7 @@
 #include <unistd.h>
 #include "ledger.h"
 
-enum { THREADS = 4, PATIENCE_MS = 20000, PAUSE_MS = 5, FULL_TIMES = 3, LEFT_BYTES = 300000 };
+enum { THREADS = 4, PATIENCE_MS = 600000, PAUSE_MS = 5, FULL_TIMES = 3, LEFT_BYTES = 300000 };
 #define DISK "size=64m" /* more than the store's log takes before it begins anew, or that alone fills it */
 
 static struct place place;

@@ -28,10 +28,10 @@
 enum {
     KILLS = 6,
     MOST_SERVERS = 2,
-    PATIENCE_MS = 60000,
+    PATIENCE_MS = 600000,
     PAUSE_MS = 5,
-    WARM_UP_MS = 300,
-    AFTER_MS = 60,
+    ENOUGH = 30, /* final reports before a kill */
+    AFTER = 5,   /* and after it */
     WHOLE_EVERY = 20
 };
 
@@ -55,7 +55,7 @@ static int num_servers = 1, num_kills = KILLS;
 static struct cluster cluster;
 static struct place places[MOST_SERVERS];
 static struct ledger ledgers[JOBS];
-static _Atomic int ports[MOST_SERVERS], is_over, num_asked_again, num_deleted;
+static _Atomic int ports[MOST_SERVERS], is_over, num_asked_again, num_deleted, num_finished;
 static uint64_t random_state = 1;
 
 struct worker {
@@ -64,6 +64,7 @@ struct worker {
     int job, server;
     uint64_t random;
     char wrong[512]; /* "": nothing is */
+    _Atomic int is_wrong;
 };
 static struct worker workers[MOST_THREADS];
 static int num_workers;
@@ -78,6 +79,7 @@ static unsigned draw(uint64_t *state, unsigned below) {
 static void blame(struct worker *worker, const char *what, const struct reply *reply) {
     snprintf(worker->wrong, sizeof worker->wrong, "%.200s: %d %.*s", what, reply ? reply->status : 0,
              reply ? (int)reply->length : 0, reply ? reply->body : "");
+    worker->is_wrong = 1;
 }
 
 /* Until it is answered, by whichever server. */
@@ -137,6 +139,7 @@ static int run_trial(struct worker *worker, int64_t size, int64_t trial) {
     if (fate < 9) return give_up(worker, size, trial);
     if (fate < 25 && !report_once(worker, &reply, size, trial, 1, 0)) return 0;
     if (!report_once(worker, &reply, size, trial, energy, 1)) return 0;
+    num_finished++;
     ledger_report(&ledgers[worker->job], trial, energy, 2, strstr(reply.body, "\"converged\":true") != NULL);
     if (fate < 90) return 1;
     if (!report_once(worker, &reply, size, trial, energy / 2, 1)) return 0;
@@ -192,6 +195,16 @@ static void *work(void *context) {
 static void begin_load(void) {
     is_over = 0;
     for (int i = 0; i < num_workers; i++) pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+}
+
+/* Until so many more trials were reported. */
+static void let_work(int reports) {
+    int from = num_finished;
+    for (int ms = 0; ms < PATIENCE_MS && num_finished < from + reports; ms += PAUSE_MS) {
+        for (int i = 0; i < num_workers; i++)
+            if (workers[i].is_wrong) return;
+        pause_ms(PAUSE_MS);
+    }
 }
 
 /* Every request is answered then. */
@@ -255,14 +268,14 @@ static void test_kills(void **state) {
     int64_t compared = 0;
     int kills = 0, database_kills = 0, rounds = 0;
     begin_load();
-    pause_ms(WARM_UP_MS);
     for (; kills < num_kills; rounds++) {
-        pause_ms(5 + (int)draw(&random_state, 250));
+        let_work(ENOUGH);
+        pause_ms((int)draw(&random_state, 250));
         if (cluster.is_up && rounds % 4 == 3)
             kill_database(), database_kills++;
         else
             kills += kill_servers();
-        pause_ms(AFTER_MS);
+        let_work(AFTER);
         end_load();
         compared += compare(rounds % num_servers, rounds % WHOLE_EVERY == 0);
         begin_load();

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+#include "moved_clock.h"
 #include "serve_client.h"
 
 static struct place place;
@@ -28,6 +28,7 @@ static int stop(void **state) {
     (void)state;
     client_close(&client);
     place_clear(&place);
+    clock_ahead_s = 0;
     return 0;
 }
 
@@ -48,13 +49,12 @@ static int done(const char *job_id, int64_t size, int64_t trial, double energy) 
 static void test_dead_clients(void **state) {
     (void)state;
     int64_t lost, waiting, again;
-    const struct timespec longer = {.tv_nsec = 700000000};
-    assert_int_equal(register_job(&client, "j", "64,128", ",\"lease_s\":0.5"), 201);
+    assert_int_equal(register_job(&client, "j", "64,128", ",\"lease_s\":600"), 201);
     assert_int_equal(next("j", &lost), 64);
     next("j", &waiting);
     client_ask(&client, &reply, "GET", "/api/v1/jobs/j/trials/2", NULL);
     says("\"type\":\"Concurrent\"");
-    nanosleep(&longer, NULL);
+    clock_ahead_s += 601;
     client_ask(&client, &reply, "GET", "/api/v1/jobs/j/trials/1", NULL); /* before anybody decided anything */
     says("\"status\":\"Failed\"");
     assert_int_equal(next("j", &again), 64);
@@ -71,11 +71,10 @@ static void test_dead_clients(void **state) {
 static void test_signs_of_life(void **state) {
     (void)state;
     int64_t trial, other;
-    const struct timespec part = {.tv_nsec = 300000000};
-    assert_int_equal(register_job(&client, "j", "64", ",\"lease_s\":0.6"), 201);
+    assert_int_equal(register_job(&client, "j", "64", ",\"lease_s\":600"), 201);
     next("j", &trial);
     for (int epoch = 1; epoch <= 4; epoch++) {
-        nanosleep(&part, NULL);
+        clock_ahead_s += 300;
         assert_int_equal(report(&client, &reply, "j", 64, trial, 1, 0.1, epoch), 200);
         says("keep training");
     }

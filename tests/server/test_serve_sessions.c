@@ -41,9 +41,9 @@ static struct deviation {
 } deviations[] = {
     {"invalid numbers", 0, 422, "", "not_finite_number", 0},
     {"invalid numbers", 0, 422, "", "not_ge\",\"ctx\":{\"limit_value\":0}", 0},
-    {"what no database takes", 0, 422, "", "\"limit_value\":9223372036854775807", 0},
-    {"what no database takes", 0, 422, "", "\"limit_value\":-9223372036854775808", 0},
-    {"what no database takes", 0, 422, "", "ensure this value has neither NUL nor lone surrogates", 0},
+    {"values that no database can store", 0, 422, "", "\"limit_value\":9223372036854775807", 0},
+    {"values that no database can store", 0, 422, "", "\"limit_value\":-9223372036854775808", 0},
+    {"values that no database can store", 0, 422, "", "ensure this value has neither NUL nor lone surrogates", 0},
     {"batch sizes", 0, 422, "", "\"batch_sizes\",0],\"msg\":\"ensure this value is greater than 0", 0},
     {"unknown trials", 500, 404, "for ReadTrial", "Could not find the trial", 0},
     {"unknown trials", 500, 400, "for ReadTrial", "Unknown trial", 0},

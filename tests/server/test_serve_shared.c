@@ -23,7 +23,7 @@
 #include "database.h"
 #include "ledger.h"
 #include "server/retention.h"
-#include "store/stores.h"
+#include "store/store.h"
 
 enum {
     SERVERS = 2,
@@ -31,17 +31,17 @@ enum {
     THREADS = 6,
     CYCLES = 25,
     LOAD_MS = 2500,
-    ENOUGH = 200,
+    ENOUGH = 100, /* of each job */
     PAUSE_MS = 50,
-    PATIENCE_MS = 60000,
-    PATIENCE = 500
+    PATIENCE_MS = 600000,
+    PATIENCE = 30000
 };
 
 static struct cluster cluster;
 static struct place places[SERVERS];
 static struct ledger ledgers[JOBS];
 static const char *const job_ids[JOBS] = {"first", "second"};
-static _Atomic int ports[SERVERS], is_over, num_wrong, num_done, statuses[600];
+static _Atomic int ports[SERVERS], is_over, num_wrong, num_done[JOBS], statuses[600];
 static _Atomic int64_t num_removed;
 #define WINDOW ",\"beta_knob\":null,\"window_size\":5,\"num_pruning_rounds\":0"
 
@@ -67,11 +67,20 @@ static void *work(void *context) {
         double energy = 100 + (double)(trial % 17);
         int status = report(&client, &reply, job_ids[job], size, trial, energy, 0.9, 1);
         if (status != 200 || strstr(reply.body, "\"stop_train\":true") == NULL) num_wrong++;
-        num_done++;
+        num_done[job]++;
         ledger_report(&ledgers[job], trial, energy, 1, strstr(reply.body, "\"converged\":true") != NULL);
     }
     client_close(&client);
     return NULL;
+}
+
+/* Loads both servers for a while, and until there is enough of everything. */
+static void let_work(int64_t removed) {
+    for (int ms = 0; ms < PATIENCE_MS && num_wrong == 0; ms += PAUSE_MS) {
+        pause_ms(PAUSE_MS);
+        if (ms >= LOAD_MS && num_done[0] >= ENOUGH && num_done[1] >= ENOUGH && num_removed >= removed) break;
+    }
+    is_over = 1;
 }
 
 static void test_two_servers(void **state) {
@@ -87,11 +96,7 @@ static void test_two_servers(void **state) {
     }
     client_close(&client);
     for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);
-    for (int ms = 0; ms < PATIENCE_MS && num_wrong == 0; ms += PAUSE_MS) {
-        pause_ms(PAUSE_MS);
-        if (ms >= LOAD_MS && num_done >= ENOUGH) break;
-    }
-    is_over = 1;
+    let_work(0);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     assert_int_equal(num_wrong, 0);
     for (int i = 0; i < SERVERS * JOBS; i++) {
@@ -99,7 +104,7 @@ static void test_two_servers(void **state) {
         client_open(&client, ports[i % SERVERS]);
         assert_int_equal(ledger_compare(ledger, &client, 1), ledger->num_reported);
         assert_int_equal(ledger->num_reported, ledger->last);
-        assert_true(ledger->last > ENOUGH / 10);
+        assert_true(ledger->last >= ENOUGH);
         client_close(&client);
     }
     for (int i = 0; i < JOBS; i++) ledger_clear(&ledgers[i]);
@@ -198,7 +203,7 @@ static void test_old_trials_go_meanwhile(void **state) {
     struct kerf_error err;
     struct client client;
     (void)state;
-    is_over = num_wrong = num_done = 0;
+    is_over = num_wrong = num_done[0] = num_done[1] = 0;
     for (int i = 0; i < SERVERS; i++) {
         run_server(i);
         assert_int_equal(store_open(places[i].store, 0, &stores[i], &err), KERF_OK);
@@ -212,16 +217,12 @@ static void test_old_trials_go_meanwhile(void **state) {
     for (int i = 0; i < SERVERS; i++) pthread_create(&removers[i], NULL, remove_old, stores[i]);
     for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, work, (void *)(intptr_t)i);
     pthread_create(&life, NULL, live_again, NULL);
-    for (int ms = 0; ms < PATIENCE_MS && num_wrong == 0; ms += PAUSE_MS) {
-        pause_ms(PAUSE_MS);
-        if (ms >= LOAD_MS && num_done >= ENOUGH) break;
-    }
-    is_over = 1;
+    let_work(ENOUGH / 4);
     for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
     for (int i = 0; i < SERVERS; i++) pthread_join(removers[i], NULL);
     pthread_join(life, NULL);
     assert_int_equal(num_wrong, 0);
-    assert_true(num_removed > ENOUGH / 4);
+    assert_true(num_removed >= ENOUGH / 4);
     for (int i = 0; i < SERVERS * JOBS; i++) {
         assert_int_equal(ledgers[i / SERVERS].num_twice, 0);
         compare_counts(&ledgers[i / SERVERS], ports[i % SERVERS]);
@@ -232,51 +233,55 @@ static void test_old_trials_go_meanwhile(void **state) {
 
 /* ---- A database that hangs ----------------------------------------------------------------------------------- */
 
-/* The server ends in time all the same, and says that it did not answer. */
+#define RUNNING "kerf_http_requests_now{state=\"running\"}" /* that which asks this is one of them */
+
+/* The server ends all the same, while the database still hangs, and says that it did not answer. */
 static void test_end_while_it_hangs(void **state) {
-    enum { LOCKED_S = 8 };
     const char *request = "GET /jobs/batch_size?job_id=w HTTP/1.1\r\nHost: localhost\r\n\r\n";
-    struct client waiting;
+    struct client waiting, client;
     struct reply reply;
-    struct timespec begin, end;
+    char line[1024];
     (void)state;
+    places[0].keeps_log = 1;
     run_server(0);
     client_open(&waiting, ports[0]);
-    cluster_lock(&cluster, "jobs", "kerf_job_state", LOCKED_S);
+    client_open(&client, ports[0]);
+    cluster_lock(&cluster, "jobs", "kerf_job_state");
     assert_true(client_send(&waiting, request, strlen(request)));
-    pause_ms(300);
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    client_await_metric(&client, RUNNING, 2);
+    client_close(&client);
     int status = place_end(&places[0], SIGTERM);
-    clock_gettime(CLOCK_MONOTONIC, &end);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    assert_true((double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec) < 5);
+    place_log(&places[0], "stopped", line, sizeof line);
+    if (strstr(line, "the store does not answer: 1 requests get no answer") == NULL) fail_msg("%s", line);
     assert_false(client_read(&waiting, 0, &reply));
     client_close(&waiting);
+    cluster_unlock(&cluster);
 }
 
 /* More requests than workers wait for the database, and then it is gone. */
 static void test_health(void **state) {
-    enum { WAITING = 40, LOCKED_S = 4 };
+    enum { WAITING = 40 };
     struct client waiting[WAITING], client;
     struct reply reply;
     char bytes[64];
     (void)state;
     run_server(0);
     client_open(&client, ports[0]);
-    cluster_lock(&cluster, "jobs", "kerf_job_state", LOCKED_S);
+    cluster_lock(&cluster, "jobs", "kerf_job_state");
     for (int i = 0; i < WAITING; i++) { /* each about a job of its own, as those about one job wait in a queue */
         int length =
             snprintf(bytes, sizeof bytes, "GET /jobs/batch_size?job_id=w%d HTTP/1.1\r\nHost: localhost\r\n\r\n", i);
         client_open(&waiting[i], ports[0]);
         assert_true(client_send(&waiting[i], bytes, (size_t)length));
     }
-    pause_ms(300);
+    client_await_metric(&client, RUNNING, WAITING + 1);
     assert_int_equal(client_ask(&client, &reply, "GET", "/healthz", NULL), 200);
-    assert_int_equal(client_ask(&client, &reply, "GET", "/metrics", NULL), 200);
     for (int i = 0; i < WAITING; i++) { /* all the workers still wait */
         assert_int_equal(recv(waiting[i].fd, bytes, 1, MSG_DONTWAIT), -1);
         assert_int_equal(errno, EAGAIN);
     }
+    cluster_unlock(&cluster);
     for (int i = 0; i < WAITING; i++) {
         assert_true(client_read(&waiting[i], 0, &reply));
         assert_int_equal(reply.status, 400);

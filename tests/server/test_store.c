@@ -183,7 +183,7 @@ static void test_purge(void **state) {
     assert_int_equal(store_open(place.store, STORE_SERVE | STORE_MAY_CREATE, &store, &err), KERF_OK);
     assert_true(create("p1") > turn.job);
     int left = 1;
-    for (int wait = 0; wait < 500 && left > 0; wait++) {
+    for (int wait = 0; wait < 30000 && left > 0; wait++) {
         const struct timespec moment = {.tv_nsec = 10000000};
         nanosleep(&moment, NULL);
         left = 0;

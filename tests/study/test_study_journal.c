@@ -15,9 +15,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "study/study_earlier.h"
 #include "study/study_journal.h"
-#include "study/study_key.h"
+#include "study/study_request.h"
 
 static char folder[64];
 
@@ -233,8 +232,8 @@ static void what_is_no_journal_is_refused(void **state) {
     struct kerf_study_record *record = NULL;
     struct kerf_error err;
     assert_int_equal(kerf_study_record_read("nowhere", &record, &err), KERF_EUNKNOWN);
-    refused("", "no first line");
-    refused("{\"journal\":1", "no first line");
+    refused("", "no header line");
+    refused("{\"journal\":1", "no header line");
     refused("[1]\n", "a JSON object");
     refused("{\"a\":1}\n", "of version 1");
     refused("{\"journal\":2}\n", "of version 1");
@@ -275,8 +274,8 @@ static void gaps_and_doubles_are_refused(void **state) {
     for (int32_t i = 0; i < 3; i++) add(journal, space, i, 0.1);
     study_journal_close(journal);
     refused_in_order(id, (int[]){0, 1, 3}, 3, 3, "measurement 3 follows measurement 1: lines are missing");
-    refused_in_order(id, (int[]){0, 1, 2, 2, 3}, 5, 4, "measurement 2 is there twice");
-    refused_in_order(id, (int[]){0, 1, 0, 2}, 4, 3, "a second first line: two journals were joined");
+    refused_in_order(id, (int[]){0, 1, 2, 2, 3}, 5, 4, "measurement 2 appears twice");
+    refused_in_order(id, (int[]){0, 1, 0, 2}, 4, 3, "a second header line: were two journals joined?");
 }
 
 /* What the environment is, and in which order, as far as it is looked at. */

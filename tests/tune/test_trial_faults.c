@@ -35,7 +35,7 @@ static void crashes(void **state) {
             assert_int_equal(result.status, cases[i].status);
             assert_int_equal(processes(), GUARD);
             result = trial_of(runner, setting_of(1), 0);
-            is_value(&result, lines ? 0.25 : 1e-6, lines ? 0.25 : 60);
+            is_value(&result, lines ? 0.25 : 1e-6, lines ? 0.25 : 600);
             assert_int_equal(result.status, 0);
             assert_true(result.cpu_s >= 0 && result.peak_bytes > 0);
             assert_int_equal(kerf_trial_loads(runner), 2);
@@ -87,13 +87,16 @@ static void hangs_in_load(void **state) {
 
 static void loads_slowly(void **state) {
     (void)state;
-    struct kerf_trial_command command = command_of("lines", "loads_slowly", "60", NULL);
+    struct kerf_trial_command command = command_of("lines", "loads_slowly", "200", "5");
     struct kerf_trial_runner *runner = runner_of(&command);
-    struct kerf_trial_result result = trial_of(runner, 0, 0.55); /* the load, ten chunks, is no part of the samples */
-    is_value(&result, 0.06, 0.06 + 1e-9);
-    assert_true(result.load_s >= 0.59 && result.wall_s >= 0.89);
-    result = trial_of(runner, 0, 0.03);
-    is_censored(&result, 0.03);
+    struct kerf_trial_result result = trial_of(runner, 0, 1.9); /* the load, ten chunks, is no part of the samples */
+    is_value(&result, 0.2, 0.2 + 1e-9);
+    assert_true(result.load_s >= 1.99 && result.wall_s >= 2.99);
+    free_and_check(runner);
+    command = command_of("lines", "loads_slowly", "20", "1000000000");
+    runner = runner_of(&command);
+    result = trial_of(runner, 0, 0.01);
+    is_censored(&result, 0.01);
     free_and_check(runner);
 }
 
@@ -108,7 +111,7 @@ static void eats_memory(void **state) {
     is_failed(&result, KERF_TUNE_FAILURE_MEMORY,
               is_group ? "its memory reached the cap" : "failed to allocate 419430400");
     result = trial_of(runner, setting_of(1), 0);
-    is_value(&result, 1e-6, 60);
+    is_value(&result, 1e-6, 600);
     assert_true(result.peak_bytes >= 100 << 20);
     free_and_check(runner);
     command.memory_cap_bytes = 0;
@@ -165,7 +168,7 @@ static void leaves_grandchild(void **state) {
         struct kerf_trial_runner *runner = runner_of(&command);
         for (int k = 0; k < 3; k++) {
             struct kerf_trial_result result = trial_of(runner, 0, 0);
-            is_value(&result, 1e-6, 60);
+            is_value(&result, 1e-6, 600);
             assert_int_equal(processes(), GUARD);
         }
         free_and_check(runner);
@@ -177,12 +180,13 @@ static void leaves_grandchild(void **state) {
     free_and_check(runner); /* what nothing tells whose it is ends with the runner */
 }
 
+/* Its line says that it ignores the signal from now on, and is above the limit. */
 static void ignores_sigterm(void **state) {
     (void)state;
-    struct kerf_trial_command command = command_of("exit", "ignores_sigterm", NULL, NULL);
+    struct kerf_trial_command command = command_of("lines", "ignores_sigterm", NULL, NULL);
     struct kerf_trial_runner *runner = runner_of(&command);
-    struct kerf_trial_result result = trial_of(runner, 0, 0.2);
-    is_censored(&result, 0.2);
+    struct kerf_trial_result result = trial_of(runner, 0, 0.001);
+    is_censored(&result, 0.001);
     assert_int_equal(result.status, SIGKILL);
     assert_int_equal(processes(), GUARD);
     free_and_check(runner);

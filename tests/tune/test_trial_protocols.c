@@ -94,11 +94,11 @@ static void clocks(void **state) {
     (void)state;
     struct kerf_trial_command command = TELLS("exit", "spin", "0.{n}", "{fast}"); /* n is 2 */
     struct kerf_trial_result result = once(command, 0);
-    is_value(&result, 0.2, 60);
+    is_value(&result, 0.2, 600);
     assert_true(result.cpu_s >= 0.2 && result.observation.value == result.wall_s);
     command.objective = KERF_TRIAL_CPU;
     result = once(command, 0);
-    is_value(&result, 0.2, 1);
+    is_value(&result, 0.2, 60);
     assert_true(result.observation.value == result.cpu_s);
     command = TELLS("exit", "spin", "30", "{setting}");
     result = once(command, 0.1);
@@ -204,7 +204,7 @@ static void vanished(void **state) {
     struct kerf_trial_command command = {.words = (const char *const[]){path, "{setting}"}, .num_words = 2};
     struct kerf_trial_runner *runner = runner_of(&command);
     struct kerf_trial_result result = trial_of(runner, 0, 0);
-    is_value(&result, 1e-6, 60);
+    is_value(&result, 1e-6, 600);
     assert_int_equal(unlink(path), 0);
     result = trial_of(runner, 0, 0);
     is_failed(&result, KERF_TUNE_FAILURE_OTHER, "cannot be started: No such file");
@@ -335,8 +335,10 @@ static void own_work(void **state) {
         (double)(after.ru_utime.tv_sec + after.ru_stime.tv_sec - before.ru_utime.tv_sec - before.ru_stime.tv_sec) +
         1e-6 * (double)(after.ru_utime.tv_usec + after.ru_stime.tv_usec - before.ru_utime.tv_usec -
                         before.ru_stime.tv_usec);
-    if (used_s > 0.1) fail_msg("kerf used %g s", used_s); /* a fork under a sanitizer is most of that */
-    assert_true(after.ru_nvcsw + after.ru_nivcsw - before.ru_nvcsw - before.ru_nivcsw < 200);
+    /* who waits without sleep takes as much of a processor as the program: a second */
+    if (used_s > 0.5) fail_msg("kerf used %g s", used_s);
+    double wakes = (double)(after.ru_nvcsw - before.ru_nvcsw);
+    if (wakes > 100 + 10 * result.wall_s) fail_msg("kerf woke %g times in %g s", wakes, result.wall_s);
     free_and_check(runner);
     runner = runner_of(&command);
     runner->root = folder; /* a system that tells nothing */

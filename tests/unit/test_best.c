@@ -403,7 +403,7 @@ static void test_caps(void **unused) {
         set_times(&q, 1, 1, 1, 0.5, 1);
         make(&q); /* one micro-batch after the other */
         q.cap[2] = 0.75;
-        refuse(&q, "device 2 within its cap of 0.75 micro-batches; the least cap that works is 1");
+        refuse(&q, "device 2 within its cap of 0.75 micro-batches; the smallest cap that works is 1");
     }
     ask_for(&q, 2, 6, KERF_PLACE_LOOP, KERF_OBJECTIVE_MAKESPAN, 10000000);
     set_times(&q, 1, 1, 1, 0.5, 1000);
@@ -641,7 +641,8 @@ static void test_any_placement(void **unused) {
             struct kerf_schedule_times *times;
             struct kerf_timeline *timeline;
             other.rule = rule->name;
-            if (strcmp(rule->name, "best") == 0 || strcmp(rule->name, "seq1f1b") == 0) continue;
+            /* slices, waves of two turns and two V are no placements that it tries */
+            if (strstr("best seq1f1b seq_zb hanayo bitpipe", rule->name)) continue;
             if (kerf_schedule_make_timed(&other, &said, &schedule, &times, &err) != KERF_OK) continue;
             assert_int_equal(kerf_schedule_simulate(schedule, times, &timeline, &err), KERF_OK);
             if (timeline->over_cap < 0 && timeline->step_s < best.timeline->step_s * (1 - NEAR))

@@ -123,7 +123,7 @@ static void test_every_rule(void **state) {
     const struct kerf_schedule_rule *rule;
     for (size_t r = 0; (rule = kerf_schedule_rule_at(r)); r++) {
         check_trace(rule->name, 4, 8, 0);
-        check_trace(rule->name, 2, 5 + (int32_t)(strcmp(rule->name, "dualpipe") == 0), 1e9);
+        check_trace(rule->name, 2, 5 + (int32_t)(strcmp(rule->name, "dualpipe") == 0 || strcmp(rule->name, "bitpipe") == 0), 1e9);
     }
 }
 

@@ -38,7 +38,7 @@ static struct kerf_problem problem_of(const char *model, const char *system, enu
 static struct kerf_layout layout_of(const char *text) {
     struct kerf_layout layout;
     struct kerf_error err;
-    if (kerf_layout_parse(text, &layout, &err) != KERF_OK) fail_msg("%s", err.message);
+    if (kerf_layout_parse_as(text, KERF_STRATEGY_1D, &layout, &err) != KERF_OK) fail_msg("%s", err.message);
     return layout;
 }
 
@@ -91,7 +91,7 @@ static void finds_models_by_name(void **state) {
     assert_null(kerf_cost_model_summary(kerf_cost_model_count()));
     found = cost_model;
     assert_int_equal(kerf_cost_model_find("refrence", &found, &err), KERF_EUNKNOWN);
-    assert_non_null(strstr(err.message, "unknown cost model 'refrence'; there is reference"));
+    assert_non_null(strstr(err.message, "unknown cost model 'refrence'; there is analytic, reference"));
     assert_int_equal(err.code, KERF_EUNKNOWN);
     assert_ptr_equal(found, cost_model);
     assert_int_equal(kerf_cost_model_find("", &found, NULL), KERF_EUNKNOWN);
@@ -242,7 +242,7 @@ static void estimates_print_to_the_last_bit(void **state) {
         struct kerf_json json;
         kerf_json_begin(&json, &text);
         kerf_json_open(&json, NULL, '{');
-        kerf_estimate_json(&json, &estimate, rank);
+        kerf_estimate_json(&json, &problem, &estimate, rank);
         kerf_json_close(&json, '}');
         json_t *root = json_loadb(text.data, text.length, JSON_REJECT_DUPLICATES, NULL);
         assert_non_null(root);

@@ -326,7 +326,7 @@ static void steps_show_the_fullest(void **state) {
     struct kerf_panel panel = sample_panel(&sample, KERF_PANEL_STEPS);
     struct kerf_text out = drawn(&panel, 1, KERF_PICTURE_SVG);
     assert_non_null(strstr(out.data, ">device 0, peak 16</text>"));
-    assert_non_null(strstr(out.data, ">from the least to the most of all lanes</text>"));
+    assert_non_null(strstr(out.data, ">from the minimum to the maximum over all lanes</text>"));
     assert_int_equal(occurrences(out.data, "stroke-width=\"1.75\""), 1);
     kerf_text_free(&out);
     panel.num_lanes = 3, panel.limit = 40, panel.limit_label = "limit <40>";

@@ -320,22 +320,22 @@ static void counts_that_cannot_be(void **state) {
                       text = {0}, list = {0}, nested = {0}, kind = {0};
     refused(
         &pairs, KERF_ESYNTAX,
-        "1152921504606846976 key-value pairs, for which the file is too short (was it copied to its end?), at byte 16");
+        "1152921504606846976 key-value pairs, for which the file is too short (was it copied completely?), at byte 16");
     refused(&tensors, KERF_ESYNTAX,
-            "1152921504606846976 tensors, for which the file is too short (was it copied to its end?), at byte 8");
+            "1152921504606846976 tensors, for which the file is too short (was it copied completely?), at byte 8");
     put_string(&text.pairs, "a");
     put_u32(&text.pairs, 8);
     put_u64(&text.pairs, 5000);
     text.num_pairs = 1;
     refused(&text, KERF_ESYNTAX,
-            "5000 bytes of text, for which the file is too short (was it copied to its end?), at byte 37");
+            "5000 bytes of text, for which the file is too short (was it copied completely?), at byte 37");
     put_string(&list.pairs, "a");
     put_u32(&list.pairs, 9);
     put_u32(&list.pairs, 10);
     put_u64(&list.pairs, UINT64_MAX);
     list.num_pairs = 1;
     refused(&list, KERF_ESYNTAX,
-            "18446744073709551615 values of a list, for which the file is too short (was it copied to its end?), at "
+            "18446744073709551615 values of a list, for which the file is too short (was it copied completely?), at "
             "byte 41");
     put_string(&nested.pairs, "a");
     put_u32(&nested.pairs, 9);
@@ -357,7 +357,7 @@ static void keys_that_cannot_be(void **state) {
     refused(&name, KERF_ESYNTAX, "a key that is not UTF-8, at byte 33");
     pair_sizes(&twice, "llama", 2);
     pair_number(&twice, "llama.block_count", 3);
-    refused(&twice, KERF_ESYNTAX, "llama.block_count is there twice, at byte 320");
+    refused(&twice, KERF_ESYNTAX, "llama.block_count appears twice, at byte 320");
     pair_sizes(&few, "llama", 3);
     pair_list(&few, "llama.attention.head_count_kv", list, 2);
     refused(&few, KERF_ESYNTAX, "llama.attention.head_count_kv is a list too short for the layers, at byte 332");
@@ -383,11 +383,11 @@ static void tensors_that_cannot_be(void **state) {
     (void)state;
     tensor_refused("a has too many weights, at byte 304", UINT64_C(1) << 60, UINT64_C(1) << 60, 0, 0);
     tensor_refused("a: rows of 33 values are not whole blocks of Q8_0, at byte 291", 33, 1, 8, 0);
-    tensor_refused("a begins at 1125899906842624, beyond the end of the file (was it copied to its end?), at byte 324",
+    tensor_refused("a begins at 1125899906842624, beyond the end of the file (was it copied completely?), at byte 324",
                    32, 1, 0, UINT64_C(1) << 50);
     tensor_refused("a begins at 8, which is not aligned, at byte 324", 8, 1, 0, 8);
-    tensor_refused("a reaches into b, at byte 291", 64, 1, 0, 0);
-    tensor_refused("a ends beyond the end of the file (was it copied to its end?), at byte 291", 64, 10, 0, 256);
+    tensor_refused("a overlaps b, at byte 291", 64, 1, 0, 0);
+    tensor_refused("a ends beyond the end of the file (was it copied completely?), at byte 291", 64, 10, 0, 256);
 }
 
 int main(void) {

@@ -16,7 +16,7 @@
 
 #include "base/error_fill.h"
 #include "base/input.h"
-#include "base/utf8.h"
+#include "base/characters.h"
 
 static char folder[] = "/tmp/kerf-test-input-XXXXXX";
 
@@ -101,12 +101,12 @@ static void reads_standard_input(void **state) {
     close(zero), close(before), close(ends[0]);
     assert_int_equal(again, KERF_EIO);
     assert_string_equal(err.file, "standard input");
-    assert_string_equal(err.message, "larger than the 1 MiB that a description may have; is it the right file?");
+    assert_string_equal(err.message, "larger than 1 MiB, the limit for such a file; is it the right file?");
 }
 
 static void refuses_what_is_no_description(void **state) {
     (void)state;
-    expect_refused("/dev/zero", 16 << 20, "larger than the 16 MiB that a description may have; is it the right file?");
+    expect_refused("/dev/zero", 16 << 20, "larger than 16 MiB, the limit for such a file; is it the right file?");
     expect_refused(folder, 100, "a folder; name a file in it");
     expect_refused(path_of("none"), 100, "no such file");
     const char *path = write_file("plain", "x", 1);
@@ -122,7 +122,7 @@ static void refuses_what_is_no_description(void **state) {
     int fd = open(path, O_CREAT | O_WRONLY, 0600);
     assert_int_equal(ftruncate(fd, (off_t)1 << 30), 0); /* refused by its size, unread */
     close(fd);
-    expect_refused(path, 16 << 20, "larger than the 16 MiB");
+    expect_refused(path, 16 << 20, "larger than 16 MiB");
     unlink(path);
 }
 

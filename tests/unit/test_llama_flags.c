@@ -62,8 +62,8 @@ static void what_a_program_cannot_be_told(void **state) {
     struct kerf_llama_setting setting;
     kerf_llama_setting_defaults(&setting);
     refused("llama-serve", &setting, KERF_EUNKNOWN,
-            "there is no program 'llama-serve' of llama.cpp that takes settings; did you mean llama-server?");
-    refused("cat", &setting, KERF_EUNKNOWN, "there is no program 'cat' of llama.cpp that takes settings");
+            "llama.cpp has no program 'llama-serve' that takes settings; did you mean llama-server?");
+    refused("cat", &setting, KERF_EUNKNOWN, "llama.cpp has no program 'cat' that takes settings");
     setting.context = 512;
     refused("llama-bench", &setting, KERF_EUNSUPPORTED, "llama-bench has no option for the context");
     setting.context = 0;

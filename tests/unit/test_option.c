@@ -2,7 +2,7 @@
 /* Option tables: what the parser takes and refuses, in which words, and what help, the manual page and the
  * completion script make of the same table. */
 #include "base/option.h"
-#include "base/utf8.h"
+#include "base/characters.h"
 
 #include <float.h>
 #include <math.h>
@@ -205,8 +205,8 @@ static void test_values_where_none_belong(void **state) {
     REFUSED(KERF_EINVALID, "--verbose takes no value, but was given '1'", "--verbose=1");
     REFUSED(KERF_EINVALID, "--verbose takes no value, but was given ''", "--verbose=");
     REFUSED(KERF_EINVALID, "-v takes no value, but was given 'n'", "-vn");
-    refused(&serve, KERF_EINVALID, "kerf serve takes no arguments, only options: 'x' is none", WORDS("x"));
-    refused(&serve, KERF_EINVALID, "kerf serve takes no arguments, only options: '-p' is none", WORDS("--", "-p"));
+    refused(&serve, KERF_EINVALID, "kerf serve takes only options, and 'x' is not one", WORDS("x"));
+    refused(&serve, KERF_EINVALID, "kerf serve takes only options, and '-p' is not one", WORDS("--", "-p"));
     int32_t help = 77;
     struct values values = {0};
     assert_int_equal(parse(&serve, &values, &help, NULL, WORDS("-p80")), KERF_OK);

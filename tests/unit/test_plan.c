@@ -84,7 +84,7 @@ static void threads_change_nothing(void **state) {
     static const int32_t threads[] = {1, 2, 7, 0, INT32_MAX};
     enum { PROBLEMS = 9 };
     struct kerf_problem problems[PROBLEMS];
-    for (int i = 0; i < KERF_STRATEGY_COUNT; i++) {
+    for (int i = 0; i < KERF_STRATEGY_HYBRID; i++) {
         problems[3 * i] = problem_of("gpt3", "a100", (enum kerf_strategy)i, 4, 256, 1024);
         problems[3 * i + 1] = problem_of("vit_era5", "b200", (enum kerf_strategy)i, 8, 512, 512);
         problems[3 * i + 2] = problem_of("gpt3_1t", "h200", (enum kerf_strategy)i, 8, 64, 64); /* nothing fits */
@@ -232,7 +232,11 @@ static void the_progress_callback_can_end_it(void **state) {
     problems[1].seq_length = 720720;
     for (int32_t threads = 1; threads <= 3; threads++) {
         struct watch watch = {.stop_at = 2, .stop_done = 2, .least = 1, .most = 0};
-        const struct kerf_plan_options options = {cost_model, 3, threads, watch_progress, &watch};
+        const struct kerf_plan_options options = {.cost_model = cost_model,
+                                                  .top = 3,
+                                                  .threads = threads,
+                                                  .progress = watch_progress,
+                                                  .progress_context = &watch};
         struct kerf_plan *plan = NULL;
         struct kerf_error err = {.code = 77};
         assert_int_equal(kerf_plan_search(problems, 2, &options, &plan, &err), KERF_OK);
@@ -268,7 +272,8 @@ static void nothing_is_guessed_after_an_interruption(void **state) {
     static const double ends[] = {0.5, 0.9, 2};
     for (size_t e = 0; e < sizeof ends / sizeof *ends; e++) {
         struct watch watch = {.stop_done = ends[e], .least = 1, .most = 0};
-        const struct kerf_plan_options options = {cost_model, 1, 2, watch_progress, &watch};
+        const struct kerf_plan_options options = {
+            .cost_model = cost_model, .top = 1, .threads = 2, .progress = watch_progress, .progress_context = &watch};
         struct kerf_plan *plan = NULL;
         assert_int_equal(kerf_plan_search(problems, PROBLEMS, &options, &plan, NULL), KERF_OK);
         int all = 1;
@@ -323,7 +328,7 @@ static void the_nearest_needs_least_memory(void **state) {
         {8, 4, 4, 384, 1, 8, 128}, /* several micro-batches need as much memory, and the larger are faster */
     };
     int checked = 0;
-    for (int strategy = 0; strategy < KERF_STRATEGY_COUNT; strategy++)
+    for (int strategy = 0; strategy < KERF_STRATEGY_HYBRID; strategy++)
         for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
             struct kerf_problem problem = small_problem((enum kerf_strategy)strategy, shapes[i].gpus, 1e6);
             problem.system.scale_up.size = shapes[i].domain;
@@ -360,7 +365,7 @@ static void the_fewest_accelerators_are_the_fewest(void **state) {
     static const double capacities[] = {1e6, 2e7, 5e7, 1e8, 1.3e8, 2e8, 4e8, 1e9, 3e9};
     static const int64_t starts[] = {1, 2, 3, 6, 12};
     int with_answer = 0, without = 0;
-    for (int strategy = 0; strategy < KERF_STRATEGY_COUNT; strategy++)
+    for (int strategy = 0; strategy < KERF_STRATEGY_HYBRID; strategy++)
         for (size_t c = 0; c < sizeof capacities / sizeof *capacities; c++)
             for (size_t s = 0; s < sizeof starts / sizeof *starts; s++) {
                 struct kerf_problem problem = small_problem((enum kerf_strategy)strategy, starts[s], capacities[c]),

@@ -147,7 +147,7 @@ static void nul_in_strings(void **state) {
     assert_true(python_text_has_nul(&text));
     assert_false(python_text_has_surrogate(&text));
     assert_string_equal(python_text_string(&text, &arena), "\xC0\x80"
-                                                          "a\xC0\x80");
+                                                           "a\xC0\x80");
     arena_free(&arena);
 }
 

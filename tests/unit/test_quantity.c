@@ -96,7 +96,7 @@ static void refuses_the_rest(void **state) {
         if (quantity_parse(texts[i], "B", &value, &err) != KERF_EINVALID) fail_msg("'%s' is %g", texts[i], value);
         assert_true(value == -42);
         assert_int_equal(err.code, KERF_EINVALID);
-        assert_non_null(strstr(err.message, " is no quantity in B; write one such as \"80 GB\""));
+        assert_non_null(strstr(err.message, " is not a quantity in B; write for example \"80 GB\""));
         assert_int_equal(quantity_parse(texts[i], "B", &value, NULL), KERF_EINVALID);
     }
 }
@@ -104,11 +104,11 @@ static void refuses_the_rest(void **state) {
 static void a_unit_is_not_another(void **state) {
     (void)state;
     static const char *const units[] = {"B", "B/s", "FLOP/s", "s", ""};
-    static const char *const words[] = {"'3 parsec' is no quantity in B; write one such as \"80 GB\"",
-                                        "'3 parsec' is no quantity in B/s; write one such as \"300 GB/s\"",
-                                        "'3 parsec' is no quantity in FLOP/s; write one such as \"312 TFLOP/s\"",
-                                        "'3 parsec' is no quantity in s; write one such as \"2.5 us\"",
-                                        "'3 parsec' is no number; write one such as 64 or 0.5"};
+    static const char *const words[] = {"'3 parsec' is not a quantity in B; write for example \"80 GB\"",
+                                        "'3 parsec' is not a quantity in B/s; write for example \"300 GB/s\"",
+                                        "'3 parsec' is not a quantity in FLOP/s; write for example \"312 TFLOP/s\"",
+                                        "'3 parsec' is not a quantity in s; write for example \"2.5 us\"",
+                                        "'3 parsec' is not a number; write for example 64 or 0.5"};
     enum { UNITS = sizeof units / sizeof *units };
     for (size_t i = 0; i < UNITS; i++) {
         struct kerf_error err;

@@ -25,7 +25,7 @@ static struct kerf_request expect_taken(const char *json) {
     struct kerf_request request;
     struct kerf_error err;
     memset(&request, 0x5A, sizeof request);
-    if (kerf_request_parse(json, strlen(json), "request", &request, &err) != KERF_OK)
+    if (kerf_request_parse(json, strlen(json), "request", NULL, &request, &err) != KERF_OK)
         fail_msg("%s\n%s", json, line_of(&err));
     return request;
 }
@@ -41,11 +41,11 @@ static void expect_refused(const char *marked, int32_t code, const char *message
     struct kerf_error err;
     memset(&request, 0x5A, sizeof request);
     before = request;
-    assert_int_equal(kerf_request_parse(json, strlen(json), "request", &request, &err), code);
+    assert_int_equal(kerf_request_parse(json, strlen(json), "request", NULL, &request, &err), code);
     assert_int_equal(err.code, code);
     assert_string_equal(line_of(&err), line);
     assert_memory_equal(&request, &before, sizeof request);
-    assert_int_equal(kerf_request_parse(json, strlen(json), "request", &request, NULL), code);
+    assert_int_equal(kerf_request_parse(json, strlen(json), "request", NULL, &request, NULL), code);
 }
 
 static void fills_in_what_is_left_out(void **state) {
@@ -113,7 +113,7 @@ static void says_what_is_wrong_in_the_request(void **state) {
     expect_refused(
         "{" WHOLE ",@\"rank\":1}", KERF_EUNKNOWN,
         "unknown key \"rank\"; the keys here are model, system, scale_up_size, strategy, gpus, global_batch, "
-        "seq_length, layout, cost_model, attention, layers");
+        "seq_length, layout, cost_model, attention, layers, precision, gradients, mtp_layers");
     expect_refused("{\"model\":@7}", KERF_EINVALID, "\"model\" must be a name, a file or an object {...}");
     expect_refused("{\"model\":\"gpt3\",\"system\":@[]}", KERF_EINVALID,
                    "\"system\" must be a name, a file or an object {...}");
@@ -121,7 +121,7 @@ static void says_what_is_wrong_in_the_request(void **state) {
                    "no model or file 'gtp3'; did you mean gpt3? `kerf models` lists the names");
     expect_refused("{\"model\":\"none.json\"}", KERF_EIO, "none.json: no such file");
     expect_refused("{" WHOLE ",\"strategy\":@\"2d\"}", KERF_EUNKNOWN,
-                   "unknown strategy '2d'; there are 1d, summa and seqp");
+                   "unknown strategy '2d'; there are 1d, summa, seqp and hybrid");
     expect_refused("{" WHOLE ",\"attention\":@true}", KERF_EINVALID, "\"attention\" must be text, not true or false");
     expect_refused("{" WHOLE ",\"gpus\":@0}", KERF_EINVALID, "\"gpus\" must lie between 1 and 1073741824, not 0");
     expect_refused("{" WHOLE ",\"scale_up_size\":@1048577}", KERF_EINVALID,
@@ -132,8 +132,12 @@ static void says_what_is_wrong_in_the_request(void **state) {
     expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"gpus\":128,\"layout\":@{\"dp\":2,"
                    "\"tp1\":8,\"pp\":4}}",
                    KERF_EINVALID, "dp 2 x tp1 8 x tp2 1 x pp 4 is 64 accelerators, not 128");
-    expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":{\"dp\":2,@\"tp\":8}}",
-                   KERF_EUNKNOWN, "unknown key \"tp\"; did you mean \"tp1\"?");
+    expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":@{\"tp2\":2,\"tp\":8}}",
+                   KERF_EINVALID,
+                   "layout: tp2 is for 1d, summa and seqp, and tp for hybrid: a layout has tp1 or tp, and not parts of "
+                   "both");
+    expect_refused("{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":{@\"tp3\":8}}",
+                   KERF_EUNKNOWN, "unknown key \"tp3\"; did you mean \"tp1\"?");
     expect_refused(
         "{\"model\":\"gpt3\",\"system\":\"a100\",\"global_batch\":64,\"layout\":{\"dp\":2,\"scale_up\":{@\"tp3\":8}}}",
         KERF_EUNKNOWN, "unknown key \"tp3\"; did you mean \"tp1\"?");
@@ -172,8 +176,8 @@ static void standard_input_is_no_model(void **state) {
     struct kerf_error err[2];
     struct kerf_request request;
     const char *model = "{\"model\":\"-\"}", *system = "{\"model\":\"gpt3\",\"system\":\"-\"}";
-    int32_t codes[2] = {kerf_request_parse(model, strlen(model), "request", &request, &err[0]),
-                        kerf_request_parse(system, strlen(system), "request", &request, &err[1])};
+    int32_t codes[2] = {kerf_request_parse(model, strlen(model), "request", NULL, &request, &err[0]),
+                        kerf_request_parse(system, strlen(system), "request", NULL, &request, &err[1])};
     char left[32];
     ssize_t got = read(STDIN_FILENO, left, sizeof left);
     dup2(before, STDIN_FILENO);

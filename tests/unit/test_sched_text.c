@@ -213,38 +213,39 @@ static void test_blocks_of_devices(void **state) {
 static void test_syntax_errors(void **state) {
     (void)state;
     refuses("", 1, 1, "no device has operations; `device i { ... }`");
-    refuses("devices 2\ndevices 3", 2, 1, "devices are said already");
+    refuses("devices 2\ndevices 3", 2, 1, "devices are given twice");
     refuses("devices 0", 1, 9, "devices must lie between 1 and 4096, not 0");
-    refuses("microbatches many", 1, 14, "a number belongs here, not 'many'");
-    refuses("placement up", 1, 11, "loop, v, both, or the device of each stage");
-    refuses("placement loop placement v", 1, 16, "the placement is said already");
-    refuses("schedule {", 1, 10, "a name belongs here");
-    refuses("schedule a schedule b", 1, 12, "has a name already");
+    refuses("microbatches many", 1, 14, "a number is expected here, not 'many'");
+    refuses("placement up", 1, 11, "loop, v, both, both_v, ring, or the device of each stage");
+    refuses("placement loop placement v", 1, 16, "the placement is given twice");
+    refuses("schedule {", 1, 10, "a name is expected here");
+    refuses("schedule a schedule b", 1, 12, "already has a name");
     refuses("stages 4", 1, 1,
-            "schedule, devices, microbatches, chunks, slices, placement, require, let or device belongs");
-    refuses("device i F", 1, 10, "'{' belongs here, not 'F'");
-    refuses("device i { F", 1, 13, "F, B, I, W, let, repeat, while, if or '}' belongs here, where the file ends");
-    refuses("device i { X }", 1, 12, "'X' is no operation; there are F, B, I and W");
-    refuses("device i { F0x }", 1, 12, "'F0x' is no operation");
-    refuses("device i { F99999 }", 1, 12, "'F99999' is of no chunk");
-    refuses("device i { F[0 }", 1, 16, "']' belongs here, not '}'");
-    refuses("device i { F[*] }", 1, 12, "is for W alone");
-    refuses("device i { W[*]@1 }", 1, 12, "no @ belongs to it");
-    refuses("device i { F+F }", 1, 12, "only F and B run together");
-    refuses("device i { I+F }", 1, 12, "only F and B run together");
-    refuses("device i { repeat { F } }", 1, 19, "a value, such as 2, m or (p - 1), belongs here, not '{'");
+            "schedule, devices, microbatches, chunks, slices, placement, require, let or device is expected");
+    refuses("device i F", 1, 10, "'{' is expected here, not 'F'");
+    refuses("device i { F", 1, 13, "F, B, I, W, let, repeat, while, if or '}'");
+    refuses("device i { X }", 1, 12, "'X' is not an operation; operations are F, B, I and W");
+    refuses("device i { F0x }", 1, 12, "'F0x' is not an operation");
+    refuses("device i { F99999 }", 1, 12, "'F99999' is not of a chunk");
+    refuses("device i { F[0 }", 1, 16, "']' is expected here, not '}'");
+    refuses("device i { F[*] }", 1, 12, "is only for W");
+    refuses("device i { W[*]@1 }", 1, 12, "it cannot have an @");
+    refuses("device i { F+F }", 1, 12, "only an F and a B can run together");
+    refuses("device i { I+F }", 1, 12, "only an F and a B can run together");
+    refuses("device i { repeat { F } }", 1, 19, "a value, such as 2, m or (p - 1), is expected here, not '{'");
     refuses("device i { repeat n { F } }", 1, 19, "no value is called 'n'; `let` gives one a name");
     refuses("device i { let warm = 1\n repeat wram { F } }", 2, 9, "no value is called 'wram'; did you mean warm?");
     refuses("device i { if 1 { let a = 1 } repeat a { F } }", 1, 38, "no value is called 'a'");
-    refuses("device i { let m = 1 }", 1, 16, "'m' is a word of the language");
+    refuses("device i { let m = 1 }", 1, 16, "'m' is a reserved word");
     refuses("device i { let a = 1 let a = 2 }", 1, 26, "'a' has a value already");
     refuses("let f(a) = a device i { repeat f(1, 2) { } }", 1, 32, "f takes 1 value, not 2");
     refuses("let f(a) = f(a)", 1, 12, "no value is called 'f'");
     refuses("device i { repeat 1 < 2 < 3 { } }", 1, 25, "comparisons cannot be chained; write a < b and b < c");
     refuses("device i { repeat 2147483648 { } }", 1, 19, "is too large; numbers go up to 2147483647");
-    refuses("device i { repeat 2x { } }", 1, 19, "'2x' is neither a number nor a name");
+    refuses("device i { repeat 2x { } }", 1, 19, "'2x' is not a number and not a name; a name begins with a letter");
     refuses("device i { F ; B }", 1, 14, "';' means nothing here");
-    refuses("device i { if waiting(F) { } }", 1, 23, "only W waits");
+    refuses("device i { if waiting(F) { } }", 1, 23,
+            "waiting is only for W: waiting(W1), or waiting(W[*]) for all chunks");
     refuses("let a = 1 let a = 2", 1, 15, "'a' has a value already");
 }
 
@@ -257,11 +258,11 @@ static void test_bounds(void **state) {
     kerf_text_clear(&text);
     kerf_text_add(&text, "device i { repeat 1");
     kerf_text_repeat(&text, " + 1", 300);
-    refuses(text.data, 1, 817, "may be 200 deep; split it");
+    refuses(text.data, 1, 817, "is more than 200 levels deep; split it");
     kerf_text_clear(&text);
     kerf_text_add(&text, "let f0 = 1\n");
     for (int k = 1; k < 300; k++) kerf_text_printf(&text, "let f%d = f%d + f%d\n", k, k - 1, k - 1);
-    refuses(text.data, 101, 16, "may be 200 deep; split it");
+    refuses(text.data, 101, 16, "is more than 200 levels deep; split it");
     kerf_text_clear(&text);
     kerf_text_add(&text, "let f0 = 1\n");
     for (int k = 1; k < 90; k++) kerf_text_printf(&text, "let f%d = f%d + f%d\n", k, k - 1, k - 1);
@@ -270,7 +271,7 @@ static void test_bounds(void **state) {
     kerf_text_clear(&text);
     kerf_text_add(&text, "device i { ");
     kerf_text_repeat(&text, "if 1 { ", 40);
-    refuses(text.data, 1, 12 + 7 * 31 + 5, "more than 32 blocks within each other");
+    refuses(text.data, 1, 12 + 7 * 31 + 5, "blocks nest more than 32 deep");
     kerf_text_free(&text);
     refuses("device i { while 1 { } }", 1, 18, "too many steps");
     refuses("device i { repeat 2147483647 { } }", 1, 12, "too many steps");
@@ -279,34 +280,35 @@ static void test_bounds(void **state) {
 
 static void test_errors_of_evaluation(void **state) {
     (void)state;
-    refuses("device i { repeat m + 1 { F } }", 1, 27,
-            "no micro-batch is left for this F on device 0: stage 0 has had all 2; `?` behind it would leave it out");
+    refuses(
+        "device i { repeat m + 1 { F } }", 1, 27,
+        "no micro-batch is left for this F on device 0: stage 0 has run all 2; write `?` behind it to leave it out");
     refuses("device i { F W }", 1, 14, "no I of this chunk waits for its W on device 0");
     refuses("device i { F B W[*] }", 1, 16, "no I waits for its W on device 0");
     refuses("device i { F1 }", 1, 12, "device 0 has chunks 0 to 0, not 1");
     refuses("device i { F@2 }", 1, 14, "stage 0 of device 0 has micro-batches 0 to 1, not 2");
     refuses("device i { F@0.1 }", 1, 16, "a micro-batch has slices 0 to 0, not 1");
-    refuses("slices 2 device i { F@0 }", 1, 21, "which of the 2 slices?");
+    refuses("slices 2 device i { F@0 }", 1, 21, "name one of the 2 slices");
     refuses("slices 2 device i { F F+B }", 1, 23, "slices do not run together");
-    refuses("device i { repeat 1 - m { F } }", 1, 12, "repeat -1 times on device 0; max(0, ...) would be none");
+    refuses("device i { repeat 1 - m { F } }", 1, 12, "repeat -1 times on device 0: the number is below 0");
     refuses("device i { repeat 1 / (p - 2) { F } }", 1, 21, "division by zero");
     refuses("device i { repeat 1 % 0 { F } }", 1, 21, "division by zero");
     refuses("let a = 2147483647 * 2147483647 device i { repeat a * a { F } }", 1, 53, "beyond 64 bits");
     refuses("device 0 { repeat m { F } repeat m { B } }", 0, 0, "no block is for device 1");
-    refuses("require i == 0 device i { }", 1, 9, "no device is at hand here");
-    refuses("require count(F) == 0 device i { }", 1, 15, "no device is at hand here");
+    refuses("require i == 0 device i { }", 1, 9, "only known in the block of a device");
+    refuses("require count(F) == 0 device i { }", 1, 15, "only allowed in the block of a device");
     refuses("require m >= 2 * p - 1 device i { }", 1, 11,
             "the schedule requires m >= 2 * p - 1; here p is 2, m 2 and v 1");
     refuses("placement 0 1 2 device i { }", 1, 1, "stage 2 is on device 2; with 2 devices they are 0 to 1");
     refuses("placement 0 0 device i { }", 1, 1, "device 1 has no stage");
-    refuses("placement both chunks 2 device i { }", 0, 0, "1 chunk of each replica");
+    refuses("placement both chunks 2 device i { }", 0, 0, "one chunk of each replica");
     refuses("device i { F F B }", 0, 0, "0B1 is missing");
     refuses("device i { repeat m { B } repeat m { F } }", 0, 0, "deadlock: 0B0 on device 0 waits for 0F0");
     refuses("device 0 { F B F B } device 1 { F F B B }", 0, 0, "deadlock: ");
     const struct kerf_schedule_file_request none = {.devices = 0},
                                             chunks = {.devices = 2, .microbatches = 2, .chunks = 3};
-    refuses_at("microbatches 2 device i { }", &none, 0, 0, "on how many devices?");
-    refuses_at("devices 2 device i { }", NULL, 0, 0, "of how many micro-batches?");
+    refuses_at("microbatches 2 device i { }", &none, 0, 0, "the number of devices is missing");
+    refuses_at("devices 2 device i { }", NULL, 0, 0, "the number of micro-batches is missing");
     refuses_at("placement 0 1 device i { }", &chunks, 1, 1, "the placement has 1 chunk on a device, not 3");
     const struct kerf_schedule_file_request large = {.devices = 5000, .microbatches = 1};
     refuses_at("device i { }", &large, 0, 0, "devices must lie between 1 and 4096");

@@ -239,7 +239,7 @@ static void test_validator(void **state) {
     assert_int_equal(check_two((struct kerf_op[]){f0}, 1, (struct kerf_op[]){f1, b1}, 2, &err), KERF_EINVALID);
     assert_string_equal(err.message, "0B0 is missing");
     assert_int_equal(check_two((struct kerf_op[]){f0, f0, b0}, 3, (struct kerf_op[]){f1, b1}, 2, &err), KERF_EINVALID);
-    assert_string_equal(err.message, "0F0 is there twice, on device 0");
+    assert_string_equal(err.message, "0F0 appears twice on device 0");
     assert_int_equal(check_two((struct kerf_op[]){f0, b0, f1}, 3, (struct kerf_op[]){b1}, 1, &err), KERF_EINVALID);
     assert_string_equal(err.message, "1F0 is on device 0, but stage 1 is on device 1");
     assert_int_equal(check_two((struct kerf_op[]){f0, b0}, 2, (struct kerf_op[]){f1, b1, w1}, 3, &err), KERF_EINVALID);

@@ -175,12 +175,12 @@ static void quantities_may_be_text(void **state) {
         if (strcmp(field->unit, "s") == 0)
             expect_taken(i, value, 5e-3);
         else
-            expect_refused(i, value, "is no quantity in "); /* millibytes are a slip */
+            expect_refused(i, value, "is not a quantity in "); /* millibytes are a slip */
         expect_taken(i, "\"7\"", 7);
-        expect_refused(i, "\"80 GX\"", "'80 GX' is no quantity in ");
-        expect_refused(i, "\"\"", "'' is no quantity in ");
-        expect_refused(i, "\"nan\"", "'nan' is no quantity in ");
-        expect_refused(i, strcmp(field->unit, "s") == 0 ? "\"80 GB\"" : "\"1 us\"", " is no quantity in ");
+        expect_refused(i, "\"80 GX\"", "'80 GX' is not a quantity in ");
+        expect_refused(i, "\"\"", "'' is not a quantity in ");
+        expect_refused(i, "\"nan\"", "'nan' is not a quantity in ");
+        expect_refused(i, strcmp(field->unit, "s") == 0 ? "\"80 GB\"" : "\"1 us\"", " is not a quantity in ");
         expect_refused(i, "\"-1\"", field->may_be_zero ? "must be 0 or above, not -1" : "must be above 0, not -1");
     }
 }
@@ -214,12 +214,12 @@ static void unknown_keys_name_the_nearest(void **state) {
          "folder/s.json:16:5: unknown key \"nic_per_device\"; did you mean \"nics_per_device\"?"},
         {"\"scale_out\"", "\"scaleout\"", "folder/s.json:12:3: unknown key \"scaleout\"; did you mean \"scale_out\"?"},
         {"\"scale_up\"", "\"color\"",
-         "folder/s.json:6:3: unknown key \"color\"; the keys here are name, scale_up, scale_out, sources, "
-         "matrix_flops_per_s, "
+         "folder/s.json:6:3: unknown key \"color\"; the keys here are name, sources, scale_up, scale_out, gemm, "
+         "attention, matrix_flops_per_s, "
          "vector_flops_per_s, bf16_flops_per_s, fp8_flops_per_s, memory_bandwidth_bytes_per_s, memory_capacity_bytes"},
         {"\"size\"", "\"nics_per_device\"", /* a key of another group */
          "folder/s.json:7:5: unknown key \"nics_per_device\"; the keys here are size, bandwidth_bytes_per_s, "
-         "efficiency, latency_s"},
+         "efficiency, latency_s, bus_bytes_per_s, start_s"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct kerf_system system;
@@ -274,6 +274,47 @@ static void writes_what_it_reads(void **state) {
     assert_int_equal(kerf_system_parse(text.data, text.length, "x", &again, &err), KERF_OK);
     assert_memory_equal(&system, &again, sizeof system);
     kerf_text_free(&text);
+}
+
+/* What the cost model "analytic" measures of a system may be missing, and is then not written. */
+static void measured_fields_may_be_missing(void **state) {
+    (void)state;
+    static const struct {
+        const char *gemm, *error; /* NULL: taken */
+    } cases[] = {
+        {"{\"efficiency\": 0.7, \"edge\": 86, \"start_s\": \"3 us\"}", NULL},
+        {"{}", NULL},
+        {"{\"efficiency\": 0}", NULL},
+        {"{\"efficiency\": 1.5}", "\"efficiency\" must be from 0 to 1, not 1.5"},
+        {"{\"edge\": -1}", "\"edge\" must be 0 or above, not -1"},
+        {"{\"start_s\": \"3 GB\"}", "is not a quantity in s"},
+        {"{\"effciency\": 0.7}", "did you mean \"efficiency\"?"},
+        {"7", "\"gemm\" must be an object"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kerf_system system;
+        struct kerf_error err;
+        char text[4096];
+        const char *plain = file_with(FIELDS, NULL, NULL);
+        snprintf(text, sizeof text, "%.*s,\"gemm\": %s}", (int)(strrchr(plain, '}') - plain), plain, cases[i].gemm);
+        int32_t code = parse(text, &system, &err);
+        if (cases[i].error) {
+            assert_int_not_equal(code, KERF_OK);
+            if (!strstr(err.message, cases[i].error)) fail_msg("'%s', not '%s'", err.message, cases[i].error);
+            continue;
+        }
+        if (code != KERF_OK) fail_msg("%s: %s", cases[i].gemm, line_of(&err));
+        assert_true(system.gemm.efficiency == (i == 0 ? 0.7 : 0) && system.gemm.start_s == (i == 0 ? 3e-6 : 0));
+        assert_true(system.attention.fused_efficiency == 0 && system.scale_up.bus_bytes_per_s == 0);
+        struct kerf_text written = {0};
+        struct kerf_json json;
+        kerf_json_begin(&json, &written);
+        system_json(&json, &system);
+        assert_int_equal(strstr(written.data, "\"gemm\":{\"efficiency\":0.7,\"edge\":86,\"start_s\":") != NULL, i == 0);
+        assert_null(strstr(written.data, "attention"));
+        assert_null(strstr(written.data, "bus_share"));
+        kerf_text_free(&written);
+    }
 }
 
 /* ---- --set -------------------------------------------------------------------------------------------- */
@@ -382,9 +423,9 @@ static void refuses_to_set(void **state) {
          "no field 'num_layer' of a model or system; `kerf systems a100` shows a system's"},
         {"name=x", KERF_EUNKNOWN, "no field 'name' of a model or system; `kerf systems a100` shows a system's"},
         {"memory_capacity_bytes=80GX", KERF_EINVALID,
-         "memory_capacity_bytes: '80GX' is no quantity in B; write one such as \"80 GB\""},
+         "memory_capacity_bytes: '80GX' is not a quantity in B; write for example \"80 GB\""},
         {"memory_capacity_bytes=", KERF_EINVALID,
-         "memory_capacity_bytes: '' is no quantity in B; write one such as \"80 GB\""},
+         "memory_capacity_bytes: '' is not a quantity in B; write for example \"80 GB\""},
         {"scale_up.efficiency=7", KERF_EINVALID, "scale_up.efficiency must be above 0 and at most 1, not 7"},
         {"scale_out.latency_s=-1us", KERF_EINVALID, "scale_out.latency_s must be 0 or above, not -1e-06"},
         {"scale_up.size=2.5", KERF_EINVALID, "scale_up.size must be a whole number from 1 to 1048576, not 2.5"},
@@ -392,7 +433,8 @@ static void refuses_to_set(void **state) {
         {"num_hidden_layers=1e30", KERF_EINVALID,
          "num_hidden_layers must be a whole number from 1 to 1048576, not 1e+30"},
         {"num_hidden_layers=2.5", KERF_EINVALID, "num_hidden_layers must be a whole number from 1 to 1048576, not 2.5"},
-        {"num_hidden_layers=two", KERF_EINVALID, "num_hidden_layers: 'two' is no number; write one such as 64 or 0.5"},
+        {"num_hidden_layers=two", KERF_EINVALID,
+         "num_hidden_layers: 'two' is not a number; write for example 64 or 0.5"},
         {"num_attention_heads=7", KERF_EINVALID, "7 heads do not divide hidden_size 12288"},
         {"num_hidden_layers=7,hidden_size=5120", KERF_EINVALID, "96 heads do not divide hidden_size 5120"},
     };
@@ -429,6 +471,7 @@ int main(void) {
         cmocka_unit_test(loads_names_and_files),
         cmocka_unit_test(reads_peaks_by_precision_and_sources),
         cmocka_unit_test(writes_what_it_reads),
+        cmocka_unit_test(measured_fields_may_be_missing),
         cmocka_unit_test_setup(sets_every_field, load_both),
         cmocka_unit_test_setup(sets_fields_together, load_both),
         cmocka_unit_test_setup(refuses_to_set, load_both),

@@ -12,9 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/nearest.h"
+#include "base/characters.h"
 #include "base/quantity.h"
-#include "base/utf8.h"
 #include "kerf/text.h"
 
 /* ---- the growing string ------------------------------------------------------------------------------- */

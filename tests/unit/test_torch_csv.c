@@ -126,7 +126,7 @@ static void test_what_cannot_be_written(void **state) {
     (void)state;
     static const struct {
         const char *rule, *words;
-    } cases[] = {{"dualpipe", "dualpipe_v can be written"}, {"seq1f1b", "cuts them into 4 slices"}};
+    } cases[] = {{"dualpipe", "use dualpipe_v"}, {"seq1f1b", "cuts them into 4 slices"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         for (int form = 0; form <= KERF_TORCH_COMMS_LATE; form++) {
             struct kerf_schedule *schedule = make(cases[i].rule, 4, 8, 0);
@@ -191,25 +191,26 @@ static void test_refusals(void **state) {
     (void)state;
     refuses("", 1, 1, "an empty file");
     refuses("\n \r\n", 1, 1, "an empty file");
-    refuses("0F0,0X0,0B0\n", 1, 5, "'0X0' is no action: behind the stage stands F, I, W, B");
-    refuses("0F0, F0,0B0\n", 1, 6, "'F0' is no action: it begins with a stage");
-    refuses("0F0,0F,0B0\n", 1, 5, "'0F' is no action: it ends in a micro-batch");
+    refuses("0F0,0X0,0B0\n", 1, 5, "'0X0' is not an action: after the stage comes F, I, W, B");
+    refuses("0F0, F0,0B0\n", 1, 6, "'F0' is not an action: an action begins with a stage");
+    refuses("0F0,0F,0B0\n", 1, 5, "'0F' is not an action: an action ends in a micro-batch");
     refuses("0F0,0F1048576,0B0\n", 1, 5, "from 0 to 1048575");
     refuses("32767F0\n", 1, 1, "a stage from 0 to 32766");
-    refuses("0F0 0B0\n", 1, 1, "something stands behind it; a comma");
+    refuses("0F0 0B0\n", 1, 1, "there is something after it; put a comma");
     refuses("0F0,\"0B0\n", 1, 5, "has no closing quote");
-    refuses("0F0,\"0B0\"1,0B1\n", 1, 5, "goes on behind its closing quote");
-    refuses("0F0,(0F1;0B0)OVERLAP\n", 1, 5, "are written (0F7;7B3)OVERLAP_F_B");
+    refuses("0F0,\"0B0\"1,0B1\n", 1, 5, "continues after its closing quote");
+    refuses("0F0,(0F1;0B0)OVERLAP\n", 1, 5, "(0F7;7B3)OVERLAP_F_B");
     refuses("0F0,(0F1;0I0)OVERLAP_F_B\n", 1, 5, "only a forward and a whole backward");
     refuses("0F0,0B0\n\n1F0,1B0\n", 2, 1, "rank 1 has no operation");
-    refuses("0F0,0B0\n0F1,1F0,1B0\n", 2, 1, "0F1 on rank 1 is of stage 0, which rank 0 has; a stage is on one rank");
+    refuses("0F0,0B0\n0F1,1F0,1B0\n", 2, 1,
+            "0F1 on rank 1 is of stage 0, which rank 0 has; a stage must be on one rank");
     refuses("0F0,0B0\n2F0,2B0\n", 2, 1, "stage 1 is on no rank, but stage 2 is on rank 1");
     refuses("0F0,0B0\n1F0,1F1,1B0,1B1\n", 1, 1, "0F1 is missing on rank 0; the file has micro-batches 0 to 1");
     refuses("32766F1048575\n", 1, 1, "stage 0 is on no rank");
     refuses("0F0,0F1048575,0B0\n", 1, 1, "0F1 is missing");
-    refuses("0F0,0B0,0F0\n", 1, 9, "0F0 on rank 0 is there twice");
-    refuses("0F0,0F1,0B0,0I1\n", 1, 5, "0F1 on rank 0 has no backward to it: 0W1 is missing");
-    refuses("0F0,0F1,0B0\n", 1, 5, "0F1 on rank 0 has no backward to it: 0B1 is missing");
+    refuses("0F0,0B0,0F0\n", 1, 9, "0F0 on rank 0 appears twice");
+    refuses("0F0,0F1,0B0,0I1\n", 1, 5, "0F1 on rank 0 has no backward: 0W1 is missing");
+    refuses("0F0,0F1,0B0\n", 1, 5, "0F1 on rank 0 has no backward: 0B1 is missing");
     refuses("0F0,0F1,0I0,0W0,0W1\n", 1, 5, "0I1 is missing");
     refuses("0F0,0F1,0B0,0W0,0W1\n", 1, 5, "0B1 is missing (in the letters of PyTorch up to 2.5)");
     refuses("0F0,0I0,0W0,0B0\n", 1, 13, "micro-batch 0 has a whole and a split one on stage 0");
@@ -226,22 +227,22 @@ static void test_comms(void **state) {
     kerf_schedule_free(parse(good));
     refuses("0F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
             "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n",
-            2, 1, "1RECV_F0 on rank 1 has no 0SEND_F0 on rank 0; it belongs behind 0F0 there");
+            2, 1, "1RECV_F0 on rank 1 has no 0SEND_F0 on rank 0; it must come after 0F0 there");
     refuses("0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
             "1RECV_F0,1F0,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n",
-            2, 14, "1F1 on rank 1 needs what rank 0 makes: 1RECV_F1 must stand before it, and 0SEND_F1 behind 0F1");
+            2, 14, "1F1 on rank 1 needs what rank 0 computes: 1RECV_F1 must come before it, and 0SEND_F1 after 0F1");
     refuses("0SEND_F0,0F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
             "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n",
-            1, 1, "0SEND_F0 on rank 0 stands before 0F0, which makes what it sends");
+            1, 1, "0SEND_F0 on rank 0 comes before 0F0, which computes what it sends");
     refuses("0F0,0SEND_F0,0F1,0SEND_F1,0RECV_B0,0B0,0RECV_B1,0B1\n"
             "1RECV_F1,1RECV_F0,1F0,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n",
-            2, 10, "1RECV_F0 on rank 1 stands behind 1RECV_F1, but rank 0 sends it first");
-    refuses("0F0,0SEND_F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n", 1, 14, "is there twice");
-    refuses("0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1RECV_F0,1B0,1SEND_B0\n", 2, 14, "is there twice");
+            2, 10, "1RECV_F0 on rank 1 comes after 1RECV_F1, but rank 0 sends it first");
+    refuses("0F0,0SEND_F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0\n", 1, 14, "appears twice");
+    refuses("0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1RECV_F0,1B0,1SEND_B0\n", 2, 14, "appears twice");
     refuses("0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0,1SEND_F0\n", 2, 27, "has no other end: stage 1");
     refuses("0F0,1F0,0SEND_F0,1B0,0B0\n", 1, 9, "is not needed: stages 0 and 1 are both on this rank");
-    refuses("0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0,0SEND_F0\n", 2, 27, "belongs on rank 0");
-    refuses("0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B7\n", 2, 18, "is of no operation");
+    refuses("0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B0,0SEND_F0\n", 2, 27, "must be on rank 0");
+    refuses("0F0,0SEND_F0,0RECV_B0,0B0\n1RECV_F0,1F0,1B0,1SEND_B7\n", 2, 18, "belongs to no operation");
     refuses("0F0,0SEND_F0,0RECV_B0,0RECV_B1,0F1,0SEND_F1,0B0,0B1\n"
             "1RECV_F0,1F0,1RECV_F1,1F1,1B0,1SEND_B0,1B1,1SEND_B1\n",
             1, 14,
@@ -300,7 +301,7 @@ static void test_load(void **state) {
     kerf_schedule_free(schedule);
     request.microbatches = 2;
     assert_int_equal(kerf_schedule_load(&request, &schedule, &err), KERF_EINVALID);
-    assert_string_equal(err.message, "the file has 1 micro-batches, not 2; a CSV's sizes are its own");
+    assert_string_equal(err.message, "the file has 1 micro-batches, not 2; the sizes of a CSV cannot be changed");
     assert_int_equal(truncate(path, 0), 0);
     assert_int_equal(kerf_schedule_load(&request, &schedule, &err), KERF_ESYNTAX);
     assert_string_equal(err.file, path);

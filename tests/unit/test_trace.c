@@ -214,7 +214,7 @@ static void test_waits_are_cut_off(void **state) {
     struct kerf_trace *run = load(-1);
     struct kerf_trace_fit *fit = fit_of(run);
     assert_int_equal(run->clocks, KERF_CLOCKS_WAITS);
-    assert_non_null(strstr(run->notes, "cut off"));
+    assert_non_null(strstr(run->notes, "removed this wait"));
     for (int32_t s = 1; s < 4; s++) near("F", s, fit->times->forward_s[s], writer.time_s[KERF_OP_F][s], 1e-9);
     for (int32_t s = 0; s < 4; s++) near("B", s, fit->times->backward_s[s], writer.time_s[KERF_OP_B][s], 1e-9);
     kerf_trace_fit_free(fit);

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <sys/stat.h>
 #include <zlib.h>
-#include "trace/trace_files.h"
+#include "trace/trace_events.h"
 #include "trace_folder.h"
 
 /* ---- Steps, replicas and what is missing ------------------------------------------------------------------ */
@@ -120,7 +120,7 @@ static void test_megatron_refusals(void **state) {
         {"{\"forward-0-start\": 2, \"forward-0-end\": 1e300}", ".json:1:41:", "must be a number of milliseconds"},
         {"{\"forward-0-begin\": 2}", ".json:1:21:", "like \"forward-3-start\""},
         {"{\"forward-0-0-start\": 2}", ".json:1:", "VPP1"},
-        {"{\"forward-1048576-start\": 2}", ".json:1:", "there may be 1048576"},
+        {"{\"forward-1048576-start\": 2}", ".json:1:", "there may be at most 1048576"},
         {"{\"forward-0-start\": 2", ".json:1:", "not valid JSON"},
         {"[]", ".json:1:1:", "a JSON object"},
         {"{\"forward-1048575-start\": 1, \"forward-1048575-end\": 2}", "micro-batch 1048575", "most are missing"},
@@ -143,7 +143,7 @@ static void test_megatron_refusals(void **state) {
     refused(NULL, -1, KERF_EINVALID, "PP8", "one trace");
     drop("event_times_PP8_VPP1_TPxCPxDP_rank_0_pp_rank_4_rank_4.json");
     put("event_times_PP4_VPP1_TPxCPxDP_rank_0_pp_rank_1_rank_9.json", "{}");
-    refused(NULL, -1, KERF_EINVALID, "pp rank 1 again", "keep one");
+    refused(NULL, -1, KERF_EINVALID, "pp rank 1 is in ", "keep one");
     drop("event_times_PP4_VPP1_TPxCPxDP_rank_0_pp_rank_1_rank_9.json");
     put("event_times_PP4.json", "{}");
     refused(NULL, -1, KERF_EINVALID, "event_times_PP4.json", "a name like");
@@ -181,7 +181,7 @@ static void test_torch_refusals(void **state) {
         {KERF_EINVALID,
          "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:0B0", "4", "2") ", " //
          EVENT("PP:0SEND_F0", "3", "1") "]}",
-         "stage 1 is in none", "a folder with one for each rank"},
+         "stage 1 is in none", "a folder with one file for each rank"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:1F0", "1", "2") ", " EVENT("PP:1B0", "4", "2") "]}",
          "stage 0 is in none", "1 files"},
         {KERF_EINVALID, "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") "]}", "no micro-batch went through", "0B0"},
@@ -194,7 +194,7 @@ static void test_torch_refusals(void **state) {
     put("rank0.json", "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:0B0", "4", "2") "]}");
     kerf_trace_free(load(-1));
     put("other_rank0.json", "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:0B0", "4", "2") "]}");
-    refused(NULL, -1, KERF_EINVALID, "rank 0 again", "one file a rank");
+    refused(NULL, -1, KERF_EINVALID, "rank 0 is in ", "one file for each rank");
     drop("other_rank0.json");
     put("rank1.json", "{\"traceEvents\": [" EVENT("PP:0F0", "1", "2") ", " EVENT("PP:1B0", "4", "2") "]}");
     refused(NULL, -1, KERF_EINVALID, "rank 1 runs stage 0, as rank 0 does", "stage 1");
@@ -284,7 +284,7 @@ static void test_one_file_of_all(void **state) {
     assert_int_equal(kerf_trace_load(path, -1, &run, NULL), KERF_OK);
     assert_int_equal(run->schedule->devices, 2);
     assert_int_equal(run->clocks, KERF_CLOCKS_AGREE);
-    assert_string_equal(run->notes, "ranges are those of the CPU, which launches what a GPU runs later\n");
+    assert_string_equal(run->notes, "ranges are those of the CPU, which only launches the GPU's work\n");
     near("makespan", 0, run->timeline->makespan_s, 35e-6, 1e-15);
     struct kerf_trace_fit *fit = fit_of(run);
     near("p2p", 0, fit->times->p2p_s, 2e-6, 1e-15);

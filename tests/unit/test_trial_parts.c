@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "trial/program_output.h"
-#include "trial/llama_bench_protocol.h"
+#include "trial/objective.h"
 #include "trial/interference.h"
 #include "trial/memory_cap.h"
 #include "trial/placeholders.h"
@@ -24,9 +24,9 @@
 static const int64_t batches[] = {16, 512};
 static const char *const batch_texts[] = {"16", "512"}, *const kv_texts[] = {"f16", "it's"},
                          *const map_texts[] = {"", "--no-mmap --prio '1 2'"};
-static const struct kerf_tune_param params[] = {{"batch", KERF_TUNE_INTEGER, 2, batches, batch_texts},
-                                                {"kv", KERF_TUNE_CHOICE, 2, NULL, kv_texts},
-                                                {"map", KERF_TUNE_FLAG, 2, NULL, map_texts}};
+static const struct kerf_tune_param params[] = {{"batch", KERF_TUNE_INTEGER, 2, batches, batch_texts, NULL},
+                                                {"kv", KERF_TUNE_CHOICE, 2, NULL, kv_texts, NULL},
+                                                {"map", KERF_TUNE_FLAG, 2, NULL, map_texts, NULL}};
 static const int32_t values[] = {0, 0, 0, 1, 1, 1};
 static const struct kerf_tune_space space = {params, values, 3, 2, -1};
 

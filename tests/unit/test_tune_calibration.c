@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether what a study says is true as often as it says: valleys with a kink and steps between neighbours, noise from
- * 0.5 % to 5 %, with and without drift, each with seeds of its own. All is decided by the seeds; the bounds leave room
+ * 0.5 % to 5 %, with and without drift, each with seeds of its own; and surfaces that are not smooth at all. All is decided by the seeds; the bounds leave room
  * for the chance of so few studies.
  */
 #include <setjmp.h>
@@ -111,10 +111,132 @@ static void recommendations_are_within_the_margin(void **state) {
         fail_msg("right in %.3f, said %.3f, %.1f runs", tally.right, tally.said, tally.runs);
 }
 
+/* ---- Rough surfaces ---------------------------------------------------------------------------------------------- */
+
+struct rough {
+    const char *params[2];
+    double (*truth)(const int64_t *of);
+    double noise;
+    int32_t studies, right_least, runs_most; /* of the studies; and each */
+};
+
+static double tile(const int64_t *of) {
+    double b = (double)of[0];
+    return (1 + 4 / b + 0.004 * b) * (of[0] % 8 ? 1.15 : 1);
+}
+
+static double needle(const int64_t *of) { return of[0] == 23 ? 0.8 : 1; }
+
+static double two_tiles(const int64_t *of) {
+    double a = (double)of[0] - 200, b = (double)of[1] - 60;
+    return (1 + 4e-5 * a * a + 1e-4 * b * b) * (of[0] % 16 ? 1.15 : 1) * (of[1] % 8 ? 1.1 : 1);
+}
+
+static double words(const int64_t *of) {
+    static const double values[] = {1.3, 1.1, 1.12, 1, 1.25, 1.08, 1.4, 1.04, 1.9, 1.15, 1.2, 1.06};
+    return values[of[0]];
+}
+
+static double truth_of(const struct rough *rough, const struct kerf_tune_space *space, int32_t setting) {
+    int64_t of[2] = {0, 0};
+    for (int32_t k = 0; k < space->num_params; k++) {
+        int32_t at = space->values[(int64_t)setting * space->num_params + k];
+        of[k] = space->params[k].kind == KERF_TUNE_INTEGER ? space->params[k].integers[at] : at;
+    }
+    return rough->truth(of);
+}
+
+struct rough_result {
+    int32_t right, runs;
+    double said;
+    struct kerf_tune_answer answer; /* without its settings */
+};
+
+static struct rough_result study_rough(const struct rough *rough, int64_t seed, int32_t max_observations) {
+    struct kerf_tune_space *space;
+    struct kerf_tune_question question;
+    struct kerf_tune_study *study;
+    struct kerf_tune_decision decision;
+    struct pcg64 rng = random_seed((uint64_t)seed + 4000);
+    struct rough_result result = {0};
+    double best = INFINITY, clock = 0;
+    assert_int_equal(kerf_tune_space_create(rough->params, rough->params[1] ? 2 : 1, NULL, 0, NULL, &space, NULL),
+                     KERF_OK);
+    for (int32_t i = 0; i < space->num_settings; i++) best = fmin(best, truth_of(rough, space, i));
+    kerf_tune_question_defaults(&question);
+    question.space = space;
+    question.is_time = 1;
+    question.seed = seed;
+    question.max_observations = max_observations;
+    assert_int_equal(kerf_tune_study_create(&question, &study, NULL), KERF_OK);
+    for (;;) {
+        assert_int_equal(kerf_tune_study_next(study, NULL, 0, 0, &decision, NULL), KERF_OK);
+        if (decision.action == KERF_TUNE_STOP) break;
+        double value = truth_of(rough, space, decision.setting) * exp(random_normal(&rng, 0, rough->noise));
+        int32_t stopped = decision.limit > 0 && value > decision.limit;
+        struct kerf_tune_observation o = {.setting = decision.setting,
+                                          .outcome = stopped ? KERF_TUNE_CENSORED : KERF_TUNE_VALUE,
+                                          .value = stopped ? decision.limit : value,
+                                          .start_s = clock};
+        o.end_s = clock = clock + o.value;
+        assert_int_equal(kerf_tune_study_observe(study, &o, NULL), KERF_OK);
+        result.runs++;
+    }
+    assert_int_equal(kerf_tune_study_answer(study, &result.answer, NULL), KERF_OK);
+    result.right = truth_of(rough, space, result.answer.best) <= 1.03 * best + 1e-12;
+    result.said = result.answer.settings[result.answer.best].probability_within;
+    result.answer.settings = NULL;
+    kerf_tune_study_free(study);
+    kerf_tune_space_free(space);
+    return result;
+}
+
+static void rough_surfaces_are_found(void **state) {
+    static const struct rough roughs[] = {{{"b=1..64", NULL}, tile, 0.01, 6, 6, 45},
+                                          {{"x=1..32", NULL}, needle, 0.01, 6, 5, 45},
+                                          {{"a=1..300", "b=1..100"}, two_tiles, 0.01, 2, 2, 200}};
+    (void)state;
+    for (size_t k = 0; k < sizeof roughs / sizeof *roughs; k++) {
+        int32_t right = 0;
+        for (int32_t seed = 0; seed < roughs[k].studies; seed++) {
+            struct rough_result result = study_rough(&roughs[k], seed, 0);
+            right += result.right;
+            if (result.runs > roughs[k].runs_most) fail_msg("%s: %d runs", roughs[k].params[0], (int)result.runs);
+        }
+        if (right < roughs[k].right_least) fail_msg("%s: %d right", roughs[k].params[0], (int)right);
+    }
+}
+
+/* A dozen words with noise of 20 %: no study of 60 runs can know, and none says that it does. */
+static void what_cannot_be_known_is_not_said(void **state) {
+    static const struct rough rough = {{"o=a,b,c,d,e,f,g,h,i,j,k,l", NULL}, words, 0.2, 0, 0, 0};
+    double said = 0, right = 0;
+    (void)state;
+    for (int64_t seed = 0; seed < 16; seed++) {
+        struct rough_result result = study_rough(&rough, seed, 60);
+        said += result.said / 16;
+        right += result.right / 16.0;
+    }
+    if (said > right + 0.15) fail_msg("said %.3f, right in %.3f", said, right);
+}
+
+/* Of a flat axis everything is tried before it is said that there is nothing; a part of it, and the doubt is told. */
+static void a_flat_axis_hides_nothing(void **state) {
+    static const struct rough rough = {{"x=40..80", NULL}, needle, 0.01, 0, 0, 0};
+    (void)state;
+    struct rough_result part = study_rough(&rough, 1, 15), whole = study_rough(&rough, 1, 0);
+    assert_true(part.answer.chance_isolated > 0.2);
+    assert_true(part.said < 0.8);
+    assert_true(whole.runs > 30);
+    assert_true(whole.said >= 0.95);
+    assert_true(whole.answer.predictions > 20);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(answers_are_as_right_as_they_say),
-        cmocka_unit_test(recommendations_are_within_the_margin),
+        cmocka_unit_test(answers_are_as_right_as_they_say), cmocka_unit_test(recommendations_are_within_the_margin),
+        cmocka_unit_test(rough_surfaces_are_found),         cmocka_unit_test(what_cannot_be_known_is_not_said),
+        cmocka_unit_test(a_flat_axis_hides_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

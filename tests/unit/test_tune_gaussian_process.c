@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "tune/cholesky.h"
 #include "tune/gaussian_process.h"
 #include "tune/statistics.h"
 

@@ -36,6 +36,23 @@ static void expect_refused(const char *params, const char *where, const char *de
     assert_null(space);
 }
 
+static void numbers_with_decimals_are_ordered(void **state) {
+    (void)state;
+    const char *params[] = {"rate=0.1,0.2,0.5", "lr=1e-5..1e-1:x10", "p=0.1..0.9:+0.2", "w=0.5,0.1"};
+    struct kerf_tune_space *space = space_of(params, 4, NULL, "rate=0.2,lr=0.001,p=0.7,w=0.1");
+    assert_int_equal(space->num_settings, 3 * 5 * 5 * 2);
+    assert_true(space->params[0].numbers[2] == 0.5);
+    assert_string_equal(space->params[1].texts[0], "1e-05");
+    assert_true(space->params[1].numbers[4] == 0.1);
+    assert_string_equal(space->params[2].texts[4], "0.9");
+    assert_null(space->params[3].numbers); /* words: they do not ascend */
+    kerf_tune_space_free(space);
+    expect_refused("lr=0.5..0.1:x2", NULL, NULL, KERF_EINVALID, "'lr=0.5..0.1:x2': the range is empty");
+    expect_refused("lr=0.1..0.5:x1", NULL, NULL, KERF_EINVALID,
+                   "'lr=0.1..0.5:x1': a range with 'x' begins above 0 and multiplies by more than 1");
+    expect_refused("lr=0.1..0.5:+0.0001", NULL, NULL, KERF_EINVALID, "'lr=0.1..0.5:+0.0001': more than 1000 values");
+}
+
 static void reads_every_kind(void **state) {
     (void)state;
     const char *params[] = {"batch=16..100:x2", "threads=1..3", "layers=0..20:+8",
@@ -86,9 +103,9 @@ static void settings_have_one_index(void **state) {
     struct kerf_error err;
     int32_t found;
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,ubatch=2048,f=on", &found, &err), KERF_EUNKNOWN);
-    assert_string_equal(err.message, "'batch=16,ubatch=2048,f=on': the constraints forbid it");
+    assert_string_equal(err.message, "'batch=16,ubatch=2048,f=on': a condition (--where) excludes it");
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,ubatch=2", &found, &err), KERF_ESYNTAX);
-    assert_string_equal(err.message, "'batch=16,ubatch=2': a value of 'f' is missing, behind a comma");
+    assert_string_equal(err.message, "'batch=16,ubatch=2': a value of 'f' is missing after a comma");
     assert_int_equal(kerf_tune_setting_read(space, "batch=16,batch=16", &found, &err), KERF_ESYNTAX);
     assert_int_equal(kerf_tune_setting_read(space, "batch=17,ubatch=2,f=on", &found, &err), KERF_EUNKNOWN);
     assert_string_equal(err.message, "'batch=17': not one of the parameter's values");
@@ -107,17 +124,17 @@ static void refuses_in_words(void **state) {
                    "'2x' cannot be a parameter's name: a letter comes first, then letters, digits, _ . -");
     expect_refused("b=5..4", NULL, NULL, KERF_EINVALID, "'b=5..4': the range is empty, as 5 is more than 4");
     expect_refused("b=0..4:x2", NULL, NULL, KERF_EINVALID,
-                   "'b=0..4:x2': a range with 'x' begins at 1 or more and multiplies by 2 or more");
+                   "'b=0..4:x2': a range with 'x' must begin at 1 or more and multiply by 2 or more");
     expect_refused("b=1..4:x1", NULL, NULL, KERF_EINVALID,
-                   "'b=1..4:x1': a range with 'x' begins at 1 or more and multiplies by 2 or more");
-    expect_refused("b=1..4:+0", NULL, NULL, KERF_EINVALID, "'b=1..4:+0': a range ascends by 1 or more");
+                   "'b=1..4:x1': a range with 'x' must begin at 1 or more and multiply by 2 or more");
+    expect_refused("b=1..4:+0", NULL, NULL, KERF_EINVALID, "'b=1..4:+0': a range must ascend by 1 or more");
     expect_refused("b=1..2000000", NULL, NULL, KERF_EINVALID, "'b=1..2000000': more than 1000000 values");
     expect_refused("b=4,2", NULL, NULL, KERF_EINVALID, "'b=4,2': integers must ascend, and 2 comes after 4");
-    expect_refused("b=x,y,x", NULL, NULL, KERF_EINVALID, "'b=x,y,x': 'x' is there twice");
+    expect_refused("b=x,y,x", NULL, NULL, KERF_EINVALID, "'b=x,y,x': 'x' appears twice");
     expect_refused("b=x,,y", NULL, NULL, KERF_ESYNTAX, "'b=x,,y': a value is missing");
     expect_refused("b=", NULL, NULL, KERF_ESYNTAX, "'b=': a value is missing");
     expect_refused("b?=", NULL, NULL, KERF_ESYNTAX, "'b?=': a flag needs its words, as in map?=--no-mmap");
-    expect_refused("b=1..2 b=3", NULL, NULL, KERF_EINVALID, "the parameter 'b' is there twice");
+    expect_refused("b=1..2 b=3", NULL, NULL, KERF_EINVALID, "the parameter 'b' is given twice");
     expect_refused("a=1..1001 b=1..1000", NULL, NULL, KERF_EINVALID, "the grid has more than 1000000 settings");
     expect_refused("setting=1..4", NULL, NULL, KERF_EINVALID,
                    "no parameter can be called 'setting', as {setting} in a command stands for all of them");
@@ -139,9 +156,9 @@ static void refuses_constraints_in_words(void **state) {
                    "'ubatch > ]': a parameter, an integer, a word in quotes or '(' is needed here");
     expect_refused(p, "(ubatch > 1", NULL, KERF_ESYNTAX, "'(ubatch > 1': ')' is missing");
     expect_refused(p, "ubatch 1", NULL, KERF_ESYNTAX, "'ubatch 1': an operator is needed here");
-    expect_refused(p, "1 < ubatch < 3", NULL, KERF_ESYNTAX, "'1 < ubatch < 3': comparisons are joined by &&");
+    expect_refused(p, "1 < ubatch < 3", NULL, KERF_ESYNTAX, "'1 < ubatch < 3': join comparisons with &&");
     expect_refused(p, "kv == 1", NULL, KERF_EINVALID, "'kv == 1': a word and an integer cannot be compared");
-    expect_refused(p, "kv < \"x\"", NULL, KERF_EINVALID, "'kv < \"x\"': words are compared with == or != alone");
+    expect_refused(p, "kv < \"x\"", NULL, KERF_EINVALID, "'kv < \"x\"': words can only be compared with == or !=");
     expect_refused(p, "kv", NULL, KERF_EINVALID, "'kv': a word has no value; compare it with == or !=");
     expect_refused(p, "!kv", NULL, KERF_EINVALID, "'!kv': a word has no value; compare it with == or !=");
     expect_refused(p, "kv == \"x", NULL, KERF_ESYNTAX, "'kv == \"x': a word in quotes does not end");
@@ -183,14 +200,15 @@ static void refuses_what_is_nearly_a_range(void **state) {
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         snprintf(param, sizeof param, "a=%s", odd[i]);
         snprintf(message, sizeof message,
-                 "'%s': %s is no range; those are 1..16, 0..32:+8 or 16..2048:x2, of integers up to "
-                 "9223372036854775807, and stand alone",
+                 "'%s': %s is not a range; a range is like 1..16, 0..32:+8 or 16..2048:x2, has integers up to "
+                 "9223372036854775807, and is the only value",
                  param, odd[i]);
         expect_refused(param, NULL, NULL, KERF_ESYNTAX, message);
     }
-    expect_refused("a=7,1..4", NULL, NULL, KERF_ESYNTAX,
-                   "'a=7,1..4': 1..4 is no range; those are 1..16, 0..32:+8 or 16..2048:x2, of integers up to "
-                   "9223372036854775807, and stand alone");
+    expect_refused(
+        "a=7,1..4", NULL, NULL, KERF_ESYNTAX,
+        "'a=7,1..4': 1..4 is not a range; a range is like 1..16, 0..32:+8 or 16..2048:x2, has integers up to "
+        "9223372036854775807, and is the only value");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *params[] = {param};
         snprintf(param, sizeof param, "a=%s", words[i]);
@@ -266,10 +284,15 @@ static void constraints_are_as_in_c(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_kind),        cmocka_unit_test(settings_have_one_index),
-        cmocka_unit_test(refuses_in_words),        cmocka_unit_test(refuses_constraints_in_words),
-        cmocka_unit_test(constraints_are_as_in_c), cmocka_unit_test(refuses_constraints_without_a_value),
-        cmocka_unit_test(flags_have_synonyms),     cmocka_unit_test(refuses_what_is_nearly_a_range),
+        cmocka_unit_test(reads_every_kind),
+        cmocka_unit_test(numbers_with_decimals_are_ordered),
+        cmocka_unit_test(settings_have_one_index),
+        cmocka_unit_test(refuses_in_words),
+        cmocka_unit_test(refuses_constraints_in_words),
+        cmocka_unit_test(constraints_are_as_in_c),
+        cmocka_unit_test(refuses_constraints_without_a_value),
+        cmocka_unit_test(flags_have_synonyms),
+        cmocka_unit_test(refuses_what_is_nearly_a_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -202,7 +202,7 @@ static void refuses_what_means_nothing(void **state) {
         {NULL, "smaller", 0.03, 0.95, KERF_ESYNTAX,
          "prefer: 'smaller' must be like smaller:ubatch,batch or larger:threads"},
         {NULL, "smaller:x", 0.03, 0.95, KERF_EUNKNOWN, "prefer: no parameter is called 'x'"},
-        {NULL, "smaller:batch;larger:batch", 0.03, 0.95, KERF_EINVALID, "prefer: the parameter 'batch' is there twice"},
+        {NULL, "smaller:batch;larger:batch", 0.03, 0.95, KERF_EINVALID, "prefer: the parameter 'batch' is named twice"},
         {NULL, NULL, -1, 0.95, KERF_EINVALID, "'within' must be from 0 to below 1, not -1"},
         {NULL, NULL, 0.03, 1, KERF_EINVALID, "'confidence' must be from 0.5 to below 1, not 1"},
     };

@@ -31,7 +31,7 @@ answer() {
 # refused ARGUMENT...: what kerf says to bad input, which is one line on standard error, status 2 and nothing else.
 refused() {
     status=0
-    timeout 10 "$KERF" "$@" >.out 2>.err || status=$?
+    timeout "$guard" "$KERF" "$@" >.out 2>.err || status=$?
     cat .err
     [ "$status" = 2 ] || echo "(but the status is $status: kerf $*)"
     [ "$(wc -l <.err)" = 1 ] || echo "(but these are $(wc -l <.err) lines: kerf $*)"
@@ -53,18 +53,32 @@ sanitized() {
     grep -q -e __asan_init -e __tsan_init "$KERF"
 }
 
-# until_true COMMAND...: waits up to 30 s until it is.
+# Seconds after which a program hangs, and is ended; far more than a slow machine needs.
+guard=300
+
+# until_true COMMAND...: waits until it is; gives up once it must be a mistake.
 until_true() {
     tries=0
     until "$@"; do
         tries=$((tries + 1))
-        if [ "$tries" = 600 ]; then
-            echo "(waited 30 s in vain: $*)"
+        if [ "$tries" = 6000 ]; then
+            echo "(waited in vain: $*)"
             return 1
         fi
         sleep 0.05
     done
 }
+
+# catches_interrupts PROCESS: whether it is kerf, no longer the shell or env before it, and catches SIGINT. Of /proc.
+catches_interrupts() {
+    awk -v name="$(basename "$KERF")" '
+        /^Name:/ { kerf = $2 == name }
+        /^SigCgt:/ { caught = index("2367abefABEF", substr($2, length($2))) > 0 }
+        END { exit !(kerf && caught) }' "/proc/$1/status"
+}
+
+# has_worked PROCESS TICKS: whether it has had so much of a processor, in hundredths of a second.
+has_worked() { [ "$(awk '{ print $14 }' "/proc/$1/stat")" -ge "$2" ]; }
 
 # endless ARGUMENT...: kerf plan with a sweep that begins with quick searches and then takes minutes, as many numbers
 # divide 166,320. It can be interrupted even in the background, where commands begin with SIGINT ignored.

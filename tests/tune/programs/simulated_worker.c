@@ -6,7 +6,9 @@
  *
  *     simulated_worker [--sleep SECONDS] [--out-of-memory UBATCH] [--dies-after ANSWERS] [--maximize]
  *
- * The environment variable SIMULATED_FLOOR moves the valley: the logarithm of its ubatch to base 2 (8).
+ * The environment variable SIMULATED_FLOOR moves the valley: the logarithm of its ubatch to base 2 (8). With
+ * SIMULATED_WAIT="ANSWERS FILE LINES" it waits after so many answers until the file has so many lines, such as those of
+ * the study's journal.
  *
  * --sleep: what a request really takes. --out-of-memory: from this ubatch on. --dies-after: and does
  * not answer the next one. --maximize: tells its speed instead.
@@ -41,9 +43,21 @@ static double truth_s(double batch, double ubatch) {
     return 0.4 * (1 + slow) * (1 + 0.001 * log2(batch / ubatch));
 }
 
+/* 0: there is no such file. */
+static int lines_of(const char *path) {
+    FILE *file = fopen(path, "r");
+    int lines = 0;
+    if (file == NULL) return 0;
+    for (int c; (c = getc(file)) != EOF;) lines += c == '\n';
+    fclose(file);
+    return lines;
+}
+
 int main(int argc, char **argv) {
     double sleep_s = 0, out_of_memory = INFINITY, clock_s = 0;
-    int maximize = 0, answers_left = INT_MAX;
+    const char *wait = getenv("SIMULATED_WAIT");
+    int maximize = 0, answers_left = INT_MAX, answers = 0, wait_after = -1, wait_lines = 0;
+    char wait_for[1024] = "";
     char line[4096];
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--maximize") == 0)
@@ -55,10 +69,13 @@ int main(int argc, char **argv) {
         else if (strcmp(argv[i], "--dies-after") == 0 && i + 1 < argc)
             answers_left = atoi(argv[++i]);
     }
+    if (wait && sscanf(wait, "%d %1023s %d", &wait_after, wait_for, &wait_lines) != 3) return 2;
     puts("{\"ready\":true}");
     fflush(stdout);
     while (fgets(line, sizeof line, stdin)) {
         if (answers_left-- == 0) return 1;
+        if (answers++ == wait_after)
+            while (lines_of(wait_for) < wait_lines) usleep(10000);
         long id = (long)number_of(line, "\"id\":");
         double batch = number_of(line, "\"batch\":"), ubatch = number_of(line, "\"ubatch\":");
         double limit_s = number_of(line, "\"limit_s\":"), start_s = clock_s;

@@ -2,7 +2,7 @@
 /* A program that behaves: prints what the first argument says of the others.
  *   echo TEXT...        each on a line        env NAME            a variable
  *   spin SECONDS        computes so long      fill MIB            touches memory
- *   bench MS...         as llama-bench -o jsonl, a test each, after which it sleeps as long
+ *   bench MS...         as llama-bench -o jsonl, a test each, between which it sleeps as long
  *   status N TEXT       ends with the status */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ int main(int argc, char **argv) {
                    "\"samples_ns\": [ %.0f, %.0f ]}\n",
                    ns, 512e9 / ns, ns - 1000, ns + 1000);
             fflush(stdout);
-            usleep((useconds_t)(1000 * atoi(argv[i])));
+            if (i + 1 < argc && atoi(argv[i + 1]) > 0) usleep((useconds_t)(1000 * atoi(argv[i])));
         }
     }
     if (strcmp(what, "status") == 0 && argc > 3) fprintf(stderr, "%s\n", argv[3]);
