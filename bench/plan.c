@@ -73,12 +73,12 @@ static void report(const char *what, struct subject *subject) {
 static void published_sweep(const struct kerf_cost_model *reference, int32_t threads) {
     static const char *const models[] = {"gpt3_1t", "vit_era5"}, *const systems[] = {"a100", "h200", "b200"};
     static const int64_t domains[] = {4, 8, 64};
-    struct kerf_problem problems[2 * 3 * 3 * KERF_STRATEGY_COUNT * 13];
+    struct kerf_problem problems[2 * 3 * 3 * KERF_STRATEGY_HYBRID * 13];
     struct subject sweep = {problems, 0, {.cost_model = reference, .top = 10, .threads = threads}, 0, 0};
     for (int m = 0; m < 2; m++)
         for (int s = 0; s < 3; s++)
             for (int d = 0; d < 3; d++)
-                for (int strategy = 0; strategy < KERF_STRATEGY_COUNT; strategy++)
+                for (int strategy = 0; strategy < KERF_STRATEGY_HYBRID; strategy++)
                     for (int64_t gpus = 4; gpus <= 16384; gpus *= 2)
                         problems[sweep.num_problems++] =
                             problem_of(models[m], systems[s], domains[d], (enum kerf_strategy)strategy, gpus);

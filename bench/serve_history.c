@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include "store/stores.h"
+#include "store/store.h"
 
 enum { AT_ONCE = 64, SIZE = 64 };
 
