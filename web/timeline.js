@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timelines in a page: draws the panels that the JSON in #data describes (lib/draw/html_lanes.c writes it), and
- * zooms, pans and explains them. Each panel has two canvases: the drawing, and over it what follows the pointer.
- * Bars narrower than some pixels are gathered in columns of a device pixel with their mean colour, so that half a
- * million of them cost one pass over the numbers and one image per panel, and never a rectangle each.
+ * Timelines in a page. The script draws the panels that the JSON in #data describes (lib/draw/html_timeline.c writes it).
+ * It also zooms, pans and explains them. Each panel has two canvases: the drawing, and above it the marks that follow
+ * the pointer. Bars that are narrower than a few pixels are gathered in columns of one device pixel with their mean
+ * colour. So half a million bars cost one pass over the numbers and one image per panel, not one rectangle each.
  */
 'use strict';
 (() => {
@@ -12,7 +12,7 @@
   let theme = {};
   let picked = -1; // the micro-batch that is shown everywhere
 
-  // ---- Numbers for people, as in lib/draw/chart_number.c ----
+  // ---- Formatted numbers, as in lib/draw/chart_number.c ----
 
   const scales = {
     s: [[1, ' s'], [1e-3, ' ms'], [1e-6, ' µs'], [1e-9, ' ns'], [1e-12, ' ps']],
@@ -53,7 +53,7 @@
 
   // ---- Data ----
 
-  // Variable-length integers in base 64, places in a table or zigzag-coded themselves: html_packed.c.
+  // Variable-length integers in base 64, zigzag-coded or as indexes of a table: html.c.
   function unpack({ n, t, b }) {
     const bytes = atob(b);
     const values = new Float64Array(n);
@@ -74,7 +74,7 @@
   const mix = (a, b, share) => a.map((v, i) => Math.round(v + (b[i] - v) * share));
   const light = (rgb) => (0.2126 * rgb[0] ** 2 + 0.7152 * rgb[1] ** 2 + 0.0722 * rgb[2] ** 2) / 65025;
 
-  // A code of html_lanes.c as an object; series are told relative to the lane's.
+  // A code of html_timeline.c as an object; series are relative to the lane's series.
   function kindOf(code, panel) {
     const low = code % 2 ** 20;
     const split = (low >> 8) & 255;
@@ -220,7 +220,7 @@
     g.fillRect(panel.left, bottom, panel.width, 1);
   }
 
-  // One row of pixels: wide bars are drawn, columns that narrow ones touch are gathered. Adds up what is busy.
+  // One row of pixels: draws wide bars, gathers the columns that narrow bars touch, and adds up the busy time.
   function drawRow(panel, g, row, strip) {
     const { view, scale, kinds, gather, group } = panel;
     const { busy, red, green, blue, marked, times } = gather;
@@ -337,7 +337,7 @@
     tellShares(panel, pixels);
   }
 
-  // The gathered columns of all rows are one image of which each row of pixels is stretched to its lane.
+  // The gathered columns of all rows are one image. Each of its rows of pixels is stretched to its lane.
   function drawGathered(panel, g, strip) {
     if (!panel.gathered.length) return;
     panel.image ||= document.createElement('canvas');
@@ -369,7 +369,7 @@
     g.fillText('idle', panel.full[0], panel.top - 5);
   }
 
-  // What idle shares are of: the time shown in which the panel has anything.
+  // The time that idle shares refer to: the part of the visible time in which the panel has bars.
   const active = ({ view, extent }) => Math.min(view.to, extent.to) - Math.max(view.from, extent.from);
 
   function idleShare(panel, lane) {
@@ -400,7 +400,7 @@
 
   const yOf = (panel, value) => panel.top + panel.height * (1 - value / (panel.most * 1.06 || 1));
 
-  // The points of a curve: every step, or within a pixel the least and the most.
+  // The points of a curve: every step, or the minimum and the maximum within a pixel.
   function trace(panel, lane, visit) {
     const { view, left, width } = panel;
     const end = left + width;
@@ -442,7 +442,7 @@
     g.stroke();
   }
 
-  // From the least to the most of all lanes, by columns.
+  // From the minimum to the maximum over all lanes, by columns.
   function fillBand(panel, g) {
     const columns = Math.max(1, Math.round(panel.width));
     const low = new Float64Array(columns).fill(Infinity);
@@ -517,7 +517,7 @@
     if (!panel.lanes.length) return;
     const { label, peak } = panel.lanes[panel.fullest];
     item('strong', `${label}, peak ${number(peak, panel.unit)}`, 'line');
-    if (panel.lanes.length > 12) item('grid', 'from the least to the most of all lanes', '');
+    if (panel.lanes.length > 12) item('grid', 'from the minimum to the maximum over all lanes', '');
     else if (panel.lanes.length > 1) item('axis', 'other lanes', 'line');
   }
 
@@ -648,7 +648,7 @@
     redraw(view);
   }
 
-  // Zooms so that the time at share `at` of the width stays where it is.
+  // Zooms so that the time at the share `at` of the width keeps its place.
   function zoom(view, factor, at = 0.5) {
     const span = view.to - view.from;
     const wanted = Math.min(Math.max(span * factor, view.least), view.all.to - view.all.from);

@@ -11,7 +11,7 @@
 /* What `--param block=0,16,64` makes: kerf_tune_space_create reads it from text. */
 static const int64_t integers[] = {0, 16, 64};
 static const char *const texts[] = {"0", "16", "64"};
-static const struct kerf_tune_param block = {"block", KERF_TUNE_INTEGER, 3, integers, texts};
+static const struct kerf_tune_param block = {"block", KERF_TUNE_INTEGER, 3, integers, texts, NULL};
 static const int32_t values[] = {0, 1, 2};
 static const struct kerf_tune_space space = {&block, values, 1, 3, -1};
 
