@@ -42,8 +42,9 @@ struct schedule_plan {
 };
 
 /* The pipeline of the plan of a rank in a file, and the schedules to compare it with, "zb_h1,zb_v" or NULL: fills in what
- * a plan says of the question, all but micro-batches and caps. Given back with schedule_plan_free. */
-int32_t schedule_plan_read(const char *path, int32_t rank, const char *compare, struct schedule_plan *ret_plan,
+ * a plan says of the question, all but micro-batches and caps. Given back with schedule_plan_free,
+ * also after an error. */
+int32_t schedule_plan_read(const char *path, int32_t rank, const char *compare, struct schedule_plan *plan,
                            struct schedule_question *question, struct kerf_error *err);
 void schedule_plan_free(struct schedule_plan *plan);
 

@@ -57,25 +57,21 @@ static int32_t list_names(struct schedule_plan *plan, const char *compare, int32
     return code;
 }
 
-int32_t schedule_plan_read(const char *path, int32_t rank, const char *compare, struct schedule_plan *ret_plan,
+int32_t schedule_plan_read(const char *path, int32_t rank, const char *compare, struct schedule_plan *plan,
                            struct schedule_question *question, struct kerf_error *err) {
-    struct schedule_plan plan = {.pipeline = NULL};
-    int32_t count = 0, code = read_file(path, rank, &plan, err);
-    if (code == KERF_OK) code = write_times(&plan, err);
-    if (code == KERF_OK) code = list_names(&plan, compare, &count, err);
-    if (code != KERF_OK) {
-        schedule_plan_free(&plan);
-        return code;
-    }
-    *ret_plan = plan;
-    question->pipeline = plan.pipeline;
-    question->names = plan.names;
+    *plan = (struct schedule_plan){.pipeline = NULL};
+    int32_t count = 0, code = read_file(path, rank, plan, err);
+    if (code == KERF_OK) code = write_times(plan, err);
+    if (code == KERF_OK) code = list_names(plan, compare, &count, err);
+    if (code != KERF_OK) return code;
+    question->pipeline = plan->pipeline;
+    question->names = plan->names;
     question->num_names = count;
     question->compare = compare != NULL;
-    question->request.devices = plan.pipeline->devices;
-    question->request.chunks = plan.pipeline->chunks > 1 ? plan.pipeline->chunks : 0;
+    question->request.devices = plan->pipeline->devices;
+    question->request.chunks = plan->pipeline->chunks > 1 ? plan->pipeline->chunks : 0;
     question->times.file = path;
-    question->times.file_text = plan.times.data;
+    question->times.file_text = plan->times.data;
     return KERF_OK;
 }
 

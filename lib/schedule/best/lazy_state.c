@@ -48,26 +48,6 @@ int32_t lazy_record_clause(struct lazy_solver *solver, char what, const struct l
 
 void lazy_record_end(struct lazy_solver *solver) { lazy_record_clause(solver, 'a', NULL, 0); }
 
-/* ---- Clauses and what watches them ------------------------------------------------------------------------ */
-
-void lazy_watch(struct lazy_solver *solver, int32_t clause) {
-    assert(solver->clauses.items[clause].count >= 2);
-    const struct lazy_literal *literals = &solver->literals.items[solver->clauses.items[clause].begin];
-    for (int32_t k = 0; k < 2; k++) {
-        struct lazy_literal against = opposite(literals[k]);
-        PUSH(solver, &solver->watches[against.code],
-             (struct watch){against.value, clause, literals[1 - k].code, literals[1 - k].value});
-    }
-}
-
-int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count, int32_t levels,
-                   int32_t number) {
-    PUSH(solver, &solver->clauses, (struct clause){solver->literals.count, count, levels, 1, number});
-    for (int32_t k = 0; k < count; k++) PUSH(solver, &solver->literals, literals[k]);
-    if (!solver->no_memory) lazy_watch(solver, solver->clauses.count - 1);
-    return solver->clauses.count - 1;
-}
-
 /* ---- Truth values by activity ----------------------------------------------------------------------------- */
 
 static inline int more_active(const struct lazy_solver *solver, int32_t a, int32_t b) {
