@@ -20,7 +20,7 @@
 #include "base/threads.h"
 #include "kerf/tune.h"
 
-enum { PARAMS_MOST = 12, SEEDS_MOST = 400 };
+enum { PARAMS_MAX = 12, SEEDS_MAX = 400 };
 
 /* value[k]: the integer of parameter k, or the index of its word; of a flag 0 or 1. */
 typedef double (*surface)(const double *value, int32_t num);
@@ -156,7 +156,7 @@ static double pages(const double *v, int32_t n) { /* a bowl in two sizes, where 
 enum noise { PLAIN, HEAVY, MODES, UNEQUAL, DRIFT };
 
 struct rough {
-    const char *name, *params[PARAMS_MOST];
+    const char *name, *params[PARAMS_MAX];
     surface surface;
     double noise;
     int32_t kind, is_own; /* is_own: of this file alone, not of the contract */
@@ -213,7 +213,7 @@ struct batch {
     double *truth, best;
     const char *policy;
     int64_t first;
-    struct outcome outcomes[SEEDS_MOST];
+    struct outcome outcomes[SEEDS_MAX];
 };
 
 struct machine {
@@ -319,13 +319,13 @@ static void study_one(void *context, size_t task, int32_t worker) {
 static void make(struct batch *batch, const struct rough *rough) {
     struct kerf_error err;
     int32_t num = 0;
-    while (num < PARAMS_MOST && rough->params[num]) num++;
+    while (num < PARAMS_MAX && rough->params[num]) num++;
     *batch = (struct batch){.rough = rough, .best = INFINITY};
     need(kerf_tune_space_create(rough->params, num, NULL, 0, NULL, &batch->space, &err), &err);
     batch->truth = malloc((size_t)batch->space->num_settings * sizeof *batch->truth);
     if (batch->truth == NULL) exit(1);
     for (int32_t i = 0; i < batch->space->num_settings; i++) {
-        double value[PARAMS_MOST];
+        double value[PARAMS_MAX];
         for (int32_t k = 0; k < num; k++) {
             int32_t at = batch->space->values[(int64_t)i * num + k];
             const struct kerf_tune_param *param = &batch->space->params[k];
@@ -345,7 +345,7 @@ int main(int argc, char **argv) {
     int32_t seeds = argc > 1 ? atoi(argv[1]) : 20, all = 0, right = 0, sure = 0, sure_right = 0;
     const char *only = argc > 3 ? argv[3] : "";
     double said = 0;
-    if (seeds < 1 || seeds > SEEDS_MOST) seeds = SEEDS_MOST;
+    if (seeds < 1 || seeds > SEEDS_MAX) seeds = SEEDS_MAX;
     printf("%-15s %9s  %6s %6s %6s %7s %9s\n", "case", "settings", "right", "said", "runs", "random", "decision");
     for (int32_t i = 0; i < CASES; i++) {
         struct batch batch;

@@ -21,7 +21,7 @@
 #include "base/threads.h"
 #include "surface.h"
 
-enum { SURFACES_MOST = 16, FAMILY = 40 };
+enum { SURFACES_MAX = 16, FAMILY = 40 };
 static const double BUSY = 1.1; /* of the two processors of the recordings others had one for themselves, and more */
 
 struct result {
@@ -311,7 +311,7 @@ static int32_t read_recordings(const char *folder, struct surface *surfaces) {
     for (int i = 0; i < found; i++) {
         char path[1024];
         snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
-        if (count < SURFACES_MOST && surface_read(&surfaces[count], path, "cpu_ms"))
+        if (count < SURFACES_MAX && surface_read(&surfaces[count], path, "cpu_ms"))
             count++;
         else
             printf("skipped: %s is no recorded surface\n", entries[i]->d_name);
@@ -335,7 +335,7 @@ static int32_t make_surfaces(struct surface *surfaces) {
 }
 
 int main(int argc, char **argv) {
-    static struct surface surfaces[SURFACES_MOST + 4];
+    static struct surface surfaces[SURFACES_MAX + 4];
     int32_t seeds = argc > 2 ? atoi(argv[2]) : 30, first = argc > 3 ? atoi(argv[3]) : 0;
     int32_t count = argc > 1 ? read_recordings(argv[1], surfaces) : 0;
     if (argc < 2) printf("skipped: recordings, as no folder was given\n");

@@ -58,7 +58,7 @@ static inline struct decimal shortest(uint64_t c, int q, int wide) {
     /* k = floor(log10(2^q)), of 3/4 2^q when not wide; then floor(log2(10^-k)); both right for every q. */
     int k = (q * 1262611 - (wide ? 0 : 524031)) >> 22;
     int shift = q + ((-k * 1741647) >> 19) + 1; /* 1 to 4 */
-    const uint64_t *power = number_powers[-k - NUMBER_POWER_LEAST];
+    const uint64_t *power = number_powers[-k - NUMBER_POWER_MIN];
 
     /* In units of 10^k/4; the ends are moved inwards by one when they do not belong to the interval. */
     uint64_t open = c & 1;

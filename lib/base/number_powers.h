@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * number_powers[e - NUMBER_POWER_LEAST] is 10^e as a 128-bit significand, high word first, rounded up:
+ * number_powers[e - NUMBER_POWER_MIN] is 10^e as a 128-bit significand, high word first, rounded up:
  *     ceil(10^e / 2^(floor(log2 10^e) - 127)),    between 2^127 and 2^128,    9,872 bytes in all.
  * tests/unit/test_number.c computes every entry again. Written by this Python:
  *
@@ -16,10 +16,10 @@
 
 #include <stdint.h>
 
-enum { NUMBER_POWER_LEAST = -292, NUMBER_POWER_MOST = 324 };
+enum { NUMBER_POWER_MIN = -292, NUMBER_POWER_MAX = 324 };
 
 /* clang-format off */
-static const uint64_t number_powers[NUMBER_POWER_MOST - NUMBER_POWER_LEAST + 1][2] = {
+static const uint64_t number_powers[NUMBER_POWER_MAX - NUMBER_POWER_MIN + 1][2] = {
     {0xff77b1fcbebcdc4f, 0x25e8e89c13bb0f7b}, {0x9faacf3df73609b1, 0x77b191618c54e9ad},
     {0xc795830d75038c1d, 0xd59df5b9ef6a2418}, {0xf97ae3d0d2446f25, 0x4b0573286b44ad1e},
     {0x9becce62836ac577, 0x4ee367f9430aec33}, {0xc2e801fb244576d5, 0x229c41f793cda740},

@@ -14,9 +14,9 @@
 #include "base/random_ziggurat.h"
 
 enum {
-    POOL_WORDS = 4,    /* of SeedSequence */
-    SEED_WORDS = 8,    /* that PCG64 takes of it */
-    FLOYD_MOST = 10000 /* choice draws larger populations by a shuffle */
+    POOL_WORDS = 4,   /* of SeedSequence */
+    SEED_WORDS = 8,   /* that PCG64 takes of it */
+    FLOYD_MAX = 10000 /* choice draws larger populations by a shuffle */
 };
 
 /* ---- SeedSequence ------------------------------------------------------------------------------------------ */
@@ -103,7 +103,7 @@ void random_order(struct pcg64 *rng, int32_t n, int32_t *ret_order, unsigned cha
     memset(taken, 0, (size_t)n);
     for (int32_t i = 0; i < n; i++) {
         int32_t pick = i;
-        if (n <= FLOYD_MOST) {
+        if (n <= FLOYD_MAX) {
             pick = (int32_t)random_to(rng, (uint32_t)i);
             if (taken[pick]) pick = i;
             taken[pick] = 1;

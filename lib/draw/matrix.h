@@ -8,7 +8,7 @@
 
 #include "draw/panel.h"
 
-enum { MATRIX_MOST = 256 /* rows, and cells in a row */, MATRIX_STATES = KERF_CELL_OUTSIDE + 1, MATRIX_MARKS = 3 };
+enum { MATRIX_MAX = 256 /* rows, and cells in a row */, MATRIX_STATES = KERF_CELL_OUTSIDE + 1, MATRIX_MARKS = 3 };
 
 extern const char *const matrix_state_names[MATRIX_STATES], *const matrix_mark_names[MATRIX_MARKS];
 

@@ -34,9 +34,9 @@ int32_t matrix_check(const struct kerf_panel *panel, int32_t number, struct kerf
         (panel->num_xs > 0 && panel->x_names == NULL))
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its rows or the names of its columns are not there",
                               number);
-    if (panel->num_rows > MATRIX_MOST || panel->num_xs > MATRIX_MOST)
+    if (panel->num_rows > MATRIX_MAX || panel->num_xs > MATRIX_MAX)
         return kerf_error_set(err, KERF_EINVALID, "panel %d: a matrix has at most %d x %d cells, not %d x %d", number,
-                              MATRIX_MOST, MATRIX_MOST, panel->num_rows, panel->num_xs);
+                              MATRIX_MAX, MATRIX_MAX, panel->num_rows, panel->num_xs);
     if (panel->limit != 0 && !(panel->limit > 1 && isfinite(panel->limit)))
         return kerf_error_set(err, KERF_EINVALID, "panel %d: the limit of a matrix has to be above 1, or 0", number);
     for (int32_t i = 0; i < panel->num_rows; i++) {

@@ -8,7 +8,7 @@
 #include "base/threads.h"
 #include "cost/strategies.h"
 
-enum { BATCH_LEAST = 4, BATCH_MOST = 64 };
+enum { BATCH_MIN = 4, BATCH_MAX = 64 };
 
 /* A prefix of the strategy's task level. */
 struct task {
@@ -48,7 +48,7 @@ struct run {
     struct task *tasks;      /* all, sorted */
     size_t num_tasks, begin; /* begin: of the batch */
     int is_partial;          /* stopped before all tasks were listed */
-    struct found found[BATCH_MOST];
+    struct found found[BATCH_MAX];
     double seed_s;   /* `top` candidates take no longer, which was found beforehand */
     double cutoff_s; /* of the batch */
     atomic_int stop, out_of_memory;
@@ -182,7 +182,7 @@ static void run_task(void *context, size_t index, int32_t w) {
 /* Takes up batches until nothing that is left can be better; says what no candidate can be below. */
 static void run_all(struct run *run) {
     struct best_first *search = run->search;
-    size_t size = BATCH_LEAST;
+    size_t size = BATCH_MIN;
     double unfinished_s = INFINITY;
     int64_t global_batch = search->space.problem->global_batch;
     while (run->begin < run->num_tasks && !should_stop(run)) {
@@ -206,7 +206,7 @@ static void run_all(struct run *run) {
         }
         run->begin = end;
         run->done = (double)run->begin / (double)run->num_tasks;
-        if (size < BATCH_MOST) size *= 2;
+        if (size < BATCH_MAX) size *= 2;
     }
     if (atomic_load(&run->stop)) {
         if (run->begin < run->num_tasks && run->tasks[run->begin].bound_s < unfinished_s)
@@ -253,7 +253,7 @@ static void end_workers(struct run *run) {
         arena_free(&worker->kept);
         arena_free(&worker->choices);
     }
-    for (size_t i = 0; i < BATCH_MOST; i++) arena_free(&run->found[i].arena);
+    for (size_t i = 0; i < BATCH_MAX; i++) arena_free(&run->found[i].arena);
     free(run->tasks);
 }
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = 4096, OPS_MOST = 1 << 23 /* of schedules that are kept: 128 MiB */ };
+enum { SLOTS = 4096, OPS_MAX = 1 << 23 /* of schedules that are kept: 128 MiB */ };
 
 struct slot {
     char rule[32];
@@ -126,7 +126,7 @@ static struct slot *slot_of(struct pipeline_made *made, const struct kerf_schedu
 static int make(struct pipeline_made *made, struct slot *slot, const struct kerf_schedule_request *request) {
     if (kerf_schedule_make(request, &slot->one.schedule, NULL) != KERF_OK) return 0;
     made->ops += ops_of(slot->one.schedule);
-    for (size_t i = 0; i < SLOTS && made->ops > OPS_MOST; i++)
+    for (size_t i = 0; i < SLOTS && made->ops > OPS_MAX; i++)
         if (&made->slots[i] != slot) forget_schedule(made, &made->slots[i]);
     return 1;
 }

@@ -14,7 +14,7 @@
 #include "base/number.h"
 #include "base/random.h"
 
-enum { LINE = 512, ORDER_MOST = 20000, SUM_MOST = 65536 };
+enum { LINE = 512, ORDER_MAX = 20000, SUM_MAX = 65536 };
 
 static uint64_t digest_bits(uint64_t digest, uint64_t bits) {
     for (int i = 0; i < 8; i++, bits >>= 8) digest = (digest ^ (bits & 0xff)) * UINT64_C(0x100000001b3);
@@ -30,9 +30,9 @@ static uint64_t digest_double(uint64_t digest, double value) {
 static const uint64_t digest_start = UINT64_C(0xcbf29ce484222325);
 
 static uint64_t digest_order(uint64_t digest, struct pcg64 *rng, int32_t n) {
-    static int32_t order[ORDER_MOST];
-    static unsigned char taken[ORDER_MOST];
-    assert_true(n <= ORDER_MOST);
+    static int32_t order[ORDER_MAX];
+    static unsigned char taken[ORDER_MAX];
+    assert_true(n <= ORDER_MAX);
     random_order(rng, n, order, taken);
     for (int32_t i = 0; i < n; i++) digest = digest_bits(digest, (uint64_t)order[i]);
     return digest;
@@ -82,11 +82,11 @@ static void check_order(const char *rest) {
 }
 
 static void check_sums(const char *rest) {
-    static double values[SUM_MOST];
+    static double values[SUM_MAX];
     uint64_t seed, want, digest = digest_start;
     int32_t least, most;
     assert_int_equal(sscanf(rest, "%" SCNu64 ",%" SCNd32 ",%" SCNd32 ",%" SCNx64, &seed, &least, &most, &want), 4);
-    assert_true(most <= SUM_MOST);
+    assert_true(most <= SUM_MAX);
     struct pcg64 rng = random_seed(seed);
     for (int32_t n = least; n <= most; n++) {
         for (int32_t i = 0; i < n; i++) values[i] = random_normal(&rng, 100, 30);

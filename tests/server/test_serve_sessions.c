@@ -52,12 +52,12 @@ static struct deviation {
     {"late results", 400, 200, "Cannot update an arm", "\"stop_train\":true", 0},
     {"own pages", 404, 200, "Not Found", "<!doctype html>", 0},
 };
-enum { DEVIATIONS = sizeof deviations / sizeof *deviations, TOUCHED_MOST = 256 };
+enum { DEVIATIONS = sizeof deviations / sizeof *deviations, TOUCHED_MAX = 256 };
 
 struct replay {
     struct client client;
     int compat, line, requests, states, skipped;
-    char touched[TOUCHED_MOST][128]; /* jobs that go their own way */
+    char touched[TOUCHED_MAX][128]; /* jobs that go their own way */
     int num_touched;
 };
 
@@ -90,7 +90,7 @@ static int is_touched(const struct replay *replay, const char *job) {
 
 static void touch(struct replay *replay, const char *job) {
     if (job[0] == 0 || is_touched(replay, job)) return;
-    assert_true(replay->num_touched < TOUCHED_MOST);
+    assert_true(replay->num_touched < TOUCHED_MAX);
     strcpy(replay->touched[replay->num_touched++], job);
 }
 

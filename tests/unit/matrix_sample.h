@@ -9,14 +9,14 @@
 
 #include "kerf/draw.h"
 
-enum { MATRIX_SAMPLE_MOST = 64 };
+enum { MATRIX_SAMPLE_MAX = 64 };
 
 struct matrix_sample {
-    double values[MATRIX_SAMPLE_MOST][MATRIX_SAMPLE_MOST];
-    struct kerf_matrix_cell cells[MATRIX_SAMPLE_MOST * MATRIX_SAMPLE_MOST];
-    struct kerf_chart_row rows[MATRIX_SAMPLE_MOST];
-    const char *x_names[MATRIX_SAMPLE_MOST];
-    char names[2 * MATRIX_SAMPLE_MOST][16];
+    double values[MATRIX_SAMPLE_MAX][MATRIX_SAMPLE_MAX];
+    struct kerf_matrix_cell cells[MATRIX_SAMPLE_MAX * MATRIX_SAMPLE_MAX];
+    struct kerf_chart_row rows[MATRIX_SAMPLE_MAX];
+    const char *x_names[MATRIX_SAMPLE_MAX];
+    char names[2 * MATRIX_SAMPLE_MAX][16];
     struct kerf_panel panel;
 };
 
@@ -31,8 +31,8 @@ static inline void matrix_sample_make(struct matrix_sample *sample, int32_t num_
         sample->rows[i] = (struct kerf_chart_row){.label = sample->names[i], .values = sample->values[i]};
         for (int32_t k = 0; k < num_xs; k++) {
             long other = doubling ? 16L << k : 2L * k + 2;
-            snprintf(sample->names[MATRIX_SAMPLE_MOST + k], sizeof sample->names[0], "%ld", other);
-            sample->x_names[k] = sample->names[MATRIX_SAMPLE_MOST + k];
+            snprintf(sample->names[MATRIX_SAMPLE_MAX + k], sizeof sample->names[0], "%ld", other);
+            sample->x_names[k] = sample->names[MATRIX_SAMPLE_MAX + k];
             double from_best = (n - 0.72 * num_rows) / num_rows, across = (k - 0.62 * num_xs) / num_xs;
             sample->values[i][k] = exp(3.2 * from_best * from_best + 1.1 * across * across);
             struct kerf_matrix_cell *cell = &sample->cells[i * num_xs + k];

@@ -342,8 +342,8 @@ static void bad_matrices_are_refused(void **state) {
         if (i == 12) panel->rows = NULL;
         if (i == 13) panel->x_names = NULL;
         if (i == 14) sample.rows[2].values = NULL;
-        if (i == 15) panel->num_rows = MATRIX_MOST + 1;
-        if (i == 16) panel->num_xs = MATRIX_MOST + 1;
+        if (i == 15) panel->num_rows = MATRIX_MAX + 1;
+        if (i == 16) panel->num_xs = MATRIX_MAX + 1;
         if (i == 17) break;
         const struct kerf_figure figure = {.panels = panel, .num_panels = 1};
         struct kerf_text out = {0};

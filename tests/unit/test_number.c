@@ -70,17 +70,17 @@ static void powers_are_what_they_say(void **state) {
     (void)state;
     struct large n = {{1}};
     uint64_t expected[2];
-    for (int e = 0; e <= NUMBER_POWER_MOST; e++) {
+    for (int e = 0; e <= NUMBER_POWER_MAX; e++) {
         large_significand(&n, large_bits(&n), 0, expected);
-        assert_memory_equal(number_powers[e - NUMBER_POWER_LEAST], expected, sizeof expected);
+        assert_memory_equal(number_powers[e - NUMBER_POWER_MIN], expected, sizeof expected);
         large_multiply(&n, 10);
     }
-    for (int e = -1; e >= NUMBER_POWER_LEAST; e--) {
+    for (int e = -1; e >= NUMBER_POWER_MIN; e--) {
         n = (struct large){{1}};
         for (int i = 0; i < 127 + 970; i++) large_multiply(&n, 2); /* 10^292 < 2^970 */
         for (int i = 0; i < -e; i++) (void)large_divide(&n, 10);
         large_significand(&n, large_bits(&n), 1, expected); /* never exact: 5 does not divide 2^m */
-        assert_memory_equal(number_powers[e - NUMBER_POWER_LEAST], expected, sizeof expected);
+        assert_memory_equal(number_powers[e - NUMBER_POWER_MIN], expected, sizeof expected);
     }
 }
 

@@ -15,10 +15,10 @@
 #include "base/random.h"
 #include "kerf/tune.h"
 
-enum { SURFACES = 24, UBATCHES = 9, SETTINGS_MOST = 64 };
+enum { SURFACES = 24, UBATCHES = 9, SETTINGS_MAX = 64 };
 
 struct family {
-    double truth[SETTINGS_MOST], best, noise, drift;
+    double truth[SETTINGS_MAX], best, noise, drift;
 };
 
 static struct kerf_tune_space *grid(void) {
