@@ -11,7 +11,7 @@
 #include "cli/command.h"
 #include "server/server.h"
 #ifdef KERF_ZEUS
-#include "zeus/zeus_api.h"
+#include "zeus/zeus.h"
 #endif
 
 struct serve_options {

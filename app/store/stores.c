@@ -1,9 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which store a name means, and what it is called for people. */
+/* Which store a name means, and what it is called for people. KERF_HAS_SQLITE and KERF_HAS_POSTGRESQL say what this build
+ * has: CMake sets them for this file. */
 #include "store/store.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#ifdef KERF_HAS_SQLITE
+
+#ifndef KERF_HAS_POSTGRESQL
+static int32_t cannot_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {
+    (void)where, (void)flags, (void)ret_store;
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "this kerf was built without PostgreSQL: it needs libpq-dev (14 or newer)");
+}
+
+const struct store_methods store_postgresql = {.name = "postgresql", .scheme = "postgresql://", .open = cannot_open};
+#endif
 
 static const struct store_methods *const stores[] = {&store_postgresql, &store_sqlite}; /* any file: the last one */
 
@@ -50,3 +63,19 @@ void store_name(const char *where, char *ret_name, size_t size) {
     snprintf(ret_name, size, "%.*s%s%.*s", (int)(user - where), where, at ? "...@" : "",
              question ? (int)(question - (at ? at + 1 : user)) : (int)strlen(at ? at + 1 : user), at ? at + 1 : user);
 }
+
+#else /* without SQLite there is no server and no store */
+
+int32_t store_open(const char *where, int32_t flags, struct store **ret_store, struct kerf_error *err) {
+    (void)where, (void)flags, (void)ret_store;
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "this kerf was built without a store; it needs libmicrohttpd-dev and libsqlite3-dev");
+}
+
+int32_t store_backup(const char *where, const char *to, int32_t overwrites, kerf_progress progress, void *context,
+                     struct kerf_error *err) {
+    (void)to, (void)overwrites, (void)progress, (void)context;
+    return store_open(where, 0, NULL, err);
+}
+
+#endif

@@ -6,6 +6,8 @@
  *
  * Zeus keeps times as local time without a zone, from which the local zone here is assumed. What leases are learnt from
  * is the time from a run's start to its end: longer than the gaps between its reports, which nobody wrote down.
+ *
+ * CMake sets KERF_HAS_POSTGRESQL and KERF_HAS_MARIADB for this file.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +17,25 @@
 #include "base/clock.h"
 #include "base/error_fill.h"
 #include "zeus/import_sources.h"
+
+#ifndef KERF_HAS_POSTGRESQL
+static int32_t cannot_open_postgresql(const char *where, struct import_source **ret_source, struct kerf_error *err) {
+    (void)where, (void)ret_source;
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "this kerf was built without PostgreSQL: it needs libpq-dev (14 or newer)");
+}
+
+const struct import_methods import_postgresql = {.scheme = "postgresql", .open = cannot_open_postgresql};
+#endif
+
+#ifndef KERF_HAS_MARIADB
+static int32_t cannot_open_mysql(const char *where, struct import_source **ret_source, struct kerf_error *err) {
+    (void)where, (void)ret_source;
+    return kerf_error_set(err, KERF_EUNSUPPORTED, "this kerf was built without MySQL: it needs libmariadb-dev");
+}
+
+const struct import_methods import_mysql = {.scheme = "mysql", .open = cannot_open_mysql};
+#endif
 
 static const struct import_methods *const sources[] = {&import_postgresql, &import_mysql, &import_sqlite};
 

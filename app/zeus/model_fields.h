@@ -9,7 +9,7 @@
 #ifndef KERF_ZEUS_MODEL_FIELDS_H
 #define KERF_ZEUS_MODEL_FIELDS_H
 
-#include "zeus/python_number.h"
+#include "zeus/python_values.h"
 #include "zeus/request.h"
 
 enum field_kind {

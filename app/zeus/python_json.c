@@ -8,7 +8,7 @@
  * A value takes 24 bytes and at least two of the body, a string with escapes its length once more: a body of 1 MiB
  * takes 13 MiB at most, twice that while the arena doubles. Depth is bounded by PYTHON_NESTING_MAX.
  */
-#include "zeus/python_json.h"
+#include "zeus/python_values.h"
 
 #include <math.h>
 #include <string.h>

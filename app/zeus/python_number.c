@@ -5,7 +5,6 @@
  * underscores between them, float() one of a number, "inf", "infinity" or "nan"; both take the digits and the spaces of
  * all scripts. An integer may have any size.
  */
-#include "zeus/python_number.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 #include "base/number.h"
-#include "zeus/python_text.h"
+#include "zeus/python_values.h"
 
 enum { ROOM_OF_DOUBLE = 320 }; /* the largest double has 309 digits */
 

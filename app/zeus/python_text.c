@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Decoding follows CPython's json.detect_encoding and its codecs with "surrogatepass": marks and zero bytes tell the
  * encoding, single surrogates pass, everything else that is ill-formed is refused. */
-#include "zeus/python_text.h"
+#include "zeus/python_values.h"
 
 #include <assert.h>
 #include <math.h>

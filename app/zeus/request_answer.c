@@ -4,7 +4,7 @@
 #include "zeus/request.h"
 
 #include <math.h>
-#include "zeus/python_text.h"
+#include "zeus/python_values.h"
 
 /* ---- Refusals and messages ----------------------------------------------------------------------------------- */
 

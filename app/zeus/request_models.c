@@ -9,8 +9,7 @@
 #include <strings.h>
 #include "base/characters.h"
 #include "zeus/model_fields.h"
-#include "zeus/python_json.h"
-#include "zeus/python_text.h"
+#include "zeus/python_values.h"
 
 /* ---- Bodies ---------------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,7 @@
  *
  * And the import of its database.
  */
-#include "zeus/zeus_api.h"
+#include "zeus/zeus.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -19,9 +19,8 @@
 #include "server/route.h"
 #include "server/service.h"
 #include "zeus/import_sources.h"
-#include "zeus/python_text.h"
+#include "zeus/python_values.h"
 #include "zeus/request.h"
-#include "zeus/zeus_words.h"
 
 /* How old what is stored of a trial's last sign of life may be, as a part of its lease, and at most. */
 static const double SEEN_PART = 1.0 / 8, SEEN_MAX_S = 60;

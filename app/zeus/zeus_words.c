@@ -3,10 +3,10 @@
  * The messages of zeus/optimizer/batch_size/server, spelled as there: clients may read them. Numbers and strings in them
  * are Python's repr. Words of its database (SQLite's NOT NULL) stand where its server answers 500.
  */
-#include "zeus/zeus_words.h"
+#include "zeus/zeus.h"
 
 #include <inttypes.h>
-#include "zeus/python_text.h"
+#include "zeus/python_values.h"
 
 void zeus_say_no_job_to_predict(const char *job_id, struct kerf_text *out) {
     kerf_text_add(out, "Unknown job(");

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "kerf/jobs.h"
-#include "zeus/python_text.h"
+#include "zeus/python_values.h"
 #include "zeus/request.h"
 
 static const char *const types[] = {NULL, "application/json", "application/x+json; a", "text/plain"};

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "zeus/python_json.h"
-#include "zeus/python_text.h"
+#include "zeus/python_values.h"
 
 static void write_value(const struct python_value *value, struct kerf_text *out);
 

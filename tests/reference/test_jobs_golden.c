@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "kerf/jobs.h"
-#include "zeus/zeus_words.h"
+#include "zeus/zeus.h"
 
 enum { LINE = 4096, SIZES = 16, TRIALS = 4096, RESTORE_EVERY = 7 };
 

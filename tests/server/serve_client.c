@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-#include "zeus/zeus_api.h"
+#include "zeus/zeus.h"
 
 #pragma weak zeus_api /* a test may be linked without Zeus's API */
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include "serve_client.h"
 #include "server/exchange.h"
-#include "zeus/zeus_api.h"
+#include "zeus/zeus.h"
 #include "store/store.h"
 
 static struct place place;

@@ -8,7 +8,7 @@
 
 #include "escaped_lines.h"
 #include "kerf/json.h"
-#include "zeus/python_number.h"
+#include "zeus/python_values.h"
 #include "zeus/request.h"
 
 static const char *const others[][2] = {

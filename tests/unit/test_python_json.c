@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "escaped_lines.h"
-#include "zeus/python_json.h"
+#include "zeus/python_values.h"
 
 static void write_hex(struct kerf_text *out, const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++) kerf_text_printf(out, "%02x", (unsigned char)bytes[i]);

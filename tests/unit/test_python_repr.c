@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "zeus/python_text.h"
+#include "zeus/python_values.h"
 
 static void floats(void **state) {
     (void)state;

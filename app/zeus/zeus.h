@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What Zeus's server says beside a decision, to the letter (zeus/optimizer/batch_size/server/{optimizer,mab}.py). */
-#ifndef KERF_ZEUS_ZEUS_WORDS_H
-#define KERF_ZEUS_ZEUS_WORDS_H
+/* What exists for clients of Zeus's batch-size server: its API, which `kerf serve` adds to its own, and its wording. */
+#ifndef KERF_ZEUS_ZEUS_H
+#define KERF_ZEUS_ZEUS_H
 
 #include "kerf/jobs.h"
+#include "server/server.h"
+
+extern const struct server_addition zeus_api;
+
+/* ---- Wording (zeus_words.c) -------------------------------------------------------------------------------------- */
+
+/* What Zeus's server says beside a decision, to the letter (zeus/optimizer/batch_size/server/{optimizer,mab}.py). */
 
 /* Of a job that the server does not have: in GET /jobs/batch_size and in POST /report. */
 void zeus_say_no_job_to_predict(const char *job_id, struct kerf_text *out);
