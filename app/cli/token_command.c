@@ -12,7 +12,7 @@
 #include "cli/command.h"
 #include "cli/terminal.h"
 #include "kerf/json.h"
-#include "server/token.h"
+#include "server/access.h"
 #include "store/store.h"
 
 struct token_options {

@@ -5,7 +5,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include "server/router.h"
+#include "server/exchange.h"
+#include "server/route.h"
 
 enum { HEALTH_CLASSES = 5, HEALTH_BUCKETS = 12 };
 

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kerf/json.h"
-#include "server/router.h"
+#include "server/exchange.h"
+#include "server/route.h"
 #include "server/service.h"
 
 /* ---- Types --------------------------------------------------------------------------------------------------- */

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/origin.h"
-
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include "server/access.h"
 #include "server/head.h"
 
 /* ---- Names --------------------------------------------------------------------------------------------------- */

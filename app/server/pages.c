@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 #include "kerf/jobs.h"
-#include "server/router.h"
+#include "server/exchange.h"
+#include "server/route.h"
 #include "server/service.h"
 #include "store/store.h"
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Token buckets in a set-associative table. */
-#include "server/rate.h"
-
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include "server/access.h"
 
 enum { WAYS = 8, SETS = RATE_PLACES / WAYS };
 

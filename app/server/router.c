@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/router.h"
-
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include "server/exchange.h"
+#include "server/route.h"
 #include "server/service.h"
 
 struct router {

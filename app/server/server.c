@@ -20,10 +20,10 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "base/error_fill.h"
+#include "server/access.h"
 #include "server/health.h"
 #include "server/job_cache.h"
 #include "server/network.h"
-#include "server/rate.h"
 #include "server/retention.h"
 #include "server/service.h"
 #include "server/tls.h"

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What requests are answered with, and the parts of the server that let them in and carry them. The server sets it up
- * before the first request, and takes it down after the last. */
+/* What all requests share: the parts of the server that let them in, answer them and carry them. The server makes it
+ * before the first request, and frees it after the last. */
 #ifndef KERF_SERVER_SERVICE_H
 #define KERF_SERVER_SERVICE_H
 
+#include "server/access.h"
 #include "server/log.h"
-#include "server/origin.h"
 
-struct access;
-struct exchange;
 struct MHD_Daemon;
 
 struct service {
@@ -33,19 +31,7 @@ struct service {
     _Atomic int is_stopping;
 };
 
-/* ---- Who is let in (gate.c): the head of the request, the site it comes from, the rate of its network, its token  */
-
-/* Reads the tokens now, and about once a second from then on, so that `kerf token` needs no restart. */
-int32_t access_open(struct store *store, const struct log *log, struct access **ret_access, struct kerf_error *err);
-void access_close(struct access *access); /* NULL is fine */
-
-/* When the head is there: what is not let in gets a refusal, and its body is not kept. version: as head_read. */
-void gate_look(struct exchange *exchange, const char *version);
-
-/* When the request is whole: 1 after its route was found and it may ask it, or 0 after an answer in its place. */
-int gate_pass(struct exchange *exchange);
-
-/* ---- Their way through libmicrohttpd (http.c) --------------------------------------------------------------------- */
+/* ---- The HTTP library (http.c) ------------------------------------------------------------------------------------ */
 
 struct http_options {
     int fd; /* the socket that listens; closed where the start fails */

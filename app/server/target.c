@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The target of a request in its parts, without escapes. */
+/* The target of a request in its parts, without escapes. Not in head.c, which needs libmicrohttpd: this part is tested
+ * without it. */
 #include "server/head.h"
 
 #include <assert.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf serve in a build without the libraries that it needs. */
+#include "server/access.h"
 #include "server/server.h"
-#include "server/token.h"
 
 int32_t server_start(const struct server_options *options, struct server **ret_server, struct kerf_error *err) {
     (void)options, (void)ret_server;

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include <string.h>
-#include "server/origin.h"
+#include "server/access.h"
 
 static const char *const listed[] = {"kerf.example", "[2001:db8::1]"};
 static const struct origin_rules loopback = {.checks_hosts = 1};

@@ -9,7 +9,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <string.h>
-#include "server/rate.h"
+#include "server/access.h"
 
 static struct network version_4(uint32_t number) {
     struct network address = {{[10] = 0xff, [11] = 0xff}};
