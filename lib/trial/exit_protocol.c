@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that runs once and ends: the time it takes, or what it used or printed. */
 #include <math.h>
-#include "trial/objective.h"
+#include "trial/trial_slot.h"
 
 /* Processor time is read no more often than this, so that reading costs nothing. */
 static const double LOOK_S = 0.5;

@@ -7,7 +7,7 @@
  * its line is so late that the sample is too long, even if as much time passed beside it as beside any before.
  */
 #include <math.h>
-#include "trial/objective.h"
+#include "trial/trial_slot.h"
 
 static const double NEAR_END_S = 0.1; /* after its last sample a program ends by itself: the result is whole */
 
@@ -59,12 +59,12 @@ static void over(struct slot *slot) {
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "it printed nothing");
 }
 
-const struct trial_protocol lines_protocol = {.about = {"lines", "a program that prints one sample on each line; the value is their mean"},
-                                              .objectives =
-                                                  OBJECTIVE_BIT(KERF_TRIAL_WALL) | OBJECTIVE_BIT(KERF_TRIAL_REGEX) |
-                                                  OBJECTIVE_BIT(KERF_TRIAL_JSON) | OBJECTIVE_BIT(KERF_TRIAL_VALUE),
-                                              .has_load = 1,
-                                              .begin = begin,
-                                              .line = line,
-                                              .cut = cut,
-                                              .over = over};
+const struct trial_protocol lines_protocol = {
+    .about = {"lines", "a program that prints one sample on each line; the value is their mean"},
+    .objectives = OBJECTIVE_BIT(KERF_TRIAL_WALL) | OBJECTIVE_BIT(KERF_TRIAL_REGEX) | OBJECTIVE_BIT(KERF_TRIAL_JSON) |
+                  OBJECTIVE_BIT(KERF_TRIAL_VALUE),
+    .has_load = 1,
+    .begin = begin,
+    .line = line,
+    .cut = cut,
+    .over = over};

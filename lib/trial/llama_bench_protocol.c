@@ -8,7 +8,7 @@
  */
 #include <math.h>
 #include <stdio.h>
-#include "trial/objective.h"
+#include "trial/trial_slot.h"
 #include "trial/program_output.h"
 
 /* ---- One line ----------------------------------------------------------------------------------------------- */

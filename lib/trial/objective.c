@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 #include "base/number.h"
-#include "trial/objective.h"
+#include "trial/trial_slot.h"
 
 enum { CAPTURED_MAX_BYTES = 32 << 20 }; /* a JSON value is looked for in the last so many bytes of the output */
 

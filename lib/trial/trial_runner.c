@@ -13,7 +13,7 @@
 #include "base/characters.h"
 #include "base/clock.h"
 #include "base/error_fill.h"
-#include "trial/objective.h"
+#include "trial/trial_slot.h"
 #include "trial/placeholders.h"
 
 enum { SLOTS_MAX = 1024, WORDS_MAX = 100000 };

@@ -2,7 +2,7 @@
 /* A program that stays, and measures one setting after the other: docs/workers.md. Lines that do not answer the open
  * question are ignored. */
 #include <math.h>
-#include "trial/objective.h"
+#include "trial/trial_slot.h"
 
 static int is_wall(const struct slot *slot) { return slot->runner->command.objective == KERF_TRIAL_WALL; }
 

@@ -12,7 +12,7 @@
  * changed. Where the objective is a time, corr^2 is divided by what the run is expected to take: of two that tell as
  * much the shorter one is better.
  */
-#include "tune/acquisition.h"
+#include "tune/posterior_draws.h"
 
 #include <assert.h>
 #include <math.h>

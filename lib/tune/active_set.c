@@ -4,7 +4,7 @@
  * was expected to be fast, and for the rest settings at random, other ones each time. An answer "within 3 % of the best"
  * then means the best of the settings that were looked at.
  */
-#include "tune/active_set.h"
+#include "tune/history.h"
 #include "tune/kernel.h"
 
 #include <assert.h>

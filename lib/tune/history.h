@@ -99,4 +99,16 @@ const char *history_setting(const struct kerf_tune_study *study, int32_t setting
  * counts. */
 void exclusion_update(struct kerf_tune_study *study);
 
+/* ---- The active set (active_set.c): which settings of a large space are modelled --------------------------------- */
+
+enum { ACTIVE_MAX = 200 }; /* settings that are modelled together */
+
+/* Whether the next observation, which was added, makes another set. */
+int active_set_is_due(const struct kerf_tune_study *study);
+
+/* Sets the study's active settings: all of a small space; of a large one a part, chosen anew now and then, and
+ * `generation` says that it is another one. Called as observations come, so that the settings depend on those before
+ * and on nothing else. 0: no memory. */
+int active_set_update(struct kerf_tune_study *study);
+
 #endif

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A parameter as it is written: "batch=16..2048:x2", "kv=f16,q8_0", "map?=--no-mmap". */
+/* Parameters and the constraints between them, as they are written. */
 #ifndef KERF_TUNE_PARAM_H
 #define KERF_TUNE_PARAM_H
 
 #include "base/arena.h"
 #include "kerf/tune.h"
+
+/* ---- Parameters (param.c): "batch=16..2048:x2", "kv=f16,q8_0", "map?=--no-mmap" ---------------------------------- */
 
 enum { TUNE_SETTINGS_MAX = 1000000 };
 
@@ -15,5 +17,19 @@ int param_is_name(const char *text, size_t length);
 
 /* The whole text as a decimal integer. */
 int param_read_integer(const char *text, size_t length, int64_t *ret_value);
+
+/* ---- Constraints (constraint.c): "ubatch <= batch", "kv == \"f16\" || fa" ---------------------------------------- */
+
+struct constraint;
+
+/* KERF_ESYNTAX, KERF_EUNKNOWN (a name that is no parameter), KERF_EINVALID (a word where an integer is needed); with
+ * the column. */
+int32_t constraint_read(const char *text, const struct kerf_tune_param *params, int32_t num_params, struct arena *arena,
+                        struct constraint **ret_constraint, struct kerf_error *err);
+
+/* Whether it holds for these values of the parameters, indexes. Where that cannot be computed it does not, and
+ * *ret_fault says why: "divides by 0". */
+int constraint_holds(const struct constraint *constraint, const struct kerf_tune_param *params, const int32_t *values,
+                     const char **ret_fault);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Joint draws from the posterior of all settings that may be the best. */
+/* Joint draws from the posterior of all settings that may be the best, and which run tells most by them. */
 #ifndef KERF_TUNE_POSTERIOR_DRAWS_H
 #define KERF_TUNE_POSTERIOR_DRAWS_H
 
@@ -28,5 +28,17 @@ struct posterior_draws *posterior_draws_free(struct posterior_draws *draws);
 
 int32_t posterior_draws_setting(const struct posterior_draws *draws, int32_t i);   /* the setting behind an index */
 int32_t posterior_draws_find(const struct posterior_draws *draws, int32_t active); /* -1: it was not drawn */
+
+/* ---- Acquisition (acquisition.c): which run tells most ----------------------------------------------------------- */
+
+/* The drawn setting whose next run tells most about `holds` [SURFACE_DRAWS], the draws in which a statement holds: an
+ * index into draws->at, of those that `may` [num] (NULL: all). A run is stopped at `cut`, on the model's scale. Where no
+ * run tells anything, the setting that is least known. */
+int32_t acquisition_best(const struct posterior_draws *draws, const unsigned char *holds, const unsigned char *may,
+                         double cut);
+
+/* The setting to run once more, so that the noise is known, before `leader` (index into draws->at, measured) may be the
+ * answer; -1: enough runs were repeated. */
+int32_t acquisition_repeat(const struct posterior_draws *draws, int32_t leader);
 
 #endif

@@ -13,7 +13,7 @@
  *
  * Costs points * pool * n^2 operations, and is done when the active set is chosen anew.
  */
-#include "tune/proposals.h"
+#include "tune/surface_model.h"
 
 #include <assert.h>
 #include <math.h>

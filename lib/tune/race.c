@@ -8,7 +8,7 @@
  * everything.
  */
 #include "base/error_fill.h"
-#include "tune/acquisition.h"
+#include "tune/posterior_draws.h"
 #include "tune/posterior.h"
 #include "tune/tune_policy.h"
 
@@ -59,8 +59,8 @@ static void decide(const struct kerf_tune_study *study, const struct posterior_d
     history_setting(study, setting, words, sizeof words);
     if (draws->within[leader] < study->question.confidence || study->tallies[setting].values == 0) {
         int32_t rival = least_run(study, draws, pending, num_pending);
-        policy_measure(ret_decision, rival >= 0 ? rival : setting, posterior_limit(draws), "it may still be the best; %s leads",
-                       words);
+        policy_measure(ret_decision, rival >= 0 ? rival : setting, posterior_limit(draws),
+                       "it may still be the best; %s leads", words);
     } else if ((again = acquisition_repeat(draws, leader)) >= 0) {
         policy_measure(ret_decision, again, posterior_limit(draws),
                        "once more: how much do runs of one setting differ?");
@@ -100,7 +100,9 @@ static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *
 }
 
 const struct tune_policy tune_policy_race = {
-    .about = {"race", "rounds of all settings that may still be the best, each independent of the others: for choices without an order",
+    .about = {"race",
+              "rounds of all settings that may still be the best, each independent of the others: for choices without "
+              "an order",
               "Maron and Moore, Hoeffding Races, 1994; Birattari et al., F-Race, 2002", 1},
     .max_observations = max_observations,
     .begin = begin,

@@ -10,9 +10,8 @@
  * The random numbers behind the draws are fixed by the seed, so that the same observations give the same decisions.
  */
 #include "base/error_fill.h"
-#include "tune/acquisition.h"
+#include "tune/posterior_draws.h"
 #include "tune/posterior.h"
-#include "tune/proposals.h"
 #include "tune/surface_model.h"
 #include "tune/tune_policy.h"
 
@@ -242,14 +241,16 @@ static int32_t next(struct kerf_tune_study *study, const int32_t *pending, int32
     }
     int32_t stopped = only_stopped(study), anchor = stopped ? fastest_measured(study) : -1;
     if (anchor >= 0) {
-        policy_measure(ret_decision, anchor, 0, "the last %d runs were stopped: has the machine changed?", (int)stopped);
+        policy_measure(ret_decision, anchor, 0, "the last %d runs were stopped: has the machine changed?",
+                       (int)stopped);
         return KERF_OK;
     }
     int32_t code = posterior_update(posterior, study, SURFACE_CORRELATED, err);
     if (code != KERF_OK) return code;
     int32_t suspect = surface_model_suspect(posterior->model, slot);
     if (suspect >= 0 && history_is_open(study, suspect) && !policy_is_pending(suspect, pending, num_pending)) {
-        policy_measure(ret_decision, suspect, 0, "an unusual time: was it a single slow run, or has the machine changed?");
+        policy_measure(ret_decision, suspect, 0,
+                       "an unusual time: was it a single slow run, or has the machine changed?");
         return KERF_OK;
     }
     int32_t test = earlier_test_setting(study);
@@ -295,7 +296,8 @@ static int32_t estimate(struct kerf_tune_study *study, struct kerf_tune_answer *
 
 const struct tune_policy tune_policy_kerf = {
     .about =
-        {"kerf", "a model of the whole surface; measures the setting that tells most about the leader; stops when sure enough",
+        {"kerf",
+         "a model of the whole surface; measures the setting that tells most about the leader; stops when sure enough",
          "Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006; Russo, Simple Bayesian Algorithms for "
          "Best-Arm Identification, 2020",
          1},

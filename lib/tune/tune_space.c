@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
-#include "tune/constraint.h"
 #include "tune/param.h"
 
 enum { PARAMS_MAX = 32 };

@@ -10,7 +10,6 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "base/characters.h"
-#include "tune/active_set.h"
 #include "tune/history.h"
 #include "tune/statistics.h"
 #include "tune/tune_policy.h"

@@ -7,7 +7,7 @@
 #include "invariants.h"
 #include "kerf/tune.h"
 #include "trial/program_output.h"
-#include "trial/objective.h"
+#include "trial/trial_slot.h"
 #include "trial/worker_answer.h"
 
 struct taker {

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include "trial/program_output.h"
-#include "trial/objective.h"
+#include "trial/trial_slot.h"
 #include "trial/interference.h"
 #include "trial/memory_cap.h"
 #include "trial/placeholders.h"
