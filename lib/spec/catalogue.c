@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "spec/catalogue.h"
-
+/* Where descriptions are found: the catalogue and files. */
 #include <assert.h>
 #include <dirent.h>
 #include <errno.h>
@@ -12,6 +11,7 @@
 #include "base/characters.h"
 #include "base/error_fill.h"
 #include "base/input.h"
+#include "spec/description.h"
 
 enum { ENTRY_BYTES_MAX = 16 << 20, ENTRIES_MAX = 4096 };
 
@@ -131,7 +131,8 @@ struct kerf_catalogue *kerf_catalogue_free(struct kerf_catalogue *shown) {
 
 /* ---- One of them ------------------------------------------------------------------------------------------ */
 
-int32_t catalogue_unknown(const char *kind, const char *name, struct kerf_error *err) {
+/* KERF_EUNKNOWN: "no model or file 'gpt4'; did you mean gpt3?" */
+static int32_t catalogue_unknown(const char *kind, const char *name, struct kerf_error *err) {
     struct kerf_catalogue *all = NULL;
     const char *names[ENTRIES_MAX], *nearest = NULL;
     if (kerf_catalogue_list(kind, &all, NULL) == KERF_OK) {
@@ -146,8 +147,9 @@ int32_t catalogue_unknown(const char *kind, const char *name, struct kerf_error 
     return KERF_EUNKNOWN;
 }
 
-int32_t catalogue_read(const char *kind, const char *name, struct kerf_text *text, int *ret_found,
-                       struct kerf_error *err) {
+/* Adds the text of this name ("models", "systems") to text, and says in *ret_found whether there is one. */
+static int32_t catalogue_read(const char *kind, const char *name, struct kerf_text *text, int *ret_found,
+                              struct kerf_error *err) {
     char folder[PATH_SIZE], path[PATH_SIZE];
     const struct kerf_catalogue_entry *entry = find(in_library(kind), name);
     *ret_found = entry != NULL;
@@ -164,4 +166,73 @@ int32_t catalogue_read(const char *kind, const char *name, struct kerf_text *tex
         return input_read(path, ENTRY_BYTES_MAX, text, err);
     }
     return KERF_OK;
+}
+
+/* ---- Descriptions ------------------------------------------------------------------------------------------------ */
+
+enum { DESCRIPTION_BYTES_MAX = 16 << 20 };
+
+void name_copy(char name[KERF_NAME_SIZE], const char *text) {
+    size_t length = strnlen(text, KERF_NAME_SIZE);
+    if (length == KERF_NAME_SIZE) { /* too long; a cut inside a code point would be no text */
+        length--;
+        while (length > 0 && ((unsigned char)text[length] & 0xC0) == 0x80) length--;
+    }
+    memcpy(name, text, length);
+    name[length] = 0;
+    utf8_clean(name);
+}
+
+/* Where the part of the path that ends at `end` begins. */
+static size_t last_part(const char *path, size_t end) {
+    while (end > 0 && path[end - 1] != '/') end--;
+    return end;
+}
+
+void file_stem(const char *path, char ret_name[KERF_NAME_SIZE]) {
+    size_t end = strlen(path);
+    if (end > 5 && strcmp(path + end - 5, ".json") == 0) end -= 5;
+    size_t start = last_part(path, end);
+    if (strcmp(path + start, "config.json") == 0) { /* named after its folder, where that has a name */
+        size_t folder = start;
+        while (folder > 0 && path[folder - 1] == '/') folder--;
+        size_t begin = last_part(path, folder);
+        if (strspn(path + begin, ".") < folder - begin) start = begin, end = folder; /* not "", ".", ".." */
+    }
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)(end - start > 255 ? 255 : end - start), path + start);
+    name_copy(ret_name, name);
+}
+
+/* Whether the word is meant as a file: it exists, is "-", or has a slash or ".json". */
+static int names_a_file(const char *word) {
+    size_t length = strlen(word);
+    return strcmp(word, "-") == 0 || strchr(word, '/') || (length > 5 && strcmp(word + length - 5, ".json") == 0) ||
+           access(word, F_OK) == 0;
+}
+
+int32_t description_parse(const char *json, size_t length, const char *source, description_reader read, void *ret,
+                          struct kerf_error *err) {
+    struct json_document document;
+    struct json_object root;
+    char name[KERF_NAME_SIZE];
+    file_stem(source, name);
+    int32_t code = json_document_parse(&document, json, length, source, &root, err);
+    if (code == KERF_OK) code = read(&root, name, ret, err);
+    json_document_free(&document);
+    return code;
+}
+
+int32_t description_load(const char *name_or_file, const char *kind, description_reader read, void *ret,
+                         struct kerf_error *err) {
+    struct kerf_text text = {0};
+    int has_name = 0;
+    const char *source = strcmp(name_or_file, "-") == 0 ? "standard input" : name_or_file;
+    int32_t code = catalogue_read(kind, name_or_file, &text, &has_name, err);
+    if (code == KERF_OK && !has_name)
+        code = names_a_file(name_or_file) ? input_read(name_or_file, DESCRIPTION_BYTES_MAX, &text, err)
+                                          : catalogue_unknown(kind, name_or_file, err);
+    if (code == KERF_OK) code = description_parse(text.data, text.length, source, read, ret, err);
+    kerf_text_free(&text);
+    return code;
 }

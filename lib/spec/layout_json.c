@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include "spec/layout.h"
-#include "spec/layout_reading.h"
 
 /* ---- Writing ---------------------------------------------------------------------------------------------- */
 

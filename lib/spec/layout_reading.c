@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the parts of a layout mean together, wherever they were read from. */
-#include "spec/layout_reading.h"
+#include "spec/layout.h"
 
 #include <assert.h>
 #include <stdio.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/characters.h"
 #include "spec/layout.h"
-#include "spec/layout_reading.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include "spec/description.h"
 #include "spec/families/family.h"
-#include "spec/model_file.h"
 #include "spec/parameters.h"
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */

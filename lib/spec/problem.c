@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A problem as a whole, and the names of the choices it holds. */
-#include "spec/problem.h"
 
 #include <assert.h>
 #include <string.h>
-#include "spec/model_file.h"
-#include "spec/system.h"
+#include "spec/description.h"
 
 static const char *const attentions[] = {
     [KERF_ATTENTION_FUSED] = "fused",
@@ -29,6 +27,29 @@ int32_t kerf_attention_parse(const char *name, enum kerf_attention *ret, struct 
     return kerf_error_set(err, KERF_EUNKNOWN,
                           "unknown attention '%.64s'; there are fused, unfused, recomputed and summa", name);
 }
+
+static const char *const precisions[] = {
+    [KERF_PRECISION_BF16] = "bf16",
+    [KERF_PRECISION_FP16] = "fp16",
+    [KERF_PRECISION_FP8] = "fp8",
+};
+_Static_assert(sizeof precisions / sizeof *precisions == KERF_PRECISION_COUNT, "a name for each precision");
+
+const char *kerf_precision_name(enum kerf_precision precision) {
+    assert((uint32_t)precision < KERF_PRECISION_COUNT);
+    return precisions[precision];
+}
+
+int32_t kerf_precision_parse(const char *name, enum kerf_precision *ret, struct kerf_error *err) {
+    for (int i = 0; i < KERF_PRECISION_COUNT; i++)
+        if (strcmp(precisions[i], name) == 0) {
+            *ret = (enum kerf_precision)i;
+            return KERF_OK;
+        }
+    return kerf_error_set(err, KERF_EUNKNOWN, "unknown precision '%.32s'; there are bf16, fp16 and fp8", name);
+}
+
+/* ---- Ranges ------------------------------------------------------------------------------------------------------ */
 
 static int32_t check_count(const char *name, int64_t value, struct kerf_error *err) {
     if (value >= 1 && value <= KERF_COUNT_MAX) return KERF_OK;

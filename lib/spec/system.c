@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Systems: what one accelerator and its two networks can do. */
-#include "spec/system.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +7,6 @@
 #include "base/characters.h"
 #include "base/quantity.h"
 #include "spec/description.h"
-#include "spec/model_file.h"
 
 /* A file may do without an OPTIONAL, a MEASURED or a MEASURED_SHARE, which is 0 then; the last two are not shown where
  * they are 0. */

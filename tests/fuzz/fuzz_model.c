@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include "spec/model_file.h"
+#include "spec/description.h"
 
 static const char source[] = "models/input.json";
 

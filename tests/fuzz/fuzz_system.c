@@ -3,7 +3,7 @@
 #include "invariants.h"
 
 #include <string.h>
-#include "spec/system.h"
+#include "spec/description.h"
 
 static const char source[] = "systems/input.json";
 

@@ -14,7 +14,6 @@
 
 #include "kerf/spec.h"
 #include "spec/description.h"
-#include "spec/model_file.h"
 
 static const char *line_of(const struct kerf_error *err) {
     static char line[1024];

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "kerf/spec.h"
-#include "spec/system.h"
+#include "spec/description.h"
 
 /* The fields in the order of the file below, with a value as it is written there. */
 static const struct field {
