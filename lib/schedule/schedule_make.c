@@ -6,7 +6,6 @@
 #include <string.h>
 #include "base/characters.h"
 #include "base/error_fill.h"
-#include "schedule/best/best.h"
 #include "schedule/rules/rule.h"
 
 /* ---- By name ---------------------------------------------------------------------------------------------- */

@@ -13,7 +13,6 @@
  * are deterministic: with a limit in steps there is one answer, and with a clock there is one where the search ends
  * before its time. The answer is never worse than any of the rules of phase 1.
  */
-#include "schedule/best/best.h"
 
 #include <assert.h>
 #include <math.h>
@@ -48,13 +47,14 @@ static int32_t check_caps(const struct best_problem *problem, const struct kerf_
         double least = least_cap(problem, d);
         if (least <= problem->cap[d]) continue;
         if (times->cap_in_bytes)
-            return kerf_error_set(
-                err, KERF_EINFEASIBLE,
-                "no order keeps device %d within its cap of %g bytes: one micro-batch takes %g bytes there, which is the smallest cap that works",
-                d, times->cap[d], least);
-        return kerf_error_set(err, KERF_EINFEASIBLE,
-                              "no order keeps device %d within its cap of %g micro-batches; the smallest cap that works is 1",
-                              d, times->cap[d]);
+            return kerf_error_set(err, KERF_EINFEASIBLE,
+                                  "no order keeps device %d within its cap of %g bytes: one micro-batch takes %g bytes "
+                                  "there, which is the smallest cap that works",
+                                  d, times->cap[d], least);
+        return kerf_error_set(
+            err, KERF_EINFEASIBLE,
+            "no order keeps device %d within its cap of %g micro-batches; the smallest cap that works is 1", d,
+            times->cap[d]);
     }
     return KERF_OK;
 }

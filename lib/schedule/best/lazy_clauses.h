@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether integers within bounds can obey precedences "if z = 1 then x + lag <= y" and clauses: lazy clause generation
- * (lazy_clauses.c).
+ * (lazy_search.c).
  */
 #ifndef KERF_SCHEDULE_BEST_LAZY_CLAUSES_H
 #define KERF_SCHEDULE_BEST_LAZY_CLAUSES_H
 
 #include <stddef.h>
 #include "kerf/text.h"
-#include "schedule/best/lazy_literal.h"
+
+/*
+ * A variable x has two codes, 2x for x itself and 2x + 1 for -x. Each code has a lower bound, so that the upper bound
+ * of x is minus the bound of 2x + 1, and all that is ever known is "code >= value". The opposite of code >= value is
+ * code ^ 1 >= 1 - value. A variable of 0 and 1 is a truth value.
+ */
+struct lazy_literal { /* code >= value */
+    int64_t value;
+    int32_t code;
+};
 
 struct lazy_solver;
 enum lazy_answer { LAZY_UNKNOWN, LAZY_SOLVED, LAZY_IMPOSSIBLE, LAZY_NO_MEMORY };

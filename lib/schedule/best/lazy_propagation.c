@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What follows from what: bounds along edges, truth values from each other, and the last open literal of clauses, each
- * of which watches two that are not false (lazy_clauses.c tells the whole).
+ * of which watches two that are not false (lazy_search.c tells the whole).
  *
  * Of a group's edges that all hold, the first implies the others; of those that may hold, once one fits, all behind it
  * do. A rise of a bound looks at its own edges and the watches that it reaches. Bounds that rise again and again are

@@ -4,7 +4,7 @@
  * for difference constraints: depth-first search over the truth values, bounds propagated along the edges whose
  * condition holds, and of each conflict a clause learned (first unique implication point), as SAT solvers do (MiniSat).
  *
- * What is known is "code >= value" (lazy_literal.h). The trail lists each rise of a bound with its reason; literals are
+ * What is known is "code >= value" (lazy_clauses.h). The trail lists each rise of a bound with its reason; literals are
  * not listed for each value, so that the range of the integers costs nothing. Looking for where a literal became true
  * walks back over the rises of its code. Explanations are made when they are asked for and ask for no more than is
  * needed: if x + lag <= y, then y >= v because x >= v - lag, even where x was larger.

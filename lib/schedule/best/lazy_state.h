@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The state of a solver (lazy_clauses.c) and what its parts share. */
+/* The state of a solver (lazy_search.c) and what its parts share. */
 #ifndef KERF_SCHEDULE_BEST_LAZY_STATE_H
 #define KERF_SCHEDULE_BEST_LAZY_STATE_H
 
 #include <stddef.h>
-#include "schedule/best/lazy_literal.h"
+#include "schedule/best/lazy_clauses.h"
 #include "kerf/text.h"
 
 enum reason_kind {

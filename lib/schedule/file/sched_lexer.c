@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The words of the text form of schedules: numbers, names, operations, symbols; # begins a comment. Line ends mean no
  * more than blanks do. */
-#include "schedule/file/sched_lexer.h"
+#include "schedule/file/sched_program.h"
 
 #include <string.h>
 #include "schedule/build.h"

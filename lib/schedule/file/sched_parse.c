@@ -16,7 +16,7 @@
 #include "base/characters.h"
 #include "schedule/build.h"
 #include "schedule/file/read_schedule.h"
-#include "schedule/file/sched_lexer.h"
+#include "schedule/file/sched_program.h"
 
 enum { DEPTH_MAX = 200, BLOCKS_MAX = 32 };
 

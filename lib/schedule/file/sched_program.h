@@ -124,4 +124,36 @@ int32_t sched_parse(struct program *ret_program, struct arena *arena, const char
 int32_t sched_run(const struct program *program, const struct kerf_schedule_file_request *request,
                   struct kerf_schedule **ret_schedule, struct kerf_error *err);
 
+/* ---- Words (sched_lexer.c) --------------------------------------------------------------------------------------- */
+
+enum token_kind {
+    TOKEN_END,
+    TOKEN_NUMBER, /* value */
+    TOKEN_NAME,   /* lower-case: a variable, a function, a keyword */
+    TOKEN_OP,     /* F, B, I, W: value is the enum kerf_op_kind, chunk the number behind it or -1 */
+    TOKEN_SYMBOL  /* symbol: one of  ( ) { } [ ] , @ ? * / % + - . < > =  or of enum symbol */
+};
+
+enum symbol { SYMBOL_AT_MOST = 256, SYMBOL_AT_LEAST, SYMBOL_EQUAL, SYMBOL_UNEQUAL, SYMBOL_RANGE };
+
+struct token {
+    enum token_kind kind;
+    const char *start, *end;
+    struct place place;
+    int64_t value;
+    int32_t symbol, chunk;
+};
+
+struct lexer {
+    const char *file, *at, *end, *line_start;
+    int32_t line;
+    struct kerf_error *err;
+};
+
+void lexer_begin(struct lexer *lexer, const char *text, size_t length, const char *file, struct kerf_error *err);
+int32_t lexer_next(struct lexer *lexer, struct token *ret_token);
+
+/* What stands up to the next blank, as a schedule's name: letters, digits, _ - + . */
+int32_t lexer_word(struct lexer *lexer, struct token *ret_token);
+
 #endif

@@ -77,4 +77,12 @@ double proof_entry(const struct proof *proof, int32_t stream);
 int32_t proof_refute(const struct proof *proof, struct arena *arena, double *ret_bound, int64_t *ret_steps,
                      struct kerf_error *err);
 
+/* The sum of a certificate's bytes (64-bit FNV-1a), which tells damage from forgery: the latter has a right sum and is
+ * found by checking the proof. */
+static inline uint64_t proof_sum(const char *bytes, size_t length) {
+    uint64_t hash = 0xCBF29CE484222325u;
+    for (size_t k = 0; k < length; k++) hash = (hash ^ (unsigned char)bytes[k]) * 0x100000001B3u;
+    return hash;
+}
+
 #endif

@@ -9,7 +9,6 @@
 #include "base/error_fill.h"
 #include "base/number.h"
 #include "schedule/proof/proof.h"
-#include "schedule/proof/proof_sum.h"
 
 /* ---- Words ------------------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 
 #include <math.h>
 #include "schedule/build.h"
-#include "schedule/proof/proof_sum.h"
+#include "schedule/proof/proof.h"
 
 static void write_numbers(struct kerf_text *out, const char *name, const double *values, int32_t count, double more) {
     kerf_text_add(out, name);

@@ -26,7 +26,10 @@ struct rule {
     int32_t (*search)(struct builder *builder, const struct kerf_schedule_request *request, struct kerf_error *err);
 };
 
-/* The rules but best, which builds on them. */
+/* The search as a rule, whose request chooses the placement (best/best.c). It builds on the others. */
+extern const struct rule rule_best;
+
+/* The other rules. */
 extern const struct rule rule_gpipe, rule_1f1b, rule_eager_1f1b, rule_1f1b_overlap, rule_interleaved_1f1b,
     rule_interleaved_1f1b_overlap, rule_interleaved_zb, rule_looped_bfs, rule_zb_h1, rule_zb1p, rule_zb_h2, rule_zb_v,
     rule_dualpipe, rule_dualpipe_v, rule_chimera, rule_seq1f1b, rule_zb_1p, rule_zb_2p, rule_zb_v_searched, rule_v_half,
