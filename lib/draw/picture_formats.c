@@ -6,6 +6,19 @@
 #include <string.h>
 #include <strings.h>
 
+#ifndef KERF_HAS_CAIRO /* CMake sets it for this file where cairo's headers are */
+static int32_t begin_without_cairo(const struct canvas_page *page, struct kerf_text *out, struct canvas **ret_canvas,
+                                   struct kerf_error *err) {
+    (void)page, (void)out, (void)ret_canvas;
+    return kerf_error_set(err, KERF_EUNSUPPORTED,
+                          "this kerf was built without cairo (libcairo2-dev) and cannot draw PNG or PDF; "
+                          "it can draw SVG");
+}
+
+const struct canvas_driver canvas_png = {"png", begin_without_cairo, NULL, NULL, NULL, NULL};
+const struct canvas_driver canvas_pdf = {"pdf", begin_without_cairo, NULL, NULL, NULL, NULL};
+#endif
+
 static const struct canvas_driver *const drivers[] = {[KERF_PICTURE_SVG] = &canvas_svg,
                                                       [KERF_PICTURE_PNG] = &canvas_png,
                                                       [KERF_PICTURE_PDF] = &canvas_pdf,
