@@ -3,7 +3,7 @@
 #include <assert.h>
 #include <string.h>
 #include "cost/cost_model.h"
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 
 extern const struct kerf_cost_model analytic_model, reference_model;
 

@@ -5,11 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 #include "cost/cost_model.h"
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 #include "spec/layout.h"
-#include "spec/model_file.h"
 #include "spec/description.h"
-#include "spec/system.h"
 
 static const char *const keys[] = {"model",        "system",     "scale_up_size", "strategy",   "gpus",
                                    "global_batch", "seq_length", "layout",        "cost_model", "attention",

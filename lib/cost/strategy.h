@@ -71,4 +71,11 @@ struct strategy {
                      struct cost_operations *ret_operations);
 };
 
+/* The row of a strategy (strategies.c). */
+const struct strategy *strategy_of(enum kerf_strategy strategy);
+
+/* Every range that spec.h promises, and that the strategy can compute attention so: for structs that a program filled in
+ * itself. What follows relies on it. */
+int32_t problem_rules(const struct kerf_problem *problem, struct kerf_error *err);
+
 #endif

@@ -3,7 +3,6 @@
  * 1d: tensor parallelism in one dimension, as Megatron-LM has it. Columns and rows of the weights alternate over tp1
  * accelerators, and the norms work on the tokens, spread over the same.
  */
-#include "cost/describe.h"
 #include "cost/tensor_space.h"
 
 static int can_cut(const struct kerf_problem *problem, int64_t tp1, int64_t tp2) {

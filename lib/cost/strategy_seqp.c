@@ -3,7 +3,6 @@
  * seqp: tensor x context parallelism. Each of tp2 pieces of the sequence is cut over tp1 as 1d cuts the whole; attention
  * gathers the keys and values of all pieces.
  */
-#include "cost/describe.h"
 #include "cost/tensor_space.h"
 
 static int can_cut(const struct kerf_problem *problem, int64_t tp1, int64_t tp2) {

@@ -3,7 +3,6 @@
  * summa: tensor parallelism in two dimensions. Tokens are spread over tp2 and features over tp1, and every product with
  * weights is a SUMMA product: blocks of both factors are broadcast, one after the other (van de Geijn and Watts, 1997).
  */
-#include "cost/describe.h"
 #include "cost/tensor_space.h"
 
 enum { LEAST_BLOCK = 512 /* features of a block */ };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The space that 1d, summa and seqp share: the candidates of the reference (execution.py of
- * ShashankSubramanian/transformer-perf-estimates), level by level.
+ * What 1d, summa and seqp share: their space, the rules of their layouts, and how they describe their operations. The
+ * space is that of the candidates of the reference (execution.py of ShashankSubramanian/transformer-perf-estimates),
+ * level by level.
  *
  *   tensor parallelism (tp1, tp2)  ->  pipeline stages pp, and with them dp  ->  micro-batch
  *   variants: SUMMA blocks x placements in the scale-up domain
@@ -9,6 +10,7 @@
 #ifndef KERF_COST_TENSOR_SPACE_H
 #define KERF_COST_TENSOR_SPACE_H
 
+#include "cost/operation.h"
 #include "cost/strategy.h"
 
 enum tensor_level { TENSOR_LEVEL_SHARDS, TENSOR_LEVEL_STAGES, TENSOR_LEVEL_MICRO_BATCH, TENSOR_LEVELS };
@@ -43,5 +45,31 @@ int32_t tensor_check(const struct kerf_problem *problem, const struct tensor_rul
                      const struct kerf_layout *layout, struct kerf_error *err);
 
 void tensor_explain(const struct space *space, int32_t level, struct kerf_text *out);
+
+/* ---- Operations -------------------------------------------------------------------------------------------------- */
+
+struct describer {
+    struct cost_operations *operations;
+    enum kerf_module module;
+    int64_t tp1, tp2, blocks; /* of the products */
+};
+
+/* Y(m,n) = X(m,k) W(k,n). */
+struct cost_operation *describe_product(const struct describer *at, enum cost_kind kind, const char *name, int64_t m,
+                                        int64_t n, int64_t k);
+
+/* An operation on batch x m x n elements, spread over nobody: the caller sets tp1 and tp2 where it is. */
+struct cost_operation *describe_pointwise(const struct describer *at, enum cost_kind kind, const char *name,
+                                          int64_t batch, int64_t m, int64_t n);
+
+/* Attention that keeps heads whole. */
+struct attention_shape {
+    int64_t heads;    /* of all samples, on this accelerator */
+    int64_t queries;  /* tokens of a sample here */
+    int64_t keys;     /* all tokens of a sample, gathered over tp2 */
+    int64_t features; /* of a head */
+    int64_t tp2;
+};
+void describe_attention(const struct describer *at, enum kerf_attention attention, const struct attention_shape *shape);
 
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/threads.h"
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 
 enum { BATCH_MIN = 4, BATCH_MAX = 64 };
 

@@ -6,8 +6,7 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "cost/cost_model.h"
-#include "cost/layout_rules.h"
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 #include "plan/pipeline_rules.h"
 #include "plan/ranking.h"
 #include "plan/schedule_check.h"

@@ -2,7 +2,7 @@
 #include "plan/no_answer.h"
 
 #include <math.h>
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 #include "plan/pipeline_rules.h"
 #include "plan/ranking.h"
 

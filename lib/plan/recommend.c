@@ -2,7 +2,7 @@
 /* Which search of a plan to recommend, and which of its searches are about the same thing. */
 #include <stddef.h>
 #include <string.h>
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 #include "kerf/plan.h"
 
 int32_t kerf_model_equal(const struct kerf_model *a, const struct kerf_model *b) {

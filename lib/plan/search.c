@@ -11,8 +11,7 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "base/threads.h"
-#include "cost/layout_rules.h"
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 #include "plan/best_first.h"
 #include "plan/estimate_layout.h"
 #include "plan/no_answer.h"

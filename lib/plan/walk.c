@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/walk.h"
 
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 
 struct descent {
     struct walk *walk;

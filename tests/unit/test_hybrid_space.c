@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 #include "kerf/cost.h"
 
 /* ---- Problems --------------------------------------------------------------------------------------------- */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "kerf/plan.h"
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 
 struct set {
     struct kerf_layout *layouts;

@@ -10,7 +10,7 @@
 #include "cost/reference/layer.h"
 #include "cost/reference/reference.h"
 #include "cost/reference/step.h"
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 #include "cost/tensor_space.h"
 
 enum { NEIGHBOURS_MAX = 240 }; /* divisors of a scale-up domain of at most 2^20 */

@@ -18,7 +18,4 @@ int rows_enter(struct cost_pricer *pricer, int32_t level, const struct kerf_layo
 int rows_prepare(struct cost_pricer *pricer, const struct kerf_layout *variants, int32_t num_variants);
 int rows_price(struct cost_pricer *pricer, struct cost_sink *sink);
 
-/* gaps.c */
-void reference_gaps(const struct kerf_model *model, struct kerf_text *out);
-
 #endif

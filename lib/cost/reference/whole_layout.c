@@ -5,7 +5,7 @@
 #include "cost/reference/layer.h"
 #include "cost/reference/reference.h"
 #include "cost/reference/step.h"
-#include "cost/strategies.h"
+#include "cost/strategy.h"
 
 static double sending_s(const struct volumes *volumes, const struct pass_volumes *pass,
                         const struct axis_links axes[COMM_AXES]) {

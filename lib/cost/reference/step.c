@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cost/reference/links.h"
+/* What a system can do: seconds per FLOP and byte, and collectives as rings. The rest of step.h is inline. */
+#include "cost/reference/step.h"
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
