@@ -8,7 +8,6 @@
  * one layout is a dozen multiplications; and where no layout of a row can be faster than the cutoff, one comparison.
  */
 #include "cost/reference/layer.h"
-#include "cost/reference/reference.h"
 #include "cost/reference/step.h"
 #include "cost/strategy.h"
 #include "cost/tensor_space.h"

@@ -12,7 +12,7 @@
  *   layout_rows.c    many layouts, each shape priced once
  */
 #include <assert.h>
-#include "cost/reference/reference.h"
+#include "cost/reference/step.h"
 
 /* ---- What of a model it does not price --------------------------------------------------------------------------- */
 

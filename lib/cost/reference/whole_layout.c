@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 #include "cost/reference/layer.h"
-#include "cost/reference/reference.h"
 #include "cost/reference/step.h"
 #include "cost/strategy.h"
 
