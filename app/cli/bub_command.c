@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/number.h"
 #include "cli/command.h"
-#include "cli/llama_preset.h"
+#include "cli/llama_question.h"
 #include "cli/terminal.h"
 #include "cli/tune_print.h"
 

@@ -7,7 +7,6 @@
 #include "cli/command.h"
 #include "cli/plan_print.h"
 #include "cli/space_options.h"
-#include "cli/strategy_choice.h"
 #include "cli/terminal.h"
 
 /* ---- A stream of requests -------------------------------------------------------------------------------------- */

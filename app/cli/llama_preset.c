@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The request of a study of llama.cpp: the program that runs it, its command, and the settings that are left out. */
-#include "cli/llama_preset.h"
-
+/* A study of llama.cpp: the program that runs it, its command, the settings that are left out, and what its report says
+ * besides. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -9,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 #include "base/quantity.h"
+#include "cli/llama_question.h"
+#include "cli/tune_print.h"
 
 /* The program that runs llama.cpp for a study, and its command: kerf-llama-worker, which loads the model once, else
  * llama-bench, which loads it for each measurement. */
@@ -294,4 +295,77 @@ int32_t llama_preset_skip(struct llama_preset *preset, const struct kerf_study_r
                                               is_capped ? "are allowed" : "are free");
     }
     return preset->sketch.failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory") : KERF_OK;
+}
+
+/* ---- What a report also says: the options of llama.cpp's programs, and memory ------------------------------------ */
+
+/* Bytes beside the weights; 0: not known. */
+static int64_t buffers(const struct tune_report *report, int32_t index) {
+    struct kerf_llama_setting setting = llama_grid_setting(&report->llama->fixed, report->state->space, index);
+    struct kerf_llama_memory memory;
+    if (report->llama->gguf == NULL ||
+        kerf_llama_memory_estimate(report->llama->gguf, &setting, &memory, NULL) != KERF_OK)
+        return 0;
+    return memory.host + memory.device - memory.weights_host - memory.weights_device;
+}
+
+/* Writes the options by which a tool runs with the recommended setting. 0: the tool cannot. */
+static int flags(const struct tune_report *report, const char *tool, struct kerf_text *out) {
+    struct kerf_llama_setting setting =
+        llama_grid_setting(&report->llama->fixed, report->state->space, report->answer.recommended);
+    setting.threads_batch = 0;
+    if (strcmp(tool, "llama-bench") == 0) setting.context = 0;
+    return kerf_llama_flags(tool, &setting, out, NULL) == KERF_OK;
+}
+
+void words_llama(struct kerf_text *out, const struct tune_report *report) {
+    const char *tool;
+    if (report->answer.best < 0) return;
+    kerf_text_add(out, "\n");
+    for (size_t i = 0; (tool = kerf_llama_tool_at(i)); i++) {
+        struct kerf_text options = {0};
+        if (flags(report, tool, &options)) kerf_text_printf(out, "%-17s %s\n", tool, options.data ? options.data : "");
+        kerf_text_free(&options);
+    }
+    int64_t bytes = buffers(report, report->answer.recommended);
+    int32_t usual = report->state->space->default_setting;
+    if (bytes == 0) return;
+    kerf_text_add(out, "Memory beside the weights: about ");
+    quantity_bytes(out, (double)bytes);
+    if (usual >= 0 && usual != report->answer.recommended) {
+        kerf_text_add(out, ", with the default ");
+        quantity_bytes(out, (double)buffers(report, usual));
+    }
+    kerf_text_add(out, ".\n");
+}
+
+void json_llama(struct kerf_json *json, const struct tune_report *report) {
+    const struct kerf_gguf *gguf = report->llama->gguf;
+    const char *tool;
+    kerf_json_open(json, "llama", '{');
+    if (gguf) {
+        kerf_json_open(json, "model", '{');
+        kerf_json_string(json, "architecture", gguf->architecture);
+        kerf_json_string(json, "name", gguf->name);
+        kerf_json_string(json, "precision", gguf->precision);
+        kerf_json_integer(json, "parameters", gguf->parameters);
+        kerf_json_integer(json, "bytes", gguf->tensor_bytes);
+        kerf_json_integer(json, "context_length", gguf->context_length);
+        kerf_json_close(json, '}');
+    }
+    if (report->answer.best >= 0) {
+        kerf_json_open(json, "flags", '{');
+        for (size_t i = 0; (tool = kerf_llama_tool_at(i)); i++) {
+            struct kerf_text options = {0};
+            if (flags(report, tool, &options)) kerf_json_string(json, tool, options.data ? options.data : "");
+            kerf_text_free(&options);
+        }
+        kerf_json_close(json, '}');
+        int64_t bytes = buffers(report, report->answer.recommended);
+        if (bytes)
+            kerf_json_integer(json, "buffer_bytes", bytes);
+        else
+            kerf_json_null(json, "buffer_bytes");
+    }
+    kerf_json_close(json, '}');
 }

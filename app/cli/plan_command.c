@@ -10,7 +10,6 @@
 #include "cli/ranges.h"
 #include "cli/render.h"
 #include "cli/space_options.h"
-#include "cli/strategy_choice.h"
 #include "cli/terminal.h"
 
 enum { PROBLEMS_MAX = 200000 };

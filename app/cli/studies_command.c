@@ -9,7 +9,7 @@
 #include "base/quantity.h"
 #include "cli/cells.h"
 #include "cli/command.h"
-#include "cli/llama_preset.h"
+#include "cli/llama_question.h"
 #include "cli/tune_print.h"
 
 struct studies_list {

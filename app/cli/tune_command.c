@@ -8,7 +8,7 @@
 #include "base/option.h"
 #include "base/quantity.h"
 #include "cli/command.h"
-#include "cli/llama_preset.h"
+#include "cli/llama_question.h"
 #include "cli/terminal.h"
 #include "cli/tune_print.h"
 #include "kerf/study.h"
