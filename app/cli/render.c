@@ -14,7 +14,7 @@ static const struct render_format *named(const struct render *render, const char
     return NULL;
 }
 
-/* Where the name says nothing, as that of a pipe, it is --format; NULL when its ending is of no format. */
+/* Where the name says nothing, as that of a pipe, it is --format; NULL when no format has this ending. */
 static const struct render_format *format_of(const struct render *render, const char *path) {
     const struct render_format *asked = named(render, render->format);
     const char *ending = output_ending(path);

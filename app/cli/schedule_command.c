@@ -685,7 +685,7 @@ static int32_t check_unused(const struct schedule_options *values, const struct 
     return KERF_OK;
 }
 
-/* A plan of another version, or one that somebody has changed, is simulated all the same. */
+/* A plan of another version, or one that was edited, is simulated all the same. */
 static void check_plan(const struct kerf_pipeline *pipeline, const struct schedule_answers *answers) {
     const struct kerf_timeline *timeline = answers->items[0].timeline;
     const double said_s = pipeline->makespan_s;

@@ -22,7 +22,7 @@ struct http_answer { /* all zeros at first */
     struct kerf_text body;
 };
 
-/* KERF_EINVALID: the URL or the token is none; KERF_EUNSUPPORTED: there is no libcurl. The texts live as long as the
+/* KERF_EINVALID: the URL or the token is invalid; KERF_EUNSUPPORTED: there is no libcurl. The texts live as long as the
  * client. */
 int32_t http_open(const struct http_options *options, struct http_client **ret_client, struct kerf_error *err);
 void http_close(struct http_client *client); /* NULL is fine */

@@ -26,7 +26,7 @@ struct MHD_Connection;
 
 /* NULL: it was not sent. They live until the answer is sent. */
 struct head {
-    const char *host, *origin, *fetch_site, *fetch_mode, *fetch_dest; /* who asks (origin.h) */
+    const char *host, *origin, *fetch_site, *fetch_mode, *fetch_dest; /* who asks (origin.c) */
     const char *content_type, *content_length, *authorization;
     const char *forwarded_proto; /* X-Forwarded-Proto: how the client came to a proxy before us */
 };

@@ -38,7 +38,7 @@ struct log_request {
 void log_request(const struct log *log, enum log_level level, const char *event, const struct log_request *request,
                  const char *message);
 
-/* Events that somebody else can cause in any number are written at most once a second, with their count. */
+/* Events that clients can cause in any number are written at most once a second, with their count. */
 struct log_limit { /* zeros at first */
     _Atomic int64_t second;
     _Atomic uint64_t held;

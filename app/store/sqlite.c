@@ -179,7 +179,7 @@ static int flush(const char *path, int flags) {
     return !failed;
 }
 
-/* Somebody may have made it meanwhile. */
+/* Another program may have made it meanwhile. */
 static int give_name(const char *temporary, const char *to, int overwrites) {
     if (overwrites) return rename(temporary, to) == 0;
     if (renameat2(AT_FDCWD, temporary, AT_FDCWD, to, RENAME_NOREPLACE) == 0) return 1;

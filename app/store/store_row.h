@@ -91,7 +91,7 @@ struct value {
     union {
         int64_t integer;
         double real;
-        const char *text; /* or bytes; somebody else's */
+        const char *text; /* or bytes; owned by the caller */
     };
 };
 

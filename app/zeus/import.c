@@ -222,7 +222,7 @@ static int32_t write_job(struct store *to, const struct zeus_job *zeus, const st
     return code;
 }
 
-/* The job in memory, as kerf would have it; NULL: it is none, and err says why. */
+/* The job in memory, as kerf would have it; NULL: it cannot be taken over, and err says why. */
 static struct kerf_job *make_job(const struct zeus_job *zeus, int32_t flags, struct kerf_error *err) {
     struct kerf_job *job = NULL;
     const struct kerf_arm *arms = zeus->arms.items;

@@ -22,7 +22,7 @@ struct python_text {
 };
 
 /* The bytes of a request as text: UTF-8, UTF-16 or UTF-32 with or without a byte order mark, found out as json.loads
- * does. KERF_EINVALID where they are none. Of UTF-8 the text is a part of bytes. */
+ * does. KERF_EINVALID where they are not text. The text of UTF-8 is a part of bytes. */
 int32_t python_text_decode(const char *bytes, size_t length, struct arena *arena, struct python_text *ret_text);
 
 /* Bytes of the code point at the beginning, surrogates among them; 0 where there is none. */

@@ -146,7 +146,7 @@ static void register_in_turn(struct exchange *exchange) {
     if (!decision_open(decision, zeus->spec.job_id)) return;
     if (decision->held.job == 0) {
         create(zeus);
-    } else if (zeus->is_chosen) { /* somebody has that one */
+    } else if (zeus->is_chosen) { /* a job has that one already */
         if (decision_finish(decision)) register_again(exchange);
     } else {
         if (zeus->late == NULL && kerf_job_spec_same(kerf_job_spec_of(decision->turn.entry->job), &zeus->spec))

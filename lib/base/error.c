@@ -15,7 +15,7 @@ int32_t kerf_error_set(struct kerf_error *err, int32_t code, const char *format,
     va_start(args, format);
     vsnprintf(fresh.message, sizeof fresh.message, format, args);
     va_end(args);
-    utf8_clean(fresh.message); /* one line of text, whatever of somebody's input is quoted in it */
+    utf8_clean(fresh.message); /* one line of printable text, even where input is quoted in it */
     *err = fresh;
     return code;
 }

@@ -181,7 +181,7 @@ int32_t json_document_parse(struct json_document *ret_document, const char *text
     if (text && length >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0)
         text += 3, length -= 3; /* Windows' mark of UTF-8 */
     *ret_document = (struct json_document){.text = text ? text : "", .length = length, .source = source};
-    /* numbers as reals: a file of somebody else's may hold any number of digits in a key that is not ours */
+    /* numbers as reals: a key that kerf does not read may hold a number with any number of digits */
     ret_document->root = json_loadb(ret_document->text, length,
                                     JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, &error);
     *ret_root = (struct json_object){.document = ret_document, .json = ret_document->root};

@@ -173,7 +173,7 @@ static int has_choice(const char *choices, const char *value) {
     return 0;
 }
 
-/* All of text as -?[0-9]+: 1, or 0 when it is none. Sets *ret_overflow when no int64_t holds it. */
+/* All of text as -?[0-9]+: 1, or 0 when it is not an integer. Sets *ret_overflow when no int64_t holds it. */
 static int read_integer(const char *text, int64_t *ret_value, int *ret_overflow) {
     int negative = *text == '-';
     const char *digits = text + negative;

@@ -63,7 +63,7 @@ struct command {
     const struct command_use *uses; /* ended by an entry whose name is NULL; the first one is meant where there is no
                                        argument. NULL: one use */
     /* Whether the values ask for this use (a name from uses, or from an option's uses). NULL: the first argument is
-     * the use's name, or, where that is in capitals, the name of no other use. */
+     * the use's name, or, where that is in capitals, a word that is not the name of another use. */
     int (*is_use)(const void *values, const char *use);
     const struct command_exit *exits; /* ended by an entry whose status is NULL; NULL: the usual ones */
 };

@@ -10,7 +10,7 @@
 int32_t quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err);
 
 /* "5ms", "90s", "1h30m", "52w", or a plain number of seconds, as seconds; not below 0. Units: ns us ms s m min h d w.
- * Returns 0, and leaves *ret_seconds alone, where the text is none of these. */
+ * Returns 0, and leaves *ret_seconds alone, where the text is not a duration. */
 int duration_read(const char *text, double *ret_seconds);
 
 /* The shortest of its forms that has one unit: 5400 is "90m". */

@@ -55,7 +55,7 @@ static char *put_decimal(char *to, double value, int decimals, int least) {
 
 static char *put_power(char *to, double value) {
     int exponent = (int)floor(log10(value));
-    /* Two steps, as the power of ten of a denormal number is none. */
+    /* Two steps: the power of ten of a denormal number is infinite. */
     double mantissa = value / pow(10, exponent / 2) / pow(10, exponent - exponent / 2);
     if (mantissa >= 9.995) mantissa /= 10, exponent++;
     to = put_decimal(to, mantissa, 2, 0);

@@ -107,7 +107,7 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
             if (find(palette.parts, palette.num_parts, name)) continue;
             int32_t number = lanes ? number_of_pass(name) : -1;
             for (int32_t k = 0; k < palette.num_parts; k++)
-                if (palette.parts[k].number == number) number = -1; /* somebody else has it */
+                if (palette.parts[k].number == number) number = -1; /* another part has it */
             if (is_unused(name))
                 number = -1;
             else if (number < 0)

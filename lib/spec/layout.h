@@ -30,7 +30,7 @@ void layout_hybrid_text(struct kerf_text *out, const struct kerf_layout *layout)
 
 /*
  * The parts of a layout: the keys of its text and of its JSON. There are two kinds of layouts, which share dp, pp and
- * micro_batch; the first part that one kind alone has decides.
+ * micro_batch; the first part that only one kind has decides the kind.
  */
 
 /* A number in a layout. */

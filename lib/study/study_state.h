@@ -25,7 +25,7 @@ int32_t study_state_add(struct kerf_study_state *state, const struct kerf_study_
 /* Why settings are skipped, as in struct study_origin; NULL: no setting is. */
 const char *const *study_state_skipped(const struct kerf_study_state *state);
 
-/* Where nothing was measured but on a busy machine, that is what is known: the decision is told of it. */
+/* Where all measurements were disturbed, they count after all: the decision gets them. */
 int32_t study_state_count_disturbed(struct kerf_study_state *state, struct kerf_error *err);
 
 void study_state_stop(struct kerf_study_state *state, int32_t stop, const char *format, ...)

@@ -56,9 +56,9 @@ struct kerf_tune_study {
     struct kerf_tune_observation *earlier; /* [num_earlier] those of the question that still count (posterior.h) */
     int32_t num_earlier, num_dropped;      /* num_dropped: earlier studies that no longer hold */
 
-    int32_t *active;                /* [num_active] settings that are modelled, ascending: active_set.h */
+    int32_t *active;                /* [num_active] settings that are modelled, ascending (active_set.c) */
     int32_t num_active, generation; /* generation: counts the sets of active settings */
-    int32_t *proposed; /* [num_proposed] settings that the policy's model would have in the next one: proposals.h */
+    int32_t *proposed; /* [num_proposed] settings that the policy's model would have in the next one (proposals.c) */
     int32_t num_proposed;
     double unseen; /* how probable a better one outside of it is; NAN: not known */
 
@@ -103,7 +103,7 @@ void exclusion_update(struct kerf_tune_study *study);
 
 enum { ACTIVE_MAX = 200 }; /* settings that are modelled together */
 
-/* Whether the next observation, which was added, makes another set. */
+/* 1 when the observation that was just added calls for another set. */
 int active_set_is_due(const struct kerf_tune_study *study);
 
 /* Sets the study's active settings: all of a small space; of a large one a part, chosen anew now and then, and

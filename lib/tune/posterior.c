@@ -291,7 +291,7 @@ int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *st
     answer->best = posterior_draws_setting(draws, leader);
     answer->recommended =
         posterior_draws_setting(draws, study->preference.num ? posterior_accepted(draws, leader) : leader);
-    if (isfinite(answer->noise)) answer->noise = surface_model_noise(model); /* of no repetition nothing is known */
+    if (isfinite(answer->noise)) answer->noise = surface_model_noise(model); /* without a repetition nothing is known */
     answer->drift = surface_model_drift(model);
     answer->default_gain = answer->gain_interval[0] = answer->gain_interval[1] = NAN;
     write_gain(draws, leader, answer);

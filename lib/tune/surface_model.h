@@ -124,7 +124,7 @@ struct surface_model {
     double run_s;        /* of the first one, which is the unit of drift; -1: the number of observations is time */
 };
 
-/* A model that was not conditioned on anything yet: surface_update.h does that. */
+/* A model that was not conditioned on anything yet: surface_update.c does that. */
 int32_t surface_model_create(const struct kerf_tune_study *study, const struct surface_setup *setup,
                              struct surface_model **ret_model, struct kerf_error *err);
 struct surface_model *surface_model_free(struct surface_model *model);
@@ -185,7 +185,7 @@ struct proposals {
     double unseen;
 };
 
-/* By a model that is up to date. Of a space that is modelled whole there are none. */
+/* The model is up to date. A space that is modelled whole has none. */
 int32_t proposals_find(const struct surface_model *model, struct proposals *ret_proposals, struct kerf_error *err);
 
 #endif

@@ -5,7 +5,8 @@
  * The leader is the setting that is most probably within `within` of the best of all (posterior_draws.h). When that is as
  * probable as was asked, runs were repeated (acquisition_repeat), and on both sides of it on each axis something was tried, the
  * question is answered. Where something is preferred, `margin` is enough for the leader, and then candidates are compared
- * with it (posterior_candidate). Until then the next run is the one that tells most about it (acquisition.h). The first run is the default's.
+ * with it (posterior_candidate). Until then the next run is the one that tells most about it (acquisition.c). The first
+ * run is the default's.
  *
  * The random numbers behind the draws are fixed by the seed, so that the same observations give the same decisions.
  */

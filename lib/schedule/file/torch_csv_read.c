@@ -5,7 +5,7 @@
  *
  *     cell   = STAGE ("F" | "I" | "W" | "B") MICROBATCH | "(" STAGE "F" MB ";" STAGE "B" MB ")OVERLAP_F_B"
  *            | STAGE ("SEND_F" | "RECV_F" | "SEND_B" | "RECV_B") MICROBATCH
- *            | STAGE ("UNSHARD" | "RESHARD" | "REDUCE_GRAD")                     skipped: they are of no schedule's
+ *            | STAGE ("UNSHARD" | "RESHARD" | "REDUCE_GRAD")                     skipped: they belong to no schedule's
  * order
  *
  * PyTorch up to 2.5 wrote B for the backward of the input and BW for the whole one; a file is in those letters when a
@@ -194,7 +194,7 @@ static int32_t new_row(struct csv *csv) {
     return KERF_OK;
 }
 
-/* Empty lines at the end are none. */
+/* Empty lines at the end do not count as rows. */
 static size_t without_end(const char *text, size_t length) {
     while (length && (is_blank(text[length - 1]) || text[length - 1] == '\n')) length--;
     return length;

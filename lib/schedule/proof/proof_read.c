@@ -157,7 +157,7 @@ static int read_problem(struct proof *proof, struct arena *arena, struct proof_r
 
 /* ---- The order -------------------------------------------------------------------------------------------- */
 
-/* "F3": an operation of a stream, as a lane; -1 where it is none. */
+/* "F3": an operation of a stream, as a lane; -1 where it is not one. */
 static int32_t read_lane(const struct proof *proof, struct proof_reader *reader) {
     static const char kinds[] = "FIW";
     int64_t stream = 0;
