@@ -42,9 +42,9 @@ enum token_role access_role(struct access *access, struct MHD_Connection *connec
 /* ---- Rates (rate.c) ---------------------------------------------------------------------------------------------- */
 
 /*
- * How much each network may ask: one token bucket per network, which fills at `per_s` and holds RATE_BURST_S of that.
- * The time is an argument. The memory does not grow with the number of networks: the table has sets of a few places,
- * and a network that finds its set full replaces the fullest bucket there, which loses least by it.
+ * How many requests each network may send: one token bucket per network, which fills at `per_s` and holds RATE_BURST_S
+ * of that. The time is an argument. The memory does not grow with the number of networks: the table has sets of a few
+ * places, and a network that finds its set full replaces the fullest bucket there, which loses least by it.
  */
 
 struct rate_table;

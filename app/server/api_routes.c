@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What is stored, to read: /api/v1/... It is what is committed, and takes no turn. Lists go by a key: `after` names the
- * last one seen, `next` in the answer the one to go on from, or null.
+ * /api/v1/...: what is stored, for reading. Answers show what is committed and wait for no turn. A list goes by a key:
+ * `after` is the last key that the client has, `next` in the answer is the key for the next page, or null.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -128,7 +128,7 @@ static int parse_number(const char *text, int64_t least, int64_t most, int64_t *
     return 1;
 }
 
-/* 1, and the number or `otherwise`; 0 after an answer 400. */
+/* Reads the number, or `otherwise` where it is missing. 0: the request was answered with 400. */
 static int ask_number(struct exchange *exchange, const char *name, int64_t least, int64_t most, int64_t otherwise,
                       int64_t *ret_number) {
     const char *text = target_query(&exchange->arena, exchange->query, name);
@@ -233,7 +233,7 @@ struct list {
     int more;
 };
 
-/* One more than asked for was asked for, to know whether there are more. */
+/* The store was asked for one row more than the client wants, to know whether there are more. */
 static int is_one_more(struct list *list) {
     list->more = list->left == 0;
     return list->left-- == 0;

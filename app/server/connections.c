@@ -50,7 +50,7 @@ static int unread_bytes(int fd) {
     return ioctl(fd, FIONREAD, &bytes) == 0 ? bytes : 0;
 }
 
-/* 1: it was in this state, and ends now. */
+/* Ends a connection that is in this state. 1: it was, and ends now. */
 static int give_up(struct connection *connection, int state) {
     int ends = atomic_compare_exchange_strong(&connection->state, &state, CONNECTION_GIVEN_UP);
     if (ends) shutdown(connection->fd, SHUT_RDWR);
@@ -94,7 +94,7 @@ static void look_at_idle(struct connections *connections, struct connection *con
     }
 }
 
-/* Where no byte waits for the client, the server is late, and not the client. */
+/* If no byte waits for the client, the server is late, not the client. */
 static void look_at_writing(struct connections *connections, struct connection *connection, double now_s) {
     const struct tcp_info info = ask_kernel(connection->fd);
     int is_waiting = info.tcpi_unacked > 0 || info.tcpi_notsent_bytes > 0;
@@ -180,7 +180,7 @@ struct connections *connections_stop(struct connections *connections) {
 
 /* ---- All of them --------------------------------------------------------------------------------------------- */
 
-/* Where the network's crowd is linked, or would be. */
+/* The link to the network's crowd, or the place for a new one. */
 static struct crowd **crowd_of(struct connections *connections, const struct network *network) {
     struct crowd **link = &connections->crowds[network_hash(network, connections->limits.seed) % CROWD_BUCKETS];
     while (*link && !network_same(&(*link)->network, network)) link = &(*link)->next;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * All connections: how many each network has, and which ones are slow, stuck or idle. Once a second a thread looks at
+ * All connections: how many each network has, and which of them are slow, stuck or idle. Once a second a thread looks at
  * each of them:
  *
  *     a new connection without a whole request within `request_s`       408, and the connection ends

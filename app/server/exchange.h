@@ -78,10 +78,10 @@ void exchange_detail(struct exchange *exchange, int status, const char *detail);
 /* 503 after KERF_EIO, 500 after others, and a line in the log. */
 void exchange_fail(struct exchange *exchange, int32_t code, const struct kerf_error *err);
 
-/* What the log says of it. */
+/* The exchange as a line of the log. */
 struct log_request exchange_log(const struct exchange *exchange);
 
-/* Calls step. 1: the answer stands; 0: it waits, and the exchange is not the caller's any more. */
+/* Calls the step. 1: the answer is complete. 0: the exchange waits, and the caller must not touch it any more. */
 int exchange_run(struct exchange *exchange);
 /* A worker goes on with it. */
 void exchange_hand_over(struct exchange *exchange);

@@ -44,7 +44,7 @@ void gate_look(struct exchange *exchange, const char *version) {
 
 /* ---- The whole request --------------------------------------------------------------------------------------- */
 
-/* Once a second, with the number of them: who is refused decides how often. */
+/* At most once a second, with their number, because clients decide how often they are refused. */
 static void log_refusal(struct exchange *exchange, const char *why) {
     struct service *service = exchange->service;
     struct log_request line = exchange_log(exchange);
@@ -86,7 +86,7 @@ static void refuse_token(struct exchange *exchange, enum token_role needed) {
         rate_charge(service->rates, &exchange->connection.network, WRONG_TOKEN - 1, clock_ticks_s());
 }
 
-/* A link of another site may lead to a page, and to nothing else. */
+/* Another site may link to a page, and to nothing else. */
 static int is_misled(const struct exchange *exchange) {
     const struct route *route = exchange->route;
     return origin_is_foreign(&exchange->head) &&

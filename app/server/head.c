@@ -91,7 +91,7 @@ static int is_first_line(const char *method, struct text_view target, const char
            version == target.bytes + target.length + 1;
 }
 
-/* Behind the last line nothing is left but the empty one. */
+/* The last line is followed by the empty one and by nothing else. */
 static int ends_at(struct MHD_Connection *connection, const char *method, const char *at) {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
     const char *end = info ? method + info->header_size : NULL;

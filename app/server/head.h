@@ -16,7 +16,7 @@ struct text_view {
 /* The path and the query of a target, with their %-escapes; both are parts of it. */
 void target_split(const char *target, struct text_view *ret_path, struct text_view *ret_query);
 
-/* Without %-escapes, with a NUL behind it. bytes NULL: not enough memory. */
+/* Decodes %-escapes; a NUL follows. bytes NULL: not enough memory. */
 struct text_view target_decode(struct arena *arena, struct text_view escaped);
 
 /* The value of a name in a query, decoded, where + is a space; the last one counts. NULL: it is not there. */

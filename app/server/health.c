@@ -15,7 +15,7 @@
 
 static const double bounds[HEALTH_BUCKETS] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005,
                                               0.01,   0.025,   0.05,   0.1,   0.5,    2.5};
-static const double CHECKED_EACH_S = 1; /* who asks more often makes no more writes */
+static const double CHECKED_EACH_S = 1; /* asking more often causes no more writes */
 
 struct health *health_new(void) {
     struct health *health = calloc(1, sizeof *health);
@@ -50,7 +50,7 @@ static void answer_status(struct exchange *exchange, const char *status) {
 
 static void page_healthz(struct exchange *exchange) { answer_status(exchange, "ok"); }
 
-/* A full disk reads well: only a write shows that decisions can be stored. */
+/* A full disk can still be read: only a write shows that decisions can be stored. */
 static int32_t check_writes(struct health *health, struct store *store, struct kerf_error *err) {
     char now[32];
     pthread_mutex_lock(&health->lock);

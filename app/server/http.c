@@ -21,7 +21,7 @@ enum {
     DRAINED_MAX = 64 << 20    /* of a body that is too large, so that the client hears the answer */
 };
 
-/* Pages load nothing from elsewhere, and nobody shows them in a frame; what is no page is not taken for one. */
+/* Pages load nothing from elsewhere and cannot be shown in a frame; browsers take nothing else for a page. */
 static const char *const headers[][2] = {
     {"Content-Security-Policy",
      "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
@@ -125,7 +125,7 @@ static enum MHD_Result send_answer(struct exchange *exchange) {
     return result;
 }
 
-/* The headers are there. Where the body of a malformed request ends nobody knows: it is answered at once. */
+/* The headers are there. The end of a malformed request is unknown, so that it is answered at once. */
 static enum MHD_Result begin(struct exchange *exchange, const char *method, const char *version) {
     exchange->is_begun = 1;
     exchange->method = method;

@@ -78,7 +78,7 @@ static void remove_entry(struct job_cache *cache, struct job_entry *entry) {
     struct job_entry **link = bucket_of(cache, entry->hash);
     while (*link != entry) link = &(*link)->chain;
     *link = entry->chain;
-    assert(!entry->is_taken && entry->first == NULL); /* nobody has it, nobody waits for it */
+    assert(!entry->is_taken && entry->first == NULL); /* not in use, and no request waits for it */
     assert(cache->counts.jobs > 0 && cache->counts.bytes >= entry->bytes);
     unlink_use(cache, entry);
     cache->counts.jobs--;

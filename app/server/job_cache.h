@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The jobs in memory, and whose turn it is: one request at a time decides about a job, and the next one begins when
- * what the one before it changed is durable. So nobody sees what may still be lost, and a failed commit undoes no
+ * what the one before it changed is durable. So no request sees what may still be lost, and a failed commit undoes no
  * second decision. Requests about different jobs don't wait for each other.
  *
- * What the cache holds is bounded: jobs that nobody asked about for the longest time are forgotten first.
+ * The size of the cache is bounded: the jobs that were not used for the longest time are forgotten first.
  */
 #ifndef KERF_SERVER_JOB_CACHE_H
 #define KERF_SERVER_JOB_CACHE_H

@@ -19,7 +19,7 @@ void log_info(const struct log *log, const char *event, const char *format, ...)
 void log_warning(const struct log *log, const char *event, const char *format, ...) KERF_PRINTF(3, 4);
 void log_error(const struct log *log, const char *event, const char *format, ...) KERF_PRINTF(3, 4);
 
-/* What a line about a request says; as JSON each member is a field. NULL, 0 and "": not known. */
+/* A line about a request; as JSON each member is a field. NULL, 0 and "": not known. */
 struct log_request {
     const char *method;
     const char *route; /* "/api/v1/jobs/{job_id}" */
@@ -34,7 +34,7 @@ struct log_request {
     uint64_t count;    /* how many such events the line stands for; 0: it is not told */
 };
 
-/* message NULL: the request alone. */
+/* message NULL: the line has only the request. */
 void log_request(const struct log *log, enum log_level level, const char *event, const struct log_request *request,
                  const char *message);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Whose connection it is, for limits: an IPv4 address, or the first 64 bits of an IPv6 address, because whoever has
- * one address of such a network has all of them. And the socket that they come to.
+ * Networks, for limits: an IPv4 address, or the first 64 bits of an IPv6 address, because one host can use all addresses
+ * of such a network. And the socket that the server listens on.
  */
 #ifndef KERF_SERVER_NETWORK_H
 #define KERF_SERVER_NETWORK_H

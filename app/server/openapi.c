@@ -159,7 +159,7 @@ static void put_answer(struct kerf_json *json, int status, const char *answer) {
     kerf_json_close(json, '}');
 }
 
-/* Those of the route, in the table's words "404 Message,422 Mistakes". */
+/* The route's own statuses, as the table has them: "404 Message,422 Mistakes". */
 static void put_own_answers(struct kerf_json *json, const char *statuses) {
     for (size_t length; *statuses; statuses += length + (statuses[length] == ',')) {
         char answer[32] = "";

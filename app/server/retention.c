@@ -4,8 +4,8 @@
  * too late. kerf_job_need says what of a trial is needed: all of it, its cost, or nothing. Each write is one small
  * transaction among those of decisions; after it this thread rests for as long as the write took.
  *
- * What is not needed now never is again, so that jobs and trials are read without a turn, and several servers on one
- * database do no harm to each other: the second finds nothing to remove.
+ * A trial that is not needed now will not be needed later. So jobs and trials are read without a turn, and several
+ * servers can share a database: the second one finds nothing to remove.
  */
 #include "server/retention.h"
 
@@ -98,7 +98,7 @@ static int32_t visit_trial(void *context, const struct kerf_trial *trial, const 
     return KERF_OK;
 }
 
-/* The number of the oldest trial of each size whose cost is counted; it stays 0 where all are. */
+/* For each size the number of the oldest trial whose cost counts; 0: all count. */
 static int32_t find_oldest(struct pass *pass, const struct kerf_job *job, int64_t key, int64_t *ret_oldest,
                            struct kerf_error *err) {
     const struct kerf_job_spec *spec = kerf_job_spec_of(job);
@@ -121,7 +121,7 @@ static int64_t oldest_of(const struct kerf_job_spec *spec, const int64_t *oldest
     return INT64_MAX; /* a size that the job does not have */
 }
 
-/* A window is kept as it is; where all costs count, they are kept by themselves. */
+/* With a window, its trials are kept; where all costs count, only the costs are kept. */
 static void choose(struct pass *pass, const struct kerf_job *job, const int64_t *oldest) {
     const struct kerf_job_spec *spec = kerf_job_spec_of(job);
     pass->num_forgotten = 0;

@@ -3,9 +3,9 @@
  * The start of the server's parts, from the store to the socket, and their end.
  *
  * At the end idle connections are closed at once; requests that still come in, and answers that still go out, have
- * CLIENTS_S; requests that run are answered. A database that hangs would hold that up for as long as it likes, so that
- * the process ends after END_S whatever happens: what it answered is stored, and the rest is for its clients to ask
- * again, as after a crash.
+ * CLIENTS_S; requests that run are answered. A database that hangs could hold that up without end, so that the
+ * process ends after END_S whatever happens: everything that was answered is stored, and clients ask again for the
+ * rest, as after a crash.
  */
 #include "server/server.h"
 
@@ -100,7 +100,7 @@ static int32_t make_tables(struct server *server, struct kerf_error *err) {
     return service->router && service->health && service->jobs ? KERF_OK : error_no_memory(err, "the server");
 }
 
-/* Limits that nobody chose are those of the address: none on loopback. */
+/* Limits that were not given depend on the address: none on loopback. */
 static int32_t make_limits(struct server *server, struct kerf_error *err) {
     struct server_options *options = &server->options;
     struct service *service = &server->service;
@@ -161,7 +161,7 @@ static int32_t start_daemon(struct server *server, struct kerf_error *err) {
     return http_start(&server->service, &how, &server->daemon, err);
 }
 
-/* In the order in which each part needs those before it. */
+/* Each part needs those that are started before it. */
 static int32_t start_parts(struct server *server, struct kerf_error *err) {
     const struct server_options *options = &server->options;
     struct service *service = &server->service;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* libmicrohttpd asks for certificate and key at each handshake; what is wrong with them is found out here. */
+/* libmicrohttpd asks for certificate and key at each handshake; mistakes in them are found here. */
 #include "server/tls.h"
 
 #include <assert.h>

@@ -164,7 +164,7 @@ static int32_t pg_open(const char *where, int32_t flags, struct store **ret_stor
 
 enum { QUESTIONS_MAX = 4 };
 
-/* As of one moment: inside of a decision nobody else changes them. The answers go to ret_answers. */
+/* Reads as of one moment: inside of a decision no other changes the rows. The answers go to ret_answers. */
 static int32_t ask_in(struct pg_session *session, int is_decision, const struct store_question *questions,
                       int32_t count, PGresult **ret_answers, struct kerf_error *err) {
     PGresult *results[QUESTIONS_MAX + 1];

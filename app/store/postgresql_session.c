@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What broke with a connection is asked again on a new one. No answer is waited for longer than ANSWER_MS, so that a
- * database that hangs gives an error and not a server that hangs. Integers are bigint and reals double precision
- * throughout, and go over the wire as they are.
+ * A question whose connection broke is asked again on a new one. An answer that takes longer than ANSWER_MS is an error,
+ * so that the server does not hang with its database. Integers are bigint and reals double precision throughout, and go
+ * over the wire as they are.
  */
 #include "store/postgresql_store.h"
 
@@ -330,7 +330,7 @@ int32_t pg_take(struct pg_pool *pool, struct pg_session **ret_session, struct ke
     }
 }
 
-/* Nobody waits for the answer: the next one who takes the session reads it. */
+/* The answer is not awaited: the next user of the session reads it. */
 static void roll_back(struct pg_session *session) {
     pg_send(session, PG_ROLLBACK, NULL);
     session->sent = 0;

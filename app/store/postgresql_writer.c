@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A decision on what a server knows already is one statement, which changes nothing when the version is another by now.
- * A few threads take what has queued up of them while they committed: one flush makes many decisions durable, and the
- * database has one transaction in their place. No statement of such a transaction waits: a row that another server has
- * locked is passed over as if its version were another (PG_IF_SO), and its decision is made anew under a lock of its own.
- * So there are no deadlocks, and a server that hangs holds up nobody but who asks for the same job.
+ * A decision that is based on cached data is one statement, which changes nothing if the version has changed
+ * meanwhile. A few threads take the statements that queued up during their last commit: one flush makes many
+ * decisions durable, in one transaction. No statement of such a transaction waits: a row that another server has
+ * locked is passed over as if its version were another (PG_IF_SO), and its decision is made anew under a lock of its
+ * own. So there are no deadlocks, and a server that hangs holds up only requests for the same job.
  *
  * Any other decision is one transaction under the lock on the job's state, in two round trips: BEGIN and the lock, then
  * the changes and COMMIT. Whoever has the lock reads what the one before it committed. READ COMMITTED is enough for
  * both, and has no serialization failures.
  *
  * When a transaction of several fails, its decisions are tried again one by one, so that each is answered for itself.
- * When the connection broke nobody knows whether it was committed, and all of them fail: the client asks again, and
- * finds what is stored.
+ * When the connection broke, it is unknown whether the transaction was committed, and all of them fail: the client
+ * asks again and finds what is stored.
  */
 #include "store/postgresql_store.h"
 

@@ -113,9 +113,9 @@ static int32_t sqlite_migrate(sqlite3 *db, const char *path, struct kerf_error *
 /* ---- Backup ---------------------------------------------------------------------------------------------------- */
 
 /*
- * A copy of a store, while a server writes to it or not: page by page, out of one read transaction, so that it is the
- * store as it was at one moment, and no commit makes SQLite begin anew. The log cannot be emptied meanwhile, and grows.
- * The copy has its name only once it is whole and on the disk.
+ * Copies a store, also while a server writes to it: page by page, in one read transaction, so that the copy is the store
+ * as it was at one moment, and no commit makes SQLite begin anew. Meanwhile the log cannot be emptied and grows. The
+ * copy gets its name once it is whole and on the disk.
  */
 
 enum { PAGES = 256, PATH_BYTES = 4096 };
@@ -135,7 +135,7 @@ static int32_t copy_pages(sqlite3 *from, sqlite3 *to, kerf_progress progress, vo
     return kerf_error_set(err, KERF_EIO, "the backup fails: %.200s", sqlite3_errstr(failed ? failed : step));
 }
 
-/* The first read is what the transaction begins with. */
+/* The transaction begins with the first read. */
 static int32_t copy(struct sqlite_session *from, const char *path, const char *to, kerf_progress progress,
                     void *context, struct kerf_error *err) {
     sqlite3 *db = NULL;
@@ -224,7 +224,7 @@ struct sqlite_store {
     char *path;
     int file; /* of a server: open and locked */
     pthread_mutex_t lock;
-    struct sqlite_session *readers; /* those that nobody uses now; under lock */
+    struct sqlite_session *readers; /* those that are not in use; under lock */
     struct sqlite_writer writer;    /* without STORE_SERVE its session alone */
 };
 
@@ -338,7 +338,7 @@ static int32_t sqlite_ask(struct store *base, const struct store_turn *turn, con
     return code;
 }
 
-/* Beside the writer of this or another process: SQLite lets one wait for the other. */
+/* The writer of this or another process may be at work: SQLite lets one wait for the other. */
 static int32_t sqlite_tell(struct store *base, const struct store_question *question, struct kerf_error *err) {
     struct sqlite_session session;
     int32_t code = sqlite_connect(of(base)->path, 1, &session, err);
@@ -350,7 +350,7 @@ static int32_t sqlite_tell(struct store *base, const struct store_question *ques
 
 /* ---- Decisions ---------------------------------------------------------------------------------------------- */
 
-/* This process is the only one that decides, so that what it knows is what is stored. */
+/* Only this process decides, so that cached data is what is stored. */
 static int32_t sqlite_begin(struct store *store, const char *job_id, const struct store_turn *known,
                             struct store_turn *ret_turn, struct kerf_error *err) {
     if (known->job) {

@@ -52,15 +52,15 @@ struct sqlite_session {
 /* KERF_EIO, and the database's words in err; KERF_ENOMEM. */
 int32_t sqlite_fail(sqlite3 *db, struct kerf_error *err);
 
-/* KERF_EINVALID: the file is no database. It is made where it is not there and writes is 1. */
+/* KERF_EINVALID: the file is not a database. With writes 1 a missing file is created. */
 int32_t sqlite_connect(const char *path, int writes, struct sqlite_session *ret_session, struct kerf_error *err);
 void sqlite_disconnect(struct sqlite_session *session);
 
 /* SQL without values and rows. */
 int32_t sqlite_run(sqlite3 *db, const char *sql, struct kerf_error *err);
 
-/* Does statement `which` (of either enumeration) with these values, NULL: none, and shows its rows to visit, NULL: to
- * nobody. */
+/* Does statement `which` (of either enumeration) with these values, NULL: none; passes its rows to visit unless that is
+ * NULL. */
 int32_t sqlite_do(struct sqlite_session *session, int which, const struct row *values, store_visit_row visit,
                   void *context, struct kerf_error *err);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What has queued up while the writer committed goes into the next transaction, so that one flush of the disk makes many
- * decisions durable. With one client it is a transaction a decision, with many they share.
+ * Writes that queue up during a commit go into the next transaction, so that one flush of the disk makes many
+ * decisions durable. With one client each decision is a transaction; many clients share them.
  *
  * When a transaction fails, its writes are tried again one by one, so that each is answered for itself.
  *
- * A job is gone as soon as its row has no job_id. Its trials, of which there may be many, are then removed in pieces
- * between the transactions of others, which would have to wait otherwise. After a crash that goes on.
+ * A job is gone as soon as its row has no job_id. Its trials may be many; they are removed in pieces between other
+ * transactions, so that these need not wait. After a crash the removal goes on.
  */
 #include "store/sqlite_store.h"
 
@@ -22,7 +22,7 @@
 
 enum { LOG_PAGES = 4096 };
 
-static void move(sqlite3 *db) { /* what fails now is tried again after the next commits */
+static void move(sqlite3 *db) { /* a failure is tried again after the next commits */
     sqlite3_wal_checkpoint_v2(db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of a store, in whichever database: statements with their values, and what their rows mean. */
+/* Questions to a store, in any database: statements with their values, and what their rows mean. */
 #include "store/store.h"
 
 #include <assert.h>

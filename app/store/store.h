@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where jobs live: one table of functions, behind which are SQLite (sqlite.c) and PostgreSQL (postgresql.c). A database
- * asks and tells statements with rows of values (store_row.h); what they mean is said in store.c once for
- * both, and which rows a decision changes in store_changes.c.
+ * Where jobs live: one table of functions, behind which are SQLite (sqlite.c) and PostgreSQL (postgresql.c). A
+ * database takes statements with rows of values (store_row.h). store.c knows, once for both, what they mean;
+ * store_changes.c knows which rows a decision changes.
  *
  * A decision goes like this, with at most one at a time for a job in this process:
  *
@@ -170,7 +170,7 @@ typedef int32_t (*store_visit_row)(void *context, const struct row *row, struct 
 struct store_question {
     enum store_statement which;
     const struct row *values;
-    store_visit_row visit; /* NULL: there are no rows, or nobody wants them */
+    store_visit_row visit; /* NULL: there are no rows, or they are not wanted */
     void *context;
 };
 

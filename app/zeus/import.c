@@ -4,8 +4,8 @@
  * numbers, its arms, and its random generator between the same two draws. So the next decision is the one that Zeus's
  * server would have made.
  *
- * Zeus keeps times as local time without a zone, from which the local zone here is assumed. What leases are learnt from
- * is the time from a run's start to its end: longer than the gaps between its reports, which nobody wrote down.
+ * Zeus keeps times as local time without a zone; the zone of this machine is assumed. Leases are learnt from the time
+ * between a run's start and its end. That is longer than the gaps between its reports, which Zeus does not store.
  *
  * CMake sets KERF_HAS_POSTGRESQL and KERF_HAS_MARIADB for this file.
  */

@@ -3,8 +3,8 @@
  * Zeus's database in MySQL or MariaDB, mysql://USER:PASSWORD@HOST:PORT/DATABASE[?unix_socket=PATH], read in one
  * transaction that cannot write. The library is opened on first use.
  *
- * MySQL keeps Zeus's numbers in 32 bits, and says six digits of them. Those are what Zeus's server reads, too, so that
- * 300.7 watts are 300.7 watts.
+ * MySQL keeps Zeus's numbers in 32 bits and prints six digits of them. Zeus's server reads the same six digits, so
+ * that 300.7 watts stay 300.7 watts.
  */
 #include <dlfcn.h>
 #include <mysql.h>
@@ -64,7 +64,7 @@ static void decode(char *text) {
     if (to) *to = 0;
 }
 
-/* What is behind the mark; text ends before it. NULL: there is no such mark. */
+/* Cuts the text at the mark and returns what follows it. NULL: the text has no such mark. */
 static char *cut(char *text, char mark) {
     char *found = text ? strchr(text, mark) : NULL;
     if (found == NULL) return NULL;

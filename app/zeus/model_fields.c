@@ -228,8 +228,8 @@ static int is_too_large(const struct field *field, const struct field_value *val
     return 0;
 }
 
-/* What Zeus's database says to integers and texts that pass pydantic; NULL: nothing. A job is looked for by its job_id
- * first, and a trial too: that one is refused at once. */
+/* The error that Zeus's database has for integers and texts that pass pydantic; NULL: none. Jobs and trials are first
+ * looked up by job_id, so that an error about it comes at once. */
 static int32_t find_unstorable(const struct model *model, const struct field_value *values, struct arena *arena,
                                struct request_refusal *refusal) {
     for (size_t i = 0; i < model->count && refusal->late == NULL; i++) {

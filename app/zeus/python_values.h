@@ -38,8 +38,8 @@ size_t python_text_put(char *at, uint32_t code);
 /* A C string of it; NULL: no memory. */
 char *python_text_string(const struct python_text *text, struct arena *arena);
 
-/* In quotes as json.dumps(ensure_ascii=False) has it; but lone surrogates, which have no UTF-8, are escaped, and so is
- * U+FFFD in the place of what is ill-formed. */
+/* In quotes as json.dumps(ensure_ascii=False) has it; but lone surrogates, which UTF-8 does not have, are escaped, and
+ * ill-formed bytes become an escaped U+FFFD. */
 void python_text_quote(const struct python_text *text, struct kerf_text *out);
 void python_string_quote(const char *string, struct kerf_text *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What Zeus's five routes are asked, from the bytes of a request to typed values, or to the answer that refuses it.
+ * Requests to Zeus's five routes: from their bytes to typed values, or to the answer that refuses them.
  *
  *     POST /jobs                    request_parse_job, request_write_job
  *     GET /jobs/batch_size?job_id=  request_parse_query
@@ -75,7 +75,7 @@ int32_t request_parse_query(const char *query, size_t length, struct arena *aren
  * Zeus's server answers 500 with the text "Internal Server Error" then, after it stored the job. out is as it was. */
 int32_t request_write_job(const struct kerf_job_spec *spec, struct kerf_text *out);
 
-/** {"message":"..."}, as all other answers of Zeus's server that are no result. */
+/* * {"message":"..."}, which Zeus's server answers wherever there is no result. */
 void request_write_message(const char *message, struct kerf_text *out);
 
 void request_refusal_free(struct request_refusal *refusal);

@@ -14,9 +14,9 @@
 /* ---- Bodies ---------------------------------------------------------------------------------------------------- */
 
 /*
- * What FastAPI does with a body before its fields count: no Content-Type, application/json and application/...+json are
- * read as JSON, others stay bytes, which are no dictionary. Of a list dict() makes a dictionary when all of its items
- * are pairs: [["job_id","x"]], but also ["ab"], which is {"a":"b"}.
+ * What FastAPI does with a body before its fields count: without a Content-Type, with application/json and with
+ * application/...+json it is read as JSON; others stay bytes, which are not a dictionary. dict() makes a dictionary
+ * of a list when all of its items are pairs: [["job_id","x"]], but also ["ab"], which is {"a":"b"}.
  *
  * And what Starlette makes of a query: urllib.parse.parse_qsl on Latin-1; of a name that is there twice the last. What
  * a run of ASCII spells in %XX is UTF-8, with U+FFFD for what is not.

@@ -22,7 +22,8 @@
 #include "zeus/python_values.h"
 #include "zeus/request.h"
 
-/* How old what is stored of a trial's last sign of life may be, as a part of its lease, and at most. */
+/* How old the stored time of a trial's last sign of life may become: a part of its lease, and at most so many
+ * seconds. */
 static const double SEEN_PART = 1.0 / 8, SEEN_MAX_S = 60;
 
 struct zeus {                 /* a request */
@@ -330,7 +331,7 @@ static void answer_report(struct zeus *zeus, const struct kerf_answer *result) {
     exchange_answer(exchange, 200);
 }
 
-/* 1: what is stored of the trial's last sign of life gets too old. */
+/* 1: the stored time of the trial's last sign of life is too old. */
 static int is_to_be_stored(const struct job_entry *entry, const struct kerf_trial *trial) {
     double most_s = fmin(SEEN_PART * kerf_job_lease_s(entry->job), SEEN_MAX_S);
     for (int32_t i = 0; i < entry->num_trials; i++)
@@ -338,7 +339,7 @@ static int is_to_be_stored(const struct job_entry *entry, const struct kerf_tria
     return 1;
 }
 
-/* The answer stands; the decision changed this. */
+/* The answer is complete; `changes` says what the decision changed. */
 static void finish_with(struct decision *decision, int32_t changes) {
     struct job_entry *entry = decision->turn.entry;
     struct kerf_trial *kept = job_entry_trial(entry, decision->trial.number);

@@ -5,12 +5,12 @@
  *
  *     corr^2 = cov(f(x) + drift, W)^2 / ((var(f(x) + drift) + s^2) var W),
  *
- * which is the share of W's variance that the best linear guess from y_x takes away. All of it comes from draws that
- * are there already. Where the leader and one rival are all that matters it alternates between them by who is known
- * less; it goes to a neighbour where that says more; and early on it goes where a better setting may hide. What drift
- * has in common with W is counted too, so that under drift the leader is measured again when the machine may have
- * changed. Where the objective is a time, corr^2 is divided by what the run is expected to take: of two that tell as
- * much the shorter one is better.
+ * which is the share of W's variance that the best linear guess from y_x takes away. All of it comes from existing
+ * draws. Where only the leader and one rival matter, it alternates between them and takes the one that is known less;
+ * it takes a neighbour where that tells more; and early on it goes where a better setting may hide. What drift has in
+ * common with W is counted too, so that under drift the leader is measured again when the machine may have changed.
+ * Where the objective is a time, corr^2 is divided by what the run is expected to take: of two that tell as much the
+ * shorter one is better.
  */
 #include "tune/posterior_draws.h"
 
@@ -59,9 +59,9 @@ int32_t acquisition_best(const struct posterior_draws *draws, const unsigned cha
 /* ---- Repetitions --------------------------------------------------------------------------------------------- */
 
 /*
- * Where many settings lie on a smooth surface, their distance from it tells how large the noise is. A few settings,
- * each run once, tell nothing of it: a model would be as sure as its prior of the noise was. So OF_FEW runs of few
- * settings, and OF_MANY of many, have to be repetitions: of the leader and its nearest rival in turn.
+ * Where many settings lie on a smooth surface, their distance from it tells how large the noise is. A few settings, each
+ * run once, do not tell it: a model would be as sure as its prior. So OF_FEW runs of few settings, and OF_MANY of many,
+ * must be repetitions, of the leader and its nearest rival in turn.
  */
 enum { FEW = 12, OF_FEW = 3, OF_MANY = 1 };
 

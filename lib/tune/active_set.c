@@ -85,8 +85,8 @@ static void take_expected(struct choice *choice) {
     }
 }
 
-/* The setting beside this one whose values are multiples of powers of two, each axis of one by chance: settings drawn
- * plainly have few of them, and where tiles or pages matter they are what has to be seen. -1: it is not in the space. */
+/* The setting near this one whose values are multiples of powers of two, drawn for each axis: plain draws contain few
+ * multiples, and they are needed where tiles or pages matter. -1: it is not in the space. */
 static int32_t rounded(struct choice *choice, int32_t setting, struct pcg64 *rng) {
     const struct kerf_tune_space *space = choice->study->space;
     memcpy(choice->values, space->values + (int64_t)setting * space->num_params,
@@ -140,7 +140,7 @@ static int choose_anew(struct kerf_tune_study *study) {
     if (good && count < num_settings) choose(&choice);
     for (int32_t i = 0; good && i < num_settings; i++)
         if (choice.taken[i] || count == num_settings) study->active[at++] = i;
-    if (good && at == 0) study->active[at++] = 0; /* nothing is open, but a model needs a setting */
+    if (good && at == 0) study->active[at++] = 0; /* no setting is open, but a model needs one */
     assert(!good || (at > 0 && at <= count));
     study->num_active = at;
     free(choice.taken);

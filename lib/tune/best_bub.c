@@ -30,7 +30,7 @@ enum { CHUNKS = 5, STARTUP = 10, ATTEMPTS = 10, CANDIDATES = 24, TRIALS_MAX = 20
 static const double CUT = 2.5;
 
 struct trial {
-    const int32_t *values; /* of the parameters, indexes; NULL: the estimator is not told of it */
+    const int32_t *values; /* of the parameters, indexes; NULL: the estimator does not get it */
     int32_t setting;       /* -1: forbidden */
     int32_t runs, complete;
     double run[CHUNKS], mean; /* INFINITY: pruned or failed */

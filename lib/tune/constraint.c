@@ -2,7 +2,7 @@
 /*
  * Expressions as in C, by levels from the loosest: ||, &&, == != < <= > >=, + -, * / %, ! and -, and at the bottom
  * integers, words in quotes, parameters and parentheses. Integers are of 64 bits; one that does not fit, and a division
- * by 0, is a fault of the whole constraint. What && and || need not know is not computed. A flag is 0 or 1; 0 is false.
+ * by 0, is a fault of the whole constraint. && and || skip the right side when the left side decides. A flag is 0 or 1; 0 is false.
  *
  * A word may be compared with == and != to a choice or to another word, and nothing else.
  */
@@ -250,7 +250,7 @@ int32_t constraint_read(const char *text, const struct kerf_tune_param *params, 
 struct values {
     const struct kerf_tune_param *params;
     const int32_t *indexes;
-    const char *fault; /* what the constraint does that cannot be computed; NULL */
+    const char *fault; /* why the constraint cannot be computed; NULL */
 };
 
 static const char *word_of(const struct constraint *constraint, const struct values *values) {

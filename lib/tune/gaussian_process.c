@@ -11,7 +11,7 @@
  * evidence. On a grid of a few dozen settings that costs dims^2 an observation, whatever n is, and the covariance of
  * all settings, which is what is wanted, is always there.
  *
- * Two things are no normal distribution and are replaced by the one with the same mean and variance (assumed density
+ * Two things are not normal distributions and are replaced by normal ones of the same mean and variance (assumed density
  * filtering; Minka, "Expectation Propagation for Approximate Bayesian Inference", 2001):
  *   - a run that was stopped at y says that it would have been more: a truncated normal, unless it was a spike;
  *   - once in a while something else happens: noise is a mixture, `rare` of it with GP_WIDE times the variance, and of the

@@ -23,11 +23,11 @@ struct gp {
     double log_evidence;
 };
 
-/* What one observation says: of the sum of the unknowns at[0 .. num_at - 1]. */
+/* One observation of the sum of the unknowns at[0 .. num_at - 1]. */
 struct gp_datum {
     int32_t at[4];
     int32_t num_at;
-    int32_t above; /* 1: only that it is more than y */
+    int32_t above; /* 1: it only says that the sum is more than y */
     double y;
     double spike; /* a run may be a spike that is over what was expected by more than this; INFINITY: none is */
 };
@@ -42,7 +42,7 @@ void gp_fantasize(struct gp *gp, int32_t dims, const struct gp_datum *datum, dou
  * run is `variance` s^2. */
 void gp_drift(struct gp *gp, int32_t dims, int32_t which, double keep, double variance);
 
-/* The unknown `to` becomes what `from` is now, and stays it when that goes on. */
+/* The unknown `to` takes the present value of `from`, and keeps it when `from` goes on. */
 void gp_keep(struct gp *gp, int32_t dims, int32_t from, int32_t to);
 
 /* ---- Factors of a covariance ------------------------------------------------------------------------------------- */

@@ -83,7 +83,7 @@ const char *kerf_tune_status_word(int32_t status) {
 
 /* ---- What is preferred ------------------------------------------------------------------------------------------- */
 
-/* Reading what is preferred, and the order that it puts settings in. */
+/* Preferences: reading them, and the order of settings by them. */
 
 static int32_t add(struct preference *preference, const struct kerf_tune_space *space, const char *name, size_t length,
                    int32_t larger, struct kerf_error *err) {
@@ -201,8 +201,8 @@ static void readmit_what_fits(struct kerf_tune_study *study, int32_t setting) {
     }
 }
 
-/* Whether the setting, or one that needs no less memory, was measured since memory lacked the time before this last
- * one: what was measured long ago says little of a machine whose memory others have taken by now. */
+/* Whether the setting, or one that needs at least as much memory, was measured since the last failure but one for want
+ * of memory: older measurements say little about a machine whose memory others may use by now. */
 static int has_fitted(const struct kerf_tune_study *study, int32_t setting) {
     int32_t lacked = 0;
     for (int32_t i = study->num_observations - 1; i >= 0 && lacked <= 1; i--) {
@@ -216,7 +216,7 @@ static int has_fitted(const struct kerf_tune_study *study, int32_t setting) {
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
 
-/* What settings have in common, and between which values the rest of them lies. */
+/* What settings have in common, and the range of their other values. */
 struct hull {
     int32_t *least, *most; /* [num_params] indexes of values */
     int32_t count;         /* settings in it */
@@ -230,7 +230,7 @@ static int is_integer(const struct kerf_tune_study *study, int32_t param) {
     return study->space->params[param].kind == KERF_TUNE_INTEGER;
 }
 
-/* What went wrong is the program's own, and neither memory's nor time's. */
+/* The program itself failed, not for want of memory or time. */
 static int is_of_program(int32_t failure) {
     return failure == KERF_TUNE_FAILURE_CRASH || failure == KERF_TUNE_FAILURE_OUTPUT ||
            failure == KERF_TUNE_FAILURE_OTHER;
@@ -254,7 +254,7 @@ static int hull_of_failures(const struct kerf_tune_study *study, int32_t param, 
         int32_t setting = study->observations[i].setting;
         const int32_t *values = values_of(study, setting);
         if (values[param] != value) continue;
-        if (study->observations[i].outcome != KERF_TUNE_FAILED) return 0; /* disturbed as it may be, it works */
+        if (study->observations[i].outcome != KERF_TUNE_FAILED) return 0; /* it works, even if it was disturbed */
         if (!is_first(study, i) || !is_of_program(study->tallies[setting].failure)) continue;
         for (int32_t k = 0; k < study->space->num_params; k++) {
             if (hull->count == 0 || values[k] < hull->least[k]) hull->least[k] = values[k];

@@ -24,7 +24,7 @@ int32_t preference_read(const char *text, const struct kerf_tune_space *space, s
 /* Below 0 where setting a is preferred to b, above 0 where b is; 0 only of a setting and itself. */
 int preference_compare(const struct preference *preference, const struct kerf_tune_space *space, int32_t a, int32_t b);
 
-/* What was observed of one setting. */
+/* The observations of one setting. */
 struct tally {
     int32_t values, censored, failed; /* tries is their sum */
     int32_t in_a_row;                 /* failures since it worked last */
@@ -58,26 +58,26 @@ struct kerf_tune_study {
 
     int32_t *active;                /* [num_active] settings that are modelled, ascending (active_set.c) */
     int32_t num_active, generation; /* generation: counts the sets of active settings */
-    int32_t *proposed; /* [num_proposed] settings that the policy's model would have in the next one (proposals.c) */
+    int32_t *proposed; /* [num_proposed] settings that the policy's model wants in the next active set (proposals.c) */
     int32_t num_proposed;
     double unseen; /* how probable a better one outside of it is; NAN: not known */
 
     struct kerf_tune_estimate *estimates; /* [num_settings], filled by the answer */
 };
 
-/* 1 for an observation that tells something of its setting's objective. */
+/* 1 for an observation that says something about its setting's objective. */
 static inline int observation_is_informative(const struct kerf_tune_observation *o) {
     return !o->warmup && !o->disturbed && o->outcome != KERF_TUNE_FAILED;
 }
 
-/* How many of the study's observations are that. */
+/* How many of the study's observations do. */
 static inline int32_t history_informative(const struct kerf_tune_study *study) {
     return study->num_values + study->num_censored;
 }
 
 int history_is_open(const struct kerf_tune_study *study, int32_t setting);
 
-/* Takes a setting out of those that may be measured; of one that is out the first reason stays. The reason lives as
+/* Excludes a setting from measurement; a setting that is excluded already keeps its first reason. The reason lives as
  * long as the study. */
 void history_exclude(struct kerf_tune_study *study, int32_t setting, const char *reason);
 

@@ -7,11 +7,11 @@
  * NUGGET of the variance is each value's own, whatever its neighbours are: programs that switch at a size make steps
  * that no smooth process expects, and without it a valley behind a step is taken for settled by what lies beside it.
  *
- * Hyperparameters are averaged over a grid: for each axis a length from "every value for itself" to "has no effect", the
- * amplitude, the kind of drift, and whether what was expected of the surface helps. Each choice is as probable as its
- * neighbours, but for the drift, of which there is none in half of all cases. The scale of the noise is no axis: it is
- * integrated in closed form (gaussian_process.c), which keeps the grid small. The point of the best evidence alone would
- * be too sure: from a dozen runs it is certain of a shape that two more runs would have denied.
+ * Hyperparameters are averaged over a grid: for each axis a length from "every value for itself" to "has no effect",
+ * the amplitude, the kind of drift, and whether the expected surface helps. All choices are equally probable, except
+ * that half of the probability goes to no drift. The scale of the noise is not an axis: it is integrated in closed
+ * form (gaussian_process.c), which keeps the grid small. The point with the best evidence alone would be too sure:
+ * after a dozen runs it is certain of a shape that two more runs would refute.
  */
 #include "tune/kernel.h"
 
@@ -69,8 +69,8 @@ double kernel_distance(const struct kerf_tune_space *space, int32_t a, int32_t b
 /*
  * Tiles, warps, pages and cores make a program faster where a size is a multiple of them. f has an effect for each
  * divisor m, of which m of the value is 1 where it divides it; all effects have one variance, and the covariance of two
- * values is the share of divisors that divide both or neither. So a value is like another one far away that the same
- * numbers divide, and a sum of a few effects is learnt from a few values.
+ * values is the share of divisors that divide both or neither. So a value resembles a distant one with the same
+ * divisors, and a sum of a few effects is learnt from a few values.
  */
 static const struct {
     int32_t by;

@@ -9,7 +9,7 @@
 /* 1 where a parameter has several values, and so is an axis of the surface. */
 int kernel_is_axis(const struct kerf_tune_param *param);
 
-/* 1 where near values are alike: integers, and choices of numbers that ascend. */
+/* 1 where near values behave alike: integers, and choices of ascending numbers. */
 int kernel_is_ordered(const struct kerf_tune_param *param);
 
 /* Coordinates of a parameter's values, [num_values], ascending from 0 to 1: integers by their logarithm where all are
@@ -20,11 +20,11 @@ double *kernel_coordinates(const struct kerf_tune_param *param, struct arena *ar
 double kernel_correlation(const struct kerf_tune_param *param, const double *coordinates, int32_t a, int32_t b,
                           double length);
 
-/* 1 where the values of a parameter can be divided by numbers without order, so that what divides them is structure of its
- * own: 1, 2, 3, .. 64 but not 2, 4, 8, .. 64, of which each next one is divided by more. */
+/* 1 where the divisors of a parameter's values are structure of their own: 1, 2, 3, .. 64, but not 2, 4, 8, .. 64,
+ * where each value has all divisors of the one before. */
 int kernel_is_divided(const struct kerf_tune_param *param);
 
-/* How alike the values a and b of such a parameter are by what divides them, from 0 to 1. */
+/* Correlation of the values a and b of such a parameter by their divisors, from 0 to 1. */
 double kernel_divisibility(const struct kerf_tune_param *param, int32_t a, int32_t b);
 
 /* How far apart two settings are: the sum over parameters of the difference of their coordinates, 1 for words that

@@ -45,8 +45,8 @@ static int next_value(const struct range *range, int64_t value, int64_t *ret_val
     return !over && *ret_value <= range->last;
 }
 
-/* Begins as a range does, with a number and "..", which a path such as "1../a" does not: a word of that kind is a
- * range that went wrong. */
+/* Whether the word begins as a range does, with a number and "..", unlike a path such as "1../a": then it is a range
+ * with a mistake. */
 static int is_like_range(const char *text) {
     const char *dots = strstr(text, "..");
     int digits = 0;
@@ -119,8 +119,8 @@ static int read_decimal(const char *text, size_t length, double *ret_value) {
     return *end == 0 && isfinite(*ret_value);
 }
 
-/* "0.1..0.9:+0.2", "1e-5..1e-1:x10": the values as texts, which are what the command gets, and as what these say. 1: done;
- * 0: it is no such range; or an error. */
+/* "0.1..0.9:+0.2", "1e-5..1e-1:x10": the values as texts, which the command gets, and as numbers. 1: done; 0: it is not
+ * such a range; or an error. */
 static int32_t fill_decimals(const char *text, const char *values, struct arena *arena, struct kerf_tune_param *param,
                              struct kerf_error *err) {
     enum { DECIMALS_MAX = 1000 };
@@ -216,10 +216,11 @@ static int32_t fill_list(const char *text, const char *values, struct arena *are
     if (integers == NULL) return error_no_memory(err, "a space");
     for (int32_t i = 0; i < param->num_values; i++)
         if (is_like_range(words[i]))
-            return kerf_error_set(err, KERF_ESYNTAX,
-                                  "'%.200s': %.100s is not a range; a range is like 1..16, 0..32:+8 or 16..2048:x2, has "
-"integers up to 9223372036854775807, and is the only value",
-                                  text, words[i]);
+            return kerf_error_set(
+                err, KERF_ESYNTAX,
+                "'%.200s': %.100s is not a range; a range is like 1..16, 0..32:+8 or 16..2048:x2, has "
+                "integers up to 9223372036854775807, and is the only value",
+                text, words[i]);
     for (int32_t i = 0; i < param->num_values && all; i++)
         all = param_read_integer(words[i], strlen(words[i]), &integers[i]);
     param->kind = all ? KERF_TUNE_INTEGER : KERF_TUNE_CHOICE;

@@ -22,13 +22,13 @@ int param_read_integer(const char *text, size_t length, int64_t *ret_value);
 
 struct constraint;
 
-/* KERF_ESYNTAX, KERF_EUNKNOWN (a name that is no parameter), KERF_EINVALID (a word where an integer is needed); with
+/* KERF_ESYNTAX, KERF_EUNKNOWN (a name that is not a parameter), KERF_EINVALID (a word where an integer is needed); with
  * the column. */
 int32_t constraint_read(const char *text, const struct kerf_tune_param *params, int32_t num_params, struct arena *arena,
                         struct constraint **ret_constraint, struct kerf_error *err);
 
-/* Whether it holds for these values of the parameters, indexes. Where that cannot be computed it does not, and
- * *ret_fault says why: "divides by 0". */
+/* Whether it holds for these values (indexes) of the parameters. A constraint that cannot be computed does not hold,
+ * and *ret_fault says why: "divides by 0". */
 int constraint_holds(const struct constraint *constraint, const struct kerf_tune_param *params, const int32_t *values,
                      const char **ret_fault);
 

@@ -2,7 +2,7 @@
 /*
  * Policies without a model, to compare with: `exhaustive` measures every setting REPEATS times in the order of the grid,
  * as a shell loop does; `random` does so with SETTINGS of them in an order drawn from the seed; `null` measures the
- * default and stops, which tests what is around policies.
+ * default and stops, to test everything around policies.
  */
 #include <stdlib.h>
 #include "base/error_fill.h"

@@ -23,7 +23,7 @@ void posterior_free(struct posterior *posterior) {
     posterior->model = surface_model_free(posterior->model);
 }
 
-/* Of the settings that were measured the one that the model has fastest, an active index; -1: none was. */
+/* The measured setting that is the fastest by the model, an active index; -1: none was measured. */
 static int32_t fastest_measured(const struct surface_model *model) {
     int32_t fastest = -1;
     double least = INFINITY, mean, sd;
@@ -95,8 +95,8 @@ int32_t posterior_leader(const struct posterior_draws *draws) {
     return leader;
 }
 
-/* An answer is a setting that was measured, however much better another is thought to be; where all runs were stopped,
- * or were earlier studies', any that did not fail. */
+/* An answer is a setting that was measured, even if another one is expected to be better; where all runs were stopped,
+ * or belong to earlier studies, it is any setting that did not fail. */
 static int32_t measured_leader(const struct posterior_draws *draws) {
     const struct kerf_tune_study *study = draws->model->study;
     int32_t leader = -1, any = -1;
@@ -108,8 +108,8 @@ static int32_t measured_leader(const struct posterior_draws *draws) {
     return leader >= 0 ? leader : any;
 }
 
-/* How much longer than the model has it runs take now, on its scale: by what it thinks of the drift, or by the last
- * run that ended, as a machine may slow down at once. 0 where that is no more than noise could be. */
+/* By how much runs take longer now than the model says, on its scale: by its drift, or by the last run that ended,
+ * because a machine may slow down at once. 0 where noise explains it. */
 static double slowness_now(const struct posterior_draws *draws) {
     const struct surface_model *model = draws->model;
     const struct kerf_tune_study *study = model->study;
@@ -152,11 +152,11 @@ int posterior_hopeless(const struct posterior_draws *draws, double share, int32_
 /* ---- What is preferred ------------------------------------------------------------------------------------------- */
 
 /*
- * Whoever looks for the fastest setting has no reason to measure the slower ones well, so that what is known at the end
- * of that does not tell which preferred setting would do as well. That is asked afterwards: the candidates are those that
- * are preferred to the leader, in the order of the preference; candidate and leader are measured in turn until the
- * candidate is within the margin of the best with the confidence asked, or is dropped: when that has become less
- * probable than DROP, or after RUNS_MAX runs of the candidate which have not decided it.
+ * The search for the fastest setting measures slower ones badly, so that it does not tell which preferred setting is
+ * good enough. That is decided afterwards: the candidates are the settings that are preferred to the leader, in the
+ * order of the preference. Candidate and leader are measured in turn until the candidate is within the margin of the
+ * best with the confidence asked, or is dropped: when that has become less probable than DROP, or after RUNS_MAX runs of
+ * the candidate without a decision.
  */
 static int is_accepted(const struct posterior_draws *draws, int32_t i) {
     const struct kerf_tune_study *study = draws->model->study;
@@ -192,7 +192,7 @@ int32_t posterior_accepted(const struct posterior_draws *draws, int32_t leader) 
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
 
-/* The interval that holds the draws but for a tail on either side of (1 - confidence) / 2. Changes their order. */
+/* The interval of the draws without a tail of (1 - confidence) / 2 on either side. Changes their order. */
 static void interval_of(const struct posterior_draws *draws, double *of, double *ret_low, double *ret_high) {
     double tail = 0.5 * (1 - draws->model->study->question.confidence);
     *ret_low = order_statistic(of, SURFACE_DRAWS, (int32_t)(tail * (SURFACE_DRAWS - 1)));
@@ -235,8 +235,7 @@ static void write_estimate(const struct surface_model *model, int32_t i, double 
     of->probability_within = of->probability_within_margin = 0;
 }
 
-/* Of a setting that was drawn together with the drift: what the two share, as the level of a machine that drifts, is
- * better known than each alone. */
+/* For a setting that was drawn together with the drift: their sum is better known than each alone. */
 static void write_drawn(const struct posterior_draws *draws, int32_t i, struct kerf_tune_estimate *of) {
     const struct scale *scale = &draws->model->scale;
     double now[SURFACE_DRAWS], sum = 0, low, high;
@@ -253,14 +252,14 @@ static void write_drawn(const struct posterior_draws *draws, int32_t i, struct k
     of->probability_within_margin = draws->within_margin[i];
 }
 
-/* Student's t with the degrees of freedom that the variance of the noise is known with. */
+/* Student's t with the degrees of freedom of the noise's variance. */
 static double reach_of(const struct surface_model *model) {
     double freedom = 0, confidence = model->study->question.confidence;
     for (int32_t i = 0; i < model->num_points; i++) freedom += model->weights[i] * 2 * model->points[i].alpha;
     return student_quantile(0.5 + 0.5 * confidence, freedom);
 }
 
-/* What always failed takes no time at all. */
+/* A setting that always failed has no time. */
 static void forget_failed(struct kerf_tune_estimate *of) {
     if (of->status == KERF_TUNE_ALL_FAILED) of->mean = of->interval[0] = of->interval[1] = NAN;
 }

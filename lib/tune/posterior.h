@@ -13,7 +13,7 @@ struct posterior { /* all zeros: nothing yet */
     int32_t drawn, drawn_open, drawn_earlier;
 };
 
-/* 1 while no run has given a number, so that nothing is known of any setting. */
+/* 1 while no run has given a number: nothing is known yet. */
 int posterior_is_empty(const struct kerf_tune_study *study);
 
 /* Brings them up to date. */
@@ -38,15 +38,15 @@ int32_t posterior_leader(const struct posterior_draws *draws);
  * draws->at; -1: none is left. It is accepted when its within_margin reaches the confidence and it was measured. */
 int32_t posterior_candidate(const struct posterior_draws *draws, int32_t leader);
 
-/* The preferred one of those that are accepted: an index into draws->at, the leader where there is none. */
+/* The preferred one of the accepted settings: an index into draws->at; the leader where none is accepted. */
 int32_t posterior_accepted(const struct posterior_draws *draws, int32_t leader);
 
 /* Where a run is stopped: on the model's scale, and in the objective's unit; INFINITY and 0 where none is. */
 double posterior_cut(const struct posterior_draws *draws);
 double posterior_limit(const struct posterior_draws *draws);
 
-/* Whether noise is so large that the bound on observations will be reached before settings that are `share` apart can
- * be told apart. */
+/* Whether the bound on observations will be reached before settings that differ by `share` can be told apart, because
+ * of noise. */
 int posterior_hopeless(const struct posterior_draws *draws, double share, int32_t bound, double *ret_noise);
 
 /* Writes them into the answer and the study's estimates. */

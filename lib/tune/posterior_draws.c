@@ -120,9 +120,9 @@ static void factor(const struct posterior_draws *draws, const struct gp *gp, dou
 }
 
 /* A run that was stopped rules values out, and the normal distribution that stands for what is left has some of them
- * all the same. Draws that are below a floor are turned over at it, and all others follow as far as they are correlated
- * (conditioning by kriging: Journel and Huijbregts, "Mining Geostatistics", 1978, VII.A). That is for a tail: a point
- * that has its mean below takes that run for a spike, and would be turned upside down. */
+ * all the same. Draws below a floor are mirrored at it, and the other settings follow as far as they are correlated
+ * (conditioning by kriging: Journel and Huijbregts, "Mining Geostatistics", 1978, VII.A). This works for a tail only: a
+ * point of the mixture whose mean lies below the floor takes that run for a spike, and would be mirrored as a whole. */
 static void keep_to_floors(struct posterior_draws *draws, const struct gp *gp, int32_t from) {
     const struct surface_model *model = draws->model;
     for (int32_t i = 0; i < draws->num; i++) {
@@ -205,9 +205,9 @@ static double share_below(const struct posterior_draws *draws, int32_t i, const 
 }
 
 /*
- * One value in many may be fast although none beside it is. No process that is learnt from its neighbours expects that,
- * and yet somebody who tunes a parameter expects it to matter: where everything that was tried is alike, as much as
- * nothing was found yet. So a flat surface has, with a probability of HIDDEN before anything was tried, one isolated value
+ * One value in many may be fast although none beside it is. A process that is learnt from neighbours does not expect
+ * that, but people tune a parameter because they expect it to matter: where all runs were alike, the good value may not
+ * have been found yet. So a flat surface has, with a probability of HIDDEN before anything was tried, one isolated value
  * at any place; what was tried without finding it speaks against it, and a surface that is seen to vary by FLAT or more
  * explains itself. For axes with steps between neighbours that are small: of 2, 4, 8, .. 2048 each is looked at anyway.
  */
@@ -234,7 +234,7 @@ static double isolated_chance(const struct surface_model *model) {
     return missed / (1 - hidden + missed);
 }
 
-/* Where predictions were missed more often than they should be, draws are as much farther from their mean. */
+/* Where predictions failed more often than they should, draws are spread wider by as much. */
 static void stretch(struct posterior_draws *draws) {
     const struct surface_model *model = draws->model;
     double of[SCORE_KINDS] = {surface_model_stretch(model, SCORE_NEW), surface_model_stretch(model, SCORE_AGAIN)};
@@ -249,10 +249,10 @@ static void stretch(struct posterior_draws *draws) {
 }
 
 /*
- * Words have no neighbours, and where noise is large neighbours tell little: then a setting leads by its own runs, and of
- * a dozen the luckiest leads. No more is said of it than Student's t says of means alone: that none of the others is
- * better by more than `share`, 1 - the sum of what speaks for each (Bonferroni), with the variance of all repetitions
- * together. 1 where there are none.
+ * Words have no neighbours, and where noise is large neighbours tell little: then a setting leads by its own runs, and
+ * the luckiest of a dozen leads. The probability is therefore at most what Student's t gives by means alone: that no
+ * other setting is better by more than `share`, 1 - the sum of their probabilities (Bonferroni), with the variance of
+ * all repetitions together. 1 without repetitions.
  */
 static const double LOUD = 0.08; /* noise that counts as large */
 enum { PLAIN_MAX = 32 };         /* settings that are told apart by their means alone */

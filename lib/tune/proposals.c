@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which settings outside of the active set are worth to be in it. The model knows the n settings that were measured: their
+ * Which settings outside of the active set should be in it. The model knows the n settings that were measured: their
  * mean m and covariance V. For any other setting x, with k its prior covariance with these and K theirs among each other,
  *
  *     mean(x) = k' K^-1 m          var(x) = k(x, x) - k' (K^-1 - K^-1 V K^-1) k
@@ -33,7 +33,7 @@ enum {
     POINTS = 6
 };
 
-/* What a point of the grid says of any setting. */
+/* The prediction of a point of the grid for any setting. */
 struct predictor {
     const struct hyperparameters *hyper;
     double weight, noise2;

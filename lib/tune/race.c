@@ -2,10 +2,10 @@
 /*
  * The policy `race`: settings that have nothing to do with each other, measured in rounds of all that may still win.
  *
- * Every setting is for itself (SURFACE_UNRELATED), so that no likeness is assumed that is not there; drift is common to
- * all. Whoever has run least among those that are within `within` of the best with more than OUT of probability is
- * next, in an order drawn anew for each round. It ends as the policy `kerf` does. A race needs at least one run of
- * everything.
+ * Settings are independent (SURFACE_UNRELATED): no correlation is assumed between them. Drift is common to all. The
+ * next run goes to the setting with the fewest runs among those that are within `within` of the best with a
+ * probability above OUT, in an order drawn anew for each round. It ends as the policy `kerf` does. A race needs at
+ * least one run of everything.
  */
 #include "base/error_fill.h"
 #include "tune/posterior_draws.h"
@@ -27,7 +27,7 @@ static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
 
 static void end(struct kerf_tune_study *study) { posterior_free(study->state); }
 
-/* Of those that may, the one that has run least; ties are drawn. -1: none may. */
+/* The allowed setting with the fewest runs; ties are drawn. -1: none is allowed. */
 static int32_t least_run(const struct kerf_tune_study *study, const struct posterior_draws *draws,
                          const int32_t *pending, int32_t num_pending) {
     struct pcg64 rng = history_random(study);

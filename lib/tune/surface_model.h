@@ -124,7 +124,7 @@ struct surface_model {
     double run_s;        /* of the first one, which is the unit of drift; -1: the number of observations is time */
 };
 
-/* A model that was not conditioned on anything yet: surface_update.c does that. */
+/* A model before any observation; surface_update.c conditions it. */
 int32_t surface_model_create(const struct kerf_tune_study *study, const struct surface_setup *setup,
                              struct surface_model **ret_model, struct kerf_error *err);
 struct surface_model *surface_model_free(struct surface_model *model);
