@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf models, kerf systems: the models and systems that have names, what kerf understands of a model, and the text of a
- * file to start one of one's own from. */
+/* kerf models, kerf systems: the models and systems that have names, what kerf understands of a model, and the text of
+ * a file to start one of one's own from. */
 #include <string.h>
 #include "base/characters.h"
 #include "cli/cells.h"
@@ -203,7 +203,7 @@ static int32_t find_advice(const struct kerf_model *model, const struct catalogu
     return code == KERF_OK ? kerf_model_advise(problem, layout, ret_advice, err) : code;
 }
 
-/* An option that would be passed over is a mistake. */
+/* An option that would be ignored is a mistake. */
 static int32_t check_options(const struct catalogue_options *options, struct kerf_error *err) {
     const char *given = options->tp            ? "--tp"
                         : options->ep          ? "--ep"

@@ -53,8 +53,7 @@ static void widen(const int32_t wanted[TABLE_COLUMNS_MAX], int32_t widths[TABLE_
         for (; widths[k] >= 0 && widths[k] < wanted[k] && total < width; total++) widths[k]++;
 }
 
-/* Cuts, then leaves out columns, those of the largest leave_out first, and takes back that for which there is room
- * after all. */
+/* Cuts columns, then leaves some out, the largest leave_out first, and brings back those that fit after all. */
 static void make_fit(const struct table_column *columns, int32_t widths[TABLE_COLUMNS_MAX], int32_t total,
                      int32_t width) {
     int32_t wanted[TABLE_COLUMNS_MAX], whole[TABLE_COLUMNS_MAX], most = 0;

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rows of cells, as text with tabs and newlines: a table as wide as a terminal, Markdown, and the cells of CSV (RFC 4180). */
+/* Rows of cells, as text with tabs and newlines: a table as wide as a terminal, Markdown, and the cells of CSV (RFC
+ * 4180). */
 #ifndef KERF_CLI_CELLS_H
 #define KERF_CLI_CELLS_H
 
 #include "kerf/text.h"
 
-/* A table as wide as its cells, and `width` at most: a column with TABLE_CUT is cut, then those that find no room are
- * left out, the highest leave_out first (0: never); where that is not enough the widest is cut. cells holds the rows,
- * the titles first, as text with a tab between cells and a newline behind each row. Row number bold_row is the bold one
- * where colour is 1. A line behind the table names the columns that were left out. */
+/* A table as wide as its cells, at most `width`: a column with TABLE_CUT is cut, then columns are left out, the highest
+ * leave_out first (0: never), and last the widest column is cut. cells holds the rows, the titles first, as text with a
+ * tab between cells and a newline behind each row. Row number bold_row is the bold one where colour is 1. A line behind
+ * the table names the columns that were left out. */
 enum { TABLE_COLUMNS_MAX = 16, TABLE_CUT = -1 };
 struct table_column {
     int32_t right, leave_out; /* right: aligned to the right */
@@ -30,7 +31,7 @@ void csv_text(struct kerf_text *out, const char *text);
  * with commas between. */
 void csv_param(struct kerf_text *out, const char *name, const char *others);
 
-/* A comma and the number; nothing behind the comma where there is none (NAN, infinite). */
+/* A comma and the number; the comma alone where it is NAN or infinite. */
 void csv_number(struct kerf_text *out, double value);
 
 /* Rows as terminal_table has them, the titles first. */

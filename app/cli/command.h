@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What every command is - an option table, and a function that does what the options say -, where its answer goes and how
- * it ends. */
+/* Commands: an option table and a function that does what the options say; where the answer goes and how a command
+ * ends. */
 #ifndef KERF_CLI_COMMAND_H
 #define KERF_CLI_COMMAND_H
 
@@ -44,23 +44,22 @@ int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const stru
 
 /* ---- Where answers go -------------------------------------------------------------------------------------------- */
 
-/* Writes the text to standard output, gives it back and returns the exit status. A reader who has seen enough (a
- * closed pipe) is no failure. */
+/* Writes the text to standard output, frees it and returns the exit status. A closed pipe is not a failure. */
 int output_print(struct kerf_text *text);
 
-/* Writes to standard output; KERF_EINTERRUPTED when nobody reads it any more. */
+/* Writes to standard output; KERF_EINTERRUPTED when its reader has closed it. */
 int32_t output_stream(const struct kerf_text *text, struct kerf_error *err);
 
 /* Writes the file whole or not at all: a new file takes the old one's place only when every byte is on the disk, and
  * keeps its permissions. "-" and "/dev/stdout" are standard output. */
 int32_t output_file(const char *path, const struct kerf_text *text, struct kerf_error *err);
 
-/* Fails where no file can be written, which is better known before the work than after it. */
+/* Fails where the file cannot be written: the user should know before the work, not after it. */
 int32_t output_check(const char *path, struct kerf_error *err);
 
 int output_is_stdout(const char *path);
 
-/* Whether the path is standard output and that is a terminal, which no binary format is for. */
+/* Whether the path is standard output and that is a terminal, where binary formats are refused. */
 int output_is_terminal(const char *path);
 
 /* Whether the path names a device, a pipe or standard output: the name of such says nothing about a format. */

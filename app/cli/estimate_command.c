@@ -300,7 +300,7 @@ static int32_t missing(const char *what, const char *example, struct kerf_error 
                           example);
 }
 
-/* An option that would be passed over is a mistake. */
+/* An option that would be ignored is a mistake. */
 static int32_t check_options(const struct estimate_options *values, const struct strategy_choice *choice,
                              struct kerf_error *err) {
     const char *given = training_first_given(&values->training);
@@ -410,7 +410,7 @@ static int answer(const struct estimate_options *values) {
     return estimate.fits ? EXIT_ANSWERED : EXIT_NO_ANSWER;
 }
 
-/* Requests say everything themselves; an option that would be passed over is a mistake. */
+/* Requests contain everything; an option that would be ignored is a mistake. */
 static int answer_lines(const struct estimate_options *values) {
     struct kerf_error err;
     const char *other = values->models.count         ? values->models.items[0]

@@ -106,7 +106,7 @@ static int32_t read_file(const char *path, struct kerf_text *ret_text, struct ke
     return KERF_OK;
 }
 
-/* What is no JSON is said here, with its place; the rest is the server's to say. */
+/* Invalid JSON is refused here, with its place; the server checks the rest. */
 static int32_t check_json(const char *path, const struct kerf_text *text, struct kerf_error *err) {
     json_error_t why;
     json_t *json = json_loadb(text->data ? text->data : "", text->length, JSON_ALLOW_NUL, &why);

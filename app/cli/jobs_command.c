@@ -241,7 +241,7 @@ static const struct command table = {
 struct action {
     const char *name;
     int (*act)(struct jobs_request *request);
-    int32_t words; /* how many there are, with the name; 0: that is its own to say */
+    int32_t words; /* how many there are, with the name; 0: the action checks them */
     int32_t alone; /* 1: without a server */
 };
 
@@ -267,7 +267,7 @@ static const struct action *find(const char *name, struct kerf_error *err) {
     return NULL;
 }
 
-/* What the environment says where nothing else does. */
+/* Defaults from the environment. */
 static const char *or_environment(const char *value, const char *name, const char *otherwise) {
     const char *set = getenv(name);
     return value ? value : set && set[0] ? set : otherwise;

@@ -51,7 +51,8 @@ static int add_bytes(const char *bytes, size_t length, void *out) {
     return 0;
 }
 
-/* The shortest digits that are the number, and a point or an exponent, so that it stays no integer: 200.0. */
+/* The shortest digits that read back to the number, with a point or an exponent, so that it stays a real number:
+ * 200.0. */
 static void put_number(struct kerf_text *out, double value) {
     size_t begin = out->length;
     kerf_text_number(out, value);

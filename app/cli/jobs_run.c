@@ -45,7 +45,7 @@ static void metric_free(struct metric_pattern *pattern) {
     pattern->is_there = 0;
 }
 
-/* The whole of the match has to be a number. */
+/* The whole match has to be a number. */
 static int read_number(const char *begin, size_t length, double *ret_number) {
     char text[64], *end;
     while (length > 0 && begin[length - 1] == '.') length--; /* of "[0-9.]+" at the end of a sentence */
@@ -269,7 +269,7 @@ static int costs_no_energy(struct run *run) {
     return is_so;
 }
 
-/* What was not asked for by name may be missing where the job's cost is time alone. */
+/* A meter that was not named may be missing where the job's cost is time alone. */
 static int32_t open_meter(struct run *run, struct kerf_error *err) {
     const struct jobs_options *options = run->request->options;
     struct energy_options energy = {.source = strcmp(options->meter, "nvml") == 0   ? ENERGY_NVML

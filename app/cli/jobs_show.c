@@ -267,8 +267,8 @@ static void put_summary(struct kerf_text *out, const json_t *job) {
     kerf_text_add(out, "\n");
 }
 
-/* An arm's mean cost and its standard error, in joules. zeus learns the cost, kerf its logarithm, of which the error is
- * the relative one of the cost; rewards are minus either. */
+/* An arm's mean cost and its standard error, in joules. The policy zeus learns the cost, kerf its logarithm, whose
+ * error is the relative error of the cost; rewards are minus either. */
 static void put_cost(struct kerf_text *out, const json_t *arm, int is_logarithm) {
     double mean = -jobs_real(arm, "param_mean"), error = 1 / sqrt(jobs_real(arm, "param_precision"));
     if (is_logarithm) mean = exp(mean), error *= mean;

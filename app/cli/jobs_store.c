@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * kerf jobs backup and import, for which no server is asked. A backup is a copy of the store itself.
+ * kerf jobs backup and import, which need no server. A backup is a copy of the store itself.
  *
  * import: what `kerf jobs export` printed goes into a store, whichever database either is in. Each job is one
  * transaction: its spec and state, its arms, its random generator between the same two draws, its trials with their
  * numbers, and the costs of trials that were removed. So the next decision is the one that the first server would have
- * made. Jobs that the store has already are left as they are, so that it can be done again.
+ * made. Jobs that the store already has stay unchanged, so that an import can be repeated.
  */
 #include <inttypes.h>
 #include <math.h>

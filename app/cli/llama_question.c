@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is asked of llama.cpp on a model, what of it has no answer, and the settings that answer it. */
+/* A question about llama.cpp on a model: which questions have no answer, and the settings that answer the others. */
 #include "cli/llama_question.h"
 
 #include <inttypes.h>

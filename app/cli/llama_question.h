@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What `kerf tune llama` or `kerf bub` asks of llama.cpp on a model, and which of it has an answer. */
+/* What `kerf tune llama` and `kerf bub` ask about llama.cpp on a model, and what they make of it. */
 #ifndef KERF_CLI_LLAMA_QUESTION_H
 #define KERF_CLI_LLAMA_QUESTION_H
 
@@ -71,7 +71,8 @@ struct kerf_llama_setting llama_grid_setting(const struct kerf_llama_setting *fi
 
 /* ---- The preset (llama_preset.c) --------------------------------------------------------------------------------- */
 
-/* What `kerf tune llama` and `kerf bub` make of a model: the request of a study, and the settings that it leaves out. */
+/* What `kerf tune llama` and `kerf bub` make of a model: the request of a study, and the settings that it leaves
+ * out. */
 
 /* Of equally good settings the one that needs the least memory. */
 #define LLAMA_PREFERENCE "smaller:ubatch,batch"

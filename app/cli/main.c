@@ -122,8 +122,8 @@ static int help_run(int argc, char **argv) {
     return output_print(&out);
 }
 
-/* A standard stream that was closed would be the number of the next file that is opened. What takes its place is opened
- * the wrong way round, so that reading from it, and writing to it, is an error that is told. */
+/* The next file that is opened would take the number of a closed standard stream. So a closed stream is replaced by
+ * /dev/null, opened the wrong way round: reading from it, or writing to it, is then an error. */
 static void hold_standard_streams(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         if (fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;

@@ -232,7 +232,7 @@ static int32_t missing(const char *what, const char *example, struct kerf_error 
 
 static int is_hybrid(const struct question *question) { return question->choice.of[0] == KERF_STRATEGY_HYBRID; }
 
-/* An option that would be passed over is a mistake. */
+/* An option that would be ignored is a mistake. */
 static int32_t check_options(const struct plan_options *values, const struct question *question,
                              struct kerf_error *err) {
     const char *given = space_first_given(&values->space);
@@ -282,7 +282,7 @@ struct answer {
     const struct kerf_plan *plan;
 };
 
-/* What a file shows that is a picture. */
+/* What a picture file shows. */
 static int shows_front(const char *path, const struct plan_options *values) {
     const char *folder = strrchr(path, '/'), *name = folder ? folder + 1 : path;
     if (values->picture) return strcmp(values->picture, "front") == 0;

@@ -128,7 +128,7 @@ struct bar {
     const char *label, *detail;
 };
 
-/* Leaves out the parts that are nothing in all bars, where a legend of all would be long. */
+/* Leaves out the parts that are 0 in all bars, where a legend of all would be long. */
 static void drop_parts(struct part_list *parts, struct kerf_chart_row *rows, int32_t num_rows) {
     enum { MANY = 7 };
     int32_t kept = 0;
@@ -331,7 +331,8 @@ static const struct kerf_search *fastest_other(const struct kerf_plan *plan, con
     return fastest;
 }
 
-/* The series to draw, in the order of the searches: all, or where they are too many the fastest of each model in turn. */
+/* The series to draw, in the order of the searches: all, or where they are too many the fastest of each model in
+ * turn. */
 static int32_t list_series(const struct kerf_plan *plan, const struct kerf_model *const *models, int32_t num_models,
                            const struct kerf_search *series[SERIES_MAX], int *ret_more) {
     int32_t count = 0, found = 1;

@@ -25,8 +25,8 @@ void words_memory_parts(const struct kerf_estimate *estimate, struct part_list *
 /* Of hybrid layouts: ", bf16, gradients in bf16, 1 layer of multi-token prediction". */
 void words_training(struct kerf_text *out, const struct kerf_problem *problem);
 void words_problem(struct kerf_text *out, const struct kerf_problem *problem); /* "gpt3_1t on 1,024 a100, ..." */
-/* "128 layers, hidden size 25,600, ...; 80.0 GB on each accelerator; set: num_hidden_layers 48": what the numbers hang
- * on, and the name of a model or system does not say. */
+/* "128 layers, hidden size 25,600, ...; 80.0 GB on each accelerator; set: num_hidden_layers 48": what the numbers
+ * depend on and the names of model and system do not say. */
 void words_dimensions(struct kerf_text *out, const struct kerf_problem *problem);
 void words_model(struct kerf_text *out, const struct kerf_model *model);
 void words_layout(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout);
@@ -73,7 +73,8 @@ int32_t print_front_picture(struct kerf_text *out, const struct kerf_plan *plan,
 
 /* ---- One layout, and what the tables of searches share with it --------------------------------------------------- */
 
-/* The answer of kerf estimate. was_placed: the placement was not named, and the fastest was taken. cost_model: its name. */
+/* The answer of kerf estimate. was_placed: the placement was not named, and the fastest was taken. cost_model: its
+ * name. */
 void print_estimate_table(struct kerf_text *out, const struct kerf_problem *problem,
                           const struct kerf_estimate *estimate, int was_placed, const struct kerf_layer *layers,
                           int32_t num_layers, const char *cost_model, const struct print_style *style);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plans as tables. For a person at a terminal: the answer in words first, where its time and memory go as bars, then how
- * far the others are and what each trades. For programs and spreadsheets: CSV. For reports: Markdown. */
+/* Plans as tables. For a person at a terminal: the answer in words first, where its time and memory go as bars, then
+ * how far the others are and what each trades. For programs and spreadsheets: CSV. For reports: Markdown. */
 #include "cli/plan_print.h"
 
 #include <math.h>

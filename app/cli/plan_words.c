@@ -7,8 +7,8 @@
 
 /* ---- Parts ------------------------------------------------------------------------------------------------- */
 
-/* The names of the JSON in words, for a chart and for a cell of a table: of the cost model reference, and of analytic.
- * What is not here is told by its own name. */
+/* Names of the JSON in words, for charts and for cells of tables, of both cost models. A name that is not here stands
+ * for itself. */
 struct part_word {
     const char *key, *words, *brief;
 };
@@ -257,8 +257,8 @@ void words_layout_short(struct kerf_text *out, const struct kerf_problem *proble
     if (layout->summa_blocks) kerf_text_printf(out, " nb %lld", (long long)layout->summa_blocks);
 }
 
-/* What words_layout_short does not say of a layout: of hybrid what is recomputed and the like; else who are neighbours in a
- * domain, without what is 1: "in a domain: tp 4", "in a domain: dp 2 tp 2x4". */
+/* What words_layout_short does not say of a layout: of hybrid what is recomputed and the like; else who are neighbours
+ * in a domain, without what is 1: "in a domain: tp 4", "in a domain: dp 2 tp 2x4". */
 void words_layout_detail(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout) {
     int64_t dp = layout->scale_up.dp, tp1 = layout->scale_up.tp1, tp2 = layout->scale_up.tp2, pp = layout->scale_up.pp;
     const char *gap = "";

@@ -39,7 +39,7 @@ static int32_t unknown_ending(const struct render *render, const char *path, str
     return KERF_EINVALID;
 }
 
-/* A command with several verbs has one --format for all of them, and not every verb every form. */
+/* A command with several verbs has one --format for all of them, but not every verb has every format. */
 static int32_t unknown_format(const struct render *render, struct kerf_error *err) {
     struct kerf_text names = {0};
     for (const struct render_format *format = render->formats; format->name; format++)

@@ -36,8 +36,8 @@ struct render {
     void *context;
 };
 
-/* Standard output has the format that is asked for, every file can be written, and in which format; better known before
- * the work than after it. */
+/* Checks, before the work, that standard output has the format that was asked for, and that every file can be written,
+ * in a known format. */
 int32_t render_check(const struct render *render, struct kerf_error *err);
 
 /* Whether something is written in the format of this name, or with "picture" in any that is one. After render_check. */

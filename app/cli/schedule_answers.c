@@ -139,7 +139,7 @@ static struct kerf_schedule_times_request times_of(const struct schedule_questio
 static int32_t without_place(const struct schedule_question *question, struct kerf_error *err, int32_t code) {
     if (code == KERF_OK || question->times.file == NULL || strcmp(err->file, question->times.file) != 0) return code;
     if (question->trace) err->line = err->column = 0;
-    if (question->pipeline) /* all that is left to be wrong */
+    if (question->pipeline) /* the only possible mistake that is left */
         kerf_error_set(err, code, "its stages are no multiple and no part of the plan's %d",
                        question->pipeline->num_stages);
     return code;
@@ -331,7 +331,7 @@ static int32_t list_answers(const struct schedule_question *question, struct sch
     return KERF_OK;
 }
 
-/* An error that no other micro-batches, cap or schedule would mend ends all of it. */
+/* An error that every other answer would have too ends all of it. */
 static int is_hopeless(const struct schedule_question *question, const struct schedule_answer *answer) {
     int32_t code = answer->error.code;
     return code == KERF_ENOMEM || code == KERF_EUNKNOWN || code == KERF_EIO || code == KERF_ESYNTAX ||

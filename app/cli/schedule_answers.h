@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From what was asked of `kerf schedule` to its answers - every schedule, number of micro-batches and memory cap -, and how
- * they are printed. */
+/* From what was asked of `kerf schedule` to its answers - every schedule, number of micro-batches and memory cap -, and
+ * how they are printed. */
 #ifndef KERF_CLI_SCHEDULE_ANSWERS_H
 #define KERF_CLI_SCHEDULE_ANSWERS_H
 
@@ -41,9 +41,9 @@ struct schedule_plan {
     const char **names;     /* the plan's schedule and those */
 };
 
-/* The pipeline of the plan of a rank in a file, and the schedules to compare it with, "zb_h1,zb_v" or NULL: fills in what
- * a plan says of the question, all but micro-batches and caps. Given back with schedule_plan_free,
- * also after an error. */
+/* The pipeline of the plan of a rank in a file, and the schedules to compare it with, "zb_h1,zb_v" or NULL: fills in
+ * what a plan says of the question, all but micro-batches and caps. Given back with schedule_plan_free, also after an
+ * error. */
 int32_t schedule_plan_read(const char *path, int32_t rank, const char *compare, struct schedule_plan *plan,
                            struct schedule_question *question, struct kerf_error *err);
 void schedule_plan_free(struct schedule_plan *plan);
@@ -88,7 +88,7 @@ struct schedule_answers {
     int32_t with_ops;                       /* operations in JSON, the timeline in the table */
 };
 
-/* Answers all of it; of a comparison or sweep those without an answer say why in their `error`. Returns an error when
+/* Answers all of it; in a comparison or sweep, answers that failed say why in their `error`. Returns an error when
  * there is none to show. Given back with schedule_answers_free. *ret_complete is 0 after Ctrl-C. */
 int32_t schedule_answers_make(const struct schedule_question *question, struct schedule_answers *answers,
                               int32_t *ret_complete, struct kerf_error *err);

@@ -671,7 +671,7 @@ static int within_cap(const struct schedule_answers *answers) {
     return 0;
 }
 
-/* An option that no output uses would be ignored in silence. */
+/* Refuses an option that no output uses, which would be ignored. */
 static int32_t check_unused(const struct schedule_options *values, const struct render *render,
                             struct kerf_error *err) {
     const char *part = !isnan(values->from) ? "--from" : !isnan(values->to) ? "--to" : NULL;
@@ -698,7 +698,7 @@ static void check_plan(const struct kerf_pipeline *pipeline, const struct schedu
     kerf_text_free(&words);
 }
 
-/* Where no certificate can be written is better known before the search. */
+/* The user should know before the search that a certificate cannot be written. */
 static int32_t check_certificate(const struct schedule_options *values, const struct schedule_question *question,
                                  struct kerf_error *err) {
     if (values->certificate == NULL) return KERF_OK;

@@ -25,7 +25,7 @@ static const char *const replica_names[] = {"from device 0", "from the last devi
 
 /* ---- A timeline as lanes ---------------------------------------------------------------------------------- */
 
-/* The kinds of operation that there are, so that the legend has no others. */
+/* The kinds of operations in the schedule, for the legend. */
 struct kinds {
     int32_t part[KERF_OP_KINDS]; /* of each kind */
     const char *names[PARTS], *letters[PARTS];

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf schedule --plan: from the file of a plan to the question of its pipeline, and of schedules to compare it with. */
+/* kerf schedule --plan: from the file of a plan to the question of its pipeline, and of schedules to compare it
+ * with. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"

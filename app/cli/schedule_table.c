@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedules in words: one with its figures and its timeline, several as a table, and the list of rules; as JSON and CSV;
- * and what a trace says of times. */
+/* Schedules in words: one with its figures and its timeline, several as a table, and the list of rules; as JSON and
+ * CSV; and what a trace says of times. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -243,7 +243,7 @@ static void print_rows(struct kerf_text *out, const struct schedule_answers *ans
     kerf_text_free(&cells);
 }
 
-/* A schedule that other programs refuse is told once, with the micro-batches of which they do. */
+/* A schedule that other programs refuse is named once, with the numbers of micro-batches that they refuse. */
 static void print_warnings(struct kerf_text *out, const struct schedule_answers *answers, const struct common *common) {
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
@@ -367,7 +367,8 @@ void print_schedule_json(struct kerf_text *out, const struct schedule_answers *a
     kerf_text_add(out, "\n");
 }
 
-/* ---- CSV: a row for each operation or, of several schedules, for each -------------------------------------------------------------------------------------------------- */
+/* ---- CSV: a row for each operation or, of several schedules, for each
+ * -------------------------------------------------------------------------------------------------- */
 
 static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule, const struct kerf_timeline *timeline) {
     static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};

@@ -208,8 +208,8 @@ struct signals {
     struct server *_Atomic server; /* NULL until it has started */
 };
 
-/* SIGTERM, SIGINT and SIGHUP, which no other thread takes. Until the server has started nobody was answered, and an
- * import finds what it stored the next time: the process may end at once. */
+/* SIGTERM, SIGINT and SIGHUP, which no other thread takes. Until the server has started, no client got an answer, and a
+ * repeated import finds what was stored: the process may end at once. */
 static void *wait_for_end(void *context) {
     struct signals *signals = context;
     int number = SIGHUP;

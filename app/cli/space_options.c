@@ -100,7 +100,7 @@ int32_t strategy_of_layout(const char *layout_text, const char *strategy, const 
 
 enum { BLOCK = 100 }; /* of kerf_space.recompute: full:K is 100 + K */
 
-/* One more value, in its place; a second time it changes nothing. */
+/* Adds a value in its place; a value that is there already changes nothing. */
 static int32_t add_value(struct kerf_values *values, const char *what, int32_t value, struct kerf_error *err) {
     int32_t at = 0;
     while (at < values->count && values->of[at] < value) at++;
@@ -159,7 +159,7 @@ static int32_t add_cp_comm(void *context, const char *word, struct kerf_error *e
     return add_value(&space->cp_comm, "--cp-comm", (int32_t)cp_comm, err);
 }
 
-/* Whether there is such a schedule is the library's to say. */
+/* The library checks that the schedule exists. */
 static int32_t add_schedule(void *context, const char *word, struct kerf_error *err) {
     struct kerf_space *space = context;
     for (int32_t i = 0; i < space->num_schedules; i++)

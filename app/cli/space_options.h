@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which layouts are searched or priced: a strategy with its cost model, and for hybrid layouts which of them and how they
- * are trained. The options of plan and of estimate have the same words and rules. */
+/* Which layouts are searched or priced: a strategy with its cost model, and for hybrid layouts which of them and how
+ * they are trained. The options of plan and of estimate have the same words and rules. */
 #ifndef KERF_CLI_SPACE_OPTIONS_H
 #define KERF_CLI_SPACE_OPTIONS_H
 

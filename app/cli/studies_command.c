@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf studies: what `kerf tune` measured and kept: the list of studies, all measurements of one, its decisions again. */
+/* kerf studies: what `kerf tune` measured and kept: the list of studies, all measurements of one, its decisions
+ * again. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@ struct studies_replay {
     const struct kerf_study_record *record;
     const char *policy;
     struct kerf_tune_decision *decisions; /* [record->num_entries + 1] the last one comes after all of them */
-    int32_t same; /* decisions that are the setting which was measured; warm-ups and repeats are left out */
+    int32_t same; /* decisions that agree with the measured setting, without warm-ups and repeats */
     int32_t asked;
 };
 
@@ -217,7 +218,7 @@ static int32_t print_study_export(void *context, struct kerf_text *out, const st
 
 /* ---- replay ---------------------------------------------------------------------------------------------------- */
 
-/* What the decision chose by itself: not a warm-up, not a slot's anchor, and not the repeat of what was disturbed. */
+/* Whether the decision chose it: not a warm-up, not a slot's anchor, and not the repeat of a disturbed run. */
 static int was_decided(const struct kerf_study_record *record, int32_t index) {
     const struct kerf_tune_observation *seen = &record->entries[index].result.observation;
     int32_t before = index - 1;

@@ -369,7 +369,7 @@ static int32_t tune_options_request(const struct tune_options *values, struct ke
 
 /* ---- Command lines that cannot be meant ------------------------------------------------------------------------ */
 
-/* What of a command line of kerf tune cannot be meant; each is KERF_OK, or says in one line what would be right. */
+/* Checks of the command line; each returns KERF_OK, or says in one line what would be right. */
 static int32_t tune_check_name(const struct tune_options *values, struct kerf_error *err) {
     const char *name = values->study;
     if (name == NULL) return KERF_OK;
@@ -395,7 +395,7 @@ static int is_given(const struct option *option, const struct tune_options *valu
     return memcmp(at, was, size) != 0;
 }
 
-/* What a study was asked is in its journal, and holds for all of it; these alone are of one run. */
+/* The question of a study is in its journal and holds for all of it; only these options belong to one run. */
 static int32_t tune_check_resumed(const struct tune_options *values, struct kerf_error *err) {
     static const char *const may[] = {"resume",      "study",  "budget", "patience", "max-observations",
                                       "show-output", "format", "output", NULL};
@@ -424,7 +424,7 @@ static int32_t tune_check_llama(const struct tune_options *values, struct kerf_e
     return KERF_OK;
 }
 
-/* "{batch" is text for all that kerf knows, and hardly what was meant. */
+/* "{batch" would be plain text, which is hardly meant. */
 static int32_t check_braces(const struct tune_options *values, struct kerf_error *err) {
     for (int32_t i = 0; i < values->words.count; i++) {
         const char *word = values->words.items[i], *open = strrchr(word, '{');
@@ -504,7 +504,7 @@ static const struct command table = {
 
 /* ---- Which study --------------------------------------------------------------------------------------------- */
 
-/* The study to go on with: the one that was named, or the newest. */
+/* The study to resume: the named one, or the newest. */
 static int32_t read_resumed(const struct tune_options *values, struct kerf_study_record **ret_record,
                             struct kerf_error *err) {
     struct kerf_study_strings ids = {0};
@@ -546,7 +546,7 @@ static int32_t read_llama(const struct tune_options *values, struct llama_preset
 
 /* ---- Running it ---------------------------------------------------------------------------------------------- */
 
-/* What a study is made of until it has ended. */
+/* The parts of a study until it has ended. */
 struct tune_sources {
     struct kerf_study_request request;
     struct kerf_study_record *record; /* of the study that goes on; NULL: a new one */

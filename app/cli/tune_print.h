@@ -24,8 +24,8 @@ int32_t *tune_order(const struct tune_report *report);
 /* 0: there is no interval, because the policy tells none or too little is known of the setting. */
 int tune_is_interval(const double interval[2]);
 
-/* Whether the answer is more probably right than not: with a stated probability below one half there is no answer yet.
- * The answer of a policy that states no probability counts. */
+/* Whether the answer is probably right: with a stated probability below one half there is no answer yet. The answer of
+ * a policy that states no probability counts. */
 int tune_is_answered(const struct tune_report *report);
 
 /* Whether the gain over the default is a ratio: both means are known, and above 0. */
@@ -56,7 +56,8 @@ void words_study(struct kerf_text *out, const struct tune_report *report, int32_
 void words_llama(struct kerf_text *out, const struct tune_report *report);
 void json_llama(struct kerf_json *json, const struct tune_report *report);
 
-/* ---- As a picture ------------------------------------------------------------------------------------------------- */
+/* ---- As a picture
+ * ------------------------------------------------------------------------------------------------- */
 
 /* The surface of a study as a heat map: two of its parameters, the others as in the recommended setting. */
 /* 1 and the panel, or 0 where there is no surface: nothing measured, or too few or too many values. */
@@ -79,7 +80,7 @@ struct tune_run {
     const struct string_list *outputs;
 };
 
-/* After interrupt_catch. An error is one that leaves no report. */
+/* Call it after interrupt_catch. An error means that there is no report. */
 int32_t tune_run(const struct tune_run *run, int *ret_status, struct kerf_error *err);
 
 #endif

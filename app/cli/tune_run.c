@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs a study: what a terminal shows meanwhile - the settings that may be the best, what is being measured, the time -,
- * then its report. */
+/* Runs a study: what a terminal shows meanwhile - the settings that may be the best, what is being measured, the time
+ * -, then its report. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +31,7 @@ static void add_values(struct kerf_text *cells, const struct kerf_tune_space *sp
     }
 }
 
-/* The mean with its interval: of little room "398 ms ±1.6 %", by half the interval's width. */
+/* The mean with its interval; where room is short "398 ms ±1.6 %", by half the interval's width. */
 static void add_short_interval(struct kerf_text *cells, const struct kerf_study_request *request,
                                const struct kerf_tune_estimate *estimate) {
     double half = (estimate->interval[1] - estimate->interval[0]) / 2;
@@ -96,7 +96,7 @@ static void add_rows(struct kerf_text *cells, const struct tune_report *report, 
 }
 
 /* Until when it ends in any case: by the budget, or by the measurements that are left, which take as long as those
- * before. When it will be sure nobody knows. */
+ * before. When the study will be sure is unknown. */
 static double most_left_s(const struct tune_live *live, const struct kerf_study_state *state) {
     double left_s = live->budget_s > 0 ? fmax(live->budget_s - state->run_s, 0) : INFINITY;
     int32_t most = kerf_tune_study_max_observations(state->study), counted = state->num_entries - state->num_disturbed;

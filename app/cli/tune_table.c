@@ -22,9 +22,8 @@ static const char *mark(const struct tune_report *report, int32_t index) {
     return index == answer->best ? "best" : index == report->state->space->default_setting ? "default" : "";
 }
 
-/* One line: values of the parameters, what was measured, the estimate, its interval, runs, probabilities, what there
- * is to say. Of a setting whose runs were all stopped the longest: what the model expects beyond that is no
- * measurement. */
+/* One line: values of the parameters, the measured mean, the estimate, its interval, runs, probabilities, remarks. A
+ * setting whose runs were all stopped shows the longest of them, because an expectation is not a measurement. */
 static void row(struct kerf_text *cells, const struct tune_report *report, int32_t index) {
     const struct kerf_tune_space *space = report->state->space;
     const struct kerf_tune_estimate *estimate = &report->answer.settings[index];
@@ -67,7 +66,7 @@ static void titles(struct kerf_text *cells, const struct tune_report *report) {
     kerf_text_add(cells, "\t\n");
 }
 
-/* Shown: what was measured, failed or skipped; the rest has nothing to tell. Returns how many are not. */
+/* Shows the settings that were measured, failed or were skipped. Returns how many are not shown. */
 static int32_t rows(struct kerf_text *cells, const struct tune_report *report) {
     const struct kerf_tune_answer *answer = &report->answer;
     int32_t *order = tune_order(report), hidden = 0;

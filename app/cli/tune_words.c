@@ -12,7 +12,7 @@ static void setting(struct kerf_text *out, const struct tune_report *report, int
     if (bold) kerf_text_add(out, "\033[0m");
 }
 
-/* "batch=512: 470 ms (95 %: 461 ms to 480 ms)"; of a setting without a whole run what was seen of it, if anything. */
+/* "batch=512: 470 ms (95 %: 461 ms to 480 ms)"; for a setting without a whole run what was observed, if anything. */
 static void words_measured(struct kerf_text *out, const struct tune_report *report, int32_t index, int32_t bold) {
     const struct kerf_tune_estimate *estimate = &report->answer.settings[index];
     setting(out, report, index, bold);
@@ -33,8 +33,8 @@ static void words_measured(struct kerf_text *out, const struct tune_report *repo
     kerf_text_add(out, ")");
 }
 
-/* "60 settings", "the 55 settings that could run, of 60,": what failed or was skipped cannot be chosen. Of a large
- * space whose rest nothing is known of "the 200 settings looked at, of 1000000,". */
+/* "60 settings", "the 55 settings that could run, of 60,": settings that failed or were skipped cannot be chosen. For a
+ * large space that was not looked at as a whole: "the 200 settings looked at, of 1000000,". */
 static void words_choice(struct kerf_text *out, const struct tune_report *report) {
     int32_t all = report->state->space->num_settings, ran = 0;
     for (int32_t i = 0; i < all; i++) {
@@ -51,7 +51,7 @@ static void words_choice(struct kerf_text *out, const struct tune_report *report
         kerf_text_printf(out, "the %d settings that could run, of %d,", ran, all);
 }
 
-/* What takes from the certainty that the model alone would have. */
+/* What makes the answer less certain than the model says. */
 static void words_doubts(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_answer *answer = &report->answer;
     if (answer->looked_at < report->state->space->num_settings && !isnan(answer->chance_unseen)) {
@@ -120,8 +120,8 @@ static void words_best(struct kerf_text *out, const struct tune_report *report, 
     words_certainty(out, report);
 }
 
-/* "takes 323 ms, 1.310 times as long as the best (95 %: 1.196 to 1.370)". Numbers that may be 0 or below have no ratio,
- * and the difference is told. */
+/* "takes 323 ms, 1.310 times as long as the best (95 %: 1.196 to 1.370)". Numbers that may be 0 or below have no ratio;
+ * the sentence then gives the difference. */
 static void words_gain(struct kerf_text *out, const struct tune_report *report,
                        const struct kerf_tune_estimate *known) {
     const struct kerf_study_request *request = report->state->request;
@@ -190,7 +190,7 @@ static void words_equivalent(struct kerf_text *out, const struct tune_report *re
     free(order);
 }
 
-/* Of a trial that went well a message tells that what cleans up after it did not. */
+/* The message of a trial that went well means that its cleanup failed. */
 static void words_cleanup(struct kerf_text *out, const struct kerf_study_state *state) {
     const char *message = NULL;
     int32_t count = 0;
@@ -248,7 +248,7 @@ static void words_effort(struct kerf_text *out, const struct tune_report *report
     words_earlier(out, report);
 }
 
-/* Where nothing was tried, why not. */
+/* Why nothing was tried. */
 static void words_skipped(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_tune_estimate *settings = report->answer.settings;
     if (report->state->num_entries > 0 || settings[0].status != KERF_TUNE_SKIPPED) return;

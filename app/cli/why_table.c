@@ -8,7 +8,7 @@
 #include "cli/plan_print.h"
 #include "cli/terminal.h"
 
-enum { TRADES = 2 }; /* parts of the time that are told, at most */
+enum { TRADES = 2 }; /* parts of the time that are named, at most */
 
 static void more_bytes(struct kerf_text *out, double bytes) {
     kerf_text_add(out, bytes < 0 ? "-" : "+");

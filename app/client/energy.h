@@ -38,8 +38,9 @@ const char *energy_words(const struct energy_meter *meter);
 /* ---- What measures: NVML and RAPL; each adds up the joules since it was opened --------------------------------- */
 
 struct nvml;
-/* gpus: "0,1" or UUIDs; NULL: those of $CUDA_VISIBLE_DEVICES, else all. KERF_EUNSUPPORTED: there is no NVML, or no GPU to
- * measure. KERF_EINVALID: a GPU that is not there or cannot be measured; nothing else may be measured in its place. */
+/* gpus: "0,1" or UUIDs; NULL: those of $CUDA_VISIBLE_DEVICES, else all. KERF_EUNSUPPORTED: there is no NVML, or no
+ * GPU to measure. KERF_EINVALID: a GPU that is not there or cannot be measured; nothing else may be measured in its
+ * place. */
 int32_t nvml_open(const char *gpus, struct nvml **ret_nvml, struct kerf_error *err);
 double nvml_read_j(struct nvml *nvml, double now_s); /* NAN: a counter cannot be read now */
 int32_t nvml_count(const struct nvml *nvml);

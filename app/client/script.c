@@ -184,7 +184,8 @@ static void take_waiting(struct stream *stream, const struct script_watcher *wat
     for (; waiting > 0 && stream->from >= 0; waiting -= CHUNK_BYTES) take_output(stream, watcher);
 }
 
-/* What the program wrote to standard error before a line of standard output is passed on before the line is acted on. */
+/* What the program wrote to standard error before a line of standard output is passed on before the line is acted
+ * on. */
 static void take_outputs(struct script *script, int is_out, int is_error, const struct script_watcher *watcher) {
     char bytes[CHUNK_BYTES];
     if (!is_out) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One line per event on standard error: "2026-11-01T12:00:00.000Z info listening: http://127.0.0.1:8000", or as JSON. */
+/* One line per event on standard error: "2026-11-01T12:00:00.000Z info listening: http://127.0.0.1:8000", or as
+ * JSON. */
 #ifndef KERF_SERVER_LOG_H
 #define KERF_SERVER_LOG_H
 

@@ -51,7 +51,8 @@ static int same_port(const char *a, const char *b, const char *usual) {
     return strcmp(a[0] ? a : usual, b[0] ? b : usual) == 0;
 }
 
-/* The origin's name and port are those of Host; or its name is listed, as behind a proxy that sends a Host of its own. */
+/* The origin's name and port are those of Host; or its name is listed, as behind a proxy that sends a Host of its
+ * own. */
 static int is_own(const struct origin_rules *rules, const char *origin, const char *host) {
     int is_https = strncasecmp(origin, "https://", 8) == 0, is_http = strncasecmp(origin, "http://", 7) == 0;
     const char *port, *host_port;

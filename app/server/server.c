@@ -59,7 +59,8 @@ static int32_t threads_of(const struct server_options *options) {
     return processors < 1 ? 1 : processors > THREADS_MAX ? THREADS_MAX : (int32_t)processors;
 }
 
-/* As many files as connections need, if the system allows it; else fewer connections, so that the store has its files. */
+/* As many files as connections need, if the system allows it; else fewer connections, so that the store has its
+ * files. */
 static int32_t raise_file_limit(struct server *server, struct kerf_error *err) {
     int32_t *connections = &server->options.connections;
     struct rlimit limit;

@@ -51,8 +51,8 @@ int32_t server_port(const struct server *server);
 /* Reads the certificate again. */
 void server_reload(struct server *server);
 
-/* Accepts no more, closes idle connections at once, answers running requests, and closes. Clients that neither send
- * nor read have 3 s. Where a database holds it up for 4 s, the process ends with status 0: what was answered is stored. */
+/* Accepts no more, closes idle connections at once, answers running requests, and closes. Clients that neither send nor
+ * read have 3 s. Where a database holds it up for 4 s, the process ends with status 0: what was answered is stored. */
 void server_stop(struct server *server);
 
 #endif

@@ -81,8 +81,8 @@ struct store_write {
     struct store_write *next; /* the store's own */
 };
 
-/* Submits a write that needs no turn (STORE_CREATE, STORE_IMPORT, STORE_FORGET), and waits until it is durable. Sets done
- * and context. */
+/* Submits a write that needs no turn (STORE_CREATE, STORE_IMPORT, STORE_FORGET), and waits until it is durable. Sets
+ * done and context. */
 int32_t store_write_now(struct store *store, struct store_write *write, struct kerf_error *err);
 
 /* ---- What is stored ----------------------------------------------------------------------------------------- */
@@ -222,8 +222,8 @@ extern const struct store_methods store_postgresql, store_sqlite; /* store_open 
 typedef int32_t (*store_put)(void *context, enum store_statement which, const struct row *values,
                              struct kerf_error *err);
 
-/* Of STORE_DECIDE, of STORE_FORGET, and of STORE_IMPORT once the job has its key: each changed row, in order. room: where
- * the rows are made. */
+/* Of STORE_DECIDE, of STORE_FORGET, and of STORE_IMPORT once the job has its key: each changed row, in order. room:
+ * where the rows are made. */
 int32_t store_put_changes(const struct store_write *write, struct row *room, store_put put, void *context,
                           struct kerf_error *err);
 

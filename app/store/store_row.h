@@ -170,7 +170,8 @@ struct kerf_arm row_arm(const struct row *row);
 #define ARM_INSERT(T)  "INSERT INTO " T "arm (job," ARM_COLUMNS(COLUMN_NAME, ",") ")"
 #define ARM_REPLACES   " ON CONFLICT (job, batch_size) DO UPDATE SET " ARM_CHANGING_COLUMNS(COLUMN_TAKE_NEW, ",")
 
-/* 1: KERF_TRIAL_SUCCEEDED, 0: KERF_TRIAL_EXPLORATION and KERF_JOB_PRUNING, as the indexes have them. Lists are ordered. */
+/* 1: KERF_TRIAL_SUCCEEDED, 0: KERF_TRIAL_EXPLORATION and KERF_JOB_PRUNING, as the indexes have them. Lists are
+ * ordered. */
 #define STORE_STATEMENTS(X, T, BY_COST)                                                                                \
     X(SQL_PING, "SELECT job FROM " T "job_state LIMIT 1")                                                              \
     X(SQL_FIND_JOB, "SELECT job, version, created_s FROM " T "job JOIN " T "job_state USING (job) WHERE job_id=?")     \

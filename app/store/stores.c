@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which store a name means, and what it is called for people. KERF_HAS_SQLITE and KERF_HAS_POSTGRESQL say what this build
- * has: CMake sets them for this file. */
+/* Which store a name means, and what it is called for people. KERF_HAS_SQLITE and KERF_HAS_POSTGRESQL say what this
+ * build has: CMake sets them for this file. */
 #include "store/store.h"
 
 #include <stdio.h>

@@ -44,7 +44,8 @@ static char ascii_of(uint32_t code) {
 
 static int is_ascii_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
-/* The text between its spaces, in ASCII, with a NUL; "" where a character cannot be part of a number. NULL: no memory. */
+/* The text between its spaces, in ASCII, with a NUL; "" where a character cannot be part of a number. NULL: no
+ * memory. */
 static char *stripped(const struct python_value *value, struct arena *arena) {
     char *string = arena_take(arena, (size_t)value->length + 1, 1), *to = string;
     if (string == NULL) return NULL;

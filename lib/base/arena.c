@@ -24,7 +24,7 @@ struct arena_block {
 static struct arena_block *block_alloc(size_t size) {
     if (size < LEAST_HUGE) return malloc(size);
     void *block = aligned_alloc(HUGE_PAGE, (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
-    if (block) madvise(block, size, MADV_HUGEPAGE); /* without it all is as well, and slower */
+    if (block) madvise(block, size, MADV_HUGEPAGE); /* without huge pages everything works, but slower */
     return block;
 }
 
@@ -79,7 +79,7 @@ char *arena_printf(struct arena *arena, const char *format, ...) {
 }
 
 void arena_reset(struct arena *arena) {
-    struct arena_block *keep = arena->blocks; /* the newest block, as good as always the largest */
+    struct arena_block *keep = arena->blocks; /* the newest block, nearly always the largest */
     if (keep == NULL) return;
     for (struct arena_block *block = keep->next, *next; block; block = next) {
         next = block->next;

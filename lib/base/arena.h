@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Memory by lifetime: what belongs to one answer is taken from one arena and given back at once.
- * Allocations are aligned for any type, and zeroed unless they are taken. A failed allocation returns NULL.
+ * Memory by lifetime: everything that belongs to one answer comes from one arena and is freed at once. Allocations are
+ * aligned for any type, and zeroed unless they are taken. A failed allocation returns NULL.
  */
 #ifndef KERF_BASE_ARENA_H
 #define KERF_BASE_ARENA_H
@@ -25,8 +25,8 @@ void arena_reset(struct arena *arena);             /* forgets everything, keeps 
 void arena_trim(struct arena *arena, size_t most); /* arena_reset, but a block of more than `most` bytes goes too */
 void arena_free(struct arena *arena);
 
-/* An arena for what a picture is made of while it is made: strings, numbers, bars. When memory runs out `failed` stays 1
- * and what is handed out is empty, so that a caller checks once, before it draws. */
+/* An arena for the strings, numbers and bars of a picture while it is made. After memory ran out `failed` stays 1 and
+ * every result is empty, so that a caller checks once, before it draws. */
 struct sketch { /* all zeros: empty */
     struct arena arena;
     int failed;

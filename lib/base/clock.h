@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The time, in seconds. What decides takes it as an argument; what runs, stores and serves reads it here. */
+/* The time, in seconds. Code that decides takes it as an argument; code that runs, stores and serves reads it here. */
 #ifndef KERF_BASE_CLOCK_H
 #define KERF_BASE_CLOCK_H
 
@@ -12,7 +12,7 @@ static inline double clock_read_s(clockid_t clock) {
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Seconds since 1970, UTC. Goes back when somebody sets the clock. */
+/* Seconds since 1970, UTC. May go back when the clock is set. */
 static inline double clock_now_s(void) { return clock_read_s(CLOCK_REALTIME); }
 
 /* Seconds since some moment, which never go back: for durations and deadlines. */

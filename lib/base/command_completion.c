@@ -103,8 +103,8 @@ static int has_name(const char *list, const char *name) {
 
 static int is_typed(const struct command_use *use) { return use->name[0] >= 'a' && use->name[0] <= 'z'; }
 
-/* Whether the option is offered behind a use, NULL: behind none that is typed. An option whose uses the table does not
- * name belongs to something that the user asks about, such as a schedule, and is offered everywhere. */
+/* Whether the option is offered after a use; NULL: no use was typed. An option whose uses are not in the table belongs
+ * to the user's own word, such as a schedule, and is offered everywhere. */
 static int is_offered(const struct command *command, const struct option *option, const struct command_use *behind) {
     int is_known = 0, is_behind_none = 0;
     if (option->uses == NULL) return 1;

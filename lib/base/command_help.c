@@ -210,7 +210,7 @@ static void command_line(const struct page *page, int32_t indent, const char *li
     kerf_text_add(page->out, "\n");
 }
 
-/* A line of the synopsis. What stands behind -- is not kerf's to read, so that options stand before it. */
+/* A line of the synopsis. kerf does not read what follows --, so that options stand before it. */
 static void usage(const struct page *page, const char *name, const char *arguments) {
     struct fill fill = {.page = page};
     int options_first = arguments && strstr(arguments, "-- ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the rooms share to fill a struct kerf_error. */
+/* How all rooms fill a struct kerf_error. */
 #ifndef KERF_BASE_ERROR_FILL_H
 #define KERF_BASE_ERROR_FILL_H
 

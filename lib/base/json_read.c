@@ -124,7 +124,7 @@ static const char *quoted_token(const json_error_t *error, size_t *ret_length) {
     return token;
 }
 
-/* Where that begins which jansson could not read; it tells the end, and columns in code points. */
+/* Where the text begins that jansson could not read; jansson only reports its end, and columns in code points. */
 static const char *error_place(const struct json_document *document, const json_error_t *error) {
     size_t length, at = error->position > 0 ? (size_t)error->position : 0;
     const char *text = document->text, *token = quoted_token(error, &length), *nul = memchr(text, 0, document->length);

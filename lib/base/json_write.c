@@ -11,7 +11,7 @@ void kerf_json_begin(struct kerf_json *json, struct kerf_text *out) {
     json->need_comma = 0;
 }
 
-/* A string in quotes. Bytes that are no UTF-8, as a file's name may hold, become U+FFFD. */
+/* A string in quotes. Bytes that are not UTF-8, such as those of a file's name, become U+FFFD. */
 static void quoted(struct kerf_text *out, const char *string) {
     kerf_text_add(out, "\"");
     const char *start = string;

@@ -50,8 +50,7 @@ static const struct option *find_letter(const struct command *command, char lett
     return letter == help_option.letter ? &help_option : NULL;
 }
 
-/* An argument that cannot be meant as the value of the option before it: "--" or the long name of an option
- * of this command. */
+/* An argument that is never the value of the option before it: "--" or the long name of an option of this command. */
 static int is_option(const struct command *command, const char *argument) {
     if (argument[0] != '-' || argument[1] != '-') return 0;
     return argument[2] == 0 || find_name(command, argument + 2, strcspn(argument + 2, "=")) != NULL;
@@ -99,7 +98,7 @@ static struct bounds bounds_of(const struct option *option) {
     struct bounds bounds = {option->minimum, option->maximum};
     if (bounds.least == 0 && bounds.most == 0) bounds = (struct bounds){-INFINITY, INFINITY};
     if (option->type == OPTION_DURATION && bounds.least <= 0) bounds.least = -INFINITY; /* there are none below 0 */
-    if (option->type == OPTION_INTEGER) { /* what every int64_t satisfies is no bound */
+    if (option->type == OPTION_INTEGER) { /* a bound that every int64_t keeps need not be named */
         if (bounds.least <= -0x1p63) bounds.least = -INFINITY;
         if (bounds.most >= 0x1p63) bounds.most = INFINITY;
     }
@@ -116,7 +115,7 @@ static void bound(struct kerf_text *out, const struct option *option, const char
 
 static void rule_of_number(struct kerf_text *out, const struct option *option) {
     struct bounds bounds = bounds_of(option);
-    enum { FOR_EVER_S = 1000000000 }; /* a longest time that nobody means needs no word */
+    enum { FOR_EVER_S = 1000000000 }; /* a bound that no user comes near need not be named */
     int has_least = isfinite(bounds.least);
     int has_most = isfinite(bounds.most) && !(option->type == OPTION_DURATION && bounds.most >= FOR_EVER_S);
     int above_0 = bounds.least > 0 && bounds.least <= DBL_MIN;
@@ -347,7 +346,7 @@ static int32_t not_taken(const struct command *command, const void *values, cons
     return code;
 }
 
-/* A first argument that is no use is the command's to refuse, before any option of it. */
+/* The command refuses a first argument that is not a use, before any option. */
 static int32_t check_uses(const struct command *command, const void *values, const unsigned char *given,
                           struct kerf_error *err) {
     int is_known = 0;
@@ -362,7 +361,7 @@ static int32_t check_uses(const struct command *command, const void *values, con
 
 /* ---- All of a command line -------------------------------------------------------------------------------- */
 
-/* What a table must be: few enough options, each name and letter once, choices where there is a choice. */
+/* Checks of a table: not too many options, each name and letter once, choices for each OPTION_CHOICE. */
 __attribute__((unused)) /* where asserts are off */
 static int
 is_table(const struct command *command) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Option tables: one table per command feeds the parser, --help, the manual page and shell completion, so
- * that none of them can say something that another does not.
+ * Option tables: one table per command feeds the parser, --help, the manual page and shell completion, so that all of
+ * them agree.
  *
  * A command keeps its values in a struct of its own; each option says where in it (offsetof) its value
  * goes. The caller fills the struct with the defaults before parsing; lists start as all zeros. Strings
@@ -71,17 +71,16 @@ struct command {
 /**
  * Reads argv[0..argc-1] (without the program's and the command's name) into values.
  *
- * Accepts --name VALUE, --name=VALUE, -o VALUE, -oVALUE, -o=VALUE, and `--` before positional arguments that
- * begin with a dash ("-" alone is positional). A later value replaces an earlier one; OPTION_STRINGS and
- * positional arguments add up, in the order given. Every positional argument is taken: how many there must
- * be is the command's to say.
+ * Accepts --name VALUE, --name=VALUE, -o VALUE, -oVALUE, -o=VALUE, and `--` before positional arguments that begin
+ * with a dash ("-" alone is positional). A later value replaces an earlier one; OPTION_STRINGS and positional
+ * arguments add up, in the order given. Any number of positional arguments is accepted; the command checks how many
+ * there must be.
  *
- * KERF_EUNKNOWN: an option that is not in the table, which the message follows with the nearest one, or a
- * choice that is not offered. KERF_EINVALID: a missing value, a value for a flag, a number that is not one or
- * lies outside its bounds, an argument where the command takes none, an option that this use of the command does not
- * take. `--`, and the long name of an option of
- * this command, are never taken for the value of the option before them: `--gpus --top 5` lacks a value,
- * --gpus=--top has one.
+ * KERF_EUNKNOWN: an option that is not in the table (the message names the nearest one), or a choice that is not
+ * offered. KERF_EINVALID: a missing value, a value for a flag, a number that is not one or lies outside its bounds,
+ * an argument where the command takes none, an option that this use of the command does not take. `--`, and the long
+ * name of an option of this command, are never taken for the value of the option before them: `--gpus --top 5` lacks
+ * a value, --gpus=--top has one.
  *
  * --help (-h) is no entry of the table: it ends the reading, whatever follows, and sets *ret_help to 1 (to 0
  * where it is not given). After an error the lists in values are empty and the rest of it means nothing.

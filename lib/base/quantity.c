@@ -8,7 +8,7 @@
 #include <string.h>
 #include "base/number.h"
 
-/* Nobody means millibytes or binary seconds: such a prefix is a slip. */
+/* Millibytes and binary seconds do not exist: such a prefix is a mistake. */
 enum prefix_for { FOR_BYTES, FOR_SECONDS, FOR_ALL };
 
 struct prefix {
@@ -98,7 +98,8 @@ int32_t quantity_parse(const char *text, const char *unit, double *ret_value, st
 
 /* ---- Durations -------------------------------------------------------------------------------------------- */
 
-/* The longest spelling of a beginning first. Seconds are times / parts, both exact, so that 5ms is the double of 0.005. */
+/* The longest spelling of a beginning first. Seconds are times / parts, both exact, so that 5ms is the double of
+ * 0.005. */
 static const struct {
     const char *unit;
     double times, parts;

@@ -5,8 +5,8 @@
 
 #include "kerf/text.h"
 
-/* "80 GB", "312 TFLOP/s", "2.5 us", "1.5e12" as SI. unit is what is measured: "B", "B/s", "FLOP/s", "s", or "" for plain
- * numbers. Prefixes k M G T P E, m u n (and Ki Mi Gi Ti for bytes). */
+/* "80 GB", "312 TFLOP/s", "2.5 us", "1.5e12" as SI. unit is what is measured: "B", "B/s", "FLOP/s", "s", or "" for
+ * plain numbers. Prefixes k M G T P E, m u n (and Ki Mi Gi Ti for bytes). */
 int32_t quantity_parse(const char *text, const char *unit, double *ret_value, struct kerf_error *err);
 
 /* "5ms", "90s", "1h30m", "52w", or a plain number of seconds, as seconds; not below 0. Units: ns us ms s m min h d w.

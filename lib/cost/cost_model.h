@@ -39,8 +39,8 @@ struct kerf_cost_model {
     /* Appends what of the model it does not price, between commas; nothing where it prices all. */
     void (*gaps)(const struct kerf_model *model, struct kerf_text *out);
 
-    /* One layout in full; it obeys kerf_layout_check, and its placement is chosen. What it returns lives in the arena. 0
-     * when memory ran out. */
+    /* One layout in full; it obeys kerf_layout_check, and its placement is chosen. What it returns lives in the arena.
+     * 0 when memory ran out. */
     int (*estimate)(const struct space *space, const struct kerf_layout *layout, struct arena *arena,
                     struct kerf_estimate *ret_estimate);
     /* The same, operation by operation; returns how many. NULL: it has no such list. */

@@ -74,8 +74,8 @@ struct strategy {
 /* The row of a strategy (strategies.c). */
 const struct strategy *strategy_of(enum kerf_strategy strategy);
 
-/* Every range that spec.h promises, and that the strategy can compute attention so: for structs that a program filled in
- * itself. What follows relies on it. */
+/* Every range that spec.h promises, and that the strategy can compute attention so: for structs that a program filled
+ * in itself. What follows relies on it. */
 int32_t problem_rules(const struct kerf_problem *problem, struct kerf_error *err);
 
 #endif

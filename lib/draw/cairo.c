@@ -92,7 +92,8 @@ static int32_t open_library(struct picture *picture, const char *format, struct 
     picture->handle = dlopen(library, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (picture->handle == NULL)
         return kerf_error_set(err, KERF_EUNSUPPORTED,
-                              "a %s picture needs the library cairo (%s), which is not installed (Debian's package: %s); an .svg picture does not need it",
+                              "a %s picture needs the library cairo (%s), which is not installed (Debian's package: "
+                              "%s); an .svg picture does not need it",
                               format, library, package);
 #define LOOK_UP(name)                                                                                                  \
     picture->api.name = (__typeof__(picture->api.name))dlsym(picture->handle, "cairo_" #name);                         \
@@ -243,7 +244,7 @@ static void draw_text(struct canvas *canvas, double x, double y, const struct ca
     set_colour(picture, font->colour);
     cairo_text_extents_t extents;
     api->text_extents(cr, picture->clean.data, &extents);
-    /* Whoever laid the picture out has left that much room: a wider font is squeezed into it. */
+    /* The layout has left that much room: a wider font is squeezed into it. */
     double room = text_width(string, font), squeeze = extents.x_advance > room ? room / extents.x_advance : 1;
     double shift = anchor == CANVAS_START ? 0 : anchor == CANVAS_MIDDLE ? 0.5 : 1;
     api->save(cr);

@@ -19,7 +19,7 @@
 
 struct canvas_page {
     double width, height;
-    const char *title;       /* what the picture is, for who cannot see it */
+    const char *title;       /* what the picture shows, for readers who cannot see it */
     const char *description; /* what it says; NULL: nothing more than the title */
 };
 
@@ -64,8 +64,7 @@ struct canvas_driver {
 
 extern const struct canvas_driver canvas_svg, canvas_png, canvas_pdf, canvas_html;
 
-/* Begins a page, which canvas_finish ends. The picture is appended to out, which nobody else may write to in
- * between. */
+/* Begins a page, which canvas_finish ends. The picture is appended to out, which must not be written to in between. */
 int32_t canvas_begin(enum kerf_picture_format format, const struct canvas_page *page, struct kerf_text *out,
                      struct canvas **ret_canvas, struct kerf_error *err);
 
@@ -99,7 +98,7 @@ static inline void canvas_text(struct canvas *canvas, double x, double y, const 
     canvas->driver->text(canvas, x, y, font, anchor, string, tip);
 }
 
-/* text_fit.c: how wide text is, which no machine's fonts have a say in, and text that fits. */
+/* text_fit.c: the width of text, which does not depend on the machine's fonts, and text that fits. */
 
 /* The next character and a step forward; U+FFFD for bytes that are not UTF-8 and for characters that XML has
  * no room for, a space for other control characters. 0 at the end, without a step. */

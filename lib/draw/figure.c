@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures: what is asked is checked, and drawn as a page with timelines or on the canvas of a format. */
+/* Figures: they are checked, and drawn as a page with timelines or on the canvas of a format. */
 #include <assert.h>
 #include <math.h>
 #include "draw/html.h"
@@ -7,7 +7,7 @@
 #include "draw/matrix.h"
 #include "draw/panel.h"
 
-/* Whether what the header asks of the numbers is so. */
+/* Whether the numbers are as the header requires. */
 static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struct kerf_error *err) {
     const char *what = figure_row_word((int32_t)panel->kind);
     if (what == NULL)

@@ -3,7 +3,7 @@
  * Pages, and the canvas as one: the SVG of the picture within a page. Figures with timelines have a page of their own
  * (html_timeline.c).
  *
- * A page's content security policy forbids it to load anything, so that what is in the file is all there is. Strings
+ * A page's content security policy forbids it to load anything, so that the file contains everything. Strings
  * are escaped for text, attributes and JSON within a script alike.
  */
 #include "draw/html.h"

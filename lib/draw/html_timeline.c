@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The page of a figure with timelines: title, a section for each panel - a canvas that the script draws on, a legend
- * and a table of the same numbers for who cannot see it or runs no scripts - then the data and the script.
+ * The page of a figure with timelines: title, a section for each panel - a canvas that the script draws on, a legend and
+ * a table of the same numbers for readers who cannot see it or run no scripts - then the data and the script.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Lanes in time - whether bars and curves are as draw.h asks, the time that a panel shows, how busy a lane is within
- * it, a bar in words - and in rows of pixels. A question about a span of time costs a binary search and the bars inside.
+ * Lanes in time - whether bars and curves are as draw.h asks, the time that a panel shows, how busy a lane is within it,
+ * a bar in words - and in rows of pixels. A question about a span of time costs a binary search and the bars inside.
  */
 #include "draw/lanes.h"
 

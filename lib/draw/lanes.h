@@ -23,7 +23,7 @@ struct span {
 struct span lanes_extent(const struct kerf_panel *panel);
 /* What panel number p shows; to is above from. */
 struct span lanes_window(const struct kerf_figure *figure, int32_t p);
-/* The part of the window in which the panel has something: of what its idle shares are. */
+/* The part of the window in which the panel has bars; idle shares refer to it. */
 struct span lanes_active(const struct kerf_panel *panel, struct span window);
 
 int lanes_have_part(const struct kerf_panel *panel, int32_t part); /* whether a bar is of that part */

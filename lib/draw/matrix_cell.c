@@ -52,7 +52,7 @@ int32_t matrix_check(const struct kerf_panel *panel, int32_t number, struct kerf
 }
 
 struct matrix_seen matrix_look(const struct kerf_panel *panel) {
-    const double least = 1.2, most = 3; /* of a limit that nobody has set */
+    const double least = 1.2, most = 3; /* the limit where none is set */
     struct matrix_seen seen = {.highest = 1};
     for (int32_t i = 0; i < panel->num_rows; i++)
         for (int32_t k = 0; k < panel->num_xs; k++) {

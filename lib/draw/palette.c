@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Colours: the eight of Okabe and Ito (2008), moved in OKLab until they look calm on white and until any two
- * are told apart under simulated protanopia, deuteranopia and tritanopia (Machado et al. 2009): the nearest
- * two are 9.8 hundredths of OKLab apart, 7.6 in the original; and a violet, as far from all of them. A tenth name gets a
- * lighter kind of the first colour (a darker one, if it is a curve), a 19th the other. Time and memory that nobody uses (bubble, idle,
- * free) is light grey in every picture.
+ * Colours: the eight of Okabe and Ito (2008), moved in OKLab until they look calm on white and until any two are told
+ * apart under simulated protanopia, deuteranopia and tritanopia (Machado et al. 2009): the nearest two are 9.8
+ * hundredths of OKLab apart, 7.6 in the original; and a violet, as far from all of them. The tenth name gets a
+ * lighter kind of the first colour (a darker one for a curve), the 19th the other kind. Unused time and memory
+ * (bubble, idle, free) is light grey in every picture.
  *
  * The scale of heat maps goes from the palette's blue over green to a pale yellow: in OKLab each step is as much
  * lighter as the one before it, which is so under the three simulated deficiencies too.

@@ -138,7 +138,7 @@ double legend_of_parts(struct sheet *sheet, const struct kerf_panel *panel, doub
 /* What a row of a kind of panel is called: "bar"; NULL: there is no such kind. */
 const char *figure_row_word(int32_t kind);
 
-/* The picture in words, for who cannot see it. */
+/* The picture in words, for readers who cannot see it. */
 void figure_describe(const struct kerf_figure *figure, struct kerf_text *out);
 
 /* Makes the sheet of a figure, whose arena the caller frees. palette NULL: the figure's own. */

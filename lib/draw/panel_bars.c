@@ -127,7 +127,7 @@ static void draw_limit(struct bars *bars, double x, double top, double bottom) {
                 top - (panel->num_rows >= MANY_ROWS ? 25 : 10), &font_limit, CANVAS_MIDDLE, label, NULL);
 }
 
-/* What stands above the rows of this panel takes so much room. */
+/* The room for everything above the rows of this panel. */
 static double head_room(const struct kerf_panel *panel) {
     return 8 + (panel->limit > 0 ? 18 : 0) + (panel->num_rows >= MANY_ROWS ? 16 : 0);
 }

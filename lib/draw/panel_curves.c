@@ -2,8 +2,8 @@
 /*
  * Curves over a logarithmic x and a logarithmic y, or linear ones. Each curve is named where it ends, at the right of
  * the plot; names that would overlap are moved apart, as little as can be (the squares of the moves are least: pooled
- * adjacent violators), and tied to their curve by a thin line. With many curves a legend above names them instead. What
- * is not above 0 has no place on a logarithmic axis and is left out like NAN.
+ * adjacent violators), and tied to their curve by a thin line. With many curves a legend above names them instead.
+ * Values of 0 and below cannot stand on a logarithmic axis and are left out like NAN.
  */
 #include "draw/panel.h"
 
@@ -135,7 +135,7 @@ static void draw_name(const struct curves *curves, const struct name *name) {
     if (name->x > 0) {
         const struct canvas_point leader[3] = {
             {fmin(name->x + 8, curves->right), name->wanted}, {curves->right, name->wanted}, {x - 7, name->y}};
-        /* Dots within the plot, so that nobody takes the line for a part of the curve. */
+        /* Dots within the plot, so that the line is not taken for a part of the curve. */
         const struct canvas_pen pen = {.stroke = palette_mix(name->colour, PAPER, 0.45),
                                        .fill = CANVAS_NONE,
                                        .width = 1,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Timelines: a row for each lane, time to the right. Rows are as high as their number allows; bars carry their
- * micro-batch where it has room. At the right of a row is the share of the time in which it is idle. A hundred
- * thousand bars cost what their pixels cost: lanes.c says which of them are seen.
+ * micro-batch where it has room. At the right of a row is the share of the time in which it is idle. The cost of a
+ * hundred thousand bars is that of their pixels: lanes.c finds those that are visible.
  */
 #include "draw/lanes.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A heat map: the scale of its colours, what its signs mean, and the cells between the labels of their rows and
- * columns. What was measured fills its cell; what is only expected is a smaller block on a paler ground. Signs are
- * shapes: a cross where measuring failed, an arrowhead behind which the true ratio lies, rings one inside the other for
- * the marks, of which each has a line of its own. So nothing is told by the hue alone.
+ * A heat map: the scale of its colours, what its signs mean, and the cells between the labels of their rows and columns.
+ * What was measured fills its cell; what is only expected is a smaller block on a paler ground. Signs are shapes: a
+ * cross where measuring failed, an arrowhead behind which the true ratio lies, rings one inside the other for the marks,
+ * of which each has a line of its own. So no information is in the hue alone.
  */
 #include "draw/matrix.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The one place where the output formats are registered, and the canvas on which nothing is seen. */
+/* The table of output formats, and the blank canvas. */
 #include "draw/canvas.h"
 
 #include <assert.h>

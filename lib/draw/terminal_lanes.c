@@ -206,8 +206,8 @@ static void draw_legend(const struct terminal *terminal) {
     kerf_text_add(terminal->out, "\n");
 }
 
-/* Where everything starts and ends at multiples of one time, that time gets whole cells, so that what takes equally
- * long looks so: at least half of the cells are used. */
+/* Where everything starts and ends at multiples of one time, that time gets whole cells, so that equal durations look
+ * equal: at least half of the cells are used. */
 static int32_t whole_cells(const struct terminal *terminal, int32_t cells) {
     const struct kerf_panel *panel = terminal->panel;
     double unit = HUGE_VAL, from = terminal->window.from;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How wide text will be, without asking a font: an SVG is laid out here and drawn elsewhere, with whatever
- * sans-serif font is there. The table holds, for each ASCII character, the larger of the advance widths in
- * Helvetica (which Arial, Liberation Sans and Nimbus Sans share) and DejaVu Sans, in hundredths of the font's
- * size; other characters get what the widest letters of their script need. So text takes at most what is
- * said here, and about nine tenths of it in Helvetica.
+ * How wide text will be, without asking a font: an SVG is laid out here and drawn elsewhere, with whatever sans-serif
+ * font is there. The table holds, for each ASCII character, the larger of the advance widths in Helvetica (which Arial,
+ * Liberation Sans and Nimbus Sans share) and DejaVu Sans, in hundredths of the font's size; other characters get what
+ * the widest letters of their script need. So text takes at most this width, and about nine tenths of it in Helvetica.
  */
 #include "draw/canvas.h"
 

@@ -26,8 +26,8 @@ static const struct kerf_catalogue_entry *in_library(const char *kind) {
     return strcmp(kind, "models") == 0 ? catalogue_models : catalogue_systems;
 }
 
-/* The folders with models/ and systems/ of their own, in the order in which a name is looked for: `which` counts from 0.
- * Returns 0 after the last; a folder that no variable names is empty. */
+/* The folders with models/ and systems/ of their own, in the order in which a name is looked for: `which` counts from
+ * 0. Returns 0 after the last; a folder that no variable names is empty. */
 enum { PATH_SIZE = 4096 };
 static int data_folder(int which, char path[PATH_SIZE]) {
     const char *own = getenv("XDG_DATA_HOME"), *home = getenv("HOME"), *first = getenv("KERF_CATALOGUE");

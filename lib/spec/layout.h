@@ -36,7 +36,7 @@ void layout_hybrid_text(struct kerf_text *out, const struct kerf_layout *layout)
 /* A number in a layout. */
 struct layout_part {
     const char *group, *key;
-    int64_t least, most, unnamed; /* what may be named, and what it is where it is not */
+    int64_t least, most, unnamed; /* the least and largest value that may be named, and the value where none is named */
     size_t offset, size;          /* in struct kerf_layout */
 };
 
@@ -79,8 +79,8 @@ struct layout_reading {
 void layout_reading_begin(struct layout_reading *reading);
 int32_t layout_set_word(struct layout_reading *reading, enum layout_word word, const char *text,
                         struct kerf_error *err);
-/* All is read: decides the kind, checks how parts go together and fills in what was not named. After an error nothing
- * is left to give back. */
+/* Ends the reading: decides the kind, checks the parts together and fills in those that were not named. After an error
+ * there is nothing to free. */
 int32_t layout_reading_end(struct layout_reading *reading, enum layout_kind kind, struct kerf_layout *ret_layout,
                            struct kerf_error *err);
 

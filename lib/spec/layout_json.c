@@ -135,7 +135,7 @@ int32_t layout_from_object(const struct json_object *object, enum layout_kind ki
         kerf_layout_release(&reading.layout);
         return code;
     }
-    if (up.json) reading.tensor |= 1u << TENSOR_TOP_PARTS; /* an empty one too says which kind it is */
+    if (up.json) reading.tensor |= 1u << TENSOR_TOP_PARTS; /* even an empty one decides the kind */
     struct kerf_error inner;
     code = layout_reading_end(&reading, kind, ret_layout, &inner);
     if (code != KERF_OK) json_fail(object, NULL, code, err, "%s", inner.message);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the parts of a layout mean together, wherever they were read from. */
+/* Checks the parts of a layout together, after they were read from text or from JSON. */
 #include "spec/layout.h"
 
 #include <assert.h>

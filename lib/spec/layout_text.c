@@ -9,7 +9,7 @@
 
 /* ---- Reading ------------------------------------------------------------------------------------------ */
 
-/* KEY=VALUE. The value is as long as it is; one that is shown in an error is cut. */
+/* KEY=VALUE. A value may have any length; errors show the beginning of a long one. */
 struct assignment {
     char key[32];
     const char *value; /* behind "="; NULL: there is none */

@@ -66,7 +66,7 @@ static void refuse_parts(struct config *config) {
         config_fail(config, "add_cross_attention", KERF_EUNKNOWN, "cross-attention cannot be priced");
 }
 
-/* The keys around a text_config: what says which model it is, and towers that are not counted. */
+/* The keys around a text_config: the name of the model, and towers that are not counted. */
 static void note_outer(const struct json_object *root, struct kerf_model *model) {
     struct config outer = {.object = root, .root = root};
     static const char *const known[] = {"model_type", "architectures",   "text_config",

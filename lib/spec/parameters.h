@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where a model's parameters are and how a framework lays them over devices (Megatron-LM's way): what a planner asks for
- * a stage or a shard. The formulas are in docs/models.md.
+ * Where a model's parameters are and how a framework lays them over devices (Megatron-LM's way): for a planner's stages
+ * and shards. The formulas are in docs/models.md.
  */
 #ifndef KERF_SPEC_PARAMETERS_H
 #define KERF_SPEC_PARAMETERS_H
@@ -21,10 +21,10 @@ struct parameters {
 void layer_parameters(const struct kerf_model *model, const struct kerf_layer_kind *kind,
                       struct parameters ret[KERF_COMPONENT_COUNT]);
 
-/* What stands before the first layer: the token table, its projection and norm, positions. */
+/* Everything before the first layer: the token table, its projection and norm, positions. */
 void embedding_parameters(const struct kerf_model *model, struct parameters ret[KERF_COMPONENT_COUNT]);
 
-/* What stands after the last layer: the final norm and the head (the table again where it is tied: is_copy says whether
+/* Everything after the last layer: the final norm and the head (the table again where it is tied: is_copy says whether
  * that copy counts, as it does on a stage that has no embedding). */
 void head_parameters(const struct kerf_model *model, int is_copy, struct parameters ret[KERF_COMPONENT_COUNT]);
 

@@ -8,8 +8,8 @@
 #include "base/quantity.h"
 #include "spec/description.h"
 
-/* A file may do without an OPTIONAL, a MEASURED or a MEASURED_SHARE, which is 0 then; the last two are not shown where
- * they are 0. */
+/* OPTIONAL, MEASURED and MEASURED_SHARE may be missing in a file and are 0 then; the last two are not shown where they
+ * are 0. */
 enum bound { POSITIVE, NOT_NEGATIVE, SHARE, WHOLE, OPTIONAL, MEASURED, MEASURED_SHARE };
 
 static int may_be_missing(enum bound bound) { return bound >= OPTIONAL; }
@@ -63,7 +63,7 @@ static const struct system_group {
 enum { GROUPS = sizeof groups / sizeof *groups };
 _Static_assert(FIELDS <= 32, "a bit of kerf_system.overridden for each field");
 static const int64_t DOMAIN_MAX = 1 << 20;
-static const double LEAST = 1e-30, MOST = 1e30; /* no time is infinite between them, whatever model and layout */
+static const double LEAST = 1e-30, MOST = 1e30; /* so that every time is finite */
 
 static int in_bounds(enum bound bound, double value) {
     switch (bound) {
@@ -78,7 +78,7 @@ static int in_bounds(enum bound bound, double value) {
     return 0;
 }
 
-/* What a value that is out of bounds should be. */
+/* The allowed values, for the error about a value that is out of bounds. */
 static const char *bound_words(enum bound bound, double value) {
     static const char *const words[] = {
         "above 0",    "0 or above", "above 0 and at most 1", "a whole number from 1 to 1048576", "0 or above",
@@ -156,7 +156,8 @@ static int32_t check_group(const struct json_object *object, const char *group, 
     return json_check_keys(object, names, count, err);
 }
 
-/* Where figures are from, {"scale_up.latency_s":"measured by ...",...}: nothing that kerf uses, but it must be theirs. */
+/* Where figures come from, {"scale_up.latency_s":"measured by ...",...}: kerf does not use it, but every key must be a
+ * field. */
 static int32_t check_sources(const struct json_object *object, struct kerf_error *err) {
     struct json_object sources = {.json = NULL};
     char keys[FIELDS][64];
@@ -281,8 +282,8 @@ static int32_t assign(struct kerf_model *model, struct kerf_system *system, cons
     return unknown_key(key, err);
 }
 
-/* Measured figures, and those of the data sheet that they were measured on: who changes the latter changes the former
- * alike, unless it is set too. */
+/* Measured figures, each with the data sheet's figure that it belongs to: changing the latter scales the former alike,
+ * unless both are set. */
 #define FOLLOWS(measured, given)                                                                                       \
     { offsetof(struct kerf_system, measured), offsetof(struct kerf_system, given) }
 static const struct {

@@ -5,14 +5,14 @@
 #include "study/study_journal.h"
 #include "study/study_request.h"
 
-enum { STUDIES_MAX = 8, OBSERVATIONS_MAX = 200 }; /* the newest: more of them only cost time */
+enum { STUDIES_MAX = 8, OBSERVATIONS_MAX = 200 }; /* the newest ones: more would only take time */
 
 void study_earlier_free(struct study_earlier *earlier) {
     free(earlier->items);
     *earlier = (struct study_earlier){0};
 }
 
-/* The same values of the same parameters, whatever else the other grid holds; -1: not in this one. */
+/* The setting of `to` with the same values of the same parameters; -1: the grid does not have it. */
 static int32_t same_setting(const struct kerf_tune_space *from, int32_t setting, const struct kerf_tune_space *to) {
     struct kerf_text text = {0};
     struct kerf_error ignored;

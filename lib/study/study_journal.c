@@ -131,11 +131,11 @@ struct study_journal {
 };
 
 static int32_t fail(const struct study_journal *journal, const char *what, struct kerf_error *err) {
-    return kerf_error_set(err, KERF_EIO, "the journal %.200s cannot be %s: %s; --no-journal runs without one", journal->path,
-                          what, strerror(errno));
+    return kerf_error_set(err, KERF_EIO, "the journal %.200s cannot be %s: %s; --no-journal runs without one",
+                          journal->path, what, strerror(errno));
 }
 
-/* The whole line is on the disk, or the journal ends where it ended before. */
+/* Writes a whole line to the disk; after an error the journal is as long as before. */
 static int32_t append(struct study_journal *journal, struct kerf_text *line, struct kerf_error *err) {
     kerf_text_add(line, "\n");
     if (line->failed) return error_no_memory(err, "a line of the journal");
@@ -394,8 +394,9 @@ static int32_t path_of(const char *study, char path[KERF_STUDY_PATH_SIZE], struc
     if (code != KERF_OK) return code;
     int written = is_path ? snprintf(path, KERF_STUDY_PATH_SIZE, "%s", study)
                           : snprintf(path, KERF_STUDY_PATH_SIZE, "%s/%s.jsonl", folder, study);
-    return written < KERF_STUDY_PATH_SIZE ? KERF_OK
-                                          : kerf_error_set(err, KERF_EINVALID, "the name '%.64s...' is too long", study);
+    return written < KERF_STUDY_PATH_SIZE
+               ? KERF_OK
+               : kerf_error_set(err, KERF_EINVALID, "the name '%.64s...' is too long", study);
 }
 
 /* ---- Lines -------------------------------------------------------------------------------------------------- */

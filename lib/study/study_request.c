@@ -25,7 +25,7 @@ void kerf_study_request_defaults(struct kerf_study_request *ret_request) {
 
 /* ---- As JSON ------------------------------------------------------------------------------------------------ */
 
-/* What a request is made of, once for writing and reading. X(field) */
+/* The fields of a request, once for writing and reading. X(field) */
 #define LISTS(X)   X(params) X(wheres) X(words) X(earlier) X(key_env)
 #define STRINGS(X) X(preset) X(defaults) X(prefer) X(policy) X(objective) X(protocol) X(prepare) X(cleanup) X(launcher)
 #define REALS(X)   X(within) X(margin) X(confidence) X(load_timeout_s) X(trial_timeout_s)
@@ -140,8 +140,8 @@ static const struct objective *objective_of(const char *text, const char **ret_p
     return NULL;
 }
 
-/* A worker that is asked for more tells no time, nor does a program whose lines are to be more: "wall" is then what
- * they say, in a unit of their own. */
+/* Where more is better, a worker's value and a program's lines are not times: "wall" then means their number, in a unit
+ * of their own. */
 static const struct objective *objective_told(const struct kerf_study_request *request, const char **ret_pattern) {
     const struct objective *objective = objective_of(request->objective, ret_pattern);
     int tells = strcmp(request->protocol, "worker") == 0 || strcmp(request->protocol, "lines") == 0;
@@ -207,9 +207,9 @@ void study_request_question(const struct kerf_study_request *request, const stru
 
 /* ---- The key --------------------------------------------------------------------------------------------------- */
 
-/* Which studies measured the same thing: FNV-1a over the command, the files that it names, the objective, the variables
- * of the environment that change how fast many programs are, and the machine. It only has to tell apart what one user
- * has; nothing is protected by it. */
+/* Which studies measured the same thing: FNV-1a over the command, the files that it names, the objective, the
+ * environment variables that change the speed of many programs, and the machine. It only has to tell one user's studies
+ * apart and protects nothing. */
 
 #define FNV_BASIS UINT64_C(14695981039346656037)
 

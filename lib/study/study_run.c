@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The loop of a study. One thread: it plans a trial for each free slot, sleeps until one has ended, and writes what it
- * was into the journal before anything else begins. Nothing that is known is lost by an error, a signal or a full disk.
+ * The loop of a study. One thread: it plans a trial for each free slot, sleeps until one has ended, and writes its
+ * result into the journal before anything else begins. An error, a signal or a full disk loses no result.
  */
 #include <math.h>
 #include <poll.h>
@@ -43,7 +43,7 @@ static int64_t loads(const struct study_run *run) {
 
 /* ---- A result -------------------------------------------------------------------------------------------------- */
 
-/* Without its journal a study ends, and still tells what it knows. */
+/* A study that cannot write its journal ends, and still reports its results. */
 static void keep_in_journal(struct study_run *run, const struct kerf_study_entry *entry) {
     struct kerf_error why;
     if (run->journal == NULL || study_journal_add(run->journal, run->state->space, entry, &why) == KERF_OK) return;
@@ -51,8 +51,8 @@ static void keep_in_journal(struct study_run *run, const struct kerf_study_entry
     run->journal_failed = run->state->broke_off = run->decided = 1;
 }
 
-/* The first time of a study that goes on: a worker's clock that went on is behind the last time by itself, any other
- * clock with this offset. */
+/* The first time of a resumed study: a worker's clock that kept running is past the last time already, any other clock
+ * needs this offset. */
 static void begin_clock(struct study_run *run, const struct kerf_tune_observation *first) {
     run->begins_anew = 0;
     if (run->slots.count == 1 && strcmp(run->request->protocol, "worker") == 0 && first->start_s >= run->clock_offset_s)
@@ -130,7 +130,7 @@ static int32_t conclude(struct study_run *run, const struct kerf_tune_decision *
     return KERF_OK;
 }
 
-/* What to do on a slot while others measure; *ret_waits is 1 when these have to tell first. */
+/* What to do on a slot while others measure; *ret_waits is 1 when their results are needed first. */
 static int32_t ask(struct study_run *run, int32_t index, struct kerf_tune_decision *ret_decision, int *ret_waits,
                    struct kerf_error *err) {
     struct kerf_tune_study *study = run->state->study;
@@ -141,7 +141,7 @@ static int32_t ask(struct study_run *run, int32_t index, struct kerf_tune_decisi
     if (!*ret_waits) code = kerf_tune_study_next(study, pending, num_pending, index, ret_decision, err);
     free(pending);
     if (code != KERF_OK || *ret_waits || ret_decision->action != KERF_TUNE_STOP || num_pending == 0) return code;
-    /* it counted on what is pending: only what was seen ends a study */
+    /* the decision counted on pending trials; only observed ones end a study */
     if (ret_decision->stop == KERF_TUNE_CONFIDENT)
         code = kerf_tune_study_next(study, NULL, 0, index, ret_decision, err);
     *ret_waits = ret_decision->action != KERF_TUNE_STOP || ret_decision->stop != KERF_TUNE_CONFIDENT;
@@ -203,8 +203,8 @@ static void show(struct study_run *run) {
     run->plan->show(run->plan->show_context, state);
 }
 
-/* Until when nothing can happen but the end of a trial: the budget's end, a slot that may try again, the next second
- * of a live table. Negative: for ever. */
+/* How long only the end of a trial can matter: until the budget's end, until a slot may try again, until the next
+ * second of a live table. Negative: for ever. */
 static double sleep_s(const struct study_run *run) {
     double until = INFINITY, now = run_s(run);
     if (run->plan->budget_s > 0) until = run->plan->budget_s;
@@ -277,7 +277,7 @@ static void warn(const struct study_run *run) {
     }
 }
 
-/* A study that goes on: what its slots did, and its clock. */
+/* Resuming a study: what its slots did, and its clock. */
 static void take_up(struct study_run *run) {
     const struct kerf_study_record *record = run->plan->resumed;
     for (int32_t i = 0; i < record->num_entries; i++) {

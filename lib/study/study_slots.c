@@ -31,8 +31,8 @@ void study_slots_free(struct study_slots *slots) {
 
 /* ---- What was measured --------------------------------------------------------------------------------------- */
 
-/* How much slots differ is known by the anchor: the default, or the first setting that was decided. One that fails
- * before it was measured anywhere is not fit for it. */
+/* The anchor, which every slot measures, shows how much slots differ: it is the default, or the first setting that was
+ * decided. A setting that fails before it was measured anywhere cannot be the anchor. */
 static void note_anchor(struct study_slots *slots, struct slot *slot, const struct kerf_tune_observation *seen) {
     if (seen->warmup || seen->disturbed) return;
     if (slots->anchor < 0 && seen->outcome == KERF_TUNE_VALUE) slots->anchor = seen->setting;
@@ -111,7 +111,7 @@ int study_slots_judge(struct slot *slot, struct kerf_study_entry *entry, double 
 
 /* ---- What is next --------------------------------------------------------------------------------------------- */
 
-/* Of several slots each measures the anchor before what was decided. */
+/* With several slots, each measures the anchor before the decided setting. */
 static void put_anchor_first(struct study_slots *slots, const struct kerf_study_state *state, int32_t index,
                              struct kerf_tune_decision *decision) {
     if (slots->count == 1 || slots->items[index].anchored) return;

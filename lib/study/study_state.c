@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A study's measurements in their order, and the decision that was told of them. The same request and the same
+ * A study's measurements in their order, and the decision that follows from them. The same request and the same
  * measurements give the same state, whether they come one by one from programs that run or all at once from a journal:
  * that is how a study goes on and how it is replayed.
  */
@@ -124,7 +124,7 @@ struct kerf_study_state *kerf_study_state_free(struct kerf_study_state *state) {
 
 /* ---- Measurements -------------------------------------------------------------------------------------------- */
 
-/* Whether the measurement of this slot before the last one was disturbed: then the last one is that, made again. */
+/* Whether this slot's last measurement but one was disturbed: then the last one repeats it. */
 static int was_disturbed(const struct kerf_study_state *state, int32_t slot) {
     for (int32_t i = state->num_entries - 2; i >= 0; i--)
         if (state->entries[i].result.observation.slot == slot) return state->entries[i].result.observation.disturbed;

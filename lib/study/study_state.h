@@ -5,10 +5,10 @@
 
 #include "kerf/study.h"
 
-/* From what a state is made. */
+/* What a state is made from. */
 struct study_origin {
     const struct kerf_study_request *request; /* its strings live as long as the state */
-    const struct kerf_study_record *record;   /* whose measurements it takes over; NULL: none. Lives as long */
+    const struct kerf_study_record *record;   /* whose measurements are taken over; NULL: none. Lives as long */
     const char *policy;                       /* NULL: the request's */
     const double *prior_log;                  /* [num_settings] or NULL: as kerf_tune_question */
     const char *const *skipped; /* [num_settings] why a setting must not be measured, NULL: it may; or NULL. What the
@@ -19,7 +19,7 @@ struct study_origin {
 int32_t study_state_create(const struct study_origin *origin, struct kerf_study_state **ret_state,
                            struct kerf_error *err);
 
-/* Adds a measurement and tells the decision. */
+/* Adds a measurement, for the decision too. */
 int32_t study_state_add(struct kerf_study_state *state, const struct kerf_study_entry *entry, struct kerf_error *err);
 
 /* Why settings are skipped, as in struct study_origin; NULL: no setting is. */
@@ -57,7 +57,7 @@ struct study_slots {
     int32_t count;
     int32_t anchor;           /* the setting that every slot measures first, so that slots can be compared; -1: none */
     int32_t anchored;         /* slots where it was measured */
-    int32_t measured, failed; /* trials with a number; without one, but for want of memory */
+    int32_t measured, failed; /* trials with a number; trials without one, except for want of memory */
     double longest_s;         /* of the trials that ended by themselves */
 };
 
@@ -83,10 +83,10 @@ int32_t study_slots_busy(const struct study_slots *slots); /* how many run a tri
 /* 1: no trial could be started there, too often in a row; it takes no part any more. */
 int study_slots_is_retired(const struct slot *slot);
 
-/* 1: after this last trial there is no sense in going on. */
+/* 1: after this last trial the study should end. */
 int study_slots_are_hopeless(const struct study_slots *slots, const struct kerf_trial_result *last);
 
-/* The time-out of a trial where none was asked for: what takes ten times as long as anything before it hangs. */
+/* The time-out of a trial where none was given: a trial that takes ten times as long as any before it hangs. */
 double study_slots_timeout_s(const struct study_slots *slots);
 
 #endif

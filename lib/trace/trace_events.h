@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A trace while it is read: its files, what each rank's file says happened, whatever its format, and its steps. To add a format, write a file like
- * trace_megatron.c and put it into the list in trace.c.
+ * A trace while it is read: its files, what each rank's file says happened, whatever its format, and its steps. To add a
+ * format, write a file like trace_megatron.c and put it into the list in trace.c.
  */
 #ifndef KERF_TRACE_TRACE_EVENTS_H
 #define KERF_TRACE_TRACE_EVENTS_H
@@ -123,8 +123,8 @@ struct trace_steps {
 int trace_steps_find(struct trace_steps *steps, struct trace_reading *reading);
 void trace_steps_free(struct trace_steps *steps);
 
-/* The complete step of this number, or for -1 of median makespan; where none is complete the fullest. The trace's steps,
- * steps_left_out and step are set. NULL with err. */
+/* The complete step of this number, or for -1 of median makespan; where none is complete the fullest. The trace's
+ * steps, steps_left_out and step are set. NULL with err. */
 const struct trace_step *trace_steps_take(struct trace_steps *steps, int32_t number, struct kerf_trace *trace,
                                           struct kerf_error *err);
 

@@ -40,8 +40,8 @@ int trace_inputs(const struct owned_trace *owned, int32_t device, int32_t at, st
 /* Subtracts from all times of a device. */
 void trace_shift(struct owned_trace *owned, int32_t device, double by_s);
 
-/* trace_clock.c: shifts clocks or cuts waits off where operations start before their inputs; sets trace.clocks and trace.offset_s. Tells
- * in notes what it did. 0 when memory runs out. */
+/* trace_clock.c: shifts clocks or cuts waits off where operations start before their inputs; sets trace.clocks and
+ * trace.offset_s. Tells in notes what it did. 0 when memory runs out. */
 int trace_align_clocks(struct owned_trace *owned, struct kerf_text *notes);
 
 #endif

@@ -110,8 +110,8 @@ static int take_overlap(const char **at, struct kerf_op *ret) {
     return 1;
 }
 
-/* What the name of a range says, "PP:1F3" or "ProfilerStep#4": 1 and the operation, its kind TRACE_NOTHING for what is of
- * no interest (sends with *ret_next_stage, UNSHARD, ...); 0 when the name is of another kind. */
+/* What the name of a range says, "PP:1F3" or "ProfilerStep#4": 1 and the operation, its kind TRACE_NOTHING for what is
+ * of no interest (sends with *ret_next_stage, UNSHARD, ...); 0 when the name is of another kind. */
 static int parse_name(const char *name, struct kerf_op *ret_op, int32_t *ret_next_stage) {
     *ret_next_stage = 0;
     if (take(&name, "ProfilerStep#")) {

@@ -8,9 +8,8 @@
 
 struct posterior { /* all zeros: nothing yet */
     struct surface_model *model;
-    struct posterior_draws *
-        draws; /* after `drawn` observations that tell something, with `drawn_open` settings open and so many earlier ones */
-    int32_t drawn, drawn_open, drawn_earlier;
+    struct posterior_draws *draws;            /* made after `drawn` informative observations, */
+    int32_t drawn, drawn_open, drawn_earlier; /* with so many open settings and earlier observations */
 };
 
 /* 1 while no run has given a number: nothing is known yet. */
@@ -57,8 +56,8 @@ int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *st
 
 /* Whether earlier studies of the program still hold. */
 
-/* The setting to measure so that earlier studies are tested at two settings far from each other; -1: they were, or there
- * is nothing to test. */
+/* The setting to measure so that earlier studies are tested at two settings far from each other; -1: they were, or
+ * there is nothing to test. */
 int32_t earlier_test_setting(const struct kerf_tune_study *study);
 
 /* Drops, for good, those earlier studies that the study's own observations contradict. changepoints: of the study so

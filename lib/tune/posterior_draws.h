@@ -32,8 +32,8 @@ int32_t posterior_draws_find(const struct posterior_draws *draws, int32_t active
 /* ---- Acquisition (acquisition.c): which run tells most ----------------------------------------------------------- */
 
 /* The drawn setting whose next run tells most about `holds` [SURFACE_DRAWS], the draws in which a statement holds: an
- * index into draws->at, of those that `may` [num] (NULL: all). A run is stopped at `cut`, on the model's scale. Where no
- * run tells anything, the setting that is least known. */
+ * index into draws->at, of those that `may` [num] (NULL: all). A run is stopped at `cut`, on the model's scale. Where
+ * no run tells anything, the setting that is least known. */
 int32_t acquisition_best(const struct posterior_draws *draws, const unsigned char *holds, const unsigned char *may,
                          double cut);
 

@@ -34,7 +34,8 @@ static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
     return KERF_OK;
 }
 
-/* Keeps the best third, at least one, of those that are still whole: selection by insertion. */
+/* Keeps the best third, at least one, of the settings that did not fail and were not stopped: selection by
+ * insertion. */
 static void next_round(struct state *state, double sign) {
     int32_t keep = (state->count + ETA - 1) / ETA, alive = 0;
     for (int32_t i = 0; i < state->count; i++)

@@ -8,10 +8,10 @@
  * y <= best + ln 1.03. An objective that takes values of 0 or less has no ratio: y = value / unit, and "within 3 %" is
  * 3 % of the best's size.
  *
- * f is a Gaussian process whose covariance is a product over parameters (kernel.c) with an amplitude, c a constant within
- * a few amplitudes of the first observation, p what was expected of the setting (where the hyperparameters say that it
- * helps, f is how far that is wrong), d an Ornstein-Uhlenbeck process, o and u constant offsets (of levels before the
- * last changepoint), and each setting has in addition a little of its own (OWN noises). e has one unknown
+ * f is a Gaussian process whose covariance is a product over parameters (kernel.c) with an amplitude, c a constant
+ * within a few amplitudes of the first observation, p the expected value of the setting (where the hyperparameters
+ * say that it helps, f is the error of that), d an Ornstein-Uhlenbeck process, o and u constant offsets (of levels
+ * before the last changepoint), and each setting adds a little variance of its own (OWN noises). e has one unknown
  * variance with an inverse gamma prior worth 2 FREEDOM observations of about NOISE.
  *
  * Each point of the grid of hyperparameters is a process of its own; they are mixed by their evidence
@@ -31,7 +31,7 @@
 enum { CELLS_MAX = 1 << 22, EARLIER_MAX = 8, POINTS_MIN = 24 };
 static const double OFFSET = 0.25; /* variance of o and u, likewise */
 static const double OWN = 0.15;
-static const double ISOLATED = 64; /* what an isolated value has of its own, in noises */
+static const double ISOLATED = 64; /* the variance of an isolated value, in noises */
 static const double RARE = 0.1;    /* noise that is wider than the rest: gaussian_process.h */
 static const double SPIKES = 0.02; /* runs far longer than expected, which say little */
 static const double FREEDOM = 0.75, NOISE = 0.018;
@@ -107,7 +107,7 @@ static void count_offsets(struct surface_model *model) {
         model->num_active + 1 + (model->num_slots - 1) + model->num_earlier_studies + model->changepoints.num + 1;
 }
 
-/* What was expected of the active settings on the model's scale, without its mean; 0 where nothing was. */
+/* The expected values of the active settings on the model's scale, without their mean; 0 where none is known. */
 static int prior_means(struct surface_model *model, double *ret_means) {
     const double *prior = model->study->question.prior_log;
     double sum = 0;
@@ -308,8 +308,8 @@ int32_t surface_model_create(const struct kerf_tune_study *study, const struct s
 
 /* ---- Scores ------------------------------------------------------------------------------------------------------ */
 
-/* The variance of z with a prior worth SCORES predictions that it is 1. Below `chance` it may be chance, or tails that are
- * a little heavier, which the mean of several runs hardly feels. */
+/* The variance of z with a prior worth SCORES predictions that it is 1. Below `chance` it may be chance, or slightly
+ * heavier tails, which hardly change the mean of several runs. */
 double surface_model_stretch(const struct surface_model *model, enum score_of kind) {
     static const double SCORES = 16, chance[SCORE_KINDS] = {[SCORE_NEW] = 1.2, [SCORE_AGAIN] = 1.4};
     const struct scores *scores = &model->scores;

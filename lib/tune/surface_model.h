@@ -19,7 +19,7 @@ enum { SURFACE_DRAWS = 2048, SURFACE_SLOTS_MAX = 64 };
 enum { CHANGEPOINTS_MAX = 6 };
 
 struct changepoints {                 /* all zeros: none */
-    int32_t starts[CHANGEPOINTS_MAX]; /* [num] observations with which a new level begins, ascending */
+    int32_t starts[CHANGEPOINTS_MAX]; /* [num] observations that begin a new level, ascending */
     int32_t num;
     int32_t judged;    /* observations before this one begin no level but those of `starts` */
     int32_t suspected; /* 1: a run of `setting` was farther off than noise explains */
@@ -30,8 +30,8 @@ struct changepoints {                 /* all zeros: none */
 
 /* ---- Isolated values --------------------------------------------------------------------------------------------- */
 
-/* Settings whose value has nothing to do with what is around them: run twice, both times far better than the model had
- * expected, and both times alike. */
+/* Isolated settings, whose value does not follow from their neighbours: run twice, both times far better than the model
+ * had expected, with similar results. */
 
 enum { ISOLATED_MAX = 16 };
 
@@ -46,7 +46,7 @@ struct isolated {                   /* all zeros: none */
 
 /* ---- Scores ------------------------------------------------------------------------------------------------------ */
 
-/* How predictions came out that were made before a run: z, which is standard normal where the model is right. */
+/* How good predictions were that were made before a run: z, which is standard normal where the model is right. */
 
 enum score_of { SCORE_NEW, SCORE_AGAIN, SCORE_KINDS }; /* the first run of a setting, and any later one */
 
@@ -69,12 +69,12 @@ struct scale {
 double scale_to(const struct scale *scale, double value);
 double scale_from(const struct scale *scale, double y);
 
-/* What is within a share of the best: all that is at most this. */
+/* The largest value that is within a share of the best. */
 double scale_within(const struct scale *scale, double best, double share);
 
 enum surface_kind {
-    SURFACE_CORRELATED, /* near values are alike: the policy kerf */
-    SURFACE_UNRELATED   /* every setting for itself: the policy race */
+    SURFACE_CORRELATED, /* near values are correlated: the policy kerf */
+    SURFACE_UNRELATED   /* settings are independent: the policy race */
 };
 
 /* What a model is made of beside the study. */
@@ -116,10 +116,9 @@ struct surface_model {
     struct gp *points;                    /* [num_points] */
     double *weights;                      /* [num_points], sum 1 */
     double *work;                         /* [dims] */
-    double *
-        *normals; /* [num_active + 3], of posterior_draws.c: kept, as they stay the same; the last is their memory */
-    int32_t seen; /* observations of the study that are in it */
-    int32_t informative; /* of these, those that tell something */
+    double **normals;    /* [num_active + 3], of posterior_draws.c: which never change; the last owns the memory */
+    int32_t seen;        /* observations of the study that are in it */
+    int32_t informative; /* the informative ones among them */
     double clock;        /* of the last one */
     double run_s;        /* of the first one, which is the unit of drift; -1: the number of observations is time */
 };
@@ -135,21 +134,21 @@ int32_t surface_model_find(const struct surface_model *model, int32_t setting);
 /* Which of the earlier studies' offsets an earlier observation has, 0 .. num_earlier_studies - 1. */
 int32_t surface_model_earlier_study(const struct surface_model *model, int32_t index);
 
-/* The variance that a setting has of its own, beside the kernel's, in units of the noise's. */
+/* A setting's own variance, beside the kernel's, in units of the noise's. */
 double surface_model_own(const struct surface_model *model, int32_t active);
 
-/* By which factor deviations from what is expected, of settings that were run or not, are larger than the model has
- * them: 1 or more, by the scores. */
+/* The factor by which deviations from predictions are larger than the model says, for settings that were run or not: 1
+ * or more, by the scores. */
 double surface_model_stretch(const struct surface_model *model, enum score_of kind);
 
 /* Mean and standard deviation of an unknown, on the model's scale. */
 void surface_model_moments(const struct surface_model *model, int32_t which, double *ret_mean, double *ret_sd);
 
-/* A setting whose last run on this slot was so odd that it has to be run there once more, as it differs from the one
- * before it or from all that is known; -1: none. */
+/* A setting whose last run on this slot has to be repeated there, because it differs too much from the run before it or
+ * from the predictions; -1: none. */
 int32_t surface_model_suspect(const struct surface_model *model, int32_t slot);
 
-/* The standard deviation of the noise, and what the machine drifted by since the first run, as a factor. */
+/* The standard deviation of the noise, and the drift of the machine since the first run, as a factor. */
 double surface_model_noise(const struct surface_model *model);
 double surface_model_drift(const struct surface_model *model);
 
@@ -180,8 +179,8 @@ enum { PROPOSALS_MAX = 96, PROPOSALS_TAKEN = 60 }; /* taken: into the next activ
 struct proposals {
     int32_t settings[PROPOSALS_MAX]; /* [num] open, not modelled, the most promising first */
     int32_t num;
-    /* How probable it is, as estimated, that a setting which is neither modelled nor taken is better than the best that was
-     * measured by more than `within`. NAN: not known. */
+    /* The estimated probability that a setting which is neither modelled nor taken beats the best measured one by more
+     * than `within`. NAN: not known. */
     double unseen;
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Conditioning the model on observations, one after another. The points of the grid of hyperparameters are mixed by their
- * evidence to the power of TRUST: no surface is a Gaussian process, and a posterior that takes the model at its word is
- * too sure of its lengths (Gruenwald, "The Safe Bayesian", 2012). A point that takes a run that was stopped for a spike,
- * where the mixture as a whole has judged that it was none (floors), has no weight. A point whose weight has fallen below
- * e^-FORGET of the best's after FORGET_AFTER observations is no longer brought up to date.
+ * Conditioning the model on observations, one after another. The points of the grid of hyperparameters are mixed by
+ * their evidence to the power of TRUST: a real surface is not a Gaussian process, and a posterior that trusts the
+ * model fully is too sure of its lengths (Gruenwald, "The Safe Bayesian", 2012). A point that takes a stopped run for
+ * a spike, where the whole mixture has decided that it was not one (floors), has no weight. A point whose weight has
+ * fallen below e^-FORGET of the best's after FORGET_AFTER observations is no longer brought up to date.
  *
- * Whether there was a changepoint, and with which run the new level began, is what makes all observations most probable:
+ * Whether there was a changepoint, and with which run the new level began, is decided by the probability of all observations:
  * the model with each of these starts, and with none, conditioned on all of them.
  *
  * An observation costs points * dims^2 operations.
@@ -22,19 +22,20 @@
 enum { SCORED_AFTER = 4, ISOLATED_AFTER = 6, FORGET_AFTER = 8, STARTS_MAX = 64, FEW_POINTS = 24 };
 static const double FORGET = 20;
 static const double TRUST = 0.75;
-static const double SCORE_MAX = 16;   /* of z squared: one run alone is no verdict */
-static const double ANEW = 1e9;       /* runs after which no drift is what it was */
+static const double SCORE_MAX = 16;   /* of z squared: one run alone does not decide */
+static const double ANEW = 1e9;       /* runs after which the drift is forgotten */
 static const double SPIKE_OVER = 0.2; /* a run may be a spike when it is longer by this than expected */
-static const double DOUBT = 0.1;      /* a run that was stopped and is more probably a spike than this makes no floor */
-static const double FLOOR_SDS = 2;    /* of the noise and the drift together, that a floor stays below what was seen */
+static const double DOUBT = 0.1;      /* a stopped run that is a spike with a higher probability makes no floor */
+static const double FLOOR_SDS =
+    2; /* how far a floor is below an observed time, in standard deviations of noise and drift */
 
 /* ---- Odd runs ---------------------------------------------------------------------------------------------------- */
 
 /*
- * One run that takes far more or less than the one before it of the same setting is a hitch, or the machine is on
- * another level by now. The same setting once more tells: where that is as far off, to the same side, a new level may
- * have begun, with the first of the two or with a run of a setting of which nothing was known before it. Which of these
- * it was, if any, is judged by the evidence (surface_update.c).
+ * If a run takes far more or less than the run before it of the same setting, it is a hitch, or the machine is on
+ * another level by now. One more run of the setting decides: if it is as far off to the same side, a new level may have
+ * begun, with the first of the two or with a run of a setting that was not known before. Which of these it was, if any,
+ * is judged by the evidence (surface_update.c).
  */
 
 static const double LEAST = 0.2, NOISES = 6; /* not noise: over a fifth, and so many standard deviations */
@@ -83,8 +84,8 @@ static int32_t changepoint_level(const struct changepoints *changepoints, int32_
 /* ---- Isolated values --------------------------------------------------------------------------------------------- */
 
 /*
- * A setting whose first run is far better than expected is run once more. Where the second run agrees, the first was no
- * hitch, and either the hyperparameters explain it or the value is isolated: the evidence tells (judge_isolated).
+ * A setting whose first run is far better than expected is run once more. Where the second run agrees, the first was not
+ * a hitch, and either the hyperparameters explain it or the value is isolated: the evidence decides (judge_isolated).
  */
 static const double FAR = 4;       /* standard deviations of what was expected, noise included */
 static const double BETTER = 0.03; /* and by so much, as a logarithm */
@@ -199,7 +200,7 @@ static void condition_on_earlier(struct surface_model *model) {
     if (model->setup.num_earlier) model->clock = -INFINITY;
 }
 
-/* What an observation came out as without the offset of its slot. */
+/* The value of an observation without the offset of its slot. */
 static double without_slot(const struct surface_model *model, const struct kerf_tune_observation *o) {
     double offset = 0, sd;
     if (o->slot > 0 && o->slot < model->num_slots)
@@ -321,7 +322,7 @@ static int32_t make(const struct kerf_tune_study *study, const struct surface_se
     return KERF_OK;
 }
 
-/* log of the probability of all that the model has seen, earlier studies too. */
+/* log of the probability of all observations of the model, earlier studies included. */
 static double evidence_of(const struct surface_model *model) {
     double most = -INFINITY, sum = 0;
     for (int32_t i = 0; i < model->num_points; i++) most = fmax(most, model->points[i].log_evidence);
@@ -331,7 +332,7 @@ static double evidence_of(const struct surface_model *model) {
 
 /* ---- Changepoints ------------------------------------------------------------------------------------------------ */
 
-/* The evidence of all that was seen up to `model`'s present with these changepoints. */
+/* The evidence of the model's observations with these changepoints. */
 static int32_t evidence_with(const struct surface_model *model, const struct changepoints *changepoints,
                              const struct isolated *isolated, double *ret_evidence, struct kerf_error *err) {
     struct surface_model *other;
@@ -354,8 +355,7 @@ static int is_repeat(const struct kerf_tune_observation *a, const struct kerf_tu
            a->slot == b->slot;
 }
 
-/* Whether the level that is suspected cannot have begun with this run: a setting came out before it as it did after it.
- */
+/* Whether the suspected level cannot have begun with this run: a setting took as long before it as after it. */
 static int is_spanned(const struct surface_model *model, int32_t start) {
     const struct kerf_tune_observation *of = model->study->observations;
     for (int32_t i = start; i <= model->seen; i++) {
@@ -369,7 +369,7 @@ static int is_spanned(const struct surface_model *model, int32_t start) {
     return 0;
 }
 
-/* Whether there is a changepoint, as it seems, and with which run: what makes all that was seen most probable. */
+/* Whether the suspected changepoint exists, and with which run: what makes all observations most probable. */
 static int32_t judge_changepoint(const struct surface_model *model, struct changepoints *ret_changes,
                                  struct kerf_error *err) {
     struct changepoints changes = model->changepoints;

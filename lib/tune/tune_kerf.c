@@ -2,11 +2,11 @@
 /*
  * The policy `kerf`: a model of the whole surface, a leader, and runs that tell most about whether it is the answer.
  *
- * The leader is the setting that is most probably within `within` of the best of all (posterior_draws.h). When that is as
- * probable as was asked, runs were repeated (acquisition_repeat), and on both sides of it on each axis something was tried, the
- * question is answered. Where something is preferred, `margin` is enough for the leader, and then candidates are compared
- * with it (posterior_candidate). Until then the next run is the one that tells most about it (acquisition.c). The first
- * run is the default's.
+ * The leader is the setting that is most probably within `within` of the best of all (posterior_draws.h). The
+ * question is answered when that is as probable as was asked, runs were repeated (acquisition_repeat), and a setting
+ * was tried on both sides of the leader on each axis. Where the question has a preference, `margin` is enough for the
+ * leader, and candidates are then compared with it (posterior_candidate). Until then the next run is the one that
+ * tells most about it (acquisition.c). The first run is the default's.
  *
  * The random numbers behind the draws are fixed by the seed, so that the same observations give the same decisions.
  */
@@ -30,7 +30,7 @@ static int32_t begin(struct kerf_tune_study *study, struct kerf_error *err) {
 
 static void end(struct kerf_tune_study *study) { posterior_free(study->state); }
 
-/* Nothing worked yet, so that there is no model: any of the settings that failed least. */
+/* No setting has worked yet and there is no model: one of the settings that failed least. */
 static void try_anything(const struct kerf_tune_study *study, const int32_t *pending, int32_t num_pending,
                          struct kerf_tune_decision *ret_decision) {
     struct pcg64 rng = history_random(study);
@@ -47,7 +47,7 @@ static void try_anything(const struct kerf_tune_study *study, const int32_t *pen
         policy_measure(ret_decision, best, 0, "nothing has worked yet");
 }
 
-/* Where something is preferred, `margin` is what it has to keep to, and it is enough for the leader too. */
+/* With a preference, the preferred setting has to be within `margin`, and so has the leader. */
 static double share_of(const struct kerf_tune_study *study) {
     int settled = study->preference.num > 0 && study->question.margin > study->question.within;
     return settled ? study->question.margin : study->question.within;
@@ -65,7 +65,8 @@ static void statement(const struct posterior_draws *draws, int32_t i, double sha
             draws->y[(int64_t)i * SURFACE_DRAWS + k] <= scale_within(&draws->model->scale, draws->best[k], share);
 }
 
-/* An open setting that was never tried, by chance: whatever order is fixed leaves the same ones for last. -1: none. */
+/* An open setting that was never tried, at random: a fixed order would always leave the same ones for last. -1:
+ * none. */
 static int32_t never_tried(const struct posterior_draws *draws) {
     const struct surface_model *model = draws->model;
     struct pcg64 rng = history_random(model->study);
@@ -118,8 +119,8 @@ static void compare(const struct posterior_draws *draws, int32_t candidate, int3
                    words, 100 * study->question.margin, policy_chance(draws->within_margin[candidate], chance));
 }
 
-/* A setting one step beside the leader on an axis, at whose value nothing was tried; -1: there is none. A surface may
- * have a kink there that no smooth model expects, and to look costs one run. */
+/* A setting one step beside the leader on an axis, with a value that was not tried yet; -1: there is none. The surface
+ * may have a kink there that a smooth model does not expect, and one run shows it. */
 static int32_t unseen_neighbour(const struct posterior_draws *draws, int32_t leader) {
     const struct surface_model *model = draws->model;
     const struct kerf_tune_study *study = model->study;
@@ -145,9 +146,9 @@ static int tells_value(const struct kerf_tune_study *study, const struct kerf_tu
     return o->outcome == KERF_TUNE_VALUE && !o->warmup && !o->disturbed && history_is_open(study, o->setting);
 }
 
-/* The setting that was measured first, the default, if it was not again since the leader was: a machine that got faster
- * in between makes whatever came after look best, and a gain over one run, the first and perhaps a cold one, is none.
- * -1: it was, or that was tried often enough. */
+/* The setting that was measured first, the default, unless it was measured again after the leader: if the machine
+ * became faster meanwhile, later settings look better, and the first run may have been a cold one. -1: it was measured
+ * again, or that was tried often enough. */
 static int32_t anchor_wanted(const struct kerf_tune_study *study, int32_t leader) {
     int32_t anchor = -1, led = 0, tries = 0;
     for (int32_t i = 0; i < study->num_observations; i++) {
@@ -202,9 +203,8 @@ static void decide(const struct posterior_draws *draws, struct kerf_tune_decisio
                 policy_chance(probability, chance));
 }
 
-/* Runs that were all stopped, STOPPED with one setting twice or twice as many, say little, and perhaps that the
- * machine has slowed down: then the fastest setting that was measured is measured once more, to its end. Returns how
- * many they are, 0: not so. */
+/* After many stopped runs (STOPPED, with one setting twice, or twice as many) the machine may have slowed down: then
+ * the fastest measured setting is measured once more, to its end. Returns their number; 0: too few. */
 static int32_t only_stopped(const struct kerf_tune_study *study) {
     int32_t stopped = 0, again = 0;
     for (int32_t i = study->num_observations - 1; i >= 0; i--) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a policy is, one file of functions behind a table (tune_study.c), and how it says what to do. */
+/* A policy: one file of functions behind a table (tune_study.c), and how it returns what to do. */
 #ifndef KERF_TUNE_TUNE_POLICY_H
 #define KERF_TUNE_TUNE_POLICY_H
 
@@ -11,11 +11,11 @@ struct tune_policy {
     /* The bound on observations where the question has none. */
     int32_t (*max_observations)(const struct kerf_tune_study *study);
 
-    /* Makes `state` and gives it back; NULL: it has none. */
+    /* Make and free `state`; NULL: it has none. */
     int32_t (*begin)(struct kerf_tune_study *study, struct kerf_error *err);
     void (*end)(struct kerf_tune_study *study);
 
-    /* After each observation; NULL: all is done in `next`. */
+    /* Called after each observation; NULL: `next` does all the work. */
     int32_t (*observed)(struct kerf_tune_study *study, struct kerf_error *err);
 
     /* Before a part of a large space is chosen anew: fills in the study's `proposed`. NULL: it has no model. */
@@ -45,7 +45,7 @@ void policy_stop(struct kerf_tune_decision *ret_decision, int32_t stop, const ch
     __attribute__((format(printf, 3, 4)));
 
 enum { CHANCE_SIZE = 12 };
-/* "95.3 %" into a buffer for a reason; ">99.9 %" where draws tell no more. */
+/* "95.3 %" into a buffer for a reason; ">99.9 %" where the draws are too few to say more. */
 const char *policy_chance(double probability, char buffer[CHANCE_SIZE]);
 
 /* Whether a setting is among those that are being measured, and how often it was tried, these included. */

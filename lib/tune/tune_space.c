@@ -155,7 +155,7 @@ static int32_t find_param(const struct kerf_tune_space *space, const char *name,
     return -1;
 }
 
-/* What a flag may be called, off and on in turn; kerf_tune_value_word writes the first two. */
+/* Words for a flag, off and on in turn; kerf_tune_value_word writes the first two. */
 static const char *const flag_words[] = {"off", "on", "0", "1", "false", "true", "no", "yes"};
 enum { FLAG_WORDS = sizeof flag_words / sizeof *flag_words };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A study in memory: made, told observations, asked what to do. What it decides depends on the question and on the
- * observations in their order, and on nothing else; so a study is restored by telling a new one all of them.
+ * A study in memory: it takes observations and says what to do next. Its decisions depend only on the question and on
+ * the observations in their order; so a study is restored by giving all observations to a new one.
  */
 #include <assert.h>
 #include <math.h>
@@ -14,8 +14,7 @@
 #include "tune/statistics.h"
 #include "tune/tune_policy.h"
 
-/* So many times the bound on observations, which counts as BOUND_MAX at the most, may be disturbed before the machine is
- * called too noisy. */
+/* The machine is called too noisy after so many times the bound on observations (at most BOUND_MAX) were disturbed. */
 enum { BUSY_FACTOR = 3, BOUND_MAX = 1000 };
 
 void kerf_tune_question_defaults(struct kerf_tune_question *ret_question) {
@@ -205,8 +204,8 @@ const struct kerf_tune_policy *kerf_tune_policy_at(size_t index) {
 /* ---- The answer -------------------------------------------------------------------------------------------------- */
 
 /*
- * The answer of a study: the plain statistics of what was measured, over which the policy's model, if it has one,
- * writes what it knows.
+ * The answer of a study: the plain statistics of all measurements; the policy's model, if it has one, then overwrites
+ * what it knows better.
  */
 
 enum { REPEATS_THAT_AGREE = 2 }; /* so many, all without a difference: the program has no noise */
@@ -218,7 +217,7 @@ static int32_t status_of(const struct tally *tally) {
     return tally->skipped ? KERF_TUNE_SKIPPED : KERF_TUNE_NOT_MEASURED;
 }
 
-/* Mean and interval by Student's t; of one observation there is no interval. */
+/* Mean and interval by Student's t; one observation has no interval. */
 static void plain_estimate(const struct kerf_tune_study *study, const struct tally *tally,
                            struct kerf_tune_estimate *of) {
     *of = (struct kerf_tune_estimate){.status = status_of(tally),
@@ -242,7 +241,7 @@ static void plain_estimate(const struct kerf_tune_study *study, const struct tal
     of->interval[1] = tally->mean + reach;
 }
 
-/* Of those that were not left out in the meantime, as they began to fail; where all were, of these. */
+/* Among settings that were not excluded meanwhile because they began to fail; if all were, among all. */
 static int32_t best_mean(const struct kerf_tune_study *study) {
     int32_t best = -1, is_best_open = 0;
     double sign = study->question.maximize ? -1 : 1;
@@ -298,7 +297,7 @@ static void write_reason(const struct kerf_tune_study *study, struct kerf_tune_a
                  100 * study->question.within, policy_chance(of->probability_within, chance));
 }
 
-/* What a model says beyond what is known: a setting that will not run takes no time, and one that was stopped takes no
+/* Corrects what a model says against known facts: a setting that does not run has no time, and a stopped one takes no
  * less than it ran. */
 static void keep_to_what_is_known(struct kerf_tune_estimate *of) {
     if (of->status == KERF_TUNE_SKIPPED || of->status == KERF_TUNE_ALL_FAILED) {
@@ -311,8 +310,8 @@ static void keep_to_what_is_known(struct kerf_tune_estimate *of) {
     }
 }
 
-/* Repeated runs that agree to the last bit have no noise: what was observed is what there is, without an interval and
- * without drift. */
+/* Repeated runs that agree to the last bit have no noise: the observed value is exact, without an interval and without
+ * drift. */
 static void keep_to_what_was_observed(struct kerf_tune_study *study, struct kerf_tune_answer *answer) {
     int32_t first = study->space->default_setting;
     for (int32_t i = 0; i < study->space->num_settings; i++) {

@@ -20,8 +20,8 @@ static void pass_send(struct pass_volumes *pass, enum comm_kind kind, enum comm_
 
 /* ---- Matrix products with weights -------------------------------------------------------------------------------- */
 
-/* Linear, LinearSeqp and LinearSumma in the reference's layers.py. A product of (m,k) and (k,n) takes m n (2k - 1) FLOP:
- * k products and k - 1 sums for each result. */
+/* Linear, LinearSeqp and LinearSumma in the reference's layers.py. A product of (m,k) and (k,n) takes m n (2k - 1)
+ * FLOP: k products and k - 1 sums for each result. */
 
 static void linear_volumes(const struct cost_operation *operation, struct volumes *ret) {
     int64_t row_shards = operation->kind == COST_LINEAR_ROW ? operation->tp1 : 1;

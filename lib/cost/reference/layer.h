@@ -48,8 +48,8 @@ struct layer {
     struct volumes of[KERF_LAYERS_MAX]; /* the multi-layer perceptron first */
 };
 
-/* Of the layout all but dp, pp and scale_up matters. slowdown: how many times slower the vector units are than the matrix
- * units. */
+/* Of the layout all but dp, pp and scale_up matters. slowdown: how many times slower the vector units are than the
+ * matrix units. */
 void layer_describe(const struct kerf_problem *problem, const struct kerf_layout *layout, double slowdown,
                     struct layer *ret_layer);
 

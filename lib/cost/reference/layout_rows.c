@@ -240,8 +240,8 @@ static const struct row *row_of(struct cost_pricer *pricer, int32_t block_index,
     return *place = row;
 }
 
-/* Every operation of step_s rises with each of its arguments, rounding included: with the least of them it is a bound of
- * what it gives. */
+/* Every operation of step_s rises with each of its arguments, rounding included: with the least of them it is a bound
+ * of what it gives. */
 static double least_step_s(const struct row *row, struct step step) {
     step.forward_s = row->least_s;
     step.backward_s = step.stage_s = step.data_parallel_s = 0;

@@ -17,8 +17,8 @@
 
 /* ---- A system (step.c) ------------------------------------------------------------------------------------------- */
 
-/* What a system can do, as the reference sees it: arithmetic, memory traffic, and messages whose time is affine in their
- * size. */
+/* What a system can do, as the reference sees it: arithmetic, memory traffic, and messages whose time is affine in
+ * their size. */
 
 /* What does not depend on the layout: made once a problem. */
 struct device {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * best: kerf's own search for the order of operations that takes least, for any placement, times, latencies and caps.
+ * best: kerf's own search for the shortest order of operations, for any placement, times, latencies and caps.
  *
  *   1. every other rule that has the same placement and keeps the caps; as it is, and with its backwards split
  *                                                                                         best_rules.c
@@ -29,7 +29,7 @@ static const double EXACT_SHARE = 0.75;
 
 /* ---- The answer ------------------------------------------------------------------------------------------- */
 
-/* All chunks of a micro-batch are there when its way back begins: the most of a replica's. */
+/* A device holds all chunks of a micro-batch when its way back begins: the largest sum of a replica. */
 static double least_cap(const struct best_problem *problem, int32_t device) {
     double least = 0, sum = 0;
     for (int32_t k = problem->on_begin[device]; k < problem->on_begin[device + 1]; k++) {
@@ -84,7 +84,7 @@ static void answer_rule(struct builder *builder, const struct kerf_schedule *sch
     }
 }
 
-/* The certificate of what is proved, where the request asks for it. */
+/* The certificate of the proof, where the request asks for it. */
 static void write_certificate(const struct best_search *search, const struct kerf_schedule *frame,
                               const struct kerf_schedule_request *request, const struct lower_bound *known,
                               struct kerf_text *out) {

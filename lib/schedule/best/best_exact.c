@@ -4,11 +4,11 @@
  * a proof.
  *
  * Goals are far below while orders are found easily, and come nearer when the answer does not come within a number of
- * conflicts; a goal that is refuted is a bound. The last question, for the least that would be less, has no limit but
- * the budget. What was learned stays valid for lower goals; for higher ones a new solver begins.
+ * conflicts; a goal that is refuted is a bound. The last question, for the smallest improvement, has no limit but the
+ * budget. What was learned stays valid for lower goals; for higher ones a new solver begins.
  *
- * Of the span of two replicas, whose devices may begin at any time, only orders in which they begin at once are asked
- * for, and nothing is proved.
+ * For the span of two replicas, whose devices may begin at any time, the question is limited to orders in which they
+ * begin at once, and nothing is proved.
  */
 #include "schedule/best/best_model.h"
 #include "schedule/best/best_search.h"
@@ -54,7 +54,7 @@ static void take_bound(struct descent *descent) {
     }
 }
 
-/* A goal below what is known, in the upper half of what is open. 0: nothing is left to ask. */
+/* A goal below the known value, in the upper half of the open interval. 0: nothing is left to ask. */
 static int set_goal(struct descent *descent) {
     int64_t open = descent->known - descent->refuted;
     if (descent->step > open / 2) descent->step = open / 2;
@@ -70,7 +70,7 @@ static int set_goal(struct descent *descent) {
     return !best_spend(descent->search->budget, model_steps(&descent->model));
 }
 
-/* Takes the solution; 0: it is no better in truth, by rounding or because messages share links. */
+/* Takes the solution; 0: it is not better in truth, because of rounding or because messages share links. */
 static int take_solution(struct descent *descent) {
     struct best_search *search = descent->search;
     best_offer(search, descent->model.order);

@@ -4,8 +4,8 @@
  * search (best_model.c) looks for an order of the operations that start in it, all others staying as they are, with
  * which the whole takes less. Every longest path goes through the window, so that what is won there is won for good.
  *
- * Windows overlap by half. When none of them has anything to win, the gain asked for becomes smaller, and then windows
- * become larger; once one would hold everything, the search ends. A window takes time linear in all operations, and
+ * Windows overlap by half. When no window gains anything, the gain asked for becomes smaller, and then windows become
+ * larger; once a window would hold everything, the search ends. A window takes time linear in all operations, and
  * what the solver takes, whose conflicts are limited.
  */
 #include "schedule/best/best_model.h"

@@ -526,7 +526,7 @@ void model_read(struct model *model) {
     }
 }
 
-/* Rules out what F of a unit breaks the cap with: those there, and those not yet freed. */
+/* Rules out the units with which F of a unit breaks the cap: those inside, and those not yet freed. */
 static void rule_out(struct model *model, int32_t device, int32_t lane, const int32_t *done) {
     const struct best_problem *problem = model->problem;
     int32_t count = 0, unit = done[lane] - 1;

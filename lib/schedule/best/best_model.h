@@ -62,7 +62,7 @@ double model_bound(const struct model *model);          /* what every order take
 /* Writes the refutation of the goal, which was asked for all: ticks, goal and the solver's record. */
 void model_write_refutation(const struct model *model, struct kerf_text *out);
 
-/* The solution as an order; and clauses against what of it breaks a cap, the number of devices that do. */
+/* The solution as an order; and clauses against the parts of it that break a cap: the number of devices that do. */
 void model_read(struct model *model);
 int32_t model_refine(struct model *model);
 

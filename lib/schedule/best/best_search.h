@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the phases of the search share: the best order that is known, bounds, and what may still be spent.
+ * What the phases of the search share: the best known order, bounds, and the remaining budget.
  *
  * Work is counted in steps, each about one look at an operation or at a constraint. Every phase counts what it does, so
  * that a search with a limit in steps has one answer on every machine.

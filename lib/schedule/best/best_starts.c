@@ -5,8 +5,8 @@
  * known to come than fill the time with weights. A device never takes in so much that a later chunk of what it holds
  * would find no place.
  *
- * A run is O(ops (log devices + streams of a device)). Every order is offered to the search, so that policies may be
- * as odd as they like.
+ * A run is O(ops (log devices + streams of a device)). Every order is offered to the search, so that a bad policy
+ * only costs time.
  */
 #include "schedule/best/best_search.h"
 
@@ -62,7 +62,7 @@ static double ready(const struct best_problem *problem, const struct list *list,
     return list->end[problem->output[from] + unit] + problem->come[lane];
 }
 
-/* What has to stay free for the later chunks of what is taken in. */
+/* The room that later chunks of accepted units need. */
 static double reserve(const struct best_problem *problem, int32_t device, int32_t stream) {
     double sum = 0;
     for (int32_t k = problem->on_begin[device]; k < problem->on_begin[device + 1]; k++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Of equally short orders the one that holds least: the limit on what any device holds is halved towards the least with
- * which the bounds allow the value at all, and within each limit an order of that value is looked for:
+ * Finds the order with the least memory among equally short ones: the limit of each device is halved towards the
+ * least with which the bounds allow the value at all, and within each limit an order of that value is looked for:
  *
  *   1. the order known, each F put off until there is room, what needs it behind it
  *   2. the other rules, with the limit as a cap

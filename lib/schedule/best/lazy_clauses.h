@@ -10,9 +10,9 @@
 #include "kerf/text.h"
 
 /*
- * A variable x has two codes, 2x for x itself and 2x + 1 for -x. Each code has a lower bound, so that the upper bound
- * of x is minus the bound of 2x + 1, and all that is ever known is "code >= value". The opposite of code >= value is
- * code ^ 1 >= 1 - value. A variable of 0 and 1 is a truth value.
+ * A variable x has two codes, 2x for x itself and 2x + 1 for -x. Each code has a lower bound, so that the upper bound of
+ * x is minus the bound of 2x + 1, and every known fact is "code >= value". The opposite of code >= value is code ^ 1 >=
+ * 1 - value. A variable of 0 and 1 is a truth value.
  */
 struct lazy_literal { /* code >= value */
     int64_t value;
@@ -28,8 +28,8 @@ typedef int32_t (*lazy_stop)(void *context, int64_t steps);
 struct lazy_solver *lazy_make(int32_t variables);
 struct lazy_solver *lazy_free(struct lazy_solver *solver); /* always NULL */
 
-/* Writes every clause from here on: "m" and the literals of a given one, "a" of a learned one, "d" and the number of one
- * that is forgotten, "a" alone when there is no solution. Clauses are numbered from 0. */
+/* Writes every clause from here on: "m" and the literals of a given one, "a" of a learned one, "d" and the number of
+ * one that is forgotten, "a" alone when there is no solution. Clauses are numbered from 0. */
 void lazy_record(struct lazy_solver *solver, struct kerf_text *record);
 
 /* Building; a solver that ran out of memory says so when it is asked. All before the first lazy_solve. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a conflict teaches: its literals are explained backwards until one of the current level is left, whose opposite
- * follows from the others (the first unique implication point). Literals that others of the clause imply are left out.
- * Clauses of few levels are kept; of the others those that were used lately.
+ * Learns a clause from a conflict: its literals are explained backwards until one of the current level is left, whose
+ * opposite follows from the others (the first unique implication point). Literals that others of the clause imply are
+ * left out. Clauses of few levels are kept; of the others those that were used lately.
  */
 #include "schedule/best/lazy_state.h"
 

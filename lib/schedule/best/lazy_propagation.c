@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What follows from what: bounds along edges, truth values from each other, and the last open literal of clauses, each
+ * Propagation: bounds along edges, truth values from each other, and the last open literal of clauses, each
  * of which watches two that are not false (lazy_search.c tells the whole).
  *
  * Of a group's edges that all hold, the first implies the others; of those that may hold, once one fits, all behind it

@@ -36,7 +36,7 @@ int32_t lazy_record_clause(struct lazy_solver *solver, char what, const struct l
     const size_t length_max = (size_t)1 << 30;
     char line[64];
     if (solver->record == NULL) return 0;
-    if (solver->record->length > length_max) solver->record->failed = 1; /* more than anybody would check */
+    if (solver->record->length > length_max) solver->record->failed = 1; /* more than anyone would check */
     kerf_text_write(solver->record, &what, 1);
     for (int32_t k = 0; k < count; k++) {
         char *end = write_whole(write_whole(line, literals[k].code), literals[k].value);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the readers of schedules share: places in a file, and turning lists of operations into a schedule. */
+/* What the readers of schedules share: errors with their place in a file, and making a schedule of lists of
+ * operations. */
 #ifndef KERF_SCHEDULE_FILE_READ_SCHEDULE_H
 #define KERF_SCHEDULE_FILE_READ_SCHEDULE_H
 

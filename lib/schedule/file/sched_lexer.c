@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The words of the text form of schedules: numbers, names, operations, symbols; # begins a comment. Line ends mean no
- * more than blanks do. */
+/* The words of the text form of schedules: numbers, names, operations, symbols; # begins a comment. Line ends count as
+ * blanks. */
 #include "schedule/file/sched_program.h"
 
 #include <string.h>

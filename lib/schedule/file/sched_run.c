@@ -20,7 +20,7 @@ struct chunk {
     int32_t oldest, newest;      /* of those in pending, -1: none */
 };
 
-/* An I whose W waits, or has waited. */
+/* An I whose W is waiting, or was. */
 struct pending {
     int32_t chunk, microbatch, slice;
     int32_t next; /* of the chunk */

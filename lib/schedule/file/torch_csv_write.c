@@ -183,7 +183,7 @@ static void print_rows(struct kerf_text *out, const struct torch_row *rows, int3
     }
 }
 
-/* What would hang is not written. */
+/* A file that would hang is not written. */
 static int32_t check_order(const struct lowering *low, struct kerf_error *err) {
     struct kerf_error why;
     const struct torch_rows rows = {.rows = low->rows,

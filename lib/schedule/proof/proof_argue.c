@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Bounds by argument, calculated from the problem alone; docs/schedule-proofs.md gives the reasons. Each is of one device
- * or stream that the certificate names, so that little is to be done and little can go wrong.
+ * Bounds by argument, calculated from the problem alone; docs/schedule-proofs.md gives the reasons. Each is of one
+ * device or stream that the certificate names, so that little is to be done and little can go wrong.
  */
 #include <math.h>
 #include "schedule/proof/proof.h"

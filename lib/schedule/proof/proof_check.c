@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checks certificates: the order is run and its memory counted, the argument is calculated or its steps are checked, and
- * both are compared with what the certificate says. */
+/* Checks certificates: the order is run and its memory counted, the argument is calculated or its steps are checked,
+ * and both are compared with what the certificate says. */
 #include <math.h>
 #include <string.h>
 #include "base/error_fill.h"

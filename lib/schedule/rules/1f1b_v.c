@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * 1F1B-V (Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362; v1f1b.py in
- * sail-sg/zero-bubble-pipeline-parallelism): the V of two chunks with whole backward passes of two slots. A micro-batch's
- * way is a pattern that repeats every six slots: F down and up without a pause, then B down and up, with a pause of three
- * slots behind every third device so that all four passes fit on each. The order is that of the slots; at both ends,
- * where slots are free, operations go earlier as long as no device holds more than in the middle.
+ * sail-sg/zero-bubble-pipeline-parallelism): the V of two chunks with whole backward passes of two slots. A
+ * micro-batch's way is a pattern that repeats every six slots: F down and up without a pause, then B down and up, with a
+ * pause of three slots behind every third device so that all four passes fit on each. The order is that of the slots; at
+ * both ends, where slots are free, operations go earlier as long as no device holds more than in the middle.
  */
 #include <string.h>
 #include "base/arena.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chimera (Li and Hoefler, arXiv 2107.06925): two replicas in opposite directions, each with half of the micro-batches,
- * in units of p. Micro-batch k of a unit's downward half has F on its stage d in slot 2k + d and B in slot 2k + 2p - 1
- * - d, the upward half is the mirror; parity keeps the halves apart. Units follow each other after 2p slots (the
- * paper's direct concatenation). With more replicas (--replicas) each pair begins p / pairs devices behind the one before
- * (the paper's section 3.6).
+ * in units of p. Micro-batch k of a unit's downward half has F on its stage d in slot 2k + d and B in slot 2k + 2p - 1 -
+ * d, the upward half is the mirror; parity keeps the halves apart. Units follow each other after 2p slots (the paper's
+ * direct concatenation). With more replicas (--replicas) each pair begins p / pairs devices behind the one before (the
+ * paper's section 3.6).
  */
 #include "schedule/rules/slot_list.h"
 

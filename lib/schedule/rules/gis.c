@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Group-interleaved 1F1B of PipeOffload (Wan et al., PipeOffload: Improving Scalability of Pipeline Parallelism with
- * Memory Optimization, ICML 2025, arXiv 2503.01328; group_interleaved_1f1b.py in sail-sg/zero-bubble-pipeline-parallelism):
- * a building block of slots for g micro-batches (--group) repeats every 3 g v slots, with F in one slot and I and its W in two.
- * With k = ceil(ceil(p / 2) / g) and q = gcd(v, k), F of chunk a and micro-batch j of the group is on device i in slot
- * 3 k g a + 3 g floor(a / (v / q)) + 3 j + i; the first I is 3 (p - 1 - i) + 1 slots behind the last chunk's first F, and
- * chunks follow each other back at the same distances.
- * A device runs its operations in the order of their slots. Activations are what F of one chunk holds until its W, so
- * that the first chunks hold long, and are what PipeOffload moves to the host.
+ * Memory Optimization, ICML 2025, arXiv 2503.01328; group_interleaved_1f1b.py in
+ * sail-sg/zero-bubble-pipeline-parallelism): a building block of slots for g micro-batches (--group) repeats every 3 g v
+ * slots, with F in one slot and I and its W in two. With k = ceil(ceil(p / 2) / g) and q = gcd(v, k), F of chunk a and
+ * micro-batch j of the group is on device i in slot 3 k g a + 3 g floor(a / (v / q)) + 3 j + i; the first I is 3 (p - 1
+ * - i) + 1 slots behind the last chunk's first F, and chunks follow each other back at the same distances. A device runs
+ * its operations in the order of their slots. Activations are what F of one chunk holds until its W, so that the first
+ * chunks hold long, and are what PipeOffload moves to the host.
  */
 #include "schedule/rules/rule.h"
 

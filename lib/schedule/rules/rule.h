@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a rule is to the library: what users see of it, and its functions. To add one, write a file like chimera.c and put
- * its rule into the lists below and in rules.c.
+ * What a rule is to the library: what users see of it, and its functions. To add one, write a file like chimera.c and
+ * put its rule into the lists below and in rules.c.
  */
 #ifndef KERF_SCHEDULE_RULES_RULE_H
 #define KERF_SCHEDULE_RULES_RULE_H

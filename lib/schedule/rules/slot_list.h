@@ -18,8 +18,8 @@ struct slot_list {
     const void *context;
 };
 
-/* Orders all devices of the placement: in every slot each device that is free runs the operation with the least priority
- * of those that can run. KERF_EINFEASIBLE where nothing can run any more. */
+/* Orders all devices of the placement: in every slot each device that is free runs the operation with the least
+ * priority of those that can run. KERF_EINFEASIBLE where nothing can run any more. */
 int32_t slot_list_run(struct builder *builder, enum kerf_placement placement, const struct slot_list *list,
                       struct kerf_error *err);
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * V schedules for any memory cap (Qi et al., Pipeline Parallelism with Controllable Memory, arXiv 2405.15362, whose
- * adaptive search this follows): patterns of six slots for the four passes of a micro-batch, F down and up and I down and
- * up, are enumerated: one to five slots from one device to the next on the way down, another number behind some device,
- * and a pause at each turn, so that no two passes of a device share a slot of the period. Each that holds no more than
- * the cap becomes an order as v_half does (v_pattern.c), which is timed with the real times; the shortest is the answer.
- * Where none keeps the cap, a list schedule does.
+ * adaptive search this follows): patterns of six slots for the four passes of a micro-batch, F down and up and I down
+ * and up, are enumerated: one to five slots from one device to the next on the way down, another number behind some
+ * device, and a pause at each turn, so that no two passes of a device share a slot of the period. Each that holds no
+ * more than the cap becomes an order as v_half does (v_pattern.c), which is timed with the real times; the shortest is
+ * the answer. Where none keeps the cap, a list schedule does.
  */
 #include <math.h>
 #include <string.h>
