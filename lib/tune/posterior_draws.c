@@ -206,12 +206,12 @@ static double share_below(const struct posterior_draws *draws, int32_t i, const 
 
 /*
  * One value in many may be fast although none beside it is. No process that is learnt from its neighbours expects that,
- * and yet somebody who tunes a parameter expects it to matter: where everything that was tried is alike, as much as
- * nothing was found yet. So a flat surface has, with a probability of HIDDEN before anything was tried, one isolated value
+ * and yet somebody who tunes a parameter expects it to matter: where everything that was tried is alike, it is likely
+ * that nothing was found yet. So a flat surface has, with a probability of HIDDEN before anything was tried, one isolated value
  * at any place; what was tried without finding it speaks against it, and a surface that is seen to vary by FLAT or more
  * explains itself. For axes with steps between neighbours that are small: of 2, 4, 8, .. 2048 each is looked at anyway.
  */
-static const double HIDDEN = 0.5, FLAT = 0.1;
+static const double HIDDEN = 0.8, FLAT = 0.08;
 
 static double isolated_chance(const struct surface_model *model) {
     const struct kerf_tune_study *study = model->study;
