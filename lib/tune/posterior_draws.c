@@ -211,7 +211,7 @@ static double share_below(const struct posterior_draws *draws, int32_t i, const 
  * at any place; what was tried without finding it speaks against it, and a surface that is seen to vary by FLAT or more
  * explains itself. For axes with steps between neighbours that are small: of 2, 4, 8, .. 2048 each is looked at anyway.
  */
-static const double HIDDEN = 0.5, FLAT = 0.1;
+static const double HIDDEN = 0.8, FLAT = 0.08;
 
 static double isolated_chance(const struct surface_model *model) {
     const struct kerf_tune_study *study = model->study;

@@ -165,9 +165,9 @@ static void it_measures_and_goes_on_after_errors(void **state) {
     has_error(ask(&worker, "{\"id\":4,\"setting\":{\"ubtach\":1}}"), "other", "did you mean ubatch?");
     has_error(ask(&worker, "{\"id\":5,\"setting\":{\"kv_type\":\"q8_0\",\"flash_attention\":\"off\"}}"), "other",
               "quantized V cache");
-    has_error(ask(&worker, "{\"id\":6}"), "other", "a request has a setting");
-    has_error(ask(&worker, "{\"setting\":{}}"), "other", "a request has an id");
-    has_error(ask(&worker, "batch=512"), "other", "a request is JSON");
+    has_error(ask(&worker, "{\"id\":6}"), "other", "a request must have a setting");
+    has_error(ask(&worker, "{\"setting\":{}}"), "other", "a request must have an id");
+    has_error(ask(&worker, "batch=512"), "other", "a request must be JSON");
     has_value(ask(&worker, "{\"id\":7,\"setting\":{\"kv_type\":\"q8_0\",\"flash_attention\":true,\"threads\":2}}"), 7);
     assert_int_equal(end(&worker), 0);
 }
