@@ -43,18 +43,6 @@ void cli_use_catalogue(const char *folder) {
     if (folder) setenv("KERF_CATALOGUE", folder, 1);
 }
 
-int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,
-                struct kerf_error *err) {
-    struct kerf_text all = {0};
-    struct kerf_error why;
-    if (sets->count == 0) return KERF_OK;
-    for (int32_t i = 0; i < sets->count; i++) kerf_text_printf(&all, "%s%s", i ? "," : "", sets->items[i]);
-    int32_t code =
-        all.failed ? error_no_memory(&why, "--set") : kerf_problem_set(model, system, all.data ? all.data : "", &why);
-    kerf_text_free(&all);
-    return code == KERF_OK ? KERF_OK : kerf_error_set(err, code, "--set: %s", why.message);
-}
-
 /* ---- Where answers go ------------------------------------------------------------------------------------------ */
 
 /* errno or 0 */

@@ -38,10 +38,6 @@ extern const struct cli_command plan_cli, estimate_cli, schedule_cli, serve_cli,
  * exit status. */
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *values);
 
-/* Applies all --set assignments together, so that fields which depend on each other can be set in any order. */
-int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,
-                struct kerf_error *err);
-
 /* ---- Where answers go -------------------------------------------------------------------------------------------- */
 
 /* Writes the text to standard output, frees it and returns the exit status. A closed pipe is not a failure. */

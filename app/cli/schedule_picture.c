@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "base/error_fill.h"
 #include "base/quantity.h"
-#include "cli/ranges.h"
-#include "cli/schedule_answers.h"
+#include "call/ranges.h"
+#include "cli/schedule_print.h"
 
 enum { TIMELINES_MAX = 16, CURVES_MAX = 12, SHADES = 4, PARTS = 4 };
 
