@@ -36,7 +36,8 @@ int32_t token_hash(const char *token, unsigned char ret_hash[TOKEN_HASH]) {
     return gnutls_hash_fast(GNUTLS_DIG_SHA256, token, strlen(token), ret_hash) == 0 ? KERF_OK : KERF_EUNSUPPORTED;
 }
 
-enum token_role token_role(const char *name) {
+/* "read"; TOKEN_NONE for other words. */
+static enum token_role role_named(const char *name) {
     static const char *const names[] = {[TOKEN_READ] = "read", [TOKEN_WRITE] = "write", [TOKEN_ADMIN] = "admin"};
     for (int role = TOKEN_READ; role <= TOKEN_ADMIN; role++)
         if (strcmp(name, names[role]) == 0) return (enum token_role)role;
@@ -83,7 +84,7 @@ static int32_t visit(void *context, const struct store_token *token) {
         list->items = items;
         list->room = room;
     }
-    struct known known = {.role = token_role(token->role), .expires_s = token->expires_s, .name = strdup(token->name)};
+    struct known known = {.role = role_named(token->role), .expires_s = token->expires_s, .name = strdup(token->name)};
     if (known.name == NULL) return KERF_ENOMEM;
     _Static_assert(sizeof known.hash == sizeof token->hash, "the store keeps whole hashes");
     memcpy(known.hash, token->hash, sizeof known.hash);
