@@ -84,11 +84,14 @@ static int32_t visit(void *context, const struct store_token *token) {
         list->items = items;
         list->room = room;
     }
-    struct known known = {.role = role_named(token->role), .expires_s = token->expires_s, .name = strdup(token->name)};
-    if (known.name == NULL) return KERF_ENOMEM;
-    _Static_assert(sizeof known.hash == sizeof token->hash, "the store keeps whole hashes");
-    memcpy(known.hash, token->hash, sizeof known.hash);
-    list->items[list->count++] = known;
+    struct known *known = &list->items[list->count];
+    known->name = strdup(token->name);
+    if (known->name == NULL) return KERF_ENOMEM;
+    known->role = role_named(token->role);
+    known->expires_s = token->expires_s;
+    _Static_assert(sizeof known->hash == sizeof token->hash, "the store keeps whole hashes");
+    memcpy(known->hash, token->hash, sizeof known->hash);
+    list->count++;
     return KERF_OK;
 }
 
