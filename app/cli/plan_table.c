@@ -7,7 +7,6 @@
 #include <string.h>
 #include "base/quantity.h"
 #include "cli/cells.h"
-#include "cli/terminal.h"
 
 /* ---- One search ------------------------------------------------------------------------------------------- */
 

@@ -6,7 +6,6 @@
 #include "base/quantity.h"
 #include "cli/cells.h"
 #include "cli/plan_print.h"
-#include "cli/terminal.h"
 
 enum { TRADES = 2 }; /* parts of the time that are named, at most */
 

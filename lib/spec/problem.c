@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A problem as a whole, and the names of the choices it holds. */
-
 #include <assert.h>
 #include <string.h>
 #include "spec/description.h"
