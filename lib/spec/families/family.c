@@ -117,12 +117,36 @@ static void read_attention(struct reading *reading) {
                     "%lld heads do not divide hidden_size %lld", (long long)heads, (long long)model->hidden_size);
 }
 
+/* A key that only a mixture of experts has, with a value above 0; NULL: none. */
+static const char *expert_key(const struct reading *reading) {
+    const struct family_experts *experts = &reading->family->experts;
+    const char *const keys[] = {experts->shared_count, experts->shared_width, experts->dense_first,
+                                "num_experts_per_tok", "moe_intermediate_size"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *value = keys[i] ? json_object_get(reading->config->object->json, keys[i]) : NULL;
+        if (json_is_integer(value) && json_integer_value(value) > 0) return keys[i];
+    }
+    return NULL;
+}
+
+/* Without experts the model is dense: as the file says, or by mistake where it speaks of experts all the same. */
+static void check_dense(struct reading *reading, int says_none) {
+    const char *key = says_none ? NULL : expert_key(reading);
+    if (key)
+        config_fail(reading->config, key, KERF_EINVALID,
+                    "\"%s\" is of a mixture of experts, but their number is missing (num_experts, num_local_experts or "
+                    "n_routed_experts; 0: none)",
+                    key);
+}
+
 static void read_experts(struct reading *reading) {
     const struct family_experts *experts = &reading->family->experts;
     struct config *config = reading->config;
     struct kerf_layer_kind *layer = &reading->layer;
     const char *key;
-    layer->mlp.experts = config_named(config, expert_names, 0, EXPERTS_MAX, 0, NULL);
+    const char *count_key;
+    layer->mlp.experts = config_named(config, expert_names, 0, EXPERTS_MAX, 0, &count_key);
+    if (layer->mlp.experts == 0) check_dense(reading, count_key != NULL);
     layer->mlp.top_k = config_named(config, top_k_names, 1, EXPERTS_MAX, 0, &key);
     layer->mlp.expert_width =
         experts->width ? config_integer(config, experts->width, 1, WIDTH_MAX, 0) : layer->mlp.width;

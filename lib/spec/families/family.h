@@ -107,6 +107,10 @@ extern const struct family plain_family;
 /* The family of a model_type or, where that is NULL or unknown, of an architecture; NULL where kerf knows neither. */
 const struct family *family_find(const char *type, const char *architecture);
 
+/* The same of one name alone; NULL where it is NULL or unknown. */
+const struct family *family_of_type(const char *type);
+const struct family *family_of_architecture(const char *architecture);
+
 /* What kerf lacks for this architecture, as "linear attention"; NULL where it is merely unknown. */
 const char *family_lacking(const char *type, const char *architecture);
 
