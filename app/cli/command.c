@@ -39,8 +39,12 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *va
     return output_print(&text);
 }
 
-void cli_use_catalogue(const char *folder) {
-    if (folder) setenv("KERF_CATALOGUE", folder, 1);
+int32_t cli_use_catalogue(const char *folder, struct kerf_error *err) {
+    struct stat status;
+    if (folder == NULL) return KERF_OK;
+    if (stat(folder, &status) != 0 || !S_ISDIR(status.st_mode))
+        return kerf_error_set(err, KERF_EINVALID, "--catalogue %.200s: no such folder", folder);
+    return setenv("KERF_CATALOGUE", folder, 1) == 0 ? KERF_OK : error_no_memory(err, "--catalogue");
 }
 
 /* ---- Where answers go ------------------------------------------------------------------------------------------ */

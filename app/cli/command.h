@@ -26,7 +26,7 @@ struct cli_command {
 };
 
 /* Names are also looked for in models/ and systems/ of the folder (NULL: of none). */
-void cli_use_catalogue(const char *folder);
+int32_t cli_use_catalogue(const char *folder, struct kerf_error *err);
 #define CLI_CATALOGUE_HELP                                                                                             \
     "Also find names in DIR/models and DIR/systems (default: $KERF_CATALOGUE). $XDG_DATA_HOME/kerf is always "         \
     "searched."

@@ -220,17 +220,15 @@ static const struct command table = {
 };
 
 /* "json", "csv" or "table". */
-static int32_t find_format(const struct estimate_options *values, const char **ret_format, struct kerf_error *err) {
+static const char *find_format(const struct estimate_options *values, struct kerf_error *err) {
     const char *end = values->output && !output_is_special(values->output) ? output_ending(values->output) : NULL;
-    const char *by_name = end == NULL || strcmp(end, "txt") == 0 ? "table"
-                          : strcmp(end, "json") == 0             ? "json"
-                          : strcmp(end, "csv") == 0              ? "csv"
-                                                                 : NULL;
-    int32_t code = values->output ? output_check(values->output, err) : KERF_OK;
-    *ret_format = values->format ? values->format : by_name;
-    if (code != KERF_OK || *ret_format) return code;
-    return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .json .csv or .txt, or give --format",
-                          values->output);
+    if (values->output && output_check(values->output, err) != KERF_OK) return NULL;
+    if (values->format) return values->format;
+    if (end == NULL || strcmp(end, "txt") == 0) return "table";
+    if (strcmp(end, "json") == 0 || strcmp(end, "csv") == 0) return end;
+    kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .json .csv or .txt, or give --format",
+                   values->output);
+    return NULL;
 }
 
 static void write_answer(const struct estimate_question *question, const char *format, const char *path,
@@ -257,10 +255,10 @@ static int answer(const struct estimate_options *values) {
     struct kerf_error err;
     struct estimate_question question;
     struct kerf_text out = {0};
-    const char *format = NULL;
-    cli_use_catalogue(values->catalogue);
-    int32_t code = find_format(values, &format, &err);
-    if (code == KERF_OK) code = estimate_question_answer(&values->ask, &question, &err);
+    if (cli_use_catalogue(values->catalogue, &err) != KERF_OK) return cli_fail(&err);
+    const char *format = find_format(values, &err);
+    if (format == NULL) return cli_fail(&err);
+    int32_t code = estimate_question_answer(&values->ask, &question, &err);
     if (code != KERF_OK) return cli_fail(&err);
     if (strcmp(format, "csv") == 0 && question.num_layers == 0)
         code = kerf_error_set(&err, KERF_EINVALID, "csv holds the table of --layers, which hybrid layouts do not have");

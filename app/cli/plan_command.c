@@ -173,8 +173,8 @@ static int answer(const struct plan_options *values) {
     struct answer answer = {values, NULL};
     const struct render render = {formats, values->format, &values->outputs, write_answer, &answer};
     int status;
-    cli_use_catalogue(values->catalogue);
-    int32_t code = plan_question_read(&values->ask, &question, &err);
+    int32_t code = cli_use_catalogue(values->catalogue, &err);
+    if (code == KERF_OK) code = plan_question_read(&values->ask, &question, &err);
     if (code == KERF_OK) code = render_check(&render, &err);
     if (code == KERF_OK && values->picture && !render_writes(&render, "picture"))
         code = kerf_error_set(&err, KERF_EINVALID, "--picture says what a picture shows: also give -o plan.svg");

@@ -152,18 +152,18 @@ enum { NUM_VERBS = sizeof verbs / sizeof *verbs };
 
 const char *kerf_call_verb_at(size_t index) { return index < NUM_VERBS ? verbs[index].name : NULL; }
 
-static int32_t find_verb(const char *name, const struct verb **ret_verb, struct kerf_error *err) {
+/* NULL: err says which there are. */
+static const struct verb *find_verb(const char *name, struct kerf_error *err) {
     const char *names[NUM_VERBS];
     for (size_t i = 0; i < NUM_VERBS; i++) {
         names[i] = verbs[i].name;
-        if (strcmp(names[i], name) != 0) continue;
-        *ret_verb = &verbs[i];
-        return KERF_OK;
+        if (strcmp(names[i], name) == 0) return &verbs[i];
     }
     const char *nearest = nearest_name(name, names, NUM_VERBS);
-    return kerf_error_set(err, KERF_EUNKNOWN, "no verb is called '%.64s'; %s%s%s", name,
-                          nearest ? "did you mean " : "plan, estimate and schedule are", nearest ? nearest : "",
-                          nearest ? "?" : "");
+    kerf_error_set(err, KERF_EUNKNOWN, "no verb is called '%.64s'; %s%s%s", name,
+                   nearest ? "did you mean " : "plan, estimate and schedule are", nearest ? nearest : "",
+                   nearest ? "?" : "");
+    return NULL;
 }
 
 /* ---- From JSON to arguments ------------------------------------------------------------------------------- */
@@ -310,13 +310,12 @@ int32_t kerf_call(const char *name, const char *text, size_t length, const struc
     struct json_document document;
     struct json_object root;
     struct kerf_text out = {0};
-    const struct verb *verb = NULL;
+    const struct verb *verb = find_verb(name, err);
     assert(name && text && ret_answer);
     if (options) memcpy(&said, options, options->size < sizeof said ? options->size : sizeof said);
     request.sources.catalogue_only = !said.files;
-    int32_t code = find_verb(name, &verb, err);
-    if (code != KERF_OK) return code;
-    code = json_document_parse(&document, text, length, "request", &root, err);
+    if (verb == NULL) return KERF_EUNKNOWN;
+    int32_t code = json_document_parse(&document, text, length, "request", &root, err);
     if (code == KERF_OK) code = read_request(&request, verb, &root, err);
     json_document_free(&document);
     if (code == KERF_OK) code = verb->answer(&verb->command, &request, &out, err);
@@ -381,11 +380,10 @@ static void option_json(struct kerf_json *json, const struct option *option) {
 }
 
 int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error *err) {
-    const struct verb *verb = NULL;
+    const struct verb *verb = find_verb(name, err);
     struct kerf_text out = {0};
     struct kerf_json json;
-    int32_t code = find_verb(name, &verb, err);
-    if (code != KERF_OK) return code;
+    if (verb == NULL) return KERF_EUNKNOWN;
     kerf_json_begin(&json, &out);
     kerf_json_open(&json, NULL, '{');
     kerf_json_string(&json, "type", "object");

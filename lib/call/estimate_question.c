@@ -78,6 +78,10 @@ void estimate_question_free(struct estimate_question *question) {
 void estimate_question_json(struct kerf_json *json, const struct estimate_question *question) {
     kerf_json_open(json, NULL, '{');
     kerf_json_string(json, "kerf", kerf_version());
+    if (question->problem.strategy == KERF_STRATEGY_HYBRID) {
+        kerf_json_string(json, "cost_model", question->choice.cost_model_name);
+        kerf_model_notes_json(json, &question->problem.model);
+    }
     kerf_estimate_json(json, &question->problem, &question->estimate, 0);
     if (question->values->layers) kerf_layers_json(json, question->layers, question->num_layers);
     kerf_json_close(json, '}');

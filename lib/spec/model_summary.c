@@ -89,7 +89,6 @@ void kerf_model_notes_json(struct kerf_json *json, const struct kerf_model *mode
     kerf_json_open(json, "ignored", '[');
     for (const char *list = model->ignored; next_ignored(&list, name);) kerf_json_string(json, NULL, name);
     kerf_json_close(json, ']');
-    if (model->assumed == 0) return;
     kerf_json_open(json, "assumed", '{');
     if (model->assumed & KERF_ASSUMED_FAMILY) {
         kerf_json_string(json, "model_type", model->family);
