@@ -31,9 +31,12 @@ enum family_window {
     WINDOW_UPPER    /* layers from max_window_layers on, where use_sliding_window is true */
 };
 
+/* Whether a file without the number of experts is a dense model or lacks what it needs. */
+enum family_presence { EXPERTS_NONE, EXPERTS_OPTIONAL, EXPERTS_REQUIRED };
+
 /* How a mixture of experts is described, beside num_experts and num_experts_per_tok. */
 struct family_experts {
-    int32_t count;                 /* the family has experts; 0: the file may not speak of them */
+    enum family_presence are;
     const char *width;             /* of one expert; NULL: intermediate_size */
     const char *shared_count;      /* shared experts, each as wide as a routed one */
     const char *shared_width;      /* or their width altogether */
