@@ -235,7 +235,7 @@ static void write_answer(const struct estimate_question *question, const char *f
                          struct kerf_text *out) {
     int to_stdout = path == NULL || output_is_stdout(path);
     int was_placed = kerf_layout_compare(&question->layout, &question->estimate.layout) != 0;
-    struct print_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
+    struct print_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour(), 0};
     if (strcmp(format, "json") == 0) {
         struct kerf_json json;
         kerf_json_begin(&json, out);

@@ -2,6 +2,7 @@
 /* kerf plan: searches the layouts of every model, system, domain size, strategy and number of accelerators asked for.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include "call/plan_question.h"
 #include "cli/command.h"
@@ -116,7 +117,7 @@ static int32_t write_answer(void *context, struct kerf_text *out, const struct r
                             const struct render_style *style, struct kerf_error *err) {
     const struct answer *answer = context;
     const struct kerf_plan *plan = answer->plan;
-    const struct print_style print = {style->columns, style->colour};
+    const struct print_style print = {style->columns, style->colour, !style->is_terminal && !getenv("COLUMNS")};
     struct kerf_json json;
     if (format->is_picture && shows_front(style->path, answer->values))
         return print_front_picture(out, plan, format->picture, err);

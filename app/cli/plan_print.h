@@ -7,8 +7,9 @@
 #include "kerf/kerf.h"
 
 struct print_style {
-    int32_t columns; /* width of the terminal */
-    int32_t colour;  /* 1: escape sequences may be used */
+    int32_t columns;  /* width of the terminal */
+    int32_t colour;   /* 1: escape sequences may be used */
+    int32_t is_whole; /* 1: for a file or another program, where reasons and layouts may be as wide as they are */
 };
 
 /* ---- Words ------------------------------------------------------------------------------------------------------- */
