@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Completion of kerf 0.1.0 in bash: source this file.
+# Completion of kerf 0.2.0 in bash: source this file.
 
 # Offers those of the given words that go on from what was typed, and no files.
 _kerf_words() {
