@@ -12,6 +12,14 @@
  * The members of a request are the options of `kerf VERB`, with _ for -, and "model" or "schedule" for its argument:
  * numbers, texts, true for a flag, an array where an option takes a list. "model" and "system" may be a description
  * itself, an object. A member that is null counts as left out. The answer is what `kerf VERB --format json` prints.
+ *
+ * A study that asks and is told, for programs that measure by themselves:
+ *
+ *     struct kerf_asker *asker;
+ *     kerf_asker_create("{\"params\":{\"batch\":[128,256]}}", 31, &asker, &err);
+ *     kerf_asker_ask(asker, &answer, &err);             {"setting":{"batch":128},"reason":"...","stop":null}
+ *     kerf_asker_tell(asker, "{\"setting\":{\"batch\":128},\"value\":2.5}", 39, &err);
+ *     kerf_asker_free(asker);
  */
 #ifndef KERF_CALL_H
 #define KERF_CALL_H
@@ -46,6 +54,33 @@ KERF_API void kerf_call_free(char *answer); /* NULL is fine */
 
 /** The JSON Schema of a verb's requests, an object; given back with kerf_call_free. KERF_EUNKNOWN. */
 KERF_API int32_t kerf_call_schema(const char *verb, char **ret_schema, struct kerf_error *err);
+
+/* ---- Asking and telling ----------------------------------------------------------------------------------- */
+
+/**
+ * A study of kerf/tune.h in JSON. {"params":{"batch":[128,256],"kv":["f16","q8_0"],"threads":"1..16"}} names the space: a
+ * list of numbers (sorted, near ones are alike), texts or booleans, or a range. "where" (an array of constraints),
+ * "default" (a setting), "policy", "prefer", "within", "margin", "confidence", "seed" and "max_runs" are those of struct
+ * kerf_tune_question, "maximize" and "time" its flags. KERF_ESYNTAX, KERF_EINVALID, KERF_EUNKNOWN, KERF_EINFEASIBLE.
+ *
+ * One thread at a time may use an asker. Answers are given back with kerf_call_free.
+ */
+struct kerf_asker;
+KERF_API int32_t kerf_asker_create(const char *request, size_t length, struct kerf_asker **ret_asker,
+                                   struct kerf_error *err);
+KERF_API struct kerf_asker *kerf_asker_free(struct kerf_asker *asker);
+
+/** What to measure next: {"setting":{...},"reason":"...","stop":null}; at the end "setting" is null and "stop" says why:
+ * "confident", "too noisy", "done". No setting comes again while one was not measured. */
+KERF_API int32_t kerf_asker_ask(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err);
+
+/** What was measured, asked for or not: {"setting":{...},"value":2.5}, or {"setting":{...},"failed":true}. */
+KERF_API int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_t length,
+                                 struct kerf_error *err);
+
+/** {"best":{...},"recommended":{...},"reason","observations","failed","noise","settings":[{"setting","status","mean",
+ * "low","high","probability_within",...}]}; what is unknown is null. */
+KERF_API int32_t kerf_asker_answer(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err);
 
 #ifdef __cplusplus
 }
