@@ -6,6 +6,7 @@
 #include <string.h>
 #include "call/plan_question.h"
 #include "cli/command.h"
+#include "call/pictures.h"
 #include "cli/plan_print.h"
 #include "cli/render.h"
 #include "cli/terminal.h"
@@ -120,8 +121,8 @@ static int32_t write_answer(void *context, struct kerf_text *out, const struct r
     const struct print_style print = {style->columns, style->colour, !style->is_terminal && !getenv("COLUMNS")};
     struct kerf_json json;
     if (format->is_picture && shows_front(style->path, answer->values))
-        return print_front_picture(out, plan, format->picture, err);
-    if (format->is_picture) return print_plan_picture(out, plan, format->picture, err);
+        return front_picture(out, plan, format->picture, err);
+    if (format->is_picture) return plan_picture(out, plan, format->picture, err);
     if (strcmp(format->name, "json") == 0) {
         kerf_json_begin(&json, out);
         kerf_plan_json(&json, plan);

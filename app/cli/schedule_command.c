@@ -187,7 +187,7 @@ static int32_t write_one(const struct schedule_answers *answers, struct kerf_tex
 static int32_t write_answers(void *context, struct kerf_text *out, const struct render_format *format,
                              const struct render_style *style, struct kerf_error *err) {
     const struct schedule_answers *answers = context;
-    if (format->is_picture) return print_schedule_picture(out, answers, format->picture, err);
+    if (format->is_picture) return schedule_picture(out, answers, format->picture, err);
     if (is(format->name, "json"))
         schedule_answers_json(out, answers);
     else if (is(format->name, "csv"))

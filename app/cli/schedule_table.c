@@ -136,7 +136,7 @@ static void print_one(struct kerf_text *out, const struct schedule_answers *answ
     if (answer->warning) kerf_text_printf(out, "  note            refused by %s\n", answer->warning);
     if (!answers->with_ops) return;
     kerf_text_add(out, "\n");
-    print_schedule_timeline(out, answers, answer, style);
+    schedule_timeline(out, answers, answer, style->columns, style->colour);
 }
 
 /* ---- Several ---------------------------------------------------------------------------------------------- */

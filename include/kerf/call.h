@@ -36,6 +36,7 @@ struct kerf_call_options {
     int32_t files;          /* 1: names may be those of files, which are then read */
     kerf_progress progress; /* NULL: nobody is told how far it is; 1 from it ends the work with what is known */
     void *progress_context;
+    const char *format; /* "json", "svg": the answer as a picture (plan and schedule); NULL: json */
 };
 
 /** The verbs one after the other, "plan", "estimate", "schedule"; NULL behind the last. */
@@ -46,7 +47,8 @@ KERF_API const char *kerf_call_verb_at(size_t index);
  * threads may call at once.
  *
  * KERF_EUNKNOWN names the nearest verb, member or name; KERF_ESYNTAX and KERF_EINVALID say what is wrong, with line and
- * column in the request where it is no JSON; KERF_EINFEASIBLE that there is no answer.
+ * column in the request where it is no JSON; KERF_EINFEASIBLE that there is no answer; KERF_EINVALID that the verb has no
+ * such format.
  */
 KERF_API int32_t kerf_call(const char *verb, const char *request, size_t length,
                            const struct kerf_call_options *options, char **ret_answer, struct kerf_error *err);

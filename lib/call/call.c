@@ -13,6 +13,7 @@
 #include "base/error_fill.h"
 #include "base/json_read.h"
 #include "call/estimate_question.h"
+#include "call/pictures.h"
 #include "call/plan_question.h"
 #include "call/schedule_answers.h"
 
@@ -21,6 +22,7 @@
 struct request {
     const struct kerf_call_options *options;
     struct call_sources sources;
+    int is_picture;
     struct arena arena;
     char **arguments; /* [num_arguments] */
     int num_arguments, room;
@@ -29,6 +31,7 @@ struct request {
 struct verb {
     const char *name;
     const char *argument; /* the member that stands for the command's argument */
+    int draws;            /* 1: its answer may be a picture */
     struct command command;
     int32_t (*answer)(const struct command *command, const struct request *request, struct kerf_text *out,
                       struct kerf_error *err);
@@ -57,7 +60,9 @@ static int32_t answer_plan(const struct command *command, const struct request *
     if (code == KERF_OK) {
         code = plan_question_search(&question, progress_of(request), &plan, err);
         if (code == KERF_OK && plan->complete) code = plan_question_explain(&question, progress_of(request), plan, err);
-        if (code == KERF_OK) {
+        if (code == KERF_OK && request->is_picture) {
+            code = plan_picture(out, plan, KERF_PICTURE_SVG, err);
+        } else if (code == KERF_OK) {
             kerf_json_begin(&json, out);
             kerf_plan_json(&json, plan);
         }
@@ -101,7 +106,10 @@ static int32_t answer_schedule(const struct command *command, const struct reque
     code = schedule_question_read(&values, &question, err);
     if (code == KERF_OK) {
         code = schedule_answers_make(&question, progress_of(request), &answers, &complete, err);
-        if (code == KERF_OK) schedule_answers_json(out, &answers);
+        if (code == KERF_OK && request->is_picture)
+            code = schedule_picture(out, &answers, KERF_PICTURE_SVG, err);
+        else if (code == KERF_OK)
+            schedule_answers_json(out, &answers);
         schedule_answers_free(&answers);
         schedule_question_free(&question);
     }
@@ -127,6 +135,7 @@ static const struct command_use schedule_uses[] = {
 static const struct verb verbs[] = {
     {"plan",
      "model",
+     1,
      {.name = "plan",
       .arguments = "MODEL",
       .options = plan_options,
@@ -134,6 +143,7 @@ static const struct verb verbs[] = {
      answer_plan},
     {"estimate",
      "model",
+     0,
      {.name = "estimate",
       .arguments = "MODEL",
       .options = estimate_options,
@@ -141,6 +151,7 @@ static const struct verb verbs[] = {
      answer_estimate},
     {"schedule",
      "schedule",
+     1,
      {.name = "schedule",
       .options = schedule_options,
       .arguments_offset = offsetof(struct whole_schedule, ask.names),
@@ -164,6 +175,15 @@ static const struct verb *find_verb(const char *name, struct kerf_error *err) {
                    nearest ? "did you mean " : "plan, estimate and schedule are", nearest ? nearest : "",
                    nearest ? "?" : "");
     return NULL;
+}
+
+static int32_t read_format(const struct verb *verb, const char *format, int *ret_is_picture, struct kerf_error *err) {
+    int is_picture = format && strcmp(format, "svg") == 0;
+    if ((format && !is_picture && strcmp(format, "json") != 0) || (is_picture && !verb->draws))
+        return kerf_error_set(err, KERF_EINVALID, "%s has no answer as '%.40s'; json%s", verb->name, format,
+                              verb->draws ? " and svg are there" : " is there");
+    *ret_is_picture = is_picture;
+    return KERF_OK;
 }
 
 /* ---- From JSON to arguments ------------------------------------------------------------------------------- */
@@ -315,7 +335,9 @@ int32_t kerf_call(const char *name, const char *text, size_t length, const struc
     if (options) memcpy(&said, options, options->size < sizeof said ? options->size : sizeof said);
     request.sources.catalogue_only = !said.files;
     if (verb == NULL) return KERF_EUNKNOWN;
-    int32_t code = json_document_parse(&document, text, length, "request", &root, err);
+    int32_t code = read_format(verb, said.format, &request.is_picture, err);
+    if (code != KERF_OK) return code;
+    code = json_document_parse(&document, text, length, "request", &root, err);
     if (code == KERF_OK) code = read_request(&request, verb, &root, err);
     json_document_free(&document);
     if (code == KERF_OK) code = verb->answer(&verb->command, &request, &out, err);

@@ -34,9 +34,9 @@ struct kerf_asker {
 
 /* ---- The question ----------------------------------------------------------------------------------------- */
 
-/* As values of a command line they would be a range, or two values. */
+/* Texts that a command line would read as this one value; others get names of their own. */
 static int is_safe(const char *text) {
-    if (text[0] == 0 || strstr(text, "..")) return 0;
+    if (strstr(text, "..") || text[0] == 0 || strchr("0123456789.+-", text[0])) return 0;
     return text[strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.+-/")] == 0;
 }
 
@@ -121,7 +121,10 @@ static int32_t make_space(struct kerf_asker *asker, const struct json_object *ro
         at++;
     }
     code = kerf_tune_space_create(texts, (int32_t)count, wheres, (int32_t)num_wheres, NULL, &asker->space, err);
-    return code == KERF_OK ? read_default(asker, root, err) : code;
+    if (code != KERF_OK) return code;
+    for (size_t i = 0; i < count; i++)
+        assert(asker->given[i].count == 0 || asker->given[i].count == (size_t)asker->space->params[i].num_values);
+    return read_default(asker, root, err);
 }
 
 static int32_t read_question(struct kerf_asker *asker, const struct json_object *root, struct kerf_error *err) {

@@ -163,6 +163,28 @@ static void eight_threads_may_call(void **state) {
     }
 }
 
+static void answers_may_be_pictures(void **state) {
+    (void)state;
+    struct kerf_call_options options = {.size = sizeof options, .format = "svg"};
+    static const struct {
+        const char *verb, *request;
+    } cases[] = {{"plan", "{\"model\":\"llama3_8b\",\"system\":\"h100\",\"gpus\":64,\"global_batch\":128}"},
+                 {"schedule", "{\"schedule\":\"zb_h1\",\"devices\":4,\"microbatches\":8}"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *answer = NULL;
+        size_t length = strlen(cases[i].request);
+        assert_int_equal(kerf_call(cases[i].verb, cases[i].request, length, &options, &answer, &err), KERF_OK);
+        assert_memory_equal(answer, "<svg", 4);
+        kerf_call_free(answer);
+    }
+    char *answer = NULL;
+    assert_int_equal(kerf_call("estimate", "{}", 2, &options, &answer, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "estimate has no answer as 'svg'; json is there");
+    options.format = "gif";
+    assert_int_equal(kerf_call("plan", "{}", 2, &options, &answer, &err), KERF_EINVALID);
+    assert_null(answer);
+}
+
 static void each_verb_has_a_schema(void **state) {
     (void)state;
     const char *verb;
@@ -187,6 +209,7 @@ int main(void) {
         cmocka_unit_test(files_are_read_by_permission_alone),
         cmocka_unit_test(progress_ends_the_work_with_what_is_known),
         cmocka_unit_test(eight_threads_may_call),
+        cmocka_unit_test(answers_may_be_pictures),
         cmocka_unit_test(each_verb_has_a_schema),
     };
     return cmocka_run_group_tests_name("kerf_call", tests, NULL, NULL);

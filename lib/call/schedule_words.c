@@ -2,7 +2,7 @@
 /* Figures of schedules in words. */
 #include <math.h>
 #include "base/quantity.h"
-#include "cli/schedule_print.h"
+#include "call/pictures.h"
 
 void words_microbatches(struct kerf_text *out, double count, int digits) {
     kerf_text_printf(out, "%.*g micro-batch%s", digits, count, count == 1 ? "" : "es");

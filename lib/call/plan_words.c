@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/plan_print.h"
+#include "call/plan_words.h"
 
 #include <math.h>
 #include <string.h>
