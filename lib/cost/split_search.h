@@ -3,7 +3,7 @@
 #define KERF_COST_SPLIT_SEARCH_H
 
 #include "base/arena.h"
-#include "cost/split_question.h"
+#include "cost/split_value.h"
 
 /* Makes the split in ret_layers better, whatever runs and devices there are: the best of all where so many can be looked
  * at, else one that is no faster for either device when a single layer moves between neighbouring stages. least_s: what

@@ -25,7 +25,7 @@
 #define KERF_COST_STAGE_SPLIT_H
 
 #include "base/arena.h"
-#include "cost/split_question.h"
+#include "cost/split_value.h"
 
 struct stage_split {
     double largest_s;     /* of a device */
