@@ -10,7 +10,7 @@
 
 #include <math.h>
 #include "cost/analytic/context.h"
-#include "cost/analytic/products.h"
+#include "cost/analytic/kernels.h"
 
 static double larger(double a, double b) { return a > b ? a : b; }
 

@@ -5,7 +5,7 @@
  */
 #include "cost/analytic/context.h"
 #include "cost/analytic/layer_item.h"
-#include "cost/analytic/products.h"
+#include "cost/analytic/kernels.h"
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
