@@ -10,11 +10,10 @@
  *   collectives.c groups of ranks in domains -> seconds of a collective
  *   shard.c       what one device has of a micro-batch: tokens, and bytes that a layer keeps
  *   context.c     attention under context parallelism
- *   layer_item.c  all of a layer
  *   shape.c       a layout -> what each kind of layer, the embedding and the head take and keep
  *   state.c       weights, gradients, optimizer; what a step adds: data parallelism, optimizer
  *   composition.c stages from items, the pipeline's time, the step, the memory of each device
- *   pricer.c      many layouts, with bounds
+ *   analytic_model.c  one layout in full; many, with bounds
  */
 #ifndef KERF_COST_ANALYTIC_ANALYTIC_H
 #define KERF_COST_ANALYTIC_ANALYTIC_H
