@@ -83,7 +83,7 @@ static int find_mean(const struct stage_split_question *question, struct arena *
     return find_equal(&mean, arena, ret_layers);
 }
 
-/* ---- A long run between a few other layers ------------------------------------------------------------------------ */
+/* ---- A long run between a few other layers ----------------------------------------------------------------------- */
 
 /* How the other layers lie: cuts has a bit for each pair of neighbours, 1: the second begins a new stage. */
 struct others {

@@ -13,7 +13,7 @@
 #include "schedule/best/best_search.h"
 #include "schedule/rules/rule.h"
 
-/* ---- List scheduling ---------------------------------------------------------------------------------------------- */
+/* ---- List scheduling --------------------------------------------------------------------------------------------- */
 
 /* How it decides. */
 enum prefer { PREFER_I, PREFER_F, PREFER_OTHER, PREFER_PAIRS, PREFERS };
