@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The input is a table of runs. What is read has its counts in range and a reason for each refused row. */
+#include <string.h>
 #include "invariants.h"
 #include "score/runs.h"
 
