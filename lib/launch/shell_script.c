@@ -657,7 +657,7 @@ static enum truth simple(struct shell *shell, struct shell_cursor *cursor) {
     struct shell_command command = {.line = cursor->line};
     const char *output = NULL, *first = cursor->text;
     int32_t first_doc = shell->num_heredocs;
-    int is_declared = 0;
+    int is_declared = 0, has_array = 0;
     while (shell->code == KERF_OK) {
         skip(shell, cursor, 0);
         if (cursor->text >= cursor->end) break;
@@ -687,7 +687,8 @@ static enum truth simple(struct shell *shell, struct shell_cursor *cursor) {
         }
         const char *setting = NULL;
         if ((words.count == 0 || is_declared) && assignment(shell, cursor, &setting)) {
-            if (setting == NULL) continue; /* an array, set below by reading it again */
+            has_array |= setting == NULL; /* it is set below, by reading it again */
+            if (setting == NULL) continue;
             kerf_text_add(&settings.now, setting);
             settings.has_now = 1;
             shell_field_end(shell, &settings);
@@ -706,7 +707,7 @@ static enum truth simple(struct shell *shell, struct shell_cursor *cursor) {
     for (int32_t i = first_doc; i < shell->num_heredocs; i++) shell->heredocs[i].file = output;
     int is_only_setting = words.count == 0 || is_declared;
     enum truth truth = IS_TRUE;
-    if (is_only_setting && settings.count + words.count > 0 && shell->code == KERF_OK) {
+    if (is_only_setting && (has_array || settings.count + words.count > 0) && shell->code == KERF_OK) {
         /* once more, this time to set the variables, each seeing the ones before it */
         struct shell_cursor again = {first, cursor->text, command.line};
         int32_t docs = shell->num_heredocs;
