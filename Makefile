@@ -1,5 +1,5 @@
 # The front door. Everything else is CMake: `cmake --preset release && cmake --build --preset release`.
-.PHONY: demo check release dev tsan analyze fuzz fuzz-run bench fresh install clean format
+.PHONY: demo check release dev tsan analyze fuzz fuzz-run bench fresh install deb clean format
 
 demo: ## install what is missing, build, show each command on something real
 	@scripts/install-packages build
@@ -36,6 +36,9 @@ fresh: ## both commands of the README from a clean clone in a bare Debian 12 (ne
 
 install: release
 	@cmake --install build/release
+
+deb: ## Debian packages of what is committed, in build/deb
+	@scripts/deb
 
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i

@@ -262,12 +262,11 @@ static int show(const struct cli_command *command, int argc, char **argv,
     const char *kind = command->table->name;
     int status = cli_parse(command, argc, argv, &values);
     if (status >= 0) return status;
-    cli_use_catalogue(values.catalogue);
     struct kerf_text out = {0};
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_catalogue *catalogue = NULL;
     int is_understood = command == &models_cli && !values.source;
-    if (check_options(&values, &err) != KERF_OK)
+    if (cli_use_catalogue(values.catalogue, &err) != KERF_OK || check_options(&values, &err) != KERF_OK)
         ; /* err says why */
     else if (values.names.count > 1)
         kerf_error_set(&err, KERF_EINVALID, "give one name, not also '%.64s'", values.names.items[1]);

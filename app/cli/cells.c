@@ -61,14 +61,15 @@ static void make_fit(const struct table_column *columns, int32_t widths[TABLE_CO
     total = cut(columns, widths, total, width);
     memcpy(whole, widths, sizeof whole);
     while (total > width) {
-        int32_t least = -1, widest = -1;
+        int32_t least = -1, widest = -1, is_whole = 0;
         for (int32_t k = 0; k < TABLE_COLUMNS_MAX; k++) {
             if (widths[k] < 0) continue;
             if (columns[k].leave_out > 0 && (least < 0 || columns[k].leave_out > columns[least].leave_out)) least = k;
+            if (columns[k].leave_out == TABLE_WHOLE) is_whole = 1;
             if (!columns[k].right && (widest < 0 || widths[k] > widths[widest])) widest = k;
         }
         if (least < 0) { /* none is left to leave out: cut words, the longest first */
-            if (widest < 0 || widths[widest] <= 1) return;
+            if (is_whole || widest < 0 || widths[widest] <= 1) break;
             widths[widest]--, total--;
             continue;
         }

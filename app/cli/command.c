@@ -39,20 +39,12 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, void *va
     return output_print(&text);
 }
 
-void cli_use_catalogue(const char *folder) {
-    if (folder) setenv("KERF_CATALOGUE", folder, 1);
-}
-
-int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,
-                struct kerf_error *err) {
-    struct kerf_text all = {0};
-    struct kerf_error why;
-    if (sets->count == 0) return KERF_OK;
-    for (int32_t i = 0; i < sets->count; i++) kerf_text_printf(&all, "%s%s", i ? "," : "", sets->items[i]);
-    int32_t code =
-        all.failed ? error_no_memory(&why, "--set") : kerf_problem_set(model, system, all.data ? all.data : "", &why);
-    kerf_text_free(&all);
-    return code == KERF_OK ? KERF_OK : kerf_error_set(err, code, "--set: %s", why.message);
+int32_t cli_use_catalogue(const char *folder, struct kerf_error *err) {
+    struct stat status;
+    if (folder == NULL) return KERF_OK;
+    if (stat(folder, &status) != 0 || !S_ISDIR(status.st_mode))
+        return kerf_error_set(err, KERF_EINVALID, "--catalogue %.200s: no such folder", folder);
+    return setenv("KERF_CATALOGUE", folder, 1) == 0 ? KERF_OK : error_no_memory(err, "--catalogue");
 }
 
 /* ---- Where answers go ------------------------------------------------------------------------------------------ */

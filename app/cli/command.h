@@ -26,7 +26,7 @@ struct cli_command {
 };
 
 /* Names are also looked for in models/ and systems/ of the folder (NULL: of none). */
-void cli_use_catalogue(const char *folder);
+int32_t cli_use_catalogue(const char *folder, struct kerf_error *err);
 #define CLI_CATALOGUE_HELP                                                                                             \
     "Also find names in DIR/models and DIR/systems (default: $KERF_CATALOGUE). $XDG_DATA_HOME/kerf is always "         \
     "searched."
@@ -37,10 +37,6 @@ extern const struct cli_command plan_cli, estimate_cli, schedule_cli, serve_cli,
 /* Parses the options. Returns -1 to go on; else the command is over (help was printed, or an error) and this is its
  * exit status. */
 int cli_parse(const struct cli_command *command, int argc, char **argv, void *values);
-
-/* Applies all --set assignments together, so that fields which depend on each other can be set in any order. */
-int32_t cli_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,
-                struct kerf_error *err);
 
 /* ---- Where answers go -------------------------------------------------------------------------------------------- */
 

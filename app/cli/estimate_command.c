@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include "call/estimate_question.h"
 #include "cli/command.h"
 #include "cli/plan_print.h"
-#include "cli/space_options.h"
 #include "cli/terminal.h"
 
 /* ---- A stream of requests -------------------------------------------------------------------------------------- */
@@ -160,91 +160,15 @@ static int estimate_lines(const char *default_cost_model) {
 /* ---- The command ------------------------------------------------------------------------------------------------- */
 
 struct estimate_options {
-    struct string_list models, sets;
-    const char *system, *layout, *strategy, *attention, *cost_model, *catalogue, *format, *output;
-    int64_t scale_up_size, gpus, global_batch, seq_length;
-    struct training_options training;
-    int32_t layers, lines;
+    struct estimate_values ask;
+    const char *catalogue, *format, *output;
+    int32_t lines;
 };
 
 #define AT(field) .offset = offsetof(struct estimate_options, field)
 static const struct option options[] = {
-    {.name = "system",
-     .letter = 's',
-     .type = OPTION_STRING,
-     AT(system),
-     .value = "SYSTEM",
-     .help = "The hardware: a name from `kerf systems` or a file."},
-    {.name = "layout",
-     .letter = 'l',
-     .type = OPTION_STRING,
-     AT(layout),
-     .value = "PARTS",
-     .help =
-         "The layout: tp, cp, pp, vpp, ep, etp, dp, zero, micro_batch, recompute, schedule, order, cp_comm and "
-         "stage_layers (such as 20/20/21/19), each as NAME=VALUE, between commas; or dp, tp1, tp2, pp, micro_batch, "
-         "summa_blocks, scale_up.tp1, scale_up.tp2, scale_up.dp and scale_up.pp of 1d, summa and seqp. What is not "
-         "named is 1, none, 1f1b or interleaved_1f1b, zero 1 where dp x cp is above 1 (summa_blocks: 0; scale_up.*: "
-         "the fastest placement that agrees with those named). Rows of kerf plan's tables hold such text."},
-    {.name = "gpus",
-     .letter = 'n',
-     .type = OPTION_INTEGER,
-     AT(gpus),
-     .value = "N",
-     .minimum = 1,
-     .maximum = 1073741824,
-     .help = "How many accelerators (default: as many as the layout has)."},
-    {.name = "global-batch",
-     .letter = 'b',
-     .type = OPTION_INTEGER,
-     AT(global_batch),
-     .value = "N",
-     .minimum = 1,
-     .maximum = 1073741824,
-     .help = "Samples in a step of the optimizer."},
-    {.name = "seq-length",
-     .type = OPTION_INTEGER,
-     AT(seq_length),
-     .value = "N",
-     .minimum = 1,
-     .maximum = 1073741824,
-     .help = "Tokens in a sample (default: the model's max_position_embeddings)."},
-    {.name = "strategy",
-     .type = OPTION_CHOICE,
-     AT(strategy),
-     .value = "NAME",
-     .choices = "hybrid,1d,summa,seqp",
-     .help =
-         "Which family of layouts it is of (default: summa where it has summa_blocks, seqp where tp2 is above 1, 1d "
-         "where it has tp1, else hybrid)."},
-    {.name = "attention",
-     .type = OPTION_CHOICE,
-     AT(attention),
-     .value = "KIND",
-     .choices = "fused,unfused,recomputed,summa",
-     .help = "How attention is computed (default: fused). recomputed is for 1d, summa for summa."},
-    {.name = "scale-up-size",
-     .type = OPTION_INTEGER,
-     AT(scale_up_size),
-     .value = "N",
-     .minimum = 1,
-     .maximum = 1048576,
-     .help = "Accelerators in a scale-up (NVLink) domain (default: the system's)."},
-    {.name = "set",
-     .type = OPTION_STRINGS,
-     AT(sets),
-     .value = "KEY=VALUE",
-     .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between "
-             "commas, or by giving it several times."},
+    ESTIMATE_OPTIONS(struct estimate_options, ask),
     {.name = "catalogue", .type = OPTION_STRING, AT(catalogue), .value = "DIR", .help = CLI_CATALOGUE_HELP},
-    {.name = "cost-model",
-     .type = OPTION_STRING,
-     AT(cost_model),
-     .value = "NAME",
-     .help = "What prices the layout (default: analytic for hybrid layouts, else reference, the model of arXiv "
-             "2410.00273)."},
-    TRAINING_OPTIONS(struct estimate_options, training),
-    {.name = "layers", .type = OPTION_FLAG, AT(layers), .help = "Also print the cost of each operation of a layer."},
     {.name = "format",
      .type = OPTION_CHOICE,
      AT(format),
@@ -291,151 +215,91 @@ static const struct command table = {
                    "With --lines it answers requests, one JSON object on each line, until its input ends.",
     .options = options,
     .examples = examples,
-    .arguments_offset = offsetof(struct estimate_options, models),
+    .arguments_offset = offsetof(struct estimate_options, ask.models),
     .exits = exits,
 };
 
-static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
-    return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help estimate` tells more", what,
-                          example);
-}
-
-/* An option that would be ignored is a mistake. */
-static int32_t check_options(const struct estimate_options *values, const struct strategy_choice *choice,
-                             struct kerf_error *err) {
-    const char *given = training_first_given(&values->training);
-    if (choice->of[0] == KERF_STRATEGY_HYBRID) {
-        if (!values->layers) return KERF_OK;
-        return kerf_error_set(err, KERF_EINVALID, "--layers is for layouts of 1d, summa and seqp, not of hybrid");
-    }
-    if (given == NULL) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "%s is for layouts of strategy hybrid, and this is one of %s", given,
-                          kerf_strategy_name(choice->of[0]));
-}
-
-static int32_t read_problem(const struct estimate_options *values, struct kerf_problem *problem,
-                            struct kerf_layout *layout, struct strategy_choice *choice, struct kerf_error *err) {
-    if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
-    if (values->models.count > 1)
-        return kerf_error_set(err, KERF_EINVALID, "give one model, not also '%.64s'", values->models.items[1]);
-    if (values->system == NULL) return missing("--system", "--system a100", err);
-    if (values->layout == NULL) return missing("--layout", "--layout tp=8,pp=4,dp=16", err);
-    if (values->global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
-    int32_t code = kerf_model_load(values->models.items[0], &problem->model, err);
-    if (code == KERF_OK) code = kerf_system_load(values->system, &problem->system, err);
-    if (code == KERF_OK) code = cli_set(&problem->model, &problem->system, &values->sets, err);
-    if (code == KERF_OK)
-        code = kerf_attention_parse(values->attention ? values->attention : "fused", &problem->attention, err);
-    if (code == KERF_OK)
-        code = strategy_of_layout(values->layout, values->strategy, values->cost_model, layout, choice, err);
-    if (code == KERF_OK) code = check_options(values, choice, err);
-    if (code == KERF_OK) code = training_read(&values->training, problem, err);
-    if (code != KERF_OK) return code;
-    problem->strategy = choice->of[0];
-    if (values->scale_up_size) problem->system.scale_up.size = values->scale_up_size;
-    problem->seq_length = values->seq_length ? values->seq_length : problem->model.max_position_embeddings;
-    if (problem->seq_length == 0)
-        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length",
-                              problem->model.name);
-    problem->global_batch = values->global_batch;
-    problem->gpus = values->gpus ? values->gpus : kerf_layout_devices(layout);
-    if (problem->gpus == INT64_MAX) return kerf_error_set(err, KERF_EINVALID, "layout: it has too many accelerators");
-    return KERF_OK;
-}
-
 /* "json", "csv" or "table". */
-static int32_t find_format(const struct estimate_options *values, const char **ret_format, struct kerf_error *err) {
+static const char *find_format(const struct estimate_options *values, struct kerf_error *err) {
     const char *end = values->output && !output_is_special(values->output) ? output_ending(values->output) : NULL;
-    const char *by_name = end == NULL || strcmp(end, "txt") == 0 ? "table"
-                          : strcmp(end, "json") == 0             ? "json"
-                          : strcmp(end, "csv") == 0              ? "csv"
-                                                                 : NULL;
-    int32_t code = values->output ? output_check(values->output, err) : KERF_OK;
-    *ret_format = values->format ? values->format : by_name;
-    if (code != KERF_OK || *ret_format) return code;
-    return kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .json .csv or .txt, or give --format",
-                          values->output);
+    if (values->output && output_check(values->output, err) != KERF_OK) return NULL;
+    if (values->format) return values->format;
+    if (end == NULL || strcmp(end, "txt") == 0) return "table";
+    if (strcmp(end, "json") == 0 || strcmp(end, "csv") == 0) return end;
+    kerf_error_set(err, KERF_EINVALID, "--output %.200s: end the name in .json .csv or .txt, or give --format",
+                   values->output);
+    return NULL;
+}
+
+static void write_answer(const struct estimate_question *question, const char *format, const char *path,
+                         struct kerf_text *out) {
+    int to_stdout = path == NULL || output_is_stdout(path);
+    int was_placed = kerf_layout_compare(&question->layout, &question->estimate.layout) != 0;
+    struct print_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour(), 0};
+    if (strcmp(format, "json") == 0) {
+        struct kerf_json json;
+        kerf_json_begin(&json, out);
+        estimate_question_json(&json, question);
+        kerf_text_add(out, "\n");
+    } else if (strcmp(format, "csv") == 0) {
+        print_layers_csv(out, question->layers, question->num_layers);
+    } else {
+        print_estimate_table(out, &question->problem, &question->estimate, was_placed, question->layers,
+                             question->values->layers ? question->num_layers : 0, question->choice.cost_model_name,
+                             &style);
+        terminal_plain(out);
+    }
 }
 
 static int answer(const struct estimate_options *values) {
     struct kerf_error err;
-    struct kerf_problem problem = {.gpus = 0};
-    struct kerf_layout layout = {.dp = 0};
-    struct strategy_choice choice;
-    struct kerf_estimate estimate = {.pipeline = NULL};
-    struct kerf_layer layers[KERF_LAYERS_MAX];
-    int32_t num_layers = 0;
-    const char *format = NULL;
-    cli_use_catalogue(values->catalogue);
-    int32_t code = read_problem(values, &problem, &layout, &choice, &err);
-    if (code == KERF_OK) code = find_format(values, &format, &err);
-    if (code == KERF_OK) code = kerf_layout_estimate(choice.cost_model, &problem, &layout, &estimate, &err);
-    int has_layers = code == KERF_OK && problem.strategy != KERF_STRATEGY_HYBRID;
-    if (has_layers)
-        code = kerf_layout_estimate_layers(choice.cost_model, &problem, &estimate.layout, layers, &num_layers, &err);
-    if (code == KERF_OK && !has_layers && strcmp(format, "csv") == 0)
-        code = kerf_error_set(&err, KERF_EINVALID, "csv holds the table of --layers, which hybrid layouts do not have");
-    if (code != KERF_OK) {
-        kerf_estimate_release(&estimate);
-        kerf_layout_release(&layout);
-        return cli_fail(&err);
-    }
-    model_notes(&problem.model, choice.cost_model);
-
+    struct estimate_question question;
     struct kerf_text out = {0};
-    int to_stdout = values->output == NULL || output_is_stdout(values->output);
-    int was_placed = kerf_layout_compare(&layout, &estimate.layout) != 0;
-    struct print_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour()};
-    if (strcmp(format, "json") == 0) {
-        struct kerf_json json;
-        kerf_json_begin(&json, &out);
-        kerf_json_open(&json, NULL, '{');
-        kerf_json_string(&json, "kerf", kerf_version());
-        kerf_estimate_json(&json, &problem, &estimate, 0);
-        if (values->layers) kerf_layers_json(&json, layers, num_layers);
-        kerf_json_close(&json, '}');
-        kerf_text_add(&out, "\n");
-    } else if (strcmp(format, "csv") == 0) {
-        print_layers_csv(&out, layers, num_layers);
-    } else {
-        print_estimate_table(&out, &problem, &estimate, was_placed, layers, values->layers ? num_layers : 0,
-                             choice.cost_model_name, &style);
-        terminal_plain(&out);
-    }
-    code = output_file(values->output ? values->output : "-", &out, &err);
-    kerf_text_free(&out);
-    kerf_estimate_release(&estimate);
-    kerf_layout_release(&layout);
+    if (cli_use_catalogue(values->catalogue, &err) != KERF_OK) return cli_fail(&err);
+    const char *format = find_format(values, &err);
+    if (format == NULL) return cli_fail(&err);
+    int32_t code = estimate_question_answer(&values->ask, &question, &err);
     if (code != KERF_OK) return cli_fail(&err);
-    return estimate.fits ? EXIT_ANSWERED : EXIT_NO_ANSWER;
+    if (strcmp(format, "csv") == 0 && question.num_layers == 0)
+        code = kerf_error_set(&err, KERF_EINVALID, "csv holds the table of --layers, which hybrid layouts do not have");
+    if (code == KERF_OK) {
+        model_notes(&question.problem.model, question.choice.cost_model);
+        write_answer(&question, format, values->output, &out);
+        code = output_file(values->output ? values->output : "-", &out, &err);
+    }
+    int fits = question.estimate.fits;
+    kerf_text_free(&out);
+    estimate_question_free(&question);
+    if (code != KERF_OK) return cli_fail(&err);
+    return fits ? EXIT_ANSWERED : EXIT_NO_ANSWER;
 }
 
 /* Requests contain everything; an option that would be ignored is a mistake. */
 static int answer_lines(const struct estimate_options *values) {
     struct kerf_error err;
-    const char *other = values->models.count         ? values->models.items[0]
-                        : values->system             ? "--system"
-                        : values->layout             ? "--layout"
-                        : values->gpus               ? "--gpus"
-                        : values->global_batch       ? "--global-batch"
-                        : values->seq_length         ? "--seq-length"
-                        : values->strategy           ? "--strategy"
-                        : values->attention          ? "--attention"
-                        : values->scale_up_size      ? "--scale-up-size"
-                        : values->sets.count         ? "--set"
-                        : values->layers             ? "--layers"
-                        : values->format             ? "--format"
-                        : values->output             ? "--output"
-                        : values->training.tokens    ? "--tokens"
-                        : values->training.price > 0 ? "--price"
-                                                     : training_first_given(&values->training);
-    if (other == NULL) return estimate_lines(values->cost_model);
+    const char *other = values->ask.models.count         ? values->ask.models.items[0]
+                        : values->ask.system             ? "--system"
+                        : values->ask.layout             ? "--layout"
+                        : values->ask.gpus               ? "--gpus"
+                        : values->ask.global_batch       ? "--global-batch"
+                        : values->ask.seq_length         ? "--seq-length"
+                        : values->ask.strategy           ? "--strategy"
+                        : values->ask.attention          ? "--attention"
+                        : values->ask.scale_up_size      ? "--scale-up-size"
+                        : values->ask.sets.count         ? "--set"
+                        : values->ask.layers             ? "--layers"
+                        : values->format                 ? "--format"
+                        : values->output                 ? "--output"
+                        : values->ask.training.tokens    ? "--tokens"
+                        : values->ask.training.price > 0 ? "--price"
+                                                         : training_first_given(&values->ask.training);
+    if (other == NULL) return estimate_lines(values->ask.cost_model);
     kerf_error_set(&err, KERF_EINVALID, "--lines reads all but --cost-model from its requests; leave out %.64s", other);
     return cli_fail(&err);
 }
 
 static int run(int argc, char **argv) {
-    struct estimate_options values = {.training.mtp_layers = -1};
+    struct estimate_options values = {.ask = ESTIMATE_VALUES};
     int status = cli_parse(&estimate_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = values.lines ? answer_lines(&values) : answer(&values);

@@ -9,7 +9,10 @@
 #include "base/characters.h"
 #include "kerf/text.h"
 
-const char *const llama_choice_names[LLAMA_CHOICES] = {"threads", "gpu_layers", "flash_attention", "kv_type", "mmap"};
+/* Parameters that can be tuned beside batch and ubatch, in this order. */
+enum llama_choice { LLAMA_THREADS, LLAMA_GPU_LAYERS, LLAMA_FLASH_ATTENTION, LLAMA_KV_TYPE, LLAMA_MMAP, LLAMA_CHOICES };
+static const char *const llama_choice_names[LLAMA_CHOICES] = {"threads", "gpu_layers", "flash_attention", "kv_type",
+                                                              "mmap"};
 
 /* 1 where `also` has the name. */
 static int llama_question_tunes(const struct llama_question *question, enum llama_choice choice) {

@@ -21,10 +21,6 @@ struct llama_question {
     int32_t max_batch_exponent; /* the largest batch is 2 to this power; 0: the context */
 };
 
-/* Parameters that can be tuned beside batch and ubatch, in this order. */
-enum llama_choice { LLAMA_THREADS, LLAMA_GPU_LAYERS, LLAMA_FLASH_ATTENTION, LLAMA_KV_TYPE, LLAMA_MMAP, LLAMA_CHOICES };
-extern const char *const llama_choice_names[LLAMA_CHOICES];
-
 /* Reads the model's file. A file that kerf or llama.cpp cannot read is bad input. */
 int32_t llama_question_model(const char *path, struct kerf_gguf **ret_gguf, struct kerf_error *err);
 

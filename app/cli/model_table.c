@@ -226,7 +226,7 @@ static void add_row(struct kerf_text *cells, const struct kerf_size *size, const
 
 void size_table(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_layout *layout,
                 const struct kerf_advice *advice) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {0, 0},
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {0, TABLE_CUT},
                                                                    {1, 0}, {1, 0}, {1, 0}};
     struct kerf_text cells = {0};
     const struct kerf_size *most = NULL;

@@ -7,7 +7,6 @@
 #include <string.h>
 #include "base/quantity.h"
 #include "cli/cells.h"
-#include "cli/terminal.h"
 
 /* ---- One search ------------------------------------------------------------------------------------------- */
 
@@ -84,6 +83,8 @@ static void proof(struct kerf_text *words, const struct kerf_search *search) {
     kerf_text_printf(words, " of them priced in full, the others by bounds; ");
     if (search->proved)
         kerf_text_add(words, search->num_plans ? "none is better" : "none fits");
+    else if (search->num_plans && search->bound_s >= search->plans[0].step_time_s * (1 - 1e-12))
+        kerf_text_add(words, "none is better than the first; the others may not be the next best");
     else if (search->bound_s > 0)
         kerf_text_add(words, "none takes less than "), quantity_seconds(words, search->bound_s);
     else

@@ -6,7 +6,7 @@
 #include <string.h>
 #include "base/quantity.h"
 #include "cli/cells.h"
-#include "cli/schedule_answers.h"
+#include "cli/schedule_print.h"
 
 /* ---- The rules -------------------------------------------------------------------------------------------- */
 
@@ -136,7 +136,7 @@ static void print_one(struct kerf_text *out, const struct schedule_answers *answ
     if (answer->warning) kerf_text_printf(out, "  note            refused by %s\n", answer->warning);
     if (!answers->with_ops) return;
     kerf_text_add(out, "\n");
-    print_schedule_timeline(out, answers, answer, style);
+    schedule_timeline(out, answers, answer, style->columns, style->colour);
 }
 
 /* ---- Several ---------------------------------------------------------------------------------------------- */
@@ -301,72 +301,6 @@ void print_schedule_table(struct kerf_text *out, const struct schedule_answers *
         print_one(out, answers, style);
 }
 
-/* ---- JSON (docs/json.md) ---------------------------------------------------------------------------------- */
-
-static void answer_json(struct kerf_json *json, const struct schedule_answers *answers,
-                        const struct schedule_answer *answer) {
-    kerf_schedule_json(json, answer->schedule, answer->timeline, &answer->bound, answers->with_ops);
-    if (answer->noisy.samples > 0) {
-        kerf_json_open(json, "noise", '{');
-        kerf_json_integer(json, "samples", answer->noisy.samples);
-        kerf_json_number(json, "mean_s", answer->noisy.mean_s);
-        kerf_json_number(json, "p50_s", answer->noisy.p50_s);
-        kerf_json_number(json, "p95_s", answer->noisy.p95_s);
-        kerf_json_number(json, "p99_s", answer->noisy.p99_s);
-        kerf_json_number(json, "most_s", answer->noisy.most_s);
-        kerf_json_close(json, '}');
-    }
-    if (!isnan(answer->cap)) {
-        kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
-    }
-    if (answer->times->cap) kerf_json_boolean(json, "within_cap", answer->timeline->over_cap < 0);
-    if (answer->warning) kerf_json_string(json, "refused_elsewhere", answer->warning);
-}
-
-static void refusals_json(struct kerf_json *json, const struct schedule_answers *answers) {
-    int32_t refused = 0;
-    for (int32_t i = 0; i < answers->count; i++) refused += answers->items[i].timeline == NULL;
-    if (refused == 0) return;
-    kerf_json_open(json, "refused", '[');
-    for (int32_t i = 0; i < answers->count; i++) {
-        const struct schedule_answer *answer = &answers->items[i];
-        if (answer->timeline) continue;
-        kerf_json_open(json, NULL, '{');
-        kerf_json_string(json, "schedule", answer->name);
-        kerf_json_integer(json, "microbatches", answer->microbatches);
-        if (!isnan(answer->cap))
-            kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
-        kerf_json_string(json, "why", answer->error.message);
-        kerf_json_close(json, '}');
-    }
-    kerf_json_close(json, ']');
-}
-
-/* Those from `first` on, and what has no answer. */
-static void answers_json(struct kerf_json *json, const char *key, const struct schedule_answers *answers,
-                         int32_t first) {
-    kerf_json_open(json, key, '[');
-    for (int32_t i = first; i < answers->count; i++) {
-        if (answers->items[i].timeline == NULL) continue;
-        kerf_json_open(json, NULL, '{');
-        answer_json(json, answers, &answers->items[i]);
-        kerf_json_close(json, '}');
-    }
-    kerf_json_close(json, ']');
-    refusals_json(json, answers);
-}
-
-void print_schedule_json(struct kerf_text *out, const struct schedule_answers *answers) {
-    struct kerf_json json;
-    kerf_json_begin(&json, out);
-    kerf_json_open(&json, NULL, '{');
-    kerf_json_string(&json, "kerf", kerf_version());
-    if (!answers->several || answers->of_plan) answer_json(&json, answers, &answers->items[0]);
-    if (answers->several) answers_json(&json, answers->of_plan ? "compared" : "schedules", answers, answers->of_plan);
-    kerf_json_close(&json, '}');
-    kerf_text_add(out, "\n");
-}
-
 /* ---- CSV: a row for each operation or, of several schedules, for each
  * -------------------------------------------------------------------------------------------------- */
 
@@ -493,13 +427,4 @@ void print_fit_table(struct kerf_text *out, const struct kerf_trace *trace, cons
     }
     kerf_text_add(out, "\n");
     if (trace->notes[0]) kerf_text_printf(out, "\n%s", trace->notes);
-}
-
-void print_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit) {
-    struct kerf_json json;
-    kerf_json_begin(&json, out);
-    kerf_json_open(&json, NULL, '{');
-    kerf_schedule_times_json(&json, fit->times, fit->devices, fit->stages);
-    kerf_json_close(&json, '}');
-    kerf_text_add(out, "\n");
 }

@@ -3,7 +3,7 @@
 #include <math.h>
 #include "base/input.h"
 #include "base/quantity.h"
-#include "cli/schedule_answers.h"
+#include "cli/schedule_print.h"
 
 int32_t schedule_verify_file(const char *path, struct kerf_schedule_verdict *ret_verdict, struct kerf_error *err) {
     const size_t bytes_max = (size_t)1 << 31;

@@ -6,7 +6,6 @@
 #include "base/quantity.h"
 #include "cli/cells.h"
 #include "cli/plan_print.h"
-#include "cli/terminal.h"
 
 enum { TRADES = 2 }; /* parts of the time that are named, at most */
 
@@ -27,8 +26,14 @@ static void add_row(struct kerf_text *cells, const struct kerf_search *search, c
     kerf_text_add(cells, "\n");
 }
 
+static void print_reasons(struct kerf_text *out, const struct kerf_text *cells, const struct table_column *columns,
+                          const struct print_style *style) {
+    int32_t width = style->is_whole ? terminal_table_width(cells) : style->columns;
+    terminal_table(out, cells, columns, width, style->colour, -1);
+}
+
 static void others(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 2}, {0, 0}, {0, 1}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 2}, {0, 1}, {0, TABLE_WHOLE}};
     const struct kerf_why *why = search->why;
     struct kerf_text cells = {0}, what = {0};
     kerf_text_add(&cells, "with\tslower\tmemory\twhere\tlayout\n");
@@ -42,7 +47,7 @@ static void others(struct kerf_text *out, const struct kerf_search *search, cons
         kerf_layout_value(&what, &search->plans[0].layout, other->dimension);
         add_row(&cells, search, what.failed ? "" : what.data, &other->estimate);
     }
-    terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    print_reasons(out, &cells, columns, style);
     kerf_text_free(&cells);
     kerf_text_free(&what);
 }
@@ -52,7 +57,10 @@ static void quantity(struct kerf_text *out, const struct kerf_turn *turn, double
         quantity_count(out, (int64_t)value);
         return;
     }
-    quantity_bytes(out, value);
+    if (fabs(turn->at / turn->now - 1) < 0.01 && value >= 1e9) /* three digits would not tell them apart */
+        kerf_text_printf(out, "%.6g GB", round(value / 1e6) / 1e3);
+    else
+        quantity_bytes(out, value);
     if (strstr(turn->quantity, "bandwidth")) kerf_text_add(out, "/s");
 }
 
@@ -87,7 +95,7 @@ static void turn_words(struct kerf_text *out, const struct kerf_search *search, 
 }
 
 void table_why(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 1}, {0, 0}, {0, 0}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 1}, {0, 0}, {0, TABLE_WHOLE}};
     const struct kerf_why *why = search->why;
     struct kerf_text words = {0}, cells = {0};
     int32_t told = 0;
@@ -107,7 +115,7 @@ void table_why(struct kerf_text *out, const struct kerf_search *search, const st
         kerf_text_add(out, "\n");
         kerf_text_add(&words, "What would change the answer?");
         table_headline(out, &words, style);
-        terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+        print_reasons(out, &cells, columns, style);
     }
     kerf_text_free(&cells);
     if (why->complete) return;
@@ -135,7 +143,7 @@ static void mend_words(struct kerf_text *out, const char *change) {
 }
 
 void table_mends(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}, {0, 0}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {0, TABLE_WHOLE}};
     struct kerf_text words = {0}, cells = {0};
     if (search->num_mends == 0) return;
     kerf_text_add(&words, "What would help:");
@@ -152,6 +160,6 @@ void table_mends(struct kerf_text *out, const struct kerf_search *search, const 
         kerf_layout_text(&cells, &search->problem, &mend->estimate.layout);
         kerf_text_add(&cells, "\n");
     }
-    terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+    print_reasons(out, &cells, columns, style);
     kerf_text_free(&cells);
 }

@@ -13,7 +13,6 @@
 #include "base/error_fill.h"
 #include "base/number.h"
 #include "client/energy.h"
-#include "kerf/text.h"
 
 static const char folder[] = "/sys/class/powercap", folder_variable[] = "KERF_POWERCAP"; /* for tests */
 

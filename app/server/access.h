@@ -27,7 +27,6 @@ enum { TOKEN_BYTES = 64, TOKEN_HASH = 32 };
 
 int32_t token_make(char ret_token[TOKEN_BYTES], struct kerf_error *err);
 int32_t token_hash(const char *token, unsigned char ret_hash[TOKEN_HASH]); /* KERF_OK or KERF_EUNSUPPORTED */
-enum token_role token_role(const char *name);                              /* "read"; TOKEN_NONE for others */
 
 /* Reads the tokens now, and about once a second from then on, so that `kerf token` needs no restart. */
 int32_t access_open(struct store *store, const struct log *log, struct access **ret_access, struct kerf_error *err);

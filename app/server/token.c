@@ -36,7 +36,8 @@ int32_t token_hash(const char *token, unsigned char ret_hash[TOKEN_HASH]) {
     return gnutls_hash_fast(GNUTLS_DIG_SHA256, token, strlen(token), ret_hash) == 0 ? KERF_OK : KERF_EUNSUPPORTED;
 }
 
-enum token_role token_role(const char *name) {
+/* "read"; TOKEN_NONE for other words. */
+static enum token_role role_named(const char *name) {
     static const char *const names[] = {[TOKEN_READ] = "read", [TOKEN_WRITE] = "write", [TOKEN_ADMIN] = "admin"};
     for (int role = TOKEN_READ; role <= TOKEN_ADMIN; role++)
         if (strcmp(name, names[role]) == 0) return (enum token_role)role;
@@ -49,12 +50,13 @@ struct known {
     unsigned char hash[TOKEN_HASH];
     enum token_role role;
     double expires_s; /* 0: never */
-    char *name;
+    const char *name;
 };
 
 struct list {
     struct known *items;
     size_t count, room;
+    struct arena names;
 };
 
 struct access {
@@ -69,13 +71,19 @@ struct access {
 };
 
 static void forget(struct list *list) {
-    for (size_t i = 0; i < list->count; i++) free(list->items[i].name);
     free(list->items);
+    arena_free(&list->names);
     *list = (struct list){0};
 }
 
 static int32_t visit(void *context, const struct store_token *token) {
     struct list *list = context;
+    struct known known = {.role = role_named(token->role),
+                          .expires_s = token->expires_s,
+                          .name = arena_strdup(&list->names, token->name)};
+    _Static_assert(sizeof known.hash == sizeof token->hash, "the store keeps whole hashes");
+    memcpy(known.hash, token->hash, sizeof known.hash);
+    if (known.name == NULL) return KERF_ENOMEM;
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 16;
         struct known *items = realloc(list->items, room * sizeof *items);
@@ -83,10 +91,6 @@ static int32_t visit(void *context, const struct store_token *token) {
         list->items = items;
         list->room = room;
     }
-    struct known known = {.role = token_role(token->role), .expires_s = token->expires_s, .name = strdup(token->name)};
-    if (known.name == NULL) return KERF_ENOMEM;
-    _Static_assert(sizeof known.hash == sizeof token->hash, "the store keeps whole hashes");
-    memcpy(known.hash, token->hash, sizeof known.hash);
     list->items[list->count++] = known;
     return KERF_OK;
 }

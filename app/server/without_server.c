@@ -23,5 +23,3 @@ int32_t token_hash(const char *token, unsigned char ret_hash[TOKEN_HASH]) {
     (void)token, (void)ret_hash;
     return KERF_EUNSUPPORTED;
 }
-
-enum token_role token_role(const char *name) { return (void)name, TOKEN_NONE; }

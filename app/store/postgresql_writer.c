@@ -17,7 +17,6 @@
 #include "store/postgresql_store.h"
 
 #include "base/clock.h"
-#include "base/error_fill.h"
 #include "store/store.h"
 
 enum { BATCH_MAX = 64 };

@@ -5,7 +5,6 @@
  * underscores between them, float() one of a number, "inf", "infinity" or "nan"; both take the digits and the spaces of
  * all scripts. An integer may have any size.
  */
-
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>

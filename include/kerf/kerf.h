@@ -3,6 +3,7 @@
 #ifndef KERF_KERF_H
 #define KERF_KERF_H
 
+#include "kerf/call.h"
 #include "kerf/cost.h"
 #include "kerf/draw.h"
 #include "kerf/error.h"

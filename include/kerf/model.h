@@ -77,7 +77,8 @@ struct kerf_layer_run {
 enum kerf_assumed {
     KERF_ASSUMED_FAMILY = 1,     /* no model_type: LayerNorm, biases, an MLP of two matrices, as in GPT-2 */
     KERF_ASSUMED_VOCABULARY = 2, /* the family's default, or none: neither embedding nor head is priced */
-    KERF_ASSUMED_SIZES = 4       /* sizes that a text_config leaves out are its family's defaults in transformers */
+    KERF_ASSUMED_SIZES = 4,      /* sizes that a text_config leaves out are its family's defaults in transformers */
+    KERF_ASSUMED_HEADS = 8       /* so are sizes of heads, or key-value heads, that a file leaves out */
 };
 
 /**

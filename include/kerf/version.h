@@ -3,10 +3,10 @@
 #define KERF_VERSION_H
 
 #define KERF_VERSION_MAJOR 0
-#define KERF_VERSION_MINOR 1
+#define KERF_VERSION_MINOR 2
 #define KERF_VERSION_PATCH 0
-#define KERF_VERSION_TEXT  "0.1.0"
-#define KERF_VERSION_DATE  "November 21, 2026"
+#define KERF_VERSION_TEXT  "0.2.0"
+#define KERF_VERSION_DATE  "November 23, 2026"
 
 #if defined(__GNUC__)
 #define KERF_API            __attribute__((visibility("default")))
@@ -20,7 +20,7 @@
 extern "C" {
 #endif
 
-/** The version of the library that is linked, such as "0.1.0": compare with KERF_VERSION_TEXT. */
+/** The version of the library that is linked, such as "0.2.0": compare with KERF_VERSION_TEXT. */
 KERF_API const char *kerf_version(void);
 
 #ifdef __cplusplus

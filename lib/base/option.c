@@ -304,7 +304,8 @@ static int any_use(const struct command *command, const void *values, const char
     return 0;
 }
 
-void option_uses(struct kerf_text *out, const struct option *option, const char *last_join) {
+/* The uses that take the option: "show, list and export" with " and " before the last; nothing where all do. */
+static void option_uses(struct kerf_text *out, const struct option *option, const char *last_join) {
     for (const char *use = option->uses; use && *use;) {
         size_t length = strcspn(use, ",");
         const char *next = use + length + (use[length] == ',');

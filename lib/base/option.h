@@ -95,9 +95,6 @@ void options_free(const struct command *command, void *values);
  * table, json or csv"; nothing where every text will do. */
 void option_rule(struct kerf_text *out, const struct option *option);
 
-/** The uses that take the option: "show, list and export" with " and " before the last; nothing where all do. */
-void option_uses(struct kerf_text *out, const struct option *option, const char *last_join);
-
 /* Help and manual show options in groups: those of the same uses, in the order of each group's first. */
 int option_is_for(const struct option *option, const char *uses);
 int option_begins_group(const struct command *command, const struct option *option);

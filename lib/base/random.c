@@ -70,7 +70,8 @@ uint64_t random_bits(struct pcg64 *rng) {
     return folded >> turn | folded << (-turn & 63);
 }
 
-uint32_t random_bits32(struct pcg64 *rng) {
+/* 32 bits, from half a draw. */
+static uint32_t random_bits32(struct pcg64 *rng) {
     if (rng->has_uint32) {
         rng->has_uint32 = 0;
         return rng->uinteger;

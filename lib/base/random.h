@@ -16,7 +16,6 @@ struct pcg64 {
 struct pcg64 random_seed(uint64_t seed);
 
 uint64_t random_bits(struct pcg64 *rng);              /* 64 of them */
-uint32_t random_bits32(struct pcg64 *rng);            /* 32, from half a draw */
 double random_double(struct pcg64 *rng);              /* in [0, 1) */
 uint32_t random_to(struct pcg64 *rng, uint32_t most); /* uniform on 0 .. most */
 double random_normal(struct pcg64 *rng, double mean, double sd);

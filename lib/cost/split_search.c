@@ -15,7 +15,7 @@
 
 enum {
     FEW_LAYERS = 16, /* of so many all splits are gone through, however long that takes */
-    STEPS_MAX = 512, /* else stages that are filled on the way */
+    STEPS_MAX = 1024, /* else stages that are filled on the way */
     ROUNDS_MAX = 64
 };
 

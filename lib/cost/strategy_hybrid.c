@@ -260,6 +260,34 @@ static int32_t check_named_schedules(const struct kerf_space *space, struct kerf
     return KERF_OK;
 }
 
+static int all_are(const struct kerf_values *values, int32_t value) {
+    for (int32_t i = 0; i < values->count; i++)
+        if (values->of[i] != value) return 0;
+    return values->count > 0;
+}
+
+static int all_named(const struct kerf_space *space, const char *schedule) {
+    for (int32_t i = 0; i < space->num_schedules; i++)
+        if (strcmp(space->schedules[i], schedule) != 0) return 0;
+    return space->num_schedules > 0;
+}
+
+/* Values that go with none of the others that are named. Lists rise. */
+static int32_t check_named_pairs(const struct kerf_space *space, struct kerf_error *err) {
+    int32_t least_vpp = space->vpp.count ? space->vpp.of[0] : 1;
+    if (least_vpp > 1 && all_are(&space->pp, 1))
+        return kerf_error_set(err, KERF_EINVALID, "vpp %d is for pipelines, and pp is 1: 2 or more stages have it",
+                              least_vpp);
+    if (least_vpp > 1 && all_named(space, "1f1b"))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "schedule 1f1b has one virtual stage on a device, and vpp is %d: use interleaved_1f1b",
+                              least_vpp);
+    if (all_named(space, "interleaved_1f1b") && (all_are(&space->vpp, 1) || all_are(&space->pp, 1)))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "schedule interleaved_1f1b needs vpp and pp above 1: use 1f1b, or other sizes");
+    return KERF_OK;
+}
+
 /* What is excluded need not occur, and is left out of the copy. */
 static int32_t check_space(const struct kerf_problem *problem, struct kerf_space *space, struct kerf_error *err) {
     const struct {
@@ -289,6 +317,7 @@ static int32_t check_space(const struct kerf_problem *problem, struct kerf_space
     if (code == KERF_OK) code = check_named_experts(problem, space, err);
     if (code == KERF_OK) code = check_named_stages(problem, space, err);
     if (code == KERF_OK) code = check_named_schedules(space, err);
+    if (code == KERF_OK) code = check_named_pairs(space, err);
     return code;
 }
 
@@ -325,6 +354,13 @@ static void explain(const struct space *space, int32_t level, struct kerf_text *
         break;
     case HYBRID_LEVEL_RECOMPUTE: kerf_text_add(out, "No kind of recomputation is left"); break;
     case HYBRID_LEVEL_STAGES:
+        if (is_named && (problem->space->num_schedules || problem->space->pp.count || problem->space->vpp.count)) {
+            kerf_text_add(out, "No stages, virtual stages and schedules go together on ");
+            quantity_count(out, problem->gpus);
+            kerf_text_add(out, " accelerators with a global batch of ");
+            quantity_count(out, problem->global_batch);
+            break;
+        }
         quantity_count(out, problem->gpus);
         kerf_text_add(out, " accelerators leave no number of replicas that divides the global batch of ");
         quantity_count(out, problem->global_batch);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the panels of a figure share: the sheet they are drawn on, the fonts, the colours of the parts, axes,
- * numbers and legends. A kind of panel is one file and one line in the table in figure.c.
+ * numbers and legends. A kind of panel is one file and one line in the table in figure_page.c.
  *
  * A panel is drawn twice: first on a blank canvas, to find out how high it is, then for good. So it decides
  * from its data and the sheet's width alone, and returns where it ends.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plan/ask_again.h"
 
+#include <assert.h>
 #include <string.h>
 
 static int32_t tell(void *context, double done) {
@@ -19,7 +20,13 @@ void ask_begin(struct asker *asker, const struct kerf_plan_options *options, int
     asker->options.progress_context = asker;
 }
 
-void ask_step(struct asker *asker) { asker->share_before += asker->share; }
+void ask_share(struct asker *asker, double done) { asker->begun = done; }
+
+void ask_step(struct asker *asker) {
+    asker->share_before = asker->begun;
+    asker->begun += asker->share;
+    assert(asker->begun <= 1 + 1e-9);
+}
 
 struct kerf_estimate ask_kept(const struct kerf_estimate *estimate) {
     struct kerf_estimate copy = *estimate;

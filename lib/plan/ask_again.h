@@ -9,12 +9,14 @@
 struct asker {
     struct kerf_plan_options options;      /* of the searches that follow */
     const struct kerf_plan_options *asked; /* whose progress it is */
-    double share_before, share;            /* of the whole, that the search at hand begins with and is */
+    double begun, share_before, share;     /* of the whole: where the next step begins, this one did, and its length */
     int32_t stopped;
 };
 
-/* num_steps: of the whole; ask_step goes to the next. The asker stays where it is. */
+/* num_steps: of the whole. The asker stays where it is. ask_share says how much of it is done before the steps that
+ * follow; ask_step begins one of them. */
 void ask_begin(struct asker *asker, const struct kerf_plan_options *options, int32_t top, double num_steps);
+void ask_share(struct asker *asker, double done);
 void ask_step(struct asker *asker);
 
 /* What is kept of an estimate: without its pipeline, which dies with the plan that it is from. */

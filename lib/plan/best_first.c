@@ -49,7 +49,8 @@ struct run {
     size_t num_tasks, begin; /* begin: of the batch */
     int is_partial;          /* stopped before all tasks were listed */
     struct found found[BATCH_MAX];
-    double seed_s;   /* `top` candidates take no longer, which was found beforehand */
+    struct ranking seeds; /* the best of the default space, where the wide one is searched */
+    double seed_s;        /* `top` of them take no longer */
     double cutoff_s; /* of the batch */
     atomic_int stop, out_of_memory;
     double done;
@@ -179,6 +180,31 @@ static void run_task(void *context, size_t index, int32_t w) {
 
 /* ---- All tasks -------------------------------------------------------------------------------------------- */
 
+/* What an interrupted search of the wide space has not reached yet, the default space has. */
+static void answer_with_seeds(struct run *run) {
+    struct best_first *search = run->search;
+    for (int32_t i = 0; i < run->seeds.count; i++) {
+        int is_there = 0;
+        for (int32_t k = 0; k < search->best.count && !is_there; k++)
+            is_there = kerf_layout_compare(&search->best.heap[k].layout, &run->seeds.heap[i].layout) == 0;
+        if (is_there) continue;
+        ranking_offer(&search->best, &run->seeds.heap[i]);
+        search->priced++;
+        search->feasible++;
+    }
+}
+
+/* No layout takes less than the least bound of what is unfinished, or than the best that was found. */
+static void bound_interrupted(struct run *run, double unfinished_s) {
+    struct best_first *search = run->search;
+    double least_s = unfinished_s;
+    for (int32_t i = 0; i < search->best.count; i++) {
+        double step_s = (double)search->space.problem->global_batch / search->best.heap[i].throughput;
+        if (step_s < least_s) least_s = step_s;
+    }
+    search->bound_s = isinf(least_s) ? 0 : least_s;
+}
+
 /* Takes up batches until nothing that is left can be better; says what no candidate can be below. */
 static void run_all(struct run *run) {
     struct best_first *search = run->search;
@@ -211,8 +237,8 @@ static void run_all(struct run *run) {
     if (atomic_load(&run->stop)) {
         if (run->begin < run->num_tasks && run->tasks[run->begin].bound_s < unfinished_s)
             unfinished_s = run->tasks[run->begin].bound_s;
-        search->bound_s = isinf(unfinished_s) ? 0 : unfinished_s;
-        if (run->is_partial) search->bound_s = 0;
+        answer_with_seeds(run);
+        bound_interrupted(run, run->is_partial ? 0 : unfinished_s);
     } else {
         search->proved = 1;
     }
@@ -259,7 +285,7 @@ static void end_workers(struct run *run) {
 
 /* The default space is part of the wide one, and searched in no time: its answer is a limit for the wide search. 0 when
  * memory ran out. */
-static int find_seed(struct run *run) {
+static int find_seed(struct run *run, struct arena *kept) {
     const struct best_first *search = run->search;
     const struct kerf_space *wide = search->space.problem->space;
     run->seed_s = INFINITY;
@@ -273,6 +299,12 @@ static int find_seed(struct run *run) {
     narrow.space.problem = &problem;
     narrow.should_stop = NULL; /* it would tell the wrong share */
     int good = best_first_search(&narrow, &arena);
+    run->seeds.heap = good ? arena_take(kept, (size_t)narrow.best.count + 1, sizeof *run->seeds.heap) : NULL;
+    good = run->seeds.heap != NULL;
+    if (good) {
+        run->seeds.count = run->seeds.most = narrow.best.count;
+        memcpy(run->seeds.heap, narrow.best.heap, (size_t)narrow.best.count * sizeof *run->seeds.heap);
+    }
     if (good && narrow.best.count == narrow.top)
         run->seed_s = (double)problem.global_batch / narrow.best.heap[narrow.top - 1].throughput * (1 + 1e-15);
     arena_free(&arena);
@@ -290,7 +322,7 @@ int best_first_search(struct best_first *search, struct arena *arena) {
     search->proved = 0;
     search->bound_s = 0;
     search->best = (struct ranking){arena_take(arena, (size_t)search->top, sizeof *search->best.heap), 0, search->top};
-    int good = search->best.heap && find_seed(run) && begin_workers(run, arena) && list_all(run, arena);
+    int good = search->best.heap && find_seed(run, arena) && begin_workers(run, arena) && list_all(run, arena);
     if (good) run_all(run);
     if (good && search->proved && search->best.count) {
         ranking_sort(&search->best);

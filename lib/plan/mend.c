@@ -100,7 +100,7 @@ int32_t kerf_plan_mend(struct kerf_plan *plan, const struct kerf_plan_options *o
     ask_begin(&asker, options, 1, (double)plan->num_searches * MENDS_MAX);
     for (size_t i = 0; i < plan->num_searches && code == KERF_OK && !asker.stopped; i++) {
         struct kerf_search *search = &owned->searches[i];
-        asker.share_before = (double)i / (double)plan->num_searches;
+        ask_share(&asker, (double)i / (double)plan->num_searches);
         if (search->num_plans == 0 && search->complete && search->problem.strategy == KERF_STRATEGY_HYBRID)
             code = mend(&asker, search, &owned->arena, err);
     }

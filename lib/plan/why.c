@@ -414,7 +414,7 @@ int32_t kerf_plan_why(struct kerf_plan *plan, const struct kerf_plan_options *op
     for (size_t i = 0; i < plan->num_searches && code == KERF_OK; i++) {
         struct kerf_search *search = &owned->searches[i];
         struct reasons reasons = {&asker, search, search->plans};
-        asker.share_before = (double)i / (double)plan->num_searches;
+        ask_share(&asker, (double)i / (double)plan->num_searches);
         if (search->num_plans == 0 || search->problem.strategy != KERF_STRATEGY_HYBRID || asker.stopped) continue;
         code = explain(&reasons, &owned->arena, &search->why, err);
     }

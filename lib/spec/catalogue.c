@@ -28,7 +28,7 @@ static const struct kerf_catalogue_entry *in_library(const char *kind) {
 
 /* The folders with models/ and systems/ of their own, in the order in which a name is looked for: `which` counts from
  * 0. Returns 0 after the last; a folder that no variable names is empty. */
-enum { PATH_SIZE = 4096 };
+enum { PATH_SIZE = 4096, INSTALLED = 2, FOLDERS };
 static int data_folder(int which, char path[PATH_SIZE]) {
     const char *own = getenv("XDG_DATA_HOME"), *home = getenv("HOME"), *first = getenv("KERF_CATALOGUE");
     const char *installed = getenv("KERF_DATA_DIR");
@@ -41,7 +41,7 @@ static int data_folder(int which, char path[PATH_SIZE]) {
         else if (home && home[0])
             snprintf(path, PATH_SIZE, "%s/.local/share/kerf", home);
         return 1;
-    case 2: snprintf(path, PATH_SIZE, "%s", installed && installed[0] ? installed : KERF_DATA_DIR); return 1;
+    case INSTALLED: snprintf(path, PATH_SIZE, "%s", installed && installed[0] ? installed : KERF_DATA_DIR); return 1;
     default: return 0;
     }
 }
@@ -147,25 +147,46 @@ static int32_t catalogue_unknown(const char *kind, const char *name, struct kerf
     return KERF_EUNKNOWN;
 }
 
+/* The first file of this name in the folders from `first` to before `end`; 0 where there is none. */
+static int find_file(const char *kind, const char *name, int first, int end, char ret_path[PATH_SIZE]) {
+    char folder[PATH_SIZE];
+    for (int i = first; i < end && data_folder(i, folder); i++) {
+        if (folder[0] == 0) continue;
+        int length = snprintf(ret_path, PATH_SIZE, "%s/%s/%s.json", folder, kind, name);
+        if (length < PATH_SIZE && access(ret_path, F_OK) == 0) return 1;
+    }
+    return 0;
+}
+
+/* A file of the user's with a name of kerf's own would be ignored or would change its numbers: neither in silence. */
+static int32_t check_own(const char *kind, const struct kerf_catalogue_entry *entry, struct kerf_error *err) {
+    char path[PATH_SIZE];
+    struct kerf_text text = {0};
+    if (!find_file(kind, entry->name, 0, INSTALLED, path)) return KERF_OK;
+    int32_t code = input_read(path, ENTRY_BYTES_MAX, &text, err);
+    if (code == KERF_OK && (text.length != entry->length || memcmp(text.data, entry->json, text.length) != 0))
+        code = kerf_error_set(err, KERF_EINVALID,
+                              "'%.64s' is a name of kerf's own, and of %.200s too: rename that file, or give its path",
+                              entry->name, path);
+    kerf_text_free(&text);
+    return code;
+}
+
 /* Adds the text of this name ("models", "systems") to text, and says in *ret_found whether there is one. */
 static int32_t catalogue_read(const char *kind, const char *name, struct kerf_text *text, int *ret_found,
                               struct kerf_error *err) {
-    char folder[PATH_SIZE], path[PATH_SIZE];
+    char path[PATH_SIZE];
     const struct kerf_catalogue_entry *entry = find(in_library(kind), name);
     *ret_found = entry != NULL;
+    if (name[0] == 0 || name[0] == '.' || strchr(name, '/')) return KERF_OK;
     if (entry) {
+        int32_t code = check_own(kind, entry, err);
+        if (code != KERF_OK) return code;
         kerf_text_write(text, entry->json, entry->length);
         return text->failed ? error_no_memory(err, "the catalogue") : KERF_OK;
     }
-    if (name[0] == 0 || name[0] == '.' || strchr(name, '/')) return KERF_OK;
-    for (int i = 0; data_folder(i, folder); i++) {
-        if (folder[0] == 0) continue;
-        int length = snprintf(path, sizeof path, "%s/%s/%s.json", folder, kind, name);
-        if (length >= (int)sizeof path || access(path, F_OK) != 0) continue;
-        *ret_found = 1;
-        return input_read(path, ENTRY_BYTES_MAX, text, err);
-    }
-    return KERF_OK;
+    *ret_found = find_file(kind, name, 0, FOLDERS, path);
+    return *ret_found ? input_read(path, ENTRY_BYTES_MAX, text, err) : KERF_OK;
 }
 
 /* ---- Descriptions ------------------------------------------------------------------------------------------------ */

@@ -41,6 +41,9 @@ static int32_t find_decoder(const struct json_object *root, struct identity *ide
             return json_fail(object, inner, KERF_EINVALID, err, "\"%s\" nests more than %d deep", inner, DEPTH);
         int32_t code = json_get_object(object, inner, JSON_REQUIRED, &identity->text[depth], err);
         if (code != KERF_OK) return code;
+        if (json_object_size(identity->text[depth].json) == 0)
+            return json_fail(object, inner, KERF_EINVALID, err,
+                             "\"%s\" is empty: it describes the decoder, or is left out", inner);
         object = &identity->text[depth];
     }
 }
@@ -56,6 +59,26 @@ static int32_t refuse(const struct json_object *object, const struct identity *i
                      "unknown architecture '%.64s'%s%.64s%s; %s%s%sdocs/models.md lists those that kerf can price",
                      name, has_both ? " (" : "", has_both ? identity->architecture : "", has_both ? ")" : "",
                      nearest ? "did you mean " : "", nearest ? nearest : "", nearest ? "? " : "");
+}
+
+/* Both names must be of one family; what is unknown of them is told as ignored. */
+static void check_names(struct config *config, const struct identity *identity) {
+    const struct family *by_type = family_of_type(identity->type);
+    const struct family *by_architecture = family_of_architecture(identity->architecture);
+    const char *lacks = family_lacking(identity->type, identity->architecture);
+    const json_t *type = json_object_get(config->object->json, "model_type");
+    int is_text = config->object != config->root; /* the outer names are those of the whole */
+    if (type && !json_is_string(type) && !json_is_null(type))
+        config_fail(config, "model_type", KERF_EINVALID, "\"model_type\" must be a text");
+    if (lacks && identity->type && identity->architecture)
+        config_fail(config, "model_type", KERF_EUNKNOWN, "'%.64s' (%.64s) has %s, which kerf cannot price",
+                    identity->type, identity->architecture, lacks);
+    if (by_type && by_architecture && by_type != by_architecture)
+        config_fail(config, "model_type", KERF_EINVALID,
+                    "\"model_type\" '%.64s' and \"architectures\" '%.64s' are of different families: leave one out",
+                    identity->type, identity->architecture);
+    if (by_type || !identity->type || is_text) config_has(config, "model_type");
+    if (by_architecture || !identity->architecture || is_text) config_has(config, "architectures");
 }
 
 /* Parts beside the layers that a config may switch on, and that kerf cannot price. */
@@ -89,8 +112,7 @@ int32_t model_from_object(const struct json_object *root, const char *name, stru
     if (family == NULL) return refuse(object, &identity, err);
 
     struct config config = {.object = object, .root = root, .err = err};
-    config_has(&config, "model_type");
-    config_has(&config, "architectures");
+    check_names(&config, &identity);
     config_has(&config, "name");
     refuse_parts(&config);
     family_read(family, &config, &model);

@@ -84,12 +84,27 @@ static int next_ignored(const char **list, char name[KERF_IGNORED_SIZE]) {
     return 1;
 }
 
+static void heads_json(struct kerf_json *json, const struct kerf_layer_kind *kind) {
+    if (kind->attention.kv_rank > 0) {
+        if (kind->attention.q_rank > 0)
+            kerf_json_integer(json, "q_lora_rank", kind->attention.q_rank);
+        else
+            kerf_json_null(json, "q_lora_rank");
+        kerf_json_integer(json, "kv_lora_rank", kind->attention.kv_rank);
+        kerf_json_integer(json, "qk_rope_head_dim", kind->attention.rope_size);
+        kerf_json_integer(json, "qk_nope_head_dim", kind->attention.qk_size - kind->attention.rope_size);
+        kerf_json_integer(json, "v_head_dim", kind->attention.v_size);
+    } else {
+        kerf_json_integer(json, "num_key_value_heads", kind->attention.kv_heads);
+        kerf_json_integer(json, "head_dim", kind->attention.qk_size);
+    }
+}
+
 void kerf_model_notes_json(struct kerf_json *json, const struct kerf_model *model) {
     char name[KERF_IGNORED_SIZE];
     kerf_json_open(json, "ignored", '[');
     for (const char *list = model->ignored; next_ignored(&list, name);) kerf_json_string(json, NULL, name);
     kerf_json_close(json, ']');
-    if (model->assumed == 0) return;
     kerf_json_open(json, "assumed", '{');
     if (model->assumed & KERF_ASSUMED_FAMILY) {
         kerf_json_string(json, "model_type", model->family);
@@ -98,9 +113,9 @@ void kerf_model_notes_json(struct kerf_json *json, const struct kerf_model *mode
     }
     if (model->assumed & KERF_ASSUMED_SIZES) {
         kerf_json_integer(json, "num_attention_heads", model->num_attention_heads);
-        kerf_json_integer(json, "num_key_value_heads", model->kinds[0].attention.kv_heads);
         kerf_json_integer(json, "intermediate_size", model->intermediate_size);
     }
+    if (model->assumed & (KERF_ASSUMED_SIZES | KERF_ASSUMED_HEADS)) heads_json(json, &model->kinds[0]);
     if (model->assumed & KERF_ASSUMED_VOCABULARY) kerf_json_integer(json, "vocab_size", model->vocab_size);
     kerf_json_close(json, '}');
 }
@@ -121,6 +136,19 @@ void kerf_model_notes(const struct kerf_model *model, struct kerf_text *ret_text
     }
     if (model->assumed & KERF_ASSUMED_SIZES) {
         kerf_text_printf(ret_text, "%sthe sizes of %s that text_config leaves out", gap, model->family);
+        gap = "; ";
+    }
+    if (model->assumed & KERF_ASSUMED_HEADS) {
+        const struct kerf_layer_kind *kind = &model->kinds[0];
+        if (kind->attention.kv_rank > 0)
+            kerf_text_printf(ret_text, "%skeys and values of rank %lld, heads of %lld + %lld and %lld", gap,
+                             (long long)kind->attention.kv_rank,
+                             (long long)(kind->attention.qk_size - kind->attention.rope_size),
+                             (long long)kind->attention.rope_size, (long long)kind->attention.v_size);
+        else
+            kerf_text_printf(ret_text, "%s%lld key-value heads of %lld", gap, (long long)kind->attention.kv_heads,
+                             (long long)kind->attention.qk_size);
+        kerf_text_printf(ret_text, " (%s's default)", model->family);
         gap = "; ";
     }
     if (model->assumed & KERF_ASSUMED_VOCABULARY) {

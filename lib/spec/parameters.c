@@ -22,7 +22,7 @@ static int64_t plus(int64_t a, int64_t b) {
     return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-void parameters_add(struct parameters *sum, const struct parameters *more) {
+static void parameters_add(struct parameters *sum, const struct parameters *more) {
     sum->sharded = plus(sum->sharded, more->sharded);
     sum->key_value = plus(sum->key_value, more->key_value);
     sum->replicated = plus(sum->replicated, more->replicated);

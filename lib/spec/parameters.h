@@ -31,7 +31,6 @@ void head_parameters(const struct kerf_model *model, int is_copy, struct paramet
 /* One layer of multi-token prediction: a layer like the last, its projection and norms. */
 void mtp_parameters(const struct kerf_model *model, struct parameters ret[KERF_COMPONENT_COUNT]);
 
-void parameters_add(struct parameters *sum, const struct parameters *more);
 int64_t parameters_total(const struct parameters *parameters);
 
 /* The components together. */

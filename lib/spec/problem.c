@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A problem as a whole, and the names of the choices it holds. */
-
 #include <assert.h>
 #include <string.h>
 #include "spec/description.h"
@@ -70,10 +69,23 @@ static int32_t check_kinds(const struct kerf_problem *problem, struct kerf_error
     return KERF_OK;
 }
 
+/* What a device cannot compute in has no time. */
+static int32_t check_precision(const struct kerf_problem *problem, struct kerf_error *err) {
+    const struct kerf_system *system = &problem->system;
+    if (problem->strategy != KERF_STRATEGY_HYBRID) return KERF_OK;
+    if (problem->precision == KERF_PRECISION_FP8 && !(system->fp8_flops_per_s > 0))
+        return kerf_error_set(err, KERF_EINVALID, "%s has no fp8, or no fp8_flops_per_s; %s", system->name,
+                              system->bf16_flops_per_s > 0 ? "bf16 and fp16 work" : "fp16 works");
+    if (problem->precision == KERF_PRECISION_BF16 && !(system->bf16_flops_per_s > 0))
+        return kerf_error_set(err, KERF_EINVALID, "%s has no bf16; use precision fp16", system->name);
+    return KERF_OK;
+}
+
 int32_t problem_check(const struct kerf_problem *problem, struct kerf_error *err) {
     int32_t code = model_check(&problem->model, err);
     if (code == KERF_OK) code = system_check(&problem->system, err);
     if (code == KERF_OK) code = check_kinds(problem, err);
+    if (code == KERF_OK) code = check_precision(problem, err);
     if (code == KERF_OK) code = check_count("gpus", problem->gpus, err);
     if (code == KERF_OK) code = check_count("global_batch", problem->global_batch, err);
     if (code == KERF_OK && problem->seq_length == 0)

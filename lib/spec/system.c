@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Systems: what one accelerator and its two networks can do. */
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * A study's journal: one file of JSON lines, to which every observation is appended, and flushed to the disk, before
  * the next one begins. What is in it is all that a study needs to go on after a kill -9.
  *
- *     {"kerf":"0.1.0","journal":1,"study":"20261121-213002-5f1c","key":"...","began":"2026-11-21T21:30:02Z","request":{...}}
+ *     {"kerf":"0.2.0","journal":1,"study":"20261121-213002-5f1c","key":"...","began":"2026-11-21T21:30:02Z","request":{...}}
  *     {"skipped":[{"setting":"batch=4096,ubatch=4096","reason":"needs 31 GiB, of 24 GiB"}]}
  *     {"n":1,"setting":"batch=512,ubatch=128","outcome":"value","value":0.47,"start_s":0,"end_s":0.47,...,"loads":1,"why":"..."}
  *     {"resumed":"2026-11-21T22:10:00Z"}

@@ -6,7 +6,6 @@
  *
  * A word may be compared with == and != to a choice or to another word, and nothing else.
  */
-
 #include <stdio.h>
 #include <string.h>
 #include "base/characters.h"

@@ -56,13 +56,6 @@ int32_t posterior_update(struct posterior *posterior, const struct kerf_tune_stu
     return code;
 }
 
-int32_t posterior_observed(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
-                           struct kerf_error *err) {
-    if (study->num_earlier == 0 || history_informative(study) == 0) return KERF_OK;
-    int32_t code = surface_update(study, kind, &posterior->model, err);
-    return code == KERF_OK ? earlier_check(study, kind, &posterior->model->changepoints, err) : code;
-}
-
 int32_t posterior_fantasize(const struct posterior *posterior, const int32_t *pending, int32_t num_pending,
                             struct surface_model **ret_model, struct posterior_draws **ret_draws,
                             struct kerf_error *err) {
@@ -363,8 +356,10 @@ static void drop(struct kerf_tune_study *study, int32_t at, int32_t count) {
     study->num_dropped++;
 }
 
-int32_t earlier_check(struct kerf_tune_study *study, int32_t kind, const struct changepoints *changepoints,
-                      struct kerf_error *err) {
+/* Drops, for good, those earlier studies that the study's own observations contradict. changepoints: of the study so
+ * far. */
+static int32_t earlier_check(struct kerf_tune_study *study, int32_t kind, const struct changepoints *changepoints,
+                             struct kerf_error *err) {
     double without, with;
     if (study->num_earlier == 0 || !is_check(history_informative(study))) return KERF_OK;
     int32_t code = surface_evidence(study, kind, changepoints, NULL, 0, &without, err);
@@ -377,4 +372,11 @@ int32_t earlier_check(struct kerf_tune_study *study, int32_t kind, const struct 
             at += count;
     }
     return code;
+}
+
+int32_t posterior_observed(struct posterior *posterior, struct kerf_tune_study *study, int32_t kind,
+                           struct kerf_error *err) {
+    if (study->num_earlier == 0 || history_informative(study) == 0) return KERF_OK;
+    int32_t code = surface_update(study, kind, &posterior->model, err);
+    return code == KERF_OK ? earlier_check(study, kind, &posterior->model->changepoints, err) : code;
 }

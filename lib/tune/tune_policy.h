@@ -33,8 +33,6 @@ struct tune_policy {
 extern const struct tune_policy tune_policy_kerf, tune_policy_race, tune_policy_exhaustive, tune_policy_random,
     tune_policy_halving, tune_policy_best_bub, tune_policy_null;
 
-const struct tune_policy *tune_policy_find(const char *name); /* name NULL: the default; NULL: unknown */
-
 /* For policies that end by themselves. */
 int32_t policy_unbounded(const struct kerf_tune_study *study);
 

@@ -14,6 +14,26 @@
 #include "tune/statistics.h"
 #include "tune/tune_policy.h"
 
+/* ---- Policies ---------------------------------------------------------------------------------------------------- */
+
+/* The policies, each a file of its own; the first is the default. */
+static const struct tune_policy *const policies[] = {&tune_policy_kerf,   &tune_policy_race,    &tune_policy_exhaustive,
+                                                     &tune_policy_random, &tune_policy_halving, &tune_policy_best_bub,
+                                                     &tune_policy_null};
+enum { POLICIES = sizeof policies / sizeof policies[0] };
+
+/* name NULL: the default. NULL: unknown. */
+static const struct tune_policy *tune_policy_find(const char *name) {
+    if (name == NULL) return policies[0];
+    for (int i = 0; i < POLICIES; i++)
+        if (strcmp(policies[i]->about.name, name) == 0) return policies[i];
+    return NULL;
+}
+
+const struct kerf_tune_policy *kerf_tune_policy_at(size_t index) {
+    return index < POLICIES ? &policies[index]->about : NULL;
+}
+
 /* The machine is called too noisy after so many times the bound on observations (at most BOUND_MAX) were disturbed. */
 enum { BUSY_FACTOR = 3, BOUND_MAX = 1000 };
 
@@ -179,26 +199,6 @@ int32_t kerf_tune_study_next(struct kerf_tune_study *study, const int32_t *pendi
     int32_t code = study->policy->next(study, pending, num_pending, slot, ret_decision, err);
     assert(code != KERF_OK || ret_decision->action == KERF_TUNE_STOP || history_is_open(study, ret_decision->setting));
     return code;
-}
-
-/* ---- Policies ---------------------------------------------------------------------------------------------------- */
-
-/* The policies, each a file of its own; the first is the default. */
-
-static const struct tune_policy *const policies[] = {&tune_policy_kerf,   &tune_policy_race,    &tune_policy_exhaustive,
-                                                     &tune_policy_random, &tune_policy_halving, &tune_policy_best_bub,
-                                                     &tune_policy_null};
-enum { POLICIES = sizeof policies / sizeof policies[0] };
-
-const struct tune_policy *tune_policy_find(const char *name) {
-    if (name == NULL) return policies[0];
-    for (int i = 0; i < POLICIES; i++)
-        if (strcmp(policies[i]->about.name, name) == 0) return policies[i];
-    return NULL;
-}
-
-const struct kerf_tune_policy *kerf_tune_policy_at(size_t index) {
-    return index < POLICIES ? &policies[index]->about : NULL;
 }
 
 /* ---- The answer -------------------------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Completion of kerf 0.1.0 in bash: source this file.
+# Completion of kerf 0.2.0 in bash: source this file.
 
 # Offers those of the given words that go on from what was typed, and no files.
 _kerf_words() {
@@ -62,8 +62,9 @@ _kerf() {
     'plan --gpus' | 'plan -n') ;;
     'plan --global-batch' | 'plan -b') _kerf_words ;;
     'plan --seq-length') _kerf_words ;;
-    'plan --strategy') ;;
     'plan --attention') _kerf_words fused unfused recomputed summa ;;
+    'plan --set') ;;
+    'plan --strategy') ;;
     'plan --tp') ;;
     'plan --cp') ;;
     'plan --pp') ;;
@@ -85,30 +86,29 @@ _kerf() {
     'plan --tokens') ;;
     'plan --price') _kerf_words ;;
     'plan --scale-up-size') ;;
-    'plan --set') ;;
     'plan --top') _kerf_words ;;
-    'plan --catalogue') ;;
     'plan --cost-model') ;;
+    'plan --threads' | 'plan -t') _kerf_words ;;
+    'plan --catalogue') ;;
     'plan --picture') _kerf_words bars front ;;
     'plan --format') _kerf_words table json csv markdown svg png pdf html ;;
     'plan --output' | 'plan -o') ;;
-    'plan --threads' | 'plan -t') _kerf_words ;;
     'estimate --system' | 'estimate -s') ;;
     'estimate --layout' | 'estimate -l') ;;
     'estimate --gpus' | 'estimate -n') _kerf_words ;;
     'estimate --global-batch' | 'estimate -b') _kerf_words ;;
     'estimate --seq-length') _kerf_words ;;
-    'estimate --strategy') _kerf_words hybrid 1d summa seqp ;;
     'estimate --attention') _kerf_words fused unfused recomputed summa ;;
-    'estimate --scale-up-size') _kerf_words ;;
     'estimate --set') ;;
-    'estimate --catalogue') ;;
+    'estimate --strategy') _kerf_words hybrid 1d summa seqp ;;
+    'estimate --scale-up-size') _kerf_words ;;
     'estimate --cost-model') ;;
     'estimate --precision') _kerf_words bf16 fp16 fp8 ;;
     'estimate --gradients') _kerf_words fp32 bf16 ;;
     'estimate --mtp-layers') _kerf_words ;;
     'estimate --tokens') ;;
     'estimate --price') _kerf_words ;;
+    'estimate --catalogue') ;;
     'estimate --format') _kerf_words table json csv ;;
     'estimate --output' | 'estimate -o') ;;
     'schedule --devices' | 'schedule -p') _kerf_words ;;
@@ -139,12 +139,12 @@ _kerf() {
     'schedule --straggler') ;;
     'schedule --slow-link') ;;
     'schedule --rank-by') _kerf_words none p95 ;;
-    'schedule --certificate') ;;
     'schedule --trace') ;;
     'schedule --trace-step') _kerf_words ;;
     'schedule --plan') ;;
     'schedule --rank') _kerf_words ;;
     'schedule --compare') ;;
+    'schedule --certificate') ;;
     'schedule --from') _kerf_words ;;
     'schedule --to') _kerf_words ;;
     'schedule --format') _kerf_words table json csv torch torch-comms text chrome svg png pdf html ;;
@@ -265,12 +265,12 @@ _kerf() {
     *)
         # the name of an option, or of a use
         case "${COMP_WORDS[1]} $use $current" in
-        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --strategy --attention --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --exhaustive --precision --gradients --mtp-layers --tokens --price --scale-up-size --set --top --catalogue --cost-model --why --picture --format --output --threads --help ;;
-        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --strategy --attention --scale-up-size --set --catalogue --cost-model --precision --gradients --mtp-layers --tokens --price --layers --format --output --lines --help ;;
-        'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --rank-by --certificate --trace --trace-step --from --to --no-ops --list --format --recv --output --help ;;
-        'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --certificate --trace-step --list --format --output --help ;;
+        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --attention --set --strategy --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --exhaustive --precision --gradients --mtp-layers --tokens --price --scale-up-size --top --cost-model --why --threads --catalogue --picture --format --output --help ;;
+        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --attention --set --strategy --scale-up-size --cost-model --precision --gradients --mtp-layers --tokens --price --layers --catalogue --format --output --lines --help ;;
+        'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --rank-by --trace --trace-step --no-ops --certificate --from --to --list --format --recv --output --help ;;
+        'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --trace-step --certificate --list --format --output --help ;;
         'schedule verify -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --certificate --list --format --output --help ;;
-        'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --certificate --trace --trace-step --plan --rank --compare --from --to --no-ops --list --format --recv --output --help ;;
+        'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --trace --trace-step --plan --rank --compare --no-ops --certificate --from --to --list --format --recv --output --help ;;
         'tune llama -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
         'tune  -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
         'bub  -'*) _kerf_words --model --context-size --n-gpu-layers --threads --max-trials --chunks --conform-to-imatrix --verbosity --temp --top-k --top-p --min-p --seed --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --interference --format --output --help ;;

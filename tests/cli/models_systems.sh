@@ -47,3 +47,11 @@ refused systems none
 refused models gpt3 gpt3_1t
 refused systems --format csv
 refused models --frmat json
+echo "== a file of the user's does not take a name of kerf's own in silence"
+mkdir -p own/models own/systems
+"$KERF" models llama3_8b --source >own/models/llama3_8b.json
+"$KERF" models llama3_8b --catalogue own | head -n 1
+sed 's/4096/2048/' own/models/llama3_8b.json >changed.json && mv changed.json own/models/llama3_8b.json
+"$KERF" models llama3_8b --catalogue own 2>&1
+echo "exit $?"
+"$KERF" models own/models/llama3_8b.json | sed -n 3p

@@ -74,7 +74,7 @@ done
 
 echo "== estimate finds the plan's numbers"
 text=$(json <pruned.json | sed -n 's/.*plans\[1\].layout_text="\(.*\)"/\1/p')
-"$KERF" estimate small.json -s h100 -b 64 --layout "$text" --format json | json | grep -v kerf= >estimate.txt
+"$KERF" estimate small.json -s h100 -b 64 --layout "$text" --format json | json | grep -Ev "^(kerf|cost_model|ignored|assumed)=" >estimate.txt
 json <pruned.json | sed -n 's/^searches\[0\]\.plans\[1\]\.//p' | grep -v rank= | cmp - estimate.txt && echo "the same"
 
 echo "== days and cost"

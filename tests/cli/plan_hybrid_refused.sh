@@ -78,3 +78,14 @@ estimate --layout tp=8,schedule=interleaved_1f1b
 estimate --layout pp=2,stage_layers=20/20
 refused estimate --lines --precision bf16
 refused estimate --lines --tokens 1T
+echo "== values that exclude each other, and what a device lacks"
+plan --pp 1 --vpp 2
+plan --schedules 1f1b --vpp 2,4
+plan --schedules interleaved_1f1b --vpp 1
+plan --schedules interleaved_1f1b --pp 1
+plan --schedules interleaved_1f1b --pp 64 --vpp 2
+refused plan llama3_8b -s a100 -n 8 -b 64 --precision fp8
+refused plan llama3_8b -s v100-32 -n 8 -b 64 --precision bf16
+refused plan llama3_8b -s h100 -n 8 -b 64 --catalogue ./nowhere
+refused models llama3_8b --catalogue ./nowhere
+refused systems --catalogue ./nowhere

@@ -45,7 +45,7 @@ done
 echo "turns: $(sed -n 's/.* quantity //p' turns | sort | uniq -c | tr -s ' \n' ' ')"
 echo "== the table: its titles"
 COLUMNS=200 small --why | sed -n '/^Why/p; /^with/p; /^the runner-up/p; /^What/p; /^quantity/p' | tr -s ' ' | sed 's/^the runner-up.*/the runner-up .../'
-COLUMNS=70 small --why | awk 'length($0) > 70 && !/--layout/ { print "too wide: " $0 }'
+COLUMNS=70 small --why | awk 'length($0) > 70 && !/--layout|dp=[0-9]/ { print "too wide: " $0 }'
 
 echo "== the front: drawn for a file of that name, or where it is asked for"
 small -o front.svg -o plan.svg >table.txt

@@ -7,13 +7,13 @@ looped="$looped,\"activation_bytes\":[1e9,2e9,1e9,2e9],\"makespan_s\":34.5"
 plain='"schedule":"1f1b","devices":3,"chunks":1,"microbatches":4'
 plain="$plain,\"forward\":[1,1,1],\"backward_input\":[1,1,1],\"backward_weight\":[1,1,1],\"activation_bytes\":[1e9,1e9,1e9]"
 plans() { # the plans of a search
-    printf '{"kerf":"0.1.0","searches":[{"model":"a","plans":[]},{"model":"b","plans":[%s]}]}\n' "$1"
+    printf '{"kerf":"0.2.0","searches":[{"model":"a","plans":[]},{"model":"b","plans":[%s]}]}\n' "$1"
 }
 first="{\"rank\":1,\"step_time_s\":40,\"pipeline_s\":34.5,\"pipeline\":{$looped}}"
 second="{\"rank\":2,\"step_time_s\":41,\"pipeline_s\":18,\"pipeline\":{$plain}}"
 third='{"rank":3,"step_time_s":42}'
 plans "$first,$second,$third" >plan.json
-printf '{"kerf":"0.1.0","step_time_s":41,"pipeline":{%s}}\n' "$plain" >estimate.json
+printf '{"kerf":"0.2.0","step_time_s":41,"pipeline":{%s}}\n' "$plain" >estimate.json
 
 echo "== the plan's schedule"
 ask schedule --plan plan.json

@@ -122,8 +122,6 @@ static void eight_bits_have_a_rate_of_their_own(void **state) {
     expect(fp8->low.s_per_flop, 1 / 0.8e15);
     expect(fp8->wide.s_per_flop, 1 / 0.5e15);
     expect(fp8->layers[0].hidden_passes - device->layers[0].hidden_passes, device->stack.fp8_passes);
-    problem.system.fp8_flops_per_s = 0; /* no such units: as at 16 bits */
-    expect(analytic_peak(analytic_device(&problem, &arena)), 1e15);
 }
 
 /* What a file does not say is derived from what it must. */

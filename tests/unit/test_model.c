@@ -374,7 +374,7 @@ static void reads_the_text_of_multimodal_files(void **state) {
     assert_int_equal(model.kinds[0].attention.qk_size, 256);
     assert_int_equal(model.kinds[0].attention.window, 1024);
     assert_int_equal(model.vocab_size, 262208);
-    assert_int_equal(model.assumed, KERF_ASSUMED_SIZES | KERF_ASSUMED_VOCABULARY);
+    assert_int_equal(model.assumed, KERF_ASSUMED_SIZES | KERF_ASSUMED_HEADS | KERF_ASSUMED_VOCABULARY);
     assert_string_equal(model.ignored, "text_config.inner_key\nnew_key\n");
     model = model_of("{\"model_type\":\"qwen3_vl\",\"tie_word_embeddings\":true,\"text_config\":{\"model_type\":"
                      "\"qwen3_vl_text\",\"vocab_size\":9," WIDTHS "," LAYERS "," HEADS "}}");
@@ -400,7 +400,7 @@ static void names_the_keys_that_it_ignores(void **state) {
     kerf_json_open(&json, NULL, '{');
     kerf_model_notes_json(&json, &model);
     kerf_json_close(&json, '}');
-    assert_string_equal(text.data, "{\"ignored\":[\"num_mystery_heads\",\"num_experts\"]}");
+    assert_string_equal(text.data, "{\"ignored\":[\"num_mystery_heads\",\"num_experts\"],\"assumed\":{}}");
     kerf_text_free(&text);
 }
 
@@ -451,6 +451,45 @@ static void says_what_it_assumes(void **state) {
 }
 
 /* ---- What cannot be priced ---------------------------------------------------------------------------- */
+
+/* Keys that speak of another model than the rest are mistakes, not details. */
+static void refuses_what_contradicts_itself(void **state) {
+    (void)state;
+    expect_refused("{\"model_type\":\"mixtral\",\"architectures\":[\"LlamaForCausalLM\"]," WIDTHS "," LAYERS "," HEADS
+                   "}",
+                   KERF_EINVALID,
+                   "m.json:1:15: \"model_type\" 'mixtral' and \"architectures\" 'LlamaForCausalLM' are of different "
+                   "families: leave one out");
+    expect_refused("{\"text_config\":{}}", KERF_EINVALID,
+                   "m.json:1:16: \"text_config\" is empty: it describes the decoder, or is left out");
+#define NUMBER_MISSING                                                                                                 \
+    "is a mixture of experts, but their number is missing (num_experts, num_local_experts or n_routed_experts; 0: "    \
+    "none)"
+    expect_refused("{\"model_type\":\"mixtral\"," WIDTHS "," LAYERS "," HEADS "}", KERF_EINVALID,
+                   "m.json:1:1: mixtral " NUMBER_MISSING);
+    expect_refused("{\"model_type\":\"mixtral\"," WIDTHS "," LAYERS "," HEADS ",\n\"num_experts_per_tok\":2}",
+                   KERF_EINVALID, "m.json:2:23: a model with \"num_experts_per_tok\" " NUMBER_MISSING);
+    expect_refused("{\"model_type\":\"dbrx\"," WIDTHS "," LAYERS "," HEADS "}", KERF_EINVALID,
+                   "m.json:1:1: \"ffn_config\" is missing: how many experts has a layer?");
+    struct kerf_model dense =
+        model_of("{\"model_type\":\"deepseek_v3\",\"n_routed_experts\":null," WIDTHS "," LAYERS "," HEADS "}");
+    assert_int_equal(dense.kinds[0].mlp.experts, 0);
+}
+
+static void says_which_heads_it_assumes(void **state) {
+    (void)state;
+    struct kerf_text text = {0};
+    struct kerf_model latent = model_of("{\"model_type\":\"deepseek_v3\",\"n_routed_experts\":0,\"q_lora_rank\":null,"
+                                        "\"kv_lora_rank\":256,\"vocab_size\":100," WIDTHS "," LAYERS "," HEADS "}");
+    struct kerf_model grouped = model_of(
+        "{\"model_type\":\"mixtral\",\"num_local_experts\":0,\"vocab_size\":100," WIDTHS "," LAYERS "," HEADS "}");
+    assert_int_equal(latent.assumed, KERF_ASSUMED_HEADS);
+    kerf_model_notes(&latent, &text);
+    kerf_model_notes(&grouped, &text);
+    assert_string_equal(text.data, "m: assumed: keys and values of rank 256, heads of 128 + 64 and 128 (deepseek_v3's "
+                                   "default)\nm: assumed: 8 key-value heads of 64 (mixtral's default)\n");
+    kerf_text_free(&text);
+}
 
 static void refuses_what_it_cannot_price(void **state) {
     (void)state;
@@ -632,6 +671,8 @@ int main(void) {
         cmocka_unit_test(says_what_is_missing),
         cmocka_unit_test(says_which_names_conflict),
         cmocka_unit_test(takes_numbers_of_any_length_in_keys_of_others),
+        cmocka_unit_test(refuses_what_contradicts_itself),
+        cmocka_unit_test(says_which_heads_it_assumes),
         cmocka_unit_test(refuses_what_is_no_json),
         cmocka_unit_test(is_named_by_the_file_or_its_path),
         cmocka_unit_test(names_are_cut_between_letters_and_made_printable),

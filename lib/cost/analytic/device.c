@@ -5,6 +5,7 @@
  */
 #include "cost/analytic/device.h"
 
+#include <assert.h>
 #include <math.h>
 
 /* Shares of the memory bandwidth, of all devices alike: products, and operations that only move bytes. Fitted. */
@@ -28,6 +29,7 @@ static int64_t domain_used(int64_t size, int64_t gpus) {
 
 static void set_rates(struct analytic_device *device, const struct kerf_problem *problem) {
     const struct kerf_system *system = &problem->system;
+    /* what stays at 16 bits beside fp8 takes the rate of the device's 16-bit format */
     double sixteen = problem->precision == KERF_PRECISION_FP16
                          ? system->matrix_flops_per_s
                          : measured(system->bf16_flops_per_s, system->matrix_flops_per_s);
@@ -38,7 +40,8 @@ static void set_rates(struct analytic_device *device, const struct kerf_problem 
     };
     device->peak = sixteen;
     device->low = device->wide;
-    device->is_fp8 = problem->precision == KERF_PRECISION_FP8 && system->fp8_flops_per_s > 0;
+    assert(problem->precision != KERF_PRECISION_FP8 || system->fp8_flops_per_s > 0);
+    device->is_fp8 = problem->precision == KERF_PRECISION_FP8;
     if (device->is_fp8) {
         device->peak = system->fp8_flops_per_s;
         device->low = (struct analytic_rate){

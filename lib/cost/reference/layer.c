@@ -8,11 +8,12 @@
 
 /* FLOP of the sum of n numbers, and of n products and their sum. A shard may be empty (fewer features than
  * accelerators), and then nothing is done. */
-static double sum_flops(double n) { return n > 0 ? n - 1 : 0; }
-static double dot_flops(double n) { return n > 0 ? n + (n - 1) : 0; }
+static inline double sum_flops(double n) { return n > 0 ? n - 1 : 0; }
+static inline double dot_flops(double n) { return n > 0 ? n + (n - 1) : 0; }
 
 /* One more message of a pass among m accelerators; none when m is 1. */
-static void pass_send(struct pass_volumes *pass, enum comm_kind kind, enum comm_axis axis, int64_t m, double bytes) {
+static inline void pass_send(struct pass_volumes *pass, enum comm_kind kind, enum comm_axis axis, int64_t m,
+                             double bytes) {
     if (m == 1) return;
     assert(pass->num_messages < MESSAGES_MAX);
     pass->messages[pass->num_messages++] = (struct message){bytes, kind, axis};

@@ -13,7 +13,6 @@
  * are deterministic: with a limit in steps there is one answer, and with a clock there is one where the search ends
  * before its time. The answer is never worse than any of the rules of phase 1.
  */
-
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 
 /* ---- Clauses and what watches them ------------------------------------------------------------------------ */
 
-void lazy_watch(struct lazy_solver *solver, int32_t clause) {
+static void lazy_watch(struct lazy_solver *solver, int32_t clause) {
     assert(solver->clauses.items[clause].count >= 2);
     const struct lazy_literal *literals = &solver->literals.items[solver->clauses.items[clause].begin];
     for (int32_t k = 0; k < 2; k++) {

@@ -115,7 +115,6 @@ int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *litera
 /* Writes a line of the record, 'a' or 'm' and its literals; its number. */
 int32_t lazy_record_clause(struct lazy_solver *solver, char what, const struct lazy_literal *literals, int32_t count);
 void lazy_record_end(struct lazy_solver *solver);
-void lazy_watch(struct lazy_solver *solver, int32_t clause);
 void lazy_heap_add(struct lazy_solver *solver, int32_t variable);
 int32_t lazy_heap_take(struct lazy_solver *solver); /* the most active */
 void lazy_activate(struct lazy_solver *solver, int32_t variable);

@@ -28,6 +28,12 @@ const struct family *family_find(const char *type, const char *architecture) {
     return type || architecture ? NULL : &plain_family;
 }
 
+const struct family *family_of_architecture(const char *architecture) {
+    return architecture ? family_find(NULL, architecture) : NULL;
+}
+
+const struct family *family_of_type(const char *type) { return type ? family_find(type, NULL) : NULL; }
+
 const char *family_nearest(const char *type) {
     const char *names[256];
     size_t count = 0;

@@ -73,8 +73,12 @@ static void read_sizes(struct reading *reading) {
 /* ---- One layer ---------------------------------------------------------------------------------------- */
 
 static void read_latent_attention(struct reading *reading) {
+    static const char *const keys[] = {"kv_lora_rank", "qk_rope_head_dim", "v_head_dim", "qk_nope_head_dim"};
     struct config *config = reading->config;
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!config_has(config, keys[i])) reading->model->assumed |= KERF_ASSUMED_HEADS;
     struct kerf_layer_kind *layer = &reading->layer;
+    if (!json_object_get(config->object->json, "q_lora_rank")) reading->model->assumed |= KERF_ASSUMED_HEADS;
     layer->attention.q_rank = config_integer(config, "q_lora_rank", 1, WIDTH_MAX, 0);
     layer->attention.kv_rank = config_integer(config, "kv_lora_rank", 1, WIDTH_MAX, 512);
     layer->attention.rope_size = config_integer(config, "qk_rope_head_dim", 0, WIDTH_MAX, 64);
@@ -107,14 +111,40 @@ static void read_attention(struct reading *reading) {
     int64_t kv_heads = config->object != config->root && family->text.kv_heads ? family->text.kv_heads
                        : family->kv_heads                                      ? family->kv_heads
                                                                                : heads;
-    layer->attention.kv_heads = config_named(config, kv_names, 1, HEADS_MAX, kv_heads, NULL);
     const char *key;
+    layer->attention.kv_heads = config_named(config, kv_names, 1, HEADS_MAX, kv_heads, &key);
+    if (key == NULL && kv_heads != heads) model->assumed |= KERF_ASSUMED_HEADS;
     layer->attention.qk_size =
         config_named(config, head_size_names, 1, WIDTH_MAX, family->head_size ? family->head_size : own, &key);
     layer->attention.v_size = layer->attention.qk_size;
+    if (key == NULL && family->head_size != 0 && family->head_size != own) model->assumed |= KERF_ASSUMED_HEADS;
     if (key == NULL && family->head_size == 0 && own * heads != model->hidden_size)
         config_fail(config, config_has(config, "n_head") ? "n_head" : "num_attention_heads", KERF_EINVALID,
                     "%lld heads do not divide hidden_size %lld", (long long)heads, (long long)model->hidden_size);
+}
+
+/* A key that only a mixture of experts has, with a value above 0; NULL: none. */
+static const char *expert_key(const struct reading *reading) {
+    const struct family_experts *experts = &reading->family->experts;
+    const char *const keys[] = {experts->shared_count, experts->shared_width, experts->dense_first,
+                                "num_experts_per_tok", "moe_intermediate_size"};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const json_t *value = keys[i] ? json_object_get(reading->config->object->json, keys[i]) : NULL;
+        if (json_number_value(value) > 0) return keys[i];
+    }
+    return NULL;
+}
+
+/* A file says that there are no experts by a number of 0 or null, and one of an optional mixture by silence. */
+static void check_dense(struct reading *reading) {
+    for (int i = 0; expert_names[i]; i++)
+        if (json_object_get(reading->config->object->json, expert_names[i])) return;
+    const char *key = expert_key(reading);
+    if (key == NULL && reading->family->experts.are != EXPERTS_REQUIRED) return;
+    config_fail(reading->config, key, KERF_EINVALID,
+                "%s%s%s is a mixture of experts, but their number is missing (num_experts, num_local_experts or "
+                "n_routed_experts; 0: none)",
+                key ? "a model with \"" : "", key ? key : reading->family->types[0], key ? "\"" : "");
 }
 
 static void read_experts(struct reading *reading) {
@@ -123,6 +153,7 @@ static void read_experts(struct reading *reading) {
     struct kerf_layer_kind *layer = &reading->layer;
     const char *key;
     layer->mlp.experts = config_named(config, expert_names, 0, EXPERTS_MAX, 0, NULL);
+    if (layer->mlp.experts == 0) check_dense(reading);
     layer->mlp.top_k = config_named(config, top_k_names, 1, EXPERTS_MAX, 0, &key);
     layer->mlp.expert_width =
         experts->width ? config_integer(config, experts->width, 1, WIDTH_MAX, 0) : layer->mlp.width;
@@ -158,7 +189,7 @@ static void read_layer(struct reading *reading) {
     layer->mlp.bias = read_flag(reading->config, family->mlp_bias);
     read_attention(reading);
     reading->every = 1;
-    if (family->experts.count) read_experts(reading);
+    if (family->experts.are != EXPERTS_NONE) read_experts(reading);
 }
 
 static void read_windows(struct reading *reading) {

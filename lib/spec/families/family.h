@@ -31,9 +31,12 @@ enum family_window {
     WINDOW_UPPER    /* layers from max_window_layers on, where use_sliding_window is true */
 };
 
+/* Whether a file without the number of experts is a dense model or lacks what it needs. */
+enum family_presence { EXPERTS_NONE, EXPERTS_OPTIONAL, EXPERTS_REQUIRED };
+
 /* How a mixture of experts is described, beside num_experts and num_experts_per_tok. */
 struct family_experts {
-    int32_t count;                 /* the family has experts; 0: the file may not speak of them */
+    enum family_presence are;
     const char *width;             /* of one expert; NULL: intermediate_size */
     const char *shared_count;      /* shared experts, each as wide as a routed one */
     const char *shared_width;      /* or their width altogether */
@@ -106,6 +109,10 @@ extern const struct family plain_family;
 
 /* The family of a model_type or, where that is NULL or unknown, of an architecture; NULL where kerf knows neither. */
 const struct family *family_find(const char *type, const char *architecture);
+
+/* The same of one name alone; NULL where it is NULL or unknown. */
+const struct family *family_of_type(const char *type);
+const struct family *family_of_architecture(const char *architecture);
 
 /* What kerf lacks for this architecture, as "linear attention"; NULL where it is merely unknown. */
 const char *family_lacking(const char *type, const char *architecture);

@@ -13,7 +13,7 @@ static const char *const keys[] = {
     /* of the file itself */
     "name", "source", "_name_or_path", "auto_map", "transformers_version", "_from_model_config", "tokenizer_class",
     "license", "task_specific_params", "finetuning_task", "problem_type", "id2label", "label2id", "unsloth_version",
-    "is_llama_config", "transformers.js_config",
+    "is_llama_config", "transformers.js_config", "for_llm_compressor",
     /* how weights are stored and computed with */
     "torch_dtype", "dtype", "quantization_config", "compression_config", "bf16", "use_flash_attn", "flash_attn",
     "flash_rotary", "fused_dense", "attn_implementation", "_attn_implementation", "_attn_implementation_autoset",
@@ -22,7 +22,7 @@ static const char *const keys[] = {
     "skip_bias_add_qkv", "slow_but_exact", "pretraining_tp", "ep_size", "use_bfloat16", "fp32_residual_connection",
     "residual_in_fp32", "keys_to_ignore_at_inference", "torchscript", "mamba_ssm_dtype", "is_decoder",
     "runner_max_sequence_length", "cache_implementation", "use_cache", "chunk_size_feed_forward", "pruned_heads",
-    "tf_legacy_loss",
+    "tf_legacy_loss", "z_loss_weight", "layer_switch",
     /* positions */
     "rotary", "rotary_dim", "rotary_pct", "rotary_emb_base", "rotary_scaling_factor", "partial_rotary_factor",
     "original_rope", "original_max_position_embeddings", "initial_context_length", "max_sequence_length",

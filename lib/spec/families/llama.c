@@ -122,7 +122,7 @@ const struct family llama_families[] = {
      .qkv_bias = SAID_BY("attention_bias", 0),
      .output_bias = SAID_BY("attention_bias", 0),
      .mlp_bias = SAID_BY("mlp_bias", 0)},
-    {.types = {"minicpm"}, .architectures = {"MiniCPMForCausalLM"}, .is_tied = 1, .experts = {.count = 1}},
+    {.types = {"minicpm"}, .architectures = {"MiniCPMForCausalLM"}, .is_tied = 1, .experts = {.are = EXPERTS_OPTIONAL}},
     {.types = {"smollm3"},
      .architectures = {"SmolLM3ForCausalLM"},
      .qkv_bias = SAID_BY("attention_bias", 0),

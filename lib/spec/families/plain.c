@@ -27,7 +27,7 @@ const struct family plain_family = {
     .output_bias = SAID_BY("attention_bias", 1),
     .mlp_bias = SAID_BY("mlp_bias", 1),
     .is_tied = 1,
-    .experts = {.count = 1},
+    .experts = {.are = EXPERTS_OPTIONAL},
     .adjust = plain_layer,
 };
 

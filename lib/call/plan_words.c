@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/plan_print.h"
+#include "call/plan_words.h"
 
 #include <math.h>
 #include <string.h>
@@ -70,14 +70,24 @@ void words_model(struct kerf_text *out, const struct kerf_model *model) {
     plural(out, model->num_attention_heads, "head");
 }
 
+/* "70.6 B", "1.01 T" */
+static void billions(struct kerf_text *out, int64_t count) {
+    const double value = (double)count / 1e9;
+    kerf_text_printf(out, value < 999.5 ? "%.3g B" : "%.3g T", value < 999.5 ? value : value / 1000);
+}
+
 /* What reference does not look at: parameters, key-value heads, experts. */
 static void words_decoder(struct kerf_text *out, const struct kerf_model *model) {
     const struct kerf_layer_kind *kind = &model->kinds[model->runs[model->num_runs - 1].kind];
     struct kerf_model_counts counts;
     kerf_model_count(model, &counts);
-    kerf_text_printf(out, "%.3g B parameters", (double)counts.parameters / 1e9);
-    if (counts.active_parameters < counts.parameters)
-        kerf_text_printf(out, ", %.3g B of them active", (double)counts.active_parameters / 1e9);
+    billions(out, counts.parameters);
+    kerf_text_add(out, " parameters");
+    if (counts.active_parameters < counts.parameters) {
+        kerf_text_add(out, ", ");
+        billions(out, counts.active_parameters);
+        kerf_text_add(out, " of them active");
+    }
     kerf_text_add(out, ": ");
     words_model(out, model);
     if (kind->attention.kv_rank > 0)

@@ -1,118 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/schedule_answers.h"
+#include "call/schedule_answers.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include "base/characters.h"
 #include "base/error_fill.h"
 #include "base/number.h"
-#include "base/quantity.h"
-#include "cli/terminal.h"
-
-/* ---- Memory caps ------------------------------------------------------------------------------------------ */
-
-struct caps {
-    struct memory_cap *items;
-    int32_t count;
-};
-
-static int32_t add_cap(struct caps *caps, double value, int32_t in_bytes, struct kerf_error *err) {
-    struct memory_cap *more = realloc(caps->items, ((size_t)caps->count + 1) * sizeof *more);
-    if (more == NULL) return error_no_memory(err, "--memory-cap");
-    caps->items = more;
-    caps->items[caps->count++] = (struct memory_cap){value, in_bytes};
-    return KERF_OK;
-}
-
-/* A number of micro-batches, a range of them, or bytes. */
-static int32_t read_cap(void *context, const char *word, struct kerf_error *err) {
-    struct caps *caps = context;
-    struct kerf_error why;
-    if (strstr(word, "..")) {
-        struct range range;
-        int32_t code = range_parse(word, "--memory-cap", 1, 1000000000, &range, err);
-        for (int32_t i = 0; code == KERF_OK && i < range.count; i++)
-            code = add_cap(caps, (double)range.values[i], 0, err);
-        if (code == KERF_OK) range_free(&range);
-        return code;
-    }
-    double value;
-    int plain = quantity_parse(word, "", &value, &why) == KERF_OK;
-    if (!plain && quantity_parse(word, "B", &value, &why) != KERF_OK)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "--memory-cap '%.64s' must be micro-batches, such as 8, 7.5 or 4..16, or bytes, such as "
-                              "40GB",
-                              word);
-    if (!(value > 0)) return kerf_error_set(err, KERF_EINVALID, "--memory-cap must be above 0, not %.64s", word);
-    return add_cap(caps, value, !plain, err);
-}
-
-int32_t schedule_caps_parse(const char *text, struct memory_cap **ret_caps, int32_t *ret_count,
-                            struct kerf_error *err) {
-    struct caps caps = {NULL, 0};
-    int32_t code = text ? words_each(text, "--memory-cap", read_cap, &caps, err) : add_cap(&caps, NAN, 0, err);
-    if (code != KERF_OK) {
-        free(caps.items);
-        return code;
-    }
-    *ret_caps = caps.items;
-    *ret_count = caps.count;
-    return KERF_OK;
-}
-
-/* ---- Names ------------------------------------------------------------------------------------------------ */
-
-static int is_rule(const char *name) {
-    const struct kerf_schedule_rule *rule;
-    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++)
-        if (strcmp(rule->name, name) == 0) return 1;
-    return 0;
-}
-
-static const char *nearest_rule(const char *name) {
-    enum { RULES_MAX = 64 };
-    const char *names[RULES_MAX];
-    const struct kerf_schedule_rule *rule;
-    size_t count = 0;
-    while (count < RULES_MAX && (rule = kerf_schedule_rule_at(count))) names[count++] = rule->name;
-    return nearest_name(name, names, count);
-}
-
-int32_t schedule_name_check(const char *name, int32_t *ret_is_file, struct kerf_error *err) {
-    if (is_rule(name)) {
-        *ret_is_file = 0;
-        return KERF_OK;
-    }
-    if (strcmp(name, "-") == 0 || access(name, F_OK) == 0) {
-        *ret_is_file = 1;
-        return KERF_OK;
-    }
-    if (strpbrk(name, "./")) { /* rules have neither in their names */
-        kerf_error_set(err, KERF_EIO, "no such file");
-        error_set_file(err, name);
-        return KERF_EIO;
-    }
-    const char *nearest = nearest_rule(name);
-    return kerf_error_set(err, KERF_EUNKNOWN, "no schedule and no file is called '%.64s'%s%s%s", name,
-                          nearest ? "; did you mean " : "; `kerf schedule --list` shows the schedules",
-                          nearest ? nearest : "", nearest ? "?" : "");
-}
 
 /* ---- Answers ---------------------------------------------------------------------------------------------- */
 
 /* How far all of it is: answers that are done, and the share of the one at hand. */
 struct overall {
-    struct terminal_progress terminal;
+    struct call_progress progress;
     int32_t done, all, stopped;
 };
 
 static int32_t tell(void *context, double share) {
     struct overall *overall = context;
-    overall->stopped |= terminal_progress(&overall->terminal, (overall->done + share) / overall->all);
+    const struct call_progress *progress = &overall->progress;
+    if (progress->tell) overall->stopped |= progress->tell(progress->context, (overall->done + share) / overall->all);
     return overall->stopped;
 }
 
@@ -208,9 +115,9 @@ static int32_t make_by_rule(const struct schedule_question *question, struct sch
 /* Where there is no answer, error says why. */
 static void answer_one(const struct schedule_question *question, struct schedule_answer *answer,
                        struct overall *overall) {
-    int32_t code = answer->name == NULL    ? take_trace(question, answer)
-                   : is_rule(answer->name) ? make_by_rule(question, answer, overall)
-                                           : load_file(question, answer);
+    int32_t code = answer->name == NULL             ? take_trace(question, answer)
+                   : schedule_is_rule(answer->name) ? make_by_rule(question, answer, overall)
+                                                    : load_file(question, answer);
     if (code == KERF_OK)
         code = kerf_schedule_simulate(answer->schedule, answer->times, &answer->own.timeline, &answer->error);
     if (code != KERF_OK) return;
@@ -315,15 +222,15 @@ static int32_t list_answers(const struct schedule_question *question, struct sch
     static const char *const nothing[] = {NULL}; /* the trace's own order */
     const char *const *names = question->num_names ? question->names : nothing;
     int32_t num_names = question->num_names ? question->num_names : 1;
-    size_t count = (size_t)question->microbatches->count * (size_t)question->num_caps * (size_t)num_names;
+    size_t count = (size_t)question->microbatches.count * (size_t)question->num_caps * (size_t)num_names;
     answers->items = calloc(count, sizeof *answers->items);
     if (answers->items == NULL) return error_no_memory(err, "the answers");
-    for (int32_t m = 0; m < question->microbatches->count; m++)
+    for (int32_t m = 0; m < question->microbatches.count; m++)
         for (int32_t c = 0; c < question->num_caps; c++)
             for (int32_t n = 0; n < num_names; n++)
                 answers->items[answers->count++] =
                     (struct schedule_answer){.name = names[n],
-                                             .microbatches = (int32_t)question->microbatches->values[m],
+                                             .microbatches = (int32_t)question->microbatches.values[m],
                                              .cap = question->caps[c].value,
                                              .cap_in_bytes = question->caps[c].in_bytes};
     answers->several = question->compare || count > 1;
@@ -339,13 +246,12 @@ static int is_hopeless(const struct schedule_question *question, const struct sc
            (question->times.file && strcmp(answer->error.file, question->times.file) == 0);
 }
 
-int32_t schedule_answers_make(const struct schedule_question *question, struct schedule_answers *answers,
-                              int32_t *ret_complete, struct kerf_error *err) {
-    struct overall overall = {.terminal = {.what = "simulating"}};
+int32_t schedule_answers_make(const struct schedule_question *question, struct call_progress progress,
+                              struct schedule_answers *answers, int32_t *ret_complete, struct kerf_error *err) {
+    struct overall overall = {.progress = progress};
     int32_t code = list_answers(question, answers, err), found = 0;
     if (code != KERF_OK) return code;
     overall.all = answers->count;
-    interrupt_catch();
     for (int32_t i = 0; i < answers->count && code == KERF_OK; i++) {
         struct schedule_answer *answer = &answers->items[i];
         overall.done = i;
@@ -358,7 +264,6 @@ int32_t schedule_answers_make(const struct schedule_question *question, struct s
         if (answer->timeline == NULL && (!answers->several || is_hopeless(question, answer)))
             *err = answer->error, code = err->code;
     }
-    terminal_progress_end(&overall.terminal);
     *ret_complete = !overall.stopped;
     if (code == KERF_OK && found == 0) *err = answers->items[0].error, code = err->code;
     if (code == KERF_OK) code = find_bounds(answers, err);
@@ -379,7 +284,7 @@ void schedule_answers_free(struct schedule_answers *answers) {
     *answers = (struct schedule_answers){0};
 }
 
-/* ---- Their figures in words ------------------------------------------------------------------------------- */
+/* ---- Their figures ------------------------------------------------------------------------------- */
 
 double answer_peak(const struct schedule_answer *answer) {
     double peak = 0;
@@ -399,25 +304,68 @@ double answer_gap(const struct schedule_answer *answer) {
     return step <= bound * (1 + 1e-12) ? 0 : step / bound - 1;
 }
 
-void words_microbatches(struct kerf_text *out, double count, int digits) {
-    kerf_text_printf(out, "%.*g micro-batch%s", digits, count, count == 1 ? "" : "es");
+/* ---- JSON (docs/json.md) ---------------------------------------------------------------------------------- */
+
+static void answer_json(struct kerf_json *json, const struct schedule_answers *answers,
+                        const struct schedule_answer *answer) {
+    kerf_schedule_json(json, answer->schedule, answer->timeline, &answer->bound, answers->with_ops);
+    if (answer->noisy.samples > 0) {
+        kerf_json_open(json, "noise", '{');
+        kerf_json_integer(json, "samples", answer->noisy.samples);
+        kerf_json_number(json, "mean_s", answer->noisy.mean_s);
+        kerf_json_number(json, "p50_s", answer->noisy.p50_s);
+        kerf_json_number(json, "p95_s", answer->noisy.p95_s);
+        kerf_json_number(json, "p99_s", answer->noisy.p99_s);
+        kerf_json_number(json, "most_s", answer->noisy.most_s);
+        kerf_json_close(json, '}');
+    }
+    if (!isnan(answer->cap)) {
+        kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
+    }
+    if (answer->times->cap) kerf_json_boolean(json, "within_cap", answer->timeline->over_cap < 0);
+    if (answer->warning) kerf_json_string(json, "refused_elsewhere", answer->warning);
 }
 
-void words_percent(struct kerf_text *out, double share, int digits, int with_sign) {
-    const double unit = pow(10, -digits), percent = fabs(100 * share) < unit / 2 ? 0 : 100 * share;
-    kerf_text_printf(out, with_sign ? "%+.*f %%" : "%.*f %%", digits, percent);
+static void refusals_json(struct kerf_json *json, const struct schedule_answers *answers) {
+    int32_t refused = 0;
+    for (int32_t i = 0; i < answers->count; i++) refused += answers->items[i].timeline == NULL;
+    if (refused == 0) return;
+    kerf_json_open(json, "refused", '[');
+    for (int32_t i = 0; i < answers->count; i++) {
+        const struct schedule_answer *answer = &answers->items[i];
+        if (answer->timeline) continue;
+        kerf_json_open(json, NULL, '{');
+        kerf_json_string(json, "schedule", answer->name);
+        kerf_json_integer(json, "microbatches", answer->microbatches);
+        if (!isnan(answer->cap))
+            kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
+        kerf_json_string(json, "why", answer->error.message);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
 }
 
-void words_cap(struct kerf_text *out, const struct schedule_answer *answer) {
-    if (answer->cap_in_bytes)
-        quantity_bytes(out, answer->cap);
-    else
-        words_microbatches(out, answer->cap, 6);
+/* Those from `first` on, and what has no answer. */
+static void answers_json(struct kerf_json *json, const char *key, const struct schedule_answers *answers,
+                         int32_t first) {
+    kerf_json_open(json, key, '[');
+    for (int32_t i = first; i < answers->count; i++) {
+        if (answers->items[i].timeline == NULL) continue;
+        kerf_json_open(json, NULL, '{');
+        answer_json(json, answers, &answers->items[i]);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+    refusals_json(json, answers);
 }
 
-void words_size(struct kerf_text *out, const struct kerf_schedule *schedule) {
-    words_microbatches(out, schedule->microbatches, 7);
-    if (schedule->slices > 1) kerf_text_printf(out, " of %d slices", schedule->slices);
-    kerf_text_printf(out, " through %d stage%s on %d device%s", schedule->stages, schedule->stages == 1 ? "" : "s",
-                     schedule->devices, schedule->devices == 1 ? "" : "s");
+void schedule_answers_json(struct kerf_text *out, const struct schedule_answers *answers) {
+    struct kerf_json json;
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    if (!answers->several || answers->of_plan) answer_json(&json, answers, &answers->items[0]);
+    if (answers->several) answers_json(&json, answers->of_plan ? "compared" : "schedules", answers, answers->of_plan);
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
 }

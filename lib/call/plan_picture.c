@@ -8,7 +8,8 @@
  *                       of its fastest series goes at each size (as the figures of arXiv 2410.00273)
  *   several, one size   the best layout of each search as stacked bars
  */
-#include "cli/plan_print.h"
+#include "call/pictures.h"
+#include "call/plan_words.h"
 
 #include <assert.h>
 #include <math.h>
@@ -442,8 +443,8 @@ static int32_t draw_scaling(struct kerf_text *out, struct sketch *sketch, const 
     return draw(out, &figure, format, sketch, err);
 }
 
-int32_t print_plan_picture(struct kerf_text *out, const struct kerf_plan *plan, enum kerf_picture_format format,
-                           struct kerf_error *err) {
+int32_t plan_picture(struct kerf_text *out, const struct kerf_plan *plan, enum kerf_picture_format format,
+                     struct kerf_error *err) {
     struct sketch sketch = {.failed = 0};
     struct variety varies = plan_variety(plan);
     int one_problem = !varies.model && !varies.system && !varies.domain && !varies.gpus && !varies.seq_length;

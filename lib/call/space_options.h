@@ -1,12 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which layouts are searched or priced: a strategy with its cost model, and for hybrid layouts which of them and how
  * they are trained. The options of plan and of estimate have the same words and rules. */
-#ifndef KERF_CLI_SPACE_OPTIONS_H
-#define KERF_CLI_SPACE_OPTIONS_H
+#ifndef KERF_CALL_SPACE_OPTIONS_H
+#define KERF_CALL_SPACE_OPTIONS_H
 
 #include <float.h>
 #include "base/option.h"
 #include "kerf/kerf.h"
+
+/* ---- Of every question ------------------------------------------------------------------------------------------- */
+
+/* Rows of an option table for a struct `owner` whose member `of` has members global_batch, seq_length, attention and
+ * sets. */
+#define PROBLEM_OPTIONS(owner, of)                                                                                     \
+    {.name = "global-batch",                                                                                           \
+     .letter = 'b',                                                                                                    \
+     .type = OPTION_INTEGER,                                                                                           \
+     .offset = offsetof(owner, of.global_batch),                                                                       \
+     .value = "N",                                                                                                     \
+     .minimum = 1,                                                                                                     \
+     .maximum = 1073741824,                                                                                            \
+     .help = "Samples in a step of the optimizer."},                                                                   \
+        {.name = "seq-length",                                                                                         \
+         .type = OPTION_INTEGER,                                                                                       \
+         .offset = offsetof(owner, of.seq_length),                                                                     \
+         .value = "N",                                                                                                 \
+         .minimum = 1,                                                                                                 \
+         .maximum = 1073741824,                                                                                        \
+         .help = "Tokens in a sample (default: the model's max_position_embeddings)."},                                \
+        {.name = "attention",                                                                                          \
+         .type = OPTION_CHOICE,                                                                                        \
+         .offset = offsetof(owner, of.attention),                                                                      \
+         .value = "KIND",                                                                                              \
+         .choices = "fused,unfused,recomputed,summa",                                                                  \
+         .help = "How attention is computed (default: fused). recomputed is for 1d, summa for summa."},                \
+    {                                                                                                                  \
+        .name = "set", .type = OPTION_STRINGS, .offset = offsetof(owner, of.sets), .value = "KEY=VALUE",               \
+        .help = "Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several "      \
+                "between commas, or by giving it several times."                                                       \
+    }
 
 /* ---- Strategy and cost model ------------------------------------------------------------------------------------- */
 

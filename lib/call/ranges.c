@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/ranges.h"
+#include "call/ranges.h"
 
 #include <errno.h>
 #include <stdlib.h>

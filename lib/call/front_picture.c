@@ -5,7 +5,8 @@
 #include "base/arena.h"
 #include "base/error_fill.h"
 #include "base/quantity.h"
-#include "cli/plan_print.h"
+#include "call/pictures.h"
+#include "call/plan_words.h"
 
 enum { SERIES_MAX = 8 };
 
@@ -78,8 +79,8 @@ static int32_t fill_panel(struct sketch *sketch, struct point *points, int32_t n
     return 1;
 }
 
-int32_t print_front_picture(struct kerf_text *out, const struct kerf_plan *plan, enum kerf_picture_format format,
-                            struct kerf_error *err) {
+int32_t front_picture(struct kerf_text *out, const struct kerf_plan *plan, enum kerf_picture_format format,
+                      struct kerf_error *err) {
     const struct kerf_search *series[SERIES_MAX];
     struct sketch sketch = {.failed = 0};
     struct kerf_chart_row rows[SERIES_MAX + 1] = {{.label = NULL}};

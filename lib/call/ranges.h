@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lists as users write them: "8,16", "4..16384:x2", "64..512:+64", "a100,h200". */
-#ifndef KERF_CLI_RANGES_H
-#define KERF_CLI_RANGES_H
+#ifndef KERF_CALL_RANGES_H
+#define KERF_CALL_RANGES_H
 
 #include "kerf/error.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/space_options.h"
+#include "call/space_options.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
 #include "base/quantity.h"
-#include "cli/ranges.h"
+#include "call/ranges.h"
 
 /* ---- Strategy and cost model ------------------------------------------------------------------------------------- */
 

@@ -12,8 +12,8 @@
 #include "base/arena.h"
 #include "base/error_fill.h"
 #include "base/quantity.h"
-#include "cli/ranges.h"
-#include "cli/schedule_answers.h"
+#include "call/ranges.h"
+#include "call/pictures.h"
 
 enum { TIMELINES_MAX = 16, CURVES_MAX = 12, SHADES = 4, PARTS = 4 };
 
@@ -226,8 +226,8 @@ static int32_t draw_one(struct kerf_text *out, struct sketch *sketch, const stru
     return draw(out, sketch_text(sketch, &title), sketch_text(sketch, &subtitle), panels, count, format, sketch, err);
 }
 
-void print_schedule_timeline(struct kerf_text *out, const struct schedule_answers *answers,
-                             const struct schedule_answer *answer, const struct render_style *style) {
+void schedule_timeline(struct kerf_text *out, const struct schedule_answers *answers,
+                       const struct schedule_answer *answer, int32_t columns, int32_t colour) {
     struct sketch sketch = {0};
     struct kinds kinds = {.count = 0};
     const struct schedule_answer measured = measured_answer(answers);
@@ -241,7 +241,7 @@ void print_schedule_timeline(struct kerf_text *out, const struct schedule_answer
         panel.x_to = to;
         if (measured.timeline) kerf_text_add(out, i == 0 ? "measured\n" : "\nsimulated\n");
         if (lanes)
-            kerf_lanes_terminal(out, &panel, style->columns, style->colour);
+            kerf_lanes_terminal(out, &panel, columns, colour);
         else
             out->failed = 1;
     }
@@ -389,8 +389,8 @@ static int32_t draw_sweep(struct kerf_text *out, struct sketch *sketch, const st
                 sketch_text(sketch, &subtitle), &panel, 1, format, sketch, err);
 }
 
-int32_t print_schedule_picture(struct kerf_text *out, const struct schedule_answers *answers,
-                               enum kerf_picture_format format, struct kerf_error *err) {
+int32_t schedule_picture(struct kerf_text *out, const struct schedule_answers *answers, enum kerf_picture_format format,
+                         struct kerf_error *err) {
     struct sketch sketch = {0};
     int sweeps = 0;
     for (int32_t i = 1; i < answers->count; i++)

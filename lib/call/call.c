@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A request becomes the arguments that `kerf VERB` would get, {"gpus":512,"tp":[4,8]} --gpus=512 --tp=4,8, and is read by
+ * the same table of options, so that both say the same of the same mistake.
+ */
+#include "kerf/call.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/arena.h"
+#include "base/characters.h"
+#include "base/error_fill.h"
+#include "base/json_read.h"
+#include "call/estimate_question.h"
+#include "call/pictures.h"
+#include "call/plan_question.h"
+#include "call/schedule_answers.h"
+
+/* ---- Verbs ------------------------------------------------------------------------------------------------ */
+
+struct request {
+    const struct kerf_call_options *options;
+    struct call_sources sources;
+    int is_picture;
+    struct arena arena;
+    char **arguments; /* [num_arguments] */
+    int num_arguments, room;
+};
+
+struct verb {
+    const char *name;
+    const char *argument; /* the member that stands for the command's argument */
+    int draws;            /* 1: its answer may be a picture */
+    struct command command;
+    int32_t (*answer)(const struct command *command, const struct request *request, struct kerf_text *out,
+                      struct kerf_error *err);
+};
+
+static struct call_progress progress_of(const struct request *request) {
+    return (struct call_progress){request->options->progress, request->options->progress_context};
+}
+
+static int32_t parse(const struct command *command, const struct request *request, void *values,
+                     struct kerf_error *err) {
+    int32_t help;
+    return options_parse(command, request->num_arguments, request->arguments, values, &help, err);
+}
+
+static int32_t answer_plan(const struct command *command, const struct request *request, struct kerf_text *out,
+                           struct kerf_error *err) {
+    struct plan_values values = PLAN_VALUES;
+    struct plan_question question;
+    struct kerf_plan *plan = NULL;
+    struct kerf_json json;
+    int32_t code = parse(command, request, &values, err);
+    if (code != KERF_OK) return code;
+    values.sources = request->sources;
+    code = plan_question_read(&values, &question, err);
+    if (code == KERF_OK) {
+        code = plan_question_search(&question, progress_of(request), &plan, err);
+        if (code == KERF_OK && plan->complete) code = plan_question_explain(&question, progress_of(request), plan, err);
+        if (code == KERF_OK && request->is_picture) {
+            code = plan_picture(out, plan, KERF_PICTURE_SVG, err);
+        } else if (code == KERF_OK) {
+            kerf_json_begin(&json, out);
+            kerf_plan_json(&json, plan);
+        }
+        kerf_plan_free(plan);
+        plan_question_free(&question);
+    }
+    options_free(command, &values);
+    return code;
+}
+
+static int32_t answer_estimate(const struct command *command, const struct request *request, struct kerf_text *out,
+                               struct kerf_error *err) {
+    struct estimate_values values = ESTIMATE_VALUES;
+    struct kerf_json json;
+    struct estimate_question *question = malloc(sizeof *question);
+    int32_t code = question ? parse(command, request, &values, err) : error_no_memory(err, "the answer");
+    if (code != KERF_OK) {
+        free(question);
+        return code;
+    }
+    values.sources = request->sources;
+    code = estimate_question_answer(&values, question, err);
+    if (code == KERF_OK) {
+        kerf_json_begin(&json, out);
+        estimate_question_json(&json, question);
+        estimate_question_free(question);
+    }
+    options_free(command, &values);
+    free(question);
+    return code;
+}
+
+static int32_t answer_schedule(const struct command *command, const struct request *request, struct kerf_text *out,
+                               struct kerf_error *err) {
+    struct schedule_values values = SCHEDULE_VALUES;
+    struct schedule_question question;
+    int32_t complete, code = parse(command, request, &values, err);
+    if (code != KERF_OK) return code;
+    struct schedule_answers answers = {.with_ops = !values.no_ops};
+    values.rules_only = !request->options->files;
+    code = schedule_question_read(&values, &question, err);
+    if (code == KERF_OK) {
+        code = schedule_answers_make(&question, progress_of(request), &answers, &complete, err);
+        if (code == KERF_OK && request->is_picture)
+            code = schedule_picture(out, &answers, KERF_PICTURE_SVG, err);
+        else if (code == KERF_OK)
+            schedule_answers_json(out, &answers);
+        schedule_answers_free(&answers);
+        schedule_question_free(&question);
+    }
+    options_free(command, &values);
+    return code;
+}
+
+struct whole_plan {
+    struct plan_values ask;
+};
+struct whole_estimate {
+    struct estimate_values ask;
+};
+struct whole_schedule {
+    struct schedule_values ask;
+};
+static const struct option plan_options[] = {PLAN_OPTIONS(struct whole_plan, ask), {.name = NULL}};
+static const struct option estimate_options[] = {ESTIMATE_OPTIONS(struct whole_estimate, ask), {.name = NULL}};
+static const struct option schedule_options[] = {SCHEDULE_OPTIONS(struct whole_schedule, ask), {.name = NULL}};
+static const struct command_use schedule_uses[] = {
+    {"SCHEDULE", "SCHEDULE"}, {"compare", "compare SCHEDULE..."}, {"--plan", "--plan FILE"}, {NULL, NULL}};
+
+static const struct verb verbs[] = {
+    {"plan",
+     "model",
+     1,
+     {.name = "plan",
+      .arguments = "MODEL",
+      .options = plan_options,
+      .arguments_offset = offsetof(struct whole_plan, ask.models)},
+     answer_plan},
+    {"estimate",
+     "model",
+     0,
+     {.name = "estimate",
+      .arguments = "MODEL",
+      .options = estimate_options,
+      .arguments_offset = offsetof(struct whole_estimate, ask.models)},
+     answer_estimate},
+    {"schedule",
+     "schedule",
+     1,
+     {.name = "schedule",
+      .options = schedule_options,
+      .arguments_offset = offsetof(struct whole_schedule, ask.names),
+      .uses = schedule_uses,
+      .is_use = schedule_question_is_use},
+     answer_schedule},
+};
+enum { NUM_VERBS = sizeof verbs / sizeof *verbs };
+
+const char *kerf_call_verb_at(size_t index) { return index < NUM_VERBS ? verbs[index].name : NULL; }
+
+/* NULL: err says which there are. */
+static const struct verb *find_verb(const char *name, struct kerf_error *err) {
+    const char *names[NUM_VERBS];
+    for (size_t i = 0; i < NUM_VERBS; i++) {
+        names[i] = verbs[i].name;
+        if (strcmp(names[i], name) == 0) return &verbs[i];
+    }
+    const char *nearest = nearest_name(name, names, NUM_VERBS);
+    kerf_error_set(err, KERF_EUNKNOWN, "no verb is called '%.64s'; %s%s%s", name,
+                   nearest ? "did you mean " : "plan, estimate and schedule are", nearest ? nearest : "",
+                   nearest ? "?" : "");
+    return NULL;
+}
+
+static int32_t read_format(const struct verb *verb, const char *format, int *ret_is_picture, struct kerf_error *err) {
+    int is_picture = format && strcmp(format, "svg") == 0;
+    if ((format && !is_picture && strcmp(format, "json") != 0) || (is_picture && !verb->draws))
+        return kerf_error_set(err, KERF_EINVALID, "%s has no answer as '%.40s'; json%s", verb->name, format,
+                              verb->draws ? " and svg are there" : " is there");
+    *ret_is_picture = is_picture;
+    return KERF_OK;
+}
+
+/* ---- From JSON to arguments ------------------------------------------------------------------------------- */
+
+static int32_t add_argument(struct request *request, char *argument, struct kerf_error *err) {
+    if (argument == NULL) return error_no_memory(err, "the request");
+    if (request->num_arguments == request->room) {
+        int room = request->room ? 2 * request->room : 32;
+        char **arguments = realloc(request->arguments, (size_t)room * sizeof *arguments);
+        if (arguments == NULL) return error_no_memory(err, "the request");
+        request->arguments = arguments;
+        request->room = room;
+    }
+    request->arguments[request->num_arguments++] = argument;
+    return KERF_OK;
+}
+
+/* A number, a text or a truth value as an option has it; 0: it is none of these. */
+static int write_value(struct kerf_text *out, const json_t *value) {
+    if (json_is_string(value))
+        kerf_text_add(out, json_string_value(value));
+    else if (json_is_integer(value))
+        kerf_text_printf(out, "%lld", (long long)json_integer_value(value));
+    else if (json_is_real(value))
+        kerf_text_number(out, json_real_value(value));
+    else
+        return 0;
+    return 1;
+}
+
+/* "seq_length" of a request is --seq-length. */
+static char *option_text(struct request *request, const char *key, const char *value) {
+    char *text = arena_printf(&request->arena, value ? "--%s=%s" : "--%s", key, value);
+    for (char *c = text; c && *c && *c != '='; c++)
+        if (*c == '_') *c = '-';
+    return text;
+}
+
+static int is_repeated(const struct command *command, const char *key) {
+    for (const struct option *option = command->options; option->name; option++) {
+        size_t length = strlen(key), i = 0;
+        while (i < length && option->name[i] == (key[i] == '_' ? '-' : key[i])) i++;
+        if (i == length && option->name[i] == 0) return option->type == OPTION_STRINGS;
+    }
+    return 0;
+}
+
+static int32_t add_list(struct request *request, const struct json_object *root, const struct command *command,
+                        const char *key, const json_t *list, struct kerf_error *err) {
+    struct kerf_text text = {0};
+    const json_t *item;
+    size_t i;
+    int repeats = is_repeated(command, key);
+    int32_t code = KERF_OK;
+    json_array_foreach((json_t *)list, i, item) {
+        if (i > 0 && !repeats) kerf_text_add(&text, ",");
+        if (!write_value(&text, item))
+            code = json_fail(root, key, KERF_EINVALID, err, "\"%s\" must be a list of numbers or texts", key);
+        if (code == KERF_OK && repeats)
+            code = add_argument(request, option_text(request, key, text.data ? text.data : ""), err);
+        if (code != KERF_OK) break;
+        if (repeats) kerf_text_clear(&text);
+    }
+    if (code == KERF_OK && !repeats)
+        code = add_argument(request, option_text(request, key, text.data ? text.data : ""), err);
+    kerf_text_free(&text);
+    return code;
+}
+
+static int32_t add_option(struct request *request, const struct json_object *root, const struct command *command,
+                          const char *key, const json_t *value, struct kerf_error *err) {
+    struct kerf_text text = {0};
+    if (json_is_array(value)) return add_list(request, root, command, key, value, err);
+    if (json_is_true(value)) return add_argument(request, option_text(request, key, NULL), err);
+    if (json_is_false(value)) return KERF_OK;
+    if (!write_value(&text, value))
+        return json_fail(root, key, KERF_EINVALID, err, "\"%s\" must be a number, a text, true or a list of them", key);
+    int32_t code = text.failed ? error_no_memory(err, "the request")
+                               : add_argument(request, option_text(request, key, text.data ? text.data : ""), err);
+    kerf_text_free(&text);
+    return code;
+}
+
+/* A description in the request itself. */
+static int32_t add_description(struct request *request, const char *key, const json_t *value, struct kerf_error *err) {
+    char *json = json_dumps(value, JSON_REAL_PRECISION(17) | JSON_COMPACT);
+    const char *kept = json ? arena_copy(&request->arena, json, strlen(json)) : NULL;
+    free(json);
+    if (kept == NULL) return error_no_memory(err, "the request");
+    *(strcmp(key, "model") == 0 ? &request->sources.model_json : &request->sources.system_json) = kept;
+    return KERF_OK;
+}
+
+/* What stands for the command's argument, or several for a list: behind "--", which ends the options. */
+static int32_t add_names(struct request *request, const struct verb *verb, const struct json_object *root,
+                         struct kerf_error *err) {
+    json_t *value = json_object_get(root->json, verb->argument), *item;
+    size_t i;
+    if (value == NULL || json_is_null(value)) return KERF_OK;
+    int32_t code = add_argument(request, arena_printf(&request->arena, "--"), err);
+    if (json_is_array(value) && strcmp(verb->argument, "schedule") == 0 && code == KERF_OK)
+        code = add_argument(request, arena_printf(&request->arena, "compare"), err);
+    if (code == KERF_OK && json_is_object(value) && strcmp(verb->argument, "model") == 0)
+        return add_argument(request, arena_printf(&request->arena, "-"), err);
+    if (code == KERF_OK && json_is_string(value))
+        return add_argument(request, arena_printf(&request->arena, "%s", json_string_value(value)), err);
+    if (code == KERF_OK && !json_is_array(value))
+        return json_fail(root, verb->argument, KERF_EINVALID, err, "\"%s\" must be a name%s", verb->argument,
+                         strcmp(verb->argument, "model") == 0 ? " or an object {...}" : " or a list of names");
+    json_array_foreach(value, i, item) {
+        if (code == KERF_OK && !json_is_string(item))
+            code =
+                json_fail(root, verb->argument, KERF_EINVALID, err, "\"%s\" must be a list of names", verb->argument);
+        if (code == KERF_OK)
+            code = add_argument(request, arena_printf(&request->arena, "%s", json_string_value(item)), err);
+    }
+    return code;
+}
+
+static int32_t read_request(struct request *request, const struct verb *verb, const struct json_object *root,
+                            struct kerf_error *err) {
+    const char *key;
+    json_t *value;
+    int32_t code = KERF_OK;
+    json_object_foreach(root->json, key, value) {
+        int is_description = strcmp(key, "model") == 0 || strcmp(key, "system") == 0;
+        if (code != KERF_OK) break;
+        if (json_is_null(value)) continue;
+        if (is_description && json_is_object(value)) {
+            code = add_description(request, key, value, err);
+            if (code == KERF_OK && strcmp(key, "system") == 0)
+                code = add_argument(request, option_text(request, key, "-"), err);
+        } else if (strcmp(key, verb->argument) != 0) {
+            code = add_option(request, root, &verb->command, key, value, err);
+        }
+    }
+    return code == KERF_OK ? add_names(request, verb, root, err) : code;
+}
+
+int32_t kerf_call(const char *name, const char *text, size_t length, const struct kerf_call_options *options,
+                  char **ret_answer, struct kerf_error *err) {
+    struct kerf_call_options said = {.size = sizeof said};
+    struct request request = {.options = &said};
+    struct json_document document;
+    struct json_object root;
+    struct kerf_text out = {0};
+    const struct verb *verb = find_verb(name, err);
+    assert(name && text && ret_answer);
+    if (options) memcpy(&said, options, options->size < sizeof said ? options->size : sizeof said);
+    request.sources.catalogue_only = !said.files;
+    if (verb == NULL) return KERF_EUNKNOWN;
+    int32_t code = read_format(verb, said.format, &request.is_picture, err);
+    if (code != KERF_OK) return code;
+    code = json_document_parse(&document, text, length, "request", &root, err);
+    if (code == KERF_OK) code = read_request(&request, verb, &root, err);
+    json_document_free(&document);
+    if (code == KERF_OK) code = verb->answer(&verb->command, &request, &out, err);
+    if (code == KERF_OK && out.failed) code = error_no_memory(err, "the answer");
+    if (code == KERF_OK) {
+        kerf_text_write(&out, "", 0);
+        *ret_answer = out.data;
+    } else {
+        kerf_text_free(&out);
+    }
+    arena_free(&request.arena);
+    free(request.arguments);
+    return code;
+}
+
+void kerf_call_free(char *answer) { free(answer); }
+
+/* ---- Schemas ---------------------------------------------------------------------------------------------- */
+
+static void choices_json(struct kerf_json *json, const char *choices) {
+    kerf_json_open(json, "enum", '[');
+    for (const char *choice = choices; *choice;) {
+        size_t length = strcspn(choice, ",");
+        char word[64] = {0};
+        assert(length < sizeof word);
+        memcpy(word, choice, length);
+        kerf_json_string(json, NULL, word);
+        choice += length + (choice[length] == ',');
+    }
+    kerf_json_close(json, ']');
+}
+
+static void types_json(struct kerf_json *json, const char *const *types) {
+    kerf_json_open(json, "type", '[');
+    for (; *types; types++) kerf_json_string(json, NULL, *types);
+    kerf_json_close(json, ']');
+}
+
+static void option_json(struct kerf_json *json, const struct option *option) {
+    static const char *const texts[] = {"string", "number", "array", NULL}, *const times[] = {"number", "string", NULL};
+    char key[64];
+    assert(strlen(option->name) < sizeof key);
+    strcpy(key, option->name);
+    for (char *c = key; *c; c++)
+        if (*c == '-') *c = '_';
+    kerf_json_open(json, key, '{');
+    switch (option->type) {
+    case OPTION_FLAG: kerf_json_string(json, "type", "boolean"); break;
+    case OPTION_INTEGER: kerf_json_string(json, "type", "integer"); break;
+    case OPTION_NUMBER: kerf_json_string(json, "type", "number"); break;
+    case OPTION_DURATION: types_json(json, times); break;
+    case OPTION_CHOICE: choices_json(json, option->choices); break;
+    case OPTION_STRING:
+    case OPTION_STRINGS: types_json(json, texts); break;
+    }
+    if (option->type == OPTION_INTEGER && (option->minimum != 0 || option->maximum != 0)) {
+        kerf_json_number(json, "minimum", option->minimum);
+        kerf_json_number(json, "maximum", option->maximum);
+    }
+    kerf_json_string(json, "description", option->help);
+    kerf_json_close(json, '}');
+}
+
+int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error *err) {
+    const struct verb *verb = find_verb(name, err);
+    struct kerf_text out = {0};
+    struct kerf_json json;
+    if (verb == NULL) return KERF_EUNKNOWN;
+    kerf_json_begin(&json, &out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "type", "object");
+    kerf_json_boolean(&json, "additionalProperties", 0);
+    kerf_json_open(&json, "required", '[');
+    kerf_json_string(&json, NULL, verb->argument);
+    kerf_json_close(&json, ']');
+    kerf_json_open(&json, "properties", '{');
+    kerf_json_open(&json, verb->argument, '{');
+    kerf_json_string(&json, "description",
+                     strcmp(verb->argument, "model") == 0
+                         ? "A name of the catalogue, or a Hugging Face config.json as an object."
+                         : "A schedule, or a list of them to compare.");
+    kerf_json_close(&json, '}');
+    for (const struct option *option = verb->command.options; option->name; option++) option_json(&json, option);
+    kerf_json_close(&json, '}');
+    kerf_json_close(&json, '}');
+    if (out.failed) {
+        kerf_text_free(&out);
+        return error_no_memory(err, "the schema");
+    }
+    *ret_schema = out.data;
+    return KERF_OK;
+}

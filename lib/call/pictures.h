@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Answers as pictures, in any format of kerf/draw.h. */
+#ifndef KERF_CALL_PICTURES_H
+#define KERF_CALL_PICTURES_H
+
+#include "call/schedule_answers.h"
+
+/* ---- Plans --------------------------------------------------------------------------------------------------- */
+
+/* The best of one search as bars; a sweep as scaling curves with the parts of the time. */
+int32_t plan_picture(struct kerf_text *out, const struct kerf_plan *plan, enum kerf_picture_format format,
+                     struct kerf_error *err);
+
+/* The least time within each memory, of every search, with layouts that come near. */
+int32_t front_picture(struct kerf_text *out, const struct kerf_plan *plan, enum kerf_picture_format format,
+                      struct kerf_error *err);
+
+/* ---- Schedules ----------------------------------------------------------------------------------------------- */
+
+/* One schedule or several as timelines, a sweep as curves. */
+int32_t schedule_picture(struct kerf_text *out, const struct schedule_answers *answers, enum kerf_picture_format format,
+                         struct kerf_error *err);
+/* The timeline of one answer for a terminal. */
+void schedule_timeline(struct kerf_text *out, const struct schedule_answers *answers,
+                       const struct schedule_answer *answer, int32_t columns, int32_t colour);
+
+/* Their figures in words. */
+void words_microbatches(struct kerf_text *out, double count, int digits); /* "1 micro-batch", "7.5 micro-batches" */
+/* "8 micro-batches through 4 stages on 4 devices" */
+void words_size(struct kerf_text *out, const struct kerf_schedule *schedule);
+void words_percent(struct kerf_text *out, double share, int digits, int with_sign); /* "3.50 %", never "-0.00 %" */
+void words_cap(struct kerf_text *out, const struct schedule_answer *answer);        /* "8 micro-batches", "40 GB" */
+
+#endif

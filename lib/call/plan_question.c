@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "call/plan_question.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include "base/error_fill.h"
+
+enum { PROBLEMS_MAX = 200000 };
+
+static int32_t add_problems(struct plan_question *question, struct kerf_error *err) {
+    struct kerf_problem *problem = &question->next;
+    struct kerf_model model = problem->model;
+    int32_t code = call_set(&problem->model, &problem->system, &question->values->sets, err);
+    if (code != KERF_OK) return code;
+    problem->seq_length =
+        question->values->seq_length ? question->values->seq_length : problem->model.max_position_embeddings;
+    if (problem->seq_length == 0)
+        return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length",
+                              problem->model.name);
+    int32_t num_domains = question->domains.count ? question->domains.count : 1;
+    size_t more = (size_t)num_domains * (size_t)question->choice.count * (size_t)question->gpus.count;
+    if (question->num_problems + more > PROBLEMS_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "a sweep of more than %d searches; ask for fewer at once",
+                              PROBLEMS_MAX);
+    struct kerf_problem *problems = realloc(question->problems, (question->num_problems + more) * sizeof *problems);
+    if (problems == NULL) return error_no_memory(err, "the sweep");
+    question->problems = problems;
+    for (int32_t d = 0; d < num_domains; d++)
+        for (int32_t s = 0; s < question->choice.count; s++)
+            for (int32_t g = 0; g < question->gpus.count; g++) {
+                struct kerf_problem *one = &problems[question->num_problems++];
+                *one = *problem;
+                one->strategy = question->choice.of[s];
+                one->gpus = question->gpus.values[g];
+                if (question->domains.count) one->system.scale_up.size = question->domains.values[d];
+            }
+    problem->model = model; /* as it was before --set, for the next system */
+    return KERF_OK;
+}
+
+static int32_t add_system(void *context, const char *word, struct kerf_error *err) {
+    struct plan_question *question = context;
+    int32_t code = call_system(&question->values->sources, word, &question->next.system, err);
+    return code == KERF_OK ? add_problems(question, err) : code;
+}
+
+static int32_t add_model(void *context, const char *word, struct kerf_error *err) {
+    struct plan_question *question = context;
+    int32_t code = call_model(&question->values->sources, word, &question->next.model, err);
+    return code == KERF_OK ? words_each(question->values->system, "--system", add_system, question, err) : code;
+}
+
+static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
+    return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help plan` tells more", what, example);
+}
+
+static int is_hybrid(const struct plan_question *question) { return question->choice.of[0] == KERF_STRATEGY_HYBRID; }
+
+/* An option that would be ignored is a mistake. */
+static int32_t check_options(const struct plan_values *values, const struct plan_question *question,
+                             struct kerf_error *err) {
+    const char *given = space_first_given(&values->space);
+    if (given == NULL) given = training_first_given(&values->training);
+    if (given == NULL && (values->why || values->exhaustive)) given = values->why ? "--why" : "--exhaustive";
+    if (given && !is_hybrid(question))
+        return kerf_error_set(err, KERF_EINVALID, "%s is for strategy hybrid, and not for %s", given,
+                              kerf_strategy_name(question->choice.of[0]));
+    return KERF_OK;
+}
+
+static int32_t read_question(struct plan_question *question, struct kerf_error *err) {
+    const struct plan_values *values = question->values;
+    if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
+    if (values->system == NULL) return missing("--system", "--system a100", err);
+    if (values->gpus == NULL) return missing("--gpus", "--gpus 1024", err);
+    if (values->global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
+    question->next.global_batch = values->global_batch;
+    int32_t code = strategy_choose(values->strategy, values->cost_model, &question->choice, err);
+    if (code == KERF_OK) code = check_options(values, question, err);
+    if (code == KERF_OK)
+        code = kerf_attention_parse(values->attention ? values->attention : "fused", &question->next.attention, err);
+    if (code == KERF_OK) code = space_read(&values->space, &question->space, &question->stage_layers, err);
+    if (code == KERF_OK) code = training_read(&values->training, &question->next, err);
+    if (code == KERF_OK && space_first_given(&values->space)) question->next.space = &question->space;
+    if (code == KERF_OK) code = range_parse(values->gpus, "--gpus", 1, 1 << 30, &question->gpus, err);
+    if (code == KERF_OK && values->scale_up_size)
+        code = range_parse(values->scale_up_size, "--scale-up-size", 1, 1 << 20, &question->domains, err);
+    for (int32_t i = 0; i < values->models.count && code == KERF_OK; i++)
+        code = words_each(values->models.items[i], "MODEL", add_model, question, err);
+    return code;
+}
+
+int32_t plan_question_read(const struct plan_values *values, struct plan_question *ret_question,
+                           struct kerf_error *err) {
+    *ret_question = (struct plan_question){.values = values};
+    int32_t code = read_question(ret_question, err);
+    if (code != KERF_OK) plan_question_free(ret_question);
+    return code;
+}
+
+void plan_question_free(struct plan_question *question) {
+    free(question->problems);
+    free(question->stage_layers);
+    range_free(&question->gpus);
+    range_free(&question->domains);
+    *question = (struct plan_question){.values = question->values};
+}
+
+struct kerf_plan_options plan_question_options(const struct plan_question *question, struct call_progress progress) {
+    return (struct kerf_plan_options){.cost_model = question->choice.cost_model,
+                                      .top = (int32_t)question->values->top,
+                                      .threads = (int32_t)question->values->threads,
+                                      .exhaustive = question->values->exhaustive,
+                                      .progress = progress.tell,
+                                      .progress_context = progress.context};
+}
+
+int32_t plan_question_search(const struct plan_question *question, struct call_progress progress,
+                             struct kerf_plan **ret_plan, struct kerf_error *err) {
+    struct kerf_plan_options options = plan_question_options(question, progress);
+    return kerf_plan_search(question->problems, question->num_problems, &options, ret_plan, err);
+}
+
+int32_t plan_question_explain(const struct plan_question *question, struct call_progress progress,
+                              struct kerf_plan *plan, struct kerf_error *err) {
+    struct kerf_plan_options options = plan_question_options(question, progress);
+    int32_t code = kerf_plan_best(plan, NULL) ? KERF_OK : kerf_plan_mend(plan, &options, err);
+    return code == KERF_OK && question->values->why ? kerf_plan_why(plan, &options, err) : code;
+}

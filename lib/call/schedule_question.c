@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "call/schedule_question.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "base/characters.h"
+#include "base/clock.h"
+#include "base/error_fill.h"
+#include "base/input.h"
+#include "base/number.h"
+#include "base/quantity.h"
+
+static int is(const char *value, const char *choice) { return strcmp(value, choice) == 0; }
+
+static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
+    return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help schedule` tells more", what,
+                          example);
+}
+
+/* ---- Memory caps ------------------------------------------------------------------------------------------ */
+
+struct caps {
+    struct memory_cap *items;
+    int32_t count;
+};
+
+static int32_t add_cap(struct caps *caps, double value, int32_t in_bytes, struct kerf_error *err) {
+    struct memory_cap *more = realloc(caps->items, ((size_t)caps->count + 1) * sizeof *more);
+    if (more == NULL) return error_no_memory(err, "--memory-cap");
+    caps->items = more;
+    caps->items[caps->count++] = (struct memory_cap){value, in_bytes};
+    return KERF_OK;
+}
+
+/* A number of micro-batches, a range of them, or bytes. */
+static int32_t read_cap(void *context, const char *word, struct kerf_error *err) {
+    struct caps *caps = context;
+    struct kerf_error why;
+    if (strstr(word, "..")) {
+        struct range range;
+        int32_t code = range_parse(word, "--memory-cap", 1, 1000000000, &range, err);
+        for (int32_t i = 0; code == KERF_OK && i < range.count; i++)
+            code = add_cap(caps, (double)range.values[i], 0, err);
+        if (code == KERF_OK) range_free(&range);
+        return code;
+    }
+    double value;
+    int plain = quantity_parse(word, "", &value, &why) == KERF_OK;
+    if (!plain && quantity_parse(word, "B", &value, &why) != KERF_OK)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--memory-cap '%.64s' must be micro-batches, such as 8, 7.5 or 4..16, or bytes, such as "
+                              "40GB",
+                              word);
+    if (!(value > 0)) return kerf_error_set(err, KERF_EINVALID, "--memory-cap must be above 0, not %.64s", word);
+    return add_cap(caps, value, !plain, err);
+}
+
+static int32_t read_caps(const char *text, struct memory_cap **ret_caps, int32_t *ret_count, struct kerf_error *err) {
+    struct caps caps = {NULL, 0};
+    int32_t code = text ? words_each(text, "--memory-cap", read_cap, &caps, err) : add_cap(&caps, NAN, 0, err);
+    if (code != KERF_OK) {
+        free(caps.items);
+        return code;
+    }
+    *ret_caps = caps.items;
+    *ret_count = caps.count;
+    return KERF_OK;
+}
+
+/* ---- Names ------------------------------------------------------------------------------------------------ */
+
+int schedule_is_rule(const char *name) {
+    const struct kerf_schedule_rule *rule;
+    for (size_t i = 0; (rule = kerf_schedule_rule_at(i)); i++)
+        if (strcmp(rule->name, name) == 0) return 1;
+    return 0;
+}
+
+static const char *nearest_rule(const char *name) {
+    enum { RULES_MAX = 64 };
+    const char *names[RULES_MAX];
+    const struct kerf_schedule_rule *rule;
+    size_t count = 0;
+    while (count < RULES_MAX && (rule = kerf_schedule_rule_at(count))) names[count++] = rule->name;
+    return nearest_name(name, names, count);
+}
+
+/* Whether a name is that of a schedule, or of a file that is there ("-": standard input); else err says so. */
+static int32_t check_name(const struct schedule_values *values, const char *name, int32_t *ret_is_file,
+                          struct kerf_error *err) {
+    if (schedule_is_rule(name)) {
+        *ret_is_file = 0;
+        return KERF_OK;
+    }
+    if (!values->rules_only && (strcmp(name, "-") == 0 || access(name, F_OK) == 0)) {
+        *ret_is_file = 1;
+        return KERF_OK;
+    }
+    if (!values->rules_only && strpbrk(name, "./")) { /* rules have neither in their names */
+        kerf_error_set(err, KERF_EIO, "no such file");
+        error_set_file(err, name);
+        return KERF_EIO;
+    }
+    const char *nearest = nearest_rule(name);
+    return kerf_error_set(err, KERF_EUNKNOWN, "%s is called '%.64s'%s%s%s",
+                          values->rules_only ? "no schedule" : "no schedule and no file", name,
+                          nearest ? "; did you mean " : "; `kerf schedule --list` shows the schedules",
+                          nearest ? nearest : "", nearest ? "?" : "");
+}
+
+/* ---- Plans ------------------------------------------------------------------------------------------------ */
+
+enum { PLAN_BYTES_MAX = 256 << 20 };
+
+static int32_t read_file(const char *path, int32_t rank, struct schedule_question *question, struct kerf_error *err) {
+    struct kerf_text text = {0};
+    int32_t code = input_read(path, PLAN_BYTES_MAX, &text, err);
+    if (code == KERF_OK)
+        code =
+            kerf_pipeline_parse(text.data ? text.data : "", text.length,
+                                strcmp(path, "-") == 0 ? "standard input" : path, rank, &question->own.pipeline, err);
+    kerf_text_free(&text);
+    return code;
+}
+
+/* What --times would read: each schedule of a comparison sums or splits it for its own stages. */
+static int32_t write_times(struct schedule_question *question, struct kerf_error *err) {
+    const struct kerf_pipeline *pipeline = question->own.pipeline;
+    const struct kerf_schedule_times times = {.forward_s = pipeline->forward_s,
+                                              .backward_input_s = pipeline->backward_input_s,
+                                              .backward_weight_s = pipeline->backward_weight_s,
+                                              .activation_bytes = pipeline->activation_bytes,
+                                              .p2p_s = pipeline->p2p_s};
+    struct kerf_json json;
+    kerf_json_begin(&json, &question->own.times);
+    kerf_json_open(&json, NULL, '{');
+    kerf_schedule_times_json(&json, &times, pipeline->devices, pipeline->num_stages);
+    kerf_json_close(&json, '}');
+    return question->own.times.failed ? error_no_memory(err, "the times of the plan") : KERF_OK;
+}
+
+/* The plan's schedule first, then the words between commas. */
+static int32_t list_names(const struct schedule_values *values, struct schedule_question *question, int32_t *ret_count,
+                          struct kerf_error *err) {
+    const char *compare = values->compare;
+    int32_t count = 1, code = KERF_OK;
+    size_t room = 2;
+    for (const char *c = compare; c && *c; c++) room += *c == ',';
+    question->own.names = calloc(room, sizeof *question->own.names);
+    question->own.words = strdup(compare ? compare : "");
+    if (question->own.names == NULL || question->own.words == NULL) return error_no_memory(err, "the schedules");
+    question->own.names[0] = question->own.pipeline->schedule;
+    for (char *word = question->own.words, *next; compare && word && code == KERF_OK; word = next) {
+        int32_t is_file;
+        next = strchr(word, ',');
+        if (next) *next++ = 0;
+        code = *word ? check_name(values, word, &is_file, err)
+                     : kerf_error_set(err, KERF_EINVALID,
+                                      "--compare takes schedules with commas between, such as "
+                                      "zb_h1,zb_v");
+        question->own.names[count++] = word;
+    }
+    *ret_count = count;
+    return code;
+}
+
+/* ---- Times, searches and noise ---------------------------------------------------------------------------- */
+
+/* The file is read once, however many schedules it is for: standard input cannot be read twice. */
+static int32_t read_times_file(const char *path, struct schedule_question *question, struct kerf_error *err) {
+    enum { BYTES_MAX = 64 << 20 };
+    int32_t code = input_read(path, BYTES_MAX, &question->own.times, err);
+    if (code != KERF_OK) return code;
+    question->times.file = is(path, "-") ? "standard input" : path;
+    question->times.file_text = question->own.times.data ? question->own.times.data : "";
+    return KERF_OK;
+}
+
+/* A trace, and what it says of times; these stand in for a file of times unless there is one. */
+static int32_t read_trace(const struct schedule_values *values, struct schedule_question *question,
+                          struct kerf_error *err) {
+    int32_t code = kerf_trace_load(values->trace, (int32_t)values->trace_step, &question->own.trace, err);
+    if (code == KERF_OK) code = kerf_trace_fit_make(question->own.trace, &question->own.trace_fit, err);
+    if (code != KERF_OK) return code;
+    question->trace = question->own.trace;
+    if (values->times) return KERF_OK;
+    schedule_fit_json(&question->own.times, question->own.trace_fit);
+    if (question->own.times.failed) return error_no_memory(err, "the times of the trace");
+    question->times.file = values->trace;
+    question->times.file_text = question->own.times.data;
+    return KERF_OK;
+}
+
+static void read_times(const struct schedule_values *values, struct kerf_schedule_times_request *times) {
+    *times = (struct kerf_schedule_times_request){.forward_s = values->forward,
+                                                  .backward_s = values->backward,
+                                                  .backward_input_s = values->backward_input,
+                                                  .backward_weight_s = values->backward_weight,
+                                                  .fused_s = values->fused,
+                                                  .p2p_s = values->p2p,
+                                                  .overhead_s = values->overhead,
+                                                  .optimizer_s = values->optimizer,
+                                                  .file = values->times,
+                                                  .blocking = is(values->send, "blocking"),
+                                                  .shared_link = is(values->link, "shared"),
+                                                  .free_at_input = is(values->free_at, "b"),
+                                                  .unsynchronised = is(values->optimizer_step, "unsynchronised")};
+}
+
+static double search_clock(void *unused) {
+    (void)unused;
+    return clock_ticks_s();
+}
+
+/* The search's limit: steps where they are given, else time, and both where both are. */
+static void read_limits(const struct schedule_values *values, struct kerf_schedule_request *request) {
+    request->search_steps = values->search_steps;
+    if (values->search_steps && values->search_time == 0) return;
+    request->clock = search_clock;
+    request->search_time_s = values->search_time > 0 ? values->search_time : 1;
+}
+
+/* "5%", "0.05", or "trace". */
+static int32_t read_noise(const struct schedule_values *values, struct schedule_question *question,
+                          struct kerf_error *err) {
+    char *end = NULL;
+    question->jitter = NAN;
+    question->straggler = values->straggler;
+    question->slow_link = values->slow_link;
+    question->measured_jitter = values->jitter && is(values->jitter, "trace");
+    question->rank_by_p95 = values->rank_by && is(values->rank_by, "p95");
+    if (question->measured_jitter && values->trace == NULL)
+        return kerf_error_set(err, KERF_EINVALID, "--jitter trace needs --trace, whose operations it takes");
+    if (question->rank_by_p95 && !values->jitter && !values->straggler && !values->slow_link)
+        return kerf_error_set(err, KERF_EINVALID, "--rank-by p95 needs --jitter, --straggler or --slow-link");
+    if (values->jitter == NULL || question->measured_jitter) return KERF_OK;
+    question->jitter = number_read(values->jitter, &end);
+    if (end != values->jitter && is(end, "%")) question->jitter /= 100, end++;
+    if (end == values->jitter || *end != '\0' || !(question->jitter >= 0 && question->jitter <= 10))
+        return kerf_error_set(err, KERF_EINVALID, "--jitter '%.64s' must be a share, such as 5%% or 0.05, or trace",
+                              values->jitter);
+    return KERF_OK;
+}
+
+static void read_search(const struct schedule_values *values, int compare, struct kerf_schedule_request *request) {
+    const char *placement = values->placement ? values->placement : compare ? "any" : "loop";
+    request->objective = is(values->objective, "span")       ? KERF_OBJECTIVE_SPAN
+                         : is(values->objective, "makespan") ? KERF_OBJECTIVE_MAKESPAN
+                                                             : KERF_OBJECTIVE_STEP;
+    request->placement = is(placement, "any")    ? KERF_PLACE_ANY
+                         : is(placement, "v")    ? KERF_PLACE_V
+                         : is(placement, "both") ? KERF_PLACE_BOTH
+                                                 : KERF_PLACE_LOOP;
+    request->certificate = values->wants_certificate;
+    read_limits(values, request);
+}
+
+/* The question of a plan's pipeline: all that is asked is in its file. */
+static int32_t read_plan_question(const struct schedule_values *values, struct schedule_question *question,
+                                  struct kerf_error *err) {
+    char microbatches[16];
+    if (values->names.count > 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--plan has a schedule of its own, not '%.64s' too; --compare takes others",
+                              values->names.items[0]);
+    int32_t count = 0, code = read_file(values->plan, (int32_t)values->rank, question, err);
+    if (code == KERF_OK) code = write_times(question, err);
+    if (code == KERF_OK) code = list_names(values, question, &count, err);
+    if (code != KERF_OK) return code;
+    const struct kerf_pipeline *pipeline = question->pipeline = question->own.pipeline;
+    question->names = question->own.names;
+    question->num_names = count;
+    question->compare = values->compare != NULL;
+    question->request.devices = pipeline->devices;
+    question->request.chunks = pipeline->chunks > 1 ? pipeline->chunks : 0;
+    question->times.file = values->plan;
+    question->times.file_text = question->own.times.data;
+    snprintf(microbatches, sizeof microbatches, "%d", pipeline->microbatches);
+    read_search(values, question->compare, &question->request);
+    code = range_parse(microbatches, "the plan", 1, 1048576, &question->microbatches, err);
+    if (code == KERF_OK) code = read_caps(NULL, &question->caps, &question->num_caps, err);
+    return code;
+}
+
+static int32_t read_question(const struct schedule_values *values, struct schedule_question *question,
+                             struct kerf_error *err) {
+    const struct string_list *names = &values->names;
+    question->compare = names->count > 0 && is(names->items[0], "compare");
+    question->names = names->items + question->compare;
+    question->num_names = names->count - question->compare;
+    read_times(values, &question->times);
+    int32_t code = read_noise(values, question, err);
+    if (code == KERF_OK && values->plan) return read_plan_question(values, question, err);
+    if (code == KERF_OK && values->trace) code = read_trace(values, question, err);
+    question->trace_fit = question->own.trace_fit;
+    if (code != KERF_OK) return code;
+    if (question->num_names < 1 && (values->trace == NULL || question->compare))
+        return missing("a schedule", "1f1b", err);
+    if (question->num_names > 1 && !question->compare)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "give one schedule, not also '%.64s'; `kerf schedule compare` takes several",
+                              question->names[1]);
+    int32_t rules = 0; /* files have devices and micro-batches of their own */
+    for (int32_t i = 0; i < question->num_names && code == KERF_OK; i++) {
+        int32_t is_file = 0;
+        code = check_name(values, question->names[i], &is_file, err);
+        rules += !is_file;
+    }
+    if (code != KERF_OK) return code;
+    if (question->trace) rules = 0; /* and so has a trace */
+    if (values->devices == 0 && rules) return missing("--devices", "--devices 8", err);
+    if (values->microbatches == NULL && rules) return missing("--microbatches", "--microbatches 32", err);
+    question->request = (struct kerf_schedule_request){
+        .devices = values->devices || !question->trace ? (int32_t)values->devices : question->trace->schedule->devices,
+        .chunks = (int32_t)values->chunks,
+        .group = (int32_t)values->group,
+        .slices = (int32_t)values->slices,
+        .replicas = (int32_t)values->replicas};
+    read_search(values, question->compare, &question->request);
+    if (values->times) code = read_times_file(values->times, question, err);
+    if (code != KERF_OK) return code;
+    code = values->microbatches
+               ? range_parse(values->microbatches, "--microbatches", 1, 1048576, &question->microbatches, err)
+               : range_parse("0", "--microbatches", 0, 0, &question->microbatches, err); /* the file's own */
+    if (code == KERF_OK) code = read_caps(values->memory_cap, &question->caps, &question->num_caps, err);
+    return code;
+}
+
+/* What only a file says. */
+static int32_t check_files(const struct schedule_values *values, struct kerf_error *err) {
+    const char *file = values->times ? "times" : values->trace ? "trace" : values->plan ? "plan" : NULL;
+    if (!values->rules_only || file == NULL) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "--%s reads a file, and files are not read here", file);
+}
+
+int32_t schedule_question_read(const struct schedule_values *values, struct schedule_question *ret_question,
+                               struct kerf_error *err) {
+    memset(ret_question, 0, sizeof *ret_question);
+    int32_t code = check_files(values, err);
+    if (code == KERF_OK) code = read_question(values, ret_question, err);
+    if (code != KERF_OK) schedule_question_free(ret_question);
+    return code;
+}
+
+void schedule_question_free(struct schedule_question *question) {
+    range_free(&question->microbatches);
+    free(question->caps);
+    kerf_trace_fit_free(question->own.trace_fit);
+    kerf_trace_free(question->own.trace);
+    kerf_pipeline_free(question->own.pipeline);
+    kerf_text_free(&question->own.times);
+    free(question->own.words);
+    free(question->own.names);
+    memset(question, 0, sizeof *question);
+}
+
+void schedule_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit) {
+    struct kerf_json json;
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_schedule_times_json(&json, fit->times, fit->devices, fit->stages);
+    kerf_json_close(&json, '}');
+    kerf_text_add(out, "\n");
+}
+
+/* ---- Uses ------------------------------------------------------------------------------------------------- */
+
+/* Whether a word stands in a list with commas between. */
+static int is_listed(const char *word, const char *list) {
+    const size_t length = strlen(word);
+    for (const char *c = list; c && *c; c += strcspn(c, ","), c += *c == ',')
+        if (strncmp(c, word, length) == 0 && (c[length] == 0 || c[length] == ',')) return 1;
+    return 0;
+}
+
+int schedule_question_is_use(const void *context, const char *use) {
+    const struct schedule_values *values = context;
+    const struct string_list *names = &values->names;
+    const char *first = values->plan ? "--plan" : names->count ? names->items[0] : "";
+    if (is(use, "SCHEDULE")) return !values->plan && !is(first, "compare");
+    if (values->plan && is_listed(use, values->compare)) return 1;
+    for (int32_t i = 0; i < names->count; i++)
+        if (is(names->items[i], use)) return 1;
+    return is(first, use);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Where the models and systems of a question come from. */
+#ifndef KERF_CALL_SOURCES_H
+#define KERF_CALL_SOURCES_H
+
+#include "base/option.h"
+#include "kerf/spec.h"
+
+/* All zeros: names of the catalogue and of files. */
+struct call_sources {
+    const char *model_json, *system_json; /* NULL, or the description itself, for the name "-" */
+    int32_t catalogue_only;               /* 1: names of the catalogue alone; who asks must not read files */
+};
+
+int32_t call_model(const struct call_sources *sources, const char *name, struct kerf_model *ret_model,
+                   struct kerf_error *err);
+int32_t call_system(const struct call_sources *sources, const char *name, struct kerf_system *ret_system,
+                    struct kerf_error *err);
+
+/* Applies all --set assignments together, so that fields which depend on each other can be set in any order. */
+int32_t call_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,
+                 struct kerf_error *err);
+
+#endif

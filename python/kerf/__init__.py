@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kerf finds how to cut a large-model job - batch, micro-batches, shards, pipeline stages - so that the least is wasted.
+
+    plan = kerf.plan(model="llama3_70b", system="h100", gpus=512, global_batch=1024)
+    plan.best.layout_text, plan.best.step_time_s
+
+The names of options are those of the command line, with _ for -; answers hold the JSON of `kerf VERB --format json`.
+Functions may be called from several threads: the interpreter's lock is free while libkerf computes.
+"""
+import json
+import os
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+
+from ._answers import Answer, Estimate, Plan, Schedule, Search
+from ._jobs import BatchSize, Job, Jobs, Run
+from ._library import Error, call, library_version
+from ._study import Study, Tuned, tuned
+
+__all__ = ["Answer", "BatchSize", "Error", "Estimate", "Job", "Jobs", "Plan", "Run", "Schedule", "Search", "Study",
+           "Tuned", "call", "estimate", "plan", "schedule", "tuned"]
+__version__ = library_version()
+
+Description = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
+Progress = Optional[Callable[[float], Any]]
+
+
+def _plain(value: Any) -> Any:
+    """A description as JSON: a name, a path, a dict, or a configuration of transformers."""
+    if isinstance(value, Answer):
+        return value.json
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return dict(value)
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _request(options: Mapping[str, Any]) -> Dict[str, Any]:
+    return {name: _plain(value) for name, value in options.items() if value is not None}
+
+
+def _each(value: Any) -> Any:
+    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else _plain(value)
+
+
+def plan(*, model: Union[Description, Sequence[Description]], system: Union[Description, Sequence[Description]],
+         gpus: Union[int, str, Sequence[int]], global_batch: Union[int, str, Sequence[int]],
+         progress: Progress = None, **options: Any) -> Plan:
+    """The best layouts of a model over accelerators, as `kerf plan`: seq_length=8192, top=10, tp=[4, 8], why=True, ...
+
+    model and system: a name of the catalogue, a file, a dict, or a configuration object of transformers.
+    """
+    request = _request({"gpus": gpus, "global_batch": global_batch, **options})
+    request.update(model=_each(model), system=_each(system))
+    return Plan.of(json.loads(call("plan", request, progress=progress)), draw=lambda: call("plan", request, format="svg"))
+
+
+def estimate(*, model: Description, system: Description, layout: Union[str, Mapping[str, Any]], global_batch: int,
+             **options: Any) -> Estimate:
+    """Time and memory of one layout, as `kerf estimate`. layout: "tp=8,pp=4,dp=16", or a dict of the same."""
+    if isinstance(layout, Mapping):
+        layout = _layout_text(layout)
+    request = _request({"model": model, "system": system, "layout": layout, "global_batch": global_batch, **options})
+    return Estimate.of(json.loads(call("estimate", request)))
+
+
+def _layout_text(layout: Mapping[str, Any]) -> str:
+    """The text of a layout as estimates hold it."""
+    words = []
+    for name, value in layout.items():
+        if value is None:
+            continue
+        if isinstance(value, (list, tuple)):
+            value = "/".join(str(one) for one in value)
+        words.append(f"{name}={value}")
+    return ",".join(words)
+
+
+def schedule(schedule: Union[str, Sequence[str]], *, devices: Optional[int] = None,
+             microbatches: Union[int, str, None] = None, progress: Progress = None, **options: Any) -> Schedule:
+    """A pipeline schedule, simulated, as `kerf schedule`; a list of names compares them.
+
+        kerf.schedule("zb_h1", devices=8, microbatches=32).makespan_s
+    """
+    names = list(schedule) if isinstance(schedule, (list, tuple)) else schedule
+    request = _request({"schedule": names, "devices": devices, "microbatches": microbatches, **options})
+    return Schedule.of(json.loads(call("schedule", request, progress=progress)),
+                       draw=lambda: call("schedule", request, format="svg"))

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Answers: dataclasses of what is asked for most, over the whole JSON, which they hold like a dict.
+
+    plan.searches[0].plans[0].step_time_s == plan["searches"][0]["plans"][0]["step_time_s"]
+"""
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any, Callable, Dict, Iterator, List, Optional, Type, TypeVar
+
+__all__ = ["Answer", "Estimate", "Plan", "Schedule", "Search"]
+
+A = TypeVar("A", bound="Answer")
+
+
+class Answer(Mapping):  # type: ignore[type-arg]
+    """JSON with the names of its main members as attributes; a member that it lacks is None."""
+
+    json: Dict[str, Any]
+
+    @classmethod
+    def of(cls: Type[A], json: Dict[str, Any], **more: Any) -> A:
+        names = {f.name for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
+        return cls(json=json, **{name: json[name] for name in names & json.keys() if name not in more}, **more)
+
+    def __getitem__(self, key: str) -> Any:
+        return self.json[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.json)
+
+    def __len__(self) -> int:
+        return len(self.json)
+
+
+def _seconds(value: Optional[float]) -> str:
+    return "?" if value is None else f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.3g} s"
+
+
+def _frame(rows: List[Dict[str, Any]]) -> Any:
+    try:
+        import pandas  # type: ignore[import-untyped,import-not-found]
+    except ImportError as missing:
+        raise ImportError("to_pandas() needs the package pandas") from missing
+    return pandas.DataFrame(rows)
+
+
+def _table(titles: List[str], rows: List[List[str]]) -> str:
+    head = "".join(f"<th>{escape(title)}</th>" for title in titles)
+    body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+@dataclass(eq=False)
+class Estimate(Answer):
+    """One layout: its time, its memory, and where they go. Seconds, bytes, FLOP."""
+
+    json: Dict[str, Any] = field(repr=False)
+    layout_text: Optional[str] = None
+    step_time_s: Optional[float] = None
+    pipeline_s: Optional[float] = field(default=None, repr=False)
+    throughput: Optional[float] = None
+    mfu: Optional[float] = None
+    memory_bytes: Optional[float] = None
+    fits: Optional[bool] = None
+    model_flops: Optional[float] = field(default=None, repr=False)
+    flops_per_gpu: Optional[float] = field(default=None, repr=False)
+    parameters_per_device: Optional[float] = field(default=None, repr=False)
+    rank: Optional[int] = field(default=None, repr=False)
+    layout: Dict[str, Any] = field(default_factory=dict, repr=False)
+    time_s: Dict[str, float] = field(default_factory=dict, repr=False)
+    memory: Dict[str, float] = field(default_factory=dict, repr=False)
+    pipeline: Optional[Dict[str, Any]] = field(default=None, repr=False)
+
+    def _repr_html_(self) -> str:
+        rows = [[name, _seconds(value), f"{100 * value / self.step_time_s:.1f} %"]
+                for name, value in self.time_s.items()] if self.step_time_s else []
+        return (f"<p><code>{escape(self.layout_text or '')}</code>: {_seconds(self.step_time_s)} a step, "
+                f"{(self.memory_bytes or 0) / 1e9:.3g} GB{'' if self.fits else ', which does not fit'}</p>"
+                + _table(["part", "time", "share"], rows))
+
+    def to_pandas(self) -> Any:
+        """A row: the layout, time and memory with their parts."""
+        return _frame([_row(self)])
+
+
+def _row(estimate: Estimate) -> Dict[str, Any]:
+    parts = {f"{name}_s": value for name, value in estimate.time_s.items()}
+    parts.update({f"{name}_bytes": value for name, value in estimate.memory.items()})
+    return {"layout": estimate.layout_text, "step_time_s": estimate.step_time_s, "throughput": estimate.throughput,
+            "mfu": estimate.mfu, "memory_bytes": estimate.memory_bytes, "fits": estimate.fits, **parts}
+
+
+@dataclass(eq=False)
+class Search(Answer):
+    """The layouts of one problem: the best first."""
+
+    json: Dict[str, Any] = field(repr=False)
+    model: Optional[str] = None
+    system: Optional[str] = None
+    gpus: Optional[int] = None
+    global_batch: Optional[int] = None
+    seq_length: Optional[int] = None
+    candidates: Optional[int] = None
+    priced: Optional[int] = None
+    proved: Optional[bool] = None
+    bound_s: Optional[float] = None
+    strategy: Optional[str] = field(default=None, repr=False)
+    cost_model: Optional[str] = field(default=None, repr=False)
+    feasible: Optional[int] = field(default=None, repr=False)
+    ignored: List[str] = field(default_factory=list, repr=False)
+    assumed: Dict[str, Any] = field(default_factory=dict, repr=False)
+    why: Optional[Dict[str, Any]] = field(default=None, repr=False)
+    plans: List[Estimate] = field(default_factory=list, repr=False)
+
+    @classmethod
+    def of(cls, json: Dict[str, Any], **more: Any) -> "Search":
+        return super().of(json, plans=[Estimate.of(plan) for plan in json.get("plans", [])], **more)
+
+    @property
+    def best(self) -> Optional[Estimate]:
+        return self.plans[0] if self.plans else None
+
+
+@dataclass(eq=False)
+class Plan(Answer):
+    """The answer of kerf.plan: a search for each model, system and number of accelerators."""
+
+    json: Dict[str, Any] = field(repr=False)
+    searches: List[Search] = field(default_factory=list)
+    draw: Optional[Callable[[], str]] = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, json: Dict[str, Any], **more: Any) -> "Plan":
+        return super().of(json, searches=[Search.of(search) for search in json.get("searches", [])], **more)
+
+    @property
+    def best(self) -> Optional[Estimate]:
+        """The best layout of the first search; None where nothing fits."""
+        return self.searches[0].best if self.searches else None
+
+    def to_pandas(self) -> Any:
+        """A row for each layout of each search."""
+        keys = ("model", "system", "gpus", "global_batch", "seq_length")
+        return _frame([{**{key: search.json.get(key) for key in keys}, **_row(plan)}
+                       for search in self.searches for plan in search.plans])
+
+    def _repr_svg_(self) -> Optional[str]:
+        return self.draw() if self.draw else None
+
+    def _repr_html_(self) -> str:
+        rows = [[str(search.gpus), _seconds(plan.step_time_s), f"{100 * (plan.mfu or 0):.1f} %",
+                 f"{(plan.memory_bytes or 0) / 1e9:.3g} GB", plan.layout_text or ""]
+                for search in self.searches for plan in search.plans]
+        return _table(["accelerators", "step", "MFU", "memory", "layout"], rows)
+
+
+@dataclass(eq=False)
+class Schedule(Answer):
+    """A simulated pipeline schedule, or several beside each other (`schedules`)."""
+
+    json: Dict[str, Any] = field(repr=False)
+    schedule: Optional[str] = None
+    devices: Optional[int] = None
+    stages: Optional[int] = None
+    microbatches: Optional[int] = None
+    makespan_s: Optional[float] = None
+    span_s: Optional[float] = field(default=None, repr=False)
+    bubble: Optional[Any] = field(default=None, repr=False)
+    schedules: List["Schedule"] = field(default_factory=list, repr=False)
+    draw: Optional[Callable[[], str]] = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, json: Dict[str, Any], **more: Any) -> "Schedule":
+        return super().of(json, schedules=[Schedule.of(one) for one in json.get("schedules", [])], **more)
+
+    def to_pandas(self) -> Any:
+        """A row for each schedule, without its operations."""
+        rows = self.schedules or [self]
+        return _frame([{key: value for key, value in one.items() if not isinstance(value, (list, dict))} for one in rows])
+
+    def _repr_svg_(self) -> Optional[str]:
+        return self.draw() if self.draw else None

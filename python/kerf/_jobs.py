@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A client of `kerf serve`: each run of a recurring training job gets its batch size, and reports by itself.
+
+    jobs = kerf.Jobs("http://127.0.0.1:8000")
+    job = jobs.job("nightly", batch_sizes=[64, 128, 256], default_batch_size=128, target_metric=0.96, max_epochs=10,
+                   max_power=300)
+    with job.run() as batch_size:
+        for epoch in range(10):
+            metric = train_one_epoch(int(batch_size))
+            if batch_size.report(metric):
+                break
+"""
+import json
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from types import TracebackType
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Sequence, Type
+
+from ._library import Error
+
+__all__ = ["BatchSize", "Job", "Jobs", "Run"]
+
+
+class BatchSize(int):
+    """The batch size of a run: a number, and where the run reports."""
+
+    run: "Run"
+
+    def report(self, metric: float, energy_j: Optional[float] = None) -> bool:
+        """After an epoch. True: the run shall stop, because it converged or costs too much."""
+        return self.run.report(metric, energy_j)
+
+
+class Run:
+    """One run of a job, as a context: entering it asks for the batch size, leaving it early gives the run up."""
+
+    def __init__(self, job: "Job", energy: Optional[Callable[[], float]], clock: Callable[[], float]) -> None:
+        self._job, self._energy, self._clock = job, energy, clock
+        self._epoch, self._began_s, self._began_j = 0, 0.0, 0.0
+        self.batch_size: Optional[int] = None
+        self.trial_number: Optional[int] = None
+        self.stopped, self.converged, self.message = False, False, ""
+
+    def __enter__(self) -> BatchSize:
+        answer = self._job.jobs.request("GET", "/jobs/batch_size?" + urllib.parse.urlencode({"job_id": self._job.id}))
+        self.batch_size, self.trial_number = answer["batch_size"], answer["trial_number"]
+        self._began_s = self._clock()
+        self._began_j = self._energy() if self._energy else 0.0
+        size = BatchSize(self.batch_size)
+        size.run = self
+        return size
+
+    def _trial(self) -> Dict[str, Any]:
+        return {"job_id": self._job.id, "batch_size": self.batch_size, "trial_number": self.trial_number}
+
+    def report(self, metric: float, energy_j: Optional[float] = None) -> bool:
+        """energy_j: since the run began; else what the meter of run(energy=...) counts, else 0."""
+        if self.stopped:
+            raise Error("this run has ended: report() said so")
+        self._epoch += 1
+        energy = energy_j if energy_j is not None else self._energy() - self._began_j if self._energy else 0.0
+        answer = self._job.jobs.request("POST", "/report", {
+            **self._trial(), "time": self._clock() - self._began_s, "energy": energy, "metric": float(metric),
+            "current_epoch": self._epoch})
+        self.stopped, self.converged, self.message = answer["stop_train"], answer["converged"], answer["message"]
+        return bool(self.stopped)
+
+    def epochs(self, loader: Iterable[Any]) -> Iterator[Iterable[Any]]:
+        """For training loops: the data loader once for each epoch, until a report says that the run shall stop.
+
+            for batches in run.epochs(loader):
+                for batch in batches: ...
+                batch_size.report(evaluate())
+        """
+        while not self.stopped:
+            before = self._epoch
+            yield loader
+            if self._epoch == before:
+                raise Error("an epoch ended without report()")
+
+    def __exit__(self, kind: Optional[Type[BaseException]], error: Optional[BaseException],
+                 traceback: Optional[TracebackType]) -> None:
+        if self.stopped:
+            return
+        try:
+            self._job.jobs.request("PATCH", "/trials", {**self._trial(), "status": "Failed"})
+        except Error:
+            if kind is None:
+                raise
+
+
+class Job:
+    """A recurring job of a service."""
+
+    def __init__(self, jobs: "Jobs", job_id: str) -> None:
+        self.jobs, self.id = jobs, job_id
+
+    def run(self, energy: Optional[Callable[[], float]] = None, clock: Callable[[], float] = time.monotonic) -> Run:
+        """energy: the joules that the accelerators used so far, of any beginning; needed unless eta_knob is 0."""
+        return Run(self, energy, clock)
+
+    @property
+    def state(self) -> Dict[str, Any]:
+        """The job with its settings and arms."""
+        return self.jobs.request("GET", "/api/v1/jobs/" + urllib.parse.quote(self.id, safe=""))
+
+    def delete(self) -> None:
+        self.jobs.request("DELETE", "/jobs?" + urllib.parse.urlencode({"job_id": self.id}))
+
+
+class Jobs:
+    """The jobs of one service; token as `kerf token add` prints it."""
+
+    def __init__(self, url: str = "http://127.0.0.1:8000", token: Optional[str] = None, timeout_s: float = 60) -> None:
+        self.url, self._token, self._timeout_s = url.rstrip("/"), token, timeout_s
+
+    def request(self, method: str, path: str, body: Optional[Dict[str, Any]] = None) -> Any:
+        headers = {"Accept": "application/json"}
+        data = None
+        if body is not None:
+            data, headers["Content-Type"] = json.dumps(body, allow_nan=False).encode(), "application/json"
+        if self._token:
+            headers["Authorization"] = "Bearer " + self._token
+        request = urllib.request.Request(self.url + path, data=data, headers=headers, method=method)
+        try:
+            with urllib.request.urlopen(request, timeout=self._timeout_s) as answer:
+                text = answer.read().decode()
+        except urllib.error.HTTPError as refusal:
+            raise Error(_reason(refusal)) from None
+        except (urllib.error.URLError, OSError) as failure:
+            raise Error(f"{self.url} does not answer: {getattr(failure, 'reason', failure)}") from None
+        return json.loads(text) if text else None
+
+    def job(self, job_id: str, *, batch_sizes: Optional[Sequence[int]] = None, **settings: Any) -> Job:
+        """Registers the job with these settings (those of POST /jobs), or names one that is known."""
+        if batch_sizes is None:
+            if settings:
+                raise Error(f"a new job needs batch_sizes beside {', '.join(sorted(settings))}")
+            job = Job(self, job_id)
+            job.state  # is it known? pylint: disable=pointless-statement
+            return job
+        body = {"job_id": job_id, "job_id_prefix": job_id, "batch_sizes": list(batch_sizes), "number_of_gpus": 1,
+                "gpu_model": "none", **settings}
+        self.request("POST", "/jobs", body)
+        return Job(self, job_id)
+
+    def __iter__(self) -> Iterator[Job]:
+        after = ""
+        while True:
+            page = self.request("GET", "/api/v1/jobs?" + urllib.parse.urlencode({"after": after} if after else {}))
+            for job in page["jobs"]:
+                yield Job(self, job["job_id"])
+            after = page.get("next")
+            if not after:
+                return
+
+
+def _reason(refusal: urllib.error.HTTPError) -> str:
+    text = refusal.read().decode(errors="replace")
+    try:
+        detail = json.loads(text)
+        detail = detail.get("detail", detail.get("error", detail)) if isinstance(detail, dict) else detail
+    except ValueError:
+        detail = text
+    return f"{refusal.code} {detail if isinstance(detail, str) else json.dumps(detail)}"

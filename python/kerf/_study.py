@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""kerf tune where the program measures itself: ask for a setting, measure it, tell the result."""
+import functools
+import time
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from ._library import Asker
+
+__all__ = ["Study", "Tuned", "tuned"]
+
+Values = Union[Sequence[Any], str]
+Setting = Dict[str, Any]
+
+
+class Study:
+    """Finds the setting with the least value, in few measurements.
+
+    space: for each parameter its values (numbers, texts, booleans) or a range such as "16..2048:x2".
+
+        study = kerf.Study({"batch": [128, 256, 512], "ubatch": "32..512:x2"}, where=["ubatch <= batch"])
+        while (setting := study.ask()) is not None:
+            study.tell(setting, measure(**setting))
+        print(study.best)
+
+    No setting comes twice before each was measured once. where, default, policy, prefer, within, margin, confidence, seed
+    and max_runs are those of `kerf tune`; time=True says that values are times, all above 0.
+    """
+
+    def __init__(self, space: Mapping[str, Values], *, maximize: bool = False, time: bool = False,
+                 where: Optional[Sequence[str]] = None, default: Optional[Setting] = None, policy: Optional[str] = None,
+                 prefer: Optional[str] = None, within: Optional[float] = None, margin: Optional[float] = None,
+                 confidence: Optional[float] = None, seed: Optional[int] = None, max_runs: Optional[int] = None) -> None:
+        params = {name: values if isinstance(values, str) else list(values) for name, values in space.items()}
+        request = {"params": params, "maximize": maximize, "time": time, "where": list(where) if where else None,
+                   "default": default, "policy": policy, "prefer": prefer, "within": within, "margin": margin,
+                   "confidence": confidence, "seed": seed, "max_runs": max_runs}
+        self._values = {name: values for name, values in params.items() if not isinstance(values, str)}
+        self._asker = Asker({key: value for key, value in request.items() if value is not None})
+        #: Why the study ended: "confident", "too noisy", "done"; None before.
+        self.stop: Optional[str] = None
+        #: Why the last setting was asked for, in one line.
+        self.reason = ""
+
+    def _given(self, setting: Optional[Setting]) -> Optional[Setting]:
+        """With the caller's own values: 1.0 stays 1.0."""
+        if setting is None:
+            return None
+        return {name: next((own for own in self._values.get(name, []) if own == value and
+                            isinstance(own, bool) == isinstance(value, bool)), value)
+                for name, value in setting.items()}
+
+    def ask(self) -> Optional[Setting]:
+        """The setting to measure next; None where the answer is known."""
+        answer = self._asker.ask()
+        self.stop, self.reason = answer["stop"], answer["reason"]
+        return self._given(answer["setting"])
+
+    def tell(self, setting: Setting, value: Optional[float]) -> None:
+        """What was measured; None: the setting failed."""
+        told: Dict[str, Any] = {"setting": setting}
+        if value is None:
+            told["failed"] = True
+        else:
+            told["value"] = float(value)
+        self._asker.tell(told)
+
+    @property
+    def answer(self) -> Dict[str, Any]:
+        """What is known of each setting that was measured: mean, interval, probability of being the best."""
+        return self._asker.answer()
+
+    @property
+    def best(self) -> Optional[Setting]:
+        """The best setting so far; None before anything was measured."""
+        return self._given(self._asker.answer()["best"])
+
+    @property
+    def recommended(self) -> Optional[Setting]:
+        """The preferred setting of those within the margin of the best; else the best."""
+        return self._given(self._asker.answer()["recommended"])
+
+
+class Tuned:
+    """A function whose parameters are tuned: `tune` finds them, and then a call uses them."""
+
+    def __init__(self, function: Callable[..., Any], space: Mapping[str, Values], options: Dict[str, Any]) -> None:
+        functools.update_wrapper(self, function)
+        self._function, self._space, self._options = function, space, options
+        #: The setting that calls use; None before tune().
+        self.best: Optional[Setting] = None
+        #: The runs of tune: (setting, value).
+        self.runs: List[Tuple[Setting, float]] = []
+
+    def _measure(self, setting: Setting, arguments: Tuple[Any, ...], named: Dict[str, Any]) -> float:
+        begin = time.perf_counter()
+        result = self._function(*arguments, **named, **setting)
+        took = time.perf_counter() - begin
+        return float(result) if isinstance(result, (int, float)) and not isinstance(result, bool) else took
+
+    def tune(self, *arguments: Any, **named: Any) -> Setting:
+        """Calls the function with settings of the space until the best one is known. What counts is the number that the
+        function returns, else the time that it takes."""
+        study = Study(self._space, **self._options)
+        setting = study.ask()
+        while setting is not None:
+            value = self._measure(setting, arguments, named)
+            self.runs.append((setting, value))
+            study.tell(setting, value)
+            setting = study.ask()
+        self.best = study.recommended
+        assert self.best is not None
+        return self.best
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._function(*arguments, **{**(self.best or {}), **named})
+
+
+def tuned(space: Mapping[str, Values], **options: Any) -> Callable[[Callable[..., Any]], Tuned]:
+    """A decorator that tunes a function; options are those of Study.
+
+        @kerf.tuned({"block": [64, 128, 256]})
+        def copy(data, block): ...
+
+        copy.tune(data)     # {"block": 128}
+        copy(data)          # with block=128
+    """
+    return lambda function: Tuned(function, space, options)

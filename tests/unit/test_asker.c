@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Studies in JSON: values come back as they were given, no setting twice before all were measured, mistakes are told. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include "kerf/kerf.h"
+
+static struct kerf_error err;
+
+static struct kerf_asker *asker_of(const char *request) {
+    struct kerf_asker *asker = NULL;
+    if (kerf_asker_create(request, strlen(request), &asker, &err) != KERF_OK) fail_msg("%s", err.message);
+    return asker;
+}
+
+static json_t *parsed(int32_t code, char *answer) {
+    if (code != KERF_OK) fail_msg("%s", err.message);
+    json_t *json = json_loads(answer, JSON_REJECT_DUPLICATES, NULL);
+    assert_non_null(json);
+    kerf_call_free(answer);
+    return json;
+}
+
+static json_t *ask(struct kerf_asker *asker) {
+    char *answer = NULL;
+    int32_t code = kerf_asker_ask(asker, &answer, &err);
+    return parsed(code, answer);
+}
+
+static int32_t tell(struct kerf_asker *asker, json_t *setting, double value) {
+    json_t *told = json_pack("{s:O,s:f}", "setting", setting, "value", value);
+    char *text = json_dumps(told, 0);
+    int32_t code = kerf_asker_tell(asker, text, strlen(text), &err);
+    free(text);
+    json_decref(told);
+    return code;
+}
+
+static double slowness(const json_t *setting) {
+    double x = json_number_value(json_object_get(setting, "x")), y = json_number_value(json_object_get(setting, "y"));
+    return 1 + fabs(x - 4) + y;
+}
+
+static json_t *best_of(struct kerf_asker *asker) {
+    char *answer = NULL;
+    int32_t code = kerf_asker_answer(asker, &answer, &err);
+    json_t *json = parsed(code, answer), *best = json_incref(json_object_get(json, "best"));
+    json_decref(json);
+    return best;
+}
+
+/* Asks and tells until the end or so often; the number of runs. Every setting is new as long as there are new ones. */
+static int run(struct kerf_asker *asker, int settings, int most) {
+    json_t *seen = json_object();
+    int runs = 0;
+    for (; runs < most; runs++) {
+        json_t *asked = ask(asker), *setting = json_object_get(asked, "setting");
+        if (json_is_null(setting)) {
+            assert_true(json_is_string(json_object_get(asked, "stop")));
+            json_decref(asked);
+            break;
+        }
+        char *key = json_dumps(setting, JSON_SORT_KEYS);
+        if ((int)json_object_size(seen) < settings) assert_null(json_object_get(seen, key));
+        json_object_set_new(seen, key, json_true());
+        free(key);
+        assert_int_equal(tell(asker, setting, slowness(setting)), KERF_OK);
+        json_decref(asked);
+    }
+    json_decref(seen);
+    return runs;
+}
+
+static void the_best_is_found(void **state) {
+    (void)state;
+    struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[8,1,4,2],\"y\":[1,2]}}");
+    json_t *nothing = best_of(asker);
+    assert_true(json_is_null(nothing));
+    json_decref(nothing);
+    run(asker, 8, 12);
+    json_t *best = best_of(asker), *expected = json_pack("{s:i,s:i}", "x", 4, "y", 1);
+    assert_true(json_equal(best, expected));
+    json_decref(best);
+    json_decref(expected);
+    kerf_asker_free(asker);
+    assert_null(kerf_asker_free(NULL));
+}
+
+static void more_may_be_better(void **state) {
+    (void)state;
+    struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2,4,8],\"y\":[1,2]},\"maximize\":true}");
+    run(asker, 8, 12);
+    json_t *best = best_of(asker), *expected = json_pack("{s:i,s:i}", "x", 8, "y", 2);
+    assert_true(json_equal(best, expected));
+    json_decref(best);
+    json_decref(expected);
+    kerf_asker_free(asker);
+}
+
+/* Texts with commas, numbers as texts, booleans and ranges. */
+static void values_come_back_as_they_were(void **state) {
+    (void)state;
+    struct kerf_asker *asker = asker_of("{\"params\":{\"a\":[\"1,2\",\"..\",\"8\",\"4\"],\"b\":[true,false],"
+                                        "\"c\":[0.5,0.1,2],\"d\":\"2..8:x2\",\"e\":[\"f16\",\"q8_0\"]},"
+                                        "\"where\":[\"d <= 4\",\"e == \\\"f16\\\"\"],"
+                                        "\"default\":{\"a\":\"8\",\"b\":false,\"c\":0.1,\"d\":4,\"e\":\"f16\"}}");
+    json_t *asked = ask(asker), *setting = json_object_get(asked, "setting");
+    json_t *first = json_pack("{s:s,s:b,s:f,s:i,s:s}", "a", "8", "b", 0, "c", 0.1, "d", 4, "e", "f16");
+    assert_true(json_equal(setting, first)); /* the default */
+    for (int i = 0; i < 48; i++) {
+        setting = json_object_get(asked, "setting");
+        if (json_is_null(setting)) break;
+        assert_int_equal(tell(asker, setting, 1 + i), KERF_OK);
+        json_decref(asked);
+        asked = ask(asker);
+    }
+    json_decref(asked);
+    json_t *best = best_of(asker);
+    assert_true(json_equal(best, first));
+    json_decref(best);
+    json_decref(first);
+    kerf_asker_free(asker);
+}
+
+static void failures_and_objectives_below_zero_are_fine(void **state) {
+    (void)state;
+    struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2,3]},\"policy\":\"exhaustive\"}");
+    static const char *const told[] = {"{\"setting\":{\"x\":1},\"value\":-2.5}",
+                                       "{\"setting\":{\"x\":2},\"failed\":true}",
+                                       "{\"setting\":{\"x\":3},\"value\":0}"};
+    for (size_t i = 0; i < sizeof told / sizeof *told; i++)
+        assert_int_equal(kerf_asker_tell(asker, told[i], strlen(told[i]), &err), KERF_OK);
+    json_t *best = best_of(asker);
+    assert_int_equal((int)json_number_value(json_object_get(best, "x")), 1);
+    json_decref(best);
+    kerf_asker_free(asker);
+}
+
+static void refuses(const char *request, const char *part) {
+    struct kerf_asker *asker = NULL;
+    assert_int_not_equal(kerf_asker_create(request, strlen(request), &asker, &err), KERF_OK);
+    assert_null(asker);
+    if (strstr(err.message, part) == NULL) fail_msg("'%s' lacks '%s'", err.message, part);
+}
+
+static void mistakes_are_told(void **state) {
+    (void)state;
+    refuses("", "empty");
+    refuses("{}", "\"params\" is missing");
+    refuses("{\"params\":{}}", "parameter");
+    refuses("{\"params\":{\"x\":[]}}", "must be an array of 1 to 4096 values");
+    refuses("{\"params\":{\"x\":[1,1]}}", "a value of \"x\" is there twice");
+    refuses("{\"params\":{\"x\":[[1]]}}", "must be numbers, texts, true or false");
+    refuses("{\"params\":{\"x y\":[1]}}", "x y");
+    refuses("{\"params\":{\"x\":\"8..1\"}}", "empty");
+    refuses("{\"params\":{\"x\":[1,2]},\"where\":[\"x > 2\"]}", "setting");
+    refuses("{\"params\":{\"x\":[1,2]},\"where\":\"x > 1\"}", "\"where\" must be an array");
+    refuses("{\"params\":{\"x\":[1,2]},\"default\":{\"x\":3}}", "not a value of \"x\"");
+    refuses("{\"params\":{\"x\":[1,2]},\"default\":{}}", "\"x\" is missing");
+    refuses("{\"params\":{\"x\":[1,2]},\"policy\":\"rase\"}", "did you mean 'race'?");
+    refuses("{\"params\":{\"x\":[1,2]},\"within\":\"much\"}", "\"within\" must be a number");
+    refuses("{\"params\":{\"x\":[1,2]},\"maximise\":true}", "maximize");
+    struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2]}}");
+    static const struct {
+        const char *told, *part;
+    } cases[] = {{"{\"setting\":{\"x\":1}}", "has a number as \"value\""},
+                 {"{\"setting\":{\"x\":1},\"value\":\"fast\"}", "has a number as \"value\""},
+                 {"{\"setting\":{\"x\":1},\"value\":1,\"failed\":true}", "or \"failed\":true"},
+                 {"{\"setting\":{\"x\":3},\"value\":1}", "not a value of \"x\""},
+                 {"{\"setting\":{\"x\":1,\"z\":1},\"value\":1}", "z"},
+                 {"{\"value\":1}", "\"setting\" is missing"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_not_equal(kerf_asker_tell(asker, cases[i].told, strlen(cases[i].told), &err), KERF_OK);
+        if (strstr(err.message, cases[i].part) == NULL) fail_msg("'%s' lacks '%s'", err.message, cases[i].part);
+    }
+    kerf_asker_free(asker);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_best_is_found),
+        cmocka_unit_test(more_may_be_better),
+        cmocka_unit_test(values_come_back_as_they_were),
+        cmocka_unit_test(failures_and_objectives_below_zero_are_fine),
+        cmocka_unit_test(mistakes_are_told),
+    };
+    return cmocka_run_group_tests_name("asker", tests, NULL, NULL);
+}

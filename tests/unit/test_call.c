@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The door: requests say what options say, answers are those of the library, and files are read by permission alone. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <jansson.h>
+#include <pthread.h>
+#include <string.h>
+#include "kerf/kerf.h"
+
+static struct kerf_error err;
+
+static json_t *ask(const char *verb, const char *request) {
+    char *answer = NULL;
+    if (kerf_call(verb, request, strlen(request), NULL, &answer, &err) != KERF_OK) return NULL;
+    json_t *json = json_loads(answer, 0, NULL);
+    assert_non_null(json);
+    kerf_call_free(answer);
+    return json;
+}
+
+static double number(const json_t *json, const char *key) {
+    const json_t *value = json_object_get(json, key);
+    assert_true(json_is_number(value));
+    return json_number_value(value);
+}
+
+/* The request fails, and the error has this part. */
+static void refuses(const char *verb, const char *request, const char *part) {
+    json_t *answer = ask(verb, request);
+    if (answer) fail_msg("%s is answered", request);
+    if (strstr(err.message, part) == NULL) fail_msg("'%s' lacks '%s'", err.message, part);
+}
+
+static void a_schedule_is_that_of_the_library(void **state) {
+    (void)state;
+    json_t *json = ask("schedule", "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"no_ops\":true}");
+    assert_non_null(json);
+    assert_true(number(json, "makespan_s") == 33); /* (m + p - 1) (F + I + W) */
+    assert_null(json_object_get(json, "ops"));
+    json_decref(json);
+    json = ask("schedule",
+               "{\"schedule\":\"1f1b\",\"devices\":2,\"microbatches\":\"2\",\"p2p\":\"5ms\",\"forward\":null}");
+    assert_non_null(json);
+    assert_int_equal(json_array_size(json_object_get(json, "ops")), 8);
+    json_decref(json);
+}
+
+static void a_list_of_schedules_is_a_comparison(void **state) {
+    (void)state;
+    json_t *json = ask("schedule", "{\"schedule\":[\"1f1b\",\"zb_h1\"],\"devices\":4,\"microbatches\":[4,8],"
+                                   "\"no_ops\":true}");
+    assert_non_null(json);
+    assert_int_equal(json_array_size(json_object_get(json, "schedules")), 4);
+    json_decref(json);
+}
+
+static void an_estimate_is_the_plan_of_its_layout(void **state) {
+    (void)state;
+    json_t *plan =
+        ask("plan", "{\"model\":\"llama3_8b\",\"system\":\"h100\",\"gpus\":16,\"global_batch\":64,\"tp\":[1,2],"
+                    "\"recompute\":\"none,full\",\"set\":[\"memory_capacity_bytes=100GB\"],\"top\":1}");
+    assert_non_null(plan);
+    const json_t *search = json_array_get(json_object_get(plan, "searches"), 0);
+    const json_t *best = json_array_get(json_object_get(search, "plans"), 0);
+    char request[512];
+    snprintf(request, sizeof request,
+             "{\"model\":\"llama3_8b\",\"system\":\"h100\",\"global_batch\":64,\"layout\":\"%s\","
+             "\"set\":\"memory_capacity_bytes=100GB\"}",
+             json_string_value(json_object_get(best, "layout_text")));
+    json_t *estimate = ask("estimate", request);
+    assert_non_null(estimate);
+    assert_true(number(estimate, "step_time_s") == number(best, "step_time_s"));
+    assert_true(number(search, "memory_capacity_bytes") == 1e11);
+    json_decref(estimate);
+    json_decref(plan);
+}
+
+static void a_description_stands_for_a_name(void **state) {
+    (void)state;
+    json_t *json = ask("plan", "{\"model\":{\"hidden_size\":1024,\"intermediate_size\":4096,\"num_hidden_layers\":8,"
+                               "\"num_attention_heads\":16,\"max_position_embeddings\":1024},\"system\":\"h100\","
+                               "\"gpus\":8,\"global_batch\":8}");
+    assert_non_null(json);
+    json_decref(json);
+    refuses("plan", "{\"model\":{\"hidden_size\":1024},\"system\":\"h100\",\"gpus\":8,\"global_batch\":8}",
+            "intermediate_size");
+    assert_string_equal(err.file, "model");
+}
+
+static void mistakes_are_those_of_the_command_line(void **state) {
+    (void)state;
+    refuses("plam", "{}", "did you mean plan?");
+    refuses("plan", "[]", "object");
+    refuses("plan", "{", "not valid JSON");
+    refuses("plan", "{}", "the model is missing");
+    refuses("plan", "{\"model\":\"gpt3\",\"system\":\"h100\",\"gpuz\":8}", "did you mean --gpus?");
+    refuses("plan", "{\"model\":\"gpt3\",\"system\":\"h100\",\"gpus\":8,\"global_batch\":1.5}", "whole number");
+    refuses("plan", "{\"model\":\"gpt3\",\"system\":\"h100\",\"gpus\":[8,{}],\"global_batch\":8}", "list of numbers");
+    refuses("plan", "{\"model\":7,\"system\":\"h100\",\"gpus\":8,\"global_batch\":8}", "\"model\" must be a name");
+    refuses("plan", "{\"model\":[\"gpt3\",7],\"system\":\"h100\",\"gpus\":8,\"global_batch\":8}", "a list of names");
+    refuses("schedule", "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"placement\":\"v\"}", "best does");
+    refuses("schedule", "{\"schedule\":\"-x\",\"devices\":4,\"microbatches\":8}", "no schedule is called '-x'");
+    refuses("schedule", "{\"schedule\":\"zb_h9\",\"devices\":4,\"microbatches\":8}", "did you mean zb_h");
+}
+
+static void files_are_read_by_permission_alone(void **state) {
+    (void)state;
+    const char *const file = KERF_SOURCE_DIR "/share/models/gpt3.json";
+    char request[600], *answer = NULL;
+    const struct kerf_call_options options = {.size = sizeof options, .files = 1};
+    snprintf(request, sizeof request, "{\"model\":\"%s\",\"system\":\"h100\",\"gpus\":512,\"global_batch\":512}", file);
+    refuses("plan", request, "in the catalogue");
+    assert_int_equal(kerf_call("plan", request, strlen(request), &options, &answer, &err), KERF_OK);
+    kerf_call_free(answer);
+    snprintf(request, sizeof request, "{\"schedule\":\"%s\",\"devices\":4,\"microbatches\":8}", file);
+    refuses("schedule", request, "no schedule is called");
+    refuses("schedule", "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"times\":\"t.json\"}", "--times");
+    refuses("schedule", "{\"schedule\":\"1f1b\",\"trace\":\"traces\"}", "--trace");
+    refuses("schedule", "{\"plan\":\"plan.json\"}", "--plan");
+}
+
+static int32_t stop_at_once(void *context, double done) {
+    (void)done;
+    return ++*(int *)context > 0;
+}
+
+static void progress_ends_the_work_with_what_is_known(void **state) {
+    (void)state;
+    int told = 0;
+    const struct kerf_call_options options = {
+        .size = sizeof options, .progress = stop_at_once, .progress_context = &told};
+    const char *request =
+        "{\"model\":\"gpt3_1t\",\"system\":\"h100\",\"gpus\":1024,\"global_batch\":4096,\"threads\":1}";
+    char *answer = NULL;
+    assert_int_equal(kerf_call("plan", request, strlen(request), &options, &answer, &err), KERF_OK);
+    assert_non_null(strstr(answer, "\"proved\":false"));
+    assert_true(told > 0);
+    kerf_call_free(answer);
+}
+
+static void *ask_often(void *ret_failures) {
+    for (int i = 0; i < 20; i++) {
+        const char *request = "{\"schedule\":\"zb_h1\",\"devices\":4,\"microbatches\":8,\"no_ops\":true}";
+        struct kerf_error mine;
+        char *answer = NULL;
+        if (kerf_call("schedule", request, strlen(request), NULL, &answer, &mine) != KERF_OK) ++*(int *)ret_failures;
+        kerf_call_free(answer);
+    }
+    return NULL;
+}
+
+static void eight_threads_may_call(void **state) {
+    (void)state;
+    pthread_t threads[8];
+    int failures[8] = {0};
+    for (int i = 0; i < 8; i++) assert_int_equal(pthread_create(&threads[i], NULL, ask_often, &failures[i]), 0);
+    for (int i = 0; i < 8; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(failures[i], 0);
+    }
+}
+
+static void answers_may_be_pictures(void **state) {
+    (void)state;
+    struct kerf_call_options options = {.size = sizeof options, .format = "svg"};
+    static const struct {
+        const char *verb, *request;
+    } cases[] = {{"plan", "{\"model\":\"llama3_8b\",\"system\":\"h100\",\"gpus\":64,\"global_batch\":128}"},
+                 {"schedule", "{\"schedule\":\"zb_h1\",\"devices\":4,\"microbatches\":8}"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *answer = NULL;
+        size_t length = strlen(cases[i].request);
+        assert_int_equal(kerf_call(cases[i].verb, cases[i].request, length, &options, &answer, &err), KERF_OK);
+        assert_memory_equal(answer, "<svg", 4);
+        kerf_call_free(answer);
+    }
+    char *answer = NULL;
+    assert_int_equal(kerf_call("estimate", "{}", 2, &options, &answer, &err), KERF_EINVALID);
+    assert_string_equal(err.message, "estimate has no answer as 'svg'; json is there");
+    options.format = "gif";
+    assert_int_equal(kerf_call("plan", "{}", 2, &options, &answer, &err), KERF_EINVALID);
+    assert_null(answer);
+}
+
+static void each_verb_has_a_schema(void **state) {
+    (void)state;
+    const char *verb;
+    for (size_t i = 0; (verb = kerf_call_verb_at(i)) != NULL; i++) {
+        char *schema = NULL;
+        assert_int_equal(kerf_call_schema(verb, &schema, &err), KERF_OK);
+        json_t *json = json_loads(schema, JSON_REJECT_DUPLICATES, NULL);
+        assert_true(json_is_object(json_object_get(json, "properties")));
+        json_decref(json);
+        kerf_call_free(schema);
+    }
+    assert_int_equal(kerf_call_schema("plam", NULL, &err), KERF_EUNKNOWN);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_schedule_is_that_of_the_library),
+        cmocka_unit_test(a_list_of_schedules_is_a_comparison),
+        cmocka_unit_test(an_estimate_is_the_plan_of_its_layout),
+        cmocka_unit_test(a_description_stands_for_a_name),
+        cmocka_unit_test(mistakes_are_those_of_the_command_line),
+        cmocka_unit_test(files_are_read_by_permission_alone),
+        cmocka_unit_test(progress_ends_the_work_with_what_is_known),
+        cmocka_unit_test(eight_threads_may_call),
+        cmocka_unit_test(answers_may_be_pictures),
+        cmocka_unit_test(each_verb_has_a_schema),
+    };
+    return cmocka_run_group_tests_name("kerf_call", tests, NULL, NULL);
+}
