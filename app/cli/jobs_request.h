@@ -51,10 +51,6 @@ void jobs_target(struct kerf_text *out, const char *job_id, const char *rest);
 int jobs_list(struct jobs_request *request);
 int jobs_export(struct jobs_request *request);
 int jobs_show(struct jobs_request *request);
-int jobs_add(struct jobs_request *request);
-int jobs_next(struct jobs_request *request);
-int jobs_report(struct jobs_request *request);
-int jobs_delete(struct jobs_request *request);
 int jobs_backup(struct jobs_request *request); /* without a client */
 int jobs_import(struct jobs_request *request); /* without a client */
 int jobs_run(struct jobs_request *request);

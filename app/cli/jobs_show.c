@@ -55,11 +55,6 @@ static void put_table(struct kerf_text *out, const json_t *jobs, const struct re
     kerf_text_free(&cells);
 }
 
-/* A value as JSON has it, NaN for null; "inf", "-inf" and "nan" are numbers too. */
-double jobs_real(const json_t *object, const char *key);
-int64_t jobs_integer(const json_t *object, const char *key);
-const char *jobs_text(const json_t *object, const char *key);
-void jobs_put_real(struct kerf_text *out, double value, const char *none); /* six digits */
 static void jobs_put_quoted(struct kerf_text *out, const char *text) {
     kerf_text_add(out, "\"");
     for (; *text; text++) {

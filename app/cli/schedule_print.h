@@ -15,11 +15,6 @@ void print_schedule_table(struct kerf_text *out, const struct schedule_answers *
 void print_fit_table(struct kerf_text *out, const struct kerf_trace *trace, const struct kerf_trace_fit *fit,
                      const struct render_style *style);
 
-/* What a certificate proves, once it is checked: schedule_verify.c. */
-int32_t schedule_verify_file(const char *path, struct kerf_schedule_verdict *ret_verdict, struct kerf_error *err);
-void print_verdict_table(struct kerf_text *out, const struct kerf_schedule_verdict *verdict);
-void print_verdict_json(struct kerf_text *out, const struct kerf_schedule_verdict *verdict);
-
 void print_schedule_csv(struct kerf_text *out, const struct schedule_answers *answers);
 
 #endif

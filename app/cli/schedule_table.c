@@ -301,8 +301,7 @@ void print_schedule_table(struct kerf_text *out, const struct schedule_answers *
         print_one(out, answers, style);
 }
 
-/* ---- CSV: a row for each operation or, of several schedules, for each
- * -------------------------------------------------------------------------------------------------- */
+/* ---- CSV: a row for each operation or, of several schedules, for each -------------------------------------------- */
 
 static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule, const struct kerf_timeline *timeline) {
     static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};

@@ -56,8 +56,7 @@ void words_study(struct kerf_text *out, const struct tune_report *report, int32_
 void words_llama(struct kerf_text *out, const struct tune_report *report);
 void json_llama(struct kerf_json *json, const struct tune_report *report);
 
-/* ---- As a picture
- * ------------------------------------------------------------------------------------------------- */
+/* ---- As a picture ------------------------------------------------------------------------------------------------ */
 
 /* The surface of a study as a heat map: two of its parameters, the others as in the recommended setting. */
 /* 1 and the panel, or 0 where there is no surface: nothing measured, or too few or too many values. */

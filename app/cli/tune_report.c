@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/tune_print.h"
-
+/* What a study found: its state and answer as a report, the words of its figures, and the whole of it in sentences. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/quantity.h"
+#include "cli/tune_print.h"
 
 /* What --resume could do with a study that is not sure. */
 static int32_t look_ahead(const struct kerf_study_state *state, int32_t *ret_most, struct kerf_error *err) {
@@ -117,4 +117,284 @@ void words_interval(struct kerf_text *out, const struct kerf_study_request *requ
     words_objective(out, request, interval[0]);
     kerf_text_add(out, between);
     words_objective(out, request, interval[1]);
+}
+
+/* ---- In sentences --------------------------------------------------------------------------------------------- */
+
+static void setting(struct kerf_text *out, const struct tune_report *report, int32_t index, int32_t bold) {
+    if (bold) kerf_text_add(out, "\033[1m");
+    kerf_tune_setting_write(report->state->space, index, out);
+    if (bold) kerf_text_add(out, "\033[0m");
+}
+
+/* "batch=512: 470 ms (95 %: 461 ms to 480 ms)"; for a setting without a whole run what was observed, if anything. */
+static void words_measured(struct kerf_text *out, const struct tune_report *report, int32_t index, int32_t bold) {
+    const struct kerf_tune_estimate *estimate = &report->answer.settings[index];
+    setting(out, report, index, bold);
+    kerf_text_add(out, ": ");
+    if (estimate->status == KERF_TUNE_ALL_CENSORED) {
+        kerf_text_add(out, "stopped after ");
+        words_objective(out, report->state->request, estimate->bound);
+        return;
+    }
+    words_objective(out, report->state->request, estimate->mean);
+    if (estimate->status != KERF_TUNE_MEASURED) kerf_text_add(out, " expected, not measured");
+    int is_exact = estimate->interval[0] == estimate->interval[1];
+    if (estimate->status != KERF_TUNE_MEASURED || is_exact || !tune_is_interval(estimate->interval)) return;
+    kerf_text_add(out, " (");
+    words_share(out, report->state->request->confidence);
+    kerf_text_add(out, ": ");
+    words_interval(out, report->state->request, estimate->interval, " to ");
+    kerf_text_add(out, ")");
+}
+
+/* "60 settings", "the 55 settings that could run, of 60,": settings that failed or were skipped cannot be chosen. For a
+ * large space that was not looked at as a whole: "the 200 settings looked at, of 1000000,". */
+static void words_choice(struct kerf_text *out, const struct tune_report *report) {
+    int32_t all = report->state->space->num_settings, ran = 0;
+    for (int32_t i = 0; i < all; i++) {
+        int32_t status = report->answer.settings[i].status;
+        ran += status != KERF_TUNE_SKIPPED && status != KERF_TUNE_ALL_FAILED;
+    }
+    if (report->answer.looked_at < all && isnan(report->answer.chance_unseen))
+        kerf_text_printf(out, "the %d settings looked at, of %d,", report->answer.looked_at, all);
+    else if (ran == all)
+        kerf_text_printf(out, "%d settings", all);
+    else if (ran == 1)
+        kerf_text_printf(out, "the one setting that could run, of %d,", all);
+    else
+        kerf_text_printf(out, "the %d settings that could run, of %d,", ran, all);
+}
+
+/* What makes the answer less certain than the model says. */
+static void words_doubts(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    if (answer->looked_at < report->state->space->num_settings && !isnan(answer->chance_unseen)) {
+        kerf_text_printf(out, "Looked at closely: %d settings. That one of the others is better by more than ",
+                         answer->looked_at);
+        words_share(out, report->state->request->within);
+        kerf_text_add(out, " has an estimated probability of ");
+        words_chance(out, answer->chance_unseen);
+        kerf_text_add(out, ".\n");
+    }
+    if (answer->chance_isolated > 0.01 && answer->predictions > 0) {
+        kerf_text_add(out,
+                      "What was tried is all alike; that a value which was not tried is better has a probability of ");
+        words_chance(out, answer->chance_isolated);
+        kerf_text_add(out, ".\n");
+    }
+    if (answer->widened > 1)
+        kerf_text_printf(out,
+                         "%d of %d runs came out where they were not expected: the surface is rougher or the noise "
+                         "heavier than assumed, and the probability is lower for it.\n",
+                         answer->predictions_missed, answer->predictions);
+}
+
+/* Of the best, how sure it is. */
+static void words_certainty(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_study_request *request = report->state->request;
+    double probability = report->answer.settings[report->answer.best].probability_within;
+    if (report->state->space->num_settings == 1) {
+        kerf_text_add(out, ". It is the only setting.\n");
+        return;
+    }
+    if (isnan(probability)) {
+        kerf_text_printf(out, "; the policy %s does not say how sure that is.\n", request->policy);
+        return;
+    }
+    double of_margin = report->answer.settings[report->answer.best].probability_within_margin;
+    int has_margin = request->prefer && report->answer.best == report->answer.recommended && !isnan(of_margin);
+    kerf_text_add(out, ". It is within ");
+    words_share(out, has_margin ? request->margin : request->within);
+    kerf_text_add(out, " of the best of ");
+    words_choice(out, report);
+    kerf_text_add(out, " with a probability of ");
+    words_chance(out, has_margin ? of_margin : probability);
+    if (has_margin) {
+        kerf_text_add(out, ", within ");
+        words_share(out, request->within);
+        kerf_text_add(out, " with ");
+        words_chance(out, probability);
+    }
+    kerf_text_add(out, ".\n");
+    words_doubts(out, report);
+}
+
+static void words_best(struct kerf_text *out, const struct tune_report *report, int32_t bold) {
+    const struct kerf_tune_answer *answer = &report->answer;
+    const char *head = tune_is_answered(report) ? "Use " : "No answer yet. The best so far is ";
+    if (answer->recommended != answer->best) {
+        kerf_text_add(out, head);
+        words_measured(out, report, answer->recommended, bold);
+        kerf_text_printf(out, "%s%s.\nThe best is ", answer->reason[0] ? ": " : "", answer->reason);
+        words_measured(out, report, answer->best, 0);
+    } else {
+        kerf_text_add(out, head);
+        words_measured(out, report, answer->best, bold);
+    }
+    words_certainty(out, report);
+}
+
+/* "takes 323 ms, 1.310 times as long as the best (95 %: 1.196 to 1.370)". Numbers that may be 0 or below have no ratio;
+ * the sentence then gives the difference. */
+static void words_gain(struct kerf_text *out, const struct tune_report *report,
+                       const struct kerf_tune_estimate *known) {
+    const struct kerf_study_request *request = report->state->request;
+    const struct kerf_tune_answer *answer = &report->answer;
+    double of_best = answer->settings[answer->best].mean;
+    if (!tune_has_gain(report)) {
+        kerf_text_add(out, ": the best is ");
+        words_objective(out, request, fabs(of_best - known->mean));
+        kerf_text_printf(out, " %s.\n", of_best > known->mean ? "above it" : "below it");
+        return;
+    }
+    if (request->maximize)
+        kerf_text_printf(out, "; the best gives %.3f times as much", answer->default_gain);
+    else
+        kerf_text_printf(out, ", %.3f times as %s as the best", answer->default_gain,
+                         strcmp(kerf_study_request_unit(request), "s") == 0 ? "long" : "much");
+    if (tune_is_interval(answer->gain_interval) && answer->gain_interval[0] < answer->gain_interval[1]) {
+        kerf_text_add(out, " (");
+        words_share(out, request->confidence);
+        kerf_text_printf(out, ": %.3f to %.3f)", answer->gain_interval[0], answer->gain_interval[1]);
+    }
+    kerf_text_add(out, ".\n");
+}
+
+static void words_default(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_space *space = report->state->space;
+    const struct kerf_tune_answer *answer = &report->answer;
+    if (space->default_setting < 0) return;
+    if (space->default_setting == answer->best) {
+        kerf_text_add(out, "That is the default.\n");
+        return;
+    }
+    kerf_text_add(out, "The default, ");
+    setting(out, report, space->default_setting, 0);
+    const struct kerf_tune_estimate *known = &answer->settings[space->default_setting];
+    if (known->status != KERF_TUNE_MEASURED) {
+        kerf_text_printf(out, ", was not measured%s%s.\n", known->reason[0] ? ": " : "", known->reason);
+        return;
+    }
+    kerf_text_add(out, kerf_study_request_unit(report->state->request)[0] ? ", takes " : ", gives ");
+    words_objective(out, report->state->request, known->mean);
+    words_gain(out, report, known);
+}
+
+static void words_equivalent(struct kerf_text *out, const struct tune_report *report) {
+    enum { SHOWN = 6 };
+    const struct kerf_tune_answer *answer = &report->answer;
+    int32_t *order = tune_order(report), count = 0;
+    for (int32_t i = 0; order && i < report->state->space->num_settings; i++) {
+        const struct kerf_tune_estimate *estimate = &answer->settings[order[i]];
+        if (order[i] == answer->best || !(estimate->probability_within_margin >= report->state->request->confidence))
+            continue;
+        if (count == 0) {
+            kerf_text_add(out, "Equally good within ");
+            words_share(out, report->state->request->margin);
+            kerf_text_add(out, ": ");
+        }
+        if (count < SHOWN) {
+            kerf_text_add(out, count ? "; " : "");
+            setting(out, report, order[i], 0);
+        }
+        count++;
+    }
+    if (count > SHOWN) kerf_text_printf(out, "; and %d more", count - SHOWN);
+    if (count) kerf_text_add(out, ".\n");
+    free(order);
+}
+
+/* The message of a trial that went well means that its cleanup failed. */
+static void words_cleanup(struct kerf_text *out, const struct kerf_study_state *state) {
+    const char *message = NULL;
+    int32_t count = 0;
+    for (int32_t i = 0; i < state->num_entries; i++) {
+        const struct kerf_trial_result *result = &state->entries[i].result;
+        int is_good = result->observation.outcome != KERF_TUNE_FAILED && !result->observation.disturbed;
+        if (is_good && result->message[0]) message = result->message, count++;
+    }
+    if (count)
+        kerf_text_printf(out, "After %d trial%s the %s; they count nevertheless.\n", count, count == 1 ? "" : "s",
+                         message);
+}
+
+/* What earlier studies were worth. */
+static void words_earlier(struct kerf_text *out, const struct tune_report *report) {
+    int32_t count = report->answer.earlier, dropped = report->answer.earlier_dropped;
+    int32_t studies = report->state->num_studies - dropped;
+    if (count)
+        kerf_text_printf(out, "%d measurement%s of %d earlier stud%s of this program helped; --fresh ignores them.\n",
+                         count, count == 1 ? "" : "s", studies, studies == 1 ? "y" : "ies");
+    if (dropped)
+        kerf_text_printf(
+            out,
+            "%d earlier stud%s of this program disagree%s with what was measured now and %s ignored: "
+            "something that kerf does not compare has changed (--key-env names environment variables to compare).\n",
+            dropped, dropped == 1 ? "y" : "ies", dropped == 1 ? "s" : "", dropped == 1 ? "was" : "were");
+}
+
+static void words_effort(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_study_state *state = report->state;
+    const struct kerf_tune_answer *answer = &report->answer;
+    kerf_text_printf(out, "%d measurement%s in ", state->num_entries, state->num_entries == 1 ? "" : "s");
+    quantity_seconds(out, state->elapsed_s);
+    kerf_text_printf(out, ", %lld start%s of the program", (long long)state->loads, state->loads == 1 ? "" : "s");
+    if (answer->censored) kerf_text_printf(out, "; %d stopped early", answer->censored);
+    if (answer->failed) kerf_text_printf(out, "; %d failed", answer->failed);
+    if (state->disturbed_counts)
+        kerf_text_add(out, "; all were disturbed, and count because there are no others");
+    else if (state->num_disturbed > state->remeasured)
+        kerf_text_printf(out, "; %d disturbed, %d repeated", state->num_disturbed, state->remeasured);
+    else if (state->num_disturbed)
+        kerf_text_printf(out, "; %d disturbed and repeated", state->num_disturbed);
+    kerf_text_add(out, ".");
+    if (answer->noise == 0) {
+        kerf_text_add(out, " Repeated runs of a setting did not differ.");
+    } else if (isfinite(answer->noise)) {
+        kerf_text_add(out, " Two runs of one setting differ by ");
+        kerf_text_printf(out, "%.2g %%", 100 * answer->noise);
+        if (fabs(answer->drift - 1) > 0.01)
+            kerf_text_printf(out, "; the machine drifted by %+.0f %%, which is corrected", 100 * (answer->drift - 1));
+        kerf_text_add(out, ".");
+    }
+    kerf_text_add(out, "\n");
+    words_cleanup(out, state);
+    words_earlier(out, report);
+}
+
+/* Why nothing was tried. */
+static void words_skipped(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_estimate *settings = report->answer.settings;
+    if (report->state->num_entries > 0 || settings[0].status != KERF_TUNE_SKIPPED) return;
+    kerf_text_add(out, " The first of them is ");
+    setting(out, report, 0, 0);
+    kerf_text_printf(out, ": %s.", settings[0].reason);
+}
+
+static void words_end(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_study_state *state = report->state;
+    if (state->stop == KERF_STUDY_CONFIDENT) return;
+    static const char *const heads[] = {[KERF_STUDY_BUDGET] = "Not sure yet: ",
+                                        [KERF_STUDY_INTERRUPTED] = "Not finished: ",
+                                        [KERF_STUDY_TOO_NOISY] = "Too noisy to tell: ",
+                                        [KERF_STUDY_NOTHING] = "Nothing could be measured: "};
+    kerf_text_printf(out, "%s%s.", heads[state->stop], state->reason);
+    words_skipped(out, report);
+    if (state->id[0] && report->most_to_go_on >= 0) {
+        kerf_text_printf(out, " `kerf tune --resume --study %s", state->id);
+        if (report->most_to_go_on) kerf_text_printf(out, " --max-observations %d", report->most_to_go_on);
+        kerf_text_add(out, "` continues it.");
+    }
+    kerf_text_add(out, "\n");
+}
+
+void words_study(struct kerf_text *out, const struct tune_report *report, int32_t bold) {
+    if (report->answer.best >= 0) {
+        words_best(out, report, bold);
+        words_default(out, report);
+        words_equivalent(out, report);
+    }
+    words_end(out, report);
+    words_effort(out, report);
 }

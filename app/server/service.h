@@ -31,8 +31,7 @@ struct service {
     _Atomic int is_stopping;
 };
 
-/* ---- The HTTP library (http.c)
- * ------------------------------------------------------------------------------------ */
+/* ---- The HTTP library (http.c) ----------------------------------------------------------------------------------- */
 
 struct http_options {
     int fd; /* the socket that listens; closed where the start fails */

@@ -80,8 +80,7 @@ void request_write_message(const char *message, struct kerf_text *out);
 
 void request_refusal_free(struct request_refusal *refusal);
 
-/* ---- How the parses refuse (request_answer.c)
- * ------------------------------------------------------------------------------- */
+/* ---- How the parses refuse (request_answer.c) -------------------------------------------------------------------- */
 
 /* Each function fills one and returns its code, KERF_EINVALID, or KERF_ENOMEM from refuse_no_memory. */
 int32_t refuse_with(struct request_refusal *refusal, int32_t status, const char *document);

@@ -24,11 +24,4 @@ int32_t schedule_picture(struct kerf_text *out, const struct schedule_answers *a
 void schedule_timeline(struct kerf_text *out, const struct schedule_answers *answers,
                        const struct schedule_answer *answer, int32_t columns, int32_t colour);
 
-/* Their figures in words. */
-void words_microbatches(struct kerf_text *out, double count, int digits); /* "1 micro-batch", "7.5 micro-batches" */
-/* "8 micro-batches through 4 stages on 4 devices" */
-void words_size(struct kerf_text *out, const struct kerf_schedule *schedule);
-void words_percent(struct kerf_text *out, double share, int digits, int with_sign); /* "3.50 %", never "-0.00 %" */
-void words_cap(struct kerf_text *out, const struct schedule_answer *answer);        /* "8 micro-batches", "40 GB" */
-
 #endif

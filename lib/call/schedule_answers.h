@@ -56,6 +56,13 @@ double answer_peak_bytes(const struct schedule_answer *answer); /* NAN where byt
 /* How far the step is above the bound, as a share: 0 where no order is shorter. */
 double answer_gap(const struct schedule_answer *answer);
 
+/* In words. */
+void words_microbatches(struct kerf_text *out, double count, int digits); /* "1 micro-batch", "7.5 micro-batches" */
+/* "8 micro-batches through 4 stages on 4 devices" */
+void words_size(struct kerf_text *out, const struct kerf_schedule *schedule);
+void words_percent(struct kerf_text *out, double share, int digits, int with_sign); /* "3.50 %", never "-0.00 %" */
+void words_cap(struct kerf_text *out, const struct schedule_answer *answer);        /* "8 micro-batches", "40 GB" */
+
 /* What `kerf schedule --format json` prints. */
 void schedule_answers_json(struct kerf_text *out, const struct schedule_answers *answers);
 

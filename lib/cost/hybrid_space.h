@@ -41,4 +41,15 @@ struct kerf_layout *hybrid_variants(const struct space *space, const struct kerf
                                     int32_t *ret_count);
 int64_t hybrid_count(const struct space *space, int32_t level, const struct kerf_layout *prefix);
 
+/* ---- What of a model decides which layouts it can have: for the space and for a layout alike --------------- */
+
+/* Experts that ep must divide: of all kinds of layers; 0: the model has none. */
+int64_t hybrid_experts(const struct kerf_model *model);
+/* Whether context parallelism over cp can communicate so: all-to-all needs heads of a tensor shard that cp divides. */
+int hybrid_cp_comm_occurs(const struct kerf_model *model, int64_t tp, int64_t cp, enum kerf_cp_comm cp_comm);
+/* Whether Megatron-LM can number ranks so: where dp comes after pp, dense layers and experts must have one dp. */
+int hybrid_order_occurs(const struct kerf_model *model, const struct kerf_layout *layout, enum kerf_order order);
+/* Layers of the fullest virtual stage: of stage_layers, else as even as they can be. */
+int64_t hybrid_fullest_stage(const struct kerf_model *model, int64_t stages, const int32_t *stage_layers);
+
 #endif

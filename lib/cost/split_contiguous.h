@@ -3,7 +3,7 @@
 #define KERF_COST_SPLIT_CONTIGUOUS_H
 
 #include "base/arena.h"
-#include "cost/split_question.h"
+#include "cost/split_value.h"
 
 /* The best split where every device has one virtual stage, whatever the runs. 0 when memory ran out. ret_is_exact 0: there
  * are too many layers. */

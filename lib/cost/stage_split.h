@@ -19,13 +19,13 @@
  *   several virtual stages, and a few layers that are not    each way to lay those, and the closed form for the rest
  *   of the longest run (dense layers first)                  (2^(q - 1) ways for q layers on one side)
  *   several virtual stages and runs                          all splits where there are few, else a local search, which
- *                                                            is not exact: split_search.c
+ *                                                            is not exact: stage_split.c
  */
 #ifndef KERF_COST_STAGE_SPLIT_H
 #define KERF_COST_STAGE_SPLIT_H
 
 #include "base/arena.h"
-#include "cost/split_question.h"
+#include "cost/split_value.h"
 
 struct stage_split {
     double largest_s;     /* of a device */

@@ -6,7 +6,6 @@
 #include <assert.h>
 #include <string.h>
 #include "base/quantity.h"
-#include "cost/hybrid_rules.h"
 #include "cost/hybrid_space.h"
 
 typedef long long ll;

@@ -9,7 +9,6 @@
 #include "cost/strategy.h"
 #include "plan/pipeline_rules.h"
 #include "plan/ranking.h"
-#include "plan/schedule_check.h"
 
 static int is_placed(const struct kerf_layout *layout) {
     return layout->scale_up.tp1 && layout->scale_up.tp2 && layout->scale_up.dp && layout->scale_up.pp;

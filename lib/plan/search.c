@@ -18,7 +18,6 @@
 #include "plan/owned_plan.h"
 #include "plan/pipeline_rules.h"
 #include "plan/ranking.h"
-#include "plan/schedule_check.h"
 
 struct search {
     const struct kerf_problem *problem;

@@ -8,8 +8,22 @@
 #define KERF_SCHEDULE_PIPELINE_H
 
 #include "base/arena.h"
+#include "kerf/schedule.h"
 #include "schedule/pipeline_made.h"
-#include "schedule/pipeline_question.h"
+
+struct pipeline_question {
+    const char *rule;
+    int32_t devices, chunks, microbatches;
+    /* [devices * chunks] by virtual stage, in the order in which a micro-batch goes through them: */
+    const double *forward_s, *backward_input_s, *backward_weight_s;
+    const double *activation_bytes; /* of one micro-batch */
+    double latency_s;
+};
+
+struct pipeline_answer {
+    double makespan_s;
+    double *peak_bytes; /* [devices] activations at most; the caller's */
+};
 
 /* Whether the rule takes so many devices, chunks and micro-batches; nothing is made. */
 int pipeline_takes(const char *rule, int32_t devices, int32_t chunks, int32_t microbatches);

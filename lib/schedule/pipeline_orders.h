@@ -8,7 +8,7 @@
 #define KERF_SCHEDULE_PIPELINE_ORDERS_H
 
 #include "base/arena.h"
-#include "schedule/pipeline_question.h"
+#include "schedule/pipeline.h"
 
 /* Doubles that a question may need without its arena. */
 enum { PIPELINE_STACK = 768 };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* What studies with the same key measured, setting by setting, from their journals. */
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"

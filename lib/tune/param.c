@@ -105,8 +105,7 @@ static int32_t fill_range(const char *text, const struct range *range, struct ar
     return KERF_OK;
 }
 
-/* ---- Numbers with decimals
- * ----------------------------------------------------------------------------------------- */
+/* ---- Numbers with decimals --------------------------------------------------------------------------------------- */
 
 /* The whole text as a decimal number, as 0.5, -1.25 or 1e-3. */
 static int read_decimal(const char *text, size_t length, double *ret_value) {

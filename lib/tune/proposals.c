@@ -64,8 +64,7 @@ static const int32_t *values_of(const struct search *search, int32_t setting) {
     return search->model->study->space->values + (int64_t)setting * search->model->study->space->num_params;
 }
 
-/* ---- What was measured
- * ---------------------------------------------------------------------------------------------- */
+/* ---- What was measured ------------------------------------------------------------------------------------------- */
 
 static int find_known(struct search *search) {
     const struct surface_model *model = search->model;
@@ -139,8 +138,7 @@ static double covariances(const struct search *search, const struct hyperparamet
     return variance * (1 + SURFACE_CONSTANT) + textures;
 }
 
-/* ---- Points of the grid
- * ------------------------------------------------------------------------------------------- */
+/* ---- Points of the grid ------------------------------------------------------------------------------------------ */
 
 /* inverse [n][n] of the matrix that is factored in `factor` as U' U; column [n] to work in */
 static void invert(const double *factor, int32_t n, double *inverse, double *column) {
@@ -339,8 +337,7 @@ static int begin(struct search *search) {
     return search->n == 0 || (find_rows(search) && find_points(search));
 }
 
-/* ---- What is left out
- * --------------------------------------------------------------------------------------------- */
+/* ---- What is left out -------------------------------------------------------------------------------------------- */
 
 /*
  * How probable it is that a setting which is neither modelled nor taken is better by more than `within`: of OUTSIDE such

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost/analytic/products.h"
+#include "cost/analytic/kernels.h"
 
 enum { ROWS_MAX = 256, LINE_SIZE = 4096 };
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cost/analytic/products.h"
+#include "cost/analytic/kernels.h"
 
 static struct arena arena;
 static struct kerf_problem problem;

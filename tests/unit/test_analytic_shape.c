@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "cost/analytic/context.h"
-#include "cost/analytic/products.h"
+#include "cost/analytic/kernels.h"
 
 static struct arena arena;
 static struct kerf_problem problem;

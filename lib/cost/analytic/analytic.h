@@ -6,14 +6,14 @@
  *
  *   device.c      a system and a stack -> the constants of a problem
  *   stack.c       constants of software
- *   kernels.c     one product, attention, the host's floor
+ *   kernels.c     one product, attention, the host's floor; the products of a layer
  *   collectives.c groups of ranks in domains -> seconds of a collective
  *   shard.c       what one device has of a micro-batch: tokens, and bytes that a layer keeps
- *   products.c    the products of a layer; context.c: cp; layer_item.c: all of a layer
+ *   context.c     attention under context parallelism
  *   shape.c       a layout -> what each kind of layer, the embedding and the head take and keep
  *   state.c       weights, gradients, optimizer; what a step adds: data parallelism, optimizer
- *   step.c        stages from items, the pipeline's time, the step, the memory of each device
- *   pricer.c      many layouts, with bounds
+ *   composition.c stages from items, the pipeline's time, the step, the memory of each device
+ *   analytic_model.c  one layout in full; many, with bounds
  */
 #ifndef KERF_COST_ANALYTIC_ANALYTIC_H
 #define KERF_COST_ANALYTIC_ANALYTIC_H

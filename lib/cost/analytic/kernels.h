@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Seconds of single operations on one accelerator. */
+/* Seconds of kernels on one accelerator: of single ones, and of the matrix products of a layer. */
 #ifndef KERF_COST_ANALYTIC_KERNELS_H
 #define KERF_COST_ANALYTIC_KERNELS_H
 
-#include "cost/analytic/device.h"
+#include "cost/analytic/shard.h"
 
 struct pass_seconds {
     double of[ANALYTIC_PASSES];
@@ -24,5 +24,23 @@ void attention_s(const struct analytic_device *device, const struct analytic_lay
 
 /* What a pass takes whose kernels run work_s on the device and are launched in host_s: (work^6 + host^6)^(1/6). */
 double launched_s(double work_s, double host_s);
+
+/* ---- The matrix products of a layer, as one device multiplies its share of them ---------------------------- */
+
+void layer_products_add(const struct analytic_device *device, const struct shard *shard,
+                        const struct analytic_layer *layer, struct pass_seconds *sums);
+
+/* The head's product, at 16 bits whatever the precision of the layers is. */
+void head_products_add(const struct analytic_device *device, const struct shard *shard, struct pass_seconds *sums);
+
+/* Columns of the head on one device: the vocabulary is padded to 128 for each of them. */
+double head_columns(const struct analytic_device *device, const struct shard *shard);
+
+/* The projection of 2 h to h before a layer of multi-token prediction. */
+void mtp_products_add(const struct analytic_device *device, const struct shard *shard, struct pass_seconds *sums);
+
+/* Model FLOP, forward and backward, of a layer on one device for a micro-batch: of these products and of attention
+ * (kerf_model_flops says what counts). */
+double layer_model_flops(const struct shard *shard, const struct analytic_layer *layer);
 
 #endif

@@ -3,7 +3,7 @@
  * best: kerf's own search for the shortest order of operations, for any placement, times, latencies and caps.
  *
  *   1. every other rule that has the same placement and keeps the caps; as it is, and with its backwards split
- *                                                                                         best_rules.c
+ *                                                                                         best_starts.c
  *   2. patterns that repeat, and list scheduling by many policies         best_patterns.c, best_starts.c
  *   3. where there are many operations: a window at a time                                  best_improve.c
  *   4. the exact search, which improves the order or proves that nothing is shorter         best_exact.c

@@ -110,8 +110,6 @@ static inline int is_false(const struct lazy_solver *solver, struct lazy_literal
     return solver->bound[literal.code ^ 1] >= 1 - literal.value;
 }
 
-int32_t lazy_store(struct lazy_solver *solver, const struct lazy_literal *literals, int32_t count, int32_t levels,
-                   int32_t number);
 /* Writes a line of the record, 'a' or 'm' and its literals; its number. */
 int32_t lazy_record_clause(struct lazy_solver *solver, char what, const struct lazy_literal *literals, int32_t count);
 void lazy_record_end(struct lazy_solver *solver);
@@ -127,10 +125,5 @@ int lazy_propagate(struct lazy_solver *solver);
 void lazy_explain(struct lazy_solver *solver, const struct rise *rise, int64_t value);
 void lazy_back_to(struct lazy_solver *solver, int32_t level);
 void lazy_settle(struct lazy_solver *solver);
-
-/* lazy_learning.c */
-int32_t lazy_learn(struct lazy_solver *solver);
-int lazy_use_learned(struct lazy_solver *solver);
-void lazy_forget(struct lazy_solver *solver);
 
 #endif
