@@ -20,8 +20,8 @@ static int64_t of_config(struct launch_reading *r, const char *key, int64_t othe
 }
 
 static void read(struct launch_reading *r) {
-    static const char *const lengths[] = {"max_seq_len", "max_seq_length", "model_max_length", "block_size", "cutoff_len",
-                                          "max_length", NULL};
+    static const char *const lengths[] = {
+        "max_seq_len", "max_seq_length", "model_max_length", "block_size", "cutoff_len", "max_length", NULL};
     struct kerf_launch *l = r->launch;
     struct kerf_layout *layout = &l->layout;
     const struct launch_entry *entry = launch_find(&r->table, "deepspeed");
@@ -62,12 +62,14 @@ static void read(struct launch_reading *r) {
 
 static void check(struct launch_reading *r) {
     struct kerf_launch *l = r->launch;
-    int64_t steps = reading_integer(r, "gradient_accumulation_steps", of_config(r, "ds.gradient_accumulation_steps", 1));
+    int64_t steps =
+        reading_integer(r, "gradient_accumulation_steps", of_config(r, "ds.gradient_accumulation_steps", 1));
     if (l->layout.dp > 0) l->global_batch = l->layout.micro_batch * steps * l->layout.dp;
     int64_t train = of_config(r, "ds.train_batch_size", 0);
     if (train && train != l->global_batch)
-        reading_refuse(r, "DeepSpeedConfig", "train_batch_size %lld is not micro-batch %lld x accumulation %lld x dp %lld",
-                       (long long)train, (long long)l->layout.micro_batch, (long long)steps, (long long)l->layout.dp);
+        reading_refuse(r, "DeepSpeedConfig",
+                       "train_batch_size %lld is not micro-batch %lld x accumulation %lld x dp %lld", (long long)train,
+                       (long long)l->layout.micro_batch, (long long)steps, (long long)l->layout.dp);
 }
 
 static int32_t score(struct launch_reading *r) {

@@ -75,9 +75,7 @@ void reading_refuse(struct launch_reading *reading, const char *rule, const char
 
 /* ---- Facts ------------------------------------------------------------------------------------------------------- */
 
-int launch_is_known(const char *text) {
-    return !strchr(text, LAUNCH_UNSET) && !strchr(text, LAUNCH_NOT_RUN);
-}
+int launch_is_known(const char *text) { return !strchr(text, LAUNCH_UNSET) && !strchr(text, LAUNCH_NOT_RUN); }
 
 int launch_whole_number(const char *text, int64_t *ret_value) {
     int64_t value = 0;
@@ -104,9 +102,7 @@ int reading_has(struct launch_reading *reading, const char *key) {
 }
 
 /* How the key is written, for errors. */
-static const char *prefix(const struct launch_reading *reading) {
-    return reading->form == LAUNCH_SCRIPT ? "--" : "";
-}
+static const char *prefix(const struct launch_reading *reading) { return reading->form == LAUNCH_SCRIPT ? "--" : ""; }
 
 static void unknown(struct launch_reading *reading, const struct launch_entry *entry, const char *value) {
     char text[80];
@@ -114,12 +110,13 @@ static void unknown(struct launch_reading *reading, const struct launch_entry *e
     size_t length = strcspn(mark + 1, "\1\2\n");
     snprintf(text, sizeof text, "%.*s", (int)(length > 60 ? 60 : length), mark + 1);
     if (*mark == LAUNCH_UNSET)
-        reading_fail(reading, entry->line, "%s%s comes from $%s, which nothing in the launch sets: set it in a line before it",
+        reading_fail(reading, entry->line,
+                     "%s%s comes from $%s, which nothing in the launch sets: set it in a line before it",
                      prefix(reading), entry->key, text);
     else
         reading_fail(reading, entry->line,
-                     "%s%s comes from %s, which is not followed and never run: write its value instead", prefix(reading),
-                     entry->key, text);
+                     "%s%s comes from %s, which is not followed and never run: write its value instead",
+                     prefix(reading), entry->key, text);
 }
 
 const char *reading_word_if_known(struct launch_reading *reading, const char *key) {
@@ -147,7 +144,7 @@ int64_t reading_integer(struct launch_reading *reading, const char *key, int64_t
     const char *word = reading_word(reading, key);
     int64_t value = 0;
     if (word == NULL) return otherwise;
-    if (launch_whole_number(word, &value) && value >= -1 && value <= INT64_C(1) << 40) return value;
+    if (launch_whole_number(word, &value) && value >= -1 && value <= KERF_COUNT_MAX) return value;
     reading_fail(reading, entry->line, "%s%s must be a whole number, not '%.40s'", prefix(reading), entry->key, word);
     return otherwise;
 }
@@ -168,7 +165,8 @@ int reading_flag(struct launch_reading *reading, const char *key) {
 
 const char *reading_variable_word(struct launch_reading *reading, const char *name) {
     const struct launch_entry *entry = launch_find(&reading->variables, name);
-    return entry && entry->num_values && entry->values[0][0] && launch_is_known(entry->values[0]) ? entry->values[0] : NULL;
+    return entry && entry->num_values && entry->values[0][0] && launch_is_known(entry->values[0]) ? entry->values[0]
+                                                                                                  : NULL;
 }
 
 int64_t reading_variable(struct launch_reading *reading, const char *name, int64_t otherwise) {
@@ -207,7 +205,8 @@ int reading_file(struct launch_reading *reading, const char *file, enum launch_f
         is_read = code == KERF_OK;
         for (int32_t i = 0; code == KERF_OK && i < inner.count; i++) {
             const struct launch_entry *entry = &inner.entries[i];
-            const char *key = add_prefix[0] ? arena_printf(reading->arena, "%s.%s", add_prefix, entry->key) : entry->key;
+            const char *key =
+                add_prefix[0] ? arena_printf(reading->arena, "%s.%s", add_prefix, entry->key) : entry->key;
             if (key == NULL || launch_add(table, key, entry->values, entry->num_values, entry->line) == NULL)
                 no_memory(reading);
         }
@@ -223,7 +222,8 @@ void launch_batch_rule(struct launch_reading *reading, const char *rule) {
     if (__builtin_mul_overflow(launch->layout.micro_batch, launch->layout.dp, &part)) return;
     if (launch->global_batch % part == 0) return;
     reading_refuse(reading, rule, "global batch %lld is not divisible by micro-batch %lld x dp %lld",
-                   (long long)launch->global_batch, (long long)launch->layout.micro_batch, (long long)launch->layout.dp);
+                   (long long)launch->global_batch, (long long)launch->layout.micro_batch,
+                   (long long)launch->layout.dp);
 }
 
 void launch_stage_layers(struct launch_reading *reading, const int32_t *layers, int32_t stages) {
@@ -239,7 +239,8 @@ void launch_stage_layers(struct launch_reading *reading, const int32_t *layers, 
     }
     int is_even = 1;
     for (int32_t i = 1; i < stages; i++) is_even &= layers[i] == layers[0];
-    if (is_even || (reading->launch->config.num_hidden_layers && sum != reading->launch->config.num_hidden_layers)) return;
+    if (is_even || (reading->launch->config.num_hidden_layers && sum != reading->launch->config.num_hidden_layers))
+        return;
     int32_t *copy = arena_alloc(reading->arena, (size_t)stages, sizeof *copy);
     if (copy == NULL) {
         no_memory(reading);

@@ -77,6 +77,10 @@ int reading_file(struct launch_reading *reading, const char *file, enum launch_f
                  struct launch_table *table);
 /* Sets the shape from a model's or a recipe's name; 0: kerf knows none of it. What is set already stays. */
 int launch_shape(struct kerf_launch_model *model, const char *name);
+/* The model that kerf can price, of what the launch says of it. */
+void launch_model(struct kerf_launch *launch);
+/* The product; 0 where it is too large. */
+int64_t launch_product(int64_t a, int64_t b, int64_t c, int64_t d);
 /* The gradients and the global batch that follow from a micro-batch and a number of them, and its own rules. */
 void launch_batch_rule(struct launch_reading *reading, const char *rule);
 /* Megatron-LM's flags, which Megatron-DeepSpeed has too. */

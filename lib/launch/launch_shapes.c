@@ -8,13 +8,18 @@
 #include <string.h>
 #include "launch/launch_reading.h"
 
-enum { OLD = 1, TIED = 2, QKV_BIAS = 4, QK_NORM = 8 }; /* OLD: GPT's: biases, LayerNorm, two matrices, learned positions */
+enum {
+    OLD = 1,
+    TIED = 2,
+    QKV_BIAS = 4,
+    QK_NORM = 8
+}; /* OLD: GPT's: biases, LayerNorm, two matrices, learned positions */
 
 static const struct shape {
     const char *name;
     int32_t layers, hidden, ffn, heads, kv_heads, head_dim, vocab;
     int32_t experts, top_k, expert_ffn, shared, dense, step; /* of a mixture */
-    int32_t q_rank, kv_rank;                                 /* of multi-latent attention: heads of 128 + 64, values of 128 */
+    int32_t q_rank, kv_rank; /* of multi-latent attention: heads of 128 + 64, values of 128 */
     int32_t flags;
 } shapes[] = {
     {"llama2-7b", 32, 4096, 11008, 32, 32, 128, 32000, 0, 0, 0, 0, 0, 0, 0, 0, 0},
@@ -72,7 +77,10 @@ static const struct shape {
 /* Other names of the same, by how they begin. */
 static const struct {
     const char *from, *to;
-} aliases[] = {{"metallama31", "llama3"}, {"metallama3", "llama3"}, {"llama33", "llama3"}, {"llama31", "llama3"},
+} aliases[] = {{"metallama31", "llama3"},
+               {"metallama3", "llama3"},
+               {"llama33", "llama3"},
+               {"llama31", "llama3"},
                {"moonlight16b", "deepseekv316b"}};
 
 /* The letters and digits of text, in lower case. */

@@ -8,9 +8,9 @@
 #include "kerf/error.h"
 
 enum {
-    LAUNCH_DEPTH_MAX = 48,         /* of whatever nests: quotes, groups, objects, functions, files */
-    LAUNCH_ENTRIES_MAX = 20000,    /* keys of one table */
-    LAUNCH_BYTES_MAX = 16 << 20,   /* of a text */
+    LAUNCH_DEPTH_MAX = 48,           /* of whatever nests: quotes, groups, objects, functions, files */
+    LAUNCH_ENTRIES_MAX = 20000,      /* keys of one table */
+    LAUNCH_BYTES_MAX = 16 << 20,     /* of a text */
     LAUNCH_VALUE_BYTES_MAX = 1 << 20 /* of one word */
 };
 

@@ -30,9 +30,8 @@ static void read_shape(struct launch_reading *r) {
     m->num_experts_per_tok = number(r, "moe_router_topk", m->num_experts_per_tok);
     m->moe_intermediate_size = number(r, "moe_ffn_hidden_size", m->moe_intermediate_size);
     m->mtp_layers = number(r, "mtp_num_layers", m->mtp_layers);
-    int64_t length = r->launch->seq_length = reading_integer(r, "dataset.seq_length",
-                                                             reading_integer(r, "dataset.sequence_length",
-                                                                             number(r, "seq_length", 0)));
+    int64_t length = r->launch->seq_length = reading_integer(
+        r, "dataset.seq_length", reading_integer(r, "dataset.sequence_length", number(r, "seq_length", 0)));
     if (length == 0 && recipe) {
         r->launch->seq_length = strstr(recipe, "llama3") || strstr(recipe, "llama_3") ? 8192 : 4096;
         reading_assume(r, "seq_length", "%lld, the base recipe's", (long long)r->launch->seq_length);
@@ -56,8 +55,10 @@ static void read(struct launch_reading *r) {
     int32_t count = text ? launch_pipeline_layout(text, stages, 4096) : 0;
     if (count && layout->pp > 0 && count % layout->pp == 0) layout->vpp = (int32_t)(count / layout->pp);
     if (text && (count == 0 || layout->pp < 1 || count % layout->pp))
-        reading_refuse(r, "PipelineParallelLayerLayout", "pipeline_model_parallel_layout has %d stages, which pp %lld does not "
-                       "divide", count, (long long)layout->pp);
+        reading_refuse(r, "PipelineParallelLayerLayout",
+                       "pipeline_model_parallel_layout has %d stages, which pp %lld does not "
+                       "divide",
+                       count, (long long)layout->pp);
     else if (text)
         launch_stage_layers(r, stages, count);
     layout->micro_batch = reading_integer(r, "train.micro_batch_size", 0);
@@ -85,9 +86,13 @@ static void read(struct launch_reading *r) {
     }
     const char *type = reading_word(r, "mixed_precision");
     int is_fp4 = type && strstr(type, "fp4") != NULL, is_fp8 = type && strstr(type, "fp8") != NULL;
-    strcpy(l->precision, is_fp4 ? "fp4" : is_fp8 ? "fp8" : type && strstr(type, "fp16") && !strstr(type, "bf16") ? "fp16" : "bf16");
+    strcpy(l->precision, is_fp4                                                  ? "fp4"
+                         : is_fp8                                                ? "fp8"
+                         : type && strstr(type, "fp16") && !strstr(type, "bf16") ? "fp16"
+                                                                                 : "bf16");
     if (type == NULL) reading_assume(r, "precision", "bf16, Megatron-Bridge's default");
-    strcpy(l->gradients, reading_has(r, "ddp.grad_reduce_in_fp32") && !reading_flag(r, "ddp.grad_reduce_in_fp32") ? "bf16" : "fp32");
+    strcpy(l->gradients,
+           reading_has(r, "ddp.grad_reduce_in_fp32") && !reading_flag(r, "ddp.grad_reduce_in_fp32") ? "bf16" : "fp32");
     l->has_sequence_parallel = reading_flag(r, "model.sequence_parallel") && layout->tp1 > 1;
     if (l->gpus == 0) l->gpus = reading_integer(r, "num_gpus", 0);
 }
@@ -109,11 +114,12 @@ static void check(struct launch_reading *r) {
         reading_refuse(r, "TransformerConfig", "%lld layers do not divide over pp %lld x vpp %d", (long long)layers,
                        (long long)layout->pp, layout->vpp);
     if (l->config.num_experts && l->config.num_experts % layout->ep)
-        reading_refuse(r, "TransformerConfig", "%lld experts are not divisible by ep %d", (long long)l->config.num_experts,
-                       layout->ep);
+        reading_refuse(r, "TransformerConfig", "%lld experts are not divisible by ep %d",
+                       (long long)l->config.num_experts, layout->ep);
     if (l->config.num_experts && l->gpus % model)
-        reading_refuse(r, "initialize_model_parallel", "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators",
-                       layout->etp, layout->ep, (long long)layout->pp, (long long)model, (long long)l->gpus);
+        reading_refuse(r, "initialize_model_parallel",
+                       "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp, layout->ep,
+                       (long long)layout->pp, (long long)model, (long long)l->gpus);
 }
 
 static int32_t score(struct launch_reading *r) {

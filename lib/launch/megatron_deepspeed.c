@@ -18,7 +18,8 @@ static void read_config(struct launch_reading *r) {
         reading_assume(r, "deepspeed_config", "not read: %.100s is neither beside the launch nor written by it", file);
     int64_t stage = reading_integer(r, "ds.zero_optimization.stage", is_read ? 0 : -1);
     if (stage >= 0 && stage <= 3) l->layout.zero = (int8_t)stage;
-    if (stage > 3) reading_refuse(r, "DeepSpeedZeroConfig", "zero_optimization.stage is 0 to 3, not %lld", (long long)stage);
+    if (stage > 3)
+        reading_refuse(r, "DeepSpeedZeroConfig", "zero_optimization.stage is 0 to 3, not %lld", (long long)stage);
     int64_t train = reading_integer(r, "ds.train_batch_size", 0);
     int64_t micro = reading_integer(r, "ds.train_micro_batch_size_per_gpu", 0);
     int64_t steps = reading_integer(r, "ds.gradient_accumulation_steps", 0);
@@ -66,17 +67,19 @@ static void check(struct launch_reading *r) {
     if (l->layout.pp > 1 && reading_flag(r, "no-pipeline-parallel"))
         reading_refuse(r, "validate_args", "--no-pipeline-parallel needs a pipeline-model-parallel size of 1");
     if (l->ulysses > 1 && l->config.num_attention_heads % l->ulysses)
-        reading_refuse(r, "DistributedAttention", "%lld attention heads are not divisible by a sequence-parallel size of %d",
+        reading_refuse(r, "DistributedAttention",
+                       "%lld attention heads are not divisible by a sequence-parallel size of %d",
                        (long long)l->config.num_attention_heads, l->ulysses);
     if (l->config.num_experts % l->layout.ep)
-        reading_refuse(r, "MoE", "%lld experts are not divisible by ep %d", (long long)l->config.num_experts, l->layout.ep);
+        reading_refuse(r, "MoE", "%lld experts are not divisible by ep %d", (long long)l->config.num_experts,
+                       l->layout.ep);
 }
 
 static int32_t score(struct launch_reading *r) {
     int32_t found = launch_megatron.score(r);
-    int is_deepspeed = launch_find(&r->table, "deepspeed") != NULL || launch_find(&r->table, "deepspeed_config") != NULL ||
-                       launch_find(&r->table, "zero-stage") != NULL ||
-                       launch_find(&r->table, "ds-sequence-parallel-size") != NULL;
+    int is_deepspeed =
+        launch_find(&r->table, "deepspeed") != NULL || launch_find(&r->table, "deepspeed_config") != NULL ||
+        launch_find(&r->table, "zero-stage") != NULL || launch_find(&r->table, "ds-sequence-parallel-size") != NULL;
     return found && is_deepspeed ? found + 1 : 0;
 }
 

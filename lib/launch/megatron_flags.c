@@ -20,7 +20,8 @@ static void read_shape(struct launch_reading *r) {
     m->hidden_size = reading_integer(r, "hidden-size", 0);
     m->num_attention_heads = reading_integer(r, "num-attention-heads", 0);
     const char *glu = reading_word(r, "glu-activation"); /* BigScience's */
-    m->is_gated = (int8_t)(reading_flag(r, "swiglu") || reading_flag(r, "quick-geglu") || reading_flag(r, "geglu") || glu);
+    m->is_gated =
+        (int8_t)(reading_flag(r, "swiglu") || reading_flag(r, "quick-geglu") || reading_flag(r, "geglu") || glu);
     m->intermediate_size = reading_integer(r, "ffn-hidden-size", 0);
     if (m->intermediate_size == 0 && m->hidden_size > 0) {
         m->intermediate_size = 4 * m->hidden_size;
@@ -66,7 +67,8 @@ static void read_experts(struct launch_reading *r) {
     m->expert_layer_step = is_deepspeed ? reading_integer(r, "expert-interval", 2) : 1;
     const char *frequency = reading_word(r, "moe-layer-freq");
     if (frequency && !launch_layer_pattern(frequency, &m->first_dense_layers, &m->expert_layer_step))
-        reading_assume(r, "moe-layer-freq", "all layers have experts, for '%.60s' is not of a kind that kerf prices", frequency);
+        reading_assume(r, "moe-layer-freq", "all layers have experts, for '%.60s' is not of a kind that kerf prices",
+                       frequency);
 }
 
 static void read_batch(struct launch_reading *r) {
@@ -117,7 +119,8 @@ static void read_recompute(struct launch_reading *r) {
         layout->recompute = is_block ? KERF_RECOMPUTE_BLOCK : KERF_RECOMPUTE_FULL;
         layout->recompute_layers = is_block ? (int32_t)(layers < 1 || layers > 1 << 20 ? 1 : layers) : 0;
         if (method == NULL && r->launch->framework == KERF_FRAMEWORK_MEGATRON)
-            reading_refuse(r, "TransformerConfig", "--recompute-granularity full needs --recompute-method uniform or block");
+            reading_refuse(r, "TransformerConfig",
+                           "--recompute-granularity full needs --recompute-method uniform or block");
     } else if (granularity) {
         reading_refuse(r, "argparse", "--recompute-granularity is full or selective, not %.40s", granularity);
     }
@@ -156,7 +159,8 @@ static void read_pipeline(struct launch_reading *r) {
     struct kerf_launch *l = r->launch;
     struct kerf_layout *layout = &l->layout;
     int32_t layers[STAGES_MAX];
-    int64_t total = l->config.num_hidden_layers, per_stage = reading_integer(r, "num-layers-per-virtual-pipeline-stage", 0);
+    int64_t total = l->config.num_hidden_layers,
+            per_stage = reading_integer(r, "num-layers-per-virtual-pipeline-stage", 0);
     int64_t first = either(r, "decoder-first-pipeline-num-layers", "num-layers-in-first-pipeline-stage", 0);
     int64_t last = either(r, "decoder-last-pipeline-num-layers", "num-layers-in-last-pipeline-stage", 0);
     int embedding = reading_flag(r, "account-for-embedding-in-pipeline-split");
@@ -174,16 +178,20 @@ static void read_pipeline(struct launch_reading *r) {
     if (text) {
         int32_t stages = launch_pipeline_layout(text, layers, STAGES_MAX);
         if (stages == 0 || stages % layout->pp) {
-            reading_refuse(r, "PipelineParallelLayerLayout", "--pipeline-model-parallel-layout has %d stages, which pp %lld "
-                           "does not divide", stages, (long long)layout->pp);
+            reading_refuse(r, "PipelineParallelLayerLayout",
+                           "--pipeline-model-parallel-layout has %d stages, which pp %lld "
+                           "does not divide",
+                           stages, (long long)layout->pp);
             return;
         }
         layout->vpp = (int32_t)(stages / layout->pp);
         int64_t sum = 0;
         for (int32_t i = 0; i < stages; i++) sum += layers[i];
         if (total && sum != total)
-            reading_refuse(r, "PipelineParallelLayerLayout", "--pipeline-model-parallel-layout has %lld decoder layers, not "
-                           "--num-layers %lld", (long long)sum, (long long)total);
+            reading_refuse(r, "PipelineParallelLayerLayout",
+                           "--pipeline-model-parallel-layout has %lld decoder layers, not "
+                           "--num-layers %lld",
+                           (long long)sum, (long long)total);
         launch_stage_layers(r, layers, stages);
         return;
     }
@@ -191,8 +199,8 @@ static void read_pipeline(struct launch_reading *r) {
     if (total == 0) return;
     if (layout->pp > 1 && (ranks < 0 || (ranks == 0 && counted != 0) || (ranks > 0 && counted % ranks != 0))) {
         if (is_deepspeed) /* its PipelineModule balances what does not divide */
-            reading_assume(r, "stage_layers", "the best split, for %lld layers do not divide over pp %lld", (long long)total,
-                           (long long)layout->pp);
+            reading_assume(r, "stage_layers", "the best split, for %lld layers do not divide over pp %lld",
+                           (long long)total, (long long)layout->pp);
         else
             reading_refuse(r, "TransformerConfig", "%lld layers do not divide over pp %lld", (long long)total,
                            (long long)layout->pp);
@@ -201,8 +209,10 @@ static void read_pipeline(struct launch_reading *r) {
     int64_t of_rank = ranks > 0 ? counted / ranks : first;
     if (per_stage > 0) {
         if (of_rank % per_stage)
-            reading_refuse(r, "validate_args", "%lld layers of a pipeline stage are not divisible by "
-                           "--num-layers-per-virtual-pipeline-stage %lld", (long long)of_rank, (long long)per_stage);
+            reading_refuse(r, "validate_args",
+                           "%lld layers of a pipeline stage are not divisible by "
+                           "--num-layers-per-virtual-pipeline-stage %lld",
+                           (long long)of_rank, (long long)per_stage);
         else
             layout->vpp = of_rank / per_stage > 4096 ? 1 : (int32_t)(of_rank / per_stage);
     }
@@ -210,10 +220,13 @@ static void read_pipeline(struct launch_reading *r) {
     int64_t stages = layout->pp * layout->vpp;
     if (stages > STAGES_MAX || (first == 0 && last == 0 && !embedding && !loss)) return;
     for (int64_t i = 0; i < stages; i++) {
-        int64_t rank = i % layout->pp, here = rank == 0 && first ? first : rank == layout->pp - 1 && last ? last : of_rank;
+        int64_t rank = i % layout->pp, here = rank == 0 && first               ? first
+                                              : rank == layout->pp - 1 && last ? last
+                                                                               : of_rank;
         if (here % layout->vpp) {
-            reading_refuse(r, "TransformerConfig", "%lld layers of a pipeline stage are not divisible by %d virtual stages",
-                           (long long)here, layout->vpp);
+            reading_refuse(r, "TransformerConfig",
+                           "%lld layers of a pipeline stage are not divisible by %d virtual stages", (long long)here,
+                           layout->vpp);
             return;
         }
         layers[i] = (int32_t)(here / layout->vpp);
@@ -239,9 +252,9 @@ void launch_megatron_flags(struct launch_reading *r) {
     layout->etp = (int32_t)reading_integer(r, "expert-tensor-parallel-size", l->config.num_experts ? layout->tp1 : 1);
     const char *comm = reading_word(r, "cp-comm-type");
     if (layout->cp > 1 && comm)
-        layout->cp_comm = strcmp(comm, "a2a") == 0          ? KERF_CP_COMM_ALL_TO_ALL
+        layout->cp_comm = strcmp(comm, "a2a") == 0         ? KERF_CP_COMM_ALL_TO_ALL
                           : strcmp(comm, "allgather") == 0 ? KERF_CP_COMM_ALL_GATHER
-                                                            : KERF_CP_COMM_RING;
+                                                           : KERF_CP_COMM_RING;
     else if (layout->cp > 1)
         layout->cp_comm = KERF_CP_COMM_RING;
     l->has_sequence_parallel = reading_flag(r, "sequence-parallel") && layout->tp1 > 1;
@@ -284,13 +297,14 @@ static void check_experts(struct launch_reading *r) {
     const struct kerf_launch *l = r->launch;
     const struct kerf_layout *layout = &l->layout;
     int64_t experts = l->config.num_experts, model = (int64_t)layout->ep * layout->etp * layout->pp;
-    if (experts == 0 && layout->ep > 1)
-        reading_refuse(r, "validate_args", "expert parallelism needs --num-experts");
+    if (experts == 0 && layout->ep > 1) reading_refuse(r, "validate_args", "expert parallelism needs --num-experts");
     if (experts && experts % layout->ep)
-        reading_refuse(r, "TransformerConfig", "%lld experts are not divisible by ep %d", (long long)experts, layout->ep);
+        reading_refuse(r, "TransformerConfig", "%lld experts are not divisible by ep %d", (long long)experts,
+                       layout->ep);
     if (experts && l->gpus % model)
-        reading_refuse(r, "initialize_model_parallel", "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators",
-                       layout->etp, layout->ep, (long long)layout->pp, (long long)model, (long long)l->gpus);
+        reading_refuse(r, "initialize_model_parallel",
+                       "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp, layout->ep,
+                       (long long)layout->pp, (long long)model, (long long)l->gpus);
     if (experts && layout->tp1 > 1 && layout->ep > 1 && !l->has_sequence_parallel &&
         l->framework == KERF_FRAMEWORK_MEGATRON)
         reading_refuse(r, "validate_args", "experts with tensor parallelism need --sequence-parallel");
@@ -324,8 +338,12 @@ static void check(struct launch_reading *r) {
 }
 
 static int32_t score(struct launch_reading *r) {
-    static const char *const keys[] = {"tensor-model-parallel-size", "pipeline-model-parallel-size", "micro-batch-size",
-                                       "global-batch-size", "num-layers", "num-attention-heads"};
+    static const char *const keys[] = {"tensor-model-parallel-size",
+                                       "pipeline-model-parallel-size",
+                                       "micro-batch-size",
+                                       "global-batch-size",
+                                       "num-layers",
+                                       "num-attention-heads"};
     int32_t found = 0;
     if (r->form != LAUNCH_SCRIPT) return 0;
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) found += launch_find(&r->table, keys[i]) != NULL;

@@ -27,7 +27,8 @@ static void read_shape(struct launch_reading *r) {
     int64_t length = 2048;
     for (size_t i = 0; size && i < sizeof shapes / sizeof *shapes; i++)
         if (strcasecmp(size, shapes[i].size) == 0) shape = shapes[i].shape, length = shapes[i].seq_length;
-    if (reading_variable_word(r, "LORA_A2A") || reading_variable_word(r, "SKIP_EVALS")) shape = "llama2-70b", length = 8192;
+    if (reading_variable_word(r, "LORA_A2A") || reading_variable_word(r, "SKIP_EVALS"))
+        shape = "llama2-70b", length = 8192;
     launch_shape(&l->config, shape);
     reading_assume(r, "model", "%s%s", shape, size ? ", by MODEL_SIZE" : ", the benchmark's: MODEL_SIZE is not set");
     l->seq_length = either(r, "SEQ_LENGTH", "SEQ_LEN", 0);
@@ -90,7 +91,8 @@ static void check(struct launch_reading *r) {
 }
 
 static int32_t score(struct launch_reading *r) {
-    static const char *const names[] = {"MINIBS", "DGXNNODES", "DGXNGPU", "TENSOR_MODEL_PARALLEL", "PIPELINE_MODEL_PARALLEL"};
+    static const char *const names[] = {"MINIBS", "DGXNNODES", "DGXNGPU", "TENSOR_MODEL_PARALLEL",
+                                        "PIPELINE_MODEL_PARALLEL"};
     int32_t found = 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) found += launch_find(&r->variables, names[i]) != NULL;
     return r->form == LAUNCH_SCRIPT && found >= 2 && r->table.count == 0 ? found : 0;

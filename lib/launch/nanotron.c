@@ -26,7 +26,8 @@ static void read_model(struct launch_reading *r) {
     m->has_linear_bias = 0;
     m->has_qkv_bias = (int8_t)reading_flag(r, "model.model_config.attention_bias");
     m->has_learned_positions = m->has_qk_norm = 0;
-    int64_t experts = of_model(r, "moe_config.num_experts", of_model(r, "moe_num_experts", of_model(r, "num_experts", 0)));
+    int64_t experts =
+        of_model(r, "moe_config.num_experts", of_model(r, "moe_num_experts", of_model(r, "num_experts", 0)));
     if (experts <= 1) return;
     m->num_experts = experts;
     m->num_experts_per_tok = of_model(r, "moe_config.top_k", of_model(r, "num_experts_per_tok", 1));
@@ -43,7 +44,8 @@ static void read(struct launch_reading *r) {
     if (r->form == LAUNCH_SCRIPT) {
         const char *file = reading_word(r, "config-file");
         if (file && !reading_file(r, file, LAUNCH_YAML, "", &r->table))
-            reading_fail(r, 0, "the launch takes its config from %.100s, which cannot be read: put it beside the launch", file);
+            reading_fail(
+                r, 0, "the launch takes its config from %.100s, which cannot be read: put it beside the launch", file);
         if (r->code != KERF_OK) return;
     }
     read_model(r);
@@ -62,14 +64,14 @@ static void read(struct launch_reading *r) {
     layout->micro_batch = reading_integer(r, "tokens.micro_batch_size", 0);
     l->seq_length = reading_integer(r, "tokens.sequence_length", 0);
     int64_t product = 0;
-    if (!__builtin_mul_overflow(layout->dp * layout->micro_batch,
+    if (!__builtin_mul_overflow(launch_product(layout->dp, layout->micro_batch, 1, 1),
                                 reading_integer(r, "tokens.batch_accumulation_per_replica", 1), &product))
         l->global_batch = product;
     const char *type = reading_word(r, "model.dtype");
     strcpy(l->precision, type == NULL || strstr(type, "bfloat16") ? "bf16" : strstr(type, "float16") ? "fp16" : "fp32");
     if (type == NULL) reading_assume(r, "precision", "bf16, the default of model.dtype");
     strcpy(l->gradients, reading_flag(r, "optimizer.accumulate_grad_in_fp32") ? "fp32" : l->precision);
-    l->gpus = layout->dp * layout->tp1 * layout->pp * layout->cp;
+    l->gpus = launch_product(layout->dp, layout->tp1, layout->pp, layout->cp);
 }
 
 static void check(struct launch_reading *r) {
@@ -78,8 +80,8 @@ static void check(struct launch_reading *r) {
     const struct kerf_layout *layout = &l->layout;
     int64_t dp = reading_integer(r, "parallelism.dp", 1);
     if (dp != layout->dp)
-        reading_refuse(r, "ParallelContext", "dp %lld x tp %lld x pp %lld x cp %d is not %lld accelerators", (long long)dp,
-                       (long long)layout->tp1, (long long)layout->pp, layout->cp, (long long)l->gpus);
+        reading_refuse(r, "ParallelContext", "dp %lld x tp %lld x pp %lld x cp %d is not %lld accelerators",
+                       (long long)dp, (long long)layout->tp1, (long long)layout->pp, layout->cp, (long long)l->gpus);
     if (layout->zero > 1) reading_refuse(r, "OptimizerArgs", "zero_stage is 0 or 1, not %d", layout->zero);
     if (m->num_attention_heads % layout->tp1)
         reading_refuse(r, "CausalSelfAttention", "%lld attention heads are not divisible by tp %lld",
@@ -97,13 +99,17 @@ static void check(struct launch_reading *r) {
         reading_refuse(r, "PipelineBlock", "pp %lld is more than %lld layers", (long long)layout->pp,
                        (long long)m->num_hidden_layers);
     if (m->num_experts && m->num_experts % layout->ep)
-        reading_refuse(r, "MoEConfig", "%lld experts are not divisible by ep %d", (long long)m->num_experts, layout->ep);
+        reading_refuse(r, "MoEConfig", "%lld experts are not divisible by ep %d", (long long)m->num_experts,
+                       layout->ep);
 }
 
 static int32_t score(struct launch_reading *r) {
     if (r->form == LAUNCH_SCRIPT)
-        return (strstr(r->program, "run_train.py") || strstr(r->program, "nanotron")) && reading_has(r, "config-file") ? 5 : 0;
-    int32_t found = launch_find(&r->table, "parallelism.dp") != NULL && launch_find(&r->table, "parallelism.tp") != NULL;
+        return (strstr(r->program, "run_train.py") || strstr(r->program, "nanotron")) && reading_has(r, "config-file")
+                   ? 5
+                   : 0;
+    int32_t found =
+        launch_find(&r->table, "parallelism.dp") != NULL && launch_find(&r->table, "parallelism.tp") != NULL;
     return found ? 10 : 0;
 }
 

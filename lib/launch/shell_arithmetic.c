@@ -114,7 +114,8 @@ static int64_t power(struct sum *sum) {
 }
 
 /* Operators by how tightly they bind, the tightest last. */
-static const char *const operators[][4] = {{"||"}, {"&&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"+", "-"}, {"*", "/", "%"}};
+static const char *const operators[][4] = {{"||"},     {"&&"},         {"==", "!="}, {"<=", ">=", "<", ">"},
+                                           {"+", "-"}, {"*", "/", "%"}};
 enum { LEVELS = sizeof operators / sizeof *operators };
 
 static const char *operator_at(const struct sum *sum, int level) {
@@ -127,21 +128,21 @@ static int64_t apply(struct sum *sum, const char *name, int64_t a, int64_t b) {
     int64_t value = 0;
     int is_bad = 0;
     switch (name[0]) {
-        case '+': is_bad = __builtin_add_overflow(a, b, &value); break;
-        case '-': is_bad = __builtin_sub_overflow(a, b, &value); break;
-        case '*': is_bad = __builtin_mul_overflow(a, b, &value); break;
-        case '/':
-        case '%':
-            if (b == 0 || (b == -1 && a == INT64_MIN)) return unknown(sum);
-            value = name[0] == '/' ? a / b : a % b;
-            break;
-        case '<': value = name[1] ? a <= b : a < b; break;
-        case '>': value = name[1] ? a >= b : a > b; break;
-        case '=': value = a == b; break;
-        case '!': value = a != b; break;
-        case '&': value = a && b; break;
-        case '|': value = a || b; break;
-        default: is_bad = 1;
+    case '+': is_bad = __builtin_add_overflow(a, b, &value); break;
+    case '-': is_bad = __builtin_sub_overflow(a, b, &value); break;
+    case '*': is_bad = __builtin_mul_overflow(a, b, &value); break;
+    case '/':
+    case '%':
+        if (b == 0 || (b == -1 && a == INT64_MIN)) return unknown(sum);
+        value = name[0] == '/' ? a / b : a % b;
+        break;
+    case '<': value = name[1] ? a <= b : a < b; break;
+    case '>': value = name[1] ? a >= b : a > b; break;
+    case '=': value = a == b; break;
+    case '!': value = a != b; break;
+    case '&': value = a && b; break;
+    case '|': value = a || b; break;
+    default: is_bad = 1;
     }
     return is_bad ? unknown(sum) : value;
 }

@@ -42,9 +42,7 @@ int shell_enter(struct shell *shell, int32_t line) {
     return 1;
 }
 
-void shell_leave(struct shell *shell) {
-    shell->depth--;
-}
+void shell_leave(struct shell *shell) { shell->depth--; }
 
 /* ---- Variables --------------------------------------------------------------------------------------------------- */
 
@@ -205,11 +203,10 @@ static const char *known(struct shell *shell, const char *value) {
     return copy;
 }
 
-static enum truth truth_of(int value) {
-    return value ? IS_TRUE : IS_FALSE;
-}
+static enum truth truth_of(int value) { return value ? IS_TRUE : IS_FALSE; }
 
-static enum truth compare(struct shell *shell, const char *left, const char *operator, const char *right, int32_t line) {
+static enum truth compare(struct shell *shell, const char *left, const char *operator, const char * right,
+                          int32_t line) {
     const char *a = known(shell, left), *b = known(shell, right);
     if (a == NULL || b == NULL) return IS_UNKNOWN;
     if (strcmp(operator, "=") == 0 || strcmp(operator, "==") == 0) return truth_of(shell_matches(b, a));
@@ -219,7 +216,7 @@ static enum truth compare(struct shell *shell, const char *left, const char *ope
     if (a[0] == 0 || b[0] == 0 || !shell_arithmetic(shell, a, line, &x) || !shell_arithmetic(shell, b, line, &y))
         return IS_UNKNOWN;
     static const char names[][4] = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"};
-    int results[] = {x == y, x != y, x < y, x <= y, x > y, x >= y};
+    int results[] = {x == y, x != y, x<y, x <= y, x> y, x >= y};
     for (int i = 0; i < 6; i++)
         if (strcmp(operator, names[i]) == 0) return truth_of(results[i]);
     return IS_UNKNOWN;
@@ -228,9 +225,7 @@ static enum truth compare(struct shell *shell, const char *left, const char *ope
 static enum truth both(enum truth a, enum truth b) {
     return a == IS_FALSE || b == IS_FALSE ? IS_FALSE : a == IS_TRUE && b == IS_TRUE ? IS_TRUE : IS_UNKNOWN;
 }
-static enum truth not(enum truth a) {
-    return a == IS_UNKNOWN ? a : a == IS_TRUE ? IS_FALSE : IS_TRUE;
-}
+static enum truth not(enum truth a) { return a == IS_UNKNOWN ? a : a == IS_TRUE ? IS_FALSE : IS_TRUE; }
 
 /* The words of [ ] or [[ ]], from *at on; || binds less than &&. */
 static enum truth test(struct shell *shell, const char *const *words, int32_t count, int32_t *at, int32_t line) {
@@ -247,9 +242,9 @@ static enum truth test(struct shell *shell, const char *const *words, int32_t co
             one = test(shell, words, count, at, line);
             shell_leave(shell);
             if (*at < count) ++*at;
-        } else if (left >= 3 && (strcmp(words[*at + 1], "=~") == 0 || words[*at + 1][0] == '=' ||
-                                 strcmp(words[*at + 1], "!=") == 0 ||
-                                 (words[*at + 1][0] == '-' && strlen(words[*at + 1]) == 3))) {
+        } else if (left >= 3 &&
+                   (strcmp(words[*at + 1], "=~") == 0 || words[*at + 1][0] == '=' ||
+                    strcmp(words[*at + 1], "!=") == 0 || (words[*at + 1][0] == '-' && strlen(words[*at + 1]) == 3))) {
             one = compare(shell, word, words[*at + 1], words[*at + 2], line);
             *at += 3;
         } else if (left >= 2 && word[0] == '-' && word[1] && word[2] == 0) {
@@ -523,8 +518,7 @@ static int assignment(struct shell *shell, struct shell_cursor *cursor, const ch
         }
         is_array = index >= 0;
     }
-    if (ret_setting == NULL && index > -2)
-        shell_set(shell, name, length, items.items, items.count, is_array);
+    if (ret_setting == NULL && index > -2) shell_set(shell, name, length, items.items, items.count, is_array);
     shell_fields_free(&items);
     return 1;
 }
@@ -735,7 +729,8 @@ static enum truth simple(struct shell *shell, struct shell_cursor *cursor) {
 
 static enum truth command(struct shell *shell, struct shell_cursor *cursor) {
     skip(shell, cursor, 0);
-    if (++shell->steps > SHELL_STEPS_MAX) shell_fail(shell, cursor->line, "the script takes more than %d steps", SHELL_STEPS_MAX);
+    if (++shell->steps > SHELL_STEPS_MAX)
+        shell_fail(shell, cursor->line, "the script takes more than %d steps", SHELL_STEPS_MAX);
     if (cursor->text >= cursor->end || !shell_enter(shell, cursor->line)) return IS_UNKNOWN;
     enum truth truth = IS_TRUE;
     int is_compound = 1;

@@ -32,9 +32,9 @@ void shell_field_end(struct shell *shell, struct shell_fields *fields) {
         if (grown && fields->count) memcpy(grown, fields->items, (size_t)fields->count * sizeof *grown);
         if (grown) fields->items = grown, fields->capacity = capacity;
     }
-    const char *item = fields->now.failed ? NULL
-                                          : arena_copy(shell->arena, fields->now.length ? fields->now.data : "",
-                                                       fields->now.length);
+    const char *item = fields->now.failed
+                           ? NULL
+                           : arena_copy(shell->arena, fields->now.length ? fields->now.data : "", fields->now.length);
     if (item == NULL || fields->count == fields->capacity) {
         if (shell->code == KERF_OK) shell->code = error_no_memory(shell->err, "a script");
         return;
@@ -45,9 +45,7 @@ void shell_field_end(struct shell *shell, struct shell_fields *fields) {
     fields->items[fields->count++] = item;
 }
 
-void shell_fields_free(struct shell_fields *fields) {
-    kerf_text_free(&fields->now);
-}
+void shell_fields_free(struct shell_fields *fields) { kerf_text_free(&fields->now); }
 
 static void put(struct shell *shell, struct shell_fields *fields, const char *bytes, size_t length) {
     if (fields->now.length + length > LAUNCH_VALUE_BYTES_MAX) {
@@ -273,7 +271,8 @@ static void expand_braces(struct shell *shell, struct shell_cursor *cursor, stru
         for (size_t i = 0; i < length; i++)
             if (!shell_is_name(name[i], i == 0)) length = 0;
     }
-    const struct shell_variable *variable = length && shell_is_name(*name, 1) ? shell_variable(shell, name, length) : NULL;
+    const struct shell_variable *variable =
+        length && shell_is_name(*name, 1) ? shell_variable(shell, name, length) : NULL;
     int is_arguments = all && length == 1 && (*name == '@' || *name == '*');
     int32_t count = is_arguments ? shell->num_arguments : variable ? variable->count : 0;
     const char *const *items = is_arguments ? shell->arguments : variable ? variable->items : NULL;
@@ -283,9 +282,9 @@ static void expand_braces(struct shell *shell, struct shell_cursor *cursor, stru
         value = number, all = 0;
     }
     if (cursor->text < end && *cursor->text != '}') {
-        char operator = *cursor->text;
-        int has_colon = operator == ':' && cursor->text + 1 < end && strchr("-=+?", cursor->text[1]);
-        if (has_colon) operator = *++cursor->text;
+        char operator= * cursor->text;
+        int has_colon = operator== ':' && cursor->text + 1<end && strchr("-=+?", cursor->text[1]);
+        if (has_colon) operator= * ++ cursor->text;
         int is_missing = all ? count == 0 : has_colon ? is_empty(value) : value == NULL;
         cursor->text++;
         if (strchr("-=+?", operator)) {
@@ -357,7 +356,8 @@ static void expand(struct shell *shell, struct shell_cursor *cursor, struct shel
     char c = cursor->text < cursor->end ? *cursor->text : 0, number[32];
     if (*start == '`') {
         pass_backquotes(shell, cursor);
-        if (shell->code == KERF_OK) put_mark(shell, fields, LAUNCH_NOT_RUN, start + 1, (size_t)(cursor->text - start) - 2);
+        if (shell->code == KERF_OK)
+            put_mark(shell, fields, LAUNCH_NOT_RUN, start + 1, (size_t)(cursor->text - start) - 2);
     } else if (c == '{') {
         cursor->text++;
         expand_braces(shell, cursor, fields, is_split);
@@ -427,7 +427,8 @@ void shell_word(struct shell *shell, struct shell_cursor *cursor, struct shell_f
     while (cursor->text < cursor->end && shell->code == KERF_OK) {
         char c = *cursor->text;
         if (strchr(" \t\r\n;&|<>()", c)) {
-            if ((c == '<' || c == '>') && cursor->text + 1 < cursor->end && cursor->text[1] == '(' && !fields->has_now) {
+            if ((c == '<' || c == '>') && cursor->text + 1 < cursor->end && cursor->text[1] == '(' &&
+                !fields->has_now) {
                 const char *start = cursor->text;
                 cursor->text += 2;
                 pass_to(shell, cursor, '(', ')');

@@ -31,8 +31,8 @@ static int32_t toml_key(struct launch_flow *flow, const char *prefix, const char
             if (code != KERF_OK) return code;
         } else {
             const char *start = flow->text;
-            while (flow->text < flow->end && strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-",
-                                                    *flow->text))
+            while (flow->text < flow->end &&
+                   strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-", *flow->text))
                 flow->text++;
             if (flow->text == start) return fail(flow, "a key is missing: a line is KEY = VALUE or [TABLE]");
             part = arena_copy(flow->table->arena, start, (size_t)(flow->text - start));
@@ -132,7 +132,8 @@ static int32_t yaml_value(struct yaml *yaml, const char **ret_scalar, const char
     struct launch_flow *flow = &yaml->flow;
     *ret_scalar = NULL;
     char c = *flow->text;
-    if (strchr("&*!|>%@`", c)) return fail(flow, "anchors, tags and block scalars are not read: write the value itself");
+    if (strchr("&*!|>%@`", c))
+        return fail(flow, "anchors, tags and block scalars are not read: write the value itself");
     if (c == '{' || c == '[') return launch_flow_value(flow, key, depth);
     if (c == '"' || c == '\'') return launch_flow_quoted(flow, ret_scalar);
     const char *end = plain_end(flow->text, flow->end);
@@ -222,7 +223,8 @@ int32_t launch_yaml(struct launch_table *table, const char *text, size_t length,
     while (flow->text < flow->end) {
         int32_t column = 0;
         while (flow->text < flow->end && *flow->text == ' ') flow->text++, column++;
-        if (flow->text < flow->end && *flow->text == '\t') return fail(flow, "a line is indented with a tab: use spaces");
+        if (flow->text < flow->end && *flow->text == '\t')
+            return fail(flow, "a line is indented with a tab: use spaces");
         int is_document = column == 0 && flow->end - flow->text >= 3 &&
                           (strncmp(flow->text, "---", 3) == 0 || strncmp(flow->text, "...", 3) == 0);
         if (is_document) flow->text += 3;

@@ -35,7 +35,8 @@ static const struct preset *find_preset(struct launch_reading *r) {
     for (size_t i = 0; name && i < sizeof presets / sizeof *presets; i++)
         if (strcmp(presets[i].name, name) == 0) return &presets[i];
     if (name && r->form == LAUNCH_SCRIPT && !reading_has(r, "model.flavor"))
-        reading_assume(r, "config", "%.60s is not one of the configs that kerf knows: only what the launch says is read", name);
+        reading_assume(r, "config",
+                       "%.60s is not one of the configs that kerf knows: only what the launch says is read", name);
     return NULL;
 }
 
@@ -48,7 +49,8 @@ static void read_config_file(struct launch_reading *r) {
     if (file == NULL) return;
     struct launch_table whole = {.arena = r->arena};
     if (!reading_file(r, file, LAUNCH_TOML, "", &whole)) {
-        reading_fail(r, 0, "the launch takes its config from %.100s, which cannot be read: put it beside the launch", file);
+        reading_fail(r, 0, "the launch takes its config from %.100s, which cannot be read: put it beside the launch",
+                     file);
         return;
     }
     for (int32_t i = 0; i < r->table.count; i++) {
@@ -63,7 +65,8 @@ static void read_config_file(struct launch_reading *r) {
 }
 
 static int has_converter(struct launch_reading *r, const char *what) {
-    static const char *const keys[] = {"model.converters", "model-converters.converters", "model_converters.converters"};
+    static const char *const keys[] = {"model.converters", "model-converters.converters",
+                                       "model_converters.converters"};
     for (size_t k = 0; k < sizeof keys / sizeof *keys; k++) {
         const struct launch_entry *entry = launch_find(&r->table, keys[k]);
         for (int32_t i = 0; entry && i < entry->num_values; i++)
@@ -84,14 +87,14 @@ static void read_pipeline(struct launch_reading *r, const struct preset *preset,
     int64_t first = reading_integer(r, "parallelism.pipeline_parallel_first_stage_less_layers", 1);
     int64_t last = reading_integer(r, "parallelism.pipeline_parallel_last_stage_less_layers", 1);
     if (layout->pp <= 1) return;
-    int is_looped = schedule && (strstr(schedule, "Interleaved") || strstr(schedule, "Looped") || strstr(schedule, "ZBV") ||
-                                 strstr(schedule, "DualPipe"));
+    int is_looped = schedule && (strstr(schedule, "Interleaved") || strstr(schedule, "Looped") ||
+                                 strstr(schedule, "ZBV") || strstr(schedule, "DualPipe"));
     int64_t layers = l->config.num_hidden_layers + first + last;
     if (per_stage > 0 && l->config.num_hidden_layers) {
         int64_t stages = (layers + per_stage - 1) / per_stage;
         if (stages % layout->pp)
-            reading_refuse(r, "generate_llm_fqn_per_model_part", "%lld stages do not divide over pp %lld", (long long)stages,
-                           (long long)layout->pp);
+            reading_refuse(r, "generate_llm_fqn_per_model_part", "%lld stages do not divide over pp %lld",
+                           (long long)stages, (long long)layout->pp);
         else if (stages / layout->pp <= 4096)
             layout->vpp = (int32_t)(stages / layout->pp);
     } else if (is_looped) {
@@ -100,17 +103,19 @@ static void read_pipeline(struct launch_reading *r, const struct preset *preset,
     int64_t micro = reading_integer(r, "parallelism.pipeline_parallel_microbatch_size", 0);
     int64_t count = reading_integer(r, "parallelism.num_pp_microbatches",
                                     reading_integer(r, "experimental.pipeline_parallel_microbatches", 0));
-    if (micro == 0 && count == 0) reading_assume(r, "micro_batch", "1, the default of pipeline_parallel_microbatch_size");
+    if (micro == 0 && count == 0)
+        reading_assume(r, "micro_batch", "1, the default of pipeline_parallel_microbatch_size");
     layout->micro_batch = micro ? micro : count && local_batch % count == 0 ? local_batch / count : 1;
     if (local_batch % layout->micro_batch)
-        reading_refuse(r, "build_pipeline_schedule", "local batch %lld is not divisible by a pipeline micro-batch of %lld",
-                       (long long)local_batch, (long long)layout->micro_batch);
+        reading_refuse(r, "build_pipeline_schedule",
+                       "local batch %lld is not divisible by a pipeline micro-batch of %lld", (long long)local_batch,
+                       (long long)layout->micro_batch);
 }
 
 static void read_batch(struct launch_reading *r, const struct preset *preset, int64_t *ret_local) {
     struct kerf_launch *l = r->launch;
-    l->seq_length = reading_integer(r, "training.seq_len",
-                                    reading_integer(r, "training.max_context_length", preset ? preset->seq_length : 2048));
+    l->seq_length = reading_integer(
+        r, "training.seq_len", reading_integer(r, "training.max_context_length", preset ? preset->seq_length : 2048));
     int64_t local = reading_integer(r, "training.local_batch_size", reading_integer(r, "training.batch_size", 0));
     int64_t tokens = reading_integer(r, "training.num_tokens_per_microbatch_per_dp_rank", 0);
     if (local == 0 && tokens && l->seq_length) local = tokens / l->seq_length;
@@ -147,17 +152,19 @@ static void read(struct launch_reading *r) {
     read_pipeline(r, preset, local);
 
     const char *mode = reading_word(r, "activation_checkpoint.mode");
-    layout->recompute = mode == NULL                       ? (preset ? preset->recompute : KERF_RECOMPUTE_SELECTIVE)
-                        : strcmp(mode, "full") == 0        ? KERF_RECOMPUTE_FULL
-                        : strcmp(mode, "selective") == 0   ? KERF_RECOMPUTE_SELECTIVE
-                                                           : KERF_RECOMPUTE_NONE;
-    if (mode && strcmp(mode, "full") && strcmp(mode, "selective") && strcmp(mode, "none") && strcmp(mode, "memory_budget"))
-        reading_refuse(r, "apply_ac", "activation_checkpoint.mode is none, selective, full or memory_budget, not %.40s", mode);
+    layout->recompute = mode == NULL                     ? (preset ? preset->recompute : KERF_RECOMPUTE_SELECTIVE)
+                        : strcmp(mode, "full") == 0      ? KERF_RECOMPUTE_FULL
+                        : strcmp(mode, "selective") == 0 ? KERF_RECOMPUTE_SELECTIVE
+                                                         : KERF_RECOMPUTE_NONE;
+    if (mode && strcmp(mode, "full") && strcmp(mode, "selective") && strcmp(mode, "none") &&
+        strcmp(mode, "memory_budget"))
+        reading_refuse(r, "apply_ac", "activation_checkpoint.mode is none, selective, full or memory_budget, not %.40s",
+                       mode);
     const char *type = reading_word(r, "training.dtype"), *reduce = reading_word(r, "training.mixed_precision_reduce");
     const char *param = reading_word(r, "training.mixed_precision_param");
     int is_fp32 = param && strcmp(param, "float32") == 0 && !(type && strcmp(type, "bfloat16") == 0);
-    int is_fp8 = has_converter(r, "float8") || has_converter(r, "mx") || reading_flag(r, "float8.enable_float8_linear") ||
-                 (preset && preset->is_fp8);
+    int is_fp8 = has_converter(r, "float8") || has_converter(r, "mx") ||
+                 reading_flag(r, "float8.enable_float8_linear") || (preset && preset->is_fp8);
     strcpy(l->precision, is_fp8 ? "fp8" : is_fp32 ? "fp32" : "bf16");
     strcpy(l->gradients, reduce && strcmp(reduce, "bfloat16") == 0 ? "bf16" : "fp32");
     l->has_sequence_parallel = layout->tp1 > 1;
@@ -167,7 +174,7 @@ static void read(struct launch_reading *r) {
     int64_t shards = reading_integer(r, "parallelism.data_parallel_shard_degree",
                                      reading_integer(r, "training.data_parallel_shard_degree", -1));
     layout->zero = shards == 1 ? 0 : 3;
-    int64_t known = replicas * shards * layout->tp1 * layout->cp * layout->pp;
+    int64_t known = launch_product(launch_product(replicas, shards, layout->tp1, 1), layout->cp, layout->pp, 1);
     if (l->gpus == 0 && shards > 0 && known > 0) {
         l->gpus = known;
         reading_assume(r, "gpus", "%lld, the product of the degrees", (long long)known);
@@ -181,10 +188,11 @@ static void check(struct launch_reading *r) {
     int64_t replicas = reading_integer(r, "parallelism.data_parallel_replicate_degree", 1);
     int64_t local = reading_integer(r, "training.local_batch_size", reading_integer(r, "training.batch_size", 0));
     int64_t model = layout->tp1 * layout->cp * layout->pp;
-    if (shards > 0 && replicas > 0 && replicas * shards * model != l->gpus)
-        reading_refuse(r, "ParallelDims", "dp_replicate %lld x dp_shard %lld x cp %d x tp %lld x pp %lld is not %lld accelerators",
-                       (long long)replicas, (long long)shards, layout->cp, (long long)layout->tp1, (long long)layout->pp,
-                       (long long)l->gpus);
+    if (shards > 0 && replicas > 0 && launch_product(replicas, shards, model, 1) != l->gpus)
+        reading_refuse(r, "ParallelDims",
+                       "dp_replicate %lld x dp_shard %lld x cp %d x tp %lld x pp %lld is not %lld accelerators",
+                       (long long)replicas, (long long)shards, layout->cp, (long long)layout->tp1,
+                       (long long)layout->pp, (long long)l->gpus);
     int64_t rest = l->gpus / model / (replicas > 0 ? replicas : 1);
     if (layout->ep > 1 && (rest * layout->cp * layout->tp1) % layout->ep)
         reading_refuse(r, "ParallelDims", "ep %d does not divide dp_shard %lld x cp %d x tp %lld", layout->ep,
@@ -220,7 +228,8 @@ static int32_t score(struct launch_reading *r) {
     }
     if (strstr(r->program, "torchtitan") || (strstr(r->program, "run_train.sh") && reading_variable_word(r, "CONFIG")))
         found += 10;
-    if (reading_variable_word(r, "CONFIG_FILE") && strstr(reading_variable_word(r, "CONFIG_FILE"), ".toml")) found += 10;
+    if (reading_variable_word(r, "CONFIG_FILE") && strstr(reading_variable_word(r, "CONFIG_FILE"), ".toml"))
+        found += 10;
     return r->form == LAUNCH_YAML ? 0 : found;
 }
 
