@@ -148,7 +148,7 @@ static int print(const struct launch_options *values, const struct kerf_launch *
     }
     kerf_json_begin(&json, &out);
     kerf_json_open(&json, NULL, '{');
-    kerf_json_string(&json, "kerf", KERF_VERSION);
+    kerf_json_string(&json, "kerf", kerf_version());
     kerf_launch_json(&json, launch);
     kerf_json_close(&json, '}');
     kerf_text_add(&out, "\n");
