@@ -19,31 +19,6 @@ static const struct launch_reader *const launch_readers[KERF_FRAMEWORK_COUNT] = 
     [KERF_FRAMEWORK_MEGATRON_BRIDGE] = &launch_megatron_bridge,
 };
 
-const char *kerf_framework_name(enum kerf_framework framework) {
-    static const char *const names[] = {
-#define NAME(constant, word) word,
-        KERF_FRAMEWORKS(NAME)
-#undef NAME
-    };
-    return names[framework];
-}
-
-int32_t kerf_framework_parse(const char *name, enum kerf_framework *ret, struct kerf_error *err) {
-    for (int32_t i = 0; i < KERF_FRAMEWORK_COUNT; i++)
-        if (strcmp(kerf_framework_name((enum kerf_framework)i), name) == 0) {
-            *ret = (enum kerf_framework)i;
-            return KERF_OK;
-        }
-    if (strcmp(name, "deepspeed") == 0) {
-        *ret = KERF_FRAMEWORK_MEGATRON_DEEPSPEED;
-        return KERF_OK;
-    }
-#define LISTED(constant, word) word ", "
-    return kerf_error_set(err, KERF_EUNKNOWN,
-                          "no framework '%.40s'; there are " KERF_FRAMEWORKS(LISTED) "and deepspeed", name);
-#undef LISTED
-}
-
 /* ---- The form of a text ------------------------------------------------------------------------------------------ */
 
 static int ends_with(const char *name, const char *ending) {
@@ -314,14 +289,6 @@ static int64_t from_variables(struct launch_reading *r) {
 }
 
 /* ---- The layout --------------------------------------------------------------------------------------------------- */
-
-int64_t launch_product(int64_t a, int64_t b, int64_t c, int64_t d) {
-    int64_t product = 0;
-    if (__builtin_mul_overflow(a, b, &product) || __builtin_mul_overflow(product, c, &product) ||
-        __builtin_mul_overflow(product, d, &product))
-        return 0;
-    return product;
-}
 
 /* Whether all degrees are numbers that a job can have. */
 static int check_degrees(struct launch_reading *r) {

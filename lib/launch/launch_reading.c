@@ -7,6 +7,31 @@
 #include "launch/launch_reading.h"
 #include "launch/shell.h"
 
+const char *kerf_framework_name(enum kerf_framework framework) {
+    static const char *const names[] = {
+#define NAME(constant, word) word,
+        KERF_FRAMEWORKS(NAME)
+#undef NAME
+    };
+    return names[framework];
+}
+
+int32_t kerf_framework_parse(const char *name, enum kerf_framework *ret, struct kerf_error *err) {
+    for (int32_t i = 0; i < KERF_FRAMEWORK_COUNT; i++)
+        if (strcmp(kerf_framework_name((enum kerf_framework)i), name) == 0) {
+            *ret = (enum kerf_framework)i;
+            return KERF_OK;
+        }
+    if (strcmp(name, "deepspeed") == 0) {
+        *ret = KERF_FRAMEWORK_MEGATRON_DEEPSPEED;
+        return KERF_OK;
+    }
+#define LISTED(constant, word) word ", "
+    return kerf_error_set(err, KERF_EUNKNOWN,
+                          "no framework '%.40s'; there are " KERF_FRAMEWORKS(LISTED) "and deepspeed", name);
+#undef LISTED
+}
+
 /* ---- Notes ------------------------------------------------------------------------------------------------------- */
 
 int32_t reading_fail(struct launch_reading *reading, int32_t line, const char *format, ...) {
@@ -213,6 +238,14 @@ int reading_file(struct launch_reading *reading, const char *file, enum launch_f
     }
     kerf_text_free(&text);
     return is_read;
+}
+
+int64_t launch_product(int64_t a, int64_t b, int64_t c, int64_t d) {
+    int64_t product = 0;
+    if (__builtin_mul_overflow(a, b, &product) || __builtin_mul_overflow(product, c, &product) ||
+        __builtin_mul_overflow(product, d, &product))
+        return 0;
+    return product;
 }
 
 void launch_batch_rule(struct launch_reading *reading, const char *rule) {

@@ -9,10 +9,6 @@
 #include "base/error_fill.h"
 #include "launch/shell.h"
 
-int shell_is_name(char c, int is_first) {
-    return c == '_' || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (!is_first && c >= '0' && c <= '9');
-}
-
 int shell_matches(const char *pattern, const char *text) {
     /* patterns with many stars take long; those of scripts have few */
     int stars = 0;
