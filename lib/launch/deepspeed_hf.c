@@ -46,6 +46,7 @@ static void read(struct launch_reading *r) {
     int64_t stage = reading_integer(r, "zero_stage", reading_integer(r, "actor_zero_stage", -1));
     if (stage < 0) stage = of_config(r, "ds.zero_optimization.stage", reading_has(r, "ds.zero_optimization") ? 0 : -1);
     if (stage < 0 && !file) stage = 0;
+    if (stage > 3) reading_refuse(r, "DeepSpeedZeroConfig", "the ZeRO stage is 0 to 3, not %lld", (long long)stage);
     layout->zero = (int8_t)(stage > 3 ? 3 : stage);
     layout->recompute = reading_flag(r, "gradient_checkpointing") ? KERF_RECOMPUTE_FULL : KERF_RECOMPUTE_NONE;
     const char *type = reading_word(r, "dtype");
@@ -64,7 +65,7 @@ static void check(struct launch_reading *r) {
     struct kerf_launch *l = r->launch;
     int64_t steps =
         reading_integer(r, "gradient_accumulation_steps", of_config(r, "ds.gradient_accumulation_steps", 1));
-    if (l->layout.dp > 0) l->global_batch = l->layout.micro_batch * steps * l->layout.dp;
+    if (l->layout.dp > 0) l->global_batch = launch_product(l->layout.micro_batch, steps, l->layout.dp, 1);
     int64_t train = of_config(r, "ds.train_batch_size", 0);
     if (train && train != l->global_batch)
         reading_refuse(r, "DeepSpeedConfig",

@@ -282,8 +282,9 @@ static int64_t from_comments(struct launch_reading *r) {
 static int64_t from_variables(struct launch_reading *r) {
     static const char *const names[] = {"WORLD_SIZE", "NGPU", "NUM_GPUS"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int64_t value = reading_variable(r, names[i], 0);
-        if (value > 0 && value <= KERF_COUNT_MAX) return value;
+        const char *word = reading_variable_word(r, names[i]);
+        int64_t value = 0;
+        if (word && launch_whole_number(word, &value) && value > 0 && value <= KERF_COUNT_MAX) return value;
     }
     return 0;
 }

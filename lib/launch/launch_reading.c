@@ -195,9 +195,17 @@ const char *reading_variable_word(struct launch_reading *reading, const char *na
 }
 
 int64_t reading_variable(struct launch_reading *reading, const char *name, int64_t otherwise) {
-    const char *word = reading_variable_word(reading, name);
+    const struct launch_entry *entry = launch_find(&reading->variables, name);
     int64_t value = 0;
-    return word && launch_whole_number(word, &value) ? value : otherwise;
+    if (entry == NULL || entry->num_values == 0 || entry->values[0][0] == 0) return otherwise;
+    const char *word = entry->values[0];
+    if (!launch_is_known(word))
+        reading_fail(reading, entry->line, "%s comes from what the launch does not say: set it to a number", name);
+    else if (launch_whole_number(word, &value) && value >= -1 && value <= KERF_COUNT_MAX)
+        return value;
+    else
+        reading_fail(reading, entry->line, "%s must be a whole number, not '%.40s'", name, word);
+    return otherwise;
 }
 
 /* ---- What frameworks share ---------------------------------------------------------------------------------------- */

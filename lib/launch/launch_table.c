@@ -20,6 +20,7 @@ int32_t launch_fail(struct kerf_error *err, const char *name, int32_t line, int3
     if (err == NULL) return code;
     error_set_file(err, name);
     err->line = line;
+    err->column = line > 0 ? 1 : 0;
     return code;
 }
 

@@ -12,12 +12,13 @@ static void read_config(struct launch_reading *r) {
     const char *file = NULL;
     const struct launch_entry *entry = launch_find(&r->table, "deepspeed_config");
     if (entry && entry->num_values) file = entry->values[0];
-    l->layout.zero = (int8_t)reading_integer(r, "zero-stage", -1);
+    int64_t of_flag = reading_integer(r, "zero-stage", -1);
     int is_read = file && reading_file(r, file, LAUNCH_JSON, "ds", &r->table);
     if (file && !is_read)
         reading_assume(r, "deepspeed_config", "not read: %.100s is neither beside the launch nor written by it", file);
     int64_t stage = reading_integer(r, "ds.zero_optimization.stage", is_read ? 0 : -1);
-    if (stage >= 0 && stage <= 3) l->layout.zero = (int8_t)stage;
+    if (stage < 0) stage = of_flag;
+    l->layout.zero = (int8_t)(stage > 3 ? 3 : stage);
     if (stage > 3)
         reading_refuse(r, "DeepSpeedZeroConfig", "zero_optimization.stage is 0 to 3, not %lld", (long long)stage);
     int64_t train = reading_integer(r, "ds.train_batch_size", 0);
@@ -34,7 +35,7 @@ static void read_config(struct launch_reading *r) {
     /* where both are written they tell dp, and so the accelerators */
     int64_t dp = micro && steps && train % (micro * steps) == 0 ? train / (micro * steps) : 0;
     if (dp && l->gpus == 0) {
-        l->gpus = dp * l->layout.tp1 * l->layout.pp * l->layout.cp;
+        l->gpus = launch_product(dp, l->layout.tp1, l->layout.pp, l->layout.cp);
         reading_assume(r, "gpus", "%lld, from the DeepSpeed config's batches", (long long)l->gpus);
     }
     if (strcmp(l->precision, "fp32") == 0 && reading_flag(r, "ds.bf16.enabled")) strcpy(l->precision, "bf16");

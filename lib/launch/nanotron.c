@@ -56,7 +56,9 @@ static void read(struct launch_reading *r) {
     layout->ep = (int32_t)reading_integer(r, "parallelism.expert_parallel_size", 1);
     layout->etp = layout->vpp = 1;
     if (layout->cp > 1) layout->cp_comm = KERF_CP_COMM_RING;
-    layout->zero = (int8_t)reading_integer(r, "optimizer.zero_stage", 0);
+    int64_t stage = reading_integer(r, "optimizer.zero_stage", 0);
+    if (stage < 0 || stage > 1) reading_refuse(r, "OptimizerArgs", "zero_stage is 0 or 1, not %lld", (long long)stage);
+    layout->zero = (int8_t)(stage < 0 ? 0 : stage > 3 ? 3 : stage);
     layout->recompute = reading_flag(r, "parallelism.recompute_layer") ? KERF_RECOMPUTE_FULL : KERF_RECOMPUTE_NONE;
     const char *engine = reading_word(r, "parallelism.pp_engine"), *mode = reading_word(r, "parallelism.tp_mode");
     if (layout->pp > 1 && (engine == NULL || strcmp(engine, "1f1b") != 0)) strcpy(layout->schedule, "gpipe");
@@ -82,7 +84,6 @@ static void check(struct launch_reading *r) {
     if (dp != layout->dp)
         reading_refuse(r, "ParallelContext", "dp %lld x tp %lld x pp %lld x cp %d is not %lld accelerators",
                        (long long)dp, (long long)layout->tp1, (long long)layout->pp, layout->cp, (long long)l->gpus);
-    if (layout->zero > 1) reading_refuse(r, "OptimizerArgs", "zero_stage is 0 or 1, not %d", layout->zero);
     if (m->num_attention_heads % layout->tp1)
         reading_refuse(r, "CausalSelfAttention", "%lld attention heads are not divisible by tp %lld",
                        (long long)m->num_attention_heads, (long long)layout->tp1);
