@@ -115,7 +115,7 @@ int32_t launch_flow_quoted(struct launch_flow *flow, const char **ret_value) {
             else
                 break;
         } else if (c == '\\' && quote == '"') {
-            if (++flow->text >= flow->end) return fail(flow, "a string has no closing quote");
+            if (++flow->text >= flow->end || *flow->text == '\n') return fail(flow, "a string has no closing quote");
             c = *flow->text;
             if (c == 'u' || c == 'x') {
                 int digits = c == 'u' ? 4 : 2;
