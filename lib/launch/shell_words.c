@@ -162,7 +162,9 @@ static const char *parameter(struct shell *shell, const char *name, size_t lengt
         return *name == '#' || *name == '?' ? number : NULL;
     }
     if (isdigit((unsigned char)*name)) {
-        int which = atoi(name);
+        int32_t which = 0;
+        for (size_t i = 0; i < length && isdigit((unsigned char)name[i]) && which < 1 << 20; i++)
+            which = which * 10 + (name[i] - '0');
         return which >= 1 && which <= shell->num_arguments ? shell->arguments[which - 1] : NULL;
     }
     const struct shell_variable *variable = shell_variable(shell, name, length);
