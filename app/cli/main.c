@@ -51,9 +51,9 @@ static const struct command table = {
 static const struct cli_command help_cli = {&table, NULL}; /* help_run takes its place */
 
 /* In the order in which help lists them. */
-static const struct cli_command *const commands[] = {&plan_cli,  &estimate_cli, &schedule_cli, &tune_cli,
-                                                     &bub_cli,   &studies_cli,  &serve_cli,    &jobs_cli,
-                                                     &token_cli, &models_cli,   &systems_cli,  &help_cli};
+static const struct cli_command *const commands[] = {
+    &plan_cli, &estimate_cli, &schedule_cli, &tune_cli,    &bub_cli,    &studies_cli, &serve_cli,
+    &jobs_cli, &token_cli,    &models_cli,   &systems_cli, &launch_cli, &help_cli};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 /* The command of this name, or NULL. */

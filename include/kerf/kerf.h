@@ -10,6 +10,7 @@
 #include "kerf/gguf.h"
 #include "kerf/jobs.h"
 #include "kerf/json.h"
+#include "kerf/launch.h"
 #include "kerf/llama.h"
 #include "kerf/model.h"
 #include "kerf/plan.h"

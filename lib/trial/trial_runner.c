@@ -50,7 +50,9 @@ static void program_line(void *context, enum program_stream stream, char *line, 
     struct trial *trial = &slot->trial;
     int is_answer = stream == STREAM_OUT && slot->runner->protocol->is_persistent && *line == '{';
     int is_heard = (trial->phase == PHASE_LOAD || trial->phase == PHASE_RUN) && !trial->is_decided;
-    if (!is_heard && stream == STREAM_OUT && slot->runner->protocol->is_persistent) slot_stray_line(slot, line, length);
+    int is_late = is_answer && trial->must_end; /* to a request that was given up: nobody needs to see it */
+    if (!is_heard && !is_late && stream == STREAM_OUT && slot->runner->protocol->is_persistent)
+        slot_stray_line(slot, line, length);
     if (trial->phase != PHASE_LOAD && trial->phase != PHASE_RUN) return;
     if (!is_answer) remember(trial, stream, line);
     if (!trial->is_decided) slot->runner->protocol->line(slot, stream, line, length, clock_ticks_s());

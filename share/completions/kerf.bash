@@ -33,7 +33,7 @@ _kerf() {
         return
     elif ((COMP_CWORD == 1)) ||
         [[ ${COMP_WORDS[1]} == help && $current != -* ]]; then
-        _kerf_words plan estimate schedule tune bub studies serve jobs token models systems help
+        _kerf_words plan estimate schedule tune bub studies serve jobs token models systems launch help
         return
     fi
 
@@ -261,6 +261,9 @@ _kerf() {
     'models --catalogue') ;;
     'systems --format') _kerf_words table json ;;
     'systems --catalogue') ;;
+    'launch --framework') ;;
+    'launch --gpus') _kerf_words ;;
+    'launch --format' | 'launch -f') _kerf_words table json ;;
     'help --completion') _kerf_words bash ;;
     *)
         # the name of an option, or of a use
@@ -297,6 +300,7 @@ _kerf() {
         'token  -'*) _kerf_words --store --help ;;
         'models  -'*) _kerf_words --format --seq-length --system --tp --ep --etp --micro-batch --precision --source --catalogue --help ;;
         'systems  -'*) _kerf_words --format --catalogue --help ;;
+        'launch  -'*) _kerf_words --framework --gpus --format --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)
             if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then

@@ -21,6 +21,7 @@ echo "this is no database, however long one looks at it" >text.db
 refused serve --store text.db
 
 echo "== a short life"
+: >log # the shell opens it when it gets to it
 "$KERF" serve --listen 127.0.0.1:0 --store jobs.db --log json 2>log &
 server=$!
 until_true grep -q listening log

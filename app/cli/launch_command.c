@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* kerf launch: what the launch scripts of training frameworks say. */
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include "base/input.h"
+#include "cli/command.h"
+
+enum { FILE_BYTES_MAX = 16 << 20 };
+
+struct launch_options {
+    struct string_list words; /* the action and the file */
+    const char *framework, *format;
+    int64_t gpus;
+};
+
+#define AT(field) .offset = offsetof(struct launch_options, field)
+static const struct option options[] = {
+    {.name = "framework",
+     .type = OPTION_STRING,
+     AT(framework),
+     .value = "NAME",
+     .help = "megatron, megatron-deepspeed (or deepspeed), torchtitan, nanotron, deepspeed-hf, mlperf-nemo or "
+             "megatron-bridge (default: recognised)."},
+    {.name = "gpus",
+     .type = OPTION_INTEGER,
+     AT(gpus),
+     .value = "N",
+     .minimum = 1,
+     .maximum = KERF_COUNT_MAX,
+     .help = "Accelerators of the job (default: as the launch says)."},
+    {.name = "format",
+     .letter = 'f',
+     .type = OPTION_CHOICE,
+     AT(format),
+     .value = "FORM",
+     .choices = "table,json",
+     .help = "What is printed (default: table)."},
+    {.name = NULL},
+};
+
+static const char *const examples[] = {
+    "What a script says of model, layout and batch",
+    "kerf launch read pretrain.sh",
+    "The same as JSON, where the number of nodes comes from the environment",
+    "kerf launch read pretrain.sh --gpus 64 --format json",
+    NULL,
+};
+
+static const struct command table = {
+    .name = "launch",
+    .summary = "what the launch scripts of training frameworks say",
+    .arguments = "read FILE|-",
+    .description =
+        "Reads the launch of a training job: a shell or Slurm script, a line of arguments, TOML, YAML or JSON, of "
+        "Megatron-LM, Megatron-DeepSpeed, torchtitan, nanotron, DeepSpeed around a Hugging Face model, MLPerf's NeMo "
+        "or "
+        "Megatron-Bridge.\n\n"
+        "A script is never executed: variables, defaults, arrays, conditions and arithmetic are followed, and what "
+        "would "
+        "need a command to be run is an error that names it.",
+    .options = options,
+    .examples = examples,
+    .arguments_offset = offsetof(struct launch_options, words),
+};
+
+/* ---- Files -------------------------------------------------------------------------------------------------------- */
+
+/* A file that the launch names: as it is named, else beside the launch. */
+static int32_t read_beside(void *context, const char *name, struct kerf_text *ret_text, struct kerf_error *err) {
+    const char *launch = context, *slash = strrchr(launch, '/'), *of_name = strrchr(name, '/');
+    struct kerf_text path = {0};
+    if (slash && name[0] != '/') kerf_text_write(&path, launch, (size_t)(slash + 1 - launch));
+    kerf_text_add(&path, name);
+    int32_t code = path.failed ? KERF_ENOMEM : input_read(path.data, FILE_BYTES_MAX, ret_text, err);
+    if (code != KERF_OK && !path.failed && of_name) {
+        kerf_text_clear(&path);
+        if (slash) kerf_text_write(&path, launch, (size_t)(slash + 1 - launch));
+        kerf_text_add(&path, of_name + 1);
+        kerf_text_clear(ret_text);
+        code = path.failed ? KERF_ENOMEM : input_read(path.data, FILE_BYTES_MAX, ret_text, err);
+    }
+    kerf_text_free(&path);
+    return code;
+}
+
+/* ---- Printing ------------------------------------------------------------------------------------------------------ */
+
+static void row(struct kerf_text *out, const char *name, int64_t value) {
+    if (value > 0) kerf_text_printf(out, "  %-16s %" PRId64 "\n", name, value);
+}
+
+static void print_table(struct kerf_text *out, const struct kerf_launch *launch) {
+    static const char *const parts[] = {"tp", "cp", "pp", "vpp", "ep", "etp"};
+    const struct kerf_launch_model *m = &launch->config;
+    kerf_text_printf(out, "%s on %" PRId64 " accelerators\n\nmodel\n",
+                     kerf_framework_name((enum kerf_framework)launch->framework), launch->gpus);
+    row(out, "layers", m->num_hidden_layers);
+    row(out, "hidden size", m->hidden_size);
+    row(out, "ffn size", m->intermediate_size);
+    row(out, "heads", m->num_attention_heads);
+    row(out, "kv heads", m->num_key_value_heads);
+    row(out, "vocabulary", m->vocab_size);
+    row(out, "experts", m->num_experts);
+    row(out, "top k", m->num_experts_per_tok);
+    row(out, "expert size", m->moe_intermediate_size);
+    row(out, "shared size", m->shared_expert_intermediate_size);
+    kerf_text_add(out, "\nlayout\n");
+    row(out, "dp", launch->layout.dp);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        kerf_text_printf(out, "  %-16s ", parts[i]);
+        kerf_layout_value(out, &launch->layout, parts[i]);
+        kerf_text_add(out, "\n");
+    }
+    if (launch->layout.zero >= 0) kerf_text_printf(out, "  %-16s %d\n", "zero", launch->layout.zero);
+    row(out, "micro-batch", launch->layout.micro_batch);
+    if (launch->layout.recompute >= 0) {
+        kerf_text_printf(out, "  %-16s ", "recompute");
+        kerf_layout_value(out, &launch->layout, "recompute");
+        kerf_text_add(out, "\n");
+    }
+    if (launch->layout.stage_layers) {
+        kerf_text_printf(out, "  %-16s ", "stage layers");
+        kerf_layout_value(out, &launch->layout, "stage_layers");
+        kerf_text_add(out, "\n");
+    }
+    kerf_text_add(out, "\nwork\n");
+    row(out, "global batch", launch->global_batch);
+    row(out, "sequence", launch->seq_length);
+    kerf_text_printf(out, "  %-16s %s\n", "precision", launch->precision);
+    kerf_text_printf(out, "  %-16s %s\n", "gradients", launch->gradients);
+    if (launch->num_assumed) kerf_text_add(out, "\nassumed\n");
+    for (int32_t i = 0; i < launch->num_assumed; i++)
+        kerf_text_printf(out, "  %-16s %s\n", launch->assumed[i].key, launch->assumed[i].value);
+    if (launch->num_invalid) kerf_text_add(out, "\ninvalid: the framework would refuse this\n");
+    for (int32_t i = 0; i < launch->num_invalid; i++) kerf_text_printf(out, "  %s\n", launch->invalid[i]);
+    if (launch->num_ignored)
+        kerf_text_printf(out, "\n%d keys are ignored; --format json lists them\n", launch->num_ignored);
+}
+
+static int print(const struct launch_options *values, const struct kerf_launch *launch) {
+    struct kerf_text out = {0};
+    struct kerf_json json;
+    if (values->format == NULL || strcmp(values->format, "json") != 0) {
+        print_table(&out, launch);
+        return output_print(&out);
+    }
+    kerf_json_begin(&json, &out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_launch_json(&json, launch);
+    kerf_json_close(&json, '}');
+    kerf_text_add(&out, "\n");
+    return output_print(&out);
+}
+
+/* ---- The command ---------------------------------------------------------------------------------------------------- */
+
+static int32_t check_words(const struct string_list *words, struct kerf_error *err) {
+    if (words->count == 0) return kerf_error_set(err, KERF_EINVALID, "the action is missing: `kerf launch read FILE`");
+    if (strcmp(words->items[0], "read") != 0)
+        return kerf_error_set(err, KERF_EUNKNOWN, "kerf launch does not know '%.64s'; write read", words->items[0]);
+    if (words->count == 1) return kerf_error_set(err, KERF_EINVALID, "the file is missing: `kerf launch read FILE`");
+    if (words->count > 2)
+        return kerf_error_set(err, KERF_EINVALID, "`kerf launch read` takes one file, not '%.64s' too",
+                              words->items[2]);
+    return KERF_OK;
+}
+
+static int act(const struct launch_options *values) {
+    struct kerf_error err = {.code = KERF_OK};
+    struct kerf_text text = {0};
+    struct kerf_launch *launch = NULL;
+    int status = EXIT_USAGE;
+    int32_t code = check_words(&values->words, &err);
+    const char *file = code == KERF_OK ? values->words.items[1] : "";
+    if (code == KERF_OK) code = input_read(file, FILE_BYTES_MAX, &text, &err);
+    if (code == KERF_OK) {
+        union {
+            const char *given;
+            void *context;
+        } name = {.given = file};
+        const struct kerf_launch_options how = {
+            .framework = values->framework, .gpus = values->gpus, .file = read_beside, .context = name.context};
+        code = kerf_launch_read(text.data ? text.data : "", text.length, file, &how, &launch, &err);
+    }
+    kerf_text_free(&text);
+    status = code == KERF_OK ? print(values, launch) : cli_fail(&err);
+    kerf_launch_free(launch);
+    return status;
+}
+
+static int run(int argc, char **argv) {
+    struct launch_options values = {.format = "table"};
+    int status = cli_parse(&launch_cli, argc, argv, &values);
+    if (status >= 0) return status;
+    status = act(&values);
+    options_free(&table, &values);
+    return status;
+}
+
+const struct cli_command launch_cli = {&table, run};

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Launches: what the scripts and config files of training frameworks say about a job - its model, its layout, its batch -
+ * as kerf understands it. docs/launch.md says what is read of each framework.
+ *
+ * A script is never executed: variables, defaults, arrays, conditions and arithmetic are followed, command substitution
+ * never is.
+ */
+#ifndef KERF_LAUNCH_H
+#define KERF_LAUNCH_H
+
+#include "kerf/spec.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* X(constant, name) */
+#define KERF_FRAMEWORKS(X)                                                                                             \
+    X(KERF_FRAMEWORK_MEGATRON, "megatron")                                                                             \
+    X(KERF_FRAMEWORK_MEGATRON_DEEPSPEED, "megatron-deepspeed")                                                         \
+    X(KERF_FRAMEWORK_TORCHTITAN, "torchtitan")                                                                         \
+    X(KERF_FRAMEWORK_NANOTRON, "nanotron")                                                                             \
+    X(KERF_FRAMEWORK_DEEPSPEED_HF, "deepspeed-hf")                                                                     \
+    X(KERF_FRAMEWORK_MLPERF_NEMO, "mlperf-nemo")                                                                       \
+    X(KERF_FRAMEWORK_MEGATRON_BRIDGE, "megatron-bridge")
+
+enum kerf_framework {
+#define KERF_FRAMEWORK_ENUM(name, word) name,
+    KERF_FRAMEWORKS(KERF_FRAMEWORK_ENUM)
+#undef KERF_FRAMEWORK_ENUM
+        KERF_FRAMEWORK_COUNT
+};
+
+KERF_API const char *kerf_framework_name(enum kerf_framework framework); /* "megatron", ... */
+
+/** The same from its name; "deepspeed" is megatron-deepspeed too. An unknown one is KERF_EUNKNOWN, and the error names
+ * those there are. */
+KERF_API int32_t kerf_framework_parse(const char *name, enum kerf_framework *ret, struct kerf_error *err);
+
+/** The shape of the model, by the keys of a config.json. A number that the launch does not tell is 0, a switch -1. */
+struct kerf_launch_model {
+    int64_t hidden_size, num_hidden_layers;
+    int64_t intermediate_size; /* of a dense MLP */
+    int64_t num_attention_heads, num_key_value_heads;
+    int64_t head_dim; /* of queries, keys and values, but with multi-latent attention */
+    int64_t vocab_size, max_position_embeddings;
+    int64_t num_experts, num_experts_per_tok; /* 0: dense */
+    int64_t moe_intermediate_size, shared_expert_intermediate_size;
+    int64_t first_dense_layers; /* that stand before those with experts */
+    int64_t expert_layer_step;  /* each so many layers one has experts, the last of them; 1: all */
+    int64_t q_lora_rank, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim; /* kv_lora_rank 0: no MLA */
+    int64_t mtp_layers;
+    int64_t sliding_window;
+    int8_t is_gated, is_tied, has_linear_bias, has_qkv_bias, has_qk_norm, is_rms_norm, has_learned_positions;
+};
+
+/** Something that kerf took for granted: where it is not written, or where it stands in a comment. */
+struct kerf_launch_assumption {
+    const char *key, *value; /* "gpus", "64 (comment in line 2)" */
+};
+
+/**
+ * A launch. Numbers that are not known are 0, words "". The strings and stage_layers live as long as the launch.
+ *
+ * layout.dp is 0 where the launch fits no number of replicas, and micro_batch 0 where it is not told; zero and recompute
+ * are -1 where they are not known. layout is of hybrid: DeepSpeed's Ulysses is its cp with cp_comm all_to_all, and ulysses
+ * says how much of cp that is (1: none); ZeRO 3 stands for any FSDP that shards the weights.
+ */
+struct kerf_launch {
+    int32_t framework; /* enum kerf_framework */
+    int64_t gpus, global_batch, seq_length;
+    struct kerf_launch_model config; /* what the launch says of the model */
+    int32_t has_model;               /* 1: enough for model, which kerf can price */
+    struct kerf_model model;
+    struct kerf_layout layout;
+    int32_t ulysses;
+    int32_t has_sequence_parallel; /* 1: norms are sharded over tp as well */
+    char precision[8];             /* "bf16", "fp16", "fp32", "fp8", "fp4" */
+    char gradients[8];             /* what they are summed in: "fp32", "bf16", "fp16" */
+    const char *const *ignored;    /* [num_ignored] what changes neither layout nor shape, or is not known to kerf */
+    const struct kerf_launch_assumption *assumed; /* [num_assumed] */
+    const char *const *invalid; /* [num_invalid] what the framework itself would refuse, and by which rule */
+    int32_t num_ignored, num_assumed, num_invalid;
+};
+
+/** Reads a file that a launch names, such as a DeepSpeed config; name is as the launch has it. KERF_OK and the text, else
+ * a negative code. */
+typedef int32_t (*kerf_launch_file)(void *context, const char *name, struct kerf_text *ret_text,
+                                    struct kerf_error *err);
+
+/** How a launch is read. All zeros: what it says itself. */
+struct kerf_launch_options {
+    const char *framework; /* its name; NULL: recognised */
+    int64_t gpus;          /* 0: as the launch says */
+    kerf_launch_file file; /* NULL: files that the launch names are not read */
+    void *context;         /* of file */
+};
+
+/**
+ * Reads a launch from text: a shell script, a line of arguments, TOML, YAML or JSON. name is the text's, for errors and for
+ * its format. Given back with kerf_launch_free.
+ *
+ * KERF_ESYNTAX and KERF_EINVALID with file and line where the text cannot be read or followed; KERF_EUNKNOWN where no
+ * framework is recognised; KERF_EINVALID where the number of accelerators is neither told nor given.
+ */
+KERF_API int32_t kerf_launch_read(const char *text, size_t length, const char *name,
+                                  const struct kerf_launch_options *options, struct kerf_launch **ret_launch,
+                                  struct kerf_error *err);
+KERF_API struct kerf_launch *kerf_launch_free(struct kerf_launch *launch); /* always NULL */
+
+/** Writes "framework":..., "gpus":... and so on into the object that is open; every key always, null where not known. */
+KERF_API void kerf_launch_json(struct kerf_json *json, const struct kerf_launch *launch);
+
+/** The question that the launch answers with its layout: model, gpus, batch, sequence length, precision; system and
+ * strategy hybrid are the caller's to add. KERF_EINVALID says what the launch leaves open. The layout is a copy whose
+ * stage_layers is the launch's. */
+KERF_API int32_t kerf_launch_problem(const struct kerf_launch *launch, struct kerf_problem *ret_problem,
+                                     struct kerf_layout *ret_layout, struct kerf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Megatron-Bridge: the assignments of a recipe as JSON or YAML (model, train, ddp, mixed_precision). The shape is that of the
+ * model in the recipe's name where the file does not give it; what a recipe does not assign is Megatron-Bridge's default. The
+ * rules are Megatron-LM's.
+ */
+#include <string.h>
+#include "launch/launch_reading.h"
+
+static int64_t number(struct launch_reading *r, const char *key, int64_t otherwise) {
+    const char *whole = arena_printf(r->arena, "model.%s", key);
+    return whole ? reading_integer(r, whole, otherwise) : otherwise;
+}
+
+static void read_shape(struct launch_reading *r) {
+    struct kerf_launch_model *m = &r->launch->config;
+    const char *recipe = reading_word(r, "recipe");
+    if (recipe && launch_shape(m, recipe))
+        reading_assume(r, "model", "the shape in the recipe's name, %.80s", recipe);
+    else if (recipe)
+        reading_assume(r, "model", "not known: kerf does not know the model of the recipe %.80s", recipe);
+    m->num_hidden_layers = number(r, "num_layers", m->num_hidden_layers);
+    m->hidden_size = number(r, "hidden_size", m->hidden_size);
+    m->intermediate_size = number(r, "ffn_hidden_size", m->intermediate_size);
+    m->num_attention_heads = number(r, "num_attention_heads", m->num_attention_heads);
+    m->num_key_value_heads = number(r, "num_query_groups", m->num_key_value_heads);
+    m->head_dim = number(r, "kv_channels", m->head_dim);
+    m->vocab_size = number(r, "vocab_size", m->vocab_size);
+    m->num_experts = number(r, "num_moe_experts", m->num_experts);
+    m->num_experts_per_tok = number(r, "moe_router_topk", m->num_experts_per_tok);
+    m->moe_intermediate_size = number(r, "moe_ffn_hidden_size", m->moe_intermediate_size);
+    m->mtp_layers = number(r, "mtp_num_layers", m->mtp_layers);
+    int64_t length = r->launch->seq_length = reading_integer(
+        r, "dataset.seq_length", reading_integer(r, "dataset.sequence_length", number(r, "seq_length", 0)));
+    if (length == 0 && recipe) {
+        r->launch->seq_length = strstr(recipe, "llama3") || strstr(recipe, "llama_3") ? 8192 : 4096;
+        reading_assume(r, "seq_length", "%lld, the base recipe's", (long long)r->launch->seq_length);
+    }
+}
+
+static void read(struct launch_reading *r) {
+    struct kerf_launch *l = r->launch;
+    struct kerf_layout *layout = &l->layout;
+    int32_t stages[4096];
+    read_shape(r);
+    layout->tp1 = number(r, "tensor_model_parallel_size", 1);
+    layout->pp = number(r, "pipeline_model_parallel_size", 1);
+    layout->cp = (int32_t)number(r, "context_parallel_size", 1);
+    layout->ep = (int32_t)number(r, "expert_model_parallel_size", 1);
+    layout->etp = (int32_t)number(r, "expert_tensor_parallel_size", 1);
+    if (layout->cp > 1) layout->cp_comm = KERF_CP_COMM_RING;
+    int64_t vpp = number(r, "virtual_pipeline_model_parallel_size", 1);
+    layout->vpp = vpp >= 1 && vpp <= 4096 ? (int32_t)vpp : 1;
+    const char *text = reading_word(r, "model.pipeline_model_parallel_layout");
+    int32_t count = text ? launch_pipeline_layout(text, stages, 4096) : 0;
+    if (count && layout->pp > 0 && count % layout->pp == 0) layout->vpp = (int32_t)(count / layout->pp);
+    if (text && (count == 0 || layout->pp < 1 || count % layout->pp))
+        reading_refuse(r, "PipelineParallelLayerLayout",
+                       "pipeline_model_parallel_layout has %d stages, which pp %lld does not "
+                       "divide",
+                       count, (long long)layout->pp);
+    else if (text)
+        launch_stage_layers(r, stages, count);
+    layout->micro_batch = reading_integer(r, "train.micro_batch_size", 0);
+    l->global_batch = reading_integer(r, "train.global_batch_size", 0);
+    layout->zero = 1;
+    if (reading_has(r, "ddp.use_distributed_optimizer"))
+        layout->zero = (int8_t)reading_flag(r, "ddp.use_distributed_optimizer");
+    else
+        reading_assume(r, "zero", "1, Megatron-Bridge's default");
+    if (reading_flag(r, "ddp.use_megatron_fsdp") || reading_flag(r, "dist.use_megatron_fsdp")) layout->zero = 3;
+
+    const char *granularity = reading_word(r, "model.recompute_granularity");
+    const char *method = reading_word(r, "model.recompute_method");
+    int has_modules = launch_find(&r->table, "model.recompute_modules") != NULL;
+    layout->recompute = KERF_RECOMPUTE_NONE;
+    if (granularity && strcmp(granularity, "full") == 0) {
+        int64_t layers = number(r, "recompute_num_layers", 1);
+        int is_block = method && strcmp(method, "block") == 0;
+        layout->recompute = is_block ? KERF_RECOMPUTE_BLOCK : KERF_RECOMPUTE_FULL;
+        layout->recompute_layers = is_block && layers > 0 && layers < 1 << 20 ? (int32_t)layers : 0;
+    } else if (granularity || (has_modules && launch_find(&r->table, "model.recompute_granularity") == NULL)) {
+        layout->recompute = KERF_RECOMPUTE_SELECTIVE;
+        if (has_modules)
+            reading_assume(r, "recompute", "selective: the core of attention, for kerf prices no other modules");
+    }
+    const char *type = reading_word(r, "mixed_precision");
+    int is_fp4 = type && strstr(type, "fp4") != NULL, is_fp8 = type && strstr(type, "fp8") != NULL;
+    strcpy(l->precision, is_fp4                                                  ? "fp4"
+                         : is_fp8                                                ? "fp8"
+                         : type && strstr(type, "fp16") && !strstr(type, "bf16") ? "fp16"
+                                                                                 : "bf16");
+    if (type == NULL) reading_assume(r, "precision", "bf16, Megatron-Bridge's default");
+    strcpy(l->gradients,
+           reading_has(r, "ddp.grad_reduce_in_fp32") && !reading_flag(r, "ddp.grad_reduce_in_fp32") ? "bf16" : "fp32");
+    l->has_sequence_parallel = reading_flag(r, "model.sequence_parallel") && layout->tp1 > 1;
+    if (l->gpus == 0) l->gpus = reading_integer(r, "num_gpus", 0);
+}
+
+static void check(struct launch_reading *r) {
+    const struct kerf_launch *l = r->launch;
+    const struct kerf_layout *layout = &l->layout;
+    int64_t model = (int64_t)layout->ep * layout->etp * layout->pp, layers = l->config.num_hidden_layers;
+    int has_split = reading_has(r, "model.pipeline_model_parallel_layout") ||
+                    reading_has(r, "model.num_layers_in_first_pipeline_stage") ||
+                    reading_has(r, "model.num_layers_in_last_pipeline_stage") ||
+                    reading_flag(r, "model.account_for_embedding_in_pipeline_split") ||
+                    reading_flag(r, "model.account_for_loss_in_pipeline_split");
+    launch_batch_rule(r, "num_microbatches_calculator");
+    if (l->config.num_attention_heads % layout->tp1)
+        reading_refuse(r, "TransformerConfig", "%lld attention heads are not divisible by tp %lld",
+                       (long long)l->config.num_attention_heads, (long long)layout->tp1);
+    if (layers && !has_split && reading_word(r, "recipe") == NULL && layers % (layout->pp * layout->vpp))
+        reading_refuse(r, "TransformerConfig", "%lld layers do not divide over pp %lld x vpp %d", (long long)layers,
+                       (long long)layout->pp, layout->vpp);
+    if (l->config.num_experts && l->config.num_experts % layout->ep)
+        reading_refuse(r, "TransformerConfig", "%lld experts are not divisible by ep %d",
+                       (long long)l->config.num_experts, layout->ep);
+    if (l->config.num_experts && l->gpus % model)
+        reading_refuse(r, "initialize_model_parallel",
+                       "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp, layout->ep,
+                       (long long)layout->pp, (long long)model, (long long)l->gpus);
+}
+
+static int32_t score(struct launch_reading *r) {
+    if (r->form != LAUNCH_JSON && r->form != LAUNCH_YAML) return 0;
+    return launch_find(&r->table, "model.tensor_model_parallel_size") || launch_find(&r->table, "recipe") ? 8 : 0;
+}
+
+const struct launch_reader launch_megatron_bridge = {KERF_FRAMEWORK_MEGATRON_BRIDGE, score, read, check};
