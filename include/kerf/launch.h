@@ -52,7 +52,8 @@ struct kerf_launch_model {
     int64_t q_lora_rank, kv_lora_rank, qk_nope_head_dim, qk_rope_head_dim, v_head_dim; /* kv_lora_rank 0: no MLA */
     int64_t mtp_layers;
     int64_t sliding_window;
-    int8_t is_gated, is_tied, has_linear_bias, has_qkv_bias, has_qk_norm, is_rms_norm, has_learned_positions;
+    int8_t is_gated, is_tied, has_linear_bias, has_qkv_bias, has_qk_norm, is_rms_norm, has_learned_positions,
+        has_shared_gate;
 };
 
 /** Something that kerf took for granted: where it is not written, or where it stands in a comment. */
@@ -117,6 +118,54 @@ KERF_API void kerf_launch_json(struct kerf_json *json, const struct kerf_launch 
  * stage_layers is the launch's. */
 KERF_API int32_t kerf_launch_problem(const struct kerf_launch *launch, struct kerf_problem *ret_problem,
                                      struct kerf_layout *ret_layout, struct kerf_error *err);
+
+/* ---- Writing ------------------------------------------------------------------------------------------------------- */
+
+/** What of the layouts of a search the framework can run, for kerf_space.runner; NULL where kerf does not write it. Lives
+ * as long as the program. */
+KERF_API const struct kerf_runner *kerf_framework_runner(enum kerf_framework framework);
+
+/**
+ * Narrows a space to what the framework can run of the problem, its runner included. KERF_EINVALID names the framework and
+ * what it lacks: of the model, of the precision, or of what the space names.
+ */
+KERF_API int32_t kerf_framework_narrow(enum kerf_framework framework, const struct kerf_problem *problem,
+                                       struct kerf_space *space, struct kerf_error *err);
+
+/**
+ * Whether it can run the problem in this layout. KERF_EINVALID names the framework, what it lacks, and the nearest layout
+ * that it can run: *ret_nearest, whose dp is 0 where there is none; NULL: it is not wanted. That layout shares the
+ * stage_layers.
+ */
+KERF_API int32_t kerf_framework_check(enum kerf_framework framework, const struct kerf_problem *problem,
+                                      const struct kerf_layout *layout, struct kerf_layout *ret_nearest,
+                                      struct kerf_error *err);
+
+/**
+ * Appends the launch of a problem in a layout: a script of Megatron-LM or Megatron-DeepSpeed, torchtitan's TOML, YAML of
+ * nanotron or Megatron-Bridge. Read again it is the same layout of the same model. A pipeline whose layers do not divide
+ * needs stage_layers. As kerf_framework_check, and KERF_ENOMEM.
+ */
+KERF_API int32_t kerf_launch_write(enum kerf_framework framework, const struct kerf_problem *problem,
+                                   const struct kerf_layout *layout, struct kerf_text *ret_text,
+                                   struct kerf_error *err);
+
+/** One key of a launch that changes; before or after is NULL where it is not there, "" where it is a flag. */
+typedef void (*kerf_launch_change)(void *context, const char *key, const char *before, const char *after);
+
+/** Tells every key whose value differs between the launches of two layouts. As kerf_launch_write. */
+KERF_API int32_t kerf_launch_changes(enum kerf_framework framework, const struct kerf_problem *problem,
+                                     const struct kerf_layout *from, const struct kerf_layout *to,
+                                     kerf_launch_change tell, void *context, struct kerf_error *err);
+
+/**
+ * Reads the question and one layout, from 1, of what kerf_plan_json has written, or, rank 1, of what `kerf estimate
+ * --format json` has. name is the text's, for errors. The layout is given back with kerf_layout_release. Of the system the
+ * problem has the name and the size of a scale-up domain alone. KERF_ESYNTAX and KERF_EINVALID with file, line and column.
+ */
+KERF_API int32_t kerf_launch_plan_parse(const char *text, size_t length, const char *name, int32_t rank,
+                                        struct kerf_problem *ret_problem, struct kerf_layout *ret_layout,
+                                        struct kerf_error *err);
 
 #ifdef __cplusplus
 }

@@ -180,6 +180,10 @@ KERF_API const char *kerf_attention_kind(const struct kerf_layer_kind *kind);
 KERF_API void kerf_model_json(struct kerf_json *json, const char *key, const struct kerf_model *model,
                               int64_t seq_length);
 
+/** Writes {"hidden_size":...,"kinds":[...],"runs":[...]}, all that the cost of a model depends on, as an answer carries it
+ * along. */
+KERF_API void kerf_model_shape_json(struct kerf_json *json, const char *key, const struct kerf_model *model);
+
 /** Writes "ignored":[...] and, where there is something, "assumed":{...} into the object that is open. */
 KERF_API void kerf_model_notes_json(struct kerf_json *json, const struct kerf_model *model);
 

@@ -157,6 +157,17 @@ struct kerf_values {
     int32_t are_excluded; /* 1: the default list without these */
 };
 
+struct kerf_problem;
+
+/** What is to run the layouts, where it cannot run all of them: kerf_framework_runner has those of frameworks. */
+struct kerf_runner {
+    /* 1: it can run the layout, whose stage_layers are not looked at. cp_comm may be any: then it can run one of them. */
+    int (*takes)(const struct kerf_runner *runner, const struct kerf_problem *problem,
+                 const struct kerf_layout *layout);
+    /* How it splits the layers of a layout that it takes: ret_layers [pp * vpp]. NULL: as it is told. */
+    void (*split)(const struct kerf_problem *problem, const struct kerf_layout *layout, int32_t *ret_layers);
+};
+
 /** Which layouts of strategy hybrid are searched (docs/space.md). All zeros is the default space. */
 struct kerf_space {
     int32_t is_wide; /* 1: every order, schedule, number of recomputed layers, kind of cp communication, zero 0-3 */
@@ -168,6 +179,7 @@ struct kerf_space {
     char schedules[KERF_VALUES_MAX][KERF_SCHEDULE_NAME_SIZE];
     const int32_t *stage_layers; /* [num_stage_layers] instead of the best split; NULL. The caller's */
     int32_t num_stage_layers;
+    const struct kerf_runner *runner; /* those that it can run alone; NULL: all. The caller's */
 };
 
 /** A whole question: which model, on what, with how much work. */

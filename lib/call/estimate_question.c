@@ -80,6 +80,7 @@ void estimate_question_json(struct kerf_json *json, const struct estimate_questi
     kerf_json_string(json, "kerf", kerf_version());
     if (question->problem.strategy == KERF_STRATEGY_HYBRID) {
         kerf_json_string(json, "cost_model", question->choice.cost_model_name);
+        kerf_problem_json(json, &question->problem);
         kerf_model_notes_json(json, &question->problem.model);
     }
     kerf_estimate_json(json, &question->problem, &question->estimate, 0);

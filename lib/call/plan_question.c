@@ -61,11 +61,28 @@ static int32_t check_options(const struct plan_values *values, const struct plan
                              struct kerf_error *err) {
     const char *given = space_first_given(&values->space);
     if (given == NULL) given = training_first_given(&values->training);
+    if (given == NULL && values->framework) given = "--for";
     if (given == NULL && (values->why || values->exhaustive)) given = values->why ? "--why" : "--exhaustive";
     if (given && !is_hybrid(question))
         return kerf_error_set(err, KERF_EINVALID, "%s is for strategy hybrid, and not for %s", given,
                               kerf_strategy_name(question->choice.of[0]));
     return KERF_OK;
+}
+
+/* --for: each problem has a space of its own, narrowed to what the framework can run of its model. */
+static int32_t narrow(struct plan_question *question, struct kerf_error *err) {
+    enum kerf_framework framework;
+    int32_t code = kerf_framework_parse(question->values->framework, &framework, err);
+    if (code != KERF_OK) return code;
+    question->spaces = calloc(question->num_problems, sizeof *question->spaces);
+    if (question->spaces == NULL) return error_no_memory(err, "the sweep");
+    for (size_t i = 0; i < question->num_problems && code == KERF_OK; i++) {
+        struct kerf_problem *problem = &question->problems[i];
+        if (problem->space) question->spaces[i] = *problem->space;
+        problem->space = &question->spaces[i];
+        code = kerf_framework_narrow(framework, problem, &question->spaces[i], err);
+    }
+    return code;
 }
 
 static int32_t read_question(struct plan_question *question, struct kerf_error *err) {
@@ -87,6 +104,7 @@ static int32_t read_question(struct plan_question *question, struct kerf_error *
         code = range_parse(values->scale_up_size, "--scale-up-size", 1, 1 << 20, &question->domains, err);
     for (int32_t i = 0; i < values->models.count && code == KERF_OK; i++)
         code = words_each(values->models.items[i], "MODEL", add_model, question, err);
+    if (code == KERF_OK && values->framework) code = narrow(question, err);
     return code;
 }
 
@@ -100,6 +118,7 @@ int32_t plan_question_read(const struct plan_values *values, struct plan_questio
 
 void plan_question_free(struct plan_question *question) {
     free(question->problems);
+    free(question->spaces);
     free(question->stage_layers);
     range_free(&question->gpus);
     range_free(&question->domains);

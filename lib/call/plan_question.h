@@ -10,7 +10,7 @@
 
 struct plan_values {
     struct string_list models, sets;
-    const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model;
+    const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model, *framework;
     int64_t global_batch, seq_length, top, threads;
     struct space_options space;
     struct training_options training;
@@ -47,6 +47,9 @@ struct plan_values {
                    "Which family of layouts: hybrid (the default), what frameworks of today have; or 1d, summa, "      \
                    "seqp, a list of these three, or all of them, priced by the cost model reference."),                \
         SPACE_OPTIONS(owner, of.space),                                                                                \
+        PLAN_VALUE(owner, of, framework, "for", "FRAMEWORK",                                                           \
+                   "Only layouts that this framework can run: megatron, deepspeed, torchtitan, nanotron or "           \
+                   "megatron-bridge (docs/launch.md)."),                                                               \
         {.name = "exhaustive",                                                                                         \
          .type = OPTION_FLAG,                                                                                          \
          .offset = offsetof(owner, of.exhaustive),                                                                     \
@@ -77,6 +80,7 @@ struct plan_question {
     struct range gpus, domains;
     struct strategy_choice choice;
     struct kerf_space space;
+    struct kerf_space *spaces; /* [num_problems] with --for; NULL */
     int32_t *stage_layers; /* of the space */
     struct kerf_problem *problems;
     size_t num_problems;

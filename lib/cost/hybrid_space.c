@@ -431,9 +431,14 @@ static void list_blocks(const struct space *space, struct space_memory *memory, 
 static void list_zeros(const struct space *space, struct space_memory *memory, const struct kerf_layout *prefix,
                        struct list *list) {
     int8_t zeros[4];
+    const struct kerf_runner *runner = asked(space)->runner;
     int32_t count = zeros_of(space, prefix, zeros);
     (void)memory;
-    for (int32_t i = 0; i < count; i++) add(list, prefix)->zero = zeros[i];
+    for (int32_t i = 0; i < count; i++) {
+        struct kerf_layout one = *prefix;
+        one.zero = zeros[i];
+        if (runner == NULL || runner->takes(runner, space->problem, &one)) add(list, &one);
+    }
 }
 
 struct kerf_layout *hybrid_choices(const struct space *space, int32_t level, const struct kerf_layout *prefix,
@@ -545,6 +550,30 @@ static int64_t count_below(const struct space *space, struct space_memory *memor
     }
 }
 
+/* The same where a runner picks among them: they are listed, level by level. -1 when memory ran out. */
+static int64_t count_taken(const struct space *space, struct arena lists[HYBRID_LEVELS], int32_t level,
+                           const struct kerf_layout *prefix) {
+    int32_t count;
+    int64_t sum = 0;
+    arena_reset(&lists[level]);
+    const struct kerf_layout *choices = hybrid_choices(space, level, prefix, &lists[level], &count);
+    if (choices == NULL) return -1;
+    if (level + 1 == HYBRID_LEVELS) return count;
+    for (int32_t i = 0; i < count; i++) {
+        int64_t below = count_taken(space, lists, level + 1, &choices[i]);
+        if (below < 0) return -1;
+        sum += below;
+    }
+    return sum;
+}
+
+static int64_t count_with_runner(const struct space *space, int32_t level, const struct kerf_layout *prefix) {
+    struct arena lists[HYBRID_LEVELS] = {{NULL}};
+    int64_t count = level == HYBRID_LEVELS ? 1 : count_taken(space, lists, level, prefix);
+    for (int32_t i = 0; i < HYBRID_LEVELS; i++) arena_free(&lists[i]);
+    return count < 0 ? 0 : count;
+}
+
 int64_t hybrid_count(const struct space *space, int32_t level, const struct kerf_layout *prefix) {
     static const struct kerf_layout nothing_chosen;
     assert(level >= 0 && level <= HYBRID_LEVELS);
@@ -552,7 +581,10 @@ int64_t hybrid_count(const struct space *space, int32_t level, const struct kerf
     struct space_memory *memory = memory_of(space, &own);
     struct space with = *space;
     with.memory = memory;
-    int64_t count = memory ? count_below(&with, memory, level - 1, level ? prefix : &nothing_chosen, &own) : 0;
+    const struct kerf_layout *from = level ? prefix : &nothing_chosen;
+    int64_t count = memory == NULL          ? 0
+                    : asked(space)->runner ? count_with_runner(&with, level, from)
+                                           : count_below(&with, memory, level - 1, from, &own);
     arena_free(&own);
     return count;
 }

@@ -64,6 +64,7 @@ static void read_experts(struct launch_reading *r) {
     m->num_experts_per_tok = is_deepspeed ? reading_integer(r, "topk", 1) : reading_integer(r, "moe-router-topk", 2);
     m->moe_intermediate_size = reading_integer(r, "moe-ffn-hidden-size", m->intermediate_size);
     m->shared_expert_intermediate_size = reading_integer(r, "moe-shared-expert-intermediate-size", 0);
+    m->has_shared_gate = (int8_t)reading_flag(r, "moe-shared-expert-gate");
     m->expert_layer_step = is_deepspeed ? reading_integer(r, "expert-interval", 2) : 1;
     const char *frequency = reading_word(r, "moe-layer-freq");
     if (frequency && !launch_layer_pattern(frequency, &m->first_dense_layers, &m->expert_layer_step))

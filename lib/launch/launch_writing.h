@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A launch while it is written. Each framework that kerf writes is one file and one entry of launch_writers: what the
+ * framework can run, as a table and as rules, and the keys with their values, which launch_forms.c then prints. */
+#ifndef KERF_LAUNCH_WRITING_H
+#define KERF_LAUNCH_WRITING_H
+
+#include "base/arena.h"
+#include "kerf/launch.h"
+
+struct launch_key {
+    const char *group; /* of a script: the array that it stands in; "": behind the program; of a config file NULL */
+    const char *key;   /* "tensor-model-parallel-size"; "parallelism.dp" */
+    const char *value; /* NULL: a flag without one */
+    int8_t is_text;    /* quoted where the form has quotes */
+};
+
+struct launch_writing {
+    struct arena *arena;
+    const struct kerf_problem *problem;
+    const struct kerf_layout *layout; /* its stage_layers are known where there are several stages */
+    struct kerf_launch_model shape;
+    const char *group; /* of the keys that follow */
+    struct launch_key *keys;
+    int32_t count, capacity;
+    int32_t failed; /* memory ran out */
+};
+
+/* What of a problem or a layout cannot be written, appended to `why`, which may be NULL. Always 1. */
+int launch_refuse(struct kerf_text *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+struct launch_writer {
+    struct kerf_runner runner; /* the first member, so that the runner can find its writer */
+    enum kerf_framework framework;
+    const char *title;              /* "Megatron-LM" */
+    const char *const *schedules;   /* by kerf's names; NULL behind the last */
+    uint8_t zeros, zeros_of_stages; /* bits of ZeRO stages: of one pipeline stage, of several */
+    uint8_t recomputes, cp_comms;   /* bits of enum kerf_recompute and kerf_cp_comm; no cp_comms: no cp */
+    uint8_t precisions;             /* bits of enum kerf_precision */
+    int8_t has_experts, has_virtual_stages, has_bf16_gradients;
+    /* Whether the model is one that it cannot run, or that kerf cannot write for it. */
+    int (*refuses_model)(const struct kerf_problem *problem, const struct kerf_launch_model *shape,
+                         struct kerf_text *why);
+    /* The same of a layout, beyond what stands in the table. */
+    int (*refuses_layout)(const struct kerf_problem *problem, const struct kerf_layout *layout, struct kerf_text *why);
+    /* Adds all keys. */
+    void (*add_keys)(struct launch_writing *writing);
+    /* Prints them with what belongs around them. */
+    void (*print)(const struct launch_writing *writing, struct kerf_text *out);
+};
+
+#define LAUNCH_BIT(value) ((uint8_t)(1u << (value)))
+
+int launch_runner_takes(const struct kerf_runner *runner, const struct kerf_problem *problem,
+                        const struct kerf_layout *layout);
+#define LAUNCH_RUNNER                                                                                                  \
+    { .takes = launch_runner_takes }
+
+extern const struct launch_writer launch_write_megatron, launch_write_megatron_deepspeed, launch_write_torchtitan,
+    launch_write_nanotron, launch_write_megatron_bridge;
+
+/* ---- Keys -------------------------------------------------------------------------------------------------------- */
+
+void writing_integer(struct launch_writing *writing, const char *key, int64_t value);
+void writing_word(struct launch_writing *writing, const char *key, const char *value);
+void writing_flag(struct launch_writing *writing, const char *key);
+void writing_boolean(struct launch_writing *writing, const char *key, int value);
+void writing_literal(struct launch_writing *writing, const char *key, const char *value); /* as it is printed */
+
+/* ---- Facts ------------------------------------------------------------------------------------------------------- */
+
+int64_t writing_micro_batches(const struct launch_writing *writing);
+/* Whether all virtual stages have equally many layers. */
+int writing_is_even(const struct launch_writing *writing);
+/* Accelerators of a node as far as the system tells, and nodes. */
+int64_t writing_node_size(const struct kerf_problem *problem);
+
+/* The shape of the model in the words of a launch; 0 where these do not say all that its cost depends on, and `why`, which
+ * may be NULL, gets the first thing that they do not. */
+int launch_shape_of(const struct kerf_problem *problem, struct kerf_launch_model *ret_shape, struct kerf_text *why);
+
+/* Megatron-LM's own rules, which Megatron-Bridge has too. */
+int launch_megatron_refuses(const struct kerf_problem *problem, const struct kerf_layout *layout,
+                            struct kerf_text *why);
+/* The stages in the language of --pipeline-model-parallel-layout. NULL when memory ran out. */
+const char *launch_pipeline_text(struct launch_writing *writing);
+/* The layers with experts in that of --moe-layer-freq; NULL: all. */
+const char *launch_expert_layers_text(struct launch_writing *writing);
+
+/* ---- Forms ------------------------------------------------------------------------------------------------------- */
+
+/* Lines that begin with '#': what the launch is, and how it is started. */
+void launch_print_head(const struct launch_writing *writing, struct kerf_text *out, const char *const *lines);
+/* NAME=( ... ) of one group, a flag a line. */
+void launch_print_array(const struct launch_writing *writing, struct kerf_text *out, const char *group);
+/* Keys of a group (NULL: of none) as TOML's tables, YAML's mappings or a JSON object. */
+void launch_print_toml(const struct launch_writing *writing, struct kerf_text *out);
+void launch_print_yaml(const struct launch_writing *writing, struct kerf_text *out);
+void launch_print_json(const struct launch_writing *writing, struct kerf_text *out, const char *group);
+
+#endif
