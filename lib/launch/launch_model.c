@@ -232,5 +232,6 @@ int32_t kerf_launch_problem(const struct kerf_launch *launch, struct kerf_proble
     problem.has_bf16_gradients = strcmp(launch->gradients, "fp32") != 0; /* 16 bits of either kind */
     *ret_problem = problem;
     *ret_layout = launch->layout;
+    ret_layout->stage_layers = launch->split;
     return KERF_OK;
 }

@@ -238,11 +238,10 @@ static int32_t check_problem(const struct launch_writer *writer, const struct ke
 /* Changes what the table does not have to what it has. Memory should not grow, but where there is no other way. */
 static void mend(const struct launch_writer *w, const struct kerf_problem *problem, struct kerf_layout *l) {
     if (!has_zero(w, l)) {
-        int8_t was = l->zero, zero = was;
-        while (zero > 0 && (l->zero = zero, !has_zero(w, l))) zero--;
-        l->zero = zero;
+        int8_t was = l->zero;
+        while (l->zero < 3 && !has_zero(w, l)) l->zero++;
         if (!has_zero(w, l))
-            for (l->zero = was; l->zero < 3 && !has_zero(w, l); l->zero++) {}
+            for (l->zero = was; l->zero > 0 && !has_zero(w, l);) l->zero--;
     }
     if (!has_bit(w->recomputes, l->recompute)) l->recompute = KERF_RECOMPUTE_FULL, l->recompute_layers = 0;
     if (l->cp > 1 && w->cp_comms && (l->cp_comm == KERF_CP_COMM_ANY || !has_bit(w->cp_comms, l->cp_comm)))

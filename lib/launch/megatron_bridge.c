@@ -166,7 +166,7 @@ static void check(struct launch_reading *r) {
         reading_refuse(r, "TransformerConfig", "%lld experts are not divisible by ep %d",
                        (long long)l->config.num_experts, layout->ep);
     if (l->config.num_experts && l->gpus % model)
-        reading_refuse(r, "initialize_model_parallel",
+        reading_refuse_gpus(r, "initialize_model_parallel",
                        "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp, layout->ep,
                        (long long)layout->pp, (long long)model, (long long)l->gpus);
 }
