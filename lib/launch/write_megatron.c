@@ -21,6 +21,10 @@ static int refuses_model(const struct kerf_problem *problem, const struct kerf_l
 }
 
 int launch_megatron_refuses(const struct kerf_problem *problem, const struct kerf_layout *l, struct kerf_text *why) {
+    int64_t micro_batches = problem->global_batch / l->dp / l->micro_batch;
+    if (l->vpp > 1 && micro_batches % l->pp)
+        return launch_refuse(why, "interleaved schedule of %lld micro-batches over %lld stages",
+                             (long long)micro_batches, (long long)l->pp);
     for (int32_t k = 0; k < problem->model.num_kinds; k++) {
         const struct kerf_layer_kind *kind = &problem->model.kinds[k];
         int64_t groups = kind->attention.kv_heads / l->tp1;
