@@ -2,12 +2,10 @@
 /* kerf launch: what the launch scripts of training frameworks say, and such scripts for plans. */
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/input.h"
 #include "cli/command.h"
-
-enum { FILE_BYTES_MAX = 16 << 20 };
+#include "cli/launch_file.h"
 
 struct launch_options {
     struct string_list words; /* the action, then the file or the framework */
@@ -96,26 +94,6 @@ static const struct command table = {
     .examples = examples,
     .arguments_offset = offsetof(struct launch_options, words),
 };
-
-/* ---- Files -------------------------------------------------------------------------------------------------------- */
-
-/* A file that the launch names: as it is named, else beside the launch. */
-static int32_t read_beside(void *context, const char *name, struct kerf_text *ret_text, struct kerf_error *err) {
-    const char *launch = context, *slash = strrchr(launch, '/'), *of_name = strrchr(name, '/');
-    struct kerf_text path = {0};
-    if (slash && name[0] != '/') kerf_text_write(&path, launch, (size_t)(slash + 1 - launch));
-    kerf_text_add(&path, name);
-    int32_t code = path.failed ? KERF_ENOMEM : input_read(path.data, FILE_BYTES_MAX, ret_text, err);
-    if (code != KERF_OK && !path.failed && of_name) {
-        kerf_text_clear(&path);
-        if (slash) kerf_text_write(&path, launch, (size_t)(slash + 1 - launch));
-        kerf_text_add(&path, of_name + 1);
-        kerf_text_clear(ret_text);
-        code = path.failed ? KERF_ENOMEM : input_read(path.data, FILE_BYTES_MAX, ret_text, err);
-    }
-    kerf_text_free(&path);
-    return code;
-}
 
 /* ---- Printing ------------------------------------------------------------------------------------------------------ */
 
@@ -207,27 +185,10 @@ static int32_t check_words(const struct string_list *words, struct kerf_error *e
     return KERF_OK;
 }
 
-static int32_t read_launch(const char *file, const struct launch_options *values, struct kerf_launch **ret_launch,
-                           struct kerf_error *err) {
-    struct kerf_text text = {0};
-    int32_t code = input_read(file, FILE_BYTES_MAX, &text, err);
-    if (code == KERF_OK) {
-        union {
-            const char *given;
-            void *context;
-        } name = {.given = file};
-        const struct kerf_launch_options how = {
-            .framework = values->framework, .gpus = values->gpus, .file = read_beside, .context = name.context};
-        code = kerf_launch_read(text.data ? text.data : "", text.length, file, &how, ret_launch, err);
-    }
-    kerf_text_free(&text);
-    return code;
-}
-
 static int act_read(const struct launch_options *values, const char *file) {
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_launch *launch = NULL;
-    int32_t code = read_launch(file, values, &launch, &err);
+    int32_t code = launch_file_read(file, values->framework, values->gpus, &launch, &err);
     int status = code == KERF_OK ? print(values, launch) : cli_fail(&err);
     kerf_launch_free(launch);
     return status;

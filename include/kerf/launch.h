@@ -82,9 +82,10 @@ struct kerf_launch {
     char precision[8];             /* "bf16", "fp16", "fp32", "fp8", "fp4" */
     char gradients[8];             /* what they are summed in: "fp32", "bf16", "fp16" */
     const char *const *ignored;    /* [num_ignored] what changes neither layout nor shape, or is not known to kerf */
+    const char *const *keys;       /* [num_keys] all that the launch has, as often as it has them */
     const struct kerf_launch_assumption *assumed; /* [num_assumed] */
     const char *const *invalid; /* [num_invalid] what the framework itself would refuse, and by which rule */
-    int32_t num_ignored, num_assumed, num_invalid;
+    int32_t num_ignored, num_keys, num_assumed, num_invalid;
 };
 
 /** Reads a file that a launch names, such as a DeepSpeed config; name is as the launch has it. KERF_OK and the text, else
@@ -111,6 +112,9 @@ KERF_API int32_t kerf_launch_read(const char *text, size_t length, const char *n
                                   const struct kerf_launch_options *options, struct kerf_launch **ret_launch,
                                   struct kerf_error *err);
 KERF_API struct kerf_launch *kerf_launch_free(struct kerf_launch *launch); /* always NULL */
+
+/** Whether the launch has the key; '-' and '_' are the same. */
+KERF_API int32_t kerf_launch_has_key(const struct kerf_launch *launch, const char *key);
 
 /** Writes "framework":..., "gpus":... and so on into the object that is open; every key always, null where not known. */
 KERF_API void kerf_launch_json(struct kerf_json *json, const struct kerf_launch *launch);

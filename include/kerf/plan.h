@@ -144,6 +144,8 @@ KERF_API void kerf_problem_json(struct kerf_json *json, const struct kerf_proble
 
 /** Writes {"kerf":"...","searches":[...]}. */
 KERF_API void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *plan);
+/** The same without what is around it: "searches":[...] into the object that is open. */
+KERF_API void kerf_plan_searches_json(struct kerf_json *json, const struct kerf_plan *plan);
 
 /** Whether two problems are about the same model or system: by content, for two files may have one name. */
 KERF_API int32_t kerf_model_equal(const struct kerf_model *a, const struct kerf_model *b);

@@ -16,6 +16,8 @@ struct plan_values {
     struct training_options training;
     int32_t why, exhaustive;
     struct call_sources sources;
+    const struct kerf_launch *launch; /* the job whose model, accelerators, batch, sequence length and precision are meant
+                                         where nothing else is given; NULL: none */
 };
 
 /* Those that are not given. */
@@ -85,6 +87,7 @@ struct plan_question {
     struct kerf_problem *problems;
     size_t num_problems;
     struct kerf_problem next; /* the model and system at hand */
+    struct kerf_layout today; /* of the launch */
 };
 
 int32_t plan_question_read(const struct plan_values *values, struct plan_question *ret_question,

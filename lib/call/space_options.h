@@ -150,6 +150,7 @@ struct training_options {
     }
 
 /* Everything but the space into the problem. */
+/* What is not given stays as the problem has it. */
 int32_t training_read(const struct training_options *options, struct kerf_problem *problem, struct kerf_error *err);
 
 /* The first option that is given and only hybrid layouts have, "--tp"; NULL: none. */

@@ -422,6 +422,12 @@ static int32_t read_all(struct launch_reading *r, const struct launch_reader *wa
     return r->code;
 }
 
+int32_t kerf_launch_has_key(const struct kerf_launch *launch, const char *key) {
+    for (int32_t i = 0; i < launch->num_keys; i++)
+        if (launch_key_equal(launch->keys[i], key)) return 1;
+    return 0;
+}
+
 static int32_t keep_notes(struct launch_reading *r) {
     struct kerf_launch *l = r->launch;
     struct kerf_launch_assumption *assumed = arena_alloc(r->arena, (size_t)r->assumed.count + 1, sizeof *assumed);
@@ -434,6 +440,11 @@ static int32_t keep_notes(struct launch_reading *r) {
         if (!is_later && entry->num_values)
             assumed[l->num_assumed++] = (struct kerf_launch_assumption){entry->key, entry->values[0]};
     }
+    const char **keys = arena_alloc(r->arena, (size_t)r->table.count + 1, sizeof *keys);
+    if (keys == NULL) return error_no_memory(r->err, "a launch");
+    for (int32_t i = 0; i < r->table.count; i++) keys[i] = r->table.entries[i].key;
+    l->keys = keys;
+    l->num_keys = r->table.count;
     l->assumed = assumed;
     l->ignored = r->ignored.items;
     l->num_ignored = r->ignored.count;

@@ -204,11 +204,15 @@ static void search_json(struct kerf_json *json, const struct kerf_search *search
     kerf_json_close(json, '}');
 }
 
-void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *plan) {
-    kerf_json_open(json, NULL, '{');
-    kerf_json_string(json, "kerf", kerf_version());
+void kerf_plan_searches_json(struct kerf_json *json, const struct kerf_plan *plan) {
     kerf_json_open(json, "searches", '[');
     for (size_t i = 0; i < plan->num_searches; i++) search_json(json, &plan->searches[i]);
     kerf_json_close(json, ']');
+}
+
+void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *plan) {
+    kerf_json_open(json, NULL, '{');
+    kerf_json_string(json, "kerf", kerf_version());
+    kerf_plan_searches_json(json, plan);
     kerf_json_close(json, '}');
 }

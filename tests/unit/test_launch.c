@@ -160,14 +160,14 @@ static void test_megatron_rules(void **state) {
 static void test_accelerators_told(void **state) {
     (void)state;
     struct kerf_launch *launch = read_named(
-        "launch.sh", "python pretrain_gpt.py " SHAPE "--global-batch-size 64 --tensor-model-parallel-size 32\n", 16);
+        "launch.sh", "python pretrain_gpt.py " SHAPE "--global-batch-size 64 --context-parallel-size 32\n", 16);
     assert_int_equal(launch->num_invalid, 0);
     assert_int_equal(launch->layout.dp, 0);
     assert_non_null(strstr(assumed(launch, "gpus"), "does not divide 16 accelerators"));
     kerf_launch_free(launch);
     launch = read_named("launch.sh",
                         "torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py " SHAPE
-                        "--global-batch-size 64 --tensor-model-parallel-size 32\n",
+                        "--global-batch-size 64 --context-parallel-size 32\n",
                         0);
     int is_said = 0;
     for (int32_t i = 0; i < launch->num_invalid; i++)
