@@ -9,7 +9,7 @@
 
 struct launch_options {
     struct string_list words; /* the action, then the file or the framework */
-    const char *framework, *format, *plan, *output;
+    const char *framework, *version, *format, *plan, *output;
     int64_t gpus, rank;
 };
 
@@ -22,6 +22,12 @@ static const struct option options[] = {
      .value = "NAME",
      .help = "megatron, megatron-deepspeed (or deepspeed), torchtitan, nanotron, deepspeed-hf, mlperf-nemo or "
              "megatron-bridge (default: recognised)."},
+    {.name = "framework-version",
+     .type = OPTION_STRING,
+     AT(version),
+     .value = "V",
+     .help = "The release of the framework, such as 0.15.0 (Megatron-Core), 0.2.2 (torchtitan) or main. A flag that it "
+             "does not have is refused, as it would (default: the newest that is known, and reading checks none)."},
     {.name = "gpus",
      .letter = 'n',
      .type = OPTION_INTEGER,
@@ -188,7 +194,7 @@ static int32_t check_words(const struct string_list *words, struct kerf_error *e
 static int act_read(const struct launch_options *values, const char *file) {
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_launch *launch = NULL;
-    int32_t code = launch_file_read(file, values->framework, values->gpus, &launch, &err);
+    int32_t code = launch_file_read(file, values->framework, values->version, values->gpus, &launch, &err);
     int status = code == KERF_OK ? print(values, launch) : cli_fail(&err);
     kerf_launch_free(launch);
     return status;
@@ -209,7 +215,7 @@ static int act_write(const struct launch_options *values, const char *framework_
     if (code == KERF_OK)
         code = kerf_launch_plan_parse(plan.data ? plan.data : "", plan.length, values->plan, (int32_t)values->rank,
                                       &problem, &layout, &err);
-    if (code == KERF_OK) code = kerf_launch_write(framework, &problem, &layout, &out, &err);
+    if (code == KERF_OK) code = kerf_launch_write(framework, values->version, &problem, &layout, &out, &err);
     if (code == KERF_OK) code = output_file(values->output ? values->output : "-", &out, &err);
     kerf_layout_release(&layout);
     kerf_text_free(&plan);

@@ -25,7 +25,7 @@ static int32_t read_beside(void *context, const char *name, struct kerf_text *re
     return code;
 }
 
-int32_t launch_file_read(const char *path, const char *framework, int64_t gpus, struct kerf_launch **ret_launch,
+int32_t launch_file_read(const char *path, const char *framework, const char *version, int64_t gpus, struct kerf_launch **ret_launch,
                          struct kerf_error *err) {
     struct kerf_text text = {0};
     union {
@@ -33,7 +33,7 @@ int32_t launch_file_read(const char *path, const char *framework, int64_t gpus, 
         void *context;
     } name = {.given = path};
     const struct kerf_launch_options how = {
-        .framework = framework, .gpus = gpus, .file = read_beside, .context = name.context};
+        .framework = framework, .version = version, .gpus = gpus, .file = read_beside, .context = name.context};
     int32_t code = input_read(path, FILE_BYTES_MAX, &text, err);
     if (code == KERF_OK) code = kerf_launch_read(text.data ? text.data : "", text.length, path, &how, ret_launch, err);
     kerf_text_free(&text);

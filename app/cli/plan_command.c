@@ -125,7 +125,7 @@ struct answer {
 
 static int32_t write_launch(const struct answer *answer, struct kerf_text *out, struct kerf_error *err) {
     const struct kerf_search *best = kerf_plan_best(answer->plan, NULL);
-    if (best) return kerf_launch_write(answer->emit, &best->problem, &best->plans[0].layout, out, err);
+    if (best) return kerf_launch_write(answer->emit, NULL, &best->problem, &best->plans[0].layout, out, err);
     return kerf_error_set(err, KERF_EINFEASIBLE,
                           "no layout fits, and none can be launched; without --emit kerf says what would help");
 }
@@ -216,7 +216,7 @@ static int32_t read_launches(struct plan_options *values, struct kerf_launch **r
         values->ask.framework = values->emit;
         if (values->outputs.count == 0 && strcmp(values->format, "table") == 0) values->format = "launch";
     }
-    if (code == KERF_OK && values->launch) code = launch_file_read(values->launch, NULL, 0, ret_launch, err);
+    if (code == KERF_OK && values->launch) code = launch_file_read(values->launch, NULL, NULL, 0, ret_launch, err);
     if (code != KERF_OK || values->launch == NULL) return code;
     values->ask.launch = *ret_launch;
     enum kerf_framework framework = (enum kerf_framework)(*ret_launch)->framework;

@@ -96,6 +96,8 @@ typedef int32_t (*kerf_launch_file)(void *context, const char *name, struct kerf
 /** How a launch is read. All zeros: what it says itself. */
 struct kerf_launch_options {
     const char *framework; /* its name; NULL: recognised */
+    const char *version;   /* the release that it is for, such as "0.15.0": flags that it does not have are then refused,
+                              as it would; NULL: not checked */
     int64_t gpus;          /* 0: as the launch says */
     kerf_launch_file file; /* NULL: files that the launch names are not read */
     void *context;         /* of file */
@@ -150,14 +152,18 @@ KERF_API int32_t kerf_framework_check(enum kerf_framework framework, const struc
 /**
  * Appends the launch of a problem in a layout: a script of Megatron-LM or Megatron-DeepSpeed, torchtitan's TOML, YAML of
  * nanotron or Megatron-Bridge. Read again it is the same layout of the same model. A pipeline whose layers do not divide
- * needs stage_layers. As kerf_framework_check, and KERF_ENOMEM.
+ * needs stage_layers. version is the release that the launch is for (NULL: the newest that has such launches); a flag that it
+ * does not have is an error, unless the release has another way to say it. As kerf_framework_check, and KERF_ENOMEM.
  */
-KERF_API int32_t kerf_launch_write(enum kerf_framework framework, const struct kerf_problem *problem,
-                                   const struct kerf_layout *layout, struct kerf_text *ret_text,
-                                   struct kerf_error *err);
+KERF_API int32_t kerf_launch_write(enum kerf_framework framework, const char *version,
+                                   const struct kerf_problem *problem, const struct kerf_layout *layout,
+                                   struct kerf_text *ret_text, struct kerf_error *err);
 
 /** One key of a launch that changes; before or after is NULL where it is not there, "" where it is a flag. */
 typedef void (*kerf_launch_change)(void *context, const char *key, const char *before, const char *after);
+
+/** The releases whose flags kerf knows, from the oldest to the newest, NULL behind the last; NULL: none of this framework. */
+KERF_API const char *const *kerf_framework_versions(enum kerf_framework framework);
 
 /** Tells every key whose value differs between the launches of two layouts. As kerf_launch_write. */
 KERF_API int32_t kerf_launch_changes(enum kerf_framework framework, const struct kerf_problem *problem,

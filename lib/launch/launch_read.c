@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "launch/launch_flags.h"
 #include "launch/launch_reading.h"
 #include "launch/shell.h"
 
@@ -387,6 +388,22 @@ static const struct launch_reader *read_form(struct launch_reading *r, const str
     return reader ? reader : wanted;
 }
 
+/* Keys that the release does not have, where one is named. */
+static void check_version(struct launch_reading *r) {
+    enum kerf_framework framework = (enum kerf_framework)r->launch->framework;
+    const struct launch_flags *flags = launch_flags_of(framework);
+    int32_t version;
+    if (r->options->version == NULL) return;
+    r->code = launch_version(framework, r->options->version, &version, r->err);
+    for (int32_t i = 0; r->code == KERF_OK && flags && i < r->table.count; i++) {
+        const struct launch_flag *flag = launch_flags_find(flags, r->table.entries[i].key);
+        if (flag && !launch_version_has(flags, version, flag))
+            reading_refuse(r, "argparse", "%s has no %s: %s %s", flags->versions[version], flag->key,
+                           flag->until ? "the last with it is" : "it came with",
+                           flag->until ? flag->until : flag->since);
+    }
+}
+
 static int32_t read_all(struct launch_reading *r, const struct launch_reader *wanted, const char *text, size_t length) {
     struct kerf_launch *l = r->launch;
     if (memchr(text, 0, length))
@@ -415,6 +432,8 @@ static int32_t read_all(struct launch_reading *r, const struct launch_reader *wa
     if (!check_degrees(r)) return r->code;
     lay_out(r);
     reader->check(r);
+    check_version(r);
+    if (r->code != KERF_OK) return r->code;
     launch_model(l);
     if (!lay_split(r)) return error_no_memory(r->err, "a launch");
     for (int32_t i = 0; i < r->table.count; i++)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "launch/launch_flags.h"
 #include "launch/launch_reading.h"
 #include "launch/launch_writing.h"
 #include "spec/layout.h"
@@ -415,14 +416,44 @@ int64_t writing_node_size(const struct kerf_problem *problem) {
 
 /* ---- The text ------------------------------------------------------------------------------------------------------------- */
 
+/* The table's name of a key that is written; NULL: it is the launcher's. */
+static const char *table_key(struct launch_writing *w, const struct launch_key *key) {
+    if (key->group && strcmp(key->group, "LAUNCH_ARGS") == 0) return NULL;
+    if (key->group == NULL || strcmp(key->group, "ds_config.json") != 0) return key->key;
+    return arena_printf(w->arena, "ds.%s", key->key);
+}
+
+/* The release must have every key. */
+static int32_t check_keys(enum kerf_framework framework, struct launch_writing *w, struct kerf_error *err) {
+    const struct launch_flags *flags = launch_flags_of(framework);
+    for (int32_t i = 0; flags && i < w->count; i++) {
+        const char *name = table_key(w, &w->keys[i]);
+        const struct launch_flag *flag = name ? launch_flags_find(flags, name) : NULL;
+        if (flag && !launch_version_has(flags, w->version, flag))
+            return kerf_error_set(err, KERF_EINVALID, "%s %s has no %s, which this layout needs: %s %s %s",
+                                  kerf_framework_name(framework), flags->versions[w->version], flag->key,
+                                  flag->until ? "the last with it is" : "it came with",
+                                  kerf_framework_name(framework), flag->until ? flag->until : flag->since);
+    }
+    return KERF_OK;
+}
+
+int writing_has(const struct launch_writing *w, enum kerf_framework framework, const char *key) {
+    const struct launch_flags *flags = launch_flags_of(framework);
+    const struct launch_flag *flag = flags ? launch_flags_find(flags, key) : NULL;
+    return flag == NULL || launch_version_has(flags, w->version, flag);
+}
+
 /* Begins the writing of a layout that can be written; its keys are there then. */
-static int32_t write_keys(enum kerf_framework framework, const struct kerf_problem *problem,
+static int32_t write_keys(enum kerf_framework framework, const char *version, const struct kerf_problem *problem,
                           const struct kerf_layout *layout, struct arena *arena, struct launch_writing *ret,
                           const struct launch_writer **ret_writer, struct kerf_error *err) {
+    *ret = (struct launch_writing){.arena = arena, .problem = problem, .layout = layout};
     int32_t code = kerf_framework_check(framework, problem, layout, NULL, err);
     if (code == KERF_OK) code = find_writer(framework, ret_writer, err);
+    if (code == KERF_OK)
+        code = launch_version(framework, version ? version : (*ret_writer)->version, &ret->version, err);
     if (code != KERF_OK) return code;
-    *ret = (struct launch_writing){.arena = arena, .problem = problem, .layout = layout};
     launch_shape_of(problem, &ret->shape, NULL);
     if (layout->pp * layout->vpp > 1 && layout->stage_layers == NULL && !writing_is_even(ret))
         return kerf_error_set(err, KERF_EINVALID,
@@ -430,15 +461,15 @@ static int32_t write_keys(enum kerf_framework framework, const struct kerf_probl
                               "has how many: add stage_layers",
                               (ll)problem->model.num_hidden_layers, (ll)layout->pp, layout->vpp);
     (*ret_writer)->add_keys(ret);
-    return ret->failed ? error_no_memory(err, "a launch") : KERF_OK;
+    return ret->failed ? error_no_memory(err, "a launch") : check_keys(framework, ret, err);
 }
 
-int32_t kerf_launch_write(enum kerf_framework framework, const struct kerf_problem *problem,
+int32_t kerf_launch_write(enum kerf_framework framework, const char *version, const struct kerf_problem *problem,
                           const struct kerf_layout *layout, struct kerf_text *ret_text, struct kerf_error *err) {
     struct arena arena = {0};
     struct launch_writing writing;
     const struct launch_writer *writer;
-    int32_t code = write_keys(framework, problem, layout, &arena, &writing, &writer, err);
+    int32_t code = write_keys(framework, version, problem, layout, &arena, &writing, &writer, err);
     if (code == KERF_OK) writer->print(&writing, ret_text);
     if (code == KERF_OK && ret_text->failed) code = error_no_memory(err, "a launch");
     arena_free(&arena);
@@ -464,8 +495,8 @@ int32_t kerf_launch_changes(enum kerf_framework framework, const struct kerf_pro
     struct arena arena = {0};
     struct launch_writing before, after;
     const struct launch_writer *writer;
-    int32_t code = write_keys(framework, problem, from, &arena, &before, &writer, err);
-    if (code == KERF_OK) code = write_keys(framework, problem, to, &arena, &after, &writer, err);
+    int32_t code = write_keys(framework, NULL, problem, from, &arena, &before, &writer, err);
+    if (code == KERF_OK) code = write_keys(framework, NULL, problem, to, &arena, &after, &writer, err);
     for (int32_t i = 0; code == KERF_OK && i < before.count; i++) {
         const struct launch_key *key = &before.keys[i], *other = find_key(&after, key);
         if (other == NULL)

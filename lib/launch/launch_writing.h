@@ -19,6 +19,7 @@ struct launch_writing {
     const struct kerf_problem *problem;
     const struct kerf_layout *layout; /* its stage_layers are known where there are several stages */
     struct kerf_launch_model shape;
+    int32_t version;   /* of the framework's releases */
     const char *group; /* of the keys that follow */
     struct launch_key *keys;
     int32_t count, capacity;
@@ -31,7 +32,7 @@ int launch_refuse(struct kerf_text *why, const char *format, ...) __attribute__(
 struct launch_writer {
     struct kerf_runner runner; /* the first member, so that the runner can find its writer */
     enum kerf_framework framework;
-    const char *title;              /* "Megatron-LM" */
+    const char *version;            /* that is written for unless another is named; NULL: the newest */
     const char *const *schedules;   /* by kerf's names; NULL behind the last */
     uint8_t zeros, zeros_of_stages; /* bits of ZeRO stages: of one pipeline stage, of several */
     uint8_t recomputes, cp_comms;   /* bits of enum kerf_recompute and kerf_cp_comm; no cp_comms: no cp */
@@ -59,6 +60,9 @@ extern const struct launch_writer launch_write_megatron, launch_write_megatron_d
     launch_write_nanotron, launch_write_megatron_bridge;
 
 /* ---- Keys -------------------------------------------------------------------------------------------------------- */
+
+/* Whether the release that is written for has the key. */
+int writing_has(const struct launch_writing *writing, enum kerf_framework framework, const char *key);
 
 void writing_integer(struct launch_writing *writing, const char *key, int64_t value);
 void writing_word(struct launch_writing *writing, const char *key, const char *value);

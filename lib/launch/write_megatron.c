@@ -123,7 +123,8 @@ static void add_experts(struct launch_writing *w) {
     const char *layers = launch_expert_layers_text(w);
     w->group = "MOE_ARGS";
     writing_integer(w, "num-experts", m->num_experts);
-    writing_integer(w, "moe-ffn-hidden-size", m->moe_intermediate_size);
+    if (m->moe_intermediate_size != m->intermediate_size || writing_has(w, KERF_FRAMEWORK_MEGATRON, "moe-ffn-hidden-size"))
+        writing_integer(w, "moe-ffn-hidden-size", m->moe_intermediate_size);
     writing_integer(w, "moe-router-topk", m->num_experts_per_tok);
     if (layers) writing_literal(w, "moe-layer-freq", layers);
     if (m->shared_expert_intermediate_size)
@@ -139,8 +140,10 @@ static void add_pipeline(struct launch_writing *w) {
     if (l->pp == 1) return;
     if (!writing_is_even(w))
         writing_literal(w, "pipeline-model-parallel-layout", launch_pipeline_text(w));
-    else if (l->vpp > 1)
+    else if (l->vpp > 1 && writing_has(w, KERF_FRAMEWORK_MEGATRON, "num-virtual-stages-per-pipeline-rank"))
         writing_integer(w, "num-virtual-stages-per-pipeline-rank", l->vpp);
+    else if (l->vpp > 1)
+        writing_integer(w, "num-layers-per-virtual-pipeline-stage", w->shape.num_hidden_layers / l->pp / l->vpp);
 }
 
 static void add_layout(struct launch_writing *w) {
@@ -153,11 +156,13 @@ static void add_layout(struct launch_writing *w) {
         writing_flag(w, "tp-comm-overlap");
     }
     writing_integer(w, "context-parallel-size", l->cp);
-    if (l->cp > 1) writing_word(w, "cp-comm-type", comms[l->cp_comm]);
+    int has_comm = l->cp_comm != KERF_CP_COMM_RING || writing_has(w, KERF_FRAMEWORK_MEGATRON, "cp-comm-type");
+    if (l->cp > 1 && has_comm) writing_word(w, "cp-comm-type", comms[l->cp_comm]);
     add_pipeline(w);
     if (w->shape.num_experts) {
         writing_integer(w, "expert-model-parallel-size", l->ep);
-        writing_integer(w, "expert-tensor-parallel-size", l->etp);
+        if (l->etp != l->tp1 || writing_has(w, KERF_FRAMEWORK_MEGATRON, "expert-tensor-parallel-size"))
+            writing_integer(w, "expert-tensor-parallel-size", l->etp);
     }
     if (l->zero) writing_flag(w, "use-distributed-optimizer");
     if (l->dp * l->cp > 1) writing_flag(w, "overlap-grad-reduce");
@@ -172,7 +177,7 @@ static void add_training(struct launch_writing *w) {
     writing_flag(w, w->problem->precision == KERF_PRECISION_FP16 ? "fp16" : "bf16");
     if (w->problem->precision == KERF_PRECISION_FP8) {
         writing_word(w, "fp8-format", "hybrid");
-        writing_word(w, "fp8-recipe", "delayed");
+        if (writing_has(w, KERF_FRAMEWORK_MEGATRON, "fp8-recipe")) writing_word(w, "fp8-recipe", "delayed");
     }
     if (!w->problem->has_bf16_gradients)
         writing_flag(w, "accumulate-allreduce-grads-in-fp32");
@@ -181,7 +186,8 @@ static void add_training(struct launch_writing *w) {
     if (l->recompute == KERF_RECOMPUTE_NONE) return;
     writing_word(w, "recompute-granularity", l->recompute == KERF_RECOMPUTE_SELECTIVE ? "selective" : "full");
     if (l->recompute == KERF_RECOMPUTE_SELECTIVE) {
-        writing_word(w, "recompute-modules", "core_attn");
+        if (writing_has(w, KERF_FRAMEWORK_MEGATRON, "recompute-modules")) /* before, there was no other module */
+            writing_word(w, "recompute-modules", "core_attn");
         return;
     }
     int is_block = l->recompute == KERF_RECOMPUTE_BLOCK;

@@ -149,18 +149,19 @@ static void add_keys(struct launch_writing *w) {
     writing_integer(w, "training.local_batch_size", l->pp > 1 ? w->problem->global_batch / l->dp : l->micro_batch);
     writing_integer(w, "training.global_batch_size", w->problem->global_batch);
     writing_integer(w, "training.seq_len", w->problem->seq_length);
-    writing_word(w, "training.dtype", "float32");
+    if (writing_has(w, KERF_FRAMEWORK_TORCHTITAN, "training.dtype")) writing_word(w, "training.dtype", "float32");
     writing_word(w, "training.mixed_precision_param", "bfloat16");
     writing_word(w, "training.mixed_precision_reduce", "float32");
     add_layout(w);
     writing_word(w, "activation_checkpoint.mode", l->recompute == KERF_RECOMPUTE_FULL ? "full" : "none");
-    writing_boolean(w, "compile.enable", l->pp == 1 || strstr(l->schedule, "1f1b") != NULL);
+    const char *compile = writing_has(w, KERF_FRAMEWORK_TORCHTITAN, "compile.enable") ? "compile.enable" : "training.compile";
+    writing_boolean(w, compile, l->pp == 1 || strstr(l->schedule, "1f1b") != NULL);
 }
 
 static void print(const struct launch_writing *w, struct kerf_text *out) {
     static const char *const lines[] = {
         "NGPU=8 CONFIG_FILE=THIS ./run_train.sh; add the sections job, optimizer, lr_scheduler, metrics and checkpoint,",
-        "training.dataset and training.steps. Keys are those of the TOML configs (until the end of 2025).", NULL};
+        "training.dataset and training.steps. The TOML is that of releases up to 0.2.2.", NULL};
     launch_print_head(w, out, lines);
     launch_print_toml(w, out);
 }
@@ -168,6 +169,7 @@ static void print(const struct launch_writing *w, struct kerf_text *out) {
 const struct launch_writer launch_write_torchtitan = {
     .runner = LAUNCH_RUNNER,
     .framework = KERF_FRAMEWORK_TORCHTITAN,
+    .version = "0.2.2", /* the last with TOML */
     .schedules = schedules,
     .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(2) | LAUNCH_BIT(3),
     .zeros_of_stages = LAUNCH_BIT(0) | LAUNCH_BIT(2) | LAUNCH_BIT(3),

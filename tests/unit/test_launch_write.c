@@ -14,6 +14,7 @@
 #include <string.h>
 #include "kerf/cost.h"
 #include "kerf/launch.h"
+#include "launch/launch_flags.h"
 
 enum { ROUNDS = 1000 };
 
@@ -259,6 +260,91 @@ static void check_deepspeed(const char *t, const struct job *job) {
     if (ep > 1) assert_true(stage < 3);                                          /* DeepSpeedEngine with MoE */
 }
 
+/* ---- Flags ------------------------------------------------------------------------------------------------------------ */
+
+/* The table's flag must take the value, written behind its key. */
+static void check_value(const char *key, const struct launch_flag *flag, const char *value, size_t length) {
+    int is_number = length > 0 && (isdigit((unsigned char)value[0]) || value[0] == '-');
+    if (flag == NULL) fail_msg("no table has %s", key);
+    if (strcmp(flag->type, "flag") == 0) {
+        int is_switch = length == 0 || strncmp(value, "true", 4) == 0 || strncmp(value, "false", 5) == 0;
+        if (!is_switch) fail_msg("%s takes no value, and has %.*s", key, (int)length, value);
+        return;
+    }
+    if (length == 0) fail_msg("%s needs a value", key);
+    if (strcmp(flag->type, "int") == 0) {
+        for (size_t i = value[0] == '-'; i < length; i++)
+            if (!isdigit((unsigned char)value[i])) fail_msg("%s takes a whole number, not %.*s", key, (int)length, value);
+    } else if (strcmp(flag->type, "bool") == 0) {
+        assert_true(strncmp(value, "true", length) == 0 || strncmp(value, "false", length) == 0);
+    } else if (strcmp(flag->type, "float") == 0) {
+        assert_true(is_number);
+    }
+    if (flag->choices == NULL || strcmp(flag->type, "list") == 0) return;
+    for (const char *choice = flag->choices; *choice; choice += strcspn(choice, "|"), choice += *choice == '|')
+        if (strcspn(choice, "|") == length && strncmp(choice, value, length) == 0) return;
+    fail_msg("%s is one of %s, not %.*s", key, flag->choices, (int)length, value);
+}
+
+/* A script's flags, a line each: "    --key value". The launcher's come first. */
+static void check_script_flags(enum kerf_framework framework, const char *text) {
+    const char *at = strstr(text, "MODEL_ARGS=(");
+    for (; at && (at = strstr(at, "\n    --")) != NULL;) {
+        char key[96];
+        at += 7;
+        size_t length = strcspn(at, " \n"), size;
+        assert_true(length < sizeof key);
+        memcpy(key, at, length);
+        key[length] = 0;
+        const char *value = at + length + (at[length] == ' ');
+        if (*value == '\'') value++;
+        size = strcspn(value, "'\n");
+        check_value(key, launch_flags_find(launch_flags_of(framework), key), value, at[length] == ' ' ? size : 0);
+    }
+}
+
+/* TOML's: "[section]" and "key = value". */
+static void check_toml_keys(const char *text) {
+    char section[64] = "", key[160];
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t length = strcspn(line, "\n");
+        const char *equal = memchr(line, '=', length);
+        if (line[0] == '[' && line[1] >= 'a') {
+            memcpy(section, line + 1, length - 2);
+            section[length - 2] = 0;
+        } else if (line[0] != '#' && line[0] != ' ' && equal) {
+            const char *value = equal + 2 + (equal[2] == '"');
+            snprintf(key, sizeof key, "%s.%.*s", section, (int)(equal - line - 1), line);
+            check_value(key, launch_flags_find(&launch_flags_torchtitan, key), value, strcspn(value, "\"\n"));
+        }
+    }
+}
+
+/* YAML's: two blanks a level. */
+static void check_yaml_keys(const char *text) {
+    char path[4][64] = {"", "", "", ""}, key[320];
+    for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        size_t blanks = strspn(line, " "), depth = blanks / 2, length = strcspn(line + blanks, ":\n");
+        const char *value = line + blanks + length + 1;
+        if (line[0] == '#') continue;
+        assert_true(depth < 4 && length < 64);
+        memcpy(path[depth], line + blanks, length);
+        path[depth][length] = 0;
+        if (*value == '\n') continue; /* a mapping follows */
+        snprintf(key, sizeof key, "%s", path[0]);
+        for (size_t i = 1; i <= depth; i++) strcat(strcat(key, "."), path[i]);
+        value++;
+        check_value(key, launch_flags_find(&launch_flags_nanotron, key), value, strcspn(value, "\n"));
+    }
+}
+
+static void check_flags(enum kerf_framework framework, const char *text) {
+    if (framework == KERF_FRAMEWORK_TORCHTITAN) check_toml_keys(text);
+    if (framework == KERF_FRAMEWORK_NANOTRON) check_yaml_keys(text);
+    if (framework == KERF_FRAMEWORK_MEGATRON || framework == KERF_FRAMEWORK_MEGATRON_DEEPSPEED)
+        check_script_flags(framework, text);
+}
+
 /* ---- The tests ------------------------------------------------------------------------------------------------------ */
 
 static void check_framework(enum kerf_framework framework, const char *name,
@@ -271,7 +357,7 @@ static void check_framework(enum kerf_framework framework, const char *name,
         struct kerf_error err = {.code = KERF_OK};
         struct kerf_launch *launch = NULL;
         draw(framework, &job);
-        if (kerf_launch_write(framework, &job.problem, &job.layout, &text, &err) != KERF_OK) fail_msg("%s", err.message);
+        if (kerf_launch_write(framework, NULL, &job.problem, &job.layout, &text, &err) != KERF_OK) fail_msg("%s", err.message);
         const struct kerf_launch_options options = {.gpus = 0};
         if (kerf_launch_read(text.data, text.length, name, &options, &launch, &err) != KERF_OK)
             fail_msg("%s in\n%s", err.message, text.data);
@@ -279,6 +365,7 @@ static void check_framework(enum kerf_framework framework, const char *name,
         assert_int_equal(launch->gpus, job.problem.gpus);
         check_equal(&job, launch);
         if (check) check(text.data, &job);
+        check_flags(framework, text.data);
         piped += job.layout.pp > 1;
         uneven += job.layout.pp > 1 && job.problem.model.num_hidden_layers % (job.layout.pp * job.layout.vpp);
         experts += job.layout.ep > 1;
@@ -365,13 +452,50 @@ static void test_refusals(void **unused) {
     check_nearest(KERF_FRAMEWORK_MEGATRON, "gpt_oss_120b", "dp=64,tp=1,pp=1", "sinks", NULL);
 }
 
+/* A release says the same in its own flags, or that it cannot. */
+static void check_release(const char *version, const char *layout_text, const char *has, const char *refused) {
+    struct kerf_problem problem = {.strategy = KERF_STRATEGY_HYBRID, .gpus = 64, .global_batch = 512, .seq_length = 4096};
+    struct kerf_layout layout;
+    struct kerf_text text = {0};
+    struct kerf_error err = {.code = KERF_OK};
+    problem.system = machine;
+    assert_int_equal(kerf_model_load("llama3_70b", &problem.model, &err), KERF_OK);
+    assert_int_equal(kerf_layout_parse(layout_text, &layout, &err), KERF_OK);
+    int32_t code = kerf_launch_write(KERF_FRAMEWORK_MEGATRON, version, &problem, &layout, &text, &err);
+    if (refused) {
+        assert_true(code != KERF_OK);
+        if (strstr(err.message, refused) == NULL) fail_msg("'%s' is not in '%s'", refused, err.message);
+    } else {
+        if (code != KERF_OK) fail_msg("%s", err.message);
+        assert_non_null(strstr(text.data, has));
+        const struct kerf_launch_options options = {.version = version};
+        struct kerf_launch *launch = NULL;
+        assert_int_equal(kerf_launch_read(text.data, text.length, "launch.sh", &options, &launch, &err), KERF_OK);
+        assert_int_equal(launch->num_invalid, 0);
+        assert_int_equal(launch->layout.vpp, layout.vpp);
+        kerf_launch_free(launch);
+    }
+    kerf_layout_release(&layout);
+    kerf_text_free(&text);
+}
+
+static void test_releases(void **unused) {
+    (void)unused;
+    const char *const even = "dp=8,tp=2,pp=4,vpp=2", *const uneven = "dp=8,tp=2,pp=4,stage_layers=19/21/21/19";
+    check_release(NULL, even, "--num-virtual-stages-per-pipeline-rank 2", NULL);
+    check_release("core_v0.9.0", even, "--num-layers-per-virtual-pipeline-stage 10", NULL);
+    check_release("0.19", uneven, "--pipeline-model-parallel-layout", NULL);
+    check_release("0.9", uneven, NULL, "it came with megatron");
+    check_release("0.1", even, NULL, "kerf knows no megatron 0.1");
+}
+
 static void test_read_only(void **unused) {
     struct kerf_problem problem = {.gpus = 1};
     struct kerf_layout layout = {.dp = 1};
     struct kerf_text text = {0};
     struct kerf_error err = {.code = KERF_OK};
     (void)unused;
-    assert_int_equal(kerf_launch_write(KERF_FRAMEWORK_MLPERF_NEMO, &problem, &layout, &text, &err), KERF_EINVALID);
+    assert_int_equal(kerf_launch_write(KERF_FRAMEWORK_MLPERF_NEMO, NULL, &problem, &layout, &text, &err), KERF_EINVALID);
     assert_non_null(strstr(err.message, "mlperf-nemo"));
     assert_non_null(strstr(err.message, "megatron, megatron-deepspeed"));
     assert_null(kerf_framework_runner(KERF_FRAMEWORK_DEEPSPEED_HF));
@@ -382,7 +506,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_megatron),        cmocka_unit_test(test_torchtitan), cmocka_unit_test(test_nanotron),
         cmocka_unit_test(test_deepspeed),       cmocka_unit_test(test_megatron_bridge),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_releases),
+        cmocka_unit_test(test_read_only),
     };
     return cmocka_run_group_tests(tests, load_models, NULL);
 }
