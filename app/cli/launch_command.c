@@ -86,7 +86,7 @@ static const struct command_use uses[] = {{"read", "read FILE|-"}, {"write", "wr
 
 static const struct command table = {
     .name = "launch",
-    .summary = "launch scripts of training frameworks: what they say, and new ones for plans",
+    .summary = "launch scripts: what they say, and new ones for plans",
     .uses = uses,
     .description =
         "read: what the launch of a training job asks for. The launch is a shell or Slurm script, a line of arguments, "

@@ -13,6 +13,9 @@
  * numbers, texts, true for a flag, an array where an option takes a list. "model" and "system" may be a description
  * itself, an object. A member that is null counts as left out. The answer is what `kerf VERB --format json` prints.
  *
+ * "launch" reads the launch in "text" ("name" tells its form, as the ending of a file would), or, with "write":"megatron" and
+ * "plan" (the answer of plan or estimate), answers {"kerf":...,"framework":...,"text":...}, what `kerf launch write` prints.
+ *
  * A study that asks and is told, for programs that measure by themselves:
  *
  *     struct kerf_asker *asker;
@@ -39,7 +42,7 @@ struct kerf_call_options {
     const char *format; /* "json", "svg": the answer as a picture (plan and schedule); NULL: json */
 };
 
-/** The verbs one after the other, "plan", "estimate", "schedule"; NULL behind the last. */
+/** The verbs one after the other, "plan", "estimate", "schedule", "launch"; NULL behind the last. */
 KERF_API const char *kerf_call_verb_at(size_t index);
 
 /**

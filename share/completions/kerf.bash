@@ -49,6 +49,7 @@ _kerf() {
     studies) uses=(list show export replay) ;;
     jobs) uses=(list show add next report run delete export backup import) ;;
     token) uses=(add list revoke) ;;
+    launch) uses=(read write) ;;
     esac
     for ((i = 2; i < COMP_CWORD; i++)); do
         for word in "${uses[@]}"; do
@@ -80,6 +81,7 @@ _kerf() {
     'plan --cp-comm') ;;
     'plan --stage-layers') ;;
     'plan --space') _kerf_words default wide ;;
+    'plan --for') ;;
     'plan --precision') _kerf_words bf16 fp16 fp8 ;;
     'plan --gradients') _kerf_words fp32 bf16 ;;
     'plan --mtp-layers') _kerf_words ;;
@@ -90,6 +92,8 @@ _kerf() {
     'plan --cost-model') ;;
     'plan --threads' | 'plan -t') _kerf_words ;;
     'plan --catalogue') ;;
+    'plan --launch') ;;
+    'plan --emit') ;;
     'plan --picture') _kerf_words bars front ;;
     'plan --format') _kerf_words table json csv markdown svg png pdf html ;;
     'plan --output' | 'plan -o') ;;
@@ -111,6 +115,8 @@ _kerf() {
     'estimate --catalogue') ;;
     'estimate --format') _kerf_words table json csv ;;
     'estimate --output' | 'estimate -o') ;;
+    'estimate --launch') ;;
+    'estimate --emit') ;;
     'schedule --devices' | 'schedule -p') _kerf_words ;;
     'schedule --microbatches' | 'schedule -m') ;;
     'schedule --chunks') _kerf_words ;;
@@ -262,14 +268,18 @@ _kerf() {
     'systems --format') _kerf_words table json ;;
     'systems --catalogue') ;;
     'launch --framework') ;;
-    'launch --gpus') _kerf_words ;;
+    'launch --framework-version') ;;
+    'launch --gpus' | 'launch -n') _kerf_words ;;
     'launch --format' | 'launch -f') _kerf_words table json ;;
+    'launch --plan') ;;
+    'launch --rank') _kerf_words ;;
+    'launch --output' | 'launch -o') ;;
     'help --completion') _kerf_words bash ;;
     *)
         # the name of an option, or of a use
         case "${COMP_WORDS[1]} $use $current" in
-        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --attention --set --strategy --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --exhaustive --precision --gradients --mtp-layers --tokens --price --scale-up-size --top --cost-model --why --threads --catalogue --picture --format --output --help ;;
-        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --attention --set --strategy --scale-up-size --cost-model --precision --gradients --mtp-layers --tokens --price --layers --catalogue --format --output --lines --help ;;
+        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --attention --set --strategy --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --for --exhaustive --precision --gradients --mtp-layers --tokens --price --scale-up-size --top --cost-model --why --threads --catalogue --launch --emit --picture --format --output --help ;;
+        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --attention --set --strategy --scale-up-size --cost-model --precision --gradients --mtp-layers --tokens --price --layers --catalogue --format --output --launch --emit --lines --help ;;
         'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --rank-by --trace --trace-step --no-ops --certificate --from --to --list --format --recv --output --help ;;
         'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --trace-step --certificate --list --format --output --help ;;
         'schedule verify -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --certificate --list --format --output --help ;;
@@ -300,7 +310,9 @@ _kerf() {
         'token  -'*) _kerf_words --store --help ;;
         'models  -'*) _kerf_words --format --seq-length --system --tp --ep --etp --micro-batch --precision --source --catalogue --help ;;
         'systems  -'*) _kerf_words --format --catalogue --help ;;
-        'launch  -'*) _kerf_words --framework --gpus --format --help ;;
+        'launch read -'*) _kerf_words --framework --framework-version --gpus --format --help ;;
+        'launch write -'*) _kerf_words --framework-version --plan --rank --output --help ;;
+        'launch  -'*) _kerf_words --framework-version --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)
             if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then
