@@ -269,7 +269,8 @@ static int32_t write_launch(const struct estimate_options *values, const struct 
                             struct kerf_text *out, struct kerf_error *err) {
     enum kerf_framework framework;
     int32_t code = kerf_framework_parse(values->emit, &framework, err);
-    if (code == KERF_OK) code = kerf_launch_write(framework, NULL, &question->problem, &question->estimate.layout, out, err);
+    if (code == KERF_OK)
+        code = kerf_launch_write(framework, NULL, &question->problem, &question->estimate.layout, out, err);
     return code;
 }
 
@@ -304,7 +305,8 @@ static int answer(struct estimate_options *values) {
     if (cli_use_catalogue(values->catalogue, &err) != KERF_OK) return cli_fail(&err);
     const char *format = find_format(values, &err);
     if (format == NULL) return cli_fail(&err);
-    if (values->launch && launch_file_read(values->launch, NULL, NULL, 0, &launch, &err) != KERF_OK) return cli_fail(&err);
+    if (values->launch && launch_file_read(values->launch, NULL, NULL, 0, &launch, &err) != KERF_OK)
+        return cli_fail(&err);
     if (launch) launch_file_notes(values->launch, launch);
     values->ask.launch = launch;
     int status = answer_priced(values, format);

@@ -94,7 +94,8 @@ static const struct command table = {
         "model, MLPerf's NeMo or Megatron-Bridge. A script is never executed: variables, defaults, arrays, conditions "
         "and arithmetic are followed, and what would need a command to be run is an error that names it.\n\n"
         "write: the launch of a layout that `kerf plan` or `kerf estimate` has answered with: a script of megatron or "
-        "deepspeed, the TOML of torchtitan, the YAML of nanotron or megatron-bridge. What the framework cannot do is an "
+        "deepspeed, the TOML of torchtitan, the YAML of nanotron or megatron-bridge. What the framework cannot do is "
+        "an "
         "error that names it and the nearest layout that it can; `kerf plan --for FRAMEWORK` searches those alone.",
     .options = options,
     .examples = examples,

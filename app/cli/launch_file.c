@@ -25,8 +25,8 @@ static int32_t read_beside(void *context, const char *name, struct kerf_text *re
     return code;
 }
 
-int32_t launch_file_read(const char *path, const char *framework, const char *version, int64_t gpus, struct kerf_launch **ret_launch,
-                         struct kerf_error *err) {
+int32_t launch_file_read(const char *path, const char *framework, const char *version, int64_t gpus,
+                         struct kerf_launch **ret_launch, struct kerf_error *err) {
     struct kerf_text text = {0};
     union {
         const char *given;

@@ -8,8 +8,8 @@
 /* Reads a launch ("-": standard input) with the files that it names, which may stand beside it. framework NULL: recognised;
  * version NULL: not checked;
  * gpus 0: as it says. */
-int32_t launch_file_read(const char *path, const char *framework, const char *version, int64_t gpus, struct kerf_launch **ret_launch,
-                         struct kerf_error *err);
+int32_t launch_file_read(const char *path, const char *framework, const char *version, int64_t gpus,
+                         struct kerf_launch **ret_launch, struct kerf_error *err);
 
 /* Says on standard error what is not certain about a launch that is going to be priced: what was assumed, and what the
  * framework would refuse. */

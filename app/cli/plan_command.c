@@ -27,9 +27,10 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(launch),
      .value = "FILE",
-     .help = "The job is that of a launch script or config (kerf help launch): its model, accelerators, batch, sequence "
-             "length and precision where they are not given. Searches what its framework can run, and says what the "
-             "best layout saves and which keys change."},
+     .help =
+         "The job is that of a launch script or config (kerf help launch): its model, accelerators, batch, sequence "
+         "length and precision where they are not given. Searches what its framework can run, and says what the "
+         "best layout saves and which keys change."},
     {.name = "emit",
      .type = OPTION_STRING,
      AT(emit),
@@ -205,8 +206,8 @@ static void note_models(const struct plan_question *question) {
 }
 
 /* --emit and --launch, which both say what runs the layouts. The launch is given back by the caller. */
-static int32_t read_launches(struct plan_options *values, struct kerf_launch **ret_launch, enum kerf_framework *ret_emit,
-                             struct kerf_error *err) {
+static int32_t read_launches(struct plan_options *values, struct kerf_launch **ret_launch,
+                             enum kerf_framework *ret_emit, struct kerf_error *err) {
     int32_t code = KERF_OK;
     if (values->emit) {
         if (values->ask.framework && strcmp(values->ask.framework, values->emit) != 0)
@@ -217,7 +218,7 @@ static int32_t read_launches(struct plan_options *values, struct kerf_launch **r
         if (values->outputs.count == 0 && strcmp(values->format, "table") == 0) values->format = "launch";
     }
     if (code == KERF_OK && values->launch) code = launch_file_read(values->launch, NULL, NULL, 0, ret_launch, err);
-    if (code != KERF_OK || values->launch == NULL) return code;
+    if (code != KERF_OK || *ret_launch == NULL) return code;
     values->ask.launch = *ret_launch;
     enum kerf_framework framework = (enum kerf_framework)(*ret_launch)->framework;
     if (values->ask.framework == NULL && kerf_framework_runner(framework))

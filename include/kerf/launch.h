@@ -75,7 +75,8 @@ struct kerf_launch {
     int32_t has_model;               /* 1: enough for model, which kerf can price */
     struct kerf_model model;
     struct kerf_layout layout;
-    const int32_t *split; /* [pp * vpp] layers of each virtual stage: stage_layers, else by the framework's own rule; NULL:
+    const int32_t
+        *split; /* [pp * vpp] layers of each virtual stage: stage_layers, else by the framework's own rule; NULL:
                              one stage, or not known */
     int32_t ulysses;
     int32_t has_sequence_parallel; /* 1: norms are sharded over tp as well */
@@ -96,9 +97,9 @@ typedef int32_t (*kerf_launch_file)(void *context, const char *name, struct kerf
 /** How a launch is read. All zeros: what it says itself. */
 struct kerf_launch_options {
     const char *framework; /* its name; NULL: recognised */
-    const char *version;   /* the release that it is for, such as "0.15.0": flags that it does not have are then refused,
+    const char *version; /* the release that it is for, such as "0.15.0": flags that it does not have are then refused,
                               as it would; NULL: not checked */
-    int64_t gpus;          /* 0: as the launch says */
+    int64_t gpus;        /* 0: as the launch says */
     kerf_launch_file file; /* NULL: files that the launch names are not read */
     void *context;         /* of file */
 };

@@ -25,14 +25,14 @@ static int32_t check_options(const struct estimate_values *values, const struct 
 /* The job of a launch, on a system. The layout's stages are copied, for it is the question's. */
 static int32_t read_launch(const struct estimate_values *values, struct kerf_problem *problem,
                            struct kerf_layout *layout, struct strategy_choice *choice, struct kerf_error *err) {
-    const char *given = values->models.count    ? values->models.items[0]
-                        : values->layout        ? "--layout"
-                        : values->gpus          ? "--gpus"
-                        : values->global_batch  ? "--global-batch"
-                        : values->seq_length    ? "--seq-length"
-                        : values->strategy      ? "--strategy"
-                        : values->layers        ? "--layers"
-                                                : NULL;
+    const char *given = values->models.count   ? values->models.items[0]
+                        : values->layout       ? "--layout"
+                        : values->gpus         ? "--gpus"
+                        : values->global_batch ? "--global-batch"
+                        : values->seq_length   ? "--seq-length"
+                        : values->strategy     ? "--strategy"
+                        : values->layers       ? "--layers"
+                                               : NULL;
     if (given) return kerf_error_set(err, KERF_EINVALID, "the launch says it: leave out %.64s, or --launch", given);
     if (values->system == NULL) return missing("--system", "--system a100", err);
     struct kerf_layout of_launch;

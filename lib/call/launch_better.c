@@ -1,24 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "call/launch_better.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
 #include "base/quantity.h"
 
+/* Room for one more change; NULL when memory ran out. */
+static struct launch_key_change *new_change(struct launch_better *better) {
+    if (better->num_changes == better->room) {
+        int32_t room = better->room ? 2 * better->room : 16;
+        struct launch_key_change *grown = arena_alloc(&better->arena, (size_t)room, sizeof *grown);
+        if (grown == NULL) return NULL;
+        if (better->num_changes) memcpy(grown, better->changes, (size_t)better->num_changes * sizeof *grown);
+        better->changes = grown;
+        better->room = room;
+    }
+    return &better->changes[better->num_changes++];
+}
+
+static const char *copy_of(struct launch_better *better, const char *text) {
+    const char *copy = text ? arena_strdup(&better->arena, text) : NULL;
+    better->failed |= text && copy == NULL;
+    return copy;
+}
+
 static void add_change(void *context, const char *key, const char *before, const char *after) {
     struct launch_better *better = context;
     if (after == NULL && !kerf_launch_has_key(better->launch, key)) return; /* it was never there */
-    struct launch_key_change *grown =
-        realloc(better->changes, (size_t)(better->num_changes + 1) * sizeof *better->changes);
-    if (grown == NULL) {
-        better->failed = 1;
-        return;
-    }
-    better->changes = grown;
-    struct launch_key_change *change = &grown[better->num_changes++];
-    *change = (struct launch_key_change){strdup(key), before ? strdup(before) : NULL, after ? strdup(after) : NULL};
-    better->failed |= change->key == NULL || (before && !change->before) || (after && !change->after);
+    struct launch_key_change *change = new_change(better);
+    better->failed |= change == NULL;
+    if (change == NULL) return;
+    change->key = copy_of(better, key);
+    change->before = copy_of(better, before);
+    change->after = copy_of(better, after);
 }
 
 int32_t launch_better_find(const struct kerf_launch *launch, const struct kerf_layout *today,
@@ -50,12 +64,7 @@ int32_t launch_better_find(const struct kerf_launch *launch, const struct kerf_l
 }
 
 void launch_better_free(struct launch_better *better) {
-    for (int32_t i = 0; i < better->num_changes; i++) {
-        free(better->changes[i].key);
-        free(better->changes[i].before);
-        free(better->changes[i].after);
-    }
-    free(better->changes);
+    arena_free(&better->arena);
     kerf_estimate_release(&better->today);
     *better = (struct launch_better){.num_changes = 0};
 }
@@ -69,8 +78,7 @@ void launch_better_json(struct kerf_json *json, const struct launch_better *bett
     kerf_json_boolean(json, "fits", today->fits);
     kerf_layout_json(json, "layout", &today->layout);
     kerf_json_open(json, "invalid", '[');
-    for (int32_t i = 0; i < better->launch->num_invalid; i++)
-        kerf_json_string(json, NULL, better->launch->invalid[i]);
+    for (int32_t i = 0; i < better->launch->num_invalid; i++) kerf_json_string(json, NULL, better->launch->invalid[i]);
     kerf_json_close(json, ']');
     if (better->search) {
         kerf_json_number(json, "saves_s", today->step_time_s - better->search->plans[0].step_time_s);
@@ -127,7 +135,8 @@ void launch_better_text(struct kerf_text *out, const struct launch_better *bette
     for (int32_t i = 0; i < better->num_changes; i++) {
         const struct launch_key_change *change = &better->changes[i];
         const char *space = change->before && change->before[0] ? " " : "";
-        const char *dashes = strchr(change->key, '.') || better->launch->framework == KERF_FRAMEWORK_NANOTRON ? "" : "--";
+        const char *dashes =
+            strchr(change->key, '.') || better->launch->framework == KERF_FRAMEWORK_NANOTRON ? "" : "--";
         if (change->before) kerf_text_printf(out, "  - %s%s%s%s\n", dashes, change->key, space, change->before);
         space = change->after && change->after[0] ? " " : "";
         if (change->after) kerf_text_printf(out, "  + %s%s%s%s\n", dashes, change->key, space, change->after);

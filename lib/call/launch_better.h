@@ -4,11 +4,12 @@
 #ifndef KERF_CALL_LAUNCH_BETTER_H
 #define KERF_CALL_LAUNCH_BETTER_H
 
+#include "base/arena.h"
 #include "kerf/kerf.h"
 #include "kerf/launch.h"
 
 struct launch_key_change {
-    char *key, *before, *after; /* before or after NULL: it is not there; "": a flag */
+    const char *key, *before, *after; /* before or after NULL: it is not there; "": a flag */
 };
 
 struct launch_better {
@@ -17,8 +18,9 @@ struct launch_better {
     struct kerf_estimate today;       /* on the search's system; without its pipeline */
     int32_t is_today_best;            /* 1: no layout is faster */
     struct launch_key_change *changes;
-    int32_t num_changes;
+    int32_t num_changes, room;
     int32_t failed; /* memory ran out */
+    struct arena arena;
 };
 
 /* today is the launch's layout. The plan has searches of the launch's job alone; the best of all is compared. Given back with

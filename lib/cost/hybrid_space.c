@@ -582,7 +582,7 @@ int64_t hybrid_count(const struct space *space, int32_t level, const struct kerf
     struct space with = *space;
     with.memory = memory;
     const struct kerf_layout *from = level ? prefix : &nothing_chosen;
-    int64_t count = memory == NULL          ? 0
+    int64_t count = memory == NULL         ? 0
                     : asked(space)->runner ? count_with_runner(&with, level, from)
                                            : count_below(&with, memory, level - 1, from, &own);
     arena_free(&own);

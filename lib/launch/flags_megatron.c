@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Flags of Megatron-LM that decide what a job costs (megatron/training/arguments.py and the dataclasses that it makes flags
  * of), by release of Megatron-Core. */
-#include "launch/launch_flags.h"
+#include "launch/flag_tables.h"
 
-static const char *const versions[] = {"0.4.0", "0.5.0", "0.6.0", "0.7.0", "0.8.0", "0.9.0", "0.10.0", "0.11.0", "0.12.0", "0.13.0", "0.14.0", "0.15.0", "0.16.0", "0.17.0", "0.18.0", "0.19.0", NULL};
+static const char *const versions[] = {"0.4.0",  "0.5.0",  "0.6.0",  "0.7.0",  "0.8.0",  "0.9.0",
+                                       "0.10.0", "0.11.0", "0.12.0", "0.13.0", "0.14.0", "0.15.0",
+                                       "0.16.0", "0.17.0", "0.18.0", "0.19.0", NULL};
 
 /* key, type, default, choices, the version that brought it, the last one that has it */
 static const struct launch_flag flags[] = {
@@ -34,7 +36,8 @@ static const struct launch_flag flags[] = {
     {"overlap-param-gather", "flag", NULL, NULL, "0.4.0", NULL},
     {"use-torch-fsdp2", "flag", NULL, NULL, "0.10.0", NULL},
     {"use-megatron-fsdp", "flag", NULL, NULL, "0.14.0", NULL},
-    {"data-parallel-sharding-strategy", "word", "optim_grads_params", "no_shard|optim|optim_grads|optim_grads_params", "0.12.0", NULL},
+    {"data-parallel-sharding-strategy", "word", "optim_grads_params", "no_shard|optim|optim_grads|optim_grads_params",
+     "0.12.0", NULL},
     {"outer-dp-sharding-strategy", "word", "no_shard", "no_shard|optim", "0.16.0", NULL},
     {"optimizer-cpu-offload", "flag", NULL, NULL, "0.12.0", NULL},
     {"optimizer-offload-fraction", "float", "1.0", NULL, "0.12.0", NULL},
@@ -87,7 +90,8 @@ static const struct launch_flag flags[] = {
     {"disable-bias-linear", "flag", NULL, NULL, "0.4.0", NULL},
     {"add-qkv-bias", "flag", NULL, NULL, "0.5.0", NULL},
     {"untie-embeddings-and-output-weights", "flag", NULL, NULL, "0.4.0", NULL},
-    {"position-embedding-type", "word", "learned_absolute", "learned_absolute|rope|yarn|mrope|relative|none", "0.4.0", NULL},
+    {"position-embedding-type", "word", "learned_absolute", "learned_absolute|rope|yarn|mrope|relative|none", "0.4.0",
+     NULL},
     {"vocab-size", "int", NULL, NULL, "0.4.0", NULL},
     {"padded-vocab-size", "int", NULL, NULL, "0.14.0", NULL},
     {"make-vocab-size-divisible-by", "int", "128", NULL, "0.4.0", NULL},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Flags of Megatron-DeepSpeed (megatron/arguments.py) and keys of its DeepSpeed config, behind "ds.". It has no releases. */
-#include "launch/launch_flags.h"
+#include "launch/flag_tables.h"
 
 static const char *const versions[] = {"main", NULL};
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys of nanotron that decide what a job costs (src/nanotron/config), by release. */
-#include "launch/launch_flags.h"
+#include "launch/flag_tables.h"
 
 static const char *const versions[] = {"0.4", "main", NULL};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys of torchtitan that decide what a job costs, by release: up to 0.2.2 those of its TOML (JobConfig), since then those of
  * its Python configs. */
-#include "launch/launch_flags.h"
+#include "launch/flag_tables.h"
 
 static const char *const versions[] = {"0.1.0", "0.2.0", "0.2.1", "0.2.2", "main", NULL};
 

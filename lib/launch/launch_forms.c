@@ -10,8 +10,8 @@ static int is_of(const struct launch_key *key, const char *group) {
 void launch_print_head(const struct launch_writing *writing, struct kerf_text *out, const char *const *lines) {
     const struct kerf_problem *problem = writing->problem;
     static const char *const parts[] = {"dp", "tp", "cp", "pp", "vpp", "ep", "etp", "zero", "micro_batch", "recompute"};
-    kerf_text_printf(out, "# %s on %lld GPUs, written by kerf %s.\n#", problem->model.name,
-                     (long long)problem->gpus, kerf_version());
+    kerf_text_printf(out, "# %s on %lld GPUs, written by kerf %s.\n#", problem->model.name, (long long)problem->gpus,
+                     kerf_version());
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         kerf_text_printf(out, "%s%s ", i ? ", " : " ", parts[i]);
         kerf_layout_value(out, writing->layout, parts[i]);
@@ -83,7 +83,9 @@ void launch_print_yaml(const struct launch_writing *writing, struct kerf_text *o
         int depth = 0, is_new = 0;
         for (const char *dot; (dot = strchr(key->key + at, '.')) != NULL; depth++) {
             is_new |= !same_part(key->key, before, at);
-            if (is_new) kerf_text_printf(out, "%*s%.*s:\n", 2 * depth, "", (int)(dot - key->key - (ptrdiff_t)at), key->key + at);
+            if (is_new)
+                kerf_text_printf(out, "%*s%.*s:\n", 2 * depth, "", (int)(dot - key->key - (ptrdiff_t)at),
+                                 key->key + at);
             at = (size_t)(dot - key->key) + 1;
         }
         kerf_text_printf(out, "%*s%s: ", 2 * depth, "", key->key + at);

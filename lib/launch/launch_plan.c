@@ -38,8 +38,7 @@ static int32_t find_objects(const struct json_object *root, int32_t rank, struct
     return json_get_element(ret_question, "plans", (size_t)rank - 1, ret_plan, err);
 }
 
-static int32_t read_question(const struct json_object *question, struct kerf_problem *problem,
-                             struct kerf_error *err) {
+static int32_t read_question(const struct json_object *question, struct kerf_problem *problem, struct kerf_error *err) {
     struct json_object shape;
     const char *model = NULL, *system = NULL, *precision = NULL, *gradients = NULL;
     int64_t domain = 1;
@@ -51,12 +50,12 @@ static int32_t read_question(const struct json_object *question, struct kerf_pro
     if (code == KERF_OK) code = json_get_string(question, "system", JSON_REQUIRED, &system, err);
     if (code == KERF_OK) code = json_get_object(question, "shape", JSON_REQUIRED, &shape, err);
     if (code == KERF_OK) code = model_shape_read(&shape, &problem->model, err);
-    if (code == KERF_OK)
-        code = json_get_integer(question, "scale_up_size", JSON_REQUIRED, 1, 1 << 20, &domain, err);
+    if (code == KERF_OK) code = json_get_integer(question, "scale_up_size", JSON_REQUIRED, 1, 1 << 20, &domain, err);
     if (code == KERF_OK)
         code = json_get_integer(question, "gpus", JSON_REQUIRED, 1, KERF_COUNT_MAX, &problem->gpus, err);
     if (code == KERF_OK)
-        code = json_get_integer(question, "global_batch", JSON_REQUIRED, 1, KERF_COUNT_MAX, &problem->global_batch, err);
+        code =
+            json_get_integer(question, "global_batch", JSON_REQUIRED, 1, KERF_COUNT_MAX, &problem->global_batch, err);
     if (code == KERF_OK)
         code = json_get_integer(question, "seq_length", JSON_REQUIRED, 1, KERF_COUNT_MAX, &problem->seq_length, err);
     if (code == KERF_OK)
@@ -95,8 +94,9 @@ static int32_t check_layout(const struct json_object *plan, const struct kerf_pr
                          (long long)layers);
     for (int64_t i = 0; l->stage_layers && i < stages; i++) sum += l->stage_layers[i];
     if (l->stage_layers && sum != layers)
-        return json_fail(plan, "layout", KERF_EINVALID, err, "stage_layers add up to %lld layers, and the model has %lld",
-                         (long long)sum, (long long)layers);
+        return json_fail(plan, "layout", KERF_EINVALID, err,
+                         "stage_layers add up to %lld layers, and the model has %lld", (long long)sum,
+                         (long long)layers);
     return KERF_OK;
 }
 

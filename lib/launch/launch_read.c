@@ -319,8 +319,9 @@ static void lay_out(struct launch_reading *r) {
     layout->tp2 = 1;
     layout->dp = model && l->gpus % model == 0 ? l->gpus / model : 0;
     if (layout->dp == 0)
-        reading_refuse_gpus(r, "initialize_model_parallel", "tp %lld x pp %lld x cp %d does not divide %lld accelerators",
-                       (long long)layout->tp1, (long long)layout->pp, layout->cp, (long long)l->gpus);
+        reading_refuse_gpus(r, "initialize_model_parallel",
+                            "tp %lld x pp %lld x cp %d does not divide %lld accelerators", (long long)layout->tp1,
+                            (long long)layout->pp, layout->cp, (long long)l->gpus);
     if (layout->schedule[0] == 0) strcpy(layout->schedule, layout->vpp > 1 ? "interleaved_1f1b" : "1f1b");
 }
 

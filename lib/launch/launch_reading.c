@@ -41,7 +41,8 @@ void reading_refuse_gpus(struct launch_reading *reading, const char *rule, const
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     if (reading->options->gpus)
-        reading_assume(reading, "gpus", "%lld, as told; but %.200s (%s)", (long long)reading->options->gpus, text, rule);
+        reading_assume(reading, "gpus", "%lld, as told; but %.200s (%s)", (long long)reading->options->gpus, text,
+                       rule);
     else
         reading_refuse(reading, rule, "%s", text);
 }

@@ -3,12 +3,10 @@
  * Writing a launch: whether the framework can run the problem in the layout, and the text. What a framework can run is a
  * table and a few rules in its own file; the same rules tell a search which layouts to look at (kerf_framework_narrow).
  */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include "base/error_fill.h"
 #include "launch/launch_flags.h"
-#include "launch/launch_reading.h"
 #include "launch/launch_writing.h"
 #include "spec/layout.h"
 
@@ -22,193 +20,22 @@ static const struct launch_writer *const launch_writers[KERF_FRAMEWORK_COUNT] = 
     [KERF_FRAMEWORK_MEGATRON_BRIDGE] = &launch_write_megatron_bridge,
 };
 
-int launch_refuse(struct kerf_text *why, const char *format, ...) {
-    if (why) {
-        char text[256];
-        va_list args;
-        va_start(args, format);
-        vsnprintf(text, sizeof text, format, args);
-        va_end(args);
-        kerf_text_add(why, text);
-    }
-    return 1;
-}
-
-/* ---- The shape ------------------------------------------------------------------------------------------------------ */
-
-/* Which layers have experts: the first dense ones, then each step-th. 0: not so. */
-static int find_expert_layers(const struct kerf_model *model, struct kerf_launch_model *m) {
-    int64_t layer = 0, first = -1, second = -1;
-    for (int32_t i = 0; i < model->num_runs; i++) {
-        const struct kerf_layer_run *run = &model->runs[i];
-        if (model->kinds[run->kind].mlp.experts) {
-            if (first < 0)
-                first = layer, second = run->count > 1 ? layer + 1 : -1;
-            else if (second < 0)
-                second = layer;
-        }
-        layer += run->count;
-    }
-    if (first < 0) return 1;
-    m->expert_layer_step = second < 0 ? (first == 0 ? layer : 1) : second - first;
-    int is_regular = (first + 1) % m->expert_layer_step == 0;
-    m->first_dense_layers = is_regular && first == m->expert_layer_step - 1 ? 0 : first;
-    return is_regular;
-}
-
-static int is_alike(const struct kerf_layer_kind *a, const struct kerf_layer_kind *b) {
-    int is_same = a->attention.heads == b->attention.heads && a->attention.kv_heads == b->attention.kv_heads &&
-                  a->attention.qk_size == b->attention.qk_size && a->attention.v_size == b->attention.v_size &&
-                  a->attention.q_rank == b->attention.q_rank && a->attention.kv_rank == b->attention.kv_rank &&
-                  a->attention.rope_size == b->attention.rope_size && a->attention.window == b->attention.window &&
-                  a->attention.qkv_bias == b->attention.qkv_bias &&
-                  a->attention.output_bias == b->attention.output_bias &&
-                  a->attention.qk_norm == b->attention.qk_norm &&
-                  a->attention.qk_norm_bias == b->attention.qk_norm_bias && a->mlp.is_gated == b->mlp.is_gated &&
-                  a->mlp.experts == b->mlp.experts;
-    if (a->mlp.experts == 0) return is_same && a->mlp.width == b->mlp.width && a->mlp.bias == b->mlp.bias;
-    /* how tokens are routed (router_bias) is the recipe's */
-    return is_same && a->mlp.top_k == b->mlp.top_k && a->mlp.expert_width == b->mlp.expert_width &&
-           a->mlp.shared_width == b->mlp.shared_width && a->mlp.shared_gate == b->mlp.shared_gate &&
-           a->mlp.expert_bias == b->mlp.expert_bias;
-}
-
-/* What a launch cannot say, by name, for the kinds of models there are. */
-static const char *feature_beyond(const struct kerf_model *model) {
-    const struct kerf_layer_kind *first = &model->kinds[0];
-    if (!model->is_causal) return "attention to later tokens";
-    if (model->embedding_size && model->embedding_size != model->hidden_size) return "an embedding of another size";
-    if (model->embedding_norm) return "a normalised embedding";
-    if (model->head_bias) return "a bias of the head";
-    if (model->norm != KERF_NORM_RMS && model->norm != KERF_NORM_LAYER) return "norms without weights or biases";
-    for (int32_t k = 0; k < model->num_kinds; k++) {
-        const struct kerf_layer_kind *kind = &model->kinds[k];
-        if (kind->is_parallel) return "attention and MLP side by side";
-        if (kind->norms != 2) return "other than two norms a layer";
-        if (kind->attention.sinks) return "attention sinks";
-        if (kind->attention.is_chunked) return "chunked attention";
-        if (kind->attention.window != first->attention.window) return "windows in some layers alone";
-        if (kind->attention.qk_norm == KERF_QK_NORM_WHOLE) return "norms over all queries and keys of a layer";
-    }
-    return NULL;
-}
-
-int launch_shape_of(const struct kerf_problem *problem, struct kerf_launch_model *ret_shape, struct kerf_text *why) {
-    const struct kerf_model *model = &problem->model;
-    const struct kerf_layer_kind *kind = &model->kinds[0], *moe = NULL, *dense = NULL;
-    const char *beyond = model->num_kinds ? feature_beyond(model) : "layers that are not given";
-    if (beyond) return !launch_refuse(why, "%s", beyond);
-    for (int32_t k = 0; k < model->num_kinds; k++)
-        if (model->kinds[k].mlp.experts)
-            moe = &model->kinds[k];
-        else
-            dense = &model->kinds[k];
-    struct kerf_launch_model m = {
-        .hidden_size = model->hidden_size,
-        .num_hidden_layers = model->num_hidden_layers,
-        .intermediate_size = dense ? dense->mlp.width : model->intermediate_size,
-        .num_attention_heads = kind->attention.heads,
-        .num_key_value_heads = kind->attention.kv_heads,
-        .head_dim = kind->attention.qk_size,
-        .vocab_size = model->vocab_size,
-        .max_position_embeddings = model->position_rows ? model->position_rows : model->max_position_embeddings,
-        .mtp_layers = problem->mtp_layers,
-        .sliding_window = kind->attention.window,
-        .is_gated = kind->mlp.is_gated != 0,
-        .is_tied = model->is_tied != 0,
-        .has_linear_bias = kind->attention.output_bias != 0,
-        .has_qkv_bias = kind->attention.qkv_bias != 0,
-        .has_qk_norm = kind->attention.qk_norm == KERF_QK_NORM_HEAD,
-        .is_rms_norm = model->norm == KERF_NORM_RMS,
-        .has_learned_positions = model->position_rows > 0,
-    };
-    if (kind->attention.kv_rank) {
-        m.q_lora_rank = kind->attention.q_rank;
-        m.kv_lora_rank = kind->attention.kv_rank;
-        m.qk_rope_head_dim = kind->attention.rope_size;
-        m.qk_nope_head_dim = kind->attention.qk_size - kind->attention.rope_size;
-        m.v_head_dim = kind->attention.v_size;
-    }
-    if (moe) {
-        m.num_experts = moe->mlp.experts;
-        m.num_experts_per_tok = moe->mlp.top_k;
-        m.moe_intermediate_size = moe->mlp.expert_width;
-        m.shared_expert_intermediate_size = moe->mlp.shared_width;
-        m.has_shared_gate = moe->mlp.shared_gate != 0;
-        if (!find_expert_layers(model, &m)) return !launch_refuse(why, "experts in layers without a regular pattern");
-    }
-    if (m.max_position_embeddings < problem->seq_length && !m.has_learned_positions)
-        m.max_position_embeddings = problem->seq_length;
-    /* what is written must read back as the same layers */
-    struct kerf_launch again = {.config = m};
-    launch_model(&again);
-    int is_same = again.has_model && again.model.num_runs == model->num_runs;
-    for (int32_t i = 0; is_same && i < model->num_runs; i++)
-        is_same = again.model.runs[i].count == model->runs[i].count &&
-                  is_alike(&again.model.kinds[again.model.runs[i].kind], &model->kinds[model->runs[i].kind]);
-    if (!is_same) return !launch_refuse(why, "layers with biases, norms or sizes that differ from each other");
-    *ret_shape = m;
-    return 1;
-}
-
-/* ---- What a framework can run ---------------------------------------------------------------------------------------- */
-
-static int has_schedule(const struct launch_writer *writer, const char *schedule) {
-    for (const char *const *name = writer->schedules; *name; name++)
-        if (strcmp(*name, schedule) == 0) return 1;
-    return 0;
-}
-
-static int has_bit(uint8_t bits, int32_t bit) { return bits >> bit & 1; }
-
-/* ZeRO stage and number of pipeline stages. */
-static int has_zero(const struct launch_writer *writer, const struct kerf_layout *layout) {
-    return has_bit(layout->pp > 1 ? writer->zeros_of_stages : writer->zeros, layout->zero);
-}
-
-static int refuses(const struct launch_writer *w, const struct kerf_problem *problem, const struct kerf_layout *l,
-                   struct kerf_text *why) {
-    if (!has_zero(w, l)) return launch_refuse(why, "ZeRO stage %d%s", l->zero, l->pp > 1 ? " in a pipeline" : "");
-    if (!has_bit(w->recomputes, l->recompute))
-        return launch_refuse(why, "recomputation of %s",
-                             l->recompute == KERF_RECOMPUTE_SELECTIVE ? "the core of attention"
-                             : l->recompute == KERF_RECOMPUTE_BLOCK   ? "some layers of a stage"
-                             : l->recompute == KERF_RECOMPUTE_FULL    ? "whole layers"
-                                                                      : "nothing");
-    if (l->cp > 1 && w->cp_comms == 0) return launch_refuse(why, "context parallelism");
-    if (l->cp > 1 && l->cp_comm != KERF_CP_COMM_ANY && !has_bit(w->cp_comms, l->cp_comm))
-        return launch_refuse(why, "context parallelism by %s", kerf_cp_comm_name((enum kerf_cp_comm)l->cp_comm));
-    if (l->ep > 1 && !w->has_experts) return launch_refuse(why, "expert parallelism");
-    if (l->vpp > 1 && !w->has_virtual_stages) return launch_refuse(why, "virtual stages");
-    if (l->pp > 1 && !has_schedule(w, l->schedule)) return launch_refuse(why, "the schedule %s", l->schedule);
-    if (l->order != KERF_ORDER_TP_CP_DP_PP && l->pp > 1 && l->dp > 1)
-        return launch_refuse(why, "ranks in the order %s", kerf_order_name((enum kerf_order)l->order));
-    return w->refuses_layout(problem, l, why);
-}
-
-int launch_runner_takes(const struct kerf_runner *runner, const struct kerf_problem *problem,
-                        const struct kerf_layout *layout) {
-    return !refuses((const struct launch_writer *)(const void *)runner, problem, layout, NULL);
-}
-
 const struct kerf_runner *kerf_framework_runner(enum kerf_framework framework) {
-    const struct launch_writer *writer =
-        (uint32_t)framework < KERF_FRAMEWORK_COUNT ? launch_writers[framework] : NULL;
+    const struct launch_writer *writer = (uint32_t)framework < KERF_FRAMEWORK_COUNT ? launch_writers[framework] : NULL;
     return writer ? &writer->runner : NULL;
 }
-
 
 static int32_t find_writer(enum kerf_framework framework, const struct launch_writer **ret, struct kerf_error *err) {
     struct kerf_text names = {0};
     *ret = (uint32_t)framework < KERF_FRAMEWORK_COUNT ? launch_writers[framework] : NULL;
-    if (*ret) return KERF_OK;
+    if (*ret != NULL) return KERF_OK;
     for (int i = 0; i < KERF_FRAMEWORK_COUNT; i++)
         if (launch_writers[i])
             kerf_text_printf(&names, "%s%s", names.length ? ", " : "", kerf_framework_name((enum kerf_framework)i));
-    int32_t code = kerf_error_set(err, KERF_EINVALID, "kerf reads launches of %s and writes none; it writes those of %s",
-                                  kerf_framework_name(framework), names.data ? names.data : "");
+    kerf_error_set(err, KERF_EINVALID, "kerf reads launches of %s and writes none; it writes those of %s",
+                   kerf_framework_name(framework), names.data ? names.data : "");
     kerf_text_free(&names);
-    return code;
+    return KERF_EINVALID;
 }
 
 /* The problem without a layout. */
@@ -225,7 +52,7 @@ static int32_t check_problem(const struct launch_writer *writer, const struct ke
     else if (writer->refuses_model(problem, ret_shape, &why))
         code = kerf_error_set(err, KERF_EINVALID, "%s cannot run %s: %s", name, problem->model.name,
                               why.data ? why.data : "");
-    else if (!has_bit(writer->precisions, problem->precision))
+    else if (!launch_has_bit(writer->precisions, problem->precision))
         code = kerf_error_set(err, KERF_EINVALID, "%s does not compute in %s", name,
                               kerf_precision_name(problem->precision));
     else if (problem->has_bf16_gradients && !writer->has_bf16_gradients)
@@ -238,23 +65,24 @@ static int32_t check_problem(const struct launch_writer *writer, const struct ke
 
 /* Changes what the table does not have to what it has. Memory should not grow, but where there is no other way. */
 static void mend(const struct launch_writer *w, const struct kerf_problem *problem, struct kerf_layout *l) {
-    if (!has_zero(w, l)) {
+    if (!launch_writer_has_zero(w, l)) {
         int8_t was = l->zero;
-        while (l->zero < 3 && !has_zero(w, l)) l->zero++;
-        if (!has_zero(w, l))
-            for (l->zero = was; l->zero > 0 && !has_zero(w, l);) l->zero--;
+        while (l->zero < 3 && !launch_writer_has_zero(w, l)) l->zero++;
+        if (!launch_writer_has_zero(w, l))
+            for (l->zero = was; l->zero > 0 && !launch_writer_has_zero(w, l);) l->zero--;
     }
-    if (!has_bit(w->recomputes, l->recompute)) l->recompute = KERF_RECOMPUTE_FULL, l->recompute_layers = 0;
-    if (l->cp > 1 && w->cp_comms && (l->cp_comm == KERF_CP_COMM_ANY || !has_bit(w->cp_comms, l->cp_comm)))
+    if (!launch_has_bit(w->recomputes, l->recompute)) l->recompute = KERF_RECOMPUTE_FULL, l->recompute_layers = 0;
+    if (l->cp > 1 && w->cp_comms && (l->cp_comm == KERF_CP_COMM_ANY || !launch_has_bit(w->cp_comms, l->cp_comm)))
         for (int8_t comm = KERF_CP_COMM_COUNT - 1; comm > KERF_CP_COMM_ANY; comm--)
-            if (has_bit(w->cp_comms, comm)) l->cp_comm = comm;
+            if (launch_has_bit(w->cp_comms, comm)) l->cp_comm = comm;
     if (l->cp > 1 && w->cp_comms == 0) l->dp *= l->cp, l->cp = 1, l->cp_comm = KERF_CP_COMM_ANY;
     if (l->vpp > 1 && !w->has_virtual_stages) l->vpp = 1, l->stage_layers = NULL;
-    if (l->pp > 1 && (!has_schedule(w, l->schedule) || (l->vpp == 1) != (strcmp(l->schedule, "1f1b") == 0)))
+    if (l->pp > 1 &&
+        (!launch_writer_has_schedule(w, l->schedule) || (l->vpp == 1) != (strcmp(l->schedule, "1f1b") == 0)))
         strcpy(l->schedule, l->vpp > 1 ? "interleaved_1f1b" : "1f1b");
     l->order = KERF_ORDER_TP_CP_DP_PP;
     if (l->ep > 1 && !w->has_experts) l->ep = 1;
-    if (!refuses(w, problem, l, NULL)) return;
+    if (!launch_writer_refuses(w, problem, l, NULL)) return;
     /* rules of the framework's own: experts, then tensor parallelism, are what they are about */
     struct kerf_layout whole = *l;
     for (int64_t tp = whole.tp1; tp >= 1; tp--) {
@@ -264,7 +92,7 @@ static void mend(const struct launch_writer *w, const struct kerf_problem *probl
             l->tp1 = tp, l->dp = whole.dp * (whole.tp1 / tp);
             l->etp = e ? (int32_t)tp : 1;
             if (l->ep > l->dp * l->cp * l->tp1 / l->etp) continue;
-            if (!refuses(w, problem, l, NULL)) return;
+            if (!launch_writer_refuses(w, problem, l, NULL)) return;
         }
     }
     *l = whole;
@@ -279,11 +107,11 @@ int32_t kerf_framework_check(enum kerf_framework framework, const struct kerf_pr
     int32_t code = find_writer(framework, &writer, err);
     if (ret_nearest) *ret_nearest = (struct kerf_layout){.dp = 0};
     if (code == KERF_OK) code = check_problem(writer, problem, &shape, err);
-    if (code == KERF_OK && refuses(writer, problem, layout, &why)) {
+    if (code == KERF_OK && launch_writer_refuses(writer, problem, layout, &why)) {
         struct kerf_layout nearest = *layout;
         struct kerf_text text = {0};
         mend(writer, problem, &nearest);
-        int is_found = !refuses(writer, problem, &nearest, NULL);
+        int is_found = !launch_writer_refuses(writer, problem, &nearest, NULL);
         if (is_found) layout_hybrid_text(&text, &nearest);
         code = kerf_error_set(err, KERF_EINVALID, "%s has no %s%s%s", kerf_framework_name(framework),
                               why.data ? why.data : "", is_found ? "; the nearest layout that it can run: " : "",
@@ -303,20 +131,20 @@ static int is_named(const struct kerf_values *values) { return values->count > 0
 static int32_t check_named(const struct launch_writer *w, const struct kerf_space *space, struct kerf_error *err) {
     const char *name = kerf_framework_name(w->framework);
     for (int32_t i = 0; i < space->num_schedules; i++)
-        if (!has_schedule(w, space->schedules[i]))
+        if (!launch_writer_has_schedule(w, space->schedules[i]))
             return kerf_error_set(err, KERF_EINVALID, "%s has no schedule %s", name, space->schedules[i]);
     for (int32_t i = 0; is_named(&space->zero) && i < space->zero.count; i++)
-        if (!has_bit(w->zeros | w->zeros_of_stages, space->zero.of[i]))
+        if (!launch_has_bit(w->zeros | w->zeros_of_stages, space->zero.of[i]))
             return kerf_error_set(err, KERF_EINVALID, "%s has no ZeRO stage %d", name, space->zero.of[i]);
     for (int32_t i = 0; is_named(&space->recompute) && i < space->recompute.count; i++) {
         int32_t kind = space->recompute.of[i] > 100 ? KERF_RECOMPUTE_BLOCK : space->recompute.of[i];
-        if (!has_bit(w->recomputes, kind))
+        if (!launch_has_bit(w->recomputes, kind))
             return kerf_error_set(err, KERF_EINVALID, "%s has no recomputation %s%s", name,
                                   kerf_recompute_name((enum kerf_recompute)kind),
                                   kind == KERF_RECOMPUTE_BLOCK ? " of some layers" : "");
     }
     for (int32_t i = 0; is_named(&space->cp_comm) && i < space->cp_comm.count; i++)
-        if (!has_bit(w->cp_comms, space->cp_comm.of[i]))
+        if (!launch_has_bit(w->cp_comms, space->cp_comm.of[i]))
             return kerf_error_set(err, KERF_EINVALID, "%s has no cp_comm %s", name,
                                   kerf_cp_comm_name((enum kerf_cp_comm)space->cp_comm.of[i]));
     for (int32_t i = 0; is_named(&space->order) && i < space->order.count; i++)
@@ -327,7 +155,9 @@ static int32_t check_named(const struct launch_writer *w, const struct kerf_spac
         const char *key;
         const struct kerf_values *values;
         int has;
-    } sizes[] = {{"vpp", &space->vpp, w->has_virtual_stages}, {"cp", &space->cp, w->cp_comms}, {"ep", &space->ep, w->has_experts}};
+    } sizes[] = {{"vpp", &space->vpp, w->has_virtual_stages},
+                 {"cp", &space->cp, w->cp_comms},
+                 {"ep", &space->ep, w->has_experts}};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (!sizes[i].has && is_named(sizes[i].values) && sizes[i].values->of[0] > 1)
             return kerf_error_set(err, KERF_EINVALID, "%s has no %s above 1", name, sizes[i].key);
@@ -339,7 +169,7 @@ static int32_t check_named(const struct launch_writer *w, const struct kerf_spac
 static void name_bits(struct kerf_values *values, uint8_t bits, int32_t from) {
     if (values->count) return;
     for (int32_t i = from; i < 8; i++)
-        if (has_bit(bits, i)) values->of[values->count++] = i;
+        if (launch_has_bit(bits, i)) values->of[values->count++] = i;
 }
 
 int32_t kerf_framework_narrow(enum kerf_framework framework, const struct kerf_problem *problem,
@@ -355,63 +185,6 @@ int32_t kerf_framework_narrow(enum kerf_framework framework, const struct kerf_p
     if (!(writer->zeros_of_stages & 2)) name_bits(&space->zero, writer->zeros | writer->zeros_of_stages, 0);
     space->runner = &writer->runner;
     return KERF_OK;
-}
-
-/* ---- Keys ----------------------------------------------------------------------------------------------------------------- */
-
-static void add_key(struct launch_writing *w, const char *key, const char *value, int8_t is_text) {
-    if (w->count == w->capacity) {
-        int32_t capacity = w->capacity ? 2 * w->capacity : 64;
-        struct launch_key *grown = arena_alloc(w->arena, (size_t)capacity, sizeof *grown);
-        if (grown == NULL) {
-            w->failed = 1;
-            return;
-        }
-        if (w->count) memcpy(grown, w->keys, (size_t)w->count * sizeof *grown);
-        w->keys = grown, w->capacity = capacity;
-    }
-    w->keys[w->count++] = (struct launch_key){w->group, key, value, is_text};
-}
-
-void writing_integer(struct launch_writing *w, const char *key, int64_t value) {
-    const char *text = arena_printf(w->arena, "%lld", (ll)value);
-    if (text == NULL) w->failed = 1;
-    add_key(w, key, text ? text : "", 0);
-}
-
-void writing_word(struct launch_writing *w, const char *key, const char *value) { add_key(w, key, value, 1); }
-
-void writing_flag(struct launch_writing *w, const char *key) { add_key(w, key, NULL, 0); }
-
-void writing_boolean(struct launch_writing *w, const char *key, int value) {
-    add_key(w, key, value ? "true" : "false", 0);
-}
-
-void writing_literal(struct launch_writing *w, const char *key, const char *value) {
-    if (value == NULL) w->failed = 1;
-    add_key(w, key, value ? value : "", 0);
-}
-
-/* ---- Facts ---------------------------------------------------------------------------------------------------------------- */
-
-int64_t writing_micro_batches(const struct launch_writing *w) {
-    return w->problem->global_batch / w->layout->dp / w->layout->micro_batch;
-}
-
-int writing_is_even(const struct launch_writing *w) {
-    int64_t stages = w->layout->pp * w->layout->vpp;
-    if (w->layout->stage_layers == NULL) return w->problem->model.num_hidden_layers % stages == 0;
-    for (int64_t i = 1; i < stages; i++)
-        if (w->layout->stage_layers[i] != w->layout->stage_layers[0]) return 0;
-    return 1;
-}
-
-int64_t writing_node_size(const struct kerf_problem *problem) {
-    int64_t size = problem->system.scale_up.size;
-    if (size > 8) size = size % 8 == 0 ? 8 : 4; /* a rack of 72 has nodes of 4 */
-    if (size < 1 || problem->gpus % size) size = problem->gpus < 8 ? problem->gpus : 8;
-    while (problem->gpus % size) size--;
-    return size;
 }
 
 /* ---- The text ------------------------------------------------------------------------------------------------------------- */
@@ -432,16 +205,10 @@ static int32_t check_keys(enum kerf_framework framework, struct launch_writing *
         if (flag && !launch_version_has(flags, w->version, flag))
             return kerf_error_set(err, KERF_EINVALID, "%s %s has no %s, which this layout needs: %s %s %s",
                                   kerf_framework_name(framework), flags->versions[w->version], flag->key,
-                                  flag->until ? "the last with it is" : "it came with",
-                                  kerf_framework_name(framework), flag->until ? flag->until : flag->since);
+                                  flag->until ? "the last with it is" : "it came with", kerf_framework_name(framework),
+                                  flag->until ? flag->until : flag->since);
     }
     return KERF_OK;
-}
-
-int writing_has(const struct launch_writing *w, enum kerf_framework framework, const char *key) {
-    const struct launch_flags *flags = launch_flags_of(framework);
-    const struct launch_flag *flag = flags ? launch_flags_find(flags, key) : NULL;
-    return flag == NULL || launch_version_has(flags, w->version, flag);
 }
 
 /* Begins the writing of a layout that can be written; its keys are there then. */
@@ -456,10 +223,11 @@ static int32_t write_keys(enum kerf_framework framework, const char *version, co
     if (code != KERF_OK) return code;
     launch_shape_of(problem, &ret->shape, NULL);
     if (layout->pp * layout->vpp > 1 && layout->stage_layers == NULL && !writing_is_even(ret))
-        return kerf_error_set(err, KERF_EINVALID,
-                              "%lld layers do not divide over pp %lld x vpp %d, and the layout does not say which stage "
-                              "has how many: add stage_layers",
-                              (ll)problem->model.num_hidden_layers, (ll)layout->pp, layout->vpp);
+        return kerf_error_set(
+            err, KERF_EINVALID,
+            "%lld layers do not divide over pp %lld x vpp %d, and the layout does not say which stage "
+            "has how many: add stage_layers",
+            (ll)problem->model.num_hidden_layers, (ll)layout->pp, layout->vpp);
     (*ret_writer)->add_keys(ret);
     return ret->failed ? error_no_memory(err, "a launch") : check_keys(framework, ret, err);
 }
@@ -481,7 +249,8 @@ int32_t kerf_launch_write(enum kerf_framework framework, const char *version, co
 static const struct launch_key *find_key(const struct launch_writing *w, const struct launch_key *wanted) {
     for (int32_t i = 0; i < w->count; i++) {
         const struct launch_key *key = &w->keys[i];
-        int same_group = key->group && wanted->group ? strcmp(key->group, wanted->group) == 0 : key->group == wanted->group;
+        int same_group =
+            key->group && wanted->group ? strcmp(key->group, wanted->group) == 0 : key->group == wanted->group;
         if (same_group && strcmp(key->key, wanted->key) == 0) return key;
     }
     return NULL;

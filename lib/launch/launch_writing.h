@@ -59,6 +59,16 @@ int launch_runner_takes(const struct kerf_runner *runner, const struct kerf_prob
 extern const struct launch_writer launch_write_megatron, launch_write_megatron_deepspeed, launch_write_torchtitan,
     launch_write_nanotron, launch_write_megatron_bridge;
 
+/* ---- The table --------------------------------------------------------------------------------------------------- */
+
+static inline int launch_has_bit(uint8_t bits, int32_t bit) { return bits >> bit & 1; }
+int launch_writer_has_schedule(const struct launch_writer *writer, const char *schedule);
+/* Whether it has the layout's ZeRO stage with the layout's number of pipeline stages. */
+int launch_writer_has_zero(const struct launch_writer *writer, const struct kerf_layout *layout);
+/* Whether it cannot run the layout, by its table or by its own rules. */
+int launch_writer_refuses(const struct launch_writer *writer, const struct kerf_problem *problem,
+                          const struct kerf_layout *layout, struct kerf_text *why);
+
 /* ---- Keys -------------------------------------------------------------------------------------------------------- */
 
 /* Whether the release that is written for has the key. */

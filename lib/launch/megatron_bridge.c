@@ -22,7 +22,8 @@ static int8_t is_on(struct launch_reading *r, const char *key, int8_t otherwise)
 /* What GPTModelProvider has beside sizes; where a recipe names the model, its own is the default, else the provider's. */
 static void read_switches(struct launch_reading *r, int is_known) {
     struct kerf_launch_model *m = &r->launch->config;
-    const char *norm = reading_word(r, "model.normalization"), *position = reading_word(r, "model.position_embedding_type");
+    const char *norm = reading_word(r, "model.normalization"),
+               *position = reading_word(r, "model.position_embedding_type");
     m->is_gated = is_on(r, "gated_linear_unit", is_known ? m->is_gated : 0);
     m->is_tied = is_on(r, "share_embeddings_and_output_weights", is_known ? m->is_tied : 1);
     m->has_linear_bias = is_on(r, "add_bias_linear", is_known ? m->has_linear_bias : 1);
@@ -167,8 +168,8 @@ static void check(struct launch_reading *r) {
                        (long long)l->config.num_experts, layout->ep);
     if (l->config.num_experts && l->gpus % model)
         reading_refuse_gpus(r, "initialize_model_parallel",
-                       "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp, layout->ep,
-                       (long long)layout->pp, (long long)model, (long long)l->gpus);
+                            "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp,
+                            layout->ep, (long long)layout->pp, (long long)model, (long long)l->gpus);
 }
 
 static int32_t score(struct launch_reading *r) {

@@ -304,8 +304,8 @@ static void check_experts(struct launch_reading *r) {
                        layout->ep);
     if (experts && l->gpus % model)
         reading_refuse_gpus(r, "initialize_model_parallel",
-                       "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp, layout->ep,
-                       (long long)layout->pp, (long long)model, (long long)l->gpus);
+                            "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp,
+                            layout->ep, (long long)layout->pp, (long long)model, (long long)l->gpus);
     if (experts && layout->tp1 > 1 && layout->ep > 1 && !l->has_sequence_parallel &&
         l->framework == KERF_FRAMEWORK_MEGATRON)
         reading_refuse(r, "validate_args", "experts with tensor parallelism need --sequence-parallel");

@@ -123,7 +123,8 @@ static void add_experts(struct launch_writing *w) {
     const char *layers = launch_expert_layers_text(w);
     w->group = "MOE_ARGS";
     writing_integer(w, "num-experts", m->num_experts);
-    if (m->moe_intermediate_size != m->intermediate_size || writing_has(w, KERF_FRAMEWORK_MEGATRON, "moe-ffn-hidden-size"))
+    if (m->moe_intermediate_size != m->intermediate_size ||
+        writing_has(w, KERF_FRAMEWORK_MEGATRON, "moe-ffn-hidden-size"))
         writing_integer(w, "moe-ffn-hidden-size", m->moe_intermediate_size);
     writing_integer(w, "moe-router-topk", m->num_experts_per_tok);
     if (layers) writing_literal(w, "moe-layer-freq", layers);
@@ -212,7 +213,8 @@ static void add_keys(struct launch_writing *w) {
 static void print(const struct launch_writing *w, struct kerf_text *out) {
     static const char *const lines[] = {
         "Yours to add behind the script's name: data, tokenizer, optimizer and its schedule, checkpoints,",
-        "and what of the model changes no cost: the activation of the gate, rotary scaling, how tokens are routed.", NULL};
+        "and what of the model changes no cost: the activation of the gate, rotary scaling, how tokens are routed.",
+        NULL};
     static const char *const groups[] = {"LAUNCH_ARGS", "MODEL_ARGS", "MOE_ARGS", "PARALLEL_ARGS", "TRAINING_ARGS"};
     kerf_text_add(out, "#!/bin/bash\n");
     launch_print_head(w, out, lines);
@@ -239,8 +241,8 @@ const struct launch_writer launch_write_megatron = {
     .zeros_of_stages = LAUNCH_BIT(0) | LAUNCH_BIT(1),
     .recomputes = LAUNCH_BIT(KERF_RECOMPUTE_NONE) | LAUNCH_BIT(KERF_RECOMPUTE_SELECTIVE) |
                   LAUNCH_BIT(KERF_RECOMPUTE_FULL) | LAUNCH_BIT(KERF_RECOMPUTE_BLOCK),
-    .cp_comms = LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER) |
-                LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),
+    .cp_comms =
+        LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER) | LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),
     .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP16) | LAUNCH_BIT(KERF_PRECISION_FP8),
     .has_experts = 1,
     .has_virtual_stages = 1,

@@ -107,9 +107,9 @@ static void add_keys(struct launch_writing *w) {
 }
 
 static void print(const struct launch_writing *w, struct kerf_text *out) {
-    static const char *const lines[] = {
-        "Overrides for a pretraining recipe of Megatron-Bridge; data, tokenizer, optimizer and checkpoints are the recipe's.",
-        NULL};
+    static const char *const lines[] = {"Overrides for a pretraining recipe of Megatron-Bridge; data, tokenizer, "
+                                        "optimizer and checkpoints are the recipe's.",
+                                        NULL};
     launch_print_head(w, out, lines);
     launch_print_yaml(w, out);
 }
@@ -124,8 +124,8 @@ const struct launch_writer launch_write_megatron_bridge = {
     .zeros_of_stages = LAUNCH_BIT(0) | LAUNCH_BIT(1),
     .recomputes = LAUNCH_BIT(KERF_RECOMPUTE_NONE) | LAUNCH_BIT(KERF_RECOMPUTE_SELECTIVE) |
                   LAUNCH_BIT(KERF_RECOMPUTE_FULL) | LAUNCH_BIT(KERF_RECOMPUTE_BLOCK),
-    .cp_comms = LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER) |
-                LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),
+    .cp_comms =
+        LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER) | LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),
     .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP16) | LAUNCH_BIT(KERF_PRECISION_FP8),
     .has_experts = 1,
     .has_virtual_stages = 1,

@@ -55,8 +55,7 @@ static int refuses_layout(const struct kerf_problem *problem, const struct kerf_
 
 /* Equal stages: the rule of a pipeline in which the layers divide. */
 static void split(const struct kerf_problem *problem, const struct kerf_layout *layout, int32_t *ret_layers) {
-    for (int64_t i = 0; i < layout->pp; i++)
-        ret_layers[i] = (int32_t)(problem->model.num_hidden_layers / layout->pp);
+    for (int64_t i = 0; i < layout->pp; i++) ret_layers[i] = (int32_t)(problem->model.num_hidden_layers / layout->pp);
 }
 
 /* ---- Keys ---------------------------------------------------------------------------------------------------------- */
@@ -116,7 +115,10 @@ static void add_config(struct launch_writing *w) {
     writing_integer(w, "gradient_accumulation_steps", writing_micro_batches(w));
     writing_integer(w, "zero_optimization.stage", l->zero);
     writing_boolean(w, is_fp16 ? "fp16.enabled" : "bf16.enabled", 1);
-    writing_word(w, "data_types.grad_accum_dtype", !w->problem->has_bf16_gradients ? "fp32" : is_fp16 ? "fp16" : "bf16");
+    writing_word(w, "data_types.grad_accum_dtype",
+                 !w->problem->has_bf16_gradients ? "fp32"
+                 : is_fp16                       ? "fp16"
+                                                 : "bf16");
 }
 
 static void add_keys(struct launch_writing *w) {
@@ -131,7 +133,8 @@ static void add_keys(struct launch_writing *w) {
 
 static void print(const struct launch_writing *w, struct kerf_text *out) {
     static const char *const lines[] = {
-        "Yours to add behind the script's name: data, tokenizer, optimizer and its schedule, checkpoints, and what of the",
+        "Yours to add behind the script's name: data, tokenizer, optimizer and its schedule, checkpoints, and what of "
+        "the",
         "model changes no cost, such as rotary scaling. Several nodes need --hostfile in LAUNCH_ARGS.", NULL};
     static const char *const groups[] = {"LAUNCH_ARGS", "MODEL_ARGS", "PARALLEL_ARGS", "TRAINING_ARGS"};
     kerf_text_add(out, "#!/bin/bash\n");
@@ -156,8 +159,8 @@ const struct launch_writer launch_write_megatron_deepspeed = {
     .schedules = schedules,
     .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(1) | LAUNCH_BIT(2) | LAUNCH_BIT(3),
     .zeros_of_stages = LAUNCH_BIT(0) | LAUNCH_BIT(1),
-    .recomputes = LAUNCH_BIT(KERF_RECOMPUTE_NONE) | LAUNCH_BIT(KERF_RECOMPUTE_SELECTIVE) |
-                  LAUNCH_BIT(KERF_RECOMPUTE_FULL),
+    .recomputes =
+        LAUNCH_BIT(KERF_RECOMPUTE_NONE) | LAUNCH_BIT(KERF_RECOMPUTE_SELECTIVE) | LAUNCH_BIT(KERF_RECOMPUTE_FULL),
     .cp_comms = LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),
     .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP16),
     .has_experts = 1,

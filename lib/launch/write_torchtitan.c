@@ -11,10 +11,10 @@
 
 static const struct flavor {
     const char *model, *name;
-} flavors[] = {{"llama3", "8B"},          {"llama3", "70B"},       {"llama3", "405B"},      {"llama4", "17bx16e"},
-               {"llama4", "17bx128e"},    {"deepseek_v3", "16B"},  {"deepseek_v3", "236B"}, {"deepseek_v3", "671B"},
-               {"qwen3", "0.6B"},         {"qwen3", "1.7B"},       {"qwen3", "4B"},         {"qwen3", "8B"},
-               {"qwen3", "14B"},          {"qwen3", "32B"},        {"qwen3", "30B-A3B"},    {"qwen3", "235B-A22B"}};
+} flavors[] = {{"llama3", "8B"},       {"llama3", "70B"},      {"llama3", "405B"},      {"llama4", "17bx16e"},
+               {"llama4", "17bx128e"}, {"deepseek_v3", "16B"}, {"deepseek_v3", "236B"}, {"deepseek_v3", "671B"},
+               {"qwen3", "0.6B"},      {"qwen3", "1.7B"},      {"qwen3", "4B"},         {"qwen3", "8B"},
+               {"qwen3", "14B"},       {"qwen3", "32B"},       {"qwen3", "30B-A3B"},    {"qwen3", "235B-A22B"}};
 
 static int is_same_shape(const struct kerf_launch_model *a, const struct kerf_launch_model *b) {
     return a->hidden_size == b->hidden_size && a->num_hidden_layers == b->num_hidden_layers &&
@@ -26,12 +26,13 @@ static int is_same_shape(const struct kerf_launch_model *a, const struct kerf_la
                                   a->qk_nope_head_dim == b->qk_nope_head_dim &&
                                   a->qk_rope_head_dim == b->qk_rope_head_dim && a->v_head_dim == b->v_head_dim
                             : b->kv_lora_rank == 0 && a->head_dim == b->head_dim) &&
-           (a->num_experts ? a->num_experts == b->num_experts && a->num_experts_per_tok == b->num_experts_per_tok &&
-                                 a->moe_intermediate_size == b->moe_intermediate_size &&
-                                 a->shared_expert_intermediate_size == b->shared_expert_intermediate_size &&
-                                 a->first_dense_layers == b->first_dense_layers &&
-                                 a->expert_layer_step == b->expert_layer_step && a->has_shared_gate == b->has_shared_gate
-                           : b->num_experts == 0) &&
+           (a->num_experts
+                ? a->num_experts == b->num_experts && a->num_experts_per_tok == b->num_experts_per_tok &&
+                      a->moe_intermediate_size == b->moe_intermediate_size &&
+                      a->shared_expert_intermediate_size == b->shared_expert_intermediate_size &&
+                      a->first_dense_layers == b->first_dense_layers && a->expert_layer_step == b->expert_layer_step &&
+                      a->has_shared_gate == b->has_shared_gate
+                : b->num_experts == 0) &&
            ((a->num_experts && a->first_dense_layers == 0 && a->expert_layer_step <= 1) ||
             a->intermediate_size == b->intermediate_size);
 }
@@ -73,7 +74,8 @@ static int refuses_layout(const struct kerf_problem *problem, const struct kerf_
                              (long long)l->tp1, l->cp);
     if (!has_experts) return 0;
     if (l->ep == 1) {
-        if (l->etp != l->tp1) return launch_refuse(why, "whole experts beside tp %lld where ep is 1", (long long)l->tp1);
+        if (l->etp != l->tp1)
+            return launch_refuse(why, "whole experts beside tp %lld where ep is 1", (long long)l->tp1);
         return 0;
     }
     if (l->etp == l->tp1) {
@@ -154,13 +156,15 @@ static void add_keys(struct launch_writing *w) {
     writing_word(w, "training.mixed_precision_reduce", "float32");
     add_layout(w);
     writing_word(w, "activation_checkpoint.mode", l->recompute == KERF_RECOMPUTE_FULL ? "full" : "none");
-    const char *compile = writing_has(w, KERF_FRAMEWORK_TORCHTITAN, "compile.enable") ? "compile.enable" : "training.compile";
+    const char *compile =
+        writing_has(w, KERF_FRAMEWORK_TORCHTITAN, "compile.enable") ? "compile.enable" : "training.compile";
     writing_boolean(w, compile, l->pp == 1 || strstr(l->schedule, "1f1b") != NULL);
 }
 
 static void print(const struct launch_writing *w, struct kerf_text *out) {
     static const char *const lines[] = {
-        "NGPU=8 CONFIG_FILE=THIS ./run_train.sh; add the sections job, optimizer, lr_scheduler, metrics and checkpoint,",
+        "NGPU=8 CONFIG_FILE=THIS ./run_train.sh; add the sections job, optimizer, lr_scheduler, metrics and "
+        "checkpoint,",
         "training.dataset and training.steps. The TOML is that of releases up to 0.2.2.", NULL};
     launch_print_head(w, out, lines);
     launch_print_toml(w, out);

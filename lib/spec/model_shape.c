@@ -114,8 +114,7 @@ static int32_t read_runs(const struct json_object *shape, struct kerf_model *mod
         int64_t count = 0, kind = 0;
         code = json_get_element(shape, "runs", (size_t)i, &run, err);
         if (code == KERF_OK) code = json_get_integer(&run, "count", JSON_REQUIRED, 1, 1 << 20, &count, err);
-        if (code == KERF_OK)
-            code = json_get_integer(&run, "kind", JSON_REQUIRED, 0, model->num_kinds - 1, &kind, err);
+        if (code == KERF_OK) code = json_get_integer(&run, "kind", JSON_REQUIRED, 0, model->num_kinds - 1, &kind, err);
         model->runs[i] = (struct kerf_layer_run){(int32_t)count, (int32_t)kind};
         sum += count;
         if (code == KERF_OK && i > 0 && model->runs[i - 1].kind == kind)

@@ -178,8 +178,9 @@ static void test_accelerators_told(void **state) {
 
 static void test_arguments_of_script(void **state) {
     (void)state;
-    struct kerf_launch *launch = read_named(
-        "launch.sh", "EXTRA=()\ntorchrun --nproc_per_node 8 pretrain_gpt.py " SHAPE "--fp16 \"${EXTRA[@]}\" \"$@\"\n", 0);
+    struct kerf_launch *launch =
+        read_named("launch.sh",
+                   "EXTRA=()\ntorchrun --nproc_per_node 8 pretrain_gpt.py " SHAPE "--fp16 \"${EXTRA[@]}\" \"$@\"\n", 0);
     assert_string_equal(launch->precision, "fp16"); /* nothing is no value of --fp16 */
     kerf_launch_free(launch);
 }

@@ -33,9 +33,9 @@ static int64_t power_up_to(int64_t most) {
     return (int64_t)1 << below(bits + 1);
 }
 
-static const char *const models[] = {"llama3_8b",       "llama3_70b",   "llama3_405b", "llama2_7b",   "mistral_7b",
-                                     "mixtral_8x7b",    "deepseek_v3",  "kimi_k2",     "qwen2_72b",   "qwen3_8b",
-                                     "qwen3_235b_a22b", "qwen3_30b_a3b", "gpt3",       "deepseek_v2", "phi4"};
+static const char *const models[] = {"llama3_8b",       "llama3_70b",    "llama3_405b", "llama2_7b",   "mistral_7b",
+                                     "mixtral_8x7b",    "deepseek_v3",   "kimi_k2",     "qwen2_72b",   "qwen3_8b",
+                                     "qwen3_235b_a22b", "qwen3_30b_a3b", "gpt3",        "deepseek_v2", "phi4"};
 enum { MODELS = sizeof models / sizeof *models };
 static struct kerf_model loaded[MODELS];
 static struct kerf_system machine;
@@ -185,15 +185,15 @@ static void check_megatron(const char *t, const struct job *job) {
     assert_int_equal(number(t, "--nnodes", 0) * number(t, "--nproc-per-node", 0), world);
     assert_int_equal(world % (tp * pp * cp), 0);  /* initialize_model_parallel */
     assert_int_equal(world % (etp * ep * pp), 0); /* initialize_model_parallel, expert_model_parallel_size */
-    assert_int_equal(batch % (micro * (world / (tp * pp * cp))), 0); /* ConstantNumMicroBatchesCalculator */
-    assert_int_equal(heads % tp, 0);                                 /* TransformerConfig.__post_init__ */
-    assert_true(groups % tp == 0 || tp % groups == 0);               /* TransformerConfig.__post_init__ */
-    assert_int_equal(number(t, "--ffn-hidden-size", 0) % tp, 0);     /* divide, ColumnParallelLinear */
-    assert_int_equal(number(t, "--num-experts", ep) % ep, 0);        /* TransformerConfig, num_moe_experts */
-    assert_true(number(t, "--max-position-embeddings", 0) >= seq);   /* validate_args */
-    if (cp > 1) assert_int_equal(seq % (2 * cp), 0);                 /* get_batch_on_this_cp_rank */
-    if (tp > 1) assert_int_equal(seq % tp, 0);                       /* validate_args, sequence_parallel */
-    if (tp > 1 && ep > 1) assert_true(has(t, "--sequence-parallel")); /* validate_args, MoE with tp */
+    assert_int_equal(batch % (micro * (world / (tp * pp * cp))), 0);       /* ConstantNumMicroBatchesCalculator */
+    assert_int_equal(heads % tp, 0);                                       /* TransformerConfig.__post_init__ */
+    assert_true(groups % tp == 0 || tp % groups == 0);                     /* TransformerConfig.__post_init__ */
+    assert_int_equal(number(t, "--ffn-hidden-size", 0) % tp, 0);           /* divide, ColumnParallelLinear */
+    assert_int_equal(number(t, "--num-experts", ep) % ep, 0);              /* TransformerConfig, num_moe_experts */
+    assert_true(number(t, "--max-position-embeddings", 0) >= seq);         /* validate_args */
+    if (cp > 1) assert_int_equal(seq % (2 * cp), 0);                       /* get_batch_on_this_cp_rank */
+    if (tp > 1) assert_int_equal(seq % tp, 0);                             /* validate_args, sequence_parallel */
+    if (tp > 1 && ep > 1) assert_true(has(t, "--sequence-parallel"));      /* validate_args, MoE with tp */
     if (tp * cp > 1) assert_true(has(t, "CUDA_DEVICE_MAX_CONNECTIONS=1")); /* validate_args */
     if (has(t, "--overlap-param-gather"))
         assert_true(has(t, "--use-distributed-optimizer") && has(t, "--overlap-grad-reduce")); /* validate_args */
@@ -211,30 +211,32 @@ static void check_megatron(const char *t, const struct job *job) {
         assert_int_equal(number(t, "--num-layers", 0) % (pp * vpp), 0); /* validate_args, get_num_layers_to_build */
     }
     if (vpp > 1) assert_true(pp > 1); /* validate_args, overlap_p2p_comm */
-    if (vpp > 1) assert_int_equal(batch / micro / (world / (tp * pp * cp)) % pp, 0); /* interleaved schedule */
+    if (vpp > 1) assert_int_equal(batch / micro / (world / (tp * pp * cp)) % pp, 0);       /* interleaved schedule */
     if (has(t, "--recompute-granularity full")) assert_true(has(t, "--recompute-method")); /* TransformerConfig */
-    if (has(t, "--mtp-num-layers")) assert_true(has(t, "--position-embedding-type rope"));  /* validate_args */
+    if (has(t, "--mtp-num-layers")) assert_true(has(t, "--position-embedding-type rope")); /* validate_args */
 }
 
 static void check_torchtitan(const char *t, const struct job *job) {
-    int64_t replicas = number(t, "data_parallel_replicate_degree", 1), shards = number(t, "data_parallel_shard_degree", 0);
+    int64_t replicas = number(t, "data_parallel_replicate_degree", 1),
+            shards = number(t, "data_parallel_shard_degree", 0);
     int64_t tp = number(t, "tensor_parallel_degree", 1), cp = number(t, "context_parallel_degree", 1);
     int64_t pp = number(t, "pipeline_parallel_degree", 1), ep = number(t, "expert_parallel_degree", 1);
     int64_t etp = number(t, "expert_tensor_parallel_degree", 1), local = number(t, "local_batch_size", 0);
     assert_int_equal(replicas * shards * cp * tp * pp, job->problem.gpus); /* ParallelDims._validate */
-    if (ep > 1) assert_true(etp == tp || etp == 1);                       /* ParallelDims._validate */
+    if (ep > 1) assert_true(etp == tp || etp == 1);                        /* ParallelDims._validate */
     if (ep > 1 && etp == tp) assert_true(ep % cp == 0 && shards * cp % ep == 0);
     if (ep > 1 && etp != tp) assert_true(ep % (cp * tp) == 0 && shards * cp * tp % ep == 0);
-    if (replicas > 1 && shards * cp == 1) assert_true(tp == 1 && pp == 1); /* parallelize_llama: DDP is 1D */
+    if (replicas > 1 && shards * cp == 1) assert_true(tp == 1 && pp == 1);       /* parallelize_llama: DDP is 1D */
     assert_int_equal(number(t, "seq_len", 0) % (tp * (cp > 1 ? 2 * cp : 1)), 0); /* seq_len_divisor */
     assert_int_equal(number(t, "global_batch_size", 0) % (local * replicas * shards), 0); /* Trainer */
-    if (pp > 1) assert_int_equal(local % number(t, "pipeline_parallel_microbatch_size", 0), 0); /* build_pipeline_schedule */
+    if (pp > 1)
+        assert_int_equal(local % number(t, "pipeline_parallel_microbatch_size", 0), 0); /* build_pipeline_schedule */
     assert_true(has(t, "mixed_precision_reduce = \"float32\"")); /* the only choice of TrainingConfig */
 }
 
 static void check_nanotron(const char *t, const struct job *job) {
     int64_t tp = number(t, "tp", 0), pp = number(t, "pp", 0), dp = number(t, "dp", 0);
-    assert_int_equal(dp * tp * pp, job->problem.gpus); /* ParallelContext */
+    assert_int_equal(dp * tp * pp, job->problem.gpus);             /* ParallelContext */
     assert_int_equal(number(t, "num_attention_heads", 1) % tp, 0); /* CausalSelfAttention */
     assert_int_equal(number(t, "num_key_value_heads", 1) % tp, 0); /* CausalSelfAttention */
     assert_int_equal(number(t, "hidden_size", 1) % number(t, "num_attention_heads", 1), 0);
@@ -248,12 +250,12 @@ static void check_deepspeed(const char *t, const struct job *job) {
     int64_t sp = number(t, "--ds-sequence-parallel-size", 1), dp = job->problem.gpus / (tp * pp * sp);
     int64_t stage = number(t, "\"stage\"", 0), ep = number(t, "--moe-expert-parallel-size", 1);
     assert_int_equal(job->problem.gpus % (tp * pp * sp), 0); /* validate_args */
-    assert_int_equal(number(t, "train_batch_size", 0),
-                     number(t, "train_micro_batch_size_per_gpu", 0) * number(t, "gradient_accumulation_steps", 0) *
-                         dp);                              /* DeepSpeedConfig._batch_assertion */
-    assert_int_equal(number(t, "--zero-stage", 0), stage); /* equals the config's */
-    if (pp > 1) assert_true(stage <= 1);                   /* PipelineEngine */
-    if (sp > 1) assert_true(tp == 1 && pp == 1);           /* initialize_model_parallel */
+    assert_int_equal(number(t, "train_batch_size", 0), number(t, "train_micro_batch_size_per_gpu", 0) *
+                                                           number(t, "gradient_accumulation_steps", 0) *
+                                                           dp);                  /* DeepSpeedConfig._batch_assertion */
+    assert_int_equal(number(t, "--zero-stage", 0), stage);                       /* equals the config's */
+    if (pp > 1) assert_true(stage <= 1);                                         /* PipelineEngine */
+    if (sp > 1) assert_true(tp == 1 && pp == 1);                                 /* initialize_model_parallel */
     if (sp > 1) assert_int_equal(number(t, "--num-attention-heads", 0) % sp, 0); /* DistributedAttention */
     if (has(t, "--no-pipeline-parallel")) assert_int_equal(pp, 1);               /* validate_args */
     assert_int_equal(dp % ep, 0);                                                /* MoE, groups */
@@ -274,7 +276,8 @@ static void check_value(const char *key, const struct launch_flag *flag, const c
     if (length == 0) fail_msg("%s needs a value", key);
     if (strcmp(flag->type, "int") == 0) {
         for (size_t i = value[0] == '-'; i < length; i++)
-            if (!isdigit((unsigned char)value[i])) fail_msg("%s takes a whole number, not %.*s", key, (int)length, value);
+            if (!isdigit((unsigned char)value[i]))
+                fail_msg("%s takes a whole number, not %.*s", key, (int)length, value);
     } else if (strcmp(flag->type, "bool") == 0) {
         assert_true(strncmp(value, "true", length) == 0 || strncmp(value, "false", length) == 0);
     } else if (strcmp(flag->type, "float") == 0) {
@@ -357,7 +360,8 @@ static void check_framework(enum kerf_framework framework, const char *name,
         struct kerf_error err = {.code = KERF_OK};
         struct kerf_launch *launch = NULL;
         draw(framework, &job);
-        if (kerf_launch_write(framework, NULL, &job.problem, &job.layout, &text, &err) != KERF_OK) fail_msg("%s", err.message);
+        if (kerf_launch_write(framework, NULL, &job.problem, &job.layout, &text, &err) != KERF_OK)
+            fail_msg("%s", err.message);
         const struct kerf_launch_options options = {.gpus = 0};
         if (kerf_launch_read(text.data, text.length, name, &options, &launch, &err) != KERF_OK)
             fail_msg("%s in\n%s", err.message, text.data);
@@ -405,7 +409,8 @@ static void test_megatron_bridge(void **unused) {
 
 static void check_nearest(enum kerf_framework framework, const char *model, const char *layout_text, const char *words,
                           const char *nearest) {
-    struct kerf_problem problem = {.strategy = KERF_STRATEGY_HYBRID, .gpus = 64, .global_batch = 512, .seq_length = 4096};
+    struct kerf_problem problem = {
+        .strategy = KERF_STRATEGY_HYBRID, .gpus = 64, .global_batch = 512, .seq_length = 4096};
     problem.system = machine;
     struct kerf_layout layout, near;
     struct kerf_error err = {.code = KERF_OK};
@@ -443,8 +448,8 @@ static void test_refusals(void **unused) {
     check_nearest(KERF_FRAMEWORK_NANOTRON, "llama3_70b", "dp=4,tp=16,pp=1", "key-value heads", "dp=8,tp=8,pp=1");
     check_nearest(KERF_FRAMEWORK_NANOTRON, "deepseek_v3", "dp=64,tp=1,pp=1", "MLA", NULL);
     check_nearest(KERF_FRAMEWORK_NANOTRON, "mixtral_8x7b", "dp=64,tp=1,pp=1", "MoE", NULL);
-    check_nearest(KERF_FRAMEWORK_MEGATRON_DEEPSPEED, "llama3_70b", "dp=4,tp=4,pp=4,zero=2", "ZeRO stage 2 in a pipeline",
-                  "dp=4,tp=4,pp=4");
+    check_nearest(KERF_FRAMEWORK_MEGATRON_DEEPSPEED, "llama3_70b", "dp=4,tp=4,pp=4,zero=2",
+                  "ZeRO stage 2 in a pipeline", "dp=4,tp=4,pp=4");
     check_nearest(KERF_FRAMEWORK_MEGATRON_DEEPSPEED, "deepseek_v3", "dp=64,tp=1,pp=1", "MLA", NULL);
     check_nearest(KERF_FRAMEWORK_TORCHTITAN, "llama3_70b", "dp=16,tp=4,pp=1", "ZeRO stage 1", "dp=16,tp=4,pp=1,zero=2");
     check_nearest(KERF_FRAMEWORK_TORCHTITAN, "mistral_7b", "dp=64,tp=1,pp=1,zero=3", "no flavor", NULL);
@@ -454,7 +459,8 @@ static void test_refusals(void **unused) {
 
 /* A release says the same in its own flags, or that it cannot. */
 static void check_release(const char *version, const char *layout_text, const char *has, const char *refused) {
-    struct kerf_problem problem = {.strategy = KERF_STRATEGY_HYBRID, .gpus = 64, .global_batch = 512, .seq_length = 4096};
+    struct kerf_problem problem = {
+        .strategy = KERF_STRATEGY_HYBRID, .gpus = 64, .global_batch = 512, .seq_length = 4096};
     struct kerf_layout layout;
     struct kerf_text text = {0};
     struct kerf_error err = {.code = KERF_OK};
@@ -495,7 +501,8 @@ static void test_read_only(void **unused) {
     struct kerf_text text = {0};
     struct kerf_error err = {.code = KERF_OK};
     (void)unused;
-    assert_int_equal(kerf_launch_write(KERF_FRAMEWORK_MLPERF_NEMO, NULL, &problem, &layout, &text, &err), KERF_EINVALID);
+    assert_int_equal(kerf_launch_write(KERF_FRAMEWORK_MLPERF_NEMO, NULL, &problem, &layout, &text, &err),
+                     KERF_EINVALID);
     assert_non_null(strstr(err.message, "mlperf-nemo"));
     assert_non_null(strstr(err.message, "megatron, megatron-deepspeed"));
     assert_null(kerf_framework_runner(KERF_FRAMEWORK_DEEPSPEED_HF));
@@ -504,10 +511,9 @@ static void test_read_only(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_megatron),        cmocka_unit_test(test_torchtitan), cmocka_unit_test(test_nanotron),
-        cmocka_unit_test(test_deepspeed),       cmocka_unit_test(test_megatron_bridge),
-        cmocka_unit_test(test_refusals),        cmocka_unit_test(test_releases),
-        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_megatron),  cmocka_unit_test(test_torchtitan),      cmocka_unit_test(test_nanotron),
+        cmocka_unit_test(test_deepspeed), cmocka_unit_test(test_megatron_bridge), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_releases),  cmocka_unit_test(test_read_only),
     };
     return cmocka_run_group_tests(tests, load_models, NULL);
 }
