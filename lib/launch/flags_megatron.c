@@ -30,6 +30,7 @@ static const struct launch_flag flags[] = {
     {"no-overlap-p2p-communication", "flag", NULL, NULL, "0.4.0", NULL},
     {"overlap-p2p-communication-warmup-flush", "flag", NULL, NULL, "0.10.0", NULL},
     {"defer-embedding-wgrad-compute", "flag", NULL, NULL, "0.8.0", NULL},
+    {"use-tp-pp-dp-mapping", "flag", NULL, NULL, "0.7.0", NULL},
     {"use-distributed-optimizer", "flag", NULL, NULL, "0.4.0", NULL},
     {"num-distributed-optimizer-instances", "int", "1", NULL, "0.10.0", NULL},
     {"overlap-grad-reduce", "flag", NULL, NULL, "0.4.0", NULL},

@@ -80,7 +80,7 @@ static void mend(const struct launch_writer *w, const struct kerf_problem *probl
     if (l->pp > 1 &&
         (!launch_writer_has_schedule(w, l->schedule) || (l->vpp == 1) != (strcmp(l->schedule, "1f1b") == 0)))
         strcpy(l->schedule, l->vpp > 1 ? "interleaved_1f1b" : "1f1b");
-    l->order = KERF_ORDER_TP_CP_DP_PP;
+    if (!launch_has_bit(w->orders, l->order)) l->order = KERF_ORDER_TP_CP_DP_PP;
     if (l->ep > 1 && !w->has_experts) l->ep = 1;
     if (!launch_writer_refuses(w, problem, l, NULL)) return;
     /* rules of the framework's own: experts, then tensor parallelism, are what they are about */
@@ -148,7 +148,7 @@ static int32_t check_named(const struct launch_writer *w, const struct kerf_spac
             return kerf_error_set(err, KERF_EINVALID, "%s has no cp_comm %s", name,
                                   kerf_cp_comm_name((enum kerf_cp_comm)space->cp_comm.of[i]));
     for (int32_t i = 0; is_named(&space->order) && i < space->order.count; i++)
-        if (space->order.of[i] != KERF_ORDER_TP_CP_DP_PP)
+        if (!launch_has_bit(w->orders, space->order.of[i]))
             return kerf_error_set(err, KERF_EINVALID, "%s has no order %s", name,
                                   kerf_order_name((enum kerf_order)space->order.of[i]));
     const struct {

@@ -167,7 +167,7 @@ int launch_writer_refuses(const struct launch_writer *w, const struct kerf_probl
     if (l->vpp > 1 && !w->has_virtual_stages) return launch_refuse(why, "virtual stages");
     if (l->pp > 1 && !launch_writer_has_schedule(w, l->schedule))
         return launch_refuse(why, "the schedule %s", l->schedule);
-    if (l->order != KERF_ORDER_TP_CP_DP_PP && l->pp > 1 && l->dp > 1)
+    if (!launch_has_bit(w->orders, l->order) && l->pp > 1 && l->dp > 1)
         return launch_refuse(why, "ranks in the order %s", kerf_order_name((enum kerf_order)l->order));
     return w->refuses_layout(problem, l, why);
 }

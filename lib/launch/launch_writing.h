@@ -36,7 +36,7 @@ struct launch_writer {
     const char *const *schedules;   /* by kerf's names; NULL behind the last */
     uint8_t zeros, zeros_of_stages; /* bits of ZeRO stages: of one pipeline stage, of several */
     uint8_t recomputes, cp_comms;   /* bits of enum kerf_recompute and kerf_cp_comm; no cp_comms: no cp */
-    uint8_t precisions;             /* bits of enum kerf_precision */
+    uint8_t precisions, orders;     /* bits of enum kerf_precision and kerf_order */
     int8_t has_experts, has_virtual_stages, has_bf16_gradients;
     /* Whether the model is one that it cannot run, or that kerf cannot write for it. */
     int (*refuses_model)(const struct kerf_problem *problem, const struct kerf_launch_model *shape,

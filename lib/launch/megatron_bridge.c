@@ -113,6 +113,7 @@ static void read(struct launch_reading *r) {
         launch_stage_layers(r, stages, count);
     layout->micro_batch = reading_integer(r, "train.micro_batch_size", 0);
     l->global_batch = reading_integer(r, "train.global_batch_size", 0);
+    if (reading_flag(r, "dist.use_tp_pp_dp_mapping")) layout->order = KERF_ORDER_TP_CP_PP_DP;
     layout->zero = 1;
     if (reading_has(r, "ddp.use_distributed_optimizer"))
         layout->zero = (int8_t)reading_flag(r, "ddp.use_distributed_optimizer");

@@ -259,6 +259,7 @@ void launch_megatron_flags(struct launch_reading *r) {
     else if (layout->cp > 1)
         layout->cp_comm = KERF_CP_COMM_RING;
     l->has_sequence_parallel = reading_flag(r, "sequence-parallel") && layout->tp1 > 1;
+    if (reading_flag(r, "use-tp-pp-dp-mapping")) layout->order = KERF_ORDER_TP_CP_PP_DP;
     read_pipeline(r);
 }
 

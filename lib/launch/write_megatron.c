@@ -165,6 +165,7 @@ static void add_layout(struct launch_writing *w) {
         if (l->etp != l->tp1 || writing_has(w, KERF_FRAMEWORK_MEGATRON, "expert-tensor-parallel-size"))
             writing_integer(w, "expert-tensor-parallel-size", l->etp);
     }
+    if (l->order == KERF_ORDER_TP_CP_PP_DP) writing_flag(w, "use-tp-pp-dp-mapping");
     if (l->zero) writing_flag(w, "use-distributed-optimizer");
     if (l->dp * l->cp > 1) writing_flag(w, "overlap-grad-reduce");
     if (l->zero) writing_flag(w, "overlap-param-gather");
@@ -244,6 +245,7 @@ const struct launch_writer launch_write_megatron = {
     .cp_comms =
         LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER) | LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),
     .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP16) | LAUNCH_BIT(KERF_PRECISION_FP8),
+    .orders = LAUNCH_BIT(KERF_ORDER_TP_CP_DP_PP) | LAUNCH_BIT(KERF_ORDER_TP_CP_PP_DP),
     .has_experts = 1,
     .has_virtual_stages = 1,
     .has_bf16_gradients = 1,

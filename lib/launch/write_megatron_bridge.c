@@ -102,6 +102,7 @@ static void add_keys(struct launch_writing *w) {
     writing_boolean(w, "ddp.overlap_grad_reduce", l->dp * l->cp > 1);
     writing_boolean(w, "ddp.overlap_param_gather", l->zero);
     writing_boolean(w, "ddp.grad_reduce_in_fp32", !w->problem->has_bf16_gradients);
+    if (l->order == KERF_ORDER_TP_CP_PP_DP) writing_boolean(w, "dist.use_tp_pp_dp_mapping", 1);
     writing_boolean(w, "comm_overlap.tp_comm_overlap", l->tp1 > 1);
     writing_word(w, "mixed_precision", precisions[w->problem->precision]);
 }
@@ -127,6 +128,7 @@ const struct launch_writer launch_write_megatron_bridge = {
     .cp_comms =
         LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER) | LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),
     .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP16) | LAUNCH_BIT(KERF_PRECISION_FP8),
+    .orders = LAUNCH_BIT(KERF_ORDER_TP_CP_DP_PP) | LAUNCH_BIT(KERF_ORDER_TP_CP_PP_DP),
     .has_experts = 1,
     .has_virtual_stages = 1,
     .has_bf16_gradients = 1,

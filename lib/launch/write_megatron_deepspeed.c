@@ -163,6 +163,7 @@ const struct launch_writer launch_write_megatron_deepspeed = {
         LAUNCH_BIT(KERF_RECOMPUTE_NONE) | LAUNCH_BIT(KERF_RECOMPUTE_SELECTIVE) | LAUNCH_BIT(KERF_RECOMPUTE_FULL),
     .cp_comms = LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),
     .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP16),
+    .orders = LAUNCH_BIT(KERF_ORDER_TP_CP_DP_PP),
     .has_experts = 1,
     .has_bf16_gradients = 1,
     .refuses_model = refuses_model,

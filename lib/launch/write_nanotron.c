@@ -113,6 +113,7 @@ const struct launch_writer launch_write_nanotron = {
     .zeros_of_stages = LAUNCH_BIT(0) | LAUNCH_BIT(1),
     .recomputes = LAUNCH_BIT(KERF_RECOMPUTE_NONE) | LAUNCH_BIT(KERF_RECOMPUTE_FULL),
     .precisions = LAUNCH_BIT(KERF_PRECISION_BF16),
+    .orders = LAUNCH_BIT(KERF_ORDER_TP_CP_DP_PP),
     .has_bf16_gradients = 1,
     .refuses_model = refuses_model,
     .refuses_layout = refuses_layout,

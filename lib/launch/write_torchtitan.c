@@ -180,6 +180,7 @@ const struct launch_writer launch_write_torchtitan = {
     .recomputes = LAUNCH_BIT(KERF_RECOMPUTE_NONE) | LAUNCH_BIT(KERF_RECOMPUTE_FULL),
     .cp_comms = LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER),
     .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP8),
+    .orders = LAUNCH_BIT(KERF_ORDER_TP_CP_DP_PP),
     .has_experts = 1,
     .has_virtual_stages = 1,
     .refuses_model = refuses_model,

@@ -91,6 +91,7 @@ static void draw_layout(struct job *job) {
     l->recompute = (int8_t)below(KERF_RECOMPUTE_COUNT);
     if (l->recompute == KERF_RECOMPUTE_BLOCK) l->recompute_layers = 1;
     if (l->cp > 1) l->cp_comm = (int8_t)(1 + below(KERF_CP_COMM_COUNT - 1));
+    l->order = (int8_t)below(KERF_ORDER_COUNT);
     strcpy(l->schedule, l->vpp > 1 ? "interleaved_1f1b" : "1f1b");
     if (below(4) == 0) strcpy(l->schedule, schedules[below(6)]);
     int64_t stages = l->pp * l->vpp, layers = problem->model.num_hidden_layers;
@@ -135,6 +136,7 @@ static void check_equal(const struct job *job, const struct kerf_launch *launch)
     assert_int_equal(b->recompute, a->recompute);
     assert_int_equal(b->recompute_layers, a->recompute_layers);
     if (a->cp > 1) assert_int_equal(b->cp_comm, a->cp_comm);
+    if (a->pp > 1 && a->dp > 1) assert_int_equal(b->order, a->order);
     if (a->pp > 1 && strcmp(a->schedule, "gpipe") != 0) assert_string_equal(b->schedule, a->schedule);
     for (int64_t i = 0; a->pp * a->vpp > 1 && i < a->pp * a->vpp; i++) {
         assert_non_null(launch->split);
@@ -438,7 +440,7 @@ static void test_refusals(void **unused) {
                   "dp=4,tp=4,pp=4");
     check_nearest(KERF_FRAMEWORK_MEGATRON, "llama3_70b", "dp=4,tp=4,pp=4,schedule=zb_h1", "the schedule zb_h1",
                   "dp=4,tp=4,pp=4");
-    check_nearest(KERF_FRAMEWORK_MEGATRON, "llama3_70b", "dp=4,tp=4,pp=4,order=tp-cp-pp-dp", "tp-cp-pp-dp",
+    check_nearest(KERF_FRAMEWORK_MEGATRON_DEEPSPEED, "llama3_70b", "dp=4,tp=4,pp=4,order=tp-cp-pp-dp", "tp-cp-pp-dp",
                   "dp=4,tp=4,pp=4");
     check_nearest(KERF_FRAMEWORK_NANOTRON, "llama3_70b", "dp=4,tp=4,pp=4,vpp=2", "virtual stages", "dp=4,tp=4,pp=4");
     check_nearest(KERF_FRAMEWORK_NANOTRON, "llama3_70b", "dp=8,tp=4,cp=2,pp=1", "context parallelism",
