@@ -161,6 +161,7 @@ struct kerf_problem;
 
 /** What is to run the layouts, where it cannot run all of them: kerf_framework_runner has those of frameworks. */
 struct kerf_runner {
+    const char *name; /* "megatron" */
     /* 1: it can run the layout, whose stage_layers are not looked at. cp_comm may be any: then it can run one of them. */
     int (*takes)(const struct kerf_runner *runner, const struct kerf_problem *problem,
                  const struct kerf_layout *layout);

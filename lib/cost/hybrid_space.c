@@ -264,9 +264,9 @@ static int32_t orders_of(const struct space *space, const struct kerf_layout *la
 
 static int32_t zeros_of(const struct space *space, const struct kerf_layout *layout, int8_t ret[4]) {
     const struct kerf_values *named = &asked(space)->zero;
-    int8_t most = layout->dp * layout->cp == 1                                  ? 0
-                  : layout->pp == 1 || is_named(named) || asked(space)->is_wide ? 3
-                                                                                : 1;
+    int8_t most = layout->dp * layout->cp == 1                                                          ? 0
+                  : layout->pp == 1 || is_named(named) || asked(space)->is_wide || asked(space)->runner ? 3
+                                                                                                        : 1;
     int32_t count = 0;
     for (int8_t zero = 0; zero <= most; zero++)
         if (allows(named, zero)) ret[count++] = zero;
@@ -332,7 +332,7 @@ static void list_shards(const struct space *space, struct space_memory *memory, 
                         struct list *list) {
     const struct kerf_problem *problem = space->problem;
     const struct kerf_space *a = asked(space);
-    int are_kinds = is_named(&a->cp_comm) || a->is_wide;
+    int are_kinds = is_named(&a->cp_comm) || a->is_wide || a->runner; /* which may lack the cheapest */
     for (int32_t i = 0; i < memory->gpus.count; i++) {
         int64_t tp = memory->gpus.of[i];
         if (!allows(&a->tp, tp) || !tp_divides(&problem->model, tp)) continue;

@@ -166,12 +166,6 @@ static int32_t check_named(const struct launch_writer *w, const struct kerf_spac
     return KERF_OK;
 }
 
-static void name_bits(struct kerf_values *values, uint8_t bits, int32_t from) {
-    if (values->count) return;
-    for (int32_t i = from; i < 8; i++)
-        if (launch_has_bit(bits, i)) values->of[values->count++] = i;
-}
-
 int32_t kerf_framework_narrow(enum kerf_framework framework, const struct kerf_problem *problem,
                               struct kerf_space *space, struct kerf_error *err) {
     const struct launch_writer *writer;
@@ -180,9 +174,6 @@ int32_t kerf_framework_narrow(enum kerf_framework framework, const struct kerf_p
     if (code == KERF_OK) code = check_problem(writer, problem, &shape, err);
     if (code == KERF_OK) code = check_named(writer, space, err);
     if (code != KERF_OK) return code;
-    if (writer->cp_comms) name_bits(&space->cp_comm, writer->cp_comms, KERF_CP_COMM_ANY + 1);
-    /* stages 2 and 3 are searched in pipelines where they are named alone */
-    if (!(writer->zeros_of_stages & 2)) name_bits(&space->zero, writer->zeros | writer->zeros_of_stages, 0);
     space->runner = &writer->runner;
     return KERF_OK;
 }

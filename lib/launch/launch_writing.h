@@ -53,8 +53,6 @@ struct launch_writer {
 
 int launch_runner_takes(const struct kerf_runner *runner, const struct kerf_problem *problem,
                         const struct kerf_layout *layout);
-#define LAUNCH_RUNNER                                                                                                  \
-    { .takes = launch_runner_takes }
 
 extern const struct launch_writer launch_write_megatron, launch_write_megatron_deepspeed, launch_write_torchtitan,
     launch_write_nanotron, launch_write_megatron_bridge;

@@ -235,7 +235,7 @@ static void print(const struct launch_writing *w, struct kerf_text *out) {
 static const char *const schedules[] = {"1f1b", "interleaved_1f1b", NULL};
 
 const struct launch_writer launch_write_megatron = {
-    .runner = LAUNCH_RUNNER,
+    .runner = {.name = "megatron", .takes = launch_runner_takes},
     .framework = KERF_FRAMEWORK_MEGATRON,
     .schedules = schedules,
     .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(1),

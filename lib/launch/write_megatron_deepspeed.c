@@ -154,7 +154,7 @@ static void print(const struct launch_writing *w, struct kerf_text *out) {
 static const char *const schedules[] = {"1f1b", NULL};
 
 const struct launch_writer launch_write_megatron_deepspeed = {
-    .runner = {.takes = launch_runner_takes, .split = split},
+    .runner = {.name = "megatron-deepspeed", .takes = launch_runner_takes, .split = split},
     .framework = KERF_FRAMEWORK_MEGATRON_DEEPSPEED,
     .schedules = schedules,
     .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(1) | LAUNCH_BIT(2) | LAUNCH_BIT(3),

@@ -106,7 +106,7 @@ static void print(const struct launch_writing *w, struct kerf_text *out) {
 static const char *const schedules[] = {"1f1b", "gpipe", NULL};
 
 const struct launch_writer launch_write_nanotron = {
-    .runner = {.takes = launch_runner_takes, .split = split},
+    .runner = {.name = "nanotron", .takes = launch_runner_takes, .split = split},
     .framework = KERF_FRAMEWORK_NANOTRON,
     .schedules = schedules,
     .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(1),

@@ -171,7 +171,7 @@ static void print(const struct launch_writing *w, struct kerf_text *out) {
 }
 
 const struct launch_writer launch_write_torchtitan = {
-    .runner = LAUNCH_RUNNER,
+    .runner = {.name = "torchtitan", .takes = launch_runner_takes},
     .framework = KERF_FRAMEWORK_TORCHTITAN,
     .version = "0.2.2", /* the last with TOML */
     .schedules = schedules,

@@ -159,6 +159,7 @@ static void search_json(struct kerf_json *json, const struct kerf_search *search
     kerf_json_string(json, "cost_model", search->cost_model);
     if (is_hybrid(problem))
         kerf_json_string(json, "space", problem->space && problem->space->is_wide ? "wide" : "default");
+    if (problem->space && problem->space->runner) kerf_json_string(json, "for", problem->space->runner->name);
     kerf_json_open(json, "dimensions", '{');
     kerf_json_integer(json, "hidden_size", problem->model.hidden_size);
     kerf_json_integer(json, "intermediate_size", problem->model.intermediate_size);
