@@ -162,9 +162,10 @@ struct kerf_problem;
 /** What is to run the layouts, where it cannot run all of them: kerf_framework_runner has those of frameworks. */
 struct kerf_runner {
     const char *name; /* "megatron" */
-    /* 1: it can run the layout, whose stage_layers are not looked at. cp_comm may be any: then it can run one of them. */
-    int (*takes)(const struct kerf_runner *runner, const struct kerf_problem *problem,
-                 const struct kerf_layout *layout);
+    /* 1: it can run the layout, whose stage_layers are not looked at. cp_comm may be any: then it can run one of them. Else
+     * why, where it is not NULL, gets what it lacks: "virtual stages". */
+    int (*takes)(const struct kerf_runner *runner, const struct kerf_problem *problem, const struct kerf_layout *layout,
+                 struct kerf_text *why);
     /* How it splits the layers of a layout that it takes: ret_layers [pp * vpp]. NULL: as it is told. */
     void (*split)(const struct kerf_problem *problem, const struct kerf_layout *layout, int32_t *ret_layers);
 };

@@ -437,7 +437,7 @@ static void list_zeros(const struct space *space, struct space_memory *memory, c
     for (int32_t i = 0; i < count; i++) {
         struct kerf_layout one = *prefix;
         one.zero = zeros[i];
-        if (runner == NULL || runner->takes(runner, space->problem, &one)) add(list, &one);
+        if (runner == NULL || runner->takes(runner, space->problem, &one, NULL)) add(list, &one);
     }
 }
 
@@ -587,4 +587,30 @@ int64_t hybrid_count(const struct space *space, int32_t level, const struct kerf
                                            : count_below(&with, memory, level - 1, from, &own);
     arena_free(&own);
     return count;
+}
+
+/* ---- What a runner refuses ------------------------------------------------------------------------------------- */
+
+/* The first prefix of the last level. 1: found; 0: there is none, or memory ran out. */
+static int first_whole_prefix(const struct space *space, int32_t level, const struct kerf_layout *prefix,
+                              struct kerf_layout *ret_prefix) {
+    struct arena list = {NULL};
+    int32_t count = 0;
+    int found = level == HYBRID_LEVEL_ZERO;
+    if (found) *ret_prefix = *prefix;
+    const struct kerf_layout *choices = found ? NULL : hybrid_choices(space, level, prefix, &list, &count);
+    for (int32_t i = 0; choices && i < count && !found; i++)
+        found = first_whole_prefix(space, level + 1, &choices[i], ret_prefix);
+    arena_free(&list);
+    return found;
+}
+
+int hybrid_runner_refuses(const struct space *space, struct kerf_layout *ret_layout, struct kerf_text *why) {
+    static const struct kerf_layout nothing_chosen;
+    const struct kerf_runner *runner = asked(space)->runner;
+    int8_t zeros[4];
+    if (runner == NULL || !first_whole_prefix(space, 0, &nothing_chosen, ret_layout)) return 0;
+    if (zeros_of(space, ret_layout, zeros) == 0) return 0;
+    ret_layout->zero = zeros[0];
+    return !runner->takes(runner, space->problem, ret_layout, why);
 }

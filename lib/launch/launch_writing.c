@@ -173,8 +173,8 @@ int launch_writer_refuses(const struct launch_writer *w, const struct kerf_probl
 }
 
 int launch_runner_takes(const struct kerf_runner *runner, const struct kerf_problem *problem,
-                        const struct kerf_layout *layout) {
-    return !launch_writer_refuses((const struct launch_writer *)(const void *)runner, problem, layout, NULL);
+                        const struct kerf_layout *layout, struct kerf_text *why) {
+    return !launch_writer_refuses((const struct launch_writer *)(const void *)runner, problem, layout, why);
 }
 
 /* ---- Keys ----------------------------------------------------------------------------------------------------------------- */

@@ -52,7 +52,7 @@ struct launch_writer {
 #define LAUNCH_BIT(value) ((uint8_t)(1u << (value)))
 
 int launch_runner_takes(const struct kerf_runner *runner, const struct kerf_problem *problem,
-                        const struct kerf_layout *layout);
+                        const struct kerf_layout *layout, struct kerf_text *why);
 
 extern const struct launch_writer launch_write_megatron, launch_write_megatron_deepspeed, launch_write_torchtitan,
     launch_write_nanotron, launch_write_megatron_bridge;

@@ -38,6 +38,16 @@ refused plan llama3_8b -s h100 -n 32 -b 128 --for megatron --schedules zb_h1
 refused plan llama3_8b -s h100 -n 32 -b 128 --for torchtitan --recompute selective
 refused plan gemma2_27b -s h100 -n 64 -b 64 --seq-length 4096 --emit megatron
 refused estimate llama3_70b -s h100 -b 64 --layout tp=4,pp=4,dp=4,zero=3 --emit megatron
+"$KERF" plan llama3_8b -s h100 -n 32 -b 64 --for nanotron --tp 16 | sed -n '/^No/,/^$/p'
+"$KERF" plan qwen3_30b_a3b -s h100 -n 32 -b 64 --seq-length 4096 --for torchtitan --ep 1 --etp 1 --tp 2 | sed -n '/^No/,/^$/p'
+echo "== the search is proved, and splits as the framework does"
+for framework in megatron torchtitan nanotron deepspeed; do
+    "$KERF" plan llama3_8b -s h100 -n 32 -b 64 --seq-length 4096 --for $framework --top 9 --format csv >fast.csv
+    "$KERF" plan llama3_8b -s h100 -n 32 -b 64 --seq-length 4096 --for $framework --top 9 --exhaustive --format csv >all.csv
+    cut -d, -f1-8,10-40 fast.csv >fast; cut -d, -f1-8,10-40 all.csv >all
+    cmp fast all && echo "$framework: $(wc -l <fast) lines"
+done
+"$KERF" plan llama3_8b -s h100 -n 32 -b 64 --seq-length 4096 --for nanotron --pp 2 --top 1 --why | grep -e '--layout' -e '^pp' -e '^tp 2'
 echo "== bad input"
 refused launch write
 refused launch write megatron
