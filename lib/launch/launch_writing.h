@@ -57,6 +57,21 @@ int launch_runner_takes(const struct kerf_runner *runner, const struct kerf_prob
 extern const struct launch_writer launch_write_megatron, launch_write_megatron_deepspeed, launch_write_torchtitan,
     launch_write_nanotron, launch_write_megatron_bridge;
 
+/* What Megatron-Core runs, whichever program drives it. */
+#define LAUNCH_MEGATRON_CORE                                                                                           \
+    .schedules = launch_megatron_schedules, .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(1),                                    \
+    .zeros_of_stages = LAUNCH_BIT(0) | LAUNCH_BIT(1),                                                                  \
+    .recomputes = LAUNCH_BIT(KERF_RECOMPUTE_NONE) | LAUNCH_BIT(KERF_RECOMPUTE_SELECTIVE) |                             \
+                  LAUNCH_BIT(KERF_RECOMPUTE_FULL) | LAUNCH_BIT(KERF_RECOMPUTE_BLOCK),                                  \
+    .cp_comms =                                                                                                        \
+        LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER) | LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),     \
+    .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP16) | LAUNCH_BIT(KERF_PRECISION_FP8),  \
+    .orders = LAUNCH_BIT(KERF_ORDER_TP_CP_DP_PP) | LAUNCH_BIT(KERF_ORDER_TP_CP_PP_DP), .has_experts = 1,               \
+    .has_virtual_stages = 1, .has_bf16_gradients = 1, .refuses_model = launch_megatron_refuses_model,                  \
+    .refuses_layout = launch_megatron_refuses
+
+extern const char *const launch_megatron_schedules[];
+
 /* ---- The table --------------------------------------------------------------------------------------------------- */
 
 static inline int launch_has_bit(uint8_t bits, int32_t bit) { return bits >> bit & 1; }
@@ -91,6 +106,8 @@ int64_t writing_node_size(const struct kerf_problem *problem);
 int launch_shape_of(const struct kerf_problem *problem, struct kerf_launch_model *ret_shape, struct kerf_text *why);
 
 /* Megatron-LM's own rules, which Megatron-Bridge has too. */
+int launch_megatron_refuses_model(const struct kerf_problem *problem, const struct kerf_launch_model *shape,
+                                  struct kerf_text *why);
 int launch_megatron_refuses(const struct kerf_problem *problem, const struct kerf_layout *layout,
                             struct kerf_text *why);
 /* The stages in the language of --pipeline-model-parallel-layout. NULL when memory ran out. */

@@ -10,8 +10,8 @@
 
 /* ---- Rules ------------------------------------------------------------------------------------------------------- */
 
-static int refuses_model(const struct kerf_problem *problem, const struct kerf_launch_model *shape,
-                         struct kerf_text *why) {
+int launch_megatron_refuses_model(const struct kerf_problem *problem, const struct kerf_launch_model *shape,
+                                  struct kerf_text *why) {
     if (shape->has_learned_positions && shape->max_position_embeddings < problem->seq_length)
         return launch_refuse(why, "sequences of %lld tokens, and %lld learned positions",
                              (long long)problem->seq_length, (long long)shape->max_position_embeddings);
@@ -232,25 +232,12 @@ static void print(const struct launch_writing *w, struct kerf_text *out) {
     kerf_text_add(out, " \\\n    \"${PARALLEL_ARGS[@]}\" \"${TRAINING_ARGS[@]}\" \"$@\"\n");
 }
 
-static const char *const schedules[] = {"1f1b", "interleaved_1f1b", NULL};
+const char *const launch_megatron_schedules[] = {"1f1b", "interleaved_1f1b", NULL};
 
 const struct launch_writer launch_write_megatron = {
     .runner = {.name = "megatron", .takes = launch_runner_takes},
     .framework = KERF_FRAMEWORK_MEGATRON,
-    .schedules = schedules,
-    .zeros = LAUNCH_BIT(0) | LAUNCH_BIT(1),
-    .zeros_of_stages = LAUNCH_BIT(0) | LAUNCH_BIT(1),
-    .recomputes = LAUNCH_BIT(KERF_RECOMPUTE_NONE) | LAUNCH_BIT(KERF_RECOMPUTE_SELECTIVE) |
-                  LAUNCH_BIT(KERF_RECOMPUTE_FULL) | LAUNCH_BIT(KERF_RECOMPUTE_BLOCK),
-    .cp_comms =
-        LAUNCH_BIT(KERF_CP_COMM_RING) | LAUNCH_BIT(KERF_CP_COMM_ALL_GATHER) | LAUNCH_BIT(KERF_CP_COMM_ALL_TO_ALL),
-    .precisions = LAUNCH_BIT(KERF_PRECISION_BF16) | LAUNCH_BIT(KERF_PRECISION_FP16) | LAUNCH_BIT(KERF_PRECISION_FP8),
-    .orders = LAUNCH_BIT(KERF_ORDER_TP_CP_DP_PP) | LAUNCH_BIT(KERF_ORDER_TP_CP_PP_DP),
-    .has_experts = 1,
-    .has_virtual_stages = 1,
-    .has_bf16_gradients = 1,
-    .refuses_model = refuses_model,
-    .refuses_layout = launch_megatron_refuses,
+    LAUNCH_MEGATRON_CORE,
     .add_keys = add_keys,
     .print = print,
 };
