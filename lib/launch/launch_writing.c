@@ -79,8 +79,32 @@ static const char *feature_beyond(const struct kerf_model *model) {
     return NULL;
 }
 
+/* The model without windows that no sequence of the problem reaches. */
+static void without_idle_windows(const struct kerf_problem *problem, struct kerf_model *ret_model) {
+    *ret_model = problem->model;
+    for (int32_t k = 0; k < ret_model->num_kinds; k++)
+        if (ret_model->kinds[k].attention.window >= problem->seq_length)
+            ret_model->kinds[k].attention.window = ret_model->kinds[k].attention.is_chunked = 0;
+}
+
+/* Whether layer by layer all is alike. */
+static int are_alike(const struct kerf_model *a, const struct kerf_model *b) {
+    int32_t i = 0, j = 0, of_a = 0, of_b = 0; /* runs, and layers of them that are passed */
+    while (i < a->num_runs && j < b->num_runs) {
+        if (!is_alike(&a->kinds[a->runs[i].kind], &b->kinds[b->runs[j].kind])) return 0;
+        int32_t rest_a = a->runs[i].count - of_a, rest_b = b->runs[j].count - of_b;
+        int32_t both = rest_a < rest_b ? rest_a : rest_b;
+        of_a += both, of_b += both;
+        if (of_a == a->runs[i].count) i++, of_a = 0;
+        if (of_b == b->runs[j].count) j++, of_b = 0;
+    }
+    return i == a->num_runs && j == b->num_runs;
+}
+
 int launch_shape_of(const struct kerf_problem *problem, struct kerf_launch_model *ret_shape, struct kerf_text *why) {
-    const struct kerf_model *model = &problem->model;
+    struct kerf_model reached;
+    const struct kerf_model *model = &reached;
+    without_idle_windows(problem, &reached);
     const struct kerf_layer_kind *kind = &model->kinds[0], *moe = NULL, *dense = NULL;
     const char *beyond = model->num_kinds ? feature_beyond(model) : "layers that are not given";
     if (beyond) return !launch_refuse(why, "%s", beyond);
@@ -128,11 +152,8 @@ int launch_shape_of(const struct kerf_problem *problem, struct kerf_launch_model
     /* what is written must read back as the same layers */
     struct kerf_launch again = {.config = m};
     launch_model(&again);
-    int is_same = again.has_model && again.model.num_runs == model->num_runs;
-    for (int32_t i = 0; is_same && i < model->num_runs; i++)
-        is_same = again.model.runs[i].count == model->runs[i].count &&
-                  is_alike(&again.model.kinds[again.model.runs[i].kind], &model->kinds[model->runs[i].kind]);
-    if (!is_same) return !launch_refuse(why, "layers with biases, norms or sizes that differ from each other");
+    if (!again.has_model || !are_alike(&again.model, model))
+        return !launch_refuse(why, "layers with biases, norms or sizes that differ from each other");
     *ret_shape = m;
     return 1;
 }

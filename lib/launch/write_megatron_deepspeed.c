@@ -39,6 +39,9 @@ static int refuses_layout(const struct kerf_problem *problem, const struct kerf_
             return launch_refuse(why, "Ulysses over %d with %lld key-value heads", l->cp,
                                  (long long)kind->attention.kv_heads);
     }
+    const struct kerf_space *space = problem->space;
+    if (l->cp > 1 && space && space->runner && (space->cp.count == 0 || space->cp.are_excluded))
+        return launch_refuse(why, "context parallelism unless --cp names Ulysses' sizes");
     if (l->cp > 1 && (l->tp1 > 1 || l->pp > 1))
         return launch_refuse(why, "Ulysses beside tensor or pipeline parallelism");
     if (problem->model.num_hidden_layers % l->pp)
