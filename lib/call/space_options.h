@@ -89,7 +89,7 @@ struct space_options {
         SPACE_OPTION(owner, of.recompute, "recompute", "KIND[,...]",                                                   \
                      "Only these kinds of recomputation: none, selective, full, or full:K, the first K layers of "     \
                      "each virtual stage (default: none,selective,full)."),                                            \
-        SPACE_OPTION(owner, of.schedules, "schedules", "NAME[,...]",                                                   \
+        SPACE_OPTION(owner, of.schedules, "schedules", "SCHEDULE[,...]",                                               \
                      "Only these pipeline schedules, such as 1f1b,zb_h1,zb_v,dualpipe_v; `kerf schedule --list` "      \
                      "them (default: 1f1b, and interleaved_1f1b with virtual stages)."),                               \
         SPACE_OPTION(owner, of.order, "order", "ORDER[,...]",                                                          \
