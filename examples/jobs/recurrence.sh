@@ -7,7 +7,7 @@ folder=$(mktemp -d)
 kerf serve --listen 127.0.0.1:0 --store "$folder/jobs.db" 2>"$folder/log" &
 server=$!
 trap 'kill $server; wait $server; rm -rf "$folder"' EXIT
-until grep -q 'listening:' "$folder/log"; do
+until grep -qs 'listening:' "$folder/log"; do
     kill -0 $server || exit 1
     sleep 0.1
 done
