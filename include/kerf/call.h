@@ -23,6 +23,25 @@
  *     kerf_asker_ask(asker, &answer, &err);             {"setting":{"batch":128},"reason":"...","stop":null}
  *     kerf_asker_tell(asker, "{\"setting\":{\"batch\":128},\"value\":2.5}", 39, &err);
  *     kerf_asker_free(asker);
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     #include <string.h>
+ *     int main(void) {
+ *         struct kerf_error err;
+ *         char *answer = NULL;
+ *         const char *request = "{\"schedule\":\"zb_h1\",\"devices\":4,\"microbatches\":8,\"no_ops\":true}";
+ *         if (kerf_call("schedule", request, strlen(request), NULL, &answer, &err) != KERF_OK) return 1;
+ *         puts(strstr(answer, "\"makespan_s\"") ? "simulated" : "no makespan");
+ *         kerf_call_free(answer);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     simulated
  */
 #ifndef KERF_CALL_H
 #define KERF_CALL_H

@@ -2,6 +2,22 @@
 /*
  * A decoder as its authors published it, read from a Hugging Face config.json: what its layers are, how many parameters
  * it has, and how many FLOP a token takes. docs/models.md lists the families and says how each count is made.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_error err;
+ *         struct kerf_model model;
+ *         if (kerf_model_load("gpt3", &model, &err) != KERF_OK) return 1;
+ *         printf("%.1f TFLOP a token\n", kerf_model_flops(&model, 2048, 0) / 1e12);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     0.4 TFLOP a token
  */
 #ifndef KERF_MODEL_H
 #define KERF_MODEL_H

@@ -4,6 +4,23 @@
  * laid over the devices). Everything is in SI units: bytes, seconds, FLOP/s, bytes/s.
  *
  * The structs are plain values: copy them freely, nothing needs to be given back.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_error err;
+ *         struct kerf_layout layout;
+ *         if (kerf_layout_parse("dp=4,tp=8,pp=2", &layout, &err) != KERF_OK) return 1;
+ *         printf("%d devices\n", (int)kerf_layout_devices(&layout));
+ *         kerf_layout_release(&layout);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     64 devices
  */
 #ifndef KERF_SPEC_H
 #define KERF_SPEC_H
