@@ -9,7 +9,7 @@
  *     kerf_json_begin(&json, &out);
  *     kerf_json_open(&json, NULL, '{');
  *     kerf_json_string(&json, "kerf", kerf_version());
- *     kerf_json_close(&json, '}');                          -> {"kerf":"0.1.0"}
+ *     kerf_json_close(&json, '}');                          -> {"kerf":"0.2.0"}
  *
  * key is the member's name inside an object and NULL elsewhere.
  *
