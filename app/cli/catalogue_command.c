@@ -87,7 +87,7 @@ static const char *const system_examples[] = {
 static const struct command models_table = {
     .name = "models",
     .summary = "what kerf reads from a model's file",
-    .arguments = "[NAME|FILE]",
+    .arguments = "[MODEL|FILE]",
     .description =
         "Without a name, lists the models that kerf knows by name. With a name, or a Hugging Face config.json, prints "
         "what kerf reads from it: parameters, kinds of layers, FLOP a token. Keys that kerf does not know are named on "
@@ -103,7 +103,7 @@ static const struct command models_table = {
 static const struct command systems_table = {
     .name = "systems",
     .summary = "the systems that kerf knows by name",
-    .arguments = "[NAME]",
+    .arguments = "[SYSTEM]",
     .description =
         "Without a name, lists the systems. With a name, prints that system's file; every command also takes a file in "
         "place of a name. Quantities are plain numbers in SI units or text such as \"312 TFLOP/s\".\n\n"

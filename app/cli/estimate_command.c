@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include "call/estimate_question.h"
 #include "cli/command.h"
+#include "cli/launch_file.h"
 #include "cli/plan_print.h"
 #include "cli/terminal.h"
 
@@ -161,7 +162,7 @@ static int estimate_lines(const char *default_cost_model) {
 
 struct estimate_options {
     struct estimate_values ask;
-    const char *catalogue, *format, *output;
+    const char *catalogue, *format, *output, *launch, *emit;
     int32_t lines;
 };
 
@@ -182,6 +183,16 @@ static const struct option options[] = {
      AT(output),
      .value = "FILE",
      .help = "Write to FILE, in the format of its name - .json .csv .txt - instead of standard output."},
+    {.name = "launch",
+     .type = OPTION_STRING,
+     AT(launch),
+     .value = "FILE",
+     .help = "Price the job of a launch script or config (kerf help launch) instead of MODEL and --layout."},
+    {.name = "emit",
+     .type = OPTION_STRING,
+     AT(emit),
+     .value = "FRAMEWORK",
+     .help = "Print the launch of the layout for megatron, deepspeed, torchtitan, nanotron or megatron-bridge."},
     {.name = "lines",
      .type = OPTION_FLAG,
      AT(lines),
@@ -195,6 +206,8 @@ static const char *const examples[] = {
     "kerf estimate llama3_70b -s h100 -b 1024 --layout tp=8,pp=4,dp=16,recompute=selective",
     "Which operations take the time, by the model of arXiv 2410.00273",
     "kerf estimate gpt3_1t -s a100 -b 4096 --layout dp=2,tp1=8,pp=64,scale_up.tp1=4 --layers",
+    "What the job of a launch script costs",
+    "kerf estimate --launch train.sh -s h100",
     "Many layouts, asked by a program",
     "kerf estimate --lines < requests.jsonl > answers.jsonl",
     NULL,
@@ -223,6 +236,7 @@ static const struct command table = {
 static const char *find_format(const struct estimate_options *values, struct kerf_error *err) {
     const char *end = values->output && !output_is_special(values->output) ? output_ending(values->output) : NULL;
     if (values->output && output_check(values->output, err) != KERF_OK) return NULL;
+    if (values->emit && values->format == NULL) return "launch";
     if (values->format) return values->format;
     if (end == NULL || strcmp(end, "txt") == 0) return "table";
     if (strcmp(end, "json") == 0 || strcmp(end, "csv") == 0) return end;
@@ -251,20 +265,31 @@ static void write_answer(const struct estimate_question *question, const char *f
     }
 }
 
-static int answer(const struct estimate_options *values) {
+static int32_t write_launch(const struct estimate_options *values, const struct estimate_question *question,
+                            struct kerf_text *out, struct kerf_error *err) {
+    enum kerf_framework framework;
+    int32_t code = kerf_framework_parse(values->emit, &framework, err);
+    if (code == KERF_OK)
+        code = kerf_launch_write(framework, NULL, &question->problem, &question->estimate.layout, out, err);
+    return code;
+}
+
+static int answer_priced(struct estimate_options *values, const char *format) {
     struct kerf_error err;
     struct estimate_question question;
     struct kerf_text out = {0};
-    if (cli_use_catalogue(values->catalogue, &err) != KERF_OK) return cli_fail(&err);
-    const char *format = find_format(values, &err);
-    if (format == NULL) return cli_fail(&err);
     int32_t code = estimate_question_answer(&values->ask, &question, &err);
     if (code != KERF_OK) return cli_fail(&err);
     if (strcmp(format, "csv") == 0 && question.num_layers == 0)
         code = kerf_error_set(&err, KERF_EINVALID, "csv holds the table of --layers, which hybrid layouts do not have");
     if (code == KERF_OK) {
         model_notes(&question.problem.model, question.choice.cost_model);
-        write_answer(&question, format, values->output, &out);
+        if (strcmp(format, "launch") == 0)
+            code = write_launch(values, &question, &out, &err);
+        else
+            write_answer(&question, format, values->output, &out);
+    }
+    if (code == KERF_OK) {
         code = output_file(values->output ? values->output : "-", &out, &err);
     }
     int fits = question.estimate.fits;
@@ -272,6 +297,21 @@ static int answer(const struct estimate_options *values) {
     estimate_question_free(&question);
     if (code != KERF_OK) return cli_fail(&err);
     return fits ? EXIT_ANSWERED : EXIT_NO_ANSWER;
+}
+
+static int answer(struct estimate_options *values) {
+    struct kerf_error err;
+    struct kerf_launch *launch = NULL;
+    if (cli_use_catalogue(values->catalogue, &err) != KERF_OK) return cli_fail(&err);
+    const char *format = find_format(values, &err);
+    if (format == NULL) return cli_fail(&err);
+    if (values->launch && launch_file_read(values->launch, NULL, NULL, 0, &launch, &err) != KERF_OK)
+        return cli_fail(&err);
+    if (launch) launch_file_notes(values->launch, launch);
+    values->ask.launch = launch;
+    int status = answer_priced(values, format);
+    kerf_launch_free(launch);
+    return status;
 }
 
 /* Requests contain everything; an option that would be ignored is a mistake. */
@@ -290,6 +330,8 @@ static int answer_lines(const struct estimate_options *values) {
                         : values->ask.layers             ? "--layers"
                         : values->format                 ? "--format"
                         : values->output                 ? "--output"
+                        : values->launch                 ? "--launch"
+                        : values->emit                   ? "--emit"
                         : values->ask.training.tokens    ? "--tokens"
                         : values->ask.training.price > 0 ? "--price"
                                                          : training_first_given(&values->ask.training);

@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf launch: what the launch scripts of training frameworks say. */
+/* kerf launch: what the launch scripts of training frameworks say, and such scripts for plans. */
 #include <inttypes.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
 #include "base/input.h"
 #include "cli/command.h"
-
-enum { FILE_BYTES_MAX = 16 << 20 };
+#include "cli/launch_file.h"
 
 struct launch_options {
-    struct string_list words; /* the action and the file */
-    const char *framework, *format;
-    int64_t gpus;
+    struct string_list words; /* the action, then the file or the framework */
+    const char *framework, *version, *format, *plan, *output;
+    int64_t gpus, rank;
 };
 
 #define AT(field) .offset = offsetof(struct launch_options, field)
 static const struct option options[] = {
     {.name = "framework",
      .type = OPTION_STRING,
+     .uses = "read",
      AT(framework),
      .value = "NAME",
      .help = "megatron, megatron-deepspeed (or deepspeed), torchtitan, nanotron, deepspeed-hf, mlperf-nemo or "
              "megatron-bridge (default: recognised)."},
+    {.name = "framework-version",
+     .type = OPTION_STRING,
+     AT(version),
+     .value = "V",
+     .help = "The release of the framework, such as 0.15.0 (Megatron-Core), 0.2.2 (torchtitan) or main. A flag that it "
+             "does not have is refused, as it would (default: the newest that is known, and reading checks none)."},
     {.name = "gpus",
+     .letter = 'n',
      .type = OPTION_INTEGER,
+     .uses = "read",
      AT(gpus),
      .value = "N",
      .minimum = 1,
@@ -33,10 +40,33 @@ static const struct option options[] = {
     {.name = "format",
      .letter = 'f',
      .type = OPTION_CHOICE,
+     .uses = "read",
      AT(format),
      .value = "FORM",
      .choices = "table,json",
      .help = "What is printed (default: table)."},
+    {.name = "plan",
+     .type = OPTION_STRING,
+     .uses = "write",
+     AT(plan),
+     .value = "FILE",
+     .help = "The plan: what `kerf plan --format json` or `kerf estimate --format json` has written; - is standard "
+             "input."},
+    {.name = "rank",
+     .type = OPTION_INTEGER,
+     .uses = "write",
+     AT(rank),
+     .value = "N",
+     .minimum = 1,
+     .maximum = KERF_TOP_MAX,
+     .help = "Which of its layouts (default: 1, the best)."},
+    {.name = "output",
+     .letter = 'o',
+     .type = OPTION_STRING,
+     .uses = "write",
+     AT(output),
+     .value = "FILE",
+     .help = "Write to FILE instead of standard output."},
     {.name = NULL},
 };
 
@@ -45,45 +75,32 @@ static const char *const examples[] = {
     "kerf launch read pretrain.sh",
     "The same as JSON, where the number of nodes comes from the environment",
     "kerf launch read pretrain.sh --gpus 64 --format json",
+    "A script of Megatron-LM for the best layout of a plan",
+    "kerf launch write megatron --plan plan.json -o train.sh",
+    "torchtitan's config for the third one",
+    "kerf launch write torchtitan --plan plan.json --rank 3",
     NULL,
 };
 
+static const struct command_use uses[] = {{"read", "read FILE|-"}, {"write", "write FRAMEWORK"}, {NULL, NULL}};
+
 static const struct command table = {
     .name = "launch",
-    .summary = "what the launch scripts of training frameworks say",
-    .arguments = "read FILE|-",
+    .summary = "launch scripts: what they say, and new ones for plans",
+    .uses = uses,
     .description =
-        "Reads the launch of a training job: a shell or Slurm script, a line of arguments, TOML, YAML or JSON, of "
-        "Megatron-LM, Megatron-DeepSpeed, torchtitan, nanotron, DeepSpeed around a Hugging Face model, MLPerf's NeMo "
-        "or "
-        "Megatron-Bridge.\n\n"
-        "A script is never executed: variables, defaults, arrays, conditions and arithmetic are followed, and what "
-        "would "
-        "need a command to be run is an error that names it.",
+        "read: what the launch of a training job asks for. The launch is a shell or Slurm script, a line of arguments, "
+        "TOML, YAML or JSON, of Megatron-LM, Megatron-DeepSpeed, torchtitan, nanotron, DeepSpeed around a Hugging Face "
+        "model, MLPerf's NeMo or Megatron-Bridge. A script is never executed: variables, defaults, arrays, conditions "
+        "and arithmetic are followed, and what would need a command to be run is an error that names it.\n\n"
+        "write: the launch of a layout that `kerf plan` or `kerf estimate` has answered with: a script of megatron or "
+        "deepspeed, the TOML of torchtitan, the YAML of nanotron or megatron-bridge. What the framework cannot do is "
+        "an "
+        "error that names it and the nearest layout that it can; `kerf plan --for FRAMEWORK` searches those alone.",
     .options = options,
     .examples = examples,
     .arguments_offset = offsetof(struct launch_options, words),
 };
-
-/* ---- Files -------------------------------------------------------------------------------------------------------- */
-
-/* A file that the launch names: as it is named, else beside the launch. */
-static int32_t read_beside(void *context, const char *name, struct kerf_text *ret_text, struct kerf_error *err) {
-    const char *launch = context, *slash = strrchr(launch, '/'), *of_name = strrchr(name, '/');
-    struct kerf_text path = {0};
-    if (slash && name[0] != '/') kerf_text_write(&path, launch, (size_t)(slash + 1 - launch));
-    kerf_text_add(&path, name);
-    int32_t code = path.failed ? KERF_ENOMEM : input_read(path.data, FILE_BYTES_MAX, ret_text, err);
-    if (code != KERF_OK && !path.failed && of_name) {
-        kerf_text_clear(&path);
-        if (slash) kerf_text_write(&path, launch, (size_t)(slash + 1 - launch));
-        kerf_text_add(&path, of_name + 1);
-        kerf_text_clear(ret_text);
-        code = path.failed ? KERF_ENOMEM : input_read(path.data, FILE_BYTES_MAX, ret_text, err);
-    }
-    kerf_text_free(&path);
-    return code;
-}
 
 /* ---- Printing ------------------------------------------------------------------------------------------------------ */
 
@@ -158,41 +175,64 @@ static int print(const struct launch_options *values, const struct kerf_launch *
 /* ---- The command ---------------------------------------------------------------------------------------------------- */
 
 static int32_t check_words(const struct string_list *words, struct kerf_error *err) {
-    if (words->count == 0) return kerf_error_set(err, KERF_EINVALID, "the action is missing: `kerf launch read FILE`");
-    if (strcmp(words->items[0], "read") != 0)
-        return kerf_error_set(err, KERF_EUNKNOWN, "kerf launch does not know '%.64s'; write read", words->items[0]);
-    if (words->count == 1) return kerf_error_set(err, KERF_EINVALID, "the file is missing: `kerf launch read FILE`");
+    if (words->count == 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the action is missing: `kerf launch read FILE` or `kerf launch write FRAMEWORK`");
+    int is_write = strcmp(words->items[0], "write") == 0;
+    if (!is_write && strcmp(words->items[0], "read") != 0)
+        return kerf_error_set(err, KERF_EUNKNOWN, "kerf launch does not know '%.64s'; write read or write",
+                              words->items[0]);
+    if (words->count == 1)
+        return kerf_error_set(err, KERF_EINVALID,
+                              is_write ? "the framework is missing: `kerf launch write megatron --plan plan.json`"
+                                       : "the file is missing: `kerf launch read FILE`");
     if (words->count > 2)
-        return kerf_error_set(err, KERF_EINVALID, "`kerf launch read` takes one file, not '%.64s' too",
-                              words->items[2]);
+        return kerf_error_set(err, KERF_EINVALID, "`kerf launch %s` takes one %s, not '%.64s' too", words->items[0],
+                              is_write ? "framework" : "file", words->items[2]);
     return KERF_OK;
 }
 
-static int act(const struct launch_options *values) {
+static int act_read(const struct launch_options *values, const char *file) {
     struct kerf_error err = {.code = KERF_OK};
-    struct kerf_text text = {0};
     struct kerf_launch *launch = NULL;
-    int status = EXIT_USAGE;
-    int32_t code = check_words(&values->words, &err);
-    const char *file = code == KERF_OK ? values->words.items[1] : "";
-    if (code == KERF_OK) code = input_read(file, FILE_BYTES_MAX, &text, &err);
-    if (code == KERF_OK) {
-        union {
-            const char *given;
-            void *context;
-        } name = {.given = file};
-        const struct kerf_launch_options how = {
-            .framework = values->framework, .gpus = values->gpus, .file = read_beside, .context = name.context};
-        code = kerf_launch_read(text.data ? text.data : "", text.length, file, &how, &launch, &err);
-    }
-    kerf_text_free(&text);
-    status = code == KERF_OK ? print(values, launch) : cli_fail(&err);
+    int32_t code = launch_file_read(file, values->framework, values->version, values->gpus, &launch, &err);
+    int status = code == KERF_OK ? print(values, launch) : cli_fail(&err);
     kerf_launch_free(launch);
     return status;
 }
 
+static int act_write(const struct launch_options *values, const char *framework_name) {
+    enum { PLAN_BYTES_MAX = 256 << 20 };
+    struct kerf_error err = {.code = KERF_OK};
+    struct kerf_text plan = {0}, out = {0};
+    struct kerf_problem problem;
+    struct kerf_layout layout = {.stage_layers = NULL};
+    enum kerf_framework framework = KERF_FRAMEWORK_MEGATRON;
+    int32_t code = kerf_framework_parse(framework_name, &framework, &err);
+    if (code == KERF_OK && values->plan == NULL)
+        code = kerf_error_set(&err, KERF_EINVALID, "--plan is missing: `kerf plan ... -o plan.json` writes one");
+    if (code == KERF_OK && values->output) code = output_check(values->output, &err);
+    if (code == KERF_OK) code = input_read(values->plan, PLAN_BYTES_MAX, &plan, &err);
+    if (code == KERF_OK)
+        code = kerf_launch_plan_parse(plan.data ? plan.data : "", plan.length, values->plan, (int32_t)values->rank,
+                                      &problem, &layout, &err);
+    if (code == KERF_OK) code = kerf_launch_write(framework, values->version, &problem, &layout, &out, &err);
+    if (code == KERF_OK) code = output_file(values->output ? values->output : "-", &out, &err);
+    kerf_layout_release(&layout);
+    kerf_text_free(&plan);
+    kerf_text_free(&out);
+    return code == KERF_OK ? EXIT_ANSWERED : cli_fail(&err);
+}
+
+static int act(const struct launch_options *values) {
+    struct kerf_error err = {.code = KERF_OK};
+    if (check_words(&values->words, &err) != KERF_OK) return cli_fail(&err);
+    int is_write = strcmp(values->words.items[0], "write") == 0;
+    return is_write ? act_write(values, values->words.items[1]) : act_read(values, values->words.items[1]);
+}
+
 static int run(int argc, char **argv) {
-    struct launch_options values = {.format = "table"};
+    struct launch_options values = {.format = "table", .rank = 1};
     int status = cli_parse(&launch_cli, argc, argv, &values);
     if (status >= 0) return status;
     status = act(&values);

@@ -25,7 +25,7 @@ static const struct option options[] = {
      .type = OPTION_CHOICE,
      .offset = offsetof(struct help_options, completion),
      .value = "SHELL",
-     .choices = "bash",
+     .choices = "bash,zsh,fish",
      .help = "Print a completion script: source it, or put it into the shell's folder for completions."},
     {.name = NULL},
 };
@@ -35,6 +35,8 @@ static const char *const examples[] = {
     "kerf help plan",
     "Completion in this shell",
     "source <(kerf help --completion bash)",
+    "Completion in every fish",
+    "kerf help --completion fish > ~/.config/fish/completions/kerf.fish",
     NULL,
 };
 
@@ -109,7 +111,9 @@ static int help_run(int argc, char **argv) {
     const struct command *tables[COMMANDS];
     for (size_t i = 0; i < COMMANDS; i++) tables[i] = commands[i]->table;
     if (values.completion) {
-        commands_bash(&out, tables, COMMANDS);
+        (strcmp(values.completion, "zsh") == 0    ? commands_zsh
+         : strcmp(values.completion, "fish") == 0 ? commands_fish
+                                                  : commands_bash)(&out, tables, COMMANDS);
     } else if (command && values.mdoc) {
         command_mdoc(&out, command->table, KERF_VERSION_DATE);
     } else if (values.mdoc) {

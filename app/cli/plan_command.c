@@ -4,9 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "call/launch_better.h"
 #include "call/plan_question.h"
 #include "cli/command.h"
 #include "call/pictures.h"
+#include "cli/launch_file.h"
 #include "cli/plan_print.h"
 #include "cli/render.h"
 #include "cli/terminal.h"
@@ -14,13 +16,27 @@
 struct plan_options {
     struct plan_values ask;
     struct string_list outputs;
-    const char *catalogue, *format, *picture;
+    const char *catalogue, *format, *picture, *launch, *emit;
 };
 
 #define AT(field) .offset = offsetof(struct plan_options, field)
 static const struct option options[] = {
     PLAN_OPTIONS(struct plan_options, ask),
     {.name = "catalogue", .type = OPTION_STRING, AT(catalogue), .value = "DIR", .help = CLI_CATALOGUE_HELP},
+    {.name = "launch",
+     .type = OPTION_STRING,
+     AT(launch),
+     .value = "FILE",
+     .help =
+         "The job is that of a launch script or config (kerf help launch): its model, accelerators, batch, sequence "
+         "length and precision where they are not given. Searches what its framework can run, and says what the "
+         "best layout saves and which keys change."},
+    {.name = "emit",
+     .type = OPTION_STRING,
+     AT(emit),
+     .value = "FRAMEWORK",
+     .help = "Print the launch of the best layout for megatron, deepspeed, torchtitan, nanotron or megatron-bridge; "
+             "implies --for. With -o, files that end in .sh, .toml or .yaml hold it."},
     {.name = "picture",
      .type = OPTION_CHOICE,
      AT(picture),
@@ -57,6 +73,10 @@ static const char *const examples[] = {
     "kerf plan config.json -s h100 -n 512 -b 1024 -o front.svg",
     "How it scales on two systems",
     "kerf plan config.json -s h100,b200-hgx -n 64..4096:x2 -b 1024 -o scaling.svg",
+    "The launch script of the best layout, for Megatron-LM",
+    "kerf plan config.json -s h100 -n 512 -b 1024 --emit megatron -o train.sh",
+    "What is better than a launch of today",
+    "kerf plan --launch train.sh -s h100",
     "The search of arXiv 2410.00273",
     "kerf plan gpt3_1t --system a100 --gpus 1024 --global-batch 4096 --strategy 1d",
     NULL,
@@ -91,13 +111,25 @@ static const struct render_format formats[] = {
     {.name = "json", .ending = "json"},
     {.name = "csv", .ending = "csv"},
     RENDER_PICTURES,
+    {.name = "launch", .ending = "sh"}, /* --emit alone chooses these */
+    {.name = "launch", .ending = "toml"},
+    {.name = "launch", .ending = "yaml"},
     {.name = NULL},
 };
 
 struct answer {
     const struct plan_options *values;
     const struct kerf_plan *plan;
+    const struct launch_better *better; /* with --launch; NULL */
+    enum kerf_framework emit;
 };
+
+static int32_t write_launch(const struct answer *answer, struct kerf_text *out, struct kerf_error *err) {
+    const struct kerf_search *best = kerf_plan_best(answer->plan, NULL);
+    if (best) return kerf_launch_write(answer->emit, NULL, &best->problem, &best->plans[0].layout, out, err);
+    return kerf_error_set(err, KERF_EINFEASIBLE,
+                          "no layout fits, and none can be launched; without --emit kerf says what would help");
+}
 
 /* What a picture file shows. */
 static int shows_front(const char *path, const struct plan_options *values) {
@@ -123,9 +155,14 @@ static int32_t write_answer(void *context, struct kerf_text *out, const struct r
     if (format->is_picture && shows_front(style->path, answer->values))
         return front_picture(out, plan, format->picture, err);
     if (format->is_picture) return plan_picture(out, plan, format->picture, err);
+    if (strcmp(format->name, "launch") == 0) return write_launch(answer, out, err);
     if (strcmp(format->name, "json") == 0) {
         kerf_json_begin(&json, out);
-        kerf_plan_json(&json, plan);
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "kerf", kerf_version());
+        if (answer->better) launch_better_json(&json, answer->better);
+        kerf_plan_searches_json(&json, plan);
+        kerf_json_close(&json, '}');
         kerf_text_add(out, "\n");
     } else if (strcmp(format->name, "csv") == 0) {
         print_plan_csv(out, plan);
@@ -133,6 +170,7 @@ static int32_t write_answer(void *context, struct kerf_text *out, const struct r
         print_plan_markdown(out, plan);
     } else {
         print_plan_table(out, plan, &print);
+        if (answer->better) kerf_text_add(out, "\n"), launch_better_text(out, answer->better);
     }
     return KERF_OK;
 }
@@ -167,19 +205,51 @@ static void note_models(const struct plan_question *question) {
             model_notes(&question->problems[i].model, question->choice.cost_model);
 }
 
-static int answer(const struct plan_options *values) {
+/* --emit and --launch, which both say what runs the layouts. The launch is given back by the caller. */
+static int32_t read_launches(struct plan_options *values, struct kerf_launch **ret_launch,
+                             enum kerf_framework *ret_emit, struct kerf_error *err) {
+    int32_t code = KERF_OK;
+    if (values->emit) {
+        if (values->ask.framework && strcmp(values->ask.framework, values->emit) != 0)
+            return kerf_error_set(err, KERF_EINVALID, "--for %.32s and --emit %.32s do not go together",
+                                  values->ask.framework, values->emit);
+        code = kerf_framework_parse(values->emit, ret_emit, err);
+        values->ask.framework = values->emit;
+        if (values->outputs.count == 0 && strcmp(values->format, "table") == 0) values->format = "launch";
+    }
+    if (code == KERF_OK && values->launch) code = launch_file_read(values->launch, NULL, NULL, 0, ret_launch, err);
+    if (code != KERF_OK || *ret_launch == NULL) return code;
+    values->ask.launch = *ret_launch;
+    enum kerf_framework framework = (enum kerf_framework)(*ret_launch)->framework;
+    if (values->ask.framework == NULL && kerf_framework_runner(framework))
+        values->ask.framework = kerf_framework_name(framework);
+    launch_file_notes(values->launch, *ret_launch);
+    return KERF_OK;
+}
+
+static int32_t check_outputs(const struct plan_options *values, const struct render *render, struct kerf_error *err) {
+    int32_t code = render_check(render, err);
+    if (code == KERF_OK && values->picture && !render_writes(render, "picture"))
+        return kerf_error_set(err, KERF_EINVALID, "--picture says what a picture shows: also give -o plan.svg");
+    if (code == KERF_OK && !values->emit && render_writes(render, "launch"))
+        return kerf_error_set(err, KERF_EINVALID, "--emit says which framework's launch the file is to hold");
+    return code;
+}
+
+static int answer(struct plan_options *values) {
     struct kerf_error err = {.code = KERF_OK};
     struct plan_question question = {.values = NULL};
     struct kerf_plan *plan = NULL;
+    struct kerf_launch *launch = NULL;
+    struct launch_better better = {.num_changes = 0};
     struct terminal_progress progress = {.what = "searching"};
-    struct answer answer = {values, NULL};
-    const struct render render = {formats, values->format, &values->outputs, write_answer, &answer};
+    struct answer answer = {.values = values};
     int status;
-    int32_t code = cli_use_catalogue(values->catalogue, &err);
+    int32_t code = read_launches(values, &launch, &answer.emit, &err);
+    const struct render render = {formats, values->format, &values->outputs, write_answer, &answer};
+    if (code == KERF_OK) code = cli_use_catalogue(values->catalogue, &err);
     if (code == KERF_OK) code = plan_question_read(&values->ask, &question, &err);
-    if (code == KERF_OK) code = render_check(&render, &err);
-    if (code == KERF_OK && values->picture && !render_writes(&render, "picture"))
-        code = kerf_error_set(&err, KERF_EINVALID, "--picture says what a picture shows: also give -o plan.svg");
+    if (code == KERF_OK) code = check_outputs(values, &render, &err);
     if (code == KERF_OK) {
         interrupt_catch();
         code = plan_question_search(&question, (struct call_progress){terminal_progress, &progress}, &plan, &err);
@@ -187,16 +257,25 @@ static int answer(const struct plan_options *values) {
         if (code == KERF_OK && plan->complete) code = find_more(values, &question, &render, plan, &err);
         answer.plan = plan;
     }
+    if (code == KERF_OK && launch) {
+        code = launch_better_find(launch, &question.today, question.choice.cost_model, plan, &better, &err);
+        answer.better = &better;
+    }
     if (code == KERF_OK) note_models(&question);
     if (code == KERF_OK) code = render_all(&render, &err);
-    if (code != KERF_OK)
+    if (code == KERF_EINFEASIBLE) {
+        cli_fail(&err);
+        status = EXIT_NO_ANSWER;
+    } else if (code != KERF_OK)
         status = cli_fail(&err);
     else if (was_interrupted(plan))
         status = EXIT_INTERRUPTED;
     else
         status = kerf_plan_best(plan, NULL) ? EXIT_ANSWERED : EXIT_NO_ANSWER;
+    launch_better_free(&better);
     kerf_plan_free(plan);
     plan_question_free(&question);
+    kerf_launch_free(launch);
     return status;
 }
 

@@ -13,6 +13,9 @@
  * numbers, texts, true for a flag, an array where an option takes a list. "model" and "system" may be a description
  * itself, an object. A member that is null counts as left out. The answer is what `kerf VERB --format json` prints.
  *
+ * "launch" reads the launch in "text" ("name" tells its form, as the ending of a file would), or, with "write":"megatron" and
+ * "plan" (the answer of plan or estimate), answers {"kerf":...,"framework":...,"text":...}, what `kerf launch write` prints.
+ *
  * A study that asks and is told, for programs that measure by themselves:
  *
  *     struct kerf_asker *asker;
@@ -20,6 +23,25 @@
  *     kerf_asker_ask(asker, &answer, &err);             {"setting":{"batch":128},"reason":"...","stop":null}
  *     kerf_asker_tell(asker, "{\"setting\":{\"batch\":128},\"value\":2.5}", 39, &err);
  *     kerf_asker_free(asker);
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     #include <string.h>
+ *     int main(void) {
+ *         struct kerf_error err;
+ *         char *answer = NULL;
+ *         const char *request = "{\"schedule\":\"zb_h1\",\"devices\":4,\"microbatches\":8,\"no_ops\":true}";
+ *         if (kerf_call("schedule", request, strlen(request), NULL, &answer, &err) != KERF_OK) return 1;
+ *         puts(strstr(answer, "\"makespan_s\"") ? "simulated" : "no makespan");
+ *         kerf_call_free(answer);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     simulated
  */
 #ifndef KERF_CALL_H
 #define KERF_CALL_H
@@ -39,7 +61,7 @@ struct kerf_call_options {
     const char *format; /* "json", "svg": the answer as a picture (plan and schedule); NULL: json */
 };
 
-/** The verbs one after the other, "plan", "estimate", "schedule"; NULL behind the last. */
+/** The verbs one after the other, "plan", "estimate", "schedule", "launch"; NULL behind the last. */
 KERF_API const char *kerf_call_verb_at(size_t index);
 
 /**

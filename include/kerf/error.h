@@ -3,6 +3,24 @@
  * Errors: every function that can fail returns KERF_OK (0) or one of the negative codes below, and fills
  * the caller's struct kerf_error (which may be NULL) with words for the person who reads them. Outputs,
  * named ret_..., are written only on success.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_error err;
+ *         struct kerf_layout layout;
+ *         char line[256];
+ *         if (kerf_layout_parse("dp=none", &layout, &err) == KERF_OK) return 1;
+ *         kerf_error_format(&err, line, sizeof line);
+ *         puts(line);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     layout: dp must be a whole number from 1 to 1073741824, not 'none'
  */
 #ifndef KERF_ERROR_H
 #define KERF_ERROR_H

@@ -9,9 +9,30 @@
  *     kerf_json_begin(&json, &out);
  *     kerf_json_open(&json, NULL, '{');
  *     kerf_json_string(&json, "kerf", kerf_version());
- *     kerf_json_close(&json, '}');                          -> {"kerf":"0.1.0"}
+ *     kerf_json_close(&json, '}');                          -> {"kerf":"0.2.0"}
  *
  * key is the member's name inside an object and NULL elsewhere.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_text text = {0};
+ *         struct kerf_json json;
+ *         kerf_json_begin(&json, &text);
+ *         kerf_json_open(&json, NULL, '{');
+ *         kerf_json_integer(&json, "gpus", 512);
+ *         kerf_json_number(&json, "step_s", 6.25);
+ *         kerf_json_close(&json, '}');
+ *         if (!text.failed) puts(text.data);
+ *         kerf_text_free(&text);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     {"gpus":512,"step_s":6.25}
  */
 #ifndef KERF_JSON_H
 #define KERF_JSON_H

@@ -2,6 +2,22 @@
 /*
  * A decoder as its authors published it, read from a Hugging Face config.json: what its layers are, how many parameters
  * it has, and how many FLOP a token takes. docs/models.md lists the families and says how each count is made.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_error err;
+ *         struct kerf_model model;
+ *         if (kerf_model_load("gpt3", &model, &err) != KERF_OK) return 1;
+ *         printf("%.1f TFLOP a token\n", kerf_model_flops(&model, 2048, 0) / 1e12);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     0.4 TFLOP a token
  */
 #ifndef KERF_MODEL_H
 #define KERF_MODEL_H
@@ -179,6 +195,10 @@ KERF_API const char *kerf_attention_kind(const struct kerf_layer_kind *kind);
 /** Writes {"name":...,"parameters":...,"layers":[...],...}, what `kerf models NAME --format json` prints. */
 KERF_API void kerf_model_json(struct kerf_json *json, const char *key, const struct kerf_model *model,
                               int64_t seq_length);
+
+/** Writes {"hidden_size":...,"kinds":[...],"runs":[...]}, all that the cost of a model depends on, as an answer carries it
+ * along. */
+KERF_API void kerf_model_shape_json(struct kerf_json *json, const char *key, const struct kerf_model *model);
 
 /** Writes "ignored":[...] and, where there is something, "assumed":{...} into the object that is open. */
 KERF_API void kerf_model_notes_json(struct kerf_json *json, const struct kerf_model *model);

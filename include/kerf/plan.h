@@ -138,8 +138,14 @@ KERF_API int32_t kerf_plan_front(struct kerf_plan *plan, const struct kerf_plan_
 KERF_API int32_t kerf_plan_mend(struct kerf_plan *plan, const struct kerf_plan_options *options,
                                 struct kerf_error *err);
 
+/** Writes what is asked into the object that is open: "model":...,"gpus":...; of hybrid layouts "shape":{...} too, all that
+ * the cost of the model depends on. */
+KERF_API void kerf_problem_json(struct kerf_json *json, const struct kerf_problem *problem);
+
 /** Writes {"kerf":"...","searches":[...]}. */
 KERF_API void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *plan);
+/** The same without what is around it: "searches":[...] into the object that is open. */
+KERF_API void kerf_plan_searches_json(struct kerf_json *json, const struct kerf_plan *plan);
 
 /** Whether two problems are about the same model or system: by content, for two files may have one name. */
 KERF_API int32_t kerf_model_equal(const struct kerf_model *a, const struct kerf_model *b);

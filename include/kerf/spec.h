@@ -4,6 +4,23 @@
  * laid over the devices). Everything is in SI units: bytes, seconds, FLOP/s, bytes/s.
  *
  * The structs are plain values: copy them freely, nothing needs to be given back.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_error err;
+ *         struct kerf_layout layout;
+ *         if (kerf_layout_parse("dp=4,tp=8,pp=2", &layout, &err) != KERF_OK) return 1;
+ *         printf("%d devices\n", (int)kerf_layout_devices(&layout));
+ *         kerf_layout_release(&layout);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     64 devices
  */
 #ifndef KERF_SPEC_H
 #define KERF_SPEC_H
@@ -157,6 +174,19 @@ struct kerf_values {
     int32_t are_excluded; /* 1: the default list without these */
 };
 
+struct kerf_problem;
+
+/** What is to run the layouts, where it cannot run all of them: kerf_framework_runner has those of frameworks. */
+struct kerf_runner {
+    const char *name; /* "megatron" */
+    /* 1: it can run the layout, whose stage_layers are not looked at. cp_comm may be any: then it can run one of them. Else
+     * why, where it is not NULL, gets what it lacks: "virtual stages". */
+    int (*takes)(const struct kerf_runner *runner, const struct kerf_problem *problem, const struct kerf_layout *layout,
+                 struct kerf_text *why);
+    /* How it splits the layers of a layout that it takes: ret_layers [pp * vpp]. NULL: as it is told. */
+    void (*split)(const struct kerf_problem *problem, const struct kerf_layout *layout, int32_t *ret_layers);
+};
+
 /** Which layouts of strategy hybrid are searched (docs/space.md). All zeros is the default space. */
 struct kerf_space {
     int32_t is_wide; /* 1: every order, schedule, number of recomputed layers, kind of cp communication, zero 0-3 */
@@ -168,6 +198,7 @@ struct kerf_space {
     char schedules[KERF_VALUES_MAX][KERF_SCHEDULE_NAME_SIZE];
     const int32_t *stage_layers; /* [num_stage_layers] instead of the best split; NULL. The caller's */
     int32_t num_stage_layers;
+    const struct kerf_runner *runner; /* those that it can run alone; NULL: all. The caller's */
 };
 
 /** A whole question: which model, on what, with how much work. */

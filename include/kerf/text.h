@@ -4,6 +4,24 @@
  *
  * A kerf_text starts as all zeros and is given back with kerf_text_free. Writing never fails: when memory
  * runs out `failed` stays 1 and further writes are dropped, so that a caller checks once, at the end.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_text text = {0};
+ *         kerf_text_printf(&text, "%d stages, ", 8);
+ *         kerf_text_number(&text, 0.1);
+ *         kerf_text_add(&text, " s");
+ *         if (!text.failed) puts(text.data);
+ *         kerf_text_free(&text);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     8 stages, 0.1 s
  */
 #ifndef KERF_TEXT_H
 #define KERF_TEXT_H

@@ -113,8 +113,16 @@ void command_mdoc(struct kerf_text *out, const struct command *command, const ch
 /** The page kerf(1), which lists the commands, in the same form. */
 void commands_mdoc(struct kerf_text *out, const struct command *const *commands, size_t count, const char *date);
 
-/** A bash completion script for `kerf` with these commands: names of commands and options, choices, and
- * files everywhere else. Needs bash alone, without the bash-completion package. */
+/* Completion scripts for `kerf` with these commands: names of commands, uses and options, choices, names that kerf lists
+ * (models, systems, schedules, studies, jobs), and files where files belong. */
+
+/** Needs bash alone, without the bash-completion package. */
 void commands_bash(struct kerf_text *out, const struct command *const *commands, size_t count);
+
+/** For zsh: the file _kerf of a folder in $fpath. */
+void commands_zsh(struct kerf_text *out, const struct command *const *commands, size_t count);
+
+/** For fish: kerf.fish of a folder for completions. */
+void commands_fish(struct kerf_text *out, const struct command *const *commands, size_t count);
 
 #endif

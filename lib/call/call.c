@@ -22,6 +22,7 @@
 struct request {
     const struct kerf_call_options *options;
     struct call_sources sources;
+    const char *plan_json; /* an answer in the request itself */
     int is_picture;
     struct arena arena;
     char **arguments; /* [num_arguments] */
@@ -117,6 +118,95 @@ static int32_t answer_schedule(const struct command *command, const struct reque
     return code;
 }
 
+/* ---- launch: reads a text, or writes one for a plan ------------------------------------------------------------- */
+
+struct launch_values {
+    struct string_list texts;
+    const char *framework, *version, *name, *write, *plan;
+    int64_t gpus, rank;
+};
+
+#define LAUNCH_TEXT(member, option_name, what, words)                                                                  \
+    {                                                                                                                  \
+        .name = option_name, .type = OPTION_STRING, .offset = offsetof(struct launch_values, member), .value = what,   \
+        .help = words                                                                                                  \
+    }
+static const struct option launch_options[] = {
+    LAUNCH_TEXT(framework, "framework", "NAME", "The framework of the text (default: recognised)."),
+    LAUNCH_TEXT(version, "framework-version", "V", "The release of the framework, such as 0.15.0 or main."),
+    LAUNCH_TEXT(name, "name", "NAME",
+                "The text's name, whose ending tells its form: launch.sh, .toml, .yaml or .json."),
+    {.name = "gpus",
+     .type = OPTION_INTEGER,
+     .offset = offsetof(struct launch_values, gpus),
+     .value = "N",
+     .minimum = 1,
+     .maximum = KERF_COUNT_MAX,
+     .help = "Accelerators of the job (default: as the text says)."},
+    LAUNCH_TEXT(write, "write", "FRAMEWORK",
+                "Write a launch of this framework for the plan instead of reading a text."),
+    LAUNCH_TEXT(plan, "plan", "JSON", "The answer of plan or estimate, an object or its text."),
+    {.name = "rank",
+     .type = OPTION_INTEGER,
+     .offset = offsetof(struct launch_values, rank),
+     .value = "N",
+     .minimum = 1,
+     .maximum = KERF_TOP_MAX,
+     .help = "Which of the plan's layouts (default: 1, the best)."},
+    {.name = NULL},
+};
+
+static int32_t read_launch(const struct launch_values *values, struct kerf_json *json, struct kerf_error *err) {
+    const struct kerf_launch_options how = {
+        .framework = values->framework, .version = values->version, .gpus = values->gpus};
+    struct kerf_launch *launch = NULL;
+    if (values->texts.count != 1)
+        return kerf_error_set(err, KERF_EINVALID, "\"text\" is missing: the launch that is to be read");
+    const char *text = values->texts.items[0];
+    int32_t code = kerf_launch_read(text, strlen(text), values->name ? values->name : "launch", &how, &launch, err);
+    if (code == KERF_OK) kerf_launch_json(json, launch);
+    kerf_launch_free(launch);
+    return code;
+}
+
+static int32_t write_launch(const struct launch_values *values, const char *plan, struct kerf_json *json,
+                            struct kerf_error *err) {
+    struct kerf_problem *problem = calloc(1, sizeof *problem);
+    struct kerf_layout layout = {.stage_layers = NULL};
+    struct kerf_text text = {0};
+    enum kerf_framework framework = KERF_FRAMEWORK_MEGATRON;
+    int32_t code = problem ? kerf_framework_parse(values->write, &framework, err) : error_no_memory(err, "the launch");
+    if (code == KERF_OK && plan == NULL)
+        code = kerf_error_set(err, KERF_EINVALID, "\"plan\" is missing: the answer that is to be launched");
+    if (code == KERF_OK)
+        code = kerf_launch_plan_parse(plan, strlen(plan), "plan", (int32_t)values->rank, problem, &layout, err);
+    if (code == KERF_OK) code = kerf_launch_write(framework, values->version, problem, &layout, &text, err);
+    if (code == KERF_OK) {
+        kerf_json_string(json, "framework", kerf_framework_name(framework));
+        kerf_json_string(json, "text", text.data);
+    }
+    kerf_layout_release(&layout);
+    kerf_text_free(&text);
+    free(problem);
+    return code;
+}
+
+static int32_t answer_launch(const struct command *command, const struct request *request, struct kerf_text *out,
+                             struct kerf_error *err) {
+    struct launch_values values = {.rank = 1};
+    struct kerf_json json;
+    int32_t code = parse(command, request, &values, err);
+    if (code != KERF_OK) return code;
+    kerf_json_begin(&json, out);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    code = values.write ? write_launch(&values, request->plan_json ? request->plan_json : values.plan, &json, err)
+                        : read_launch(&values, &json, err);
+    kerf_json_close(&json, '}');
+    options_free(command, &values);
+    return code;
+}
+
 struct whole_plan {
     struct plan_values ask;
 };
@@ -158,6 +248,14 @@ static const struct verb verbs[] = {
       .uses = schedule_uses,
       .is_use = schedule_question_is_use},
      answer_schedule},
+    {"launch",
+     "text",
+     0,
+     {.name = "launch",
+      .arguments = "TEXT",
+      .options = launch_options,
+      .arguments_offset = offsetof(struct launch_values, texts)},
+     answer_launch},
 };
 enum { NUM_VERBS = sizeof verbs / sizeof *verbs };
 
@@ -172,7 +270,7 @@ static const struct verb *find_verb(const char *name, struct kerf_error *err) {
     }
     const char *nearest = nearest_name(name, names, NUM_VERBS);
     kerf_error_set(err, KERF_EUNKNOWN, "no verb is called '%.64s'; %s%s%s", name,
-                   nearest ? "did you mean " : "plan, estimate and schedule are", nearest ? nearest : "",
+                   nearest ? "did you mean " : "plan, estimate, schedule and launch are", nearest ? nearest : "",
                    nearest ? "?" : "");
     return NULL;
 }
@@ -273,7 +371,9 @@ static int32_t add_description(struct request *request, const char *key, const j
     const char *kept = json ? arena_copy(&request->arena, json, strlen(json)) : NULL;
     free(json);
     if (kept == NULL) return error_no_memory(err, "the request");
-    *(strcmp(key, "model") == 0 ? &request->sources.model_json : &request->sources.system_json) = kept;
+    *(strcmp(key, "model") == 0    ? &request->sources.model_json
+      : strcmp(key, "system") == 0 ? &request->sources.system_json
+                                   : &request->plan_json) = kept;
     return KERF_OK;
 }
 
@@ -291,8 +391,10 @@ static int32_t add_names(struct request *request, const struct verb *verb, const
     if (code == KERF_OK && json_is_string(value))
         return add_argument(request, arena_printf(&request->arena, "%s", json_string_value(value)), err);
     if (code == KERF_OK && !json_is_array(value))
-        return json_fail(root, verb->argument, KERF_EINVALID, err, "\"%s\" must be a name%s", verb->argument,
-                         strcmp(verb->argument, "model") == 0 ? " or an object {...}" : " or a list of names");
+        return json_fail(root, verb->argument, KERF_EINVALID, err, "\"%s\" must be a %s", verb->argument,
+                         strcmp(verb->argument, "model") == 0  ? "name or an object {...}"
+                         : strcmp(verb->argument, "text") == 0 ? "text"
+                                                               : "name or a list of names");
     json_array_foreach(value, i, item) {
         if (code == KERF_OK && !json_is_string(item))
             code =
@@ -309,7 +411,8 @@ static int32_t read_request(struct request *request, const struct verb *verb, co
     json_t *value;
     int32_t code = KERF_OK;
     json_object_foreach(root->json, key, value) {
-        int is_description = strcmp(key, "model") == 0 || strcmp(key, "system") == 0;
+        int is_plan = strcmp(key, "plan") == 0 && verb->answer == answer_launch;
+        int is_description = strcmp(key, "model") == 0 || strcmp(key, "system") == 0 || is_plan;
         if (code != KERF_OK) break;
         if (json_is_null(value)) continue;
         if (is_description && json_is_object(value)) {
@@ -411,14 +514,15 @@ int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error 
     kerf_json_string(&json, "type", "object");
     kerf_json_boolean(&json, "additionalProperties", 0);
     kerf_json_open(&json, "required", '[');
-    kerf_json_string(&json, NULL, verb->argument);
+    if (verb->answer != answer_launch) kerf_json_string(&json, NULL, verb->argument);
     kerf_json_close(&json, ']');
     kerf_json_open(&json, "properties", '{');
     kerf_json_open(&json, verb->argument, '{');
     kerf_json_string(&json, "description",
                      strcmp(verb->argument, "model") == 0
                          ? "A name of the catalogue, or a Hugging Face config.json as an object."
-                         : "A schedule, or a list of them to compare.");
+                     : strcmp(verb->argument, "text") == 0 ? "The launch that is to be read: a script or a config."
+                                                           : "A schedule, or a list of them to compare.");
     kerf_json_close(&json, '}');
     for (const struct option *option = verb->command.options; option->name; option++) option_json(&json, option);
     kerf_json_close(&json, '}');

@@ -2,6 +2,7 @@
 #include "call/estimate_question.h"
 
 #include <string.h>
+#include "base/error_fill.h"
 
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
     return kerf_error_set(err, KERF_EINVALID, "%s is missing, such as %s; `kerf help estimate` tells more", what,
@@ -21,8 +22,38 @@ static int32_t check_options(const struct estimate_values *values, const struct 
                           kerf_strategy_name(choice->of[0]));
 }
 
+/* The job of a launch, on a system. The layout's stages are copied, for it is the question's. */
+static int32_t read_launch(const struct estimate_values *values, struct kerf_problem *problem,
+                           struct kerf_layout *layout, struct strategy_choice *choice, struct kerf_error *err) {
+    const char *given = values->models.count   ? values->models.items[0]
+                        : values->layout       ? "--layout"
+                        : values->gpus         ? "--gpus"
+                        : values->global_batch ? "--global-batch"
+                        : values->seq_length   ? "--seq-length"
+                        : values->strategy     ? "--strategy"
+                        : values->layers       ? "--layers"
+                                               : NULL;
+    if (given) return kerf_error_set(err, KERF_EINVALID, "the launch says it: leave out %.64s, or --launch", given);
+    if (values->system == NULL) return missing("--system", "--system a100", err);
+    struct kerf_layout of_launch;
+    struct kerf_text text = {0};
+    int32_t code = kerf_launch_problem(values->launch, problem, &of_launch, err);
+    if (code == KERF_OK) code = call_system(&values->sources, values->system, &problem->system, err);
+    if (code == KERF_OK) code = call_set(&problem->model, &problem->system, &values->sets, err);
+    if (code == KERF_OK && values->attention) code = kerf_attention_parse(values->attention, &problem->attention, err);
+    if (code == KERF_OK) code = training_read(&values->training, problem, err);
+    if (code != KERF_OK) return code;
+    if (values->scale_up_size) problem->system.scale_up.size = values->scale_up_size;
+    kerf_layout_text(&text, problem, &of_launch);
+    code = text.failed ? error_no_memory(err, "the layout")
+                       : strategy_of_layout(text.data, NULL, values->cost_model, layout, choice, err);
+    kerf_text_free(&text);
+    return code;
+}
+
 static int32_t read_problem(const struct estimate_values *values, struct kerf_problem *problem,
                             struct kerf_layout *layout, struct strategy_choice *choice, struct kerf_error *err) {
+    if (values->launch) return read_launch(values, problem, layout, choice, err);
     if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
     if (values->models.count > 1)
         return kerf_error_set(err, KERF_EINVALID, "give one model, not also '%.64s'", values->models.items[1]);
@@ -80,6 +111,7 @@ void estimate_question_json(struct kerf_json *json, const struct estimate_questi
     kerf_json_string(json, "kerf", kerf_version());
     if (question->problem.strategy == KERF_STRATEGY_HYBRID) {
         kerf_json_string(json, "cost_model", question->choice.cost_model_name);
+        kerf_problem_json(json, &question->problem);
         kerf_model_notes_json(json, &question->problem.model);
     }
     kerf_estimate_json(json, &question->problem, &question->estimate, 0);

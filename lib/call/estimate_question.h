@@ -13,6 +13,7 @@ struct estimate_values {
     struct training_options training;
     int32_t layers;
     struct call_sources sources;
+    const struct kerf_launch *launch; /* the job that is meant: its model, layout and batch; NULL: none */
 };
 
 /* Those that are not given. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "call/plan_question.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
@@ -12,8 +13,8 @@ static int32_t add_problems(struct plan_question *question, struct kerf_error *e
     struct kerf_model model = problem->model;
     int32_t code = call_set(&problem->model, &problem->system, &question->values->sets, err);
     if (code != KERF_OK) return code;
-    problem->seq_length =
-        question->values->seq_length ? question->values->seq_length : problem->model.max_position_embeddings;
+    if (question->values->seq_length) problem->seq_length = question->values->seq_length;
+    if (problem->seq_length == 0) problem->seq_length = problem->model.max_position_embeddings;
     if (problem->seq_length == 0)
         return kerf_error_set(err, KERF_EINVALID, "%s has no max_position_embeddings: give --seq-length",
                               problem->model.name);
@@ -35,6 +36,7 @@ static int32_t add_problems(struct plan_question *question, struct kerf_error *e
                 if (question->domains.count) one->system.scale_up.size = question->domains.values[d];
             }
     problem->model = model; /* as it was before --set, for the next system */
+    if (question->values->launch == NULL) problem->seq_length = 0;
     return KERF_OK;
 }
 
@@ -44,10 +46,31 @@ static int32_t add_system(void *context, const char *word, struct kerf_error *er
     return code == KERF_OK ? add_problems(question, err) : code;
 }
 
+static int32_t add_systems(struct plan_question *question, struct kerf_error *err) {
+    return words_each(question->values->system, "--system", add_system, question, err);
+}
+
 static int32_t add_model(void *context, const char *word, struct kerf_error *err) {
     struct plan_question *question = context;
     int32_t code = call_model(&question->values->sources, word, &question->next.model, err);
-    return code == KERF_OK ? words_each(question->values->system, "--system", add_system, question, err) : code;
+    return code == KERF_OK ? add_systems(question, err) : code;
+}
+
+/* What the launch says, where nothing else is given. */
+static int32_t read_launch(struct plan_question *question, struct kerf_error *err) {
+    const struct plan_values *values = question->values;
+    if (values->models.count)
+        return kerf_error_set(err, KERF_EINVALID, "the launch says the model: leave out '%.64s', or --launch",
+                              values->models.items[0]);
+    return kerf_launch_problem(values->launch, &question->next, &question->today, err);
+}
+
+/* The numbers of accelerators: those that are named, else the launch's. */
+static int32_t read_gpus(struct plan_question *question, struct kerf_error *err) {
+    char of_launch[24];
+    snprintf(of_launch, sizeof of_launch, "%lld", (long long)question->next.gpus);
+    return range_parse(question->values->gpus ? question->values->gpus : of_launch, "--gpus", 1, 1 << 30,
+                       &question->gpus, err);
 }
 
 static int32_t missing(const char *what, const char *example, struct kerf_error *err) {
@@ -61,6 +84,7 @@ static int32_t check_options(const struct plan_values *values, const struct plan
                              struct kerf_error *err) {
     const char *given = space_first_given(&values->space);
     if (given == NULL) given = training_first_given(&values->training);
+    if (given == NULL && values->framework) given = "--for";
     if (given == NULL && (values->why || values->exhaustive)) given = values->why ? "--why" : "--exhaustive";
     if (given && !is_hybrid(question))
         return kerf_error_set(err, KERF_EINVALID, "%s is for strategy hybrid, and not for %s", given,
@@ -68,25 +92,46 @@ static int32_t check_options(const struct plan_values *values, const struct plan
     return KERF_OK;
 }
 
+/* --for: each problem has a space of its own, narrowed to what the framework can run of its model. */
+static int32_t narrow(struct plan_question *question, struct kerf_error *err) {
+    enum kerf_framework framework;
+    int32_t code = kerf_framework_parse(question->values->framework, &framework, err);
+    if (code != KERF_OK) return code;
+    question->spaces = calloc(question->num_problems, sizeof *question->spaces);
+    if (question->spaces == NULL) return error_no_memory(err, "the sweep");
+    for (size_t i = 0; i < question->num_problems && code == KERF_OK; i++) {
+        struct kerf_problem *problem = &question->problems[i];
+        if (problem->space) question->spaces[i] = *problem->space;
+        problem->space = &question->spaces[i];
+        code = kerf_framework_narrow(framework, problem, &question->spaces[i], err);
+    }
+    return code;
+}
+
 static int32_t read_question(struct plan_question *question, struct kerf_error *err) {
     const struct plan_values *values = question->values;
-    if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
+    int32_t code = values->launch ? read_launch(question, err) : KERF_OK;
+    if (code != KERF_OK) return code;
+    if (values->launch == NULL && values->models.count == 0)
+        return missing("the model", "gpt3_1t or path/to/config.json", err);
     if (values->system == NULL) return missing("--system", "--system a100", err);
-    if (values->gpus == NULL) return missing("--gpus", "--gpus 1024", err);
-    if (values->global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
-    question->next.global_batch = values->global_batch;
-    int32_t code = strategy_choose(values->strategy, values->cost_model, &question->choice, err);
+    if (values->gpus == NULL && question->next.gpus == 0) return missing("--gpus", "--gpus 1024", err);
+    if (values->global_batch) question->next.global_batch = values->global_batch;
+    if (question->next.global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
+    code = strategy_choose(values->strategy, values->cost_model, &question->choice, err);
     if (code == KERF_OK) code = check_options(values, question, err);
     if (code == KERF_OK)
         code = kerf_attention_parse(values->attention ? values->attention : "fused", &question->next.attention, err);
     if (code == KERF_OK) code = space_read(&values->space, &question->space, &question->stage_layers, err);
     if (code == KERF_OK) code = training_read(&values->training, &question->next, err);
     if (code == KERF_OK && space_first_given(&values->space)) question->next.space = &question->space;
-    if (code == KERF_OK) code = range_parse(values->gpus, "--gpus", 1, 1 << 30, &question->gpus, err);
+    if (code == KERF_OK) code = read_gpus(question, err);
     if (code == KERF_OK && values->scale_up_size)
         code = range_parse(values->scale_up_size, "--scale-up-size", 1, 1 << 20, &question->domains, err);
     for (int32_t i = 0; i < values->models.count && code == KERF_OK; i++)
         code = words_each(values->models.items[i], "MODEL", add_model, question, err);
+    if (code == KERF_OK && values->launch) code = add_systems(question, err);
+    if (code == KERF_OK && values->framework) code = narrow(question, err);
     return code;
 }
 
@@ -100,6 +145,7 @@ int32_t plan_question_read(const struct plan_values *values, struct plan_questio
 
 void plan_question_free(struct plan_question *question) {
     free(question->problems);
+    free(question->spaces);
     free(question->stage_layers);
     range_free(&question->gpus);
     range_free(&question->domains);

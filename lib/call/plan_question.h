@@ -10,12 +10,14 @@
 
 struct plan_values {
     struct string_list models, sets;
-    const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model;
+    const char *system, *scale_up_size, *gpus, *strategy, *attention, *cost_model, *framework;
     int64_t global_batch, seq_length, top, threads;
     struct space_options space;
     struct training_options training;
     int32_t why, exhaustive;
     struct call_sources sources;
+    const struct kerf_launch *launch; /* the job whose model, accelerators, batch, sequence length and precision are meant
+                                         where nothing else is given; NULL: none */
 };
 
 /* Those that are not given. */
@@ -47,6 +49,9 @@ struct plan_values {
                    "Which family of layouts: hybrid (the default), what frameworks of today have; or 1d, summa, "      \
                    "seqp, a list of these three, or all of them, priced by the cost model reference."),                \
         SPACE_OPTIONS(owner, of.space),                                                                                \
+        PLAN_VALUE(owner, of, framework, "for", "FRAMEWORK",                                                           \
+                   "Only layouts that this framework can run: megatron, deepspeed, torchtitan, nanotron or "           \
+                   "megatron-bridge (docs/launch.md)."),                                                               \
         {.name = "exhaustive",                                                                                         \
          .type = OPTION_FLAG,                                                                                          \
          .offset = offsetof(owner, of.exhaustive),                                                                     \
@@ -77,10 +82,12 @@ struct plan_question {
     struct range gpus, domains;
     struct strategy_choice choice;
     struct kerf_space space;
+    struct kerf_space *spaces; /* [num_problems] with --for; NULL */
     int32_t *stage_layers; /* of the space */
     struct kerf_problem *problems;
     size_t num_problems;
     struct kerf_problem next; /* the model and system at hand */
+    struct kerf_layout today; /* of the launch */
 };
 
 int32_t plan_question_read(const struct plan_values *values, struct plan_question *ret_question,

@@ -132,6 +132,7 @@ void words_problem(struct kerf_text *out, const struct kerf_problem *problem) {
         words_training(out, problem);
     else
         kerf_text_printf(out, ", %s", kerf_strategy_name(problem->strategy));
+    if (problem->space && problem->space->runner) kerf_text_printf(out, ", for %s", problem->space->runner->name);
     kerf_text_add(out, ": a global batch of ");
     quantity_count(out, problem->global_batch);
     kerf_text_printf(out, " sample%s of ", problem->global_batch == 1 ? "" : "s");

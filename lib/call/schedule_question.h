@@ -298,7 +298,7 @@ struct schedule_values {
         {.name = "compare",                                                                                            \
          .type = OPTION_STRING,                                                                                        \
          .offset = offsetof(owner, of.compare),                                                                        \
-         .value = "A,B",                                                                                               \
+         .value = "SCHEDULE[,...]",                                                                                     \
          .uses = "--plan",                                                                                             \
          .help =                                                                                                       \
              "Other schedules with the same times: for schedules with other stages the times are summed or split."},   \

@@ -248,8 +248,8 @@ static int32_t read_tokens(const char *text, double *ret_tokens, struct kerf_err
 int32_t training_read(const struct training_options *options, struct kerf_problem *problem, struct kerf_error *err) {
     int32_t code = KERF_OK;
     problem->device_hour_price = options->price;
-    problem->has_bf16_gradients = options->gradients && strcmp(options->gradients, "bf16") == 0;
-    problem->mtp_layers = options->mtp_layers > 0 ? options->mtp_layers : 0;
+    if (options->gradients) problem->has_bf16_gradients = strcmp(options->gradients, "bf16") == 0;
+    if (options->mtp_layers >= 0) problem->mtp_layers = options->mtp_layers;
     if (options->price > 0 && options->tokens == NULL)
         return kerf_error_set(err, KERF_EINVALID,
                               "--price is the price of a run: also say its length, such as "

@@ -89,7 +89,7 @@ struct space_options {
         SPACE_OPTION(owner, of.recompute, "recompute", "KIND[,...]",                                                   \
                      "Only these kinds of recomputation: none, selective, full, or full:K, the first K layers of "     \
                      "each virtual stage (default: none,selective,full)."),                                            \
-        SPACE_OPTION(owner, of.schedules, "schedules", "NAME[,...]",                                                   \
+        SPACE_OPTION(owner, of.schedules, "schedules", "SCHEDULE[,...]",                                               \
                      "Only these pipeline schedules, such as 1f1b,zb_h1,zb_v,dualpipe_v; `kerf schedule --list` "      \
                      "them (default: 1f1b, and interleaved_1f1b with virtual stages)."),                               \
         SPACE_OPTION(owner, of.order, "order", "ORDER[,...]",                                                          \
@@ -150,6 +150,7 @@ struct training_options {
     }
 
 /* Everything but the space into the problem. */
+/* What is not given stays as the problem has it. */
 int32_t training_read(const struct training_options *options, struct kerf_problem *problem, struct kerf_error *err);
 
 /* The first option that is given and only hybrid layouts have, "--tp"; NULL: none. */

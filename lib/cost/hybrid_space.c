@@ -264,9 +264,9 @@ static int32_t orders_of(const struct space *space, const struct kerf_layout *la
 
 static int32_t zeros_of(const struct space *space, const struct kerf_layout *layout, int8_t ret[4]) {
     const struct kerf_values *named = &asked(space)->zero;
-    int8_t most = layout->dp * layout->cp == 1                                  ? 0
-                  : layout->pp == 1 || is_named(named) || asked(space)->is_wide ? 3
-                                                                                : 1;
+    int8_t most = layout->dp * layout->cp == 1                                                          ? 0
+                  : layout->pp == 1 || is_named(named) || asked(space)->is_wide || asked(space)->runner ? 3
+                                                                                                        : 1;
     int32_t count = 0;
     for (int8_t zero = 0; zero <= most; zero++)
         if (allows(named, zero)) ret[count++] = zero;
@@ -332,7 +332,7 @@ static void list_shards(const struct space *space, struct space_memory *memory, 
                         struct list *list) {
     const struct kerf_problem *problem = space->problem;
     const struct kerf_space *a = asked(space);
-    int are_kinds = is_named(&a->cp_comm) || a->is_wide;
+    int are_kinds = is_named(&a->cp_comm) || a->is_wide || a->runner; /* which may lack the cheapest */
     for (int32_t i = 0; i < memory->gpus.count; i++) {
         int64_t tp = memory->gpus.of[i];
         if (!allows(&a->tp, tp) || !tp_divides(&problem->model, tp)) continue;
@@ -431,9 +431,14 @@ static void list_blocks(const struct space *space, struct space_memory *memory, 
 static void list_zeros(const struct space *space, struct space_memory *memory, const struct kerf_layout *prefix,
                        struct list *list) {
     int8_t zeros[4];
+    const struct kerf_runner *runner = asked(space)->runner;
     int32_t count = zeros_of(space, prefix, zeros);
     (void)memory;
-    for (int32_t i = 0; i < count; i++) add(list, prefix)->zero = zeros[i];
+    for (int32_t i = 0; i < count; i++) {
+        struct kerf_layout one = *prefix;
+        one.zero = zeros[i];
+        if (runner == NULL || runner->takes(runner, space->problem, &one, NULL)) add(list, &one);
+    }
 }
 
 struct kerf_layout *hybrid_choices(const struct space *space, int32_t level, const struct kerf_layout *prefix,
@@ -545,6 +550,30 @@ static int64_t count_below(const struct space *space, struct space_memory *memor
     }
 }
 
+/* The same where a runner picks among them: they are listed, level by level. -1 when memory ran out. */
+static int64_t count_taken(const struct space *space, struct arena lists[HYBRID_LEVELS], int32_t level,
+                           const struct kerf_layout *prefix) {
+    int32_t count;
+    int64_t sum = 0;
+    arena_reset(&lists[level]);
+    const struct kerf_layout *choices = hybrid_choices(space, level, prefix, &lists[level], &count);
+    if (choices == NULL) return -1;
+    if (level + 1 == HYBRID_LEVELS) return count;
+    for (int32_t i = 0; i < count; i++) {
+        int64_t below = count_taken(space, lists, level + 1, &choices[i]);
+        if (below < 0) return -1;
+        sum += below;
+    }
+    return sum;
+}
+
+static int64_t count_with_runner(const struct space *space, int32_t level, const struct kerf_layout *prefix) {
+    struct arena lists[HYBRID_LEVELS] = {{NULL}};
+    int64_t count = level == HYBRID_LEVELS ? 1 : count_taken(space, lists, level, prefix);
+    for (int32_t i = 0; i < HYBRID_LEVELS; i++) arena_free(&lists[i]);
+    return count < 0 ? 0 : count;
+}
+
 int64_t hybrid_count(const struct space *space, int32_t level, const struct kerf_layout *prefix) {
     static const struct kerf_layout nothing_chosen;
     assert(level >= 0 && level <= HYBRID_LEVELS);
@@ -552,7 +581,36 @@ int64_t hybrid_count(const struct space *space, int32_t level, const struct kerf
     struct space_memory *memory = memory_of(space, &own);
     struct space with = *space;
     with.memory = memory;
-    int64_t count = memory ? count_below(&with, memory, level - 1, level ? prefix : &nothing_chosen, &own) : 0;
+    const struct kerf_layout *from = level ? prefix : &nothing_chosen;
+    int64_t count = memory == NULL         ? 0
+                    : asked(space)->runner ? count_with_runner(&with, level, from)
+                                           : count_below(&with, memory, level - 1, from, &own);
     arena_free(&own);
     return count;
+}
+
+/* ---- What a runner refuses ------------------------------------------------------------------------------------- */
+
+/* The first prefix of the last level. 1: found; 0: there is none, or memory ran out. */
+static int first_whole_prefix(const struct space *space, int32_t level, const struct kerf_layout *prefix,
+                              struct kerf_layout *ret_prefix) {
+    struct arena list = {NULL};
+    int32_t count = 0;
+    int found = level == HYBRID_LEVEL_ZERO;
+    if (found) *ret_prefix = *prefix;
+    const struct kerf_layout *choices = found ? NULL : hybrid_choices(space, level, prefix, &list, &count);
+    for (int32_t i = 0; choices && i < count && !found; i++)
+        found = first_whole_prefix(space, level + 1, &choices[i], ret_prefix);
+    arena_free(&list);
+    return found;
+}
+
+int hybrid_runner_refuses(const struct space *space, struct kerf_layout *ret_layout, struct kerf_text *why) {
+    static const struct kerf_layout nothing_chosen;
+    const struct kerf_runner *runner = asked(space)->runner;
+    int8_t zeros[4];
+    if (runner == NULL || !first_whole_prefix(space, 0, &nothing_chosen, ret_layout)) return 0;
+    if (zeros_of(space, ret_layout, zeros) == 0) return 0;
+    ret_layout->zero = zeros[0];
+    return !runner->takes(runner, space->problem, ret_layout, why);
 }

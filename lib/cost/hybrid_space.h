@@ -41,6 +41,9 @@ struct kerf_layout *hybrid_variants(const struct space *space, const struct kerf
                                     int32_t *ret_count);
 int64_t hybrid_count(const struct space *space, int32_t level, const struct kerf_layout *prefix);
 
+/* Whether the space's runner refuses the first layout that there is else, and why. */
+int hybrid_runner_refuses(const struct space *space, struct kerf_layout *ret_layout, struct kerf_text *why);
+
 /* ---- What of a model decides which layouts it can have: for the space and for a layout alike --------------- */
 
 /* Experts that ep must divide: of all kinds of layers; 0: the model has none. */

@@ -332,6 +332,21 @@ static int32_t check_problem(const struct kerf_problem *problem, struct kerf_err
 
 /* ---- Why there is none ---------------------------------------------------------------------------------------- */
 
+/* What of a layout the space's runner cannot run; 0: it is not the runner that leaves no layout. */
+static int explain_runner(const struct space *space, struct kerf_text *out) {
+    struct kerf_layout layout;
+    struct kerf_text why = {0};
+    int refuses = hybrid_runner_refuses(space, &layout, &why);
+    if (refuses) {
+        kerf_text_printf(out, "%s can run none of the layouts that are left, such as ",
+                         space->problem->space->runner->name);
+        layout_hybrid_text(out, &layout);
+        kerf_text_printf(out, ": it has no %s", why.data ? why.data : "");
+    }
+    kerf_text_free(&why);
+    return refuses;
+}
+
 static void explain(const struct space *space, int32_t level, struct kerf_text *out) {
     const struct kerf_problem *problem = space->problem;
     const struct kerf_model *model = &problem->model;
@@ -372,6 +387,7 @@ static void explain(const struct space *space, int32_t level, struct kerf_text *
     case HYBRID_LEVEL_SCHEDULE: kerf_text_add(out, "No schedule takes such stages and micro-batches"); break;
     case HYBRID_LEVEL_BLOCK: kerf_text_add(out, "No virtual stage has more layers than are recomputed"); break;
     case HYBRID_LEVEL_ZERO:
+        if (explain_runner(space, out)) return;
         kerf_text_add(out, "No ZeRO stage is left: above 0 it shards over dp x cp, which is 1");
         break;
     case HYBRID_LEVELS: assert(!"a layout has its one variant"); break;

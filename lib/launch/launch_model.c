@@ -77,6 +77,7 @@ void launch_model(struct kerf_launch *launch) {
     model->kinds[1].mlp.top_k = m->num_experts_per_tok;
     model->kinds[1].mlp.expert_width = m->moe_intermediate_size;
     model->kinds[1].mlp.shared_width = m->shared_expert_intermediate_size;
+    model->kinds[1].mlp.shared_gate = m->has_shared_gate > 0;
     int64_t step = m->expert_layer_step > 0 ? m->expert_layer_step : 1, used[2] = {0, 0};
     for (int64_t i = 0; i < m->num_hidden_layers; i++) {
         int32_t kind = m->num_experts > 0 && i >= m->first_dense_layers && (i + 1) % step == 0;
@@ -228,8 +229,9 @@ int32_t kerf_launch_problem(const struct kerf_launch *launch, struct kerf_proble
     else
         return kerf_error_set(err, KERF_EINVALID, "the launch computes in %s; kerf prices bf16, fp16 and fp8",
                               launch->precision[0] ? launch->precision : "a precision that it does not tell");
-    problem.has_bf16_gradients = strcmp(launch->gradients, "bf16") == 0;
+    problem.has_bf16_gradients = strcmp(launch->gradients, "fp32") != 0; /* 16 bits of either kind */
     *ret_problem = problem;
     *ret_layout = launch->layout;
+    ret_layout->stage_layers = launch->split;
     return KERF_OK;
 }

@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "launch/launch_flags.h"
 #include "launch/launch_reading.h"
 #include "launch/shell.h"
 
@@ -318,9 +319,48 @@ static void lay_out(struct launch_reading *r) {
     layout->tp2 = 1;
     layout->dp = model && l->gpus % model == 0 ? l->gpus / model : 0;
     if (layout->dp == 0)
-        reading_refuse(r, "initialize_model_parallel", "tp %lld x pp %lld x cp %d does not divide %lld accelerators",
-                       (long long)layout->tp1, (long long)layout->pp, layout->cp, (long long)l->gpus);
+        reading_refuse_gpus(r, "initialize_model_parallel",
+                            "tp %lld x pp %lld x cp %d does not divide %lld accelerators", (long long)layout->tp1,
+                            (long long)layout->pp, layout->cp, (long long)l->gpus);
     if (layout->schedule[0] == 0) strcpy(layout->schedule, layout->vpp > 1 ? "interleaved_1f1b" : "1f1b");
+}
+
+/* torchtitan's default: embedding and head count as layers (generate_llm_fqn_per_model_part). */
+static void split_with_ends(struct launch_reading *r, int64_t layers, int64_t stages, int32_t *ret_layers) {
+    int64_t first = reading_integer(r, "parallelism.pipeline_parallel_first_stage_less_layers", 1);
+    int64_t last = reading_integer(r, "parallelism.pipeline_parallel_last_stage_less_layers", 1);
+    int64_t all = layers + first + last;
+    for (int64_t i = 0; i < stages; i++) {
+        int64_t here = all / stages + (i < all % stages) - (i == 0 ? first : 0) - (i == stages - 1 ? last : 0);
+        ret_layers[i] = (int32_t)here;
+    }
+}
+
+/* Which layers the framework puts on which virtual stage, where its rule is known. */
+static int lay_split(struct launch_reading *r) {
+    struct kerf_launch *l = r->launch;
+    const struct kerf_layout *layout = &l->layout;
+    const struct kerf_runner *runner = kerf_framework_runner((enum kerf_framework)l->framework);
+    int64_t stages = layout->pp * layout->vpp, layers = l->config.num_hidden_layers;
+    if (l->split || stages == 1 || stages > layers || stages > KERF_STAGES_MAX) return 1;
+    int32_t *split = arena_alloc(r->arena, (size_t)stages, sizeof *split);
+    if (split == NULL) return 0;
+    if (l->framework == KERF_FRAMEWORK_NANOTRON && l->has_model) {
+        struct kerf_problem *problem = arena_alloc(r->arena, 1, sizeof *problem);
+        if (problem == NULL) return 0;
+        problem->model = l->model;
+        runner->split(problem, layout, split);
+    } else if (l->framework == KERF_FRAMEWORK_TORCHTITAN) {
+        split_with_ends(r, layers, stages, split);
+    } else if (layers % stages == 0) {
+        for (int64_t i = 0; i < stages; i++) split[i] = (int32_t)(layers / stages);
+    } else {
+        return 1;
+    }
+    for (int64_t i = 0; i < stages; i++)
+        if (split[i] < 1) return 1;
+    l->split = split;
+    return 1;
 }
 
 /* ---- The whole ----------------------------------------------------------------------------------------------------- */
@@ -347,6 +387,22 @@ static const struct launch_reader *read_form(struct launch_reading *r, const str
     if (r->code != KERF_OK) return NULL;
     const struct launch_reader *reader = recognise(r, wanted, &score);
     return reader ? reader : wanted;
+}
+
+/* Keys that the release does not have, where one is named. */
+static void check_version(struct launch_reading *r) {
+    enum kerf_framework framework = (enum kerf_framework)r->launch->framework;
+    const struct launch_flags *flags = launch_flags_of(framework);
+    int32_t version;
+    if (r->options->version == NULL) return;
+    r->code = launch_version(framework, r->options->version, &version, r->err);
+    for (int32_t i = 0; r->code == KERF_OK && flags && i < r->table.count; i++) {
+        const struct launch_flag *flag = launch_flags_find(flags, r->table.entries[i].key);
+        if (flag && !launch_version_has(flags, version, flag))
+            reading_refuse(r, "argparse", "%s has no %s: %s %s", flags->versions[version], flag->key,
+                           flag->until ? "the last with it is" : "it came with",
+                           flag->until ? flag->until : flag->since);
+    }
 }
 
 static int32_t read_all(struct launch_reading *r, const struct launch_reader *wanted, const char *text, size_t length) {
@@ -377,10 +433,19 @@ static int32_t read_all(struct launch_reading *r, const struct launch_reader *wa
     if (!check_degrees(r)) return r->code;
     lay_out(r);
     reader->check(r);
+    check_version(r);
+    if (r->code != KERF_OK) return r->code;
     launch_model(l);
+    if (!lay_split(r)) return error_no_memory(r->err, "a launch");
     for (int32_t i = 0; i < r->table.count; i++)
         if (!r->table.entries[i].is_used) reading_ignore(r, r->table.entries[i].key);
     return r->code;
+}
+
+int32_t kerf_launch_has_key(const struct kerf_launch *launch, const char *key) {
+    for (int32_t i = 0; i < launch->num_keys; i++)
+        if (launch_key_equal(launch->keys[i], key)) return 1;
+    return 0;
 }
 
 static int32_t keep_notes(struct launch_reading *r) {
@@ -395,6 +460,11 @@ static int32_t keep_notes(struct launch_reading *r) {
         if (!is_later && entry->num_values)
             assumed[l->num_assumed++] = (struct kerf_launch_assumption){entry->key, entry->values[0]};
     }
+    const char **keys = arena_alloc(r->arena, (size_t)r->table.count + 1, sizeof *keys);
+    if (keys == NULL) return error_no_memory(r->err, "a launch");
+    for (int32_t i = 0; i < r->table.count; i++) keys[i] = r->table.entries[i].key;
+    l->keys = keys;
+    l->num_keys = r->table.count;
     l->assumed = assumed;
     l->ignored = r->ignored.items;
     l->num_ignored = r->ignored.count;

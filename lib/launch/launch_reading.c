@@ -34,6 +34,19 @@ int32_t kerf_framework_parse(const char *name, enum kerf_framework *ret, struct 
 
 /* ---- Notes ------------------------------------------------------------------------------------------------------- */
 
+void reading_refuse_gpus(struct launch_reading *reading, const char *rule, const char *format, ...) {
+    char text[256];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (reading->options->gpus)
+        reading_assume(reading, "gpus", "%lld, as told; but %.200s (%s)", (long long)reading->options->gpus, text,
+                       rule);
+    else
+        reading_refuse(reading, rule, "%s", text);
+}
+
 int32_t reading_fail(struct launch_reading *reading, int32_t line, const char *format, ...) {
     char message[400];
     va_list args;
@@ -280,13 +293,13 @@ void launch_stage_layers(struct launch_reading *reading, const int32_t *layers, 
     }
     int is_even = 1;
     for (int32_t i = 1; i < stages; i++) is_even &= layers[i] == layers[0];
-    if (is_even || (reading->launch->config.num_hidden_layers && sum != reading->launch->config.num_hidden_layers))
-        return;
+    if (reading->launch->config.num_hidden_layers && sum != reading->launch->config.num_hidden_layers) return;
     int32_t *copy = arena_alloc(reading->arena, (size_t)stages, sizeof *copy);
     if (copy == NULL) {
         no_memory(reading);
         return;
     }
     memcpy(copy, layers, (size_t)stages * sizeof *copy);
-    layout->stage_layers = copy;
+    reading->launch->split = copy;
+    if (!is_even) layout->stage_layers = copy;
 }

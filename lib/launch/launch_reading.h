@@ -67,6 +67,10 @@ void reading_assume(struct launch_reading *reading, const char *key, const char 
 /* What the framework would refuse; rule names where it says so. */
 void reading_refuse(struct launch_reading *reading, const char *rule, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The same of a rule that the number of accelerators breaks: where the launch does not say it, it is not the launch's
+ * mistake, and goes to what is assumed. */
+void reading_refuse_gpus(struct launch_reading *reading, const char *rule, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 int32_t reading_fail(struct launch_reading *reading, int32_t line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

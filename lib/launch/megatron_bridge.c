@@ -6,16 +6,58 @@
  */
 #include <string.h>
 #include "launch/launch_reading.h"
+#include "launch/megatron_patterns.h"
 
 static int64_t number(struct launch_reading *r, const char *key, int64_t otherwise) {
     const char *whole = arena_printf(r->arena, "model.%s", key);
     return whole ? reading_integer(r, whole, otherwise) : otherwise;
 }
 
+/* A switch of the model; otherwise where it is not there. */
+static int8_t is_on(struct launch_reading *r, const char *key, int8_t otherwise) {
+    const char *whole = arena_printf(r->arena, "model.%s", key);
+    return whole && reading_has(r, whole) ? (int8_t)reading_flag(r, whole) : otherwise;
+}
+
+/* What GPTModelProvider has beside sizes; where a recipe names the model, its own is the default, else the provider's. */
+static void read_switches(struct launch_reading *r, int is_known) {
+    struct kerf_launch_model *m = &r->launch->config;
+    const char *norm = reading_word(r, "model.normalization"),
+               *position = reading_word(r, "model.position_embedding_type");
+    m->is_gated = is_on(r, "gated_linear_unit", is_known ? m->is_gated : 0);
+    m->is_tied = is_on(r, "share_embeddings_and_output_weights", is_known ? m->is_tied : 1);
+    m->has_linear_bias = is_on(r, "add_bias_linear", is_known ? m->has_linear_bias : 1);
+    m->has_qkv_bias = m->has_linear_bias || is_on(r, "add_qkv_bias", is_known ? m->has_qkv_bias : 0);
+    m->has_qk_norm = is_on(r, "qk_layernorm", is_known ? m->has_qk_norm : 0);
+    if (norm || !is_known) m->is_rms_norm = norm && strcmp(norm, "RMSNorm") == 0;
+    if (position || !is_known) m->has_learned_positions = !position || strcmp(position, "learned_absolute") == 0;
+    m->max_position_embeddings = number(r, "max_position_embeddings", m->max_position_embeddings);
+    const struct launch_entry *window = launch_find(&r->table, "model.window_size");
+    int64_t before = 0;
+    if (window && window->num_values && launch_whole_number(window->values[0], &before)) m->sliding_window = before + 1;
+    if (is_on(r, "multi_latent_attention", 0)) {
+        m->q_lora_rank = number(r, "q_lora_rank", m->q_lora_rank);
+        m->kv_lora_rank = number(r, "kv_lora_rank", m->kv_lora_rank ? m->kv_lora_rank : 32);
+        m->qk_nope_head_dim = number(r, "qk_head_dim", m->qk_nope_head_dim ? m->qk_nope_head_dim : 128);
+        m->qk_rope_head_dim = number(r, "qk_pos_emb_head_dim", m->qk_rope_head_dim ? m->qk_rope_head_dim : 64);
+        m->v_head_dim = number(r, "v_head_dim", m->v_head_dim ? m->v_head_dim : 128);
+    }
+    if (m->num_experts == 0) return;
+    m->shared_expert_intermediate_size =
+        number(r, "moe_shared_expert_intermediate_size", m->shared_expert_intermediate_size);
+    m->has_shared_gate = is_on(r, "moe_shared_expert_gate", m->has_shared_gate);
+    const char *frequency = reading_word(r, "model.moe_layer_freq");
+    if (m->expert_layer_step == 0) m->expert_layer_step = 1;
+    if (frequency && !launch_layer_pattern(frequency, &m->first_dense_layers, &m->expert_layer_step))
+        reading_assume(r, "moe_layer_freq", "all layers have experts, for '%.60s' is not of a kind that kerf prices",
+                       frequency);
+}
+
 static void read_shape(struct launch_reading *r) {
     struct kerf_launch_model *m = &r->launch->config;
     const char *recipe = reading_word(r, "recipe");
-    if (recipe && launch_shape(m, recipe))
+    int is_known = recipe && launch_shape(m, recipe);
+    if (is_known)
         reading_assume(r, "model", "the shape in the recipe's name, %.80s", recipe);
     else if (recipe)
         reading_assume(r, "model", "not known: kerf does not know the model of the recipe %.80s", recipe);
@@ -30,6 +72,10 @@ static void read_shape(struct launch_reading *r) {
     m->num_experts_per_tok = number(r, "moe_router_topk", m->num_experts_per_tok);
     m->moe_intermediate_size = number(r, "moe_ffn_hidden_size", m->moe_intermediate_size);
     m->mtp_layers = number(r, "mtp_num_layers", m->mtp_layers);
+    if (m->head_dim == 0 && m->num_attention_heads > 0) m->head_dim = m->hidden_size / m->num_attention_heads;
+    if (m->num_key_value_heads == 0) m->num_key_value_heads = m->num_attention_heads;
+    if (m->num_experts && m->moe_intermediate_size == 0) m->moe_intermediate_size = m->intermediate_size;
+    read_switches(r, is_known);
     int64_t length = r->launch->seq_length = reading_integer(
         r, "dataset.seq_length", reading_integer(r, "dataset.sequence_length", number(r, "seq_length", 0)));
     if (length == 0 && recipe) {
@@ -48,7 +94,11 @@ static void read(struct launch_reading *r) {
     layout->cp = (int32_t)number(r, "context_parallel_size", 1);
     layout->ep = (int32_t)number(r, "expert_model_parallel_size", 1);
     layout->etp = (int32_t)number(r, "expert_tensor_parallel_size", 1);
-    if (layout->cp > 1) layout->cp_comm = KERF_CP_COMM_RING;
+    const char *comm = reading_word(r, "model.cp_comm_type");
+    if (layout->cp > 1)
+        layout->cp_comm = comm && strcmp(comm, "a2a") == 0         ? KERF_CP_COMM_ALL_TO_ALL
+                          : comm && strcmp(comm, "allgather") == 0 ? KERF_CP_COMM_ALL_GATHER
+                                                                   : KERF_CP_COMM_RING;
     int64_t vpp = number(r, "virtual_pipeline_model_parallel_size", 1);
     layout->vpp = vpp >= 1 && vpp <= 4096 ? (int32_t)vpp : 1;
     const char *text = reading_word(r, "model.pipeline_model_parallel_layout");
@@ -63,6 +113,7 @@ static void read(struct launch_reading *r) {
         launch_stage_layers(r, stages, count);
     layout->micro_batch = reading_integer(r, "train.micro_batch_size", 0);
     l->global_batch = reading_integer(r, "train.global_batch_size", 0);
+    if (reading_flag(r, "dist.use_tp_pp_dp_mapping")) layout->order = KERF_ORDER_TP_CP_PP_DP;
     layout->zero = 1;
     if (reading_has(r, "ddp.use_distributed_optimizer"))
         layout->zero = (int8_t)reading_flag(r, "ddp.use_distributed_optimizer");
@@ -117,9 +168,9 @@ static void check(struct launch_reading *r) {
         reading_refuse(r, "TransformerConfig", "%lld experts are not divisible by ep %d",
                        (long long)l->config.num_experts, layout->ep);
     if (l->config.num_experts && l->gpus % model)
-        reading_refuse(r, "initialize_model_parallel",
-                       "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp, layout->ep,
-                       (long long)layout->pp, (long long)model, (long long)l->gpus);
+        reading_refuse_gpus(r, "initialize_model_parallel",
+                            "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp,
+                            layout->ep, (long long)layout->pp, (long long)model, (long long)l->gpus);
 }
 
 static int32_t score(struct launch_reading *r) {

@@ -64,6 +64,7 @@ static void read_experts(struct launch_reading *r) {
     m->num_experts_per_tok = is_deepspeed ? reading_integer(r, "topk", 1) : reading_integer(r, "moe-router-topk", 2);
     m->moe_intermediate_size = reading_integer(r, "moe-ffn-hidden-size", m->intermediate_size);
     m->shared_expert_intermediate_size = reading_integer(r, "moe-shared-expert-intermediate-size", 0);
+    m->has_shared_gate = (int8_t)reading_flag(r, "moe-shared-expert-gate");
     m->expert_layer_step = is_deepspeed ? reading_integer(r, "expert-interval", 2) : 1;
     const char *frequency = reading_word(r, "moe-layer-freq");
     if (frequency && !launch_layer_pattern(frequency, &m->first_dense_layers, &m->expert_layer_step))
@@ -258,6 +259,7 @@ void launch_megatron_flags(struct launch_reading *r) {
     else if (layout->cp > 1)
         layout->cp_comm = KERF_CP_COMM_RING;
     l->has_sequence_parallel = reading_flag(r, "sequence-parallel") && layout->tp1 > 1;
+    if (reading_flag(r, "use-tp-pp-dp-mapping")) layout->order = KERF_ORDER_TP_CP_PP_DP;
     read_pipeline(r);
 }
 
@@ -302,9 +304,9 @@ static void check_experts(struct launch_reading *r) {
         reading_refuse(r, "TransformerConfig", "%lld experts are not divisible by ep %d", (long long)experts,
                        layout->ep);
     if (experts && l->gpus % model)
-        reading_refuse(r, "initialize_model_parallel",
-                       "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp, layout->ep,
-                       (long long)layout->pp, (long long)model, (long long)l->gpus);
+        reading_refuse_gpus(r, "initialize_model_parallel",
+                            "etp %d x ep %d x pp %lld = %lld does not divide %lld accelerators", layout->etp,
+                            layout->ep, (long long)layout->pp, (long long)model, (long long)l->gpus);
     if (experts && layout->tp1 > 1 && layout->ep > 1 && !l->has_sequence_parallel &&
         l->framework == KERF_FRAMEWORK_MEGATRON)
         reading_refuse(r, "validate_args", "experts with tensor parallelism need --sequence-parallel");

@@ -157,10 +157,14 @@ int launch_layer_pattern(const char *text, int64_t *ret_first_dense, int64_t *re
     }
     pattern_sum(&pattern);
     if (pattern.is_bad || *pattern.at || pattern.count == 0) return 0;
-    int32_t first = 0;
+    int32_t first = 0, next;
     while (first < pattern.count && pattern.of[first] == 0) first++;
+    for (next = first + 1; next < pattern.count && pattern.of[next] == 0;) next++;
+    int64_t every = next < pattern.count ? next - first : 1;
+    if (first < pattern.count && (first + 1) % every) return 0;
     for (int32_t i = first; i < pattern.count; i++)
-        if (pattern.of[i] == 0) return 0;
-    *ret_first_dense = first, *ret_step = 1;
+        if (pattern.of[i] != ((i + 1) % every == 0)) return 0;
+    *ret_first_dense = every > 1 && first == every - 1 ? 0 : first;
+    *ret_step = every;
     return 1;
 }

@@ -68,6 +68,7 @@ struct shell_fields {
     int32_t count, capacity;
     struct kerf_text now;
     int has_now;
+    int is_void; /* an array or the arguments stood in the quotes and held nothing */
 };
 
 int32_t shell_fail(struct shell *shell, int32_t line, const char *format, ...) __attribute__((format(printf, 3, 4)));

@@ -221,6 +221,7 @@ static const char *replace(struct shell *shell, const char *value, const char *w
 /* All items of an array, or the arguments: each its own field where the expansion is split or "${A[@]}". */
 static void put_all(struct shell *shell, struct shell_fields *fields, const char *const *items, int32_t count,
                     int is_split, int is_joined) {
+    fields->is_void |= count == 0 && !is_joined;
     for (int32_t i = 0; i < count && shell->code == KERF_OK; i++) {
         if (i && (is_split || !is_joined))
             shell_field_end(shell, fields);
@@ -393,11 +394,17 @@ static void expand(struct shell *shell, struct shell_cursor *cursor, struct shel
 
 /* Past the closing quote. */
 static void in_double_quotes(struct shell *shell, struct shell_cursor *cursor, struct shell_fields *fields) {
-    int32_t line = cursor->line;
+    int32_t line = cursor->line, count = fields->count;
+    int had = fields->has_now;
+    size_t length = fields->now.length;
+    const char *start = cursor->text;
     fields->has_now = 1;
+    fields->is_void = 0;
     while (cursor->text < cursor->end && shell->code == KERF_OK) {
         char c = *cursor->text;
-        if (c == '"') {
+        if (c == '"') { /* "$@" of nothing is no word, "" is an empty one */
+            if (fields->is_void && fields->count == count && fields->now.length == length && cursor->text > start)
+                fields->has_now = had;
             cursor->text++;
             return;
         }

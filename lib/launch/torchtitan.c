@@ -75,6 +75,47 @@ static int has_converter(struct launch_reading *r, const char *what) {
     return 0;
 }
 
+/* The schedules of torch that kerf has, by the names of their classes. */
+static const struct {
+    const char *of_torch, *name;
+} schedules[] = {{"1F1B", "1f1b"},
+                 {"Interleaved1F1B", "interleaved_1f1b"},
+                 {"GPipe", "gpipe"},
+                 {"LoopedBFS", "looped_bfs"},
+                 {"InterleavedZeroBubble", "interleaved_zb"},
+                 {"ZBVZeroBubble", "zb_v"},
+                 {"DualPipeV", "dualpipe_v"}};
+
+static void read_schedule(struct launch_reading *r, const char *schedule) {
+    for (size_t i = 0; i < sizeof schedules / sizeof *schedules; i++)
+        if (strcasecmp(schedules[i].of_torch, schedule) == 0) strcpy(r->launch->layout.schedule, schedules[i].name);
+    if (r->launch->layout.schedule[0] == 0)
+        reading_assume(r, "schedule", "1f1b, or interleaved_1f1b with virtual stages, for kerf has no %.40s", schedule);
+}
+
+/* module_fqns_per_model_part: a list of modules for each virtual stage. 1: it is there. */
+static int read_modules(struct launch_reading *r) {
+    enum { STAGES_MAX = 4096 };
+    struct kerf_layout *layout = &r->launch->layout;
+    int32_t layers[STAGES_MAX], stages = 0;
+    for (; stages < STAGES_MAX; stages++) {
+        const char *key = arena_printf(r->arena, "parallelism.module_fqns_per_model_part.%d", stages);
+        const struct launch_entry *entry = key ? launch_find(&r->table, key) : NULL;
+        if (entry == NULL) break;
+        layers[stages] = 0;
+        for (int32_t i = 0; i < entry->num_values; i++) layers[stages] += strncmp(entry->values[i], "layers.", 7) == 0;
+    }
+    if (stages == 0) return 0;
+    if (stages % layout->pp) {
+        reading_refuse(r, "pipeline_llm", "module_fqns_per_model_part has %d stages, which pp %lld does not divide",
+                       stages, (long long)layout->pp);
+        return 1;
+    }
+    layout->vpp = (int32_t)(stages / layout->pp);
+    launch_stage_layers(r, layers, stages);
+    return 1;
+}
+
 static void read_pipeline(struct launch_reading *r, const struct preset *preset, int64_t local_batch) {
     struct kerf_launch *l = r->launch;
     struct kerf_layout *layout = &l->layout;
@@ -90,7 +131,10 @@ static void read_pipeline(struct launch_reading *r, const struct preset *preset,
     int is_looped = schedule && (strstr(schedule, "Interleaved") || strstr(schedule, "Looped") ||
                                  strstr(schedule, "ZBV") || strstr(schedule, "DualPipe"));
     int64_t layers = l->config.num_hidden_layers + first + last;
-    if (per_stage > 0 && l->config.num_hidden_layers) {
+    if (schedule) read_schedule(r, schedule);
+    if (read_modules(r)) {
+        /* all is said */
+    } else if (per_stage > 0 && l->config.num_hidden_layers) {
         int64_t stages = (layers + per_stage - 1) / per_stage;
         if (stages % layout->pp)
             reading_refuse(r, "generate_llm_fqn_per_model_part", "%lld stages do not divide over pp %lld",
@@ -148,7 +192,9 @@ static void read(struct launch_reading *r) {
                                           reading_integer(r, "experimental.context_parallel_degree", 1));
     layout->ep = (int32_t)reading_integer(r, "parallelism.expert_parallel_degree", preset ? preset->ep : 1);
     layout->etp = (int32_t)reading_integer(r, "parallelism.expert_tensor_parallel_degree", 1);
-    if (layout->cp > 1) layout->cp_comm = KERF_CP_COMM_RING;
+    const char *rotate = reading_word(r, "parallelism.context_parallel_rotate_method");
+    int is_rotated = rotate && strcmp(rotate, "alltoall") == 0; /* blocks of keys and values go round */
+    if (layout->cp > 1) layout->cp_comm = is_rotated ? KERF_CP_COMM_RING : KERF_CP_COMM_ALL_GATHER;
     read_pipeline(r, preset, local);
 
     const char *mode = reading_word(r, "activation_checkpoint.mode");
@@ -173,7 +219,8 @@ static void read(struct launch_reading *r) {
                                        reading_integer(r, "training.data_parallel_replicate_degree", 1));
     int64_t shards = reading_integer(r, "parallelism.data_parallel_shard_degree",
                                      reading_integer(r, "training.data_parallel_shard_degree", -1));
-    layout->zero = shards == 1 ? 0 : 3;
+    const char *reshard = reading_word(r, "parallelism.fsdp_reshard_after_forward");
+    layout->zero = shards == 1 && layout->cp == 1 ? 0 : reshard && strcmp(reshard, "never") == 0 ? 2 : 3;
     int64_t known = launch_product(launch_product(replicas, shards, layout->tp1, 1), layout->cp, layout->pp, 1);
     if (l->gpus == 0 && shards > 0 && known > 0) {
         l->gpus = known;

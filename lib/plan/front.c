@@ -63,7 +63,7 @@ int32_t kerf_plan_front(struct kerf_plan *plan, const struct kerf_plan_options *
     struct owned_plan *owned = owned_of(plan);
     struct asker asker;
     int32_t code = KERF_OK;
-    ask_begin(&asker, options, NEAR, (double)plan->num_searches * POINTS_MAX);
+    ask_begin(&asker, options, owned, NEAR, (double)plan->num_searches * POINTS_MAX);
     for (size_t i = 0; i < plan->num_searches && code == KERF_OK && !asker.stopped; i++) {
         asker.share_before = (double)i / (double)plan->num_searches;
         if (owned->searches[i].candidates > 0)

@@ -76,6 +76,7 @@ static int32_t mend(struct asker *asker, struct kerf_search *search, struct aren
     if (code == KERF_OK && mending.count == 0 && restrictions > 1) {
         memset(&mending.space, 0, sizeof mending.space);
         mending.space.is_wide = asked.is_wide;
+        mending.space.runner = asked.runner; /* which is no restriction that could be given up */
         code = try_change(&mending, "restrictions", err);
         mending.space = asked;
     }
@@ -97,7 +98,7 @@ int32_t kerf_plan_mend(struct kerf_plan *plan, const struct kerf_plan_options *o
     struct owned_plan *owned = owned_of(plan);
     struct asker asker;
     int32_t code = KERF_OK;
-    ask_begin(&asker, options, 1, (double)plan->num_searches * MENDS_MAX);
+    ask_begin(&asker, options, owned, 1, (double)plan->num_searches * MENDS_MAX);
     for (size_t i = 0; i < plan->num_searches && code == KERF_OK && !asker.stopped; i++) {
         struct kerf_search *search = &owned->searches[i];
         ask_share(&asker, (double)i / (double)plan->num_searches);

@@ -14,11 +14,20 @@ static void not_priced_json(struct kerf_json *json, const struct kerf_search *se
     kerf_text_free(&gaps);
 }
 
-static void analytic_json(struct kerf_json *json, const struct kerf_problem *problem) {
+void kerf_problem_json(struct kerf_json *json, const struct kerf_problem *problem) {
+    kerf_json_string(json, "model", problem->model.name);
+    kerf_json_string(json, "system", problem->system.name);
+    kerf_json_integer(json, "scale_up_size", problem->system.scale_up.size);
+    kerf_json_string(json, "strategy", kerf_strategy_name(problem->strategy));
+    kerf_json_string(json, "attention", kerf_attention_name(problem->attention));
+    kerf_json_integer(json, "gpus", problem->gpus);
+    kerf_json_integer(json, "global_batch", problem->global_batch);
+    kerf_json_integer(json, "seq_length", problem->seq_length);
+    if (!is_hybrid(problem)) return;
     kerf_json_string(json, "precision", kerf_precision_name(problem->precision));
     kerf_json_string(json, "gradients", problem->has_bf16_gradients ? "bf16" : "fp32");
     kerf_json_integer(json, "mtp_layers", problem->mtp_layers);
-    kerf_json_string(json, "space", problem->space && problem->space->is_wide ? "wide" : "default");
+    kerf_model_shape_json(json, "shape", &problem->model);
 }
 
 static void proof_json(struct kerf_json *json, const struct kerf_search *search) {
@@ -146,16 +155,11 @@ static void besides_json(struct kerf_json *json, const struct kerf_search *searc
 static void search_json(struct kerf_json *json, const struct kerf_search *search) {
     const struct kerf_problem *problem = &search->problem;
     kerf_json_open(json, NULL, '{');
-    kerf_json_string(json, "model", problem->model.name);
-    kerf_json_string(json, "system", problem->system.name);
-    kerf_json_integer(json, "scale_up_size", problem->system.scale_up.size);
-    kerf_json_string(json, "strategy", kerf_strategy_name(problem->strategy));
-    kerf_json_string(json, "attention", kerf_attention_name(problem->attention));
-    kerf_json_integer(json, "gpus", problem->gpus);
-    kerf_json_integer(json, "global_batch", problem->global_batch);
-    kerf_json_integer(json, "seq_length", problem->seq_length);
+    kerf_problem_json(json, problem);
     kerf_json_string(json, "cost_model", search->cost_model);
-    if (is_hybrid(problem)) analytic_json(json, problem);
+    if (is_hybrid(problem))
+        kerf_json_string(json, "space", problem->space && problem->space->is_wide ? "wide" : "default");
+    if (problem->space && problem->space->runner) kerf_json_string(json, "for", problem->space->runner->name);
     kerf_json_open(json, "dimensions", '{');
     kerf_json_integer(json, "hidden_size", problem->model.hidden_size);
     kerf_json_integer(json, "intermediate_size", problem->model.intermediate_size);
@@ -201,11 +205,15 @@ static void search_json(struct kerf_json *json, const struct kerf_search *search
     kerf_json_close(json, '}');
 }
 
-void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *plan) {
-    kerf_json_open(json, NULL, '{');
-    kerf_json_string(json, "kerf", kerf_version());
+void kerf_plan_searches_json(struct kerf_json *json, const struct kerf_plan *plan) {
     kerf_json_open(json, "searches", '[');
     for (size_t i = 0; i < plan->num_searches; i++) search_json(json, &plan->searches[i]);
     kerf_json_close(json, ']');
+}
+
+void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *plan) {
+    kerf_json_open(json, NULL, '{');
+    kerf_json_string(json, "kerf", kerf_version());
+    kerf_plan_searches_json(json, plan);
     kerf_json_close(json, '}');
 }

@@ -380,7 +380,9 @@ static int32_t find_runner_up(struct reasons *reasons, struct kerf_why *why, str
     int32_t found = search->num_plans, code = KERF_OK;
     ask_step(reasons->asker);
     if (found > 1) {
-        both[1] = ask_kept(&search->plans[1]);
+        int good = 1;
+        both[1] = ask_kept(reasons->asker, &search->plans[1], &good);
+        if (!good) code = error_no_memory(err, "the runner-up");
     } else {
         reasons->asker->options.top = 2;
         code = ask_best(reasons->asker, &search->problem, both, &found, err);
@@ -410,7 +412,7 @@ int32_t kerf_plan_why(struct kerf_plan *plan, const struct kerf_plan_options *op
     struct owned_plan *owned = owned_of(plan);
     struct asker asker;
     int32_t code = KERF_OK;
-    ask_begin(&asker, options, 1, (double)plan->num_searches * STEPS);
+    ask_begin(&asker, options, owned, 1, (double)plan->num_searches * STEPS);
     for (size_t i = 0; i < plan->num_searches && code == KERF_OK; i++) {
         struct kerf_search *search = &owned->searches[i];
         struct reasons reasons = {&asker, search, search->plans};

@@ -11,13 +11,13 @@ import json
 import os
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
-from ._answers import Answer, Estimate, Plan, Schedule, Search
+from ._answers import Answer, Estimate, Launch, Plan, Schedule, Search
 from ._jobs import BatchSize, Job, Jobs, Run
 from ._library import Error, call, library_version
 from ._study import Study, Tuned, tuned
 
-__all__ = ["Answer", "BatchSize", "Error", "Estimate", "Job", "Jobs", "Plan", "Run", "Schedule", "Search", "Study",
-           "Tuned", "call", "estimate", "plan", "schedule", "tuned"]
+__all__ = ["Answer", "BatchSize", "Error", "Estimate", "Job", "Jobs", "Launch", "Plan", "Run", "Schedule", "Search",
+           "Study", "Tuned", "call", "estimate", "launch", "plan", "schedule", "tuned", "write_launch"]
 __version__ = library_version()
 
 Description = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
@@ -38,7 +38,8 @@ def _plain(value: Any) -> Any:
 
 
 def _request(options: Mapping[str, Any]) -> Dict[str, Any]:
-    return {name: _plain(value) for name, value in options.items() if value is not None}
+    # for_="megatron": a word of Python's own has _ behind it
+    return {name.rstrip("_"): _plain(value) for name, value in options.items() if value is not None}
 
 
 def _each(value: Any) -> Any:
@@ -88,3 +89,27 @@ def schedule(schedule: Union[str, Sequence[str]], *, devices: Optional[int] = No
     request = _request({"schedule": names, "devices": devices, "microbatches": microbatches, **options})
     return Schedule.of(json.loads(call("schedule", request, progress=progress)),
                        draw=lambda: call("schedule", request, format="svg"))
+
+
+def launch(source: Union[str, "os.PathLike[str]"], *, framework: Optional[str] = None, gpus: Optional[int] = None,
+           **options: Any) -> Launch:
+    """What a launch script or config says, as `kerf launch read`: the text itself, or the path of its file.
+
+        kerf.launch("train.sh", gpus=64).layout["tp"]
+    """
+    name = None
+    if isinstance(source, os.PathLike) or "\n" not in source and os.path.isfile(source):
+        name = os.fspath(source)
+        with open(name, encoding="utf-8") as file:
+            source = file.read()
+    request = _request({"text": source, "name": name, "framework": framework, "gpus": gpus, **options})
+    return Launch.of(json.loads(call("launch", request)))
+
+
+def write_launch(framework: str, plan: Union[Answer, Mapping[str, Any], str], *, rank: int = 1,
+                 **options: Any) -> str:
+    """The launch of a layout, as `kerf launch write`: a script or a config for megatron, deepspeed, torchtitan, nanotron or
+    megatron-bridge. plan: an answer of kerf.plan (rank: which of its layouts) or of kerf.estimate, or its JSON.
+    """
+    request = _request({"write": framework, "plan": plan, "rank": rank, **options})
+    return str(json.loads(call("launch", request))["text"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Callable, Dict, Iterator, List, Optional, Type, TypeVar
 
-__all__ = ["Answer", "Estimate", "Plan", "Schedule", "Search"]
+__all__ = ["Answer", "Estimate", "Launch", "Plan", "Schedule", "Search"]
 
 A = TypeVar("A", bound="Answer")
 
@@ -182,3 +182,21 @@ class Schedule(Answer):
 
     def _repr_svg_(self) -> Optional[str]:
         return self.draw() if self.draw else None
+
+
+@dataclass(eq=False)
+class Launch(Answer):
+    """What a launch says of a job; what it does not say is None."""
+
+    json: Dict[str, Any] = field(repr=False)
+    framework: Optional[str] = None
+    gpus: Optional[int] = None
+    global_batch: Optional[int] = None
+    seq_length: Optional[int] = None
+    precision: Optional[str] = None
+    gradients: Optional[str] = field(default=None, repr=False)
+    model: Dict[str, Any] = field(default_factory=dict, repr=False)
+    layout: Dict[str, Any] = field(default_factory=dict, repr=False)
+    ignored: List[str] = field(default_factory=list, repr=False)
+    assumed: Dict[str, str] = field(default_factory=dict)
+    invalid: List[str] = field(default_factory=list)

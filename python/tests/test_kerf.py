@@ -79,6 +79,23 @@ class Answers(unittest.TestCase):
         plan = kerf.plan(model="llama3_405b", system="h100", gpus=8, global_batch=64, seq_length=8192)
         self.assertIsNone(plan.best)
 
+    def test_launches_are_written_and_read(self):
+        plan = kerf.plan(model="llama3_8b", system="h100", gpus=32, global_batch=128, for_="megatron", top=2)
+        text = kerf.write_launch("megatron", plan, rank=2)
+        launch = kerf.launch(text)
+        self.assertEqual(launch.framework, "megatron")
+        self.assertEqual((launch.gpus, launch.global_batch, launch.invalid), (32, 128, []))
+        for name in ("dp", "tp", "pp", "vpp", "zero", "micro_batch"):
+            self.assertEqual(launch.layout[name], plan.searches[0].plans[1].layout[name])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "launch.toml"
+            path.write_text(kerf.write_launch("torchtitan", kerf.plan(
+                model="llama3_8b", system="h100", gpus=32, global_batch=128, for_="torchtitan", top=1)))
+            self.assertEqual(kerf.launch(path).framework, "torchtitan")
+        with self.assertRaisesRegex(kerf.Error, "nanotron has no"):
+            kerf.write_launch("nanotron", kerf.estimate(model="llama3_8b", system="h100", global_batch=128,
+                                                        layout="tp=2,pp=2,vpp=2,dp=8"))
+
     def test_pictures(self):
         self.assertTrue(kerf.schedule("1f1b", devices=4, microbatches=8)._repr_svg_().startswith("<svg"))
         self.assertIn("GB", kerf.estimate(layout="tp=8", **WORK)._repr_html_())

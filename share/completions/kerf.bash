@@ -10,6 +10,39 @@ _kerf_words() {
     done
 }
 
+# Offers the names of a kind that kerf lists. Where none goes on from what was typed, bash offers files.
+_kerf_names() {
+    local line kerf=${COMP_WORDS[0]}
+    if [[ $kerf == '~/'* ]]; then kerf=$HOME/${kerf:2}; fi
+    while read -r line; do
+        if [[ $line == "$current"* ]]; then COMPREPLY+=("$prefix$line"); fi
+    done < <(
+        case $1 in
+        (models | systems) "$kerf" "$1" ;;
+        (schedules) "$kerf" schedule --list ;;
+        (studies) "$kerf" studies --format csv ;;
+        (jobs) "$kerf" jobs list --format csv --timeout 2 ;;
+        esac 2>/dev/null | case $1 in
+        (models | systems) read -r line && while read -r line _; do printf '%s\n' "$line"; done ;;
+        (schedules) while read -r line _; do if [[ $line == *: ]]; then printf '%s\n' "${line%:}"; fi; done ;;
+        (*) read -r line && while IFS=, read -r line _; do printf '%s\n' "$line"; done ;;
+        esac
+    )
+}
+
+# The same for the last name of a list with commas.
+_kerf_list() {
+    if [[ $current == *,* ]]; then
+        prefix=$prefix${current%,*},
+        current=${current##*,}
+    fi
+    _kerf_names "$1"
+}
+
+_kerf_folders() {
+    compopt +o bashdefault +o default -o dirnames 2>/dev/null
+}
+
 _kerf() {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
     local prefix='' use='' word i
@@ -49,6 +82,7 @@ _kerf() {
     studies) uses=(list show export replay) ;;
     jobs) uses=(list show add next report run delete export backup import) ;;
     token) uses=(add list revoke) ;;
+    launch) uses=(read write) ;;
     esac
     for ((i = 2; i < COMP_CWORD; i++)); do
         for word in "${uses[@]}"; do
@@ -58,61 +92,66 @@ _kerf() {
 
     # the value of an option
     case "${COMP_WORDS[1]} $previous" in
-    'plan --system' | 'plan -s') ;;
-    'plan --gpus' | 'plan -n') ;;
+    'plan --system' | 'plan -s') _kerf_list systems ;;
+    'plan --gpus' | 'plan -n') _kerf_words ;;
     'plan --global-batch' | 'plan -b') _kerf_words ;;
     'plan --seq-length') _kerf_words ;;
     'plan --attention') _kerf_words fused unfused recomputed summa ;;
-    'plan --set') ;;
-    'plan --strategy') ;;
-    'plan --tp') ;;
-    'plan --cp') ;;
-    'plan --pp') ;;
-    'plan --vpp') ;;
-    'plan --ep') ;;
-    'plan --etp') ;;
-    'plan --dp') ;;
-    'plan --zero') ;;
-    'plan --micro-batch') ;;
-    'plan --recompute') ;;
-    'plan --schedules') ;;
-    'plan --order') ;;
-    'plan --cp-comm') ;;
-    'plan --stage-layers') ;;
+    'plan --set') _kerf_words ;;
+    'plan --strategy') _kerf_words ;;
+    'plan --tp') _kerf_words ;;
+    'plan --cp') _kerf_words ;;
+    'plan --pp') _kerf_words ;;
+    'plan --vpp') _kerf_words ;;
+    'plan --ep') _kerf_words ;;
+    'plan --etp') _kerf_words ;;
+    'plan --dp') _kerf_words ;;
+    'plan --zero') _kerf_words ;;
+    'plan --micro-batch') _kerf_words ;;
+    'plan --recompute') _kerf_words ;;
+    'plan --schedules') _kerf_list schedules ;;
+    'plan --order') _kerf_words ;;
+    'plan --cp-comm') _kerf_words ;;
+    'plan --stage-layers') _kerf_words ;;
     'plan --space') _kerf_words default wide ;;
+    'plan --for') _kerf_words megatron deepspeed torchtitan nanotron megatron-bridge ;;
     'plan --precision') _kerf_words bf16 fp16 fp8 ;;
     'plan --gradients') _kerf_words fp32 bf16 ;;
     'plan --mtp-layers') _kerf_words ;;
-    'plan --tokens') ;;
+    'plan --tokens') _kerf_words ;;
     'plan --price') _kerf_words ;;
-    'plan --scale-up-size') ;;
+    'plan --scale-up-size') _kerf_words ;;
     'plan --top') _kerf_words ;;
-    'plan --cost-model') ;;
+    'plan --cost-model') _kerf_words ;;
     'plan --threads' | 'plan -t') _kerf_words ;;
-    'plan --catalogue') ;;
+    'plan --catalogue') _kerf_folders ;;
+    'plan --launch') ;;
+    'plan --emit') _kerf_words megatron deepspeed torchtitan nanotron megatron-bridge ;;
     'plan --picture') _kerf_words bars front ;;
     'plan --format') _kerf_words table json csv markdown svg png pdf html ;;
     'plan --output' | 'plan -o') ;;
-    'estimate --system' | 'estimate -s') ;;
-    'estimate --layout' | 'estimate -l') ;;
+    'estimate --system' | 'estimate -s') _kerf_names systems ;;
+    'estimate --layout' | 'estimate -l') _kerf_words ;;
     'estimate --gpus' | 'estimate -n') _kerf_words ;;
     'estimate --global-batch' | 'estimate -b') _kerf_words ;;
     'estimate --seq-length') _kerf_words ;;
     'estimate --attention') _kerf_words fused unfused recomputed summa ;;
-    'estimate --set') ;;
+    'estimate --set') _kerf_words ;;
     'estimate --strategy') _kerf_words hybrid 1d summa seqp ;;
     'estimate --scale-up-size') _kerf_words ;;
-    'estimate --cost-model') ;;
+    'estimate --cost-model') _kerf_words ;;
     'estimate --precision') _kerf_words bf16 fp16 fp8 ;;
     'estimate --gradients') _kerf_words fp32 bf16 ;;
     'estimate --mtp-layers') _kerf_words ;;
-    'estimate --tokens') ;;
+    'estimate --tokens') _kerf_words ;;
     'estimate --price') _kerf_words ;;
-    'estimate --catalogue') ;;
+    'estimate --catalogue') _kerf_folders ;;
     'estimate --format') _kerf_words table json csv ;;
     'estimate --output' | 'estimate -o') ;;
+    'estimate --launch') ;;
+    'estimate --emit') _kerf_words megatron deepspeed torchtitan nanotron megatron-bridge ;;
     'schedule --devices' | 'schedule -p') _kerf_words ;;
-    'schedule --microbatches' | 'schedule -m') ;;
+    'schedule --microbatches' | 'schedule -m') _kerf_words ;;
     'schedule --chunks') _kerf_words ;;
     'schedule --group') _kerf_words ;;
     'schedule --slices') _kerf_words ;;
@@ -124,7 +163,7 @@ _kerf() {
     'schedule --fused') _kerf_words ;;
     'schedule --p2p') _kerf_words ;;
     'schedule --times') ;;
-    'schedule --memory-cap') ;;
+    'schedule --memory-cap') _kerf_words ;;
     'schedule --free-at') _kerf_words w b ;;
     'schedule --send') _kerf_words asynchronous blocking ;;
     'schedule --link') _kerf_words own shared ;;
@@ -135,59 +174,59 @@ _kerf() {
     'schedule --placement') _kerf_words any loop v both ;;
     'schedule --search-time') _kerf_words ;;
     'schedule --search-steps') _kerf_words ;;
-    'schedule --jitter') ;;
-    'schedule --straggler') ;;
-    'schedule --slow-link') ;;
+    'schedule --jitter') _kerf_words ;;
+    'schedule --straggler') _kerf_words ;;
+    'schedule --slow-link') _kerf_words ;;
     'schedule --rank-by') _kerf_words none p95 ;;
-    'schedule --trace') ;;
+    'schedule --trace') _kerf_folders ;;
     'schedule --trace-step') _kerf_words ;;
     'schedule --plan') ;;
     'schedule --rank') _kerf_words ;;
-    'schedule --compare') ;;
+    'schedule --compare') _kerf_list schedules ;;
     'schedule --certificate') ;;
     'schedule --from') _kerf_words ;;
     'schedule --to') _kerf_words ;;
     'schedule --format') _kerf_words table json csv torch torch-comms text chrome svg png pdf html ;;
     'schedule --recv') _kerf_words early late ;;
     'schedule --output' | 'schedule -o') ;;
-    'tune --param') ;;
-    'tune --where' | 'tune -w') ;;
-    'tune --default' | 'tune -d') ;;
-    'tune --prefer') ;;
-    'tune --within') ;;
-    'tune --margin') ;;
-    'tune --confidence') ;;
-    'tune --objective') ;;
+    'tune --param') _kerf_words ;;
+    'tune --where' | 'tune -w') _kerf_words ;;
+    'tune --default' | 'tune -d') _kerf_words ;;
+    'tune --prefer') _kerf_words ;;
+    'tune --within') _kerf_words ;;
+    'tune --margin') _kerf_words ;;
+    'tune --confidence') _kerf_words ;;
+    'tune --objective') _kerf_words ;;
     'tune --protocol') _kerf_words exit lines worker llama-bench ;;
     'tune --policy') _kerf_words kerf race exhaustive random halving best_bub null ;;
     'tune --warmup') _kerf_words ;;
-    'tune --prepare') ;;
-    'tune --cleanup') ;;
+    'tune --prepare') _kerf_words ;;
+    'tune --cleanup') _kerf_words ;;
     'tune --budget') _kerf_words ;;
     'tune --max-observations') _kerf_words ;;
     'tune --load-timeout') _kerf_words ;;
     'tune --trial-timeout') _kerf_words ;;
-    'tune --memory-cap') ;;
+    'tune --memory-cap') _kerf_words ;;
     'tune --interference') _kerf_words remeasure ignore ;;
     'tune --patience') _kerf_words ;;
     'tune --slots') _kerf_words ;;
-    'tune --launcher') ;;
+    'tune --launcher') _kerf_words ;;
     'tune --seed') _kerf_words ;;
     'tune --context' | 'tune -c') _kerf_words ;;
     'tune --threads' | 'tune -t') _kerf_words ;;
     'tune --gpu-layers') _kerf_words ;;
     'tune --logits') _kerf_words all last ;;
-    'tune --tune') ;;
-    'tune --study') ;;
-    'tune --key-env') ;;
+    'tune --tune') _kerf_words ;;
+    'tune --study') _kerf_words ;;
+    'tune --key-env') _kerf_words ;;
     'tune --format' | 'tune -f') _kerf_words table json csv markdown ;;
     'tune --output' | 'tune -o') ;;
     'bub --model') ;;
     'bub --context-size') _kerf_words ;;
     'bub --n-gpu-layers') _kerf_words ;;
     'bub --threads') _kerf_words ;;
-    'bub --max-trials') ;;
-    'bub --chunks') ;;
+    'bub --max-trials') _kerf_words ;;
+    'bub --chunks') _kerf_words ;;
     'bub --verbosity') _kerf_words DEBUG INFO WARNING ERROR CRITICAL ;;
     'bub --temp') _kerf_words ;;
     'bub --top-k') _kerf_words ;;
@@ -209,9 +248,9 @@ _kerf() {
     'studies --policy') _kerf_words kerf race exhaustive random halving best_bub null ;;
     'studies --format' | 'studies -f') _kerf_words table json csv markdown ;;
     'studies --output' | 'studies -o') ;;
-    'serve --listen') ;;
+    'serve --listen') _kerf_words ;;
     'serve --store') ;;
-    'serve --allow-host') ;;
+    'serve --allow-host') _kerf_words ;;
     'serve --tls-cert') ;;
     'serve --tls-key') ;;
     'serve --import-zeus') ;;
@@ -226,9 +265,9 @@ _kerf() {
     'serve --idle-timeout') _kerf_words ;;
     'serve --request-timeout') _kerf_words ;;
     'serve --write-timeout') _kerf_words ;;
-    'jobs --server') ;;
+    'jobs --server') _kerf_words ;;
     'jobs --ca') ;;
-    'jobs --token') ;;
+    'jobs --token') _kerf_words ;;
     'jobs --timeout') _kerf_words ;;
     'jobs --format') _kerf_words table json csv ;;
     'jobs --output' | 'jobs -o') ;;
@@ -240,10 +279,10 @@ _kerf() {
     'jobs --epoch') _kerf_words ;;
     'jobs --store') ;;
     'jobs --limit') _kerf_words ;;
-    'jobs --metric-regex') ;;
-    'jobs --epoch-regex') ;;
+    'jobs --metric-regex') _kerf_words ;;
+    'jobs --epoch-regex') _kerf_words ;;
     'jobs --meter') _kerf_words auto nvml rapl ;;
-    'jobs --gpus') ;;
+    'jobs --gpus') _kerf_words ;;
     'jobs --power') _kerf_words ;;
     'jobs --grace') _kerf_words ;;
     'token --store') ;;
@@ -252,24 +291,28 @@ _kerf() {
     'token --format') _kerf_words table json ;;
     'models --format') _kerf_words table json ;;
     'models --seq-length') _kerf_words ;;
-    'models --system' | 'models -s') ;;
+    'models --system' | 'models -s') _kerf_names systems ;;
     'models --tp') _kerf_words ;;
     'models --ep') _kerf_words ;;
     'models --etp') _kerf_words ;;
     'models --micro-batch') _kerf_words ;;
     'models --precision') _kerf_words bf16 fp16 fp8 ;;
-    'models --catalogue') ;;
+    'models --catalogue') _kerf_folders ;;
     'systems --format') _kerf_words table json ;;
-    'systems --catalogue') ;;
-    'launch --framework') ;;
-    'launch --gpus') _kerf_words ;;
+    'systems --catalogue') _kerf_folders ;;
+    'launch --framework') _kerf_words ;;
+    'launch --framework-version') _kerf_words ;;
+    'launch --gpus' | 'launch -n') _kerf_words ;;
     'launch --format' | 'launch -f') _kerf_words table json ;;
-    'help --completion') _kerf_words bash ;;
+    'launch --plan') ;;
+    'launch --rank') _kerf_words ;;
+    'launch --output' | 'launch -o') ;;
+    'help --completion') _kerf_words bash zsh fish ;;
     *)
         # the name of an option, or of a use
         case "${COMP_WORDS[1]} $use $current" in
-        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --attention --set --strategy --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --exhaustive --precision --gradients --mtp-layers --tokens --price --scale-up-size --top --cost-model --why --threads --catalogue --picture --format --output --help ;;
-        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --attention --set --strategy --scale-up-size --cost-model --precision --gradients --mtp-layers --tokens --price --layers --catalogue --format --output --lines --help ;;
+        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --attention --set --strategy --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --for --exhaustive --precision --gradients --mtp-layers --tokens --price --scale-up-size --top --cost-model --why --threads --catalogue --launch --emit --picture --format --output --help ;;
+        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --attention --set --strategy --scale-up-size --cost-model --precision --gradients --mtp-layers --tokens --price --layers --catalogue --format --output --launch --emit --lines --help ;;
         'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --rank-by --trace --trace-step --no-ops --certificate --from --to --list --format --recv --output --help ;;
         'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --trace-step --certificate --list --format --output --help ;;
         'schedule verify -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --certificate --list --format --output --help ;;
@@ -300,9 +343,31 @@ _kerf() {
         'token  -'*) _kerf_words --store --help ;;
         'models  -'*) _kerf_words --format --seq-length --system --tp --ep --etp --micro-batch --precision --source --catalogue --help ;;
         'systems  -'*) _kerf_words --format --catalogue --help ;;
-        'launch  -'*) _kerf_words --framework --gpus --format --help ;;
+        'launch read -'*) _kerf_words --framework --framework-version --gpus --format --help ;;
+        'launch write -'*) _kerf_words --framework-version --plan --rank --output --help ;;
+        'launch  -'*) _kerf_words --framework-version --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)
+            # an argument, or the name of a use
+            case "${COMP_WORDS[1]} $use" in
+            'plan ') _kerf_list models ;;
+            'estimate ') _kerf_names models ;;
+            'schedule compare') _kerf_names schedules ;;
+            'schedule fit') _kerf_folders ;;
+            'schedule ') _kerf_names schedules ;;
+            'studies show') _kerf_names studies ;;
+            'studies export') _kerf_names studies ;;
+            'studies replay') _kerf_names studies ;;
+            'jobs show') _kerf_names jobs ;;
+            'jobs next') _kerf_names jobs ;;
+            'jobs report') _kerf_names jobs ;;
+            'jobs run') _kerf_names jobs ;;
+            'jobs delete') _kerf_names jobs ;;
+            'jobs export') _kerf_names jobs ;;
+            'models ') _kerf_names models ;;
+            'systems ') _kerf_names systems ;;
+            'launch write') _kerf_words megatron deepspeed torchtitan nanotron megatron-bridge ;;
+            esac
             if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then
                 for word in "${uses[@]}"; do
                     if [[ $word == "$current"* ]]; then COMPREPLY+=("$word"); fi

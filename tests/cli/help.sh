@@ -32,7 +32,7 @@ refused help plann
 refused help frobnicate
 refused help plan estimate
 refused help --mdocs
-refused help --completion zsh
+refused help --completion csh
 refused help --completion
 
 echo "== manual pages"

@@ -17,7 +17,8 @@ static void check_launch(const struct kerf_launch *launch) {
     CHECK(launch->gpus >= 1 && launch->gpus <= KERF_COUNT_MAX);
     CHECK(layout->tp1 >= 1 && layout->pp >= 1 && layout->cp >= 1 && layout->vpp >= 1 && layout->ep >= 1);
     CHECK(layout->dp == 0 || kerf_layout_devices(layout) == launch->gpus);
-    CHECK(layout->dp > 0 || launch->num_invalid > 0);
+    CHECK(layout->dp > 0 || launch->num_invalid > 0 || launch->num_assumed > 0);
+    for (int64_t i = 0; launch->split && i < layout->pp * layout->vpp; i++) CHECK(launch->split[i] >= 1);
     CHECK(launch->ulysses >= 1 && layout->cp % launch->ulysses == 0);
     for (int32_t i = 0; i < launch->num_invalid; i++) CHECK(launch->invalid[i][0] != 0);
     if (kerf_launch_problem(launch, &problem, &copy, &err) == KERF_OK)

@@ -48,6 +48,33 @@ static void a_schedule_is_that_of_the_library(void **state) {
     json_decref(json);
 }
 
+static void launches_are_written_and_read(void **state) {
+    (void)state;
+    json_t *plan = ask("estimate", "{\"model\":\"llama3_8b\",\"system\":\"h100\",\"global_batch\":64,"
+                                   "\"layout\":\"tp=2,pp=2,dp=4\"}");
+    json_t *request = json_pack("{s:s,s:O}", "write", "megatron", "plan", plan);
+    char *text = json_dumps(request, 0);
+    json_t *written = ask("launch", text);
+    free(text);
+    json_decref(request);
+    assert_string_equal(json_string_value(json_object_get(written, "framework")), "megatron");
+    request = json_pack("{s:O}", "text", json_object_get(written, "text"));
+    text = json_dumps(request, 0);
+    json_t *launch = ask("launch", text), *layout = json_object_get(launch, "layout");
+    free(text);
+    assert_int_equal(json_integer_value(json_object_get(launch, "gpus")), 16);
+    assert_int_equal(json_integer_value(json_object_get(layout, "tp")), 2);
+    assert_int_equal(json_integer_value(json_object_get(layout, "pp")), 2);
+    json_decref(request);
+    json_decref(launch);
+    json_decref(written);
+    json_decref(plan);
+    refuses("launch", "{}", "\"text\" is missing");
+    refuses("launch", "{\"write\":\"megatron\"}", "\"plan\" is missing");
+    refuses("launch", "{\"write\":\"megatron\",\"plan\":{}}", "this is no plan");
+    refuses("launch", "{\"text\":3}", "must be a text");
+}
+
 static void a_list_of_schedules_is_a_comparison(void **state) {
     (void)state;
     json_t *json = ask("schedule", "{\"schedule\":[\"1f1b\",\"zb_h1\"],\"devices\":4,\"microbatches\":[4,8],"
@@ -202,6 +229,7 @@ static void each_verb_has_a_schema(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_schedule_is_that_of_the_library),
+        cmocka_unit_test(launches_are_written_and_read),
         cmocka_unit_test(a_list_of_schedules_is_a_comparison),
         cmocka_unit_test(an_estimate_is_the_plan_of_its_layout),
         cmocka_unit_test(a_description_stands_for_a_name),

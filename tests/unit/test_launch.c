@@ -140,7 +140,6 @@ static void test_megatron_rules(void **state) {
     } cases[] = {
         {"--global-batch-size 64 --pipeline-model-parallel-size 16", "24 layers do not divide over pp 16"},
         {"--global-batch-size 60", "global batch 60 is not divisible"},
-        {"--global-batch-size 64 --tensor-model-parallel-size 32", "does not divide 16 accelerators"},
         {"--global-batch-size 64 --bf16 --fp16", "exclude each other"},
         {"--global-batch-size 64 --recompute-granularity full", "--recompute-method"},
         {"--global-batch-size 64 --num-experts 6 --expert-model-parallel-size 4", "6 experts are not divisible"},
@@ -155,6 +154,35 @@ static void test_megatron_rules(void **state) {
         if (!is_said) fail_msg("'%s' is not said of %s", cases[i].words, cases[i].flags);
         kerf_launch_free(launch);
     }
+}
+
+/* A number of accelerators that the caller gave is not the launch's mistake. */
+static void test_accelerators_told(void **state) {
+    (void)state;
+    struct kerf_launch *launch = read_named(
+        "launch.sh", "python pretrain_gpt.py " SHAPE "--global-batch-size 64 --context-parallel-size 32\n", 16);
+    assert_int_equal(launch->num_invalid, 0);
+    assert_int_equal(launch->layout.dp, 0);
+    assert_non_null(strstr(assumed(launch, "gpus"), "does not divide 16 accelerators"));
+    kerf_launch_free(launch);
+    launch = read_named("launch.sh",
+                        "torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py " SHAPE
+                        "--global-batch-size 64 --context-parallel-size 32\n",
+                        0);
+    int is_said = 0;
+    for (int32_t i = 0; i < launch->num_invalid; i++)
+        is_said |= strstr(launch->invalid[i], "does not divide 16 accelerators") != NULL;
+    assert_true(is_said);
+    kerf_launch_free(launch);
+}
+
+static void test_arguments_of_script(void **state) {
+    (void)state;
+    struct kerf_launch *launch =
+        read_named("launch.sh",
+                   "EXTRA=()\ntorchrun --nproc_per_node 8 pretrain_gpt.py " SHAPE "--fp16 \"${EXTRA[@]}\" \"$@\"\n", 0);
+    assert_string_equal(launch->precision, "fp16"); /* nothing is no value of --fp16 */
+    kerf_launch_free(launch);
 }
 
 static void test_pipeline_layout(void **state) {
@@ -323,6 +351,8 @@ int main(void) {
         cmocka_unit_test(test_never_run),
         cmocka_unit_test(test_megatron_defaults),
         cmocka_unit_test(test_megatron_rules),
+        cmocka_unit_test(test_accelerators_told),
+        cmocka_unit_test(test_arguments_of_script),
         cmocka_unit_test(test_pipeline_layout),
         cmocka_unit_test(test_megatron_deepspeed),
         cmocka_unit_test(test_torchtitan),

@@ -588,7 +588,7 @@ static void test_bash_completion(void **state) {
     assert_non_null(strstr(script.data, "\n    'plan --top' | 'plan -n') _kerf_words ;;\n"));
     assert_non_null(strstr(script.data, "\n    'plan --share') _kerf_words ;;\n"));
     assert_non_null(strstr(script.data, "\n    'plan --output' | 'plan -o') ;;\n    'plan --format'"));
-    assert_non_null(strstr(script.data, "\n    'plan --set') ;;\n    'serve --port' | 'serve -p') "));
+    assert_non_null(strstr(script.data, "\n    'plan --set') _kerf_words ;;\n    'serve --port' | 'serve -p') "));
     assert_null(strstr(script.data, "'plan --verbose'"));
     assert_non_null(strstr(script.data,
                            "\n        'plan  -'*) _kerf_words --top --seed --stages --level --share --rate "

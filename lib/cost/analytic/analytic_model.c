@@ -256,7 +256,10 @@ static int estimate(const struct space *space, const struct kerf_layout *asked, 
     }
     if (good) {
         ret_estimate->layout.stage_layers = ret_estimate->pipeline->stage_layers;
-        ret_estimate->layout.has_best_split = layout->stage_layers == NULL;
+        const struct kerf_space *asked_for = space->problem->space;
+        int is_split = asked_for && asked_for->runner && asked_for->runner->split && layout->pp * layout->vpp > 1;
+        int is_given = layout->stage_layers || is_split;
+        ret_estimate->layout.has_best_split = (int8_t)!is_given;
         ret_estimate->layout.cp_comm = shape.cp_comm;
     }
     composition_end(&composition);

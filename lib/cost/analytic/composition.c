@@ -156,6 +156,11 @@ static int split(struct composition *composition, const struct kerf_layout *layo
                (size_t)composition->num_stages * sizeof *composition->stage_layers);
         return 1;
     }
+    const struct kerf_space *asked = composition->space->problem->space;
+    if (asked && asked->runner && asked->runner->split) {
+        asked->runner->split(composition->space->problem, layout, composition->stage_layers);
+        return 1;
+    }
     composition->space->pipeliner->in_flight(layout->schedule, composition->num_devices, layout->vpp,
                                              (int32_t)composition->micro_batches, composition->in_flight);
     struct stage_split_question question = times_question(composition, shape);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Writes a completion script for bash from the option tables. The script needs nothing but bash, 3.2 (the
  * one of macOS) included: two functions, and no list of words that bash would expand once more. */
-#include "base/option.h"
+#include "base/completion.h"
 
 #include <string.h>
 
@@ -16,6 +16,40 @@ static const char script_begin[] =
     "    for word in \"$@\"; do\n"
     "        if [[ $word == \"$current\"* ]]; then COMPREPLY+=(\"$prefix$word\"); fi\n"
     "    done\n"
+    "}\n"
+    "\n"
+    "# Offers the names of a kind that kerf lists. Where none goes on from what was typed, bash offers files.\n"
+    "_kerf_names() {\n"
+    "    local line kerf=${COMP_WORDS[0]}\n"
+    "    if [[ $kerf == '~/'* ]]; then kerf=$HOME/${kerf:2}; fi\n"
+    "    while read -r line; do\n"
+    "        if [[ $line == \"$current\"* ]]; then COMPREPLY+=(\"$prefix$line\"); fi\n"
+    "    done < <(\n"
+    "        case $1 in\n"
+    "        (models | systems) \"$kerf\" \"$1\" ;;\n"
+    "        (schedules) \"$kerf\" schedule --list ;;\n"
+    "        (studies) \"$kerf\" studies --format csv ;;\n"
+    "        (jobs) \"$kerf\" jobs list --format csv --timeout 2 ;;\n"
+    "        esac 2>/dev/null | case $1 in\n"
+    "        (models | systems) read -r line && while read -r line _; do printf '%s\\n' \"$line\"; done ;;\n"
+    "        (schedules) while read -r line _; do if [[ $line == *: ]]; then printf '%s\\n' \"${line%:}\"; fi; done "
+    ";;\n"
+    "        (*) read -r line && while IFS=, read -r line _; do printf '%s\\n' \"$line\"; done ;;\n"
+    "        esac\n"
+    "    )\n"
+    "}\n"
+    "\n"
+    "# The same for the last name of a list with commas.\n"
+    "_kerf_list() {\n"
+    "    if [[ $current == *,* ]]; then\n"
+    "        prefix=$prefix${current%,*},\n"
+    "        current=${current##*,}\n"
+    "    fi\n"
+    "    _kerf_names \"$1\"\n"
+    "}\n"
+    "\n"
+    "_kerf_folders() {\n"
+    "    compopt +o bashdefault +o default -o dirnames 2>/dev/null\n"
     "}\n"
     "\n"
     "_kerf() {\n"
@@ -37,90 +71,59 @@ static const char script_begin[] =
     "    fi\n"
     "\n";
 
-/* A space and the text as one word of the shell. */
-static void shell_word(struct kerf_text *out, const char *text, size_t length) {
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.:/";
-    kerf_text_add(out, " ");
-    if (strspn(text, safe) >= length) {
-        kerf_text_write(out, text, length);
-        return;
-    }
-    kerf_text_add(out, "'");
-    for (size_t i = 0; i < length; i++) {
-        if (text[i] == '\'')
-            kerf_text_add(out, "'\\''");
-        else
-            kerf_text_write(out, text + i, 1);
-    }
-    kerf_text_add(out, "'");
-}
-
 static void command_names(struct kerf_text *out, const struct command *const *commands, size_t count) {
     int has_help = 0;
     for (size_t i = 0; i < count; i++) {
-        shell_word(out, commands[i]->name, strlen(commands[i]->name));
+        completion_word(out, commands[i]->name, strlen(commands[i]->name));
         has_help |= strcmp(commands[i]->name, "help") == 0;
     }
     if (!has_help) kerf_text_add(out, " help");
 }
 
-static void choices(struct kerf_text *out, const struct option *option) {
-    kerf_text_add(out, "_kerf_words");
-    for (const char *choice = option->choices; *choice;) {
-        size_t length = strcspn(choice, ",");
-        shell_word(out, choice, length);
-        choice += length + (choice[length] == ',');
+/* What is offered for a value or an argument. bash offers files itself where nothing else goes on from what was typed,
+ * unless the words say that there are none. */
+static void offer(struct kerf_text *out, const struct completion_value *value) {
+    if (value->names) {
+        kerf_text_printf(out, "%s %s ;;\n", value->is_list ? "_kerf_list" : "_kerf_names", value->names);
+    } else if (value->takes_folders) {
+        kerf_text_add(out, "_kerf_folders ;;\n");
+    } else if (value->takes_files) {
+        kerf_text_add(out, ";;\n");
+    } else {
+        kerf_text_add(out, "_kerf_words");
+        for (const char *choice = value->choices; choice && *choice;) {
+            size_t length = strcspn(choice, ",");
+            completion_word(out, choice, length);
+            choice += length + (choice[length] == ',');
+        }
+        kerf_text_add(out, " ;;\n");
     }
-    kerf_text_add(out, " ;;\n");
 }
 
-/* A branch that matches "command option" where the option takes a value: offers its choices, files where it
- * is text, nothing where it is a number. */
+/* A branch that matches "command option" where the option takes a value. */
 static void value_branch(struct kerf_text *out, const struct command *command, const struct option *option) {
     if (option->type == OPTION_FLAG) return;
+    const struct completion_value value = completion_of_option(option);
     kerf_text_printf(out, "    '%s --%s'", command->name, option->name);
     if (option->letter) kerf_text_printf(out, " | '%s -%c'", command->name, option->letter);
     kerf_text_add(out, ") ");
-    if (option->type == OPTION_CHOICE)
-        choices(out, option);
-    else if (option->type == OPTION_INTEGER || option->type == OPTION_NUMBER || option->type == OPTION_DURATION)
-        kerf_text_add(out, "_kerf_words ;;\n");
-    else
-        kerf_text_add(out, ";;\n");
+    offer(out, &value);
+}
+
+/* A branch that matches "command use" and offers arguments; files are bash's own way. */
+static void arguments_branch(struct kerf_text *out, const struct command *command, const struct command_use *use) {
+    const struct completion_value value = completion_of_arguments(command, use);
+    if (value.names == NULL && value.choices == NULL && !value.takes_folders) return;
+    kerf_text_printf(out, "            '%s %s') ", command->name, use ? use->name : "");
+    offer(out, &value);
 }
 
 /* ---- Names of options, by use ------------------------------------------------------------------------------ */
 
-/* Is the name one of a list, "show,export"? */
-static int has_name(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (const char *c = list; c; c = strchr(c, ',')) {
-        if (*c == ',') c++;
-        if (strcspn(c, ",") == length && memcmp(c, name, length) == 0) return 1;
-    }
-    return 0;
-}
-
-static int is_typed(const struct command_use *use) { return use->name[0] >= 'a' && use->name[0] <= 'z'; }
-
-/* Whether the option is offered after a use; NULL: no use was typed. An option whose uses are not in the table belongs
- * to the user's own word, such as a schedule, and is offered everywhere. */
-static int is_offered(const struct command *command, const struct option *option, const struct command_use *behind) {
-    int is_known = 0, is_behind_none = 0;
-    if (option->uses == NULL) return 1;
-    if (behind && has_name(option->uses, behind->name)) return 1;
-    for (const struct command_use *use = command->uses; use && use->name; use++) {
-        int takes = has_name(option->uses, use->name);
-        is_known |= takes;
-        is_behind_none |= takes && !is_typed(use);
-    }
-    return !is_known || (behind == NULL && is_behind_none);
-}
-
 static void option_names(struct kerf_text *out, const struct command *command, const struct command_use *behind) {
     kerf_text_printf(out, "        '%s %s -'*) _kerf_words", command->name, behind ? behind->name : "");
     for (const struct option *option = command->options; option && option->name; option++)
-        if (is_offered(command, option, behind)) kerf_text_printf(out, " --%s", option->name);
+        if (completion_offers(command, option, behind)) kerf_text_printf(out, " --%s", option->name);
     kerf_text_add(out, " --help ;;\n");
 }
 
@@ -128,7 +131,7 @@ static void option_names(struct kerf_text *out, const struct command *command, c
 static void use_names(struct kerf_text *out, const struct command *command) {
     int is_first = 1;
     for (const struct command_use *use = command->uses; use && use->name; use++) {
-        if (!is_typed(use)) continue;
+        if (!completion_is_typed(use)) continue;
         if (is_first) kerf_text_printf(out, "    %s) uses=(", command->name);
         kerf_text_printf(out, is_first ? "%s" : " %s", use->name);
         is_first = 0;
@@ -175,10 +178,19 @@ void commands_bash(struct kerf_text *out, const struct command *const *commands,
                        "        case \"${COMP_WORDS[1]} $use $current\" in\n");
     for (size_t i = 0; i < count; i++) {
         for (const struct command_use *use = commands[i]->uses; use && use->name; use++)
-            if (is_typed(use)) option_names(out, commands[i], use);
+            if (completion_is_typed(use)) option_names(out, commands[i], use);
         option_names(out, commands[i], NULL);
     }
     kerf_text_add(out, "        *)\n"
+                       "            # an argument, or the name of a use\n"
+                       "            case \"${COMP_WORDS[1]} $use\" in\n");
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(commands[i]->name, "help") == 0) continue;
+        for (const struct command_use *use = commands[i]->uses; use && use->name; use++)
+            if (completion_is_typed(use)) arguments_branch(out, commands[i], use);
+        arguments_branch(out, commands[i], NULL);
+    }
+    kerf_text_add(out, "            esac\n"
                        "            if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then\n"
                        "                for word in \"${uses[@]}\"; do\n"
                        "                    if [[ $word == \"$current\"* ]]; then COMPREPLY+=(\"$word\"); fi\n"
