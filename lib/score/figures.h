@@ -3,13 +3,7 @@
 #ifndef KERF_SCORE_FIGURES_H
 #define KERF_SCORE_FIGURES_H
 
-#include "score/runs.h"
-
-struct prediction {
-    const char *why; /* it was refused because; NULL: the rest is filled */
-    double step_s, step_low_s, step_high_s;
-    double memory_bytes, p_oom;
-};
+#include "score/predict.h"
 
 /* NaN: nothing to compute it from. Errors are predicted / measured - 1. */
 struct figures {
