@@ -57,6 +57,21 @@ KERF_API const struct kerf_cost_model *kerf_cost_model_of(enum kerf_strategy str
 KERF_API void kerf_cost_model_gaps(const struct kerf_cost_model *cost_model, const struct kerf_model *model,
                                    struct kerf_text *out);
 
+/* ---- Stacks -------------------------------------------------------------------------------------------- */
+
+/**
+ * What a framework costs beside the arithmetic and the messages that a layout asks for: constants of software, of the
+ * cost model "analytic" alone. kerf_problem.stack names one; NULL is the default.
+ */
+#define KERF_STACK_DEFAULT "megatron-core"
+
+/** The stack of this name in the catalogue, else of this file; as kerf_system_load. Given back with kerf_stack_free. */
+KERF_API int32_t kerf_stack_load(const char *name_or_file, struct kerf_stack **ret_stack, struct kerf_error *err);
+KERF_API struct kerf_stack *kerf_stack_free(struct kerf_stack *stack); /* always NULL */
+KERF_API const char *kerf_stack_name(const struct kerf_stack *stack);  /* of NULL the default's */
+
+/* ---- Estimates ----------------------------------------------------------------------------------------- */
+
 /** A named share of a whole: "compute", "weights". The names are keys of the JSON. */
 struct kerf_part {
     const char *name; /* lives as long as the program */

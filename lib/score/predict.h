@@ -3,22 +3,31 @@
 #ifndef KERF_SCORE_PREDICT_H
 #define KERF_SCORE_PREDICT_H
 
+#include "score/price.h"
 #include "score/runs.h"
 
-enum { PREDICTION_PARTS = 16 };
-
 struct prediction {
-    const char *why;                        /* it was refused because; NULL: the rest is filled */
+    const char *why; /* it was refused because; NULL: the rest is filled */
     double step_s, step_low_s, step_high_s; /* the central 90 % */
     double memory_bytes;                    /* of the fullest accelerator */
     double p_oom;
-    const char
-        *basis; /* what the interval rests on: "61 runs of a100, megatron-2022", "nothing like this was measured" */
-    struct {
-        const char *name;
-        double seconds;
-    } parts[PREDICTION_PARTS]; /* they add up to step_s */
-    int32_t parts_count;
+    int32_t comparable;       /* measured runs that the interval rests on; 0: nothing like it was measured */
+    const char *system, *stack;
+    struct kerf_parts time_s; /* they add up to step_s */
 };
+
+/* Of a job for which so many bytes of memory are predicted: the chance that it runs out of memory. A run dies where it needs
+ * more than OOM_USABLE of the capacity, or a little less or more: a logistic of ln(bytes / that). */
+#define OOM_USABLE 0.97
+#define OOM_SLOPE  (1.7 / 0.10)
+double predict_oom(double memory_bytes, double capacity_bytes);
+
+/* One prediction for each row. What was measured is not read. */
+int32_t predict_runs(const struct score_constants *constants, const struct runs *runs,
+                     struct prediction *ret_predictions, struct kerf_error *err);
+
+/* The same of jobs that were made before; NULL in runs' place. `which` [count] of them. 0 when memory ran out. */
+int predict_jobs(const struct score_constants *constants, const struct job *jobs, const int32_t *which, size_t count,
+                 struct prediction *predictions);
 
 #endif

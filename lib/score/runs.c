@@ -87,7 +87,7 @@ struct word {
 };
 
 static const struct word precisions[] = {{"fp16", RUN_FP16},       {"bf16", RUN_BF16},
-                                         {"fp16/bf16", RUN_BF16},  {"amp_bf16", RUN_BF16},
+                                         {"fp16/bf16", RUN_FP16},  {"amp_bf16", RUN_BF16},
                                          {"amp_fp16", RUN_FP16},   {"fp8", RUN_FP8},
                                          {"amp_fp8", RUN_FP8},     {"fp8-cs", RUN_FP8},
                                          {"fp8-rowwise", RUN_FP8}, {"fp8-tensorwise", RUN_FP8},
