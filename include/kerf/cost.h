@@ -69,6 +69,12 @@ KERF_API void kerf_cost_model_gaps(const struct kerf_cost_model *cost_model, con
 KERF_API int32_t kerf_stack_load(const char *name_or_file, struct kerf_stack **ret_stack, struct kerf_error *err);
 KERF_API struct kerf_stack *kerf_stack_free(struct kerf_stack *stack); /* always NULL */
 KERF_API const char *kerf_stack_name(const struct kerf_stack *stack);  /* of NULL the default's */
+KERF_API const char *kerf_stack_summary(const struct kerf_stack *stack);
+
+/** Measured runs that say how far off predictions with this stack are, and the half width of ln(predicted / measured)
+ * that holds 90 % of them, in the mean over systems and kinds of models; 0 and 0: none. */
+KERF_API int32_t kerf_stack_runs(const struct kerf_stack *stack);
+KERF_API double kerf_stack_half_width(const struct kerf_stack *stack);
 
 /* ---- Estimates ----------------------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
+#include "score/figures.h"
 #include "score/priors.h"
 
 static const double SET_POWER = -0.35, TIME_WEIGHT = 4, MEMORY_WEIGHT = 0.3, RAN_WEIGHT = 0.3; /* against the priors */
@@ -17,6 +18,7 @@ struct corpus {
     const struct runs *runs;
     struct job *jobs;     /* [runs->count] */
     int32_t *set;         /* [runs->count] number of its set */
+    int32_t *group;       /* [runs->count] of one model, accelerators, sequence length and precision: numbers in order */
     int32_t num_sets;
     int32_t of_set[SETS_MAX];     /* timed rows */
     int8_t has_died[SETS_MAX];    /* some row ran out of memory */
@@ -24,10 +26,6 @@ struct corpus {
 };
 
 static int is_recalled(const struct run *run) { return strncmp(run->provenance, "memory", strlen("memory")) == 0; }
-
-static int is_timed(const struct run *run) {
-    return run->measured.why == NULL && run->measured.status == RUN_OK && run->measured.step_s > 0 && !is_recalled(run);
-}
 
 static int is_set(const struct run *run, const char *name) {
     size_t length = run_set_length(run);
@@ -38,12 +36,20 @@ static int same_set(const struct run *a, const struct run *b) {
     return run_set_length(a) == run_set_length(b) && strncmp(a->id, b->id, run_set_length(a)) == 0;
 }
 
+static int same_group(const struct run *a, const struct run *b) {
+    return a->gpus == b->gpus && a->seq == b->seq && a->precision == b->precision && strcmp(a->model, b->model) == 0;
+}
+
 static int corpus_make(const struct runs *runs, struct corpus *corpus) {
     *corpus = (struct corpus){.runs = runs};
     corpus->jobs = arena_alloc(&corpus->arena, runs->count + 1, sizeof *corpus->jobs);
     corpus->set = arena_alloc(&corpus->arena, runs->count + 1, sizeof *corpus->set);
+    corpus->group = arena_alloc(&corpus->arena, runs->count + 1, sizeof *corpus->group);
+    size_t *begins = arena_alloc(&corpus->arena, runs->count + 1, sizeof *begins); /* first row of each group */
+    int32_t num_groups = 0;
     const struct run **first = arena_alloc(&corpus->arena, SETS_MAX, sizeof *first);
-    if (corpus->jobs == NULL || corpus->set == NULL || first == NULL) return 0;
+    if (corpus->jobs == NULL || corpus->set == NULL || corpus->group == NULL || begins == NULL ||
+        first == NULL) return 0;
     for (size_t i = 0; i < runs->count; i++) {
         const struct run *run = &runs->rows[i];
         if (!job_of_run(run, &corpus->arena, &corpus->jobs[i])) return 0;
@@ -52,7 +58,11 @@ static int corpus_make(const struct runs *runs, struct corpus *corpus) {
         if (s == corpus->num_sets && s < SETS_MAX) first[corpus->num_sets++] = run;
         if (s == SETS_MAX) s--; /* sets beyond share the last one's weight */
         corpus->set[i] = s;
-        corpus->of_set[s] += corpus->jobs[i].why == NULL && is_timed(run);
+        int32_t g = 0;
+        while (g < num_groups && !same_group(&runs->rows[begins[g]], run)) g++;
+        if (g == num_groups) begins[num_groups++] = i;
+        corpus->group[i] = g;
+        corpus->of_set[s] += corpus->jobs[i].why == NULL && figures_is_timed(run);
         corpus->has_died[s] |= run->measured.status == RUN_OOM;
     }
     return 1;
@@ -60,20 +70,14 @@ static int corpus_make(const struct runs *runs, struct corpus *corpus) {
 
 static void corpus_free(struct corpus *corpus) { arena_free(&corpus->arena); }
 
-/* A group's fold: FNV-1a of what makes it. */
-static int32_t fold_of(const struct run *run, int32_t folds, int32_t salt) {
-    char key[256];
-    uint32_t hash = 2166136261u + (uint32_t)salt;
-    snprintf(key, sizeof key, "%.200s|%lld|%lld|%d", run->model, (long long)run->gpus, (long long)run->seq,
-             (int)run->precision);
-    for (const char *p = key; *p; p++) hash = (hash ^ (unsigned char)*p) * 16777619u;
-    hash ^= hash >> 15;
-    return (int32_t)(hash % (uint32_t)folds);
+/* Groups are dealt out in the order in which they begin. Another salt deals them in another order. */
+static int32_t fold_of(int32_t group, int32_t folds, int32_t salt) {
+    return salt ? (group / folds + group) % folds : group % folds;
 }
 
-static int is_left_out(const struct run *run, const struct calibrate_without *without) {
-    if (without->set && is_set(run, without->set)) return 1;
-    return without->folds > 0 && fold_of(run, without->folds, without->salt) == without->fold;
+static int is_left_out(const struct corpus *corpus, size_t row, const struct calibrate_without *without) {
+    if (without->set && is_set(&corpus->runs->rows[row], without->set)) return 1;
+    return without->folds > 0 && fold_of(corpus->group[row], without->folds, without->salt) == without->fold;
 }
 
 /* The rows of a fit, but those left out by either; memory: those of memory. Returns how many; -1: memory ran out. */
@@ -86,9 +90,9 @@ static int32_t list_rows(const struct corpus *corpus, const struct calibrate_wit
         const struct run *run = &corpus->runs->rows[i];
         const struct job *job = &corpus->jobs[i];
         int32_t set = corpus->set[i];
-        if (job->why || is_left_out(run, a) || is_left_out(run, b)) continue;
+        if (job->why || is_left_out(corpus, i, a) || is_left_out(corpus, i, b)) continue;
         if (!is_memory) {
-            if (is_timed(run))
+            if (figures_is_timed(run))
                 rows[count++] = (struct fit_row){job, FIT_TIME, run->measured.step_s,
                                                  TIME_WEIGHT * pow((double)corpus->of_set[set], SET_POWER)};
             continue;
@@ -145,8 +149,8 @@ static int32_t set_spreads(const struct corpus *corpus, const struct calibrate_w
                 size_t count = 0;
                 for (size_t i = 0; i < corpus->runs->count; i++) {
                     const struct job *job = &corpus->jobs[i];
-                    if (job->why || predictions[i].why || !is_timed(&corpus->runs->rows[i]) ||
-                        is_left_out(&corpus->runs->rows[i], without) || job->has_experts != experts ||
+                    if (job->why || predictions[i].why || !figures_is_timed(&corpus->runs->rows[i]) ||
+                        is_left_out(corpus, i, without) || job->has_experts != experts ||
                         strcmp(job->system, constants->systems[s].name) != 0 || strcmp(job->stack, stack->name) != 0)
                         continue;
                     double ratio = predictions[i].step_s / corpus->runs->rows[i].measured.step_s;
@@ -181,7 +185,7 @@ static int32_t predict_folds(const struct corpus *corpus, const struct calibrate
         size_t count = 0;
         struct calibrate_without out = {.folds = SPREAD_FOLDS, .fold = fold, .salt = 1};
         for (size_t i = 0; i < corpus->runs->count; i++)
-            if (!is_left_out(&corpus->runs->rows[i], without) && is_left_out(&corpus->runs->rows[i], &out))
+            if (!is_left_out(corpus, i, without) && is_left_out(corpus, i, &out))
                 which[count++] = (int32_t)i;
         code = fit_all(corpus, without, &out, fitted, err);
         if (code == KERF_OK && !predict_jobs(&fitted->constants, corpus->jobs, which, count, predictions))
@@ -205,7 +209,7 @@ static int32_t calibrate_corpus(const struct corpus *corpus, const struct calibr
         const struct run *run = &corpus->runs->rows[i];
         int known = 0;
         calibration->refused += corpus->jobs[i].why != NULL;
-        if (corpus->jobs[i].why || !is_timed(run) || is_left_out(run, without)) continue;
+        if (corpus->jobs[i].why || !figures_is_timed(run) || is_left_out(corpus, i, without)) continue;
         for (int32_t s = 0; s < calibration->num_sets; s++) known |= is_set(run, calibration->sets[s]);
         if (!known && calibration->num_sets < SETS_MAX)
             snprintf(calibration->sets[calibration->num_sets++], KERF_NAME_SIZE, "%.*s", (int)run_set_length(run), run->id);
@@ -240,7 +244,7 @@ int32_t calibrate_predict_apart(const struct runs *runs, int32_t folds, struct p
                 out.set = name;
             }
         for (size_t i = 0; i < runs->count; i++)
-            if (is_left_out(&runs->rows[i], &out)) which[count++] = (int32_t)i;
+            if (is_left_out(&corpus, i, &out)) which[count++] = (int32_t)i;
         if (count == 0) continue;
         code = calibrate_corpus(&corpus, &out, fitted, err);
         if (code == KERF_OK && !predict_jobs(&fitted->constants, corpus.jobs, which, count, ret_predictions))
@@ -295,7 +299,7 @@ int32_t calibrate_site(const struct runs *runs, const struct score_constants *fr
     for (size_t i = 0; code == KERF_OK && i < runs->count; i++) {
         struct job *job = &corpus.jobs[i];
         if (job->why == NULL && stack) job->stack = stack;
-        if (job->why == NULL && strcmp(job->system, system) == 0 && is_timed(&runs->rows[i]))
+        if (job->why == NULL && strcmp(job->system, system) == 0 && figures_is_timed(&runs->rows[i]))
             rows[count++] = (struct fit_row){job, FIT_TIME, runs->rows[i].measured.step_s, 1};
         else
             calibration->refused++;

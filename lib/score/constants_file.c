@@ -6,6 +6,7 @@
 #include <string.h>
 #include "base/json_read.h"
 #include "kerf/version.h"
+#include "spec/description.h"
 
 /* Figures of a system that are fitted. */
 static const struct figure {
@@ -156,6 +157,7 @@ static int32_t read_stacks(const struct json_object *root, struct score_constant
         while (i < constants->num_stacks && strcmp(constants->stacks[i].name, name) != 0) i++;
         if (i == CONSTANTS_STACKS_MAX) return json_fail(&all, name, KERF_EINVALID, err, "more stacks than kerf takes");
         code = json_get_object(&all, name, JSON_REQUIRED, &one, err);
+        if (code == KERF_OK && i == constants->num_stacks) constants->stacks[i].name[0] = 0;
         if (code == KERF_OK) code = stack_from_object(&one, name, &constants->stacks[i], err);
         if (code != KERF_OK) return code;
         if (i == constants->num_stacks) constants->num_stacks++;
@@ -174,4 +176,22 @@ int32_t constants_file_read(const char *text, size_t length, const char *source,
     if (code == KERF_OK) code = read_stacks(&root, constants, err);
     json_document_free(&document);
     return code;
+}
+
+/* ---- Fits without a set ----------------------------------------------------------------------------------- */
+
+int32_t constants_without(const char *set, struct score_constants *constants, struct kerf_error *err) {
+    struct kerf_text known = {0};
+    for (const struct kerf_catalogue_entry *entry = catalogue_fits; entry->name; entry++) {
+        const char *name = entry->name + strlen("without-");
+        if (strcmp(name, set) == 0) {
+            kerf_text_free(&known);
+            return constants_file_read(entry->json, entry->length, entry->name, constants, err);
+        }
+        kerf_text_printf(&known, "%s%s", known.length ? ", " : "", name);
+    }
+    kerf_error_set(err, KERF_EUNKNOWN, "no constants were fitted without a set '%.64s'; there are those without %s", set,
+                   known.failed || known.data == NULL ? "others" : known.data);
+    kerf_text_free(&known);
+    return KERF_EUNKNOWN;
 }

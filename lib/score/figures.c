@@ -26,7 +26,7 @@ static double mean(const double *values, size_t count) {
     return count ? sum / (double)count : NAN;
 }
 
-static int is_timed(const struct run *run) {
+int figures_is_timed(const struct run *run) {
     return run->measured.why == NULL && run->measured.status == RUN_OK && !isnan(run->measured.step_s) &&
            strncmp(run->provenance, "memory", strlen("memory")) != 0;
 }
@@ -106,7 +106,7 @@ static void set_ranks(struct entry *entries, size_t count, struct figures *figur
 static void set_memory(const struct runs *runs, const struct prediction *predictions, const size_t *which, size_t count,
                        struct figures *figures) {
     size_t called = 0, both = 0, judged = 0;
-    double squares = 0, errors = 0;
+    double squares = 0, errors = 0, gib = 0;
     for (size_t i = 0; i < count; i++) {
         const struct run *run = &runs->rows[which[i]];
         const struct prediction *prediction = &predictions[which[i]];
@@ -115,6 +115,7 @@ static void set_memory(const struct runs *runs, const struct prediction *predict
         if (prediction->why) continue;
         if (run->measured.status == RUN_OK && run->measured.why == NULL && !isnan(run->measured.mem_gib)) {
             errors += fabs(prediction->memory_bytes / 0x1p30 / run->measured.mem_gib - 1);
+            gib += fabs(prediction->memory_bytes / 0x1p30 - run->measured.mem_gib);
             figures->memory_runs++;
         }
         if (!died && run->measured.status != RUN_OK) continue;
@@ -125,6 +126,7 @@ static void set_memory(const struct runs *runs, const struct prediction *predict
         squares += (prediction->p_oom - died) * (prediction->p_oom - died);
     }
     figures->memory_error = figures->memory_runs ? errors / (double)figures->memory_runs : NAN;
+    figures->memory_gib = figures->memory_runs ? gib / (double)figures->memory_runs : NAN;
     figures->recall = figures->oom ? (double)both / (double)figures->oom : NAN;
     figures->precision = figures->oom && called ? (double)both / (double)called : NAN;
     figures->brier = figures->oom && judged ? squares / (double)judged : NAN;
@@ -147,7 +149,7 @@ int32_t figures_compute(const struct runs *runs, const struct prediction *predic
         const struct run *run = &runs->rows[which[i]];
         const struct prediction *prediction = &predictions[which[i]];
         if (prediction->why) figures.refused += run->measured.status == RUN_OK || run->measured.status == RUN_OOM;
-        if (prediction->why || !is_timed(run)) continue;
+        if (prediction->why || !figures_is_timed(run)) continue;
         const double measured = run->measured.step_s;
         entries[n] = (struct entry){run, prediction->step_s, measured};
         errors[n] = prediction->step_s / measured - 1;

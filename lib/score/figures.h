@@ -15,9 +15,13 @@ struct figures {
     double recall, precision, brier; /* where a run died of memory; p_oom of 0.5 and more calls it */
     size_t memory_runs;
     double memory_error; /* mean |error| of the memory of runs that were read out */
+    double memory_gib;   /* the same in GiB */
 };
 
 enum { FIGURES_GROUP = 5 };
+
+/* Whether a run's step time counts: it ended well, was timed, and its source is not somebody's memory. */
+int figures_is_timed(const struct run *run);
 
 /* Of the runs numbered `which` (count of them); predictions: one for each row of runs. A run is timed when it ended well,
  * was timed, and its source is not memory. tau is weighted by group size, regret is a plain mean over groups: the measured

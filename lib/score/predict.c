@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/error_fill.h"
 
 double predict_oom(double memory_bytes, double capacity_bytes) {
@@ -57,14 +58,19 @@ int predict_jobs(const struct score_constants *constants, const struct job *jobs
     return good;
 }
 
-int32_t predict_runs(const struct score_constants *constants, const struct runs *runs,
+int32_t predict_runs(const struct score_constants *constants, const struct runs *runs, const char *stack,
                      struct prediction *ret_predictions, struct kerf_error *err) {
     struct arena arena = {NULL}, scratch = {NULL};
-    int good = 1;
+    int good = 1, known = stack == NULL;
+    for (int32_t i = 0; i < constants->num_stacks && !known; i++) known = strcmp(constants->stacks[i].name, stack) == 0;
+    if (!known)
+        return kerf_error_set(err, KERF_EUNKNOWN, "no stack is called '%.64s'; `kerf stacks` lists the names", stack);
     for (size_t i = 0; good && i < runs->count; i++) {
         struct job job;
         arena_reset(&arena);
-        good = job_of_run(&runs->rows[i], &arena, &job) && predict(constants, &job, &scratch, &ret_predictions[i]);
+        good = job_of_run(&runs->rows[i], &arena, &job);
+        if (good && stack && job.why == NULL) job.stack = stack;
+        good = good && predict(constants, &job, &scratch, &ret_predictions[i]);
     }
     arena_free(&arena);
     arena_free(&scratch);

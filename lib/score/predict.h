@@ -22,11 +22,11 @@ struct prediction {
 #define OOM_SLOPE  (1.7 / 0.10)
 double predict_oom(double memory_bytes, double capacity_bytes);
 
-/* One prediction for each row. What was measured is not read. */
-int32_t predict_runs(const struct score_constants *constants, const struct runs *runs,
+/* One prediction for each row. What was measured is not read. stack: that all rows are priced with; NULL: each its own. */
+int32_t predict_runs(const struct score_constants *constants, const struct runs *runs, const char *stack,
                      struct prediction *ret_predictions, struct kerf_error *err);
 
-/* The same of jobs that were made before; NULL in runs' place. `which` [count] of them. 0 when memory ran out. */
+/* The same of jobs that were made before, `which` [count]. 0 when memory ran out. */
 int predict_jobs(const struct score_constants *constants, const struct job *jobs, const int32_t *which, size_t count,
                  struct prediction *predictions);
 

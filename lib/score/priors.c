@@ -50,7 +50,7 @@ static const struct stack_prior {
     {"deepspeed", "DeepSpeed ZeRO-3 of 2021", 17.6, 4.2, .5e-3, 2, 1, 1.22, .46, 5, .67, 21, 3.9, 2, EAGER, 2.3},
     {"aleph-alpha", "a pipeline framework in eager mode that broadcasts its parameters", 71, 12, .6e-3, 1.35, 1.06, 1.13, .46,
      5, .67, 21, 1.9, 2, EAGER, 2.3},
-    {"nemo", "NeMo 24 and 25 with Transformer Engine", 10, 4.2, .7e-3, .43, .37, .18, .45, 5, .85, 8, 2.5, 2,
+    {"nemo", "NeMo 24 and 25 with Transformer Engine", 10, 4.2, .7e-3, .43, .37, .18, .45, 2.5, .85, 8, 2.5, 2,
      TRANSFORMER_ENGINE, .85},
     {"megatron-bridge-25.09", "Megatron-Bridge 25.09", 8.6, 4.2, .41e-3, .37, .25, .37, .75, 6.2, .71, 8, 0, 2,
      TRANSFORMER_ENGINE, .85},

@@ -61,6 +61,7 @@ static int32_t read_spread(const struct json_object *object, struct stack_spread
 static int32_t read_spreads(const struct json_object *object, struct kerf_stack *stack, struct kerf_error *err) {
     const json_t *list = json_object_get(object->json, "spread");
     if (list == NULL) return KERF_OK;
+    stack->num_spreads = 0;
     if (!json_is_array(list) || json_array_size(list) > STACK_SPREADS_MAX)
         return json_fail(object, "spread", KERF_EINVALID, err, "\"spread\" must be a list of at most %d objects",
                          STACK_SPREADS_MAX);
@@ -78,6 +79,7 @@ static int32_t read_constant(const struct json_object *object, const struct cons
                              struct kerf_stack *stack, struct kerf_error *err) {
     const json_t *json = json_object_get(object->json, constant->name);
     double value = json_number_value(json);
+    if (json == NULL && stack->name[0]) return KERF_OK; /* it stays as it is */
     if (json == NULL) return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing", constant->name);
     if (!json_is_number(json) || !(value >= 0 && value <= 1e15))
         return json_fail(object, constant->name, KERF_EINVALID, err, "\"%s\" must be a number from 0 to 1e15",
@@ -86,10 +88,12 @@ static int32_t read_constant(const struct json_object *object, const struct cons
     return KERF_OK;
 }
 
-static int32_t read_stack(const struct json_object *object, const char *name, void *ret, struct kerf_error *err) {
+/* In place of what base has; it has no name where every constant must be there. */
+static int32_t read_onto(const struct json_object *object, const char *name, const struct kerf_stack *base,
+                         struct kerf_stack *ret_stack, struct kerf_error *err) {
     const char *keys[CONSTANTS + 5] = {"name", "summary", "fitted", "spread", "sources"};
-    const char *own_name = name, *summary = "";
-    struct kerf_stack stack = {.name = ""};
+    const char *own_name = name, *summary = base->summary;
+    struct kerf_stack stack = *base;
     for (size_t i = 0; i < CONSTANTS; i++) keys[5 + i] = constants[i].name;
     int32_t code = json_check_keys(object, keys, sizeof keys / sizeof *keys, err);
     if (code == KERF_OK) code = json_get_string(object, "name", JSON_OPTIONAL, &own_name, err);
@@ -102,14 +106,20 @@ static int32_t read_stack(const struct json_object *object, const char *name, vo
     if (!(stack.grouped_efficiency > 0))
         return json_fail(object, "grouped_efficiency", KERF_EINVALID, err, "\"grouped_efficiency\" must be above 0");
     name_copy(stack.name, own_name);
-    snprintf(stack.summary, sizeof stack.summary, "%s", summary);
-    *(struct kerf_stack *)ret = stack;
+    if (summary != base->summary) snprintf(stack.summary, sizeof stack.summary, "%s", summary);
+    *ret_stack = stack;
     return KERF_OK;
 }
 
-int32_t stack_from_object(const struct json_object *object, const char *name, struct kerf_stack *ret_stack,
+static int32_t read_stack(const struct json_object *object, const char *name, void *ret, struct kerf_error *err) {
+    static const struct kerf_stack none = {.name = ""};
+    return read_onto(object, name, &none, ret, err);
+}
+
+int32_t stack_from_object(const struct json_object *object, const char *name, struct kerf_stack *stack,
                           struct kerf_error *err) {
-    return read_stack(object, name, ret_stack, err);
+    const struct kerf_stack base = *stack;
+    return read_onto(object, name, &base, stack, err);
 }
 
 int32_t stack_parse(const char *json, size_t length, const char *source, struct kerf_stack *ret_stack,
@@ -142,6 +152,21 @@ struct kerf_stack *kerf_stack_free(struct kerf_stack *stack) {
 }
 
 const char *kerf_stack_name(const struct kerf_stack *stack) { return stack ? stack->name : KERF_STACK_DEFAULT; }
+
+const char *kerf_stack_summary(const struct kerf_stack *stack) { return stack->summary; }
+
+int32_t kerf_stack_runs(const struct kerf_stack *stack) {
+    int32_t runs = 0;
+    for (int32_t i = 0; i < stack->num_spreads; i++) runs += stack->spreads[i].rows;
+    return runs;
+}
+
+/* The mean of the spreads, each by its runs. */
+double kerf_stack_half_width(const struct kerf_stack *stack) {
+    double sum = 0;
+    for (int32_t i = 0; i < stack->num_spreads; i++) sum += stack->spreads[i].rows * stack->spreads[i].half_width;
+    return stack->num_spreads ? sum / kerf_stack_runs(stack) : 0;
+}
 
 /* ---- How sure --------------------------------------------------------------------------------------------- */
 

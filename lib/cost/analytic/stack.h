@@ -88,9 +88,10 @@ int stack_default(struct kerf_stack *ret_stack);
 int32_t stack_parse(const char *json, size_t length, const char *source, struct kerf_stack *ret_stack,
                     struct kerf_error *err);
 
-/* From an object of a file; name is its name when the object has none. */
+/* What an object says takes the place of what the stack has; of a stack without a name every constant must be there. name is
+ * its name when the object has none. */
 struct json_object;
-int32_t stack_from_object(const struct json_object *object, const char *name, struct kerf_stack *ret_stack,
+int32_t stack_from_object(const struct json_object *object, const char *name, struct kerf_stack *stack,
                           struct kerf_error *err);
 
 /* A constant by its name; NULL: there is none. */
