@@ -109,7 +109,9 @@ static void print_answer(struct kerf_text *out, const struct calibrate_options *
     const struct calibration *c = answer->calibration;
     print_knobs(out, &c->times);
     if (values->ask.all) print_knobs(out, &c->memory);
-    if (values->ask.all)
+    if (values->ask.all && isnan(c->error_after))
+        kerf_text_printf(out, "%d runs of %d data sets\n", c->rows, c->num_sets);
+    else if (values->ask.all)
         kerf_text_printf(out, "%d runs of %d data sets; %.1f %% off where a run's group was left out of the fit\n", c->rows,
                          c->num_sets, 100 * c->error_after);
     else

@@ -153,6 +153,7 @@ static void search_table(struct kerf_text *out, const struct kerf_search *search
     table_rate(&words, &search->problem, &search->plans[0]);
     table_headline(out, &words, style);
     table_training(out, &search->problem, &search->plans[0], style);
+    table_interval(out, &search->problem, &search->plans[0], style);
     table_estimate(out, &search->problem, &search->plans[0], style);
     room_left(out, search, style);
     if (search->num_plans > 1) best_layouts(out, search, style);

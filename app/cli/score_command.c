@@ -53,10 +53,11 @@ static const char *const examples[] = {
 static const struct command table = {
     .name = "score",
     .summary = "predicts measured runs and says how far off it is",
-    .arguments = "RUNS.csv",
+    .arguments = "[RUNS.csv]",
     .description =
         "Predicts the step time and memory of every run of a table, which gzip may have packed, and compares them with "
-        "what was measured. A prediction never depends on the columns of measurements. docs/runs.md is the manual of "
+        "what was measured; without a table, published runs that come with kerf. A prediction never depends on the "
+        "columns of measurements. docs/runs.md is the manual of "
         "the columns, docs/score.md that of the figures.\n\n"
         "Errors are predicted / measured - 1. tau and regret compare layouts of one model, number of accelerators, "
         "sequence length, batch and precision (5 rows or more): Kendall's rank correlation, and how much slower the "

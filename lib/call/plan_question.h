@@ -5,6 +5,7 @@
 #define KERF_CALL_PLAN_QUESTION_H
 
 #include "call/ranges.h"
+#include "call/software.h"
 #include "call/sources.h"
 #include "call/space_options.h"
 
@@ -84,6 +85,7 @@ struct plan_question {
     struct kerf_space space;
     struct kerf_space *spaces; /* [num_problems] with --for; NULL */
     int32_t *stage_layers; /* of the space */
+    struct software software;
     struct kerf_problem *problems;
     size_t num_problems;
     struct kerf_problem next; /* the model and system at hand */

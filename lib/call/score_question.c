@@ -10,6 +10,7 @@
 #include "base/unpack.h"
 #include "kerf/version.h"
 #include "score/constants_file.h"
+#include "spec/description.h"
 
 /* A table of so many bytes holds a million runs; larger ones are refused before they are read whole. */
 enum { TABLE_BYTES_MAX = 512 << 20, CALIBRATION_BYTES_MAX = 16 << 20 };
@@ -141,16 +142,14 @@ int32_t score_answer_make(const struct score_values *values, struct score_answer
     struct kerf_text text = {0};
     struct score_answer *answer = ret_answer;
     *answer = (struct score_answer){.by = values->by ? values->by : "set"};
-    const char *name = values->tables.count ? values->tables.items[0] : "runs";
-    if (values->tables.count == 0 && values->text == NULL)
-        return kerf_error_set(err, KERF_EINVALID,
-                              "the table of runs is missing, such as runs.csv; `kerf help score` tells more");
+    const char *name = values->tables.count ? values->tables.items[0] : "runs", *given = values->text;
+    if (values->tables.count == 0 && given == NULL) given = catalogue_runs[0].json, name = catalogue_runs[0].name;
     if (values->tables.count > 1)
         return kerf_error_set(err, KERF_EINVALID, "give one table, not also '%.64s'", values->tables.items[1]);
-    int32_t code = values->text ? KERF_OK : score_table_read(name, &text, err);
+    int32_t code = given ? KERF_OK : score_table_read(name, &text, err);
     if (code == KERF_OK)
-        code = runs_parse(values->text ? values->text : text.data ? text.data : "",
-                          values->text ? strlen(values->text) : text.length, name, &answer->runs, err);
+        code = runs_parse(given ? given : text.data ? text.data : "", given ? strlen(given) : text.length, name,
+                          &answer->runs, err);
     kerf_text_free(&text);
     if (code == KERF_OK) code = predict(values, answer, err);
     if (code == KERF_OK) code = make_lines(answer, err);

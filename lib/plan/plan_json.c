@@ -27,6 +27,7 @@ void kerf_problem_json(struct kerf_json *json, const struct kerf_problem *proble
     kerf_json_string(json, "precision", kerf_precision_name(problem->precision));
     kerf_json_string(json, "gradients", problem->has_bf16_gradients ? "bf16" : "fp32");
     kerf_json_integer(json, "mtp_layers", problem->mtp_layers);
+    kerf_json_string(json, "stack", kerf_stack_name(problem->stack));
     kerf_model_shape_json(json, "shape", &problem->model);
 }
 

@@ -133,6 +133,13 @@ static int compare_doubles(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+/* What runs on Megatron-Core says how far off the default is. */
+static int answers_for(const char *stack, const char *run_stack) {
+    if (strcmp(stack, run_stack) == 0) return 1;
+    return strcmp(stack, KERF_STACK_DEFAULT) == 0 &&
+           strncmp(run_stack, "megatron-bridge-", strlen("megatron-bridge-")) == 0;
+}
+
 /* Sets the spreads of every stack from predictions that were made apart, and the mean error. */
 static int32_t set_spreads(const struct corpus *corpus, const struct calibrate_without *without,
                            const struct prediction *predictions, struct calibration *calibration,
@@ -151,10 +158,11 @@ static int32_t set_spreads(const struct corpus *corpus, const struct calibrate_w
                     const struct job *job = &corpus->jobs[i];
                     if (job->why || predictions[i].why || !figures_is_timed(&corpus->runs->rows[i]) ||
                         is_left_out(corpus, i, without) || job->has_experts != experts ||
-                        strcmp(job->system, constants->systems[s].name) != 0 || strcmp(job->stack, stack->name) != 0)
+                        strcmp(job->system, constants->systems[s].name) != 0 || !answers_for(stack->name, job->stack))
                         continue;
                     double ratio = predictions[i].step_s / corpus->runs->rows[i].measured.step_s;
                     errors[count++] = fabs(log(ratio));
+                    if (strcmp(stack->name, job->stack) != 0) continue;
                     sum += fabs(ratio - 1);
                     all++;
                 }
@@ -196,15 +204,16 @@ static int32_t predict_folds(const struct corpus *corpus, const struct calibrate
     return code;
 }
 
-static int32_t calibrate_corpus(const struct corpus *corpus, const struct calibrate_without *without,
+static int32_t calibrate_corpus(const struct corpus *corpus, const struct calibrate_without *without, int with_spreads,
                                 struct calibration *ret_calibration, struct kerf_error *err) {
     struct calibration *calibration = ret_calibration;
     struct prediction *predictions = calloc(corpus->runs->count + 1, sizeof *predictions);
     if (predictions == NULL) return error_no_memory(err, "the predictions");
     memset(calibration, 0, sizeof *calibration);
-    int32_t code = predict_folds(corpus, without, predictions, err);
+    calibration->error_after = NAN;
+    int32_t code = with_spreads ? predict_folds(corpus, without, predictions, err) : KERF_OK;
     if (code == KERF_OK) code = fit_all(corpus, without, without, calibration, err);
-    if (code == KERF_OK) code = set_spreads(corpus, without, predictions, calibration, err);
+    if (code == KERF_OK && with_spreads) code = set_spreads(corpus, without, predictions, calibration, err);
     for (size_t i = 0; code == KERF_OK && i < corpus->runs->count; i++) {
         const struct run *run = &corpus->runs->rows[i];
         int known = 0;
@@ -222,7 +231,7 @@ int32_t calibrate_all(const struct runs *runs, const struct calibrate_without *w
                       struct calibration *ret_calibration, struct kerf_error *err) {
     struct corpus corpus;
     int32_t code = corpus_make(runs, &corpus) ? KERF_OK : error_no_memory(err, "the corpus");
-    if (code == KERF_OK) code = calibrate_corpus(&corpus, without, ret_calibration, err);
+    if (code == KERF_OK) code = calibrate_corpus(&corpus, without, without->set == NULL, ret_calibration, err);
     corpus_free(&corpus);
     return code;
 }
@@ -246,7 +255,7 @@ int32_t calibrate_predict_apart(const struct runs *runs, int32_t folds, struct p
         for (size_t i = 0; i < runs->count; i++)
             if (is_left_out(&corpus, i, &out)) which[count++] = (int32_t)i;
         if (count == 0) continue;
-        code = calibrate_corpus(&corpus, &out, fitted, err);
+        code = calibrate_corpus(&corpus, &out, 1, fitted, err);
         if (code == KERF_OK && !predict_jobs(&fitted->constants, corpus.jobs, which, count, ret_predictions))
             code = error_no_memory(err, "the predictions");
     }

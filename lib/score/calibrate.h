@@ -30,7 +30,7 @@ struct calibrate_without {
     int32_t salt;        /* another one makes other folds */
 };
 
-/* Fits every constant. */
+/* Fits every constant. Where a set is left out there are no spreads, and the error after is not known. */
 int32_t calibrate_all(const struct runs *runs, const struct calibrate_without *without, struct calibration *ret_calibration,
                       struct kerf_error *err);
 

@@ -37,6 +37,11 @@ static double *at(struct kerf_system *system, const struct figure *figure) {
     return (double *)(void *)((char *)system + figure->offset);
 }
 
+void constants_copy(const struct kerf_system *from, struct kerf_system *to) {
+    struct kerf_system copy = *from;
+    for (int f = 0; f < FIGURES; f++) *at(to, &figures[f]) = *at(&copy, &figures[f]);
+}
+
 /* ---- Writing ---------------------------------------------------------------------------------------------- */
 
 /* Six digits: more would say that constants are known better than they are. */

@@ -18,6 +18,9 @@ void constants_file_write(struct kerf_json *json, const struct calibration *cali
 int32_t constants_file_read(const char *text, size_t length, const char *source, struct score_constants *constants,
                             struct kerf_error *err);
 
+/* The figures that are fitted, from one system to another. */
+void constants_copy(const struct kerf_system *from, struct kerf_system *to);
+
 /* The constants that were fitted without this set, which come with kerf (share/fits); KERF_EUNKNOWN names those there are. */
 int32_t constants_without(const char *set, struct score_constants *constants, struct kerf_error *err);
 

@@ -138,13 +138,10 @@ struct fit {
 
 static int is_device(enum scope scope) { return scope == OF_DEVICE || scope == OF_ALL_DEVICES; }
 
-/* The name up to its release, which begins with a digit behind '-'; of a device up to '-'. */
-static size_t family_length(const char *name, enum scope scope) {
-    const char *end = name + strlen(name);
-    if (scope == OF_STACK)
-        for (const char *p = name; *p; p++)
-            if (p[0] == '-' && p[1] >= '0' && p[1] <= '9' && strchr(p, '.')) end = p;
-    return (size_t)(end - name);
+/* Whose constants are one: releases of Megatron-Bridge run on Megatron-Core. What is of a release has its own name. */
+static const char *stack_family(const char *name, enum scope scope) {
+    if (scope == OF_STACK && strncmp(name, "megatron-bridge-", strlen("megatron-bridge-")) == 0) return "megatron-core";
+    return name;
 }
 
 /* Devices of one generation share their constants, but for one that is named apart as it was measured so. */
@@ -198,16 +195,13 @@ static void own(struct fit *fit, struct knob *knob, int32_t first) {
         snprintf(knob->owner, sizeof knob->owner, "%.*s", scope == OF_ALL_DEVICES ? 0 : (int)length, name);
         return;
     }
-    const char *name = constants->stacks[first].name;
-    size_t length = family_length(name, scope);
+    const char *name = stack_family(constants->stacks[first].name, scope);
     for (int32_t i = 0; i < constants->num_stacks; i++) {
-        const char *other = constants->stacks[i].name;
-        int same = scope == OF_ALL_STACKS || (family_length(other, scope) == length && strncmp(other, name, length) == 0);
-        if (!same) continue;
+        if (scope != OF_ALL_STACKS && strcmp(stack_family(constants->stacks[i].name, scope), name) != 0) continue;
         knob->stacks[i] = 1;
         add_target(knob, (double *)(void *)((char *)&constants->stacks[i] + knob->offset));
     }
-    snprintf(knob->owner, sizeof knob->owner, "%.*s", scope == OF_ALL_STACKS ? 0 : (int)length, name);
+    snprintf(knob->owner, sizeof knob->owner, "%s", scope == OF_ALL_STACKS ? "" : name);
 }
 
 /* A knob for each family that has one, where rows concern it. 0 when memory ran out. */

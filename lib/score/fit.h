@@ -6,7 +6,7 @@
  *   minimise  sum_i w_i H(ln(predicted_i / measured_i) / NOISE) + sum_k (x_k / sd_k)^2 / 2
  *
  * where memory is measured it is the same with a noise of its own, and where a run died or did not, the logistic loss of
- * predict_oom; with H(r) = SQRT(1 + r^2) - 1 (pseudo-Huber: outliers count by their distance, not its square) and w_i = n^-0.35 of a row of a
+ * stack_p_oom; with H(r) = SQRT(1 + r^2) - 1 (pseudo-Huber: outliers count by their distance, not its square) and w_i = n^-0.35 of a row of a
  * set of n rows. Gauss-Newton steps with Levenberg's damping; derivatives are differences, and of the rows alone that a
  * knob concerns. No knob belongs to a model, a run or a set.
  */

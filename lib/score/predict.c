@@ -6,10 +6,6 @@
 #include <string.h>
 #include "base/error_fill.h"
 
-double predict_oom(double memory_bytes, double capacity_bytes) {
-    return 1 / (1 + exp(-OOM_SLOPE * log(memory_bytes / (OOM_USABLE * capacity_bytes))));
-}
-
 /* 0 when memory ran out. */
 static int predict(const struct score_constants *constants, const struct job *job, struct arena *scratch,
                    struct prediction *ret_prediction) {
@@ -28,10 +24,10 @@ static int predict(const struct score_constants *constants, const struct job *jo
         ret_prediction->why = "its time is beyond all numbers";
         return 1;
     }
-    double width = stack_half_width(&constants->stacks[stack], job->system, job->has_experts, &prediction.comparable);
     prediction.step_s = estimate.step_time_s;
-    prediction.step_low_s = prediction.step_s * exp(-width);
-    prediction.step_high_s = prediction.step_s * exp(width);
+    prediction.step_low_s = estimate.step_low_s;
+    prediction.step_high_s = estimate.step_high_s;
+    prediction.comparable = estimate.comparable_runs;
     prediction.memory_bytes = estimate.memory_bytes;
     double least = estimate.memory_bytes;
     if (job->recompute_is_open) { /* it would have been run with what fits */
@@ -42,7 +38,7 @@ static int predict(const struct score_constants *constants, const struct job *jo
         if (!price_job(constants, &full, scratch, &other)) return 0;
         if (other.memory_bytes < least) least = other.memory_bytes;
     }
-    prediction.p_oom = predict_oom(least, constants->systems[system].memory_capacity_bytes);
+    prediction.p_oom = stack_p_oom(least, constants->systems[system].memory_capacity_bytes);
     prediction.time_s = estimate.time_s;
     *ret_prediction = prediction;
     return 1;

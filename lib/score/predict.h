@@ -16,12 +16,6 @@ struct prediction {
     struct kerf_parts time_s; /* they add up to step_s */
 };
 
-/* Of a job for which so many bytes of memory are predicted: the chance that it runs out of memory. A run dies where it needs
- * more than OOM_USABLE of the capacity, or a little less or more: a logistic of ln(bytes / that). */
-#define OOM_USABLE 0.97
-#define OOM_SLOPE  (1.7 / 0.10)
-double predict_oom(double memory_bytes, double capacity_bytes);
-
 /* One prediction for each row. What was measured is not read. stack: that all rows are priced with; NULL: each its own. */
 int32_t predict_runs(const struct score_constants *constants, const struct runs *runs, const char *stack,
                      struct prediction *ret_predictions, struct kerf_error *err);

@@ -22,7 +22,8 @@ static struct runs make(void) {
         rows[i] = (struct run){.line = i + 2, .id = ids[i], .provenance = "repo-file", .model = "m", .gpus = 8};
         rows[i].measured.step_s = 10 + i;
         rows[i].measured.mem_gib = NAN;
-        predictions[i] = (struct prediction){NULL, 10 + i, 9 + i, 18 + 2 * i, 0x1p30, 0};
+        predictions[i] = (struct prediction){
+            .step_s = 10 + i, .step_low_s = 9 + i, .step_high_s = 18 + 2 * i, .memory_bytes = 0x1p30};
     }
     rows[5].provenance = "memory of a talk";
     rows[6].measured.status = RUN_OOM;

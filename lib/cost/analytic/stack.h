@@ -97,6 +97,12 @@ int32_t stack_from_object(const struct json_object *object, const char *name, st
 /* A constant by its name; NULL: there is none. */
 double *stack_constant(struct kerf_stack *stack, const char *name);
 
+/* The chance that a run dies for which so many bytes are predicted. It dies where it needs more than OOM_USABLE of the
+ * capacity, or a little less or more: a logistic of ln(bytes / that). */
+#define OOM_USABLE 0.97
+#define OOM_SLOPE  (1.7 / 0.10)
+double stack_p_oom(double memory_bytes, double capacity_bytes);
+
 /* The widest spread that answers for a run, as a half width of ln; *ret_rows: of how many runs, 0: nothing like it was
  * measured. */
 double stack_half_width(const struct kerf_stack *stack, const char *system, int has_experts, int32_t *ret_rows);
