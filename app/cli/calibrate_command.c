@@ -99,21 +99,23 @@ static void print_knobs(struct kerf_text *out, const struct fit_report *report) 
     for (int32_t k = 0; k < report->count; k++) {
         const struct fit_knob *knob = &report->knobs[k];
         if (knob->evidence < 0.005 && fabs(log(knob->factor)) < 0.005) continue;
-        kerf_text_printf(&cells, "%s\tx %.3f\t%.0f %%\t%d\n", knob->name, knob->factor, 100 * fmax(knob->evidence, 0), knob->rows);
+        kerf_text_printf(&cells, "%s\tx %.3f\t%.0f %%\t%d\n", knob->name, knob->factor, 100 * fmax(knob->evidence, 0),
+                         knob->rows);
     }
     terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
     kerf_text_free(&cells);
 }
 
-static void print_answer(struct kerf_text *out, const struct calibrate_options *values, const struct calibrate_answer *answer) {
+static void print_answer(struct kerf_text *out, const struct calibrate_options *values,
+                         const struct calibrate_answer *answer) {
     const struct calibration *c = answer->calibration;
     print_knobs(out, &c->times);
     if (values->ask.all) print_knobs(out, &c->memory);
     if (values->ask.all && isnan(c->error_after))
         kerf_text_printf(out, "%d runs of %d data sets\n", c->rows, c->num_sets);
     else if (values->ask.all)
-        kerf_text_printf(out, "%d runs of %d data sets; %.1f %% off where a run's group was left out of the fit\n", c->rows,
-                         c->num_sets, 100 * c->error_after);
+        kerf_text_printf(out, "%d runs of %d data sets; %.1f %% off where a run's group was left out of the fit\n",
+                         c->rows, c->num_sets, 100 * c->error_after);
     else
         kerf_text_printf(out, "%d runs: %.1f %% off before, %.1f %% after (each by a fit without it)%s\n", c->rows,
                          100 * c->error_before, 100 * c->error_after,
@@ -145,8 +147,9 @@ static int32_t answer(const struct calibrate_options *values, struct kerf_text *
     struct calibrate_answer made;
     int apart = values->ask.folds || values->ask.leave_set_out;
     if (apart != (values->predictions != NULL))
-        return kerf_error_set(err, KERF_EINVALID, apart ? "--predictions is missing: where the predictions go"
-                                                        : "--predictions is for --folds or --leave-set-out");
+        return kerf_error_set(err, KERF_EINVALID,
+                              apart ? "--predictions is missing: where the predictions go"
+                                    : "--predictions is for --folds or --leave-set-out");
     int32_t code = values->predictions ? output_check(values->predictions, err) : KERF_OK;
     if (code == KERF_OK && values->output) code = output_check(values->output, err);
     if (code == KERF_OK) code = calibrate_answer_make(&values->ask, !apart || values->output, &made, err);

@@ -99,8 +99,9 @@ static void put_line(struct kerf_text *cells, const char *name, const struct fig
 }
 
 static void put_lines(struct kerf_text *cells, const struct score_answer *answer) {
-    kerf_text_printf(cells, "%s\truns\terror\tmedian\t90 %%\tbias\tinside\ttau\tregret\tOOM found\tOOM right\tGiB error\trefused\n",
-                     answer->by);
+    kerf_text_printf(
+        cells, "%s\truns\terror\tmedian\t90 %%\tbias\tinside\ttau\tregret\tOOM found\tOOM right\tGiB error\trefused\n",
+        answer->by);
     for (size_t i = 0; i < answer->num_lines; i++) put_line(cells, answer->lines[i].name, &answer->lines[i].figures);
     put_line(cells, "all", &answer->all);
 }
@@ -112,7 +113,8 @@ static void print_refused(struct kerf_text *out, const struct score_answer *answ
         const char *why = answer->predictions[i].why;
         size_t before = 0, times = 1;
         if (why == NULL) continue;
-        while (before < i && (answer->predictions[before].why == NULL || strcmp(answer->predictions[before].why, why) != 0))
+        while (before < i &&
+               (answer->predictions[before].why == NULL || strcmp(answer->predictions[before].why, why) != 0))
             before++;
         if (before < i) continue; /* was told */
         for (size_t j = i + 1; j < runs->count; j++)
@@ -126,14 +128,16 @@ static void print_worst(struct kerf_text *out, const struct score_answer *answer
     for (size_t i = 0; i < answer->num_worst; i++) {
         const struct run *run = &answer->runs->rows[answer->worst[i]];
         const struct prediction *p = &answer->predictions[answer->worst[i]];
-        kerf_text_printf(out, "\n%s: %s on %lld %s, %s\n", run->id, run->model, (long long)run->gpus, run->gpu, run->framework);
+        kerf_text_printf(out, "\n%s: %s on %lld %s, %s\n", run->id, run->model, (long long)run->gpus, run->gpu,
+                         run->framework);
         kerf_text_printf(out, "  measured %.4g s, predicted %.4g s (%+.0f %%), 90 %% from %.4g to %.4g s%s\n",
                          run->measured.step_s, p->step_s, 100 * (p->step_s / run->measured.step_s - 1), p->step_low_s,
                          p->step_high_s, p->comparable ? "" : "; nothing like this was measured");
         for (int32_t part = 0; part < p->time_s.count; part++) {
             double share = p->time_s.of[part].value / p->step_s;
             if (share < 0.005) continue;
-            kerf_text_printf(out, "  %-11s %9.4g s %4.0f %%  ", p->time_s.of[part].name, p->time_s.of[part].value, 100 * share);
+            kerf_text_printf(out, "  %-11s %9.4g s %4.0f %%  ", p->time_s.of[part].name, p->time_s.of[part].value,
+                             100 * share);
             kerf_bar_terminal(out, &share, 1, 1, style->columns - 34 > 10 ? style->columns - 34 : 10, style->colour);
             kerf_text_add(out, "\n");
         }
@@ -141,8 +145,9 @@ static void print_worst(struct kerf_text *out, const struct score_answer *answer
 }
 
 static void print_table(struct kerf_text *out, const struct score_answer *answer, const struct render_style *style) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{TABLE_CUT, 0}, {1, 0}, {1, 0}, {1, 5}, {1, 6}, {1, 7}, {1, 2},
-                                                                   {1, 3}, {1, 4}, {1, 8}, {1, 9}, {1, 10}, {1, 11}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{TABLE_CUT, 0}, {1, 0},  {1, 0}, {1, 5}, {1, 6},
+                                                                   {1, 7},         {1, 2},  {1, 3}, {1, 4}, {1, 8},
+                                                                   {1, 9},         {1, 10}, {1, 11}};
     struct kerf_text cells = {0};
     put_lines(&cells, answer);
     terminal_table(out, &cells, columns, style->columns, style->colour, (int32_t)answer->num_lines + 1);
@@ -153,8 +158,10 @@ static void print_table(struct kerf_text *out, const struct score_answer *answer
 }
 
 static void print_csv(struct kerf_text *out, const struct score_answer *answer) {
-    kerf_text_printf(out, "%s,runs,mean,median,p90,bias,within,width,tau,regret,oom,recall,precision,brier,memory_runs,"
-                          "memory_error,memory_gib,refused\n", answer->by);
+    kerf_text_printf(out,
+                     "%s,runs,mean,median,p90,bias,within,width,tau,regret,oom,recall,precision,brier,memory_runs,"
+                     "memory_error,memory_gib,refused\n",
+                     answer->by);
     for (size_t i = 0; i <= answer->num_lines; i++) {
         const struct figures *f = i < answer->num_lines ? &answer->lines[i].figures : &answer->all;
         const double before[] = {f->mean, f->median, f->p90, f->bias, f->within, f->width, f->tau, f->regret};
@@ -171,9 +178,12 @@ static void print_csv(struct kerf_text *out, const struct score_answer *answer) 
 
 /* ---- The command ------------------------------------------------------------------------------------------ */
 
-static const struct render_format formats[] = {{.name = "table", .ending = "txt"}, {.name = "json", .ending = "json"},
-                                               {.name = "csv", .ending = "csv"},   {.name = "markdown", .ending = "md"},
-                                               RENDER_PICTURES,                    {.name = NULL}};
+static const struct render_format formats[] = {{.name = "table", .ending = "txt"},
+                                               {.name = "json", .ending = "json"},
+                                               {.name = "csv", .ending = "csv"},
+                                               {.name = "markdown", .ending = "md"},
+                                               RENDER_PICTURES,
+                                               {.name = NULL}};
 
 static int32_t write_answer(void *context, struct kerf_text *out, const struct render_format *format,
                             const struct render_style *style, struct kerf_error *err) {
@@ -211,8 +221,11 @@ static int run(int argc, char **argv) {
     struct score_answer answer;
     int status = cli_parse(&score_cli, argc, argv, &values);
     if (status >= 0) return status;
-    struct render render = {
-        .formats = formats, .format = values.format, .outputs = &values.outputs, .write = write_answer, .context = &answer};
+    struct render render = {.formats = formats,
+                            .format = values.format,
+                            .outputs = &values.outputs,
+                            .write = write_answer,
+                            .context = &answer};
     int32_t code = render_check(&render, &err);
     if (code == KERF_OK && values.predictions) code = output_check(values.predictions, &err);
     if (code == KERF_OK) code = score_answer_make(&values.ask, &answer, &err);

@@ -111,10 +111,10 @@ struct kerf_estimate {
     int32_t fits;             /* 1: memory_bytes is at most the system's capacity */
     /* Of the cost model "analytic" alone, else 0 and NULL: */
     double step_low_s, step_high_s; /* 90 % of runs like this one, by how far measured runs were from predictions */
-    double p_oom;                 /* the chance that it runs out of memory */
-    int32_t comparable_runs;      /* measured runs that the interval rests on; 0: nothing like it was measured */
-    double pipeline_s;            /* the makespan of the pipeline */
-    double model_flops;           /* FLOP of one step, all accelerators together; nothing is counted twice */
+    double p_oom;                   /* the chance that it runs out of memory */
+    int32_t comparable_runs;        /* measured runs that the interval rests on; 0: nothing like it was measured */
+    double pipeline_s;              /* the makespan of the pipeline */
+    double model_flops;             /* FLOP of one step, all accelerators together; nothing is counted twice */
     double mfu;                   /* model_flops over what all accelerators could do in step_time_s at the dense peak */
     double parameters_per_device; /* of the most loaded accelerator */
     const struct kerf_pipeline *pipeline; /* what was simulated; layout.stage_layers lives in it */

@@ -63,15 +63,15 @@ struct kerf_system {
         double efficiency;     /* of the dense peak at 16 bits, by a product of any size but for its edges */
         double fp8_efficiency; /* of the dense peak at 8 bits, one scale for a tensor or a row */
         double mxfp8_efficiency, nvfp4_efficiency; /* the same with a scale for each block; of the peak at 4 bits */
-        double edge;           /* k0: a product of m x n x k takes 1 + k0 (1/m + 1/n + 1/k) times as long */
+        double edge; /* k0: a product of m x n x k takes 1 + k0 (1/m + 1/n + 1/k) times as long */
         double fp8_edge;
         double start_s; /* added to each product */
     } gemm;
     struct {
-        double fused_efficiency;   /* of the dense peak at 16 bits: the fastest kernel of one piece, causal FLOP */
+        double fused_efficiency; /* of the dense peak at 16 bits: the fastest kernel of one piece, causal FLOP */
         double flash_efficiency, flash2_efficiency; /* FlashAttention 1 and its Triton relatives; FlashAttention 2 */
-        double unfused_efficiency; /* two products with a kernel for softmax between them, all FLOP */
-        double eager_efficiency;   /* the same with softmax in pieces */
+        double unfused_efficiency;                  /* two products with a kernel for softmax between them, all FLOP */
+        double eager_efficiency;                    /* the same with softmax in pieces */
     } attention;
     uint32_t overridden; /* which fields kerf_problem_set has changed since */
 };

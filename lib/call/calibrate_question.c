@@ -34,16 +34,19 @@ static int32_t make_all(const struct calibrate_values *values, int with_constant
     int32_t code = KERF_OK;
     if (values->folds || values->leave_set_out) {
         answer->predictions = calloc(answer->runs->count + 1, sizeof *answer->predictions);
-        code = answer->predictions ? calibrate_predict_apart(answer->runs, (int32_t)values->folds, answer->predictions, err)
-                                   : error_no_memory(err, "the predictions");
+        code = answer->predictions
+                   ? calibrate_predict_apart(answer->runs, (int32_t)values->folds, answer->predictions, err)
+                   : error_no_memory(err, "the predictions");
     }
     if (code == KERF_OK && with_constants) code = calibrate_all(answer->runs, &without, answer->calibration, err);
     return code;
 }
 
-static int32_t make_site(const struct calibrate_values *values, struct calibrate_answer *answer, struct kerf_error *err) {
+static int32_t make_site(const struct calibrate_values *values, struct calibrate_answer *answer,
+                         struct kerf_error *err) {
     struct score_constants *from = malloc(sizeof *from);
-    int32_t code = from ? score_constants_read(values->calibration, NULL, from, err) : error_no_memory(err, "the constants");
+    int32_t code =
+        from ? score_constants_read(values->calibration, NULL, from, err) : error_no_memory(err, "the constants");
     if (code == KERF_OK && values->without_set) code = constants_without(values->without_set, from, err);
     if (code == KERF_OK)
         code = calibrate_site(answer->runs, from, values->system, values->stack, answer->calibration, err);
@@ -51,8 +54,8 @@ static int32_t make_site(const struct calibrate_values *values, struct calibrate
     return code;
 }
 
-int32_t calibrate_answer_make(const struct calibrate_values *values, int with_constants, struct calibrate_answer *ret_answer,
-                              struct kerf_error *err) {
+int32_t calibrate_answer_make(const struct calibrate_values *values, int with_constants,
+                              struct calibrate_answer *ret_answer, struct kerf_error *err) {
     struct calibrate_answer *answer = ret_answer;
     struct kerf_text text = {0};
     memset(answer, 0, sizeof *answer);

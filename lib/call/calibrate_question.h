@@ -20,8 +20,8 @@ struct calibrate_answer {
 };
 
 /* Given back with calibrate_answer_free, which an error has done. with_constants: 0 where predictions alone are wanted. */
-int32_t calibrate_answer_make(const struct calibrate_values *values, int with_constants, struct calibrate_answer *ret_answer,
-                              struct kerf_error *err);
+int32_t calibrate_answer_make(const struct calibrate_values *values, int with_constants,
+                              struct calibrate_answer *ret_answer, struct kerf_error *err);
 void calibrate_answer_free(struct calibrate_answer *answer);
 
 void calibrate_answer_json(struct kerf_json *json, const struct calibrate_answer *answer);

@@ -23,7 +23,8 @@ static int compare_points(const void *a, const void *b) {
 
 static int compare_lines(const void *a, const void *b) {
     const struct score_line *const *left = a, *const *right = b;
-    if ((*left)->figures.timed != (*right)->figures.timed) return (*left)->figures.timed < (*right)->figures.timed ? 1 : -1;
+    if ((*left)->figures.timed != (*right)->figures.timed)
+        return (*left)->figures.timed < (*right)->figures.timed ? 1 : -1;
     return strcmp((*left)->name, (*right)->name);
 }
 
@@ -63,7 +64,8 @@ int32_t score_picture(struct kerf_text *out, const struct score_answer *answer, 
             values[(size_t)r * (size_t)count + (size_t)k] = points[k].series == r ? points[k].predicted : NAN;
     }
     for (int32_t r = 0; good && r < num_rows; r++) {
-        rows[r].label = r < own ? sketch_printf(&sketch, "%s %.1f %%", order[r]->name, 100 * order[r]->figures.mean) : "others";
+        rows[r].label =
+            r < own ? sketch_printf(&sketch, "%s %.1f %%", order[r]->name, 100 * order[r]->figures.mean) : "others";
         rows[r].values = values + (size_t)r * (size_t)count;
     }
     struct kerf_panel panel = {.kind = KERF_PANEL_SCATTER,
@@ -78,9 +80,11 @@ int32_t score_picture(struct kerf_text *out, const struct score_answer *answer, 
                                .num_xs = count,
                                .x_names = names,
                                .logarithmic = 1};
-    const char *title = sketch_printf(&sketch, "%zu runs, %.1f %% off on average", answer->all.timed, 100 * answer->all.mean);
-    const char *subtitle = sketch_printf(&sketch, "Behind each name is its mean error. %.0f %% of the runs lie in the stated 90 %% interval.",
-                                         100 * answer->all.within);
+    const char *title =
+        sketch_printf(&sketch, "%zu runs, %.1f %% off on average", answer->all.timed, 100 * answer->all.mean);
+    const char *subtitle = sketch_printf(
+        &sketch, "Behind each name is its mean error. %.0f %% of the runs lie in the stated 90 %% interval.",
+        100 * answer->all.within);
     const struct kerf_figure figure = {answer->all.timed ? title : "No run has a measured step time",
                                        answer->all.timed ? subtitle : NULL, &panel, 1,
                                        sketch_printf(&sketch, "kerf %s", kerf_version())};

@@ -27,8 +27,10 @@ int32_t score_constants_read(const char *file, const char *text, struct score_co
     int32_t code = constants_load(ret_constants, err);
     if (code == KERF_OK && file && text == NULL) code = input_read(file, CALIBRATION_BYTES_MAX, &read, err);
     if (code == KERF_OK && (file || text))
-        code = constants_file_read(text ? text : read.data ? read.data : "", text ? strlen(text) : read.length,
-                                   file ? file : "calibration", ret_constants, err);
+        code = constants_file_read(text        ? text
+                                   : read.data ? read.data
+                                               : "",
+                                   text ? strlen(text) : read.length, file ? file : "calibration", ret_constants, err);
     kerf_text_free(&read);
     return code;
 }
@@ -107,8 +109,8 @@ static int32_t find_worst(struct score_answer *answer, size_t most, struct kerf_
     }
     for (size_t i = 0; i < answer->runs->count; i++)
         if (answer->predictions[i].why == NULL && figures_is_timed(&answer->runs->rows[i]))
-            misses[count++] = (struct miss){
-                fabs(log(answer->predictions[i].step_s / answer->runs->rows[i].measured.step_s)), i};
+            misses[count++] =
+                (struct miss){fabs(log(answer->predictions[i].step_s / answer->runs->rows[i].measured.step_s)), i};
     qsort(misses, count, sizeof *misses, compare_misses);
     answer->num_worst = count < most ? count : most;
     for (size_t i = 0; i < answer->num_worst; i++) answer->worst[i] = misses[i].row;
@@ -148,8 +150,10 @@ int32_t score_answer_make(const struct score_values *values, struct score_answer
         return kerf_error_set(err, KERF_EINVALID, "give one table, not also '%.64s'", values->tables.items[1]);
     int32_t code = given ? KERF_OK : score_table_read(name, &text, err);
     if (code == KERF_OK)
-        code = runs_parse(given ? given : text.data ? text.data : "", given ? strlen(given) : text.length, name,
-                          &answer->runs, err);
+        code = runs_parse(given       ? given
+                          : text.data ? text.data
+                                      : "",
+                          given ? strlen(given) : text.length, name, &answer->runs, err);
     kerf_text_free(&text);
     if (code == KERF_OK) code = predict(values, answer, err);
     if (code == KERF_OK) code = make_lines(answer, err);

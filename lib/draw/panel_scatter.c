@@ -57,7 +57,8 @@ static void find_domains(struct scatter *scatter) {
                 left = fmin(left, panel_value(panel->xs[k]));
                 right = fmax(right, panel_value(panel->xs[k]));
             }
-    if (panel->limit > 0 && !panel->logarithmic) left = fmin(left, panel_value(panel->limit)), right = fmax(right, panel_value(panel->limit));
+    if (panel->limit > 0 && !panel->logarithmic)
+        left = fmin(left, panel_value(panel->limit)), right = fmax(right, panel_value(panel->limit));
     if (low > high) low = 0, high = 1;
     if (left > right) left = 0, right = 1;
     scatter->y = (struct axis){.unit = panel->unit, .vertical = 1, .least_gap = 24};
@@ -121,7 +122,8 @@ static void draw_limit(struct scatter *scatter) {
 
 static void draw_diagonal(const struct scatter *scatter) {
     if (!scatter->panel->logarithmic) return;
-    canvas_line(scatter->sheet->canvas, scatter->x.from, scatter->y.from, scatter->x.to, scatter->y.to, INK_LIMIT, 1.25, 4);
+    canvas_line(scatter->sheet->canvas, scatter->x.from, scatter->y.from, scatter->x.to, scatter->y.to, INK_LIMIT, 1.25,
+                4);
 }
 
 static uint32_t colour_of(const struct scatter *scatter, int32_t row) {

@@ -16,12 +16,12 @@ enum { SPREAD_FOLDS = 5, SPREAD_ROWS = 5 };
 
 struct corpus {
     const struct runs *runs;
-    struct job *jobs;     /* [runs->count] */
-    int32_t *set;         /* [runs->count] number of its set */
-    int32_t *group;       /* [runs->count] of one model, accelerators, sequence length and precision: numbers in order */
+    struct job *jobs; /* [runs->count] */
+    int32_t *set;     /* [runs->count] number of its set */
+    int32_t *group;   /* [runs->count] of one model, accelerators, sequence length and precision: numbers in order */
     int32_t num_sets;
-    int32_t of_set[SETS_MAX];     /* timed rows */
-    int8_t has_died[SETS_MAX];    /* some row ran out of memory */
+    int32_t of_set[SETS_MAX];  /* timed rows */
+    int8_t has_died[SETS_MAX]; /* some row ran out of memory */
     struct arena arena;
 };
 
@@ -48,8 +48,8 @@ static int corpus_make(const struct runs *runs, struct corpus *corpus) {
     size_t *begins = arena_alloc(&corpus->arena, runs->count + 1, sizeof *begins); /* first row of each group */
     int32_t num_groups = 0;
     const struct run **first = arena_alloc(&corpus->arena, SETS_MAX, sizeof *first);
-    if (corpus->jobs == NULL || corpus->set == NULL || corpus->group == NULL || begins == NULL ||
-        first == NULL) return 0;
+    if (corpus->jobs == NULL || corpus->set == NULL || corpus->group == NULL || begins == NULL || first == NULL)
+        return 0;
     for (size_t i = 0; i < runs->count; i++) {
         const struct run *run = &runs->rows[i];
         if (!job_of_run(run, &corpus->arena, &corpus->jobs[i])) return 0;
@@ -112,8 +112,8 @@ static int32_t list_rows(const struct corpus *corpus, const struct calibrate_wit
 /* ---- All constants ---------------------------------------------------------------------------------------- */
 
 /* Without spreads. */
-static int32_t fit_all(const struct corpus *corpus, const struct calibrate_without *a, const struct calibrate_without *b,
-                       struct calibration *calibration, struct kerf_error *err) {
+static int32_t fit_all(const struct corpus *corpus, const struct calibrate_without *a,
+                       const struct calibrate_without *b, struct calibration *calibration, struct kerf_error *err) {
     int32_t code = priors_load(&calibration->constants, err);
     for (int is_memory = 0; code == KERF_OK && is_memory <= 1; is_memory++) {
         struct fit_row *rows = NULL;
@@ -193,8 +193,7 @@ static int32_t predict_folds(const struct corpus *corpus, const struct calibrate
         size_t count = 0;
         struct calibrate_without out = {.folds = SPREAD_FOLDS, .fold = fold, .salt = 1};
         for (size_t i = 0; i < corpus->runs->count; i++)
-            if (!is_left_out(corpus, i, without) && is_left_out(corpus, i, &out))
-                which[count++] = (int32_t)i;
+            if (!is_left_out(corpus, i, without) && is_left_out(corpus, i, &out)) which[count++] = (int32_t)i;
         code = fit_all(corpus, without, &out, fitted, err);
         if (code == KERF_OK && !predict_jobs(&fitted->constants, corpus->jobs, which, count, predictions))
             code = error_no_memory(err, "the folds");
@@ -221,7 +220,8 @@ static int32_t calibrate_corpus(const struct corpus *corpus, const struct calibr
         if (corpus->jobs[i].why || !figures_is_timed(run) || is_left_out(corpus, i, without)) continue;
         for (int32_t s = 0; s < calibration->num_sets; s++) known |= is_set(run, calibration->sets[s]);
         if (!known && calibration->num_sets < SETS_MAX)
-            snprintf(calibration->sets[calibration->num_sets++], KERF_NAME_SIZE, "%.*s", (int)run_set_length(run), run->id);
+            snprintf(calibration->sets[calibration->num_sets++], KERF_NAME_SIZE, "%.*s", (int)run_set_length(run),
+                     run->id);
     }
     free(predictions);
     return code;
@@ -273,7 +273,8 @@ static double mean_error(const struct score_constants *constants, const struct f
     for (int32_t i = 0; i < count; i++) {
         struct kerf_estimate estimate;
         arena_reset(&scratch);
-        if (price_job(constants, rows[i].job, &scratch, &estimate)) sum += fabs(estimate.step_time_s / rows[i].measured - 1);
+        if (price_job(constants, rows[i].job, &scratch, &estimate))
+            sum += fabs(estimate.step_time_s / rows[i].measured - 1);
     }
     arena_free(&scratch);
     return count ? sum / count : NAN;
@@ -297,12 +298,13 @@ static int32_t left_one_out(const struct score_constants *from, struct fit_row *
     return code;
 }
 
-int32_t calibrate_site(const struct runs *runs, const struct score_constants *from, const char *system, const char *stack,
-                       struct calibration *ret_calibration, struct kerf_error *err) {
+int32_t calibrate_site(const struct runs *runs, const struct score_constants *from, const char *system,
+                       const char *stack, struct calibration *ret_calibration, struct kerf_error *err) {
     struct calibration *calibration = ret_calibration, *scratch = malloc(sizeof *scratch);
     struct corpus corpus;
     struct fit_row *rows = calloc(runs->count + 1, sizeof *rows);
-    int32_t code = corpus_make(runs, &corpus) && rows && scratch ? KERF_OK : error_no_memory(err, "the site"), count = 0;
+    int32_t code = corpus_make(runs, &corpus) && rows && scratch ? KERF_OK : error_no_memory(err, "the site"),
+            count = 0;
     memset(calibration, 0, sizeof *calibration);
     calibration->constants = *from;
     for (size_t i = 0; code == KERF_OK && i < runs->count; i++) {

@@ -19,7 +19,8 @@ struct calibration {
     int32_t rows, refused; /* that were used; that could not be */
     int32_t num_sets;
     char sets[SETS_MAX][KERF_NAME_SIZE];
-    double error_before, error_after; /* mean |predicted / measured - 1| of the rows used: before the fit, and each by a fit
+    double error_before,
+        error_after; /* mean |predicted / measured - 1| of the rows used: before the fit, and each by a fit
                                          without it (a site) or without its group (all) */
 };
 
@@ -31,15 +32,15 @@ struct calibrate_without {
 };
 
 /* Fits every constant. Where a set is left out there are no spreads, and the error after is not known. */
-int32_t calibrate_all(const struct runs *runs, const struct calibrate_without *without, struct calibration *ret_calibration,
-                      struct kerf_error *err);
+int32_t calibrate_all(const struct runs *runs, const struct calibrate_without *without,
+                      struct calibration *ret_calibration, struct kerf_error *err);
 
 /* Each row predicted by constants that were fitted without its group (folds of 2 and more), or without its set (folds 0). */
 int32_t calibrate_predict_apart(const struct runs *runs, int32_t folds, struct prediction *ret_predictions,
                                 struct kerf_error *err);
 
 /* Fits a site of this system, and of this stack (NULL: each row's own), from constants that are there already. */
-int32_t calibrate_site(const struct runs *runs, const struct score_constants *from, const char *system, const char *stack,
-                       struct calibration *ret_calibration, struct kerf_error *err);
+int32_t calibrate_site(const struct runs *runs, const struct score_constants *from, const char *system,
+                       const char *stack, struct calibration *ret_calibration, struct kerf_error *err);
 
 #endif

@@ -14,7 +14,8 @@ static const struct figure {
     size_t offset;
     double most;
 } figures[] = {
-#define FIGURE(member, most) {#member, offsetof(struct kerf_system, member), most}
+#define FIGURE(member, most)                                                                                           \
+    { #member, offsetof(struct kerf_system, member), most }
     FIGURE(gemm.efficiency, 1),
     FIGURE(gemm.fp8_efficiency, 1),
     FIGURE(gemm.mxfp8_efficiency, 1),
@@ -124,8 +125,8 @@ static int32_t read_system(const struct json_object *object, struct kerf_system 
         double value = json_number_value(json);
         if (json == NULL) continue;
         if (!json_is_number(json) || !(value > 0 && value <= figures[f].most))
-            return json_fail(object, names[f], KERF_EINVALID, err, "\"%s\" must be a number above 0, at most %g", names[f],
-                             figures[f].most);
+            return json_fail(object, names[f], KERF_EINVALID, err, "\"%s\" must be a number above 0, at most %g",
+                             names[f], figures[f].most);
         *at(system, &figures[f]) = value;
     }
     return code;
@@ -195,8 +196,8 @@ int32_t constants_without(const char *set, struct score_constants *constants, st
         }
         kerf_text_printf(&known, "%s%s", known.length ? ", " : "", name);
     }
-    kerf_error_set(err, KERF_EUNKNOWN, "no constants were fitted without a set '%.64s'; there are those without %s", set,
-                   known.failed || known.data == NULL ? "others" : known.data);
+    kerf_error_set(err, KERF_EUNKNOWN, "no constants were fitted without a set '%.64s'; there are those without %s",
+                   set, known.failed || known.data == NULL ? "others" : known.data);
     kerf_text_free(&known);
     return KERF_EUNKNOWN;
 }

@@ -127,9 +127,9 @@ struct fit {
     const struct fit_row *rows;
     int32_t count, num_knobs;
     struct knob *knobs;
-    double *residuals;         /* [count] ln(predicted / measured), or of bytes / what kills a run */
-    double *slopes, *curves;   /* [count] of the loss, first and second derivative */
-    double *jacobian;            /* [num_knobs][count] */
+    double *residuals;       /* [count] ln(predicted / measured), or of bytes / what kills a run */
+    double *slopes, *curves; /* [count] of the loss, first and second derivative */
+    double *jacobian;        /* [num_knobs][count] */
     double *matrix, *gradient, *step;
     enum fit_knobs knobs_of;
     int is_memory;
@@ -138,9 +138,10 @@ struct fit {
 
 static int is_device(enum scope scope) { return scope == OF_DEVICE || scope == OF_ALL_DEVICES; }
 
-/* Whose constants are one: releases of Megatron-Bridge run on Megatron-Core. What is of a release has its own name. */
+/* Whose constants are one: releases of Megatron-Bridge run on Megatron-Core, the newest on the newest. */
 static const char *stack_family(const char *name, enum scope scope) {
     if (scope == OF_STACK && strncmp(name, "megatron-bridge-", strlen("megatron-bridge-")) == 0) return "megatron-core";
+    if (scope == OF_RELEASE && strcmp(name, "megatron-core") == 0) return "megatron-bridge-26.06";
     return name;
 }
 
@@ -151,8 +152,8 @@ static size_t device_family(const char *name) {
 
 static void set_knob(struct knob *knob, double x) {
     knob->x = x;
-    int is_share = strstr(knob->name, "efficiency") || strstr(knob->name, "share") || strcmp(knob->name, "compute") == 0 ||
-                   strcmp(knob->name, "attention") == 0;
+    int is_share = strstr(knob->name, "efficiency") || strstr(knob->name, "share") ||
+                   strcmp(knob->name, "compute") == 0 || strcmp(knob->name, "attention") == 0;
     for (int32_t i = 0; i < knob->num_targets; i++) {
         double value = knob->start[i] * exp(x);
         *knob->targets[i] = is_share && value > SHARE_MAX ? SHARE_MAX : value;
@@ -166,16 +167,19 @@ static void add_target(struct knob *knob, double *target) {
 }
 
 /* Which attention kernel or precision alone a constant is of. */
-static int concerns(const struct fit *fit, const struct knob *knob, const struct job *job, int32_t system, int32_t stack) {
+static int concerns(const struct fit *fit, const struct knob *knob, const struct job *job, int32_t system,
+                    int32_t stack) {
     size_t offset = knob->offset;
     if (!is_device(knob->scope)) return knob->stacks[stack];
     if (!knob->systems[system]) return 0;
     const char *base = (const char *)&fit->constants->systems[system];
     struct kerf_system *of = &fit->constants->systems[system];
     for (int i = 0; i < JOB_ATTENTIONS; i++)
-        if ((const char *)constants_attention(of, (enum job_attention)i) == base + offset) return (int)job->attention == i;
+        if ((const char *)constants_attention(of, (enum job_attention)i) == base + offset)
+            return (int)job->attention == i;
     for (int i = JOB_FP8; i < JOB_PRECISIONS; i++)
-        if ((const char *)constants_products(of, (enum job_precision)i) == base + offset) return (int)job->precision == i;
+        if ((const char *)constants_products(of, (enum job_precision)i) == base + offset)
+            return (int)job->precision == i;
     return 1;
 }
 
@@ -208,7 +212,8 @@ static void own(struct fit *fit, struct knob *knob, int32_t first) {
 static int make_knobs(struct fit *fit) {
     int32_t *system = calloc((size_t)fit->count, sizeof *system), *stack = calloc((size_t)fit->count, sizeof *stack);
     int good = system && stack;
-    for (int32_t i = 0; good && i < fit->count; i++) price_find(fit->constants, fit->rows[i].job, &system[i], &stack[i]);
+    for (int32_t i = 0; good && i < fit->count; i++)
+        price_find(fit->constants, fit->rows[i].job, &system[i], &stack[i]);
     for (size_t r = 0; good && r < sizeof rows_of_knobs / sizeof *rows_of_knobs; r++) {
         const struct knob_row *row = &rows_of_knobs[r];
         if (row->is_memory != fit->is_memory) continue;
@@ -251,7 +256,8 @@ static int make_site_knobs(struct fit *fit) {
             int32_t system, stack;
             if (!price_find(fit->constants, fit->rows[i].job, &system, &stack)) continue;
             int32_t owner = row->is_device ? system : stack;
-            char *base = row->is_device ? (char *)&fit->constants->systems[system] : (char *)&fit->constants->stacks[stack];
+            char *base =
+                row->is_device ? (char *)&fit->constants->systems[system] : (char *)&fit->constants->stacks[stack];
             if (!done[owner]) add_target(knob, (double *)(void *)(base + row->offset));
             done[owner] = 1;
         }
@@ -427,7 +433,7 @@ static int run(struct fit *fit, struct fit_report *report, double *factor, doubl
 }
 
 int32_t fit_constants(struct score_constants *constants, const struct fit_row *rows, size_t count, enum fit_knobs knobs,
-                  struct fit_report *ret_report, struct kerf_error *err) {
+                      struct fit_report *ret_report, struct kerf_error *err) {
     struct fit fit = {.constants = constants, .rows = rows, .count = (int32_t)count, .knobs_of = knobs};
     fit.is_memory = count > 0 && rows[0].kind != FIT_TIME;
     size_t room = FIT_KNOBS_MAX;
@@ -442,10 +448,11 @@ int32_t fit_constants(struct score_constants *constants, const struct fit_row *r
     fit.matrix = calloc(n * n + 1, sizeof(double));
     fit.gradient = calloc(n + 1, sizeof(double));
     fit.step = calloc(n + 1, sizeof(double));
-    good = good && factor && tried && fit.residuals && fit.slopes && fit.curves && fit.jacobian && fit.matrix && fit.gradient &&
-           fit.step && run(&fit, ret_report, factor, tried);
+    good = good && factor && tried && fit.residuals && fit.slopes && fit.curves && fit.jacobian && fit.matrix &&
+           fit.gradient && fit.step && run(&fit, ret_report, factor, tried);
     for (int32_t k = 0; fit.knobs && k < fit.num_knobs; k++) free(fit.knobs[k].concerns);
-    free(fit.knobs), free(factor), free(tried), free(fit.residuals), free(fit.slopes), free(fit.curves), free(fit.jacobian);
+    free(fit.knobs), free(factor), free(tried), free(fit.residuals), free(fit.slopes), free(fit.curves),
+        free(fit.jacobian);
     free(fit.matrix), free(fit.gradient), free(fit.step);
     arena_free(&fit.scratch);
     return good ? KERF_OK : error_no_memory(err, "the fit");

@@ -54,6 +54,6 @@ enum fit_knobs {
 
 /* Fits all knobs that some row concerns: of time where the first row is FIT_TIME (then all are), else of memory. */
 int32_t fit_constants(struct score_constants *constants, const struct fit_row *rows, size_t count, enum fit_knobs knobs,
-                  struct fit_report *ret_report, struct kerf_error *err);
+                      struct fit_report *ret_report, struct kerf_error *err);
 
 #endif

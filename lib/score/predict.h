@@ -7,11 +7,11 @@
 #include "score/runs.h"
 
 struct prediction {
-    const char *why; /* it was refused because; NULL: the rest is filled */
+    const char *why;                        /* it was refused because; NULL: the rest is filled */
     double step_s, step_low_s, step_high_s; /* the central 90 % */
     double memory_bytes;                    /* of the fullest accelerator */
     double p_oom;
-    int32_t comparable;       /* measured runs that the interval rests on; 0: nothing like it was measured */
+    int32_t comparable; /* measured runs that the interval rests on; 0: nothing like it was measured */
     const char *system, *stack;
     struct kerf_parts time_s; /* they add up to step_s */
 };

@@ -86,7 +86,8 @@ int32_t constants_load(struct score_constants *ret_constants, struct kerf_error 
 
 /* ---- Prices ----------------------------------------------------------------------------------------------- */
 
-int price_find(const struct score_constants *constants, const struct job *job, int32_t *ret_system, int32_t *ret_stack) {
+int price_find(const struct score_constants *constants, const struct job *job, int32_t *ret_system,
+               int32_t *ret_stack) {
     *ret_system = *ret_stack = -1;
     for (int32_t i = 0; i < constants->num_systems; i++)
         if (strcmp(constants->systems[i].name, job->system) == 0) *ret_system = i;
@@ -98,7 +99,7 @@ int price_find(const struct score_constants *constants, const struct job *job, i
 /* Kept and moved by one score of attention, in bytes: with a softmax of one kernel, and without. */
 static const double SOFTMAX_TRAFFIC = 14.5, UNFUSED_TRAFFIC = 24, SOFTMAX_KEPT = 4.6, UNFUSED_KEPT = 7.8;
 static const double DROPPED_HOST = 0.3; /* without counts that go to the host and back */
-static const double RMS_KERNEL = 0.47; /* of the passes over hidden features */
+static const double RMS_KERNEL = 0.47;  /* of the passes over hidden features */
 
 int price_job(const struct score_constants *constants, const struct job *job, struct arena *arena,
               struct kerf_estimate *ret_estimate) {

@@ -5,7 +5,7 @@
 
 #include "cost/analytic/stack.h"
 #include "kerf/cost.h"
-#include "score/job.h"
+#include "score/run_question.h"
 
 enum { CONSTANTS_SYSTEMS_MAX = 64, CONSTANTS_STACKS_MAX = 48 };
 

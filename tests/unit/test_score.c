@@ -66,7 +66,8 @@ static struct job job_of(const char *row, struct arena *arena) {
 static void what_a_row_leaves_out(void **state) {
     struct arena arena = {NULL};
     (void)state;
-    struct job job = job_of("a-1,s,repo-file,H100,64,8,NeMo 24.09,llama3-8b,,,,,,,,,,,8192,128,1,2,2,,,,,,,,,fp8,,,,,,,,", &arena);
+    struct job job =
+        job_of("a-1,s,repo-file,H100,64,8,NeMo 24.09,llama3-8b,,,,,,,,,,,8192,128,1,2,2,,,,,,,,,fp8,,,,,,,,", &arena);
     assert_null(job.why);
     assert_string_equal(job.system, "h100");
     assert_string_equal(job.stack, "nemo");
@@ -78,7 +79,8 @@ static void what_a_row_leaves_out(void **state) {
     assert_false(job.lacks_sequence_parallel);
     assert_true(job.recompute_is_open);
 
-    job = job_of("a-1,s,repo-file,A100-80GB-SXM,16,8,Megatron-LM,x,,24,2048,8192,0,16,16,50257,,,2048,64,2,8,2,1,,,,,,full,,fp16,,,,,,,,",
+    job = job_of("a-1,s,repo-file,A100-80GB-SXM,16,8,Megatron-LM,x,,24,2048,8192,0,16,16,50257,,,2048,64,2,8,2,1,,,,,,"
+                 "full,,fp16,,,,,,,,",
                  &arena);
     assert_null(job.why);
     assert_string_equal(job.stack, "megatron-2022");
@@ -88,7 +90,9 @@ static void what_a_row_leaves_out(void **state) {
     assert_int_equal(job.layout.stage_layers[0] + job.layout.stage_layers[1], 24);
 
     /* an uneven pipeline counts embedding and head as layers */
-    job = job_of("a-1,s,repo-file,H100,64,8,NeMo,x,,126,16384,53248,1,128,8,128256,,,8192,128,1,8,8,8,,,,,,,,bf16,,,,,,,,", &arena);
+    job = job_of(
+        "a-1,s,repo-file,H100,64,8,NeMo,x,,126,16384,53248,1,128,8,128256,,,8192,128,1,8,8,8,,,,,,,,bf16,,,,,,,,",
+        &arena);
     assert_null(job.why);
     assert_int_equal(job.layout.stage_layers[0], 1);
     assert_int_equal(job.layout.stage_layers[1], 2);
@@ -100,12 +104,15 @@ static void rows_that_cannot_be_priced(void **state) {
     static const struct {
         const char *row, *why;
     } cases[] = {
-        {"a-1,s,f,TPUv4,8,8,MaxText,x,,24,2048,8192,0,16,16,50257,,,2048,64,2,8,1,1,,,,,,full,,bf16,,,,,,,,", "system file"},
+        {"a-1,s,f,TPUv4,8,8,MaxText,x,,24,2048,8192,0,16,16,50257,,,2048,64,2,8,1,1,,,,,,full,,bf16,,,,,,,,",
+         "system file"},
         {"a-1,s,f,H100,8,8,NeMo,Nemotron-H 56B,,,,,,,,,,,8192,64,1,8,1,1,,,,,,,,bf16,,,,,,,,", "state-space"},
         {"a-1,s,f,H100,8,8,NeMo,nobody-7b,,,,,,,,,,,8192,64,1,8,1,1,,,,,,,,bf16,,,,,,,,", "no model of this name"},
-        {"a-1,s,f,H100,8,8,NeMo,x,,4,2048,8192,0,16,16,50257,,,2048,64,2,1,8,1,,,,,,,,bf16,,,,,,,,", "more stages than layers"},
+        {"a-1,s,f,H100,8,8,NeMo,x,,4,2048,8192,0,16,16,50257,,,2048,64,2,1,8,1,,,,,,,,bf16,,,,,,,,",
+         "more stages than layers"},
         {"a-1,s,f,H100,8,8,NeMo,x,,24,2048,8192,0,12,12,50257,,,2048,64,2,8,1,1,,,,,,,,bf16,,,,,,,,", "hidden"},
-        {"a-1,s,f,H100,64,8,NeMo,x,,24,2048,8192,0,16,16,50257,,,2048,4,1,1,1,1,,,,,,,,bf16,,,,,,,,", "number of replicas"},
+        {"a-1,s,f,H100,64,8,NeMo,x,,24,2048,8192,0,16,16,50257,,,2048,4,1,1,1,1,,,,,,,,bf16,,,,,,,,",
+         "number of replicas"},
     };
     struct arena arena = {NULL};
     (void)state;
@@ -189,8 +196,11 @@ static struct runs *slower_site(double factor_of_one) {
     for (int32_t i = 0; i < other->num_stacks; i++) other->stacks[i].site_network *= 0.33;
     kerf_text_add(&csv, HEADER);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        kerf_text_printf(&csv, "site-%zu,s,repo-file,H100,%d,8,NeMo,x,,%d,%d,%d,1,32,32,32000,,,4096,256,%d,%d,%d,1,1,,,1,1,none,,bf16,1,,,,,,ok,\n",
-                         i, rows[i].gpus, rows[i].layers, rows[i].hidden, 4 * rows[i].hidden, rows[i].mbs, rows[i].tp, rows[i].pp);
+        kerf_text_printf(&csv,
+                         "site-%zu,s,repo-file,H100,%d,8,NeMo,x,,%d,%d,%d,1,32,32,32000,,,4096,256,%d,%d,%d,1,1,,,1,1,"
+                         "none,,bf16,1,,,,,,ok,\n",
+                         i, rows[i].gpus, rows[i].layers, rows[i].hidden, 4 * rows[i].hidden, rows[i].mbs, rows[i].tp,
+                         rows[i].pp);
     struct runs *runs = parse(csv.data);
     struct prediction *predictions = predict(runs, other);
     for (size_t i = 0; i < runs->count; i++) {
@@ -306,7 +316,8 @@ static void files_that_are_wrong(void **state) {
         {"{\"systems\":{\"h100\":{\"gemm.efficency\":0.5}}}", "gemm.efficiency"},
         {"{\"stacks\":{\"nemo\":{\"hidden_passes\":-1}}}", "hidden_passes"},
         {"{\"stacks\":{\"mine\":{\"hidden_passes\":1}}}", "missing"},
-        {"{\"stacks\":{\"nemo\":{\"spread\":[{\"system\":\"h100\",\"experts\":false,\"rows\":3,\"half_width\":0}]}}}", "half_width"},
+        {"{\"stacks\":{\"nemo\":{\"spread\":[{\"system\":\"h100\",\"experts\":false,\"rows\":3,\"half_width\":0}]}}}",
+         "half_width"},
         {"{\"stack\":{}}", "stack"},
         {"[]", "object"},
     };

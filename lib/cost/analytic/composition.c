@@ -432,8 +432,8 @@ static void set_interval(const struct composition *composition, struct kerf_esti
     const struct kerf_problem *problem = composition->space->problem;
     int has_experts = 0;
     for (int32_t k = 0; k < problem->model.num_kinds; k++) has_experts |= problem->model.kinds[k].mlp.experts > 0;
-    double width = stack_half_width(&composition->device->stack, problem->system.name, has_experts,
-                                    &estimate->comparable_runs);
+    double width =
+        stack_half_width(&composition->device->stack, problem->system.name, has_experts, &estimate->comparable_runs);
     estimate->step_low_s = estimate->step_time_s * exp(-width);
     estimate->step_high_s = estimate->step_time_s * exp(width);
     estimate->p_oom = stack_p_oom(estimate->memory_bytes, problem->system.memory_capacity_bytes);

@@ -50,7 +50,8 @@ static int32_t read_spread(const struct json_object *object, struct stack_spread
     const json_t *width = json_object_get(object->json, "half_width");
     double value = json_number_value(width);
     if (!json_is_number(width) || !(value > 0 && value <= 10))
-        return json_fail(object, "half_width", KERF_EINVALID, err, "\"half_width\" must be a number above 0, at most 10");
+        return json_fail(object, "half_width", KERF_EINVALID, err,
+                         "\"half_width\" must be a number above 0, at most 10");
     name_copy(ret_spread->system, system);
     ret_spread->has_experts = (int8_t)has_experts;
     ret_spread->rows = (int32_t)rows;

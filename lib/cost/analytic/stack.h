@@ -30,12 +30,12 @@
     X(ep_exposed)                                                                                                      \
     X(dp_exposed)                                                                                                      \
     X(pp_exposed)                                                                                                      \
-    X(sends_whole) /* 1: each tp rank sends the whole activation to the next stage, not a tp-th; 0 */                    \
-    X(zero_tax)   /* of per-micro-batch ZeRO messages, what they slow the rest down even where they hide */            \
-    X(zero_power) /* p of (work^p + messages^p)^(1/p) */                                                               \
+    X(sends_whole)   /* 1: each tp rank sends the whole activation to the next stage, not a tp-th; 0 */                \
+    X(zero_tax)      /* of per-micro-batch ZeRO messages, what they slow the rest down even where they hide */         \
+    X(zero_power)    /* p of (work^p + messages^p)^(1/p) */                                                            \
     X(reduced_bytes) /* sent a parameter's gradient; 0: as the gradients' precision says */                            \
-    X(broadcast_s) /* a step, for each replica and layer of a device: parameters that every rank sends in turn */      \
-    X(straggling)  /* how much longer a step takes, for each doubling of the accelerators beyond 8 */                  \
+    X(broadcast_s)   /* a step, for each replica and layer of a device: parameters that every rank sends in turn */    \
+    X(straggling)    /* how much longer a step takes, for each doubling of the accelerators beyond 8 */                \
     X(grouped_efficiency)  /* of a grouped product, to one product of all its rows */                                  \
     X(grouped_rows)        /* rows an expert at which a grouped product reaches half of that */                        \
     X(imbalance)           /* tokens of the busiest expert-parallel rank, to the mean */                               \
@@ -43,23 +43,23 @@
     X(optimizer_bytes)     /* read and written a parameter of the optimizer's shard */                                 \
     X(score_traffic_bytes) /* read and written a score of attention that is not fused, forward */                      \
     X(loss_bytes)          /* read and written a logit, forward and backward */                                        \
-    X(site_network)        /* of runs that it was fitted on: their network, to the system file's; of no other question */  \
+    X(site_network) /* of runs that it was fitted on: their network, to the system file's; of no other question */     \
     /* Memory */                                                                                                       \
-    X(hidden_bytes)   /* kept a token and feature of the hidden size, a layer */                                       \
-    X(gated_bytes)    /* kept a token and inner feature of a gated MLP */                                              \
-    X(plain_bytes)    /* the same of one with two matrices */                                                          \
-    X(scores_bytes)   /* kept a score of attention that is not fused */                                                \
-    X(expert_bytes)   /* kept a routed token and inner feature of an expert */                                         \
-    X(permuted_bytes) /* kept a routed token and hidden feature */                                                     \
-    X(logit_bytes)    /* kept a logit of the tensor-parallel shard */                                                  \
+    X(hidden_bytes)         /* kept a token and feature of the hidden size, a layer */                                 \
+    X(gated_bytes)          /* kept a token and inner feature of a gated MLP */                                        \
+    X(plain_bytes)          /* the same of one with two matrices */                                                    \
+    X(scores_bytes)         /* kept a score of attention that is not fused */                                          \
+    X(expert_bytes)         /* kept a routed token and inner feature of an expert */                                   \
+    X(permuted_bytes)       /* kept a routed token and hidden feature */                                               \
+    X(logit_bytes)          /* kept a logit of the tensor-parallel shard */                                            \
     X(gathered_logit_bytes) /* kept a logit that every tensor-parallel rank has; 0: they are not gathered */           \
     X(gradient_bytes) /* kept a parameter, beside its weight and optimizer; 0: as the gradients' precision says */     \
     X(bf16_gradient_bytes) /* the same with bf16; 0: no other */                                                       \
-    X(unsharded_bytes) /* kept a parameter with zero 3 in a pipeline: weights and gradients stay gathered */            \
-    X(fragmentation)  /* what the allocator takes, to what is asked of it */                                           \
-    X(working_ratio)  /* memory of a layer that is recomputed, to what it would keep */                                \
-    X(runtime_bytes)  /* context, kernels, workspaces */                                                               \
-    X(group_bytes)    /* buffers of one communicator */
+    X(unsharded_bytes)     /* kept a parameter with zero 3 in a pipeline: weights and gradients stay gathered */       \
+    X(fragmentation)       /* what the allocator takes, to what is asked of it */                                      \
+    X(working_ratio)       /* memory of a layer that is recomputed, to what it would keep */                           \
+    X(runtime_bytes)       /* context, kernels, workspaces */                                                          \
+    X(group_bytes)         /* buffers of one communicator */
 
 /* How far runs of this stack were from their predictions: 90 % of them by at most this factor, e^half_width. */
 struct stack_spread {

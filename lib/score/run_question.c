@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "score/job.h"
+#include "score/run_question.h"
 
 #include <assert.h>
 #include <ctype.h>
@@ -36,10 +36,10 @@ static const char *look_up(const struct named *rows, size_t count, const char *t
 
 static const char *system_of(const struct run *run) {
     static const struct named systems[] = {
-        {"gb300", "gb300"},   {"gb200", "gb200"},     {"b300", "b300"},         {"b200", "b200-hgx"},
-        {"h200", "h200-hgx"}, {"h800", "h800"},       {"h100-96", "h100-96"},   {"h100", "h100"},
-        {"a100-40", "a100-40"}, {"a100_40", "a100-40"}, {"a100", "a100-80"},      {"v100", "v100-32"},
-        {"mi300", "mi300x"},  {"mi325", "mi325x"},    {"mi355", "mi355x"},
+        {"gb300", "gb300"},     {"gb200", "gb200"},     {"b300", "b300"},       {"b200", "b200-hgx"},
+        {"h200", "h200-hgx"},   {"h800", "h800"},       {"h100-96", "h100-96"}, {"h100", "h100"},
+        {"a100-40", "a100-40"}, {"a100_40", "a100-40"}, {"a100", "a100-80"},    {"v100", "v100-32"},
+        {"mi300", "mi300x"},    {"mi325", "mi325x"},    {"mi355", "mi355x"},
     };
     return LOOK_UP(systems, run->gpu);
 }
@@ -47,7 +47,9 @@ static const char *system_of(const struct run *run) {
 /* Releases of NeMo's successor are named by year and month, in the source: "...:v26.04" */
 static const char *bridge_release(const char *source) {
     static const struct named releases[] = {
-        {"26.06", "megatron-bridge-26.06"}, {"26.08", "megatron-bridge-26.06"}, {"26.07", "megatron-bridge-26.06"},
+        {"26.06", "megatron-bridge-26.06"},
+        {"26.08", "megatron-bridge-26.06"},
+        {"26.07", "megatron-bridge-26.06"},
         {"25.", "megatron-bridge-25.09"},
     };
     const char *name = LOOK_UP(releases, source);
@@ -85,7 +87,8 @@ static int known_model(const char *name, struct kerf_model *ret_model) {
     const struct kerf_catalogue_entry *best = NULL;
     size_t longest = 0;
     plain_name(name, plain);
-    if (begins(plain, "llama31")) memmove(plain + 6, plain + 7, strlen(plain + 7) + 1); /* shapes of 3 and 3.1 are one */
+    if (begins(plain, "llama31"))
+        memmove(plain + 6, plain + 7, strlen(plain + 7) + 1); /* shapes of 3 and 3.1 are one */
     if (kerf_catalogue_list("models", &catalogue, NULL) != KERF_OK) return 0;
     for (size_t i = 0; i < catalogue->count; i++) {
         plain_name(catalogue->entries[i].name, other);
@@ -194,7 +197,10 @@ static const char *set_layout(const struct run *run, struct arena *arena, struct
     if (l->pp > layers) return "pp is more stages than layers";
     if (run->gpus % (l->tp1 * l->pp * l->cp) != 0) return "tp x pp x cp does not divide gpus";
     l->dp = run->gpus / (l->tp1 * l->pp * l->cp);
-    l->micro_batch = run->mbs > 0 ? run->mbs : l->pp > 1 ? 1 : problem->seq_length < 8192 ? 8192 / problem->seq_length : 1;
+    l->micro_batch = run->mbs > 0                 ? run->mbs
+                     : l->pp > 1                  ? 1
+                     : problem->seq_length < 8192 ? 8192 / problem->seq_length
+                                                  : 1;
     int64_t batch = problem->global_batch / l->dp;
     if (batch < 1) return "gbs is below the number of replicas";
     if (begins(job->stack, "torchtitan") && l->pp > 1) l->micro_batch = batch / l->pp > 0 ? batch / l->pp : 1;
@@ -204,7 +210,8 @@ static const char *set_layout(const struct run *run, struct arena *arena, struct
 
     l->ep = l->etp = 1;
     if (job->has_experts) {
-        int64_t ranks = l->dp * l->cp * l->tp1, experts = model->kinds[model->runs[model->num_runs - 1].kind].mlp.experts;
+        int64_t ranks = l->dp * l->cp * l->tp1,
+                experts = model->kinds[model->runs[model->num_runs - 1].kind].mlp.experts;
         l->ep = (int32_t)or_one(run->ep);
         if (experts % l->ep != 0 || ranks % l->ep != 0) return "ep does not divide the experts or their ranks";
         if (begins(job->stack, "nemo") && ranks % (l->ep * l->tp1) == 0) l->etp = (int32_t)l->tp1;
@@ -212,18 +219,20 @@ static const char *set_layout(const struct run *run, struct arena *arena, struct
 
     int64_t vpp = run->vpp == RUN_SEVERAL ? 2 : or_one(run->vpp), microbatches = batch / l->micro_batch;
     if (l->pp == 1) vpp = 1;
-    if (l->pp > 1 && run->vpp <= 0 && begins(job->stack, "nemo") && layers % l->pp == 0 && !job->has_experts) vpp = layers / l->pp;
+    if (l->pp > 1 && run->vpp <= 0 && begins(job->stack, "nemo") && layers % l->pp == 0 && !job->has_experts)
+        vpp = layers / l->pp;
     while (vpp > 1 && l->pp * vpp > layers) vpp--;
     if (microbatches % l->pp != 0) vpp = 1;
     l->vpp = (int32_t)vpp;
     strcpy(l->schedule, vpp > 1 ? "interleaved_1f1b" : "1f1b");
-        int is_by_hand = job->has_experts && (layers % (l->pp * vpp) != 0 || problem->mtp_layers > 0);
+    int is_by_hand = job->has_experts && (layers % (l->pp * vpp) != 0 || problem->mtp_layers > 0);
     l->stage_layers = l->pp > 1 && !is_by_hand ? split(layers, l->pp * vpp, arena) : NULL;
     if (l->pp > 1 && !is_by_hand && l->stage_layers == NULL) job->is_out_of_memory = 1;
 
     int64_t zero = run->zero >= 0 ? run->zero : is_new ? 1 : 0;
     l->zero = (int8_t)(l->dp * l->cp == 1 ? 0 : zero);
-    job->lacks_sequence_parallel = l->tp1 > 1 && (run->seqpar >= 0 ? run->seqpar == 0 : !is_new && !begins(job->stack, "torchtitan"));
+    job->lacks_sequence_parallel =
+        l->tp1 > 1 && (run->seqpar >= 0 ? run->seqpar == 0 : !is_new && !begins(job->stack, "torchtitan"));
     return NULL;
 }
 
@@ -263,7 +272,8 @@ static enum job_attention attention_of(const struct run *run, const struct job *
     case RUN_ATTENTION_MISSING: break;
     }
     if (is_a100) return JOB_SOFTMAX;
-    if (begins(job->stack, "torchtitan") || begins(job->stack, "nanotron") || begins(job->stack, "composer")) return JOB_FLASH;
+    if (begins(job->stack, "torchtitan") || begins(job->stack, "nanotron") || begins(job->stack, "composer"))
+        return JOB_FLASH;
     return JOB_FUSED;
 }
 
@@ -288,13 +298,16 @@ int job_of_run(const struct run *run, struct arena *arena, struct job *ret_job) 
                                                       : JOB_16;
         problem->strategy = KERF_STRATEGY_HYBRID;
         problem->attention = job.attention <= JOB_FLASH ? KERF_ATTENTION_FUSED : KERF_ATTENTION_UNFUSED;
-        problem->precision = job.precision != JOB_16         ? KERF_PRECISION_FP8
+        problem->precision = job.precision != JOB_16      ? KERF_PRECISION_FP8
                              : run->precision == RUN_FP16 ? KERF_PRECISION_FP16
                                                           : KERF_PRECISION_BF16;
         problem->gpus = run->gpus;
         problem->seq_length = run->seq > 0 ? run->seq : model->max_position_embeddings;
         problem->global_batch = run->gbs > 0 ? run->gbs : run->gpus;
-        problem->mtp_layers = contains(run->model, "w/o mtp") || begins(job.stack, "nemo") || contains(run->model, "reduced") ? 0 : model->mtp_layers;
+        problem->mtp_layers =
+            contains(run->model, "w/o mtp") || begins(job.stack, "nemo") || contains(run->model, "reduced")
+                ? 0
+                : model->mtp_layers;
         job.drops_tokens = contains(run->model, "tokendrop");
         job.is_balanced = !contains(run->model, "dropless");
         if (problem->seq_length <= 0) job.why = "no sequence length";

@@ -3,8 +3,8 @@
  * A run of a table as a question to the cost model: model, layout, and which constants it is priced with. What the table
  * leaves out is what the framework does by default; docs/runs.md has the list.
  */
-#ifndef KERF_SCORE_JOB_H
-#define KERF_SCORE_JOB_H
+#ifndef KERF_SCORE_RUN_QUESTION_H
+#define KERF_SCORE_RUN_QUESTION_H
 
 #include "base/arena.h"
 #include "kerf/spec.h"
@@ -24,7 +24,7 @@ struct job {
     double recomputed; /* share of a layer's forward pass that is computed again, where recompute is full; else 1 */
     int8_t lacks_sequence_parallel, has_rms_kernel, has_experts;
     int8_t drops_tokens, is_balanced; /* of experts' routing */
-    int8_t recompute_is_open; /* nobody says what is computed again: whatever fits */
+    int8_t recompute_is_open;         /* nobody says what is computed again: whatever fits */
     int8_t is_out_of_memory;
 };
 
