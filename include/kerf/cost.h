@@ -76,6 +76,9 @@ KERF_API const char *kerf_stack_summary(const struct kerf_stack *stack);
 KERF_API int32_t kerf_stack_runs(const struct kerf_stack *stack);
 KERF_API double kerf_stack_half_width(const struct kerf_stack *stack);
 
+/** The kerf_problem.memory_share with which no layout is taken that runs out of memory with a chance above p, in (0, 1). */
+KERF_API double kerf_memory_share(double p);
+
 /* ---- Estimates ----------------------------------------------------------------------------------------- */
 
 /** A named share of a whole: "compute", "weights". The names are keys of the JSON. */

@@ -222,6 +222,7 @@ struct kerf_problem {
     int64_t mtp_layers;             /* of multi-token prediction that are trained, at most the model's */
     const struct kerf_space *space; /* NULL: the default space. The caller's; it outlives the problem */
     const struct kerf_stack *stack; /* the software; NULL: the newest Megatron-Core. The same */
+    double memory_share; /* of the capacity, that a layout may be predicted to need: below 1 it is safer; 0: 1 */
     /* A whole run; they change no layout, and what is 0 is not told: */
     double training_tokens;   /* how long it takes to train on so many */
     double device_hour_price; /* and what that costs, where an accelerator costs this an hour */

@@ -24,7 +24,8 @@ static int32_t check_options(const struct estimate_values *values, const struct 
 
 /* The job of a launch, on a system. The layout's stages are copied, for it is the question's. */
 static int32_t read_launch(const struct estimate_values *values, const struct software *software,
-                           struct kerf_problem *problem, struct kerf_layout *layout, struct strategy_choice *choice, struct kerf_error *err) {
+                           struct kerf_problem *problem, struct kerf_layout *layout, struct strategy_choice *choice,
+                           struct kerf_error *err) {
     const char *given = values->models.count   ? values->models.items[0]
                         : values->layout       ? "--layout"
                         : values->gpus         ? "--gpus"
@@ -53,7 +54,8 @@ static int32_t read_launch(const struct estimate_values *values, const struct so
 }
 
 static int32_t read_problem(const struct estimate_values *values, const struct software *software,
-                            struct kerf_problem *problem, struct kerf_layout *layout, struct strategy_choice *choice, struct kerf_error *err) {
+                            struct kerf_problem *problem, struct kerf_layout *layout, struct strategy_choice *choice,
+                            struct kerf_error *err) {
     if (values->launch) return read_launch(values, software, problem, layout, choice, err);
     if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
     if (values->models.count > 1)
@@ -100,7 +102,8 @@ int32_t estimate_question_answer(const struct estimate_values *values, struct es
     int32_t code = software_read(&values->sources, values->training.stack, values->training.calibration,
                                  &ret_question->software, err);
     if (code == KERF_OK)
-        code = read_problem(values, &ret_question->software, &ret_question->problem, &ret_question->layout, &ret_question->choice, err);
+        code = read_problem(values, &ret_question->software, &ret_question->problem, &ret_question->layout,
+                            &ret_question->choice, err);
     if (code == KERF_OK) code = price(ret_question, err);
     if (code != KERF_OK) estimate_question_free(ret_question);
     return code;

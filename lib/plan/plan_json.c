@@ -170,6 +170,7 @@ static void search_json(struct kerf_json *json, const struct kerf_search *search
     kerf_model_notes_json(json, &problem->model);
     not_priced_json(json, search);
     kerf_json_number(json, "memory_capacity_bytes", problem->system.memory_capacity_bytes);
+    if (problem->memory_share > 0) kerf_json_number(json, "memory_share", problem->memory_share);
     kerf_problem_set_json(json, "set", &problem->model, &problem->system);
     kerf_json_integer(json, "candidates", search->candidates);
     kerf_json_integer(json, "feasible", search->feasible);

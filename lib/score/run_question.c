@@ -7,6 +7,9 @@
 #include <string.h>
 #include <stdio.h>
 
+static const char TOO_LARGE[] = "a size is larger than any model or machine";
+static const int64_t OPERATIONS_MAX = 1 << 22; /* of a pipeline that is simulated */
+
 /* ---- Names ------------------------------------------------------------------------------------------------ */
 
 /* Letters and digits alone, in lower case. */
@@ -187,6 +190,14 @@ static const int32_t *split(int64_t layers, int64_t stages, struct arena *arena)
     return of;
 }
 
+/* Sizes that kerf_model and kerf_problem allow, so that no product of them overflows. */
+static const char *check_sizes(const struct run *run) {
+    if (run->layers > 1 << 20 || run->heads > 1 << 20 || run->hidden > 1 << 24 || run->ffn > 1 << 26) return TOO_LARGE;
+    if (run->experts > 1 << 16 || run->topk > 1 << 16 || run->vocab > KERF_COUNT_MAX) return TOO_LARGE;
+    if (run->gpus > KERF_COUNT_MAX || run->gbs > KERF_COUNT_MAX || run->seq > KERF_COUNT_MAX) return TOO_LARGE;
+    return run->pp > KERF_PP_MAX || run->cp > KERF_COUNT_MAX || run->ep > 1 << 16 ? TOO_LARGE : NULL;
+}
+
 static const char *set_layout(const struct run *run, struct arena *arena, struct job *job) {
     struct kerf_layout *l = &job->layout;
     struct kerf_problem *problem = job->problem;
@@ -223,6 +234,7 @@ static const char *set_layout(const struct run *run, struct arena *arena, struct
         vpp = layers / l->pp;
     while (vpp > 1 && l->pp * vpp > layers) vpp--;
     if (microbatches % l->pp != 0) vpp = 1;
+    if (l->pp > 1 && microbatches > OPERATIONS_MAX / (l->pp * vpp)) return "its pipeline has too many micro-batches";
     l->vpp = (int32_t)vpp;
     strcpy(l->schedule, vpp > 1 ? "interleaved_1f1b" : "1f1b");
     int is_by_hand = job->has_experts && (layers % (l->pp * vpp) != 0 || problem->mtp_layers > 0);
@@ -261,8 +273,10 @@ static void set_recompute(const struct run *run, struct job *job) {
         if (rows[i].of == run->recompute) job->layout.recompute = (int8_t)rows[i].is, job->recomputed = rows[i].share;
 }
 
+/* Without units of 8 bits, and from before FlashAttention was everywhere. */
+static int is_old(const char *system) { return begins(system, "a100") || begins(system, "v100"); }
+
 static enum job_attention attention_of(const struct run *run, const struct job *job) {
-    int is_a100 = begins(job->system, "a100") || begins(job->system, "v100");
     switch (run->attention) {
     case RUN_UNFUSED: return JOB_UNFUSED;
     case RUN_FUSED_SOFTMAX: return JOB_SOFTMAX;
@@ -271,7 +285,7 @@ static enum job_attention attention_of(const struct run *run, const struct job *
     case RUN_FLASH2: return JOB_FLASH2;
     case RUN_ATTENTION_MISSING: break;
     }
-    if (is_a100) return JOB_SOFTMAX;
+    if (is_old(job->system)) return JOB_SOFTMAX;
     if (begins(job->stack, "torchtitan") || begins(job->stack, "nanotron") || begins(job->stack, "composer"))
         return JOB_FLASH;
     return JOB_FUSED;
@@ -286,6 +300,7 @@ int job_of_run(const struct run *run, struct arena *arena, struct job *ret_job) 
     job.system = system_of(run);
     job.stack = stack_of(run);
     if (job.system == NULL) job.why = "this accelerator is in no system file";
+    if (job.why == NULL) job.why = check_sizes(run);
     if (job.why == NULL) job.why = find_model(run, job.system, &job.problem->model);
     if (job.why == NULL) {
         struct kerf_problem *problem = job.problem;
@@ -310,6 +325,7 @@ int job_of_run(const struct run *run, struct arena *arena, struct job *ret_job) 
                 : model->mtp_layers;
         job.drops_tokens = contains(run->model, "tokendrop");
         job.is_balanced = !contains(run->model, "dropless");
+        if (job.precision != JOB_16 && is_old(job.system)) job.why = "its accelerator has no units of 8 bits";
         if (problem->seq_length <= 0) job.why = "no sequence length";
         if (job.why == NULL) job.why = set_layout(run, arena, &job);
         if (job.is_out_of_memory) return 0;

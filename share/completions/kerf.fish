@@ -127,6 +127,7 @@ complete -c kerf -n '__kerf_at plan' -l cp-comm -x -d 'How context parallelism c
 complete -c kerf -n '__kerf_at plan' -l stage-layers -x -d 'Layers of each virtual stage in the order in which a micro-batch goes through them, pp x vpp numbers (default: the split whose slowest device is fastest)'
 complete -c kerf -n '__kerf_at plan' -l space -x -a 'default wide' -d 'wide searches every order, schedule, number of recomputed layers, kind of cp communication and ZeRO stage too (docs/space.md)'
 complete -c kerf -n '__kerf_at plan' -l for -x -a 'megatron deepspeed torchtitan nanotron megatron-bridge' -d 'Only layouts that this framework can run: megatron, deepspeed, torchtitan, nanotron or megatron-bridge (docs/launch.md)'
+complete -c kerf -n '__kerf_at plan' -l safe -d 'Only layouts that run out of memory with a chance of at most 5 %, as predictions of memory are some per cent off'
 complete -c kerf -n '__kerf_at plan' -l exhaustive -d 'Price every layout, whatever bounds prove; the answer is the same'
 complete -c kerf -n '__kerf_at plan' -l precision -x -a 'bf16 fp16 fp8' -d 'What matrix products are computed in (default: bf16)'
 complete -c kerf -n '__kerf_at plan' -l gradients -x -a 'fp32 bf16' -d 'What gradients are kept and reduced in (default: fp32)'

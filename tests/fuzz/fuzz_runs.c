@@ -1,8 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The input is a table of runs. What is read has its counts in range and a reason for each refused row. */
+/* The input is a table of runs. What is read has its counts in range and a reason for each refused row; what is not refused
+ * is predicted in finite numbers. */
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "invariants.h"
-#include "score/runs.h"
+#include "score/predict.h"
+
+static void predict(const struct runs *runs) {
+    static struct score_constants *constants;
+    struct prediction *predictions = calloc(runs->count + 1, sizeof *predictions);
+    struct kerf_error err;
+    if (constants == NULL) {
+        constants = malloc(sizeof *constants);
+        CHECK(constants && constants_load(constants, &err) == KERF_OK);
+    }
+    CHECK(predictions && predict_runs(constants, runs, NULL, predictions, &err) == KERF_OK);
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct prediction *p = &predictions[i];
+        CHECK(p->why ? p->why[0] != 0 : isfinite(p->step_s) && p->step_s > 0 && p->step_high_s >= p->step_s);
+        CHECK(p->why || (p->p_oom >= 0 && p->p_oom <= 1 && p->memory_bytes > 0));
+    }
+    free(predictions);
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct runs *runs;
@@ -28,6 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         CHECK(run_set_length(run) <= strlen(run->id));
     }
     CHECK(refused == runs->refused);
+    if (runs->count <= 16) predict(runs);
     runs_free(runs);
     return 0;
 }

@@ -450,7 +450,7 @@ void composition_describe(const struct composition *composition, const struct ke
     estimate.step_time_s = result.step_time_s;
     estimate.memory_bytes = result.memory_bytes;
     estimate.throughput = samples / estimate.step_time_s;
-    estimate.fits = estimate.memory_bytes <= problem->system.memory_capacity_bytes;
+    estimate.fits = estimate.memory_bytes <= problem_memory(problem);
     estimate.pipeline_s = composition->makespan_s;
     estimate.model_flops = 3 * kerf_model_flops(&problem->model, problem->seq_length, problem->mtp_layers) * samples *
                            (double)problem->seq_length;

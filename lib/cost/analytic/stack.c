@@ -175,6 +175,8 @@ double stack_p_oom(double memory_bytes, double capacity_bytes) {
     return 1 / (1 + exp(-OOM_SLOPE * log(memory_bytes / (OOM_USABLE * capacity_bytes))));
 }
 
+double kerf_memory_share(double p) { return OOM_USABLE * exp(-log((1 - p) / p) / OOM_SLOPE); }
+
 /* Where nothing like it was measured: what runs of a stack that no fit saw were off by. */
 static const double UNKNOWN_DENSE = 0.40, UNKNOWN_EXPERTS = 0.70, OTHER_SYSTEM = 1.4;
 enum { ROWS_ENOUGH = 8 };
