@@ -135,7 +135,7 @@ static const struct command stacks_table = {
 
 /* Runs and the widest 90 % of a stack's file. */
 static void stacks_list(struct kerf_text *out, const struct kerf_catalogue *catalogue) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {TABLE_CUT, 2}};
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}, {0, TABLE_CUT}};
     struct kerf_text cells = {0};
     kerf_text_add(&cells, "stack\tmeasured runs\t90 % within\twhat it is\n");
     for (size_t i = 0; i < catalogue->count; i++) {

@@ -145,7 +145,7 @@ static void print_worst(struct kerf_text *out, const struct score_answer *answer
 }
 
 static void print_table(struct kerf_text *out, const struct score_answer *answer, const struct render_style *style) {
-    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{TABLE_CUT, 0}, {1, 0},  {1, 0}, {1, 5}, {1, 6},
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, TABLE_CUT}, {1, 0},  {1, 0}, {1, 5}, {1, 6},
                                                                    {1, 7},         {1, 2},  {1, 3}, {1, 4}, {1, 8},
                                                                    {1, 9},         {1, 10}, {1, 11}};
     struct kerf_text cells = {0};

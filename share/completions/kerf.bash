@@ -18,12 +18,12 @@ _kerf_names() {
         if [[ $line == "$current"* ]]; then COMPREPLY+=("$prefix$line"); fi
     done < <(
         case $1 in
-        (models | systems) "$kerf" "$1" ;;
+        (models | systems | stacks) "$kerf" "$1" ;;
         (schedules) "$kerf" schedule --list ;;
         (studies) "$kerf" studies --format csv ;;
         (jobs) "$kerf" jobs list --format csv --timeout 2 ;;
         esac 2>/dev/null | case $1 in
-        (models | systems) read -r line && while read -r line _; do printf '%s\n' "$line"; done ;;
+        (models | systems | stacks) read -r line && while read -r line _; do printf '%s\n' "$line"; done ;;
         (schedules) while read -r line _; do if [[ $line == *: ]]; then printf '%s\n' "${line%:}"; fi; done ;;
         (*) read -r line && while IFS=, read -r line _; do printf '%s\n' "$line"; done ;;
         esac
@@ -118,7 +118,7 @@ _kerf() {
     'plan --precision') _kerf_words bf16 fp16 fp8 ;;
     'plan --gradients') _kerf_words fp32 bf16 ;;
     'plan --mtp-layers') _kerf_words ;;
-    'plan --stack') _kerf_words ;;
+    'plan --stack') _kerf_names stacks ;;
     'plan --calibration') ;;
     'plan --tokens') _kerf_words ;;
     'plan --price') _kerf_words ;;
@@ -145,7 +145,7 @@ _kerf() {
     'estimate --precision') _kerf_words bf16 fp16 fp8 ;;
     'estimate --gradients') _kerf_words fp32 bf16 ;;
     'estimate --mtp-layers') _kerf_words ;;
-    'estimate --stack') _kerf_words ;;
+    'estimate --stack') _kerf_names stacks ;;
     'estimate --calibration') ;;
     'estimate --tokens') _kerf_words ;;
     'estimate --price') _kerf_words ;;
@@ -314,14 +314,14 @@ _kerf() {
     'launch --rank') _kerf_words ;;
     'launch --output' | 'launch -o') ;;
     'score --by') _kerf_words set gpu gpus framework model precision system stack ;;
-    'score --stack') _kerf_words ;;
+    'score --stack') _kerf_names stacks ;;
     'score --calibration') ;;
     'score --worst') _kerf_words ;;
     'score --predictions') ;;
     'score --format') _kerf_words table json csv markdown ;;
     'score --output' | 'score -o') ;;
     'calibrate --system' | 'calibrate -s') _kerf_names systems ;;
-    'calibrate --stack') _kerf_words ;;
+    'calibrate --stack') _kerf_names stacks ;;
     'calibrate --calibration') ;;
     'calibrate --without-set') _kerf_words ;;
     'calibrate --folds') _kerf_words ;;
@@ -389,6 +389,7 @@ _kerf() {
             'jobs export') _kerf_names jobs ;;
             'models ') _kerf_names models ;;
             'systems ') _kerf_names systems ;;
+            'stacks ') _kerf_names stacks ;;
             'launch write') _kerf_words megatron deepspeed torchtitan nanotron megatron-bridge ;;
             esac
             if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then

@@ -46,7 +46,7 @@ function __kerf_names
     set -l words (commandline -opc)
     set -l kerf (string replace -r '^~' $HOME -- $words[1])
     switch $argv[1]
-        case models systems
+        case models systems stacks
             $kerf $argv[1] 2>/dev/null | string match -rg '^(\S+)' | tail -n +2
         case schedules
             $kerf schedule --list 2>/dev/null | string match -rg '^(\w+):'
@@ -132,7 +132,7 @@ complete -c kerf -n '__kerf_at plan' -l exhaustive -d 'Price every layout, whate
 complete -c kerf -n '__kerf_at plan' -l precision -x -a 'bf16 fp16 fp8' -d 'What matrix products are computed in (default: bf16)'
 complete -c kerf -n '__kerf_at plan' -l gradients -x -a 'fp32 bf16' -d 'What gradients are kept and reduced in (default: fp32)'
 complete -c kerf -n '__kerf_at plan' -l mtp-layers -x -d 'Layers of multi-token prediction that are trained, at most those of the model (default: 0)'
-complete -c kerf -n '__kerf_at plan' -l stack -x -d 'The software, whose overheads count: a name from `kerf stacks` or a file (default: megatron-core)'
+complete -c kerf -n '__kerf_at plan' -l stack -r -a '(__kerf_names stacks)' -F -d 'The software, whose overheads count: a name from `kerf stacks` or a file (default: megatron-core)'
 complete -c kerf -n '__kerf_at plan' -l calibration -r -F -d 'Constants of the system and the stack that `kerf calibrate` wrote'
 complete -c kerf -n '__kerf_at plan' -l tokens -x -d 'Also say how many days it takes to train on so many tokens: 15T, 300B, 2e12'
 complete -c kerf -n '__kerf_at plan' -l price -x -d 'With --tokens, also say what that costs: the price of an accelerator for an hour, in any currency'
@@ -163,7 +163,7 @@ complete -c kerf -n '__kerf_at estimate' -l cost-model -x -d 'What prices the la
 complete -c kerf -n '__kerf_at estimate' -l precision -x -a 'bf16 fp16 fp8' -d 'What matrix products are computed in (default: bf16)'
 complete -c kerf -n '__kerf_at estimate' -l gradients -x -a 'fp32 bf16' -d 'What gradients are kept and reduced in (default: fp32)'
 complete -c kerf -n '__kerf_at estimate' -l mtp-layers -x -d 'Layers of multi-token prediction that are trained, at most those of the model (default: 0)'
-complete -c kerf -n '__kerf_at estimate' -l stack -x -d 'The software, whose overheads count: a name from `kerf stacks` or a file (default: megatron-core)'
+complete -c kerf -n '__kerf_at estimate' -l stack -r -a '(__kerf_names stacks)' -F -d 'The software, whose overheads count: a name from `kerf stacks` or a file (default: megatron-core)'
 complete -c kerf -n '__kerf_at estimate' -l calibration -r -F -d 'Constants of the system and the stack that `kerf calibrate` wrote'
 complete -c kerf -n '__kerf_at estimate' -l tokens -x -d 'Also say how many days it takes to train on so many tokens: 15T, 300B, 2e12'
 complete -c kerf -n '__kerf_at estimate' -l price -x -d 'With --tokens, also say what that costs: the price of an accelerator for an hour, in any currency'
@@ -401,6 +401,7 @@ complete -c kerf -n '__kerf_at systems' -l format -x -a 'table json' -d 'How to 
 complete -c kerf -n '__kerf_at systems' -l catalogue -x -a '(__fish_complete_directories)' -d 'Also find names in DIR/models and DIR/systems (default: $KERF_CATALOGUE)'
 
 # kerf stacks
+complete -c kerf -n '__kerf_at stacks' -a '(__kerf_names stacks)' -F
 complete -c kerf -n '__kerf_at stacks' -l format -x -a 'table json' -d 'How to print the list (default: table)'
 complete -c kerf -n '__kerf_at stacks' -l catalogue -x -a '(__fish_complete_directories)' -d 'Also find names in DIR/models and DIR/systems (default: $KERF_CATALOGUE)'
 
@@ -419,7 +420,7 @@ complete -c kerf -n '__kerf_at launch write' -l output -s o -r -F -d 'Write to F
 
 # kerf score
 complete -c kerf -n '__kerf_at score' -l by -x -a 'set gpu gpus framework model precision system stack' -d 'A line for each of these (default: set, an id before its last \'-\')'
-complete -c kerf -n '__kerf_at score' -l stack -x -d 'Price all rows as runs of this stack (default: the stack of each row\'s framework)'
+complete -c kerf -n '__kerf_at score' -l stack -r -a '(__kerf_names stacks)' -F -d 'Price all rows as runs of this stack (default: the stack of each row\'s framework)'
 complete -c kerf -n '__kerf_at score' -l calibration -r -F -d 'Constants that `kerf calibrate` wrote, in place of those that come with kerf'
 complete -c kerf -n '__kerf_at score' -l worst -x -d 'Also show the N runs that were missed most, each with the parts of its time'
 complete -c kerf -n '__kerf_at score' -l predictions -r -F -d 'Also write a CSV with the prediction of every row: id, status, step_s, step_low_s, step_high_s, memory_bytes, p_oom, why'
@@ -428,7 +429,7 @@ complete -c kerf -n '__kerf_at score' -l output -s o -r -F -d 'Write to FILE, in
 
 # kerf calibrate
 complete -c kerf -n '__kerf_at calibrate' -l system -s s -r -a '(__kerf_names systems)' -F -d 'The site\'s hardware: a name from `kerf systems`'
-complete -c kerf -n '__kerf_at calibrate' -l stack -x -d 'The site\'s software: a name from `kerf stacks` (default: the stack of each row\'s framework)'
+complete -c kerf -n '__kerf_at calibrate' -l stack -r -a '(__kerf_names stacks)' -F -d 'The site\'s software: a name from `kerf stacks` (default: the stack of each row\'s framework)'
 complete -c kerf -n '__kerf_at calibrate' -l calibration -r -F -d 'Start from what `kerf calibrate` wrote before (default: the constants that come with kerf)'
 complete -c kerf -n '__kerf_at calibrate' -l without-set -x -d 'Start from constants that were fitted without the data set NAME: what a site of its own could expect'
 complete -c kerf -n '__kerf_at calibrate' -l all -d 'Fit every constant of all systems and stacks, as those that come with kerf were made'
