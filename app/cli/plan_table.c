@@ -135,6 +135,24 @@ static void room_left(struct kerf_text *out, const struct kerf_search *search, c
     kerf_text_free(&words);
 }
 
+/* Layouts whose order is not known, and what would tell it. */
+static void alike_words(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
+    struct kerf_alike alike;
+    struct kerf_text words = {0};
+    if (!kerf_search_alike(search, &alike)) return;
+    kerf_text_printf(&words,
+                     "Ranks 1 to %d are within error: the model cannot tell layouts apart that are within %.0f %%. "
+                     "To decide, run ranks 1 and %d for %d steps each, about ",
+                     alike.count, 100 * alike.within, alike.other, alike.steps);
+    if (alike.seconds >= 90)
+        kerf_text_printf(&words, "%.0f minutes.", alike.seconds / 60);
+    else
+        kerf_text_printf(&words, "%.0f seconds.", alike.seconds);
+    kerf_text_add(out, "\n");
+    table_words(out, &words, 0, style);
+    kerf_text_free(&words);
+}
+
 /* told: 1 where what stands above has told the dimensions. */
 static void search_table(struct kerf_text *out, const struct kerf_search *search, int told,
                          const struct print_style *style) {
@@ -155,6 +173,7 @@ static void search_table(struct kerf_text *out, const struct kerf_search *search
     table_estimate(out, &search->problem, &search->plans[0], style);
     room_left(out, search, style);
     if (search->num_plans > 1) best_layouts(out, search, style);
+    alike_words(out, search, style);
     if (search->why) table_why(out, search, style);
 }
 

@@ -100,6 +100,18 @@ struct kerf_search {
     int32_t num_mends;
 };
 
+/** The best layouts that the model cannot tell apart, and the cheapest measurement that would. */
+struct kerf_alike {
+    int32_t count;  /* ranks 1 .. count */
+    double within;  /* how much slower than the first they are predicted to be, at most: 0.05 */
+    int32_t other;  /* the rank to be measured beside the first: the one that differs in most dimensions */
+    int32_t steps;  /* of each, after five to warm up */
+    double seconds; /* that both take together */
+};
+
+/** 1 where the first layout has others that are alike; of hybrid layouts alone. */
+KERF_API int32_t kerf_search_alike(const struct kerf_search *search, struct kerf_alike *ret_alike);
+
 /** The answer to one or many problems, in their order. */
 struct kerf_plan {
     const struct kerf_search *searches; /* [num_searches] */

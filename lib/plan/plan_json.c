@@ -183,6 +183,16 @@ static void search_json(struct kerf_json *json, const struct kerf_search *search
         kerf_json_close(json, '}');
     }
     kerf_json_close(json, ']');
+    struct kerf_alike alike;
+    if (kerf_search_alike(search, &alike)) {
+        kerf_json_open(json, "alike", '{');
+        kerf_json_integer(json, "ranks", alike.count);
+        kerf_json_number(json, "within", alike.within);
+        kerf_json_integer(json, "measure", alike.other);
+        kerf_json_integer(json, "steps", alike.steps);
+        kerf_json_number(json, "seconds", alike.seconds);
+        kerf_json_close(json, '}');
+    }
     if (search->num_plans == 0) {
         if (search->nearest) {
             kerf_json_open(json, "nearest", '{');

@@ -169,7 +169,7 @@ static int32_t set_spreads(const struct corpus *corpus, const struct calibrate_w
                 if (count < SPREAD_ROWS || stack->num_spreads == STACK_SPREADS_MAX) continue;
                 qsort(errors, count, sizeof *errors, compare_doubles);
                 struct stack_spread *spread = &stack->spreads[stack->num_spreads++];
-                snprintf(spread->system, sizeof spread->system, "%s", constants->systems[s].name);
+                memcpy(spread->system, constants->systems[s].name, sizeof spread->system);
                 spread->has_experts = (int8_t)experts;
                 spread->rows = (int32_t)count;
                 /* the 90 % of so few rows: one rank further */
