@@ -304,7 +304,7 @@ void print_schedule_table(struct kerf_text *out, const struct schedule_answers *
 /* ---- CSV: a row for each operation or, of several schedules, for each -------------------------------------------- */
 
 static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule, const struct kerf_timeline *timeline) {
-    static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};
+    static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB", "R", "O", "L"};
     int sliced = schedule->slices > 1;
     kerf_text_printf(out, "device,kind,stage,microbatch,%swith_stage,with_microbatch,start_s,end_s\n",
                      sliced ? "slice," : "");
@@ -379,19 +379,19 @@ static void words_spread(struct kerf_text *out, const struct kerf_trace_spread *
 }
 
 static void print_stages(struct kerf_text *out, const struct kerf_trace_fit *fit, const struct render_style *style) {
-    static const char *const names[KERF_OP_KINDS] = {"forward", "backward", "input", "weights", "fused"};
+    static const char *const names[KERF_OP_MEASURED] = {"forward", "backward", "input", "weights", "fused"};
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
     struct kerf_text cells = {0};
-    int there[KERF_OP_KINDS] = {0};
-    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+    int there[KERF_OP_MEASURED] = {0};
+    for (int kind = 0; kind < KERF_OP_MEASURED; kind++)
         for (int32_t k = 0; k < fit->stages; k++) there[kind] |= fit->of_kind[kind][k].count > 0;
     kerf_text_add(&cells, "stage");
-    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+    for (int kind = 0; kind < KERF_OP_MEASURED; kind++)
         if (there[kind]) kerf_text_printf(&cells, "\t%s", names[kind]);
     kerf_text_add(&cells, "\n");
     for (int32_t k = 0; k < fit->stages; k++) {
         kerf_text_printf(&cells, "%d", k);
-        for (int kind = 0; kind < KERF_OP_KINDS; kind++) {
+        for (int kind = 0; kind < KERF_OP_MEASURED; kind++) {
             if (!there[kind]) continue;
             kerf_text_add(&cells, "\t");
             words_spread(&cells, &fit->of_kind[kind][k]);

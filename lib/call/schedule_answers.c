@@ -68,6 +68,16 @@ static int32_t take_trace(const struct schedule_question *question, struct sched
     return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
 }
 
+/* Puts recomputation and offload into the order of a file, where they are asked for and it has none. */
+static int32_t move_file(struct schedule_answer *answer) {
+    struct kerf_schedule *moved = NULL;
+    const int32_t code = kerf_schedule_move(answer->schedule, answer->times, &moved, &answer->error);
+    if (code != KERF_OK) return code;
+    kerf_schedule_free(answer->own.schedule);
+    answer->schedule = answer->own.schedule = moved;
+    return KERF_OK;
+}
+
 static int32_t load_file(const struct schedule_question *question, struct schedule_answer *answer) {
     const struct kerf_schedule_file_request request = {.path = answer->name,
                                                        .devices = question->request.devices,
@@ -77,7 +87,8 @@ static int32_t load_file(const struct schedule_question *question, struct schedu
     if (code != KERF_OK) return code;
     answer->schedule = answer->own.schedule;
     answer->microbatches = answer->schedule->microbatches;
-    return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
+    code = make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
+    return code == KERF_OK ? move_file(answer) : code;
 }
 
 /* A plan's own schedule is made as the plan has made it. */

@@ -6,6 +6,7 @@
  *   a comparison       the timelines one above the other on one axis, and the memory that each needs
  *   a sweep            the time of a step over the memory cap, or over the micro-batches; a curve for each schedule
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,15 @@
 #include "call/ranges.h"
 #include "call/pictures.h"
 
-enum { TIMELINES_MAX = 16, CURVES_MAX = 12, SHADES = 4, PARTS = 4 };
+enum { TIMELINES_MAX = 16, CURVES_MAX = 12, SHADES = 4, PARTS = KERF_OP_KINDS };
 
-static const char *const part_names[PARTS] = {"forward", "backward", "backward of the input",
-                                              "backward of the weights"};
-static const char *const part_letters[PARTS] = {"F", "B", "I", "W"};
+static const char *const part_names[PARTS] = {
+    [KERF_OP_F] = "forward",       [KERF_OP_B] = "backward",      [KERF_OP_I] = "backward of the input",
+    [KERF_OP_W] = "backward of the weights", [KERF_OP_R] = "recomputation", [KERF_OP_O] = "offload",
+    [KERF_OP_L] = "load"}; /* FB has the first two */
+static const char *const part_letters[PARTS] = {[KERF_OP_F] = "F", [KERF_OP_B] = "B", [KERF_OP_I] = "I",
+                                                [KERF_OP_W] = "W", [KERF_OP_R] = "R", [KERF_OP_O] = "O",
+                                                [KERF_OP_L] = "L"};
 static const char *const chunk_names[SHADES] = {"chunk 0", "chunk 1", "chunk 2", "chunk 3"};
 static const char *const replica_names[] = {"from device 0", "from the last device"};
 
@@ -43,7 +48,7 @@ static void look_at_kinds(struct kinds *kinds, const struct schedule_answers *an
     if (answers->trace) mark_kinds(answers->trace->schedule, there);
     if (there[KERF_OP_FB]) there[KERF_OP_F] = there[KERF_OP_B] = 1;
     for (int kind = 0; kind < PARTS; kind++) {
-        if (!there[kind]) continue;
+        if (!there[kind] || part_names[kind] == NULL) continue;
         kinds->part[kind] = kinds->count;
         kinds->names[kinds->count] = part_names[kind];
         kinds->letters[kinds->count++] = part_letters[kind];
@@ -85,28 +90,61 @@ static struct kerf_lane_bar bar(const struct kerf_schedule *schedule, const stru
     return bar;
 }
 
+/* Copies run beside the operations: they have lanes of their own, behind those of the devices. */
+static int32_t num_lanes(const struct kerf_schedule *schedule) {
+    for (int32_t i = 0; schedule->moves && i < schedule->devices; i++)
+        for (int32_t k = 0; k < schedule->num_ops[i]; k++)
+            if (schedule->ops[i][k].kind == KERF_OP_O) return 2 * schedule->devices;
+    return schedule->devices;
+}
+
+static int is_copy(const struct kerf_op *op) { return op->kind == KERF_OP_O || op->kind == KERF_OP_L; }
+
+static struct kerf_lane copies_lane(struct sketch *sketch, const struct schedule_answer *answer,
+                                    const struct kinds *kinds, const int32_t *chunk_of, int32_t device,
+                                    struct kerf_lane_bar *bars, int32_t room) {
+    const struct kerf_schedule *schedule = answer->schedule;
+    struct kerf_text label = {0};
+    int32_t count = 0;
+    for (int32_t k = 0; k < schedule->num_ops[device]; k++)
+        if (is_copy(&schedule->ops[device][k])) {
+            assert(count < room);
+            bars[count++] = bar(schedule, kinds, chunk_of, &schedule->ops[device][k],
+                                answer->timeline->start_s[device][k], answer->timeline->end_s[device][k]);
+        }
+    (void)room;
+    kerf_text_printf(&label, "copies %d", device);
+    return (struct kerf_lane){.label = sketch_text(sketch, &label), .bars = bars, .num_bars = count};
+}
+
 /* Lanes of one answer, the memory held as their curves; NULL when memory ran out. */
 static struct kerf_lane *lanes_of(struct sketch *sketch, const struct schedule_answer *answer,
                                   const struct kinds *kinds) {
     const struct kerf_schedule *schedule = answer->schedule;
     const struct kerf_timeline *timeline = answer->timeline;
     const int32_t *chunk_of = list_chunks(sketch, schedule);
-    struct kerf_lane *lanes = sketch_alloc(sketch, (size_t)schedule->devices, sizeof *lanes);
+    const int32_t rows = num_lanes(schedule);
+    struct kerf_lane *lanes = sketch_alloc(sketch, (size_t)rows, sizeof *lanes);
     for (int32_t i = 0; i < schedule->devices && !sketch->failed; i++) {
         size_t count = (size_t)schedule->num_ops[i];
         struct kerf_lane_bar *bars = sketch_alloc(sketch, count, sizeof *bars);
         double *x = sketch_alloc(sketch, 2 * count, sizeof *x), *y = sketch_alloc(sketch, 2 * count, sizeof *y);
         struct kerf_text label = {0};
         if (sketch->failed) return NULL;
+        int32_t num_bars = 0;
         double done = 0; /* what was measured may overlap, by what clocks round or a thread that ran beside */
         for (size_t k = 0; k < count; k++) {
+            if (is_copy(&schedule->ops[i][k])) continue;
             double start = fmax(timeline->start_s[i][k], done), end = fmax(timeline->end_s[i][k], start);
-            bars[k] = bar(schedule, kinds, chunk_of, &schedule->ops[i][k], start, end);
+            bars[num_bars++] = bar(schedule, kinds, chunk_of, &schedule->ops[i][k], start, end);
             done = end;
         }
+        if (rows > schedule->devices)
+            lanes[schedule->devices + i] =
+                copies_lane(sketch, answer, kinds, chunk_of, i, bars + num_bars, (int32_t)count - num_bars);
         kerf_text_printf(&label, "device %d", i);
         lanes[i] = (struct kerf_lane){
-            .label = sketch_text(sketch, &label), .bars = bars, .num_bars = (int32_t)count, .curve_x = x, .curve_y = y};
+            .label = sketch_text(sketch, &label), .bars = bars, .num_bars = num_bars, .curve_x = x, .curve_y = y};
         lanes[i].num_curve =
             kerf_timeline_memory(schedule, answer->times, timeline, i, answer->times->activation_bytes != NULL, x, y);
     }
@@ -123,7 +161,7 @@ static struct kerf_panel lanes_panel(const struct schedule_answers *answers, con
                                .num_parts = kinds->count,
                                .part_letters = kinds->letters,
                                .lanes = lanes,
-                               .num_lanes = schedule->devices,
+                               .num_lanes = num_lanes(schedule),
                                .x_from = answers->from,
                                .x_to = answers->to,
                                .series_name = "stage"};

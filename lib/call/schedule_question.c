@@ -193,6 +193,19 @@ static int32_t read_trace(const struct schedule_values *values, struct schedule_
     return KERF_OK;
 }
 
+/* "50%" or "0.5". */
+static int32_t read_share(const char *text, const char *option, double *ret, struct kerf_error *err) {
+    char *end = NULL;
+    if (text == NULL) return KERF_OK;
+    double share = number_read(text, &end);
+    if (end != text && is(end, "%")) share /= 100, end++;
+    if (end == text || *end != '\0' || !(share >= 0 && share <= 1))
+        return kerf_error_set(err, KERF_EINVALID, "%s '%.64s' must be a share from 0 to 1, such as 50%% or 0.5", option,
+                              text);
+    *ret = share;
+    return KERF_OK;
+}
+
 static void read_times(const struct schedule_values *values, struct kerf_schedule_times_request *times) {
     *times = (struct kerf_schedule_times_request){.forward_s = values->forward,
                                                   .backward_s = values->backward,
@@ -202,6 +215,11 @@ static void read_times(const struct schedule_values *values, struct kerf_schedul
                                                   .p2p_s = values->p2p,
                                                   .overhead_s = values->overhead,
                                                   .optimizer_s = values->optimizer,
+                                                  .recompute = NAN,
+                                                  .recompute_s = values->recompute_time,
+                                                  .offload = NAN,
+                                                  .offload_s = values->offload_time,
+                                                  .host_link_shared = is(values->host_link, "shared"),
                                                   .file = values->times,
                                                   .blocking = is(values->send, "blocking"),
                                                   .shared_link = is(values->link, "shared"),
@@ -291,7 +309,9 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
     question->names = names->items + question->compare;
     question->num_names = names->count - question->compare;
     read_times(values, &question->times);
-    int32_t code = read_noise(values, question, err);
+    int32_t code = read_share(values->recompute, "--recompute", &question->times.recompute, err);
+    if (code == KERF_OK) code = read_share(values->offload, "--offload", &question->times.offload, err);
+    if (code == KERF_OK) code = read_noise(values, question, err);
     if (code == KERF_OK && values->plan) return read_plan_question(values, question, err);
     if (code == KERF_OK && values->trace) code = read_trace(values, question, err);
     question->trace_fit = question->own.trace_fit;

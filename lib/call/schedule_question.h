@@ -14,8 +14,10 @@ struct schedule_values {
     struct string_list names;
     int64_t devices, chunks, group, slices, search_steps, replicas;
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, search_time;
+    double recompute_time, offload_time;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
-        *trace, *jitter, *straggler, *slow_link, *rank_by, *plan, *compare;
+        *trace, *jitter, *straggler, *slow_link, *rank_by, *plan, *compare,
+        *recompute, *offload, *host_link;
     int64_t trace_step, rank;
     int32_t no_ops;
     int32_t wants_certificate; /* 1: of what best proves */
@@ -27,7 +29,8 @@ struct schedule_values {
     {                                                                                                                  \
         .forward = NAN, .backward = NAN, .backward_input = NAN, .backward_weight = NAN, .fused = NAN, .p2p = NAN,      \
         .overhead = NAN, .optimizer = NAN, .free_at = "w", .send = "asynchronous", .link = "own",                      \
-        .optimizer_step = "synchronised", .objective = "step", .trace_step = -1, .rank = 1                             \
+        .optimizer_step = "synchronised", .recompute_time = NAN, .offload_time = NAN, .host_link = "own",      \
+        .objective = "step", .trace_step = -1, .rank = 1                             \
     }
 
 /* Rows of an option table for a struct `owner` whose member `of` is a struct schedule_values. */
@@ -169,6 +172,45 @@ struct schedule_values {
          .help =                                                                                                       \
              "own: each message has its own link (default). shared: the messages of a device go one after the other "  \
              "over one link."},                                                                                        \
+        {.name = "recompute",                                                                                          \
+         .type = OPTION_STRING,                                                                                        \
+         .offset = offsetof(owner, of.recompute),                                                                      \
+         .value = "SHARE",                                                                                             \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help =                                                                                                       \
+             "The share of the activations, such as 50%, that every F drops and that are computed again right before " \
+             "the backward pass (default: 0, or \"recompute\" in --times)."},                                        \
+        {.name = "recompute-time",                                                                                     \
+         .type = OPTION_DURATION,                                                                                      \
+         .offset = offsetof(owner, of.recompute_time),                                                                 \
+         .value = "TIME",                                                                                              \
+         .maximum = INFINITY,                                                                                          \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help = "Recomputing all activations of a stage, a share of them takes this share (default: --forward)."},    \
+        {.name = "offload",                                                                                            \
+         .type = OPTION_STRING,                                                                                        \
+         .offset = offsetof(owner, of.offload),                                                                        \
+         .value = "SHARE",                                                                                             \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help =                                                                                                       \
+             "The share of the activations not recomputed that is copied to the host after F and back before the "     \
+             "backward pass (default: 0, or \"offload\" in --times)."},                                              \
+        {.name = "offload-time",                                                                                       \
+         .type = OPTION_DURATION,                                                                                      \
+         .offset = offsetof(owner, of.offload_time),                                                                   \
+         .value = "TIME",                                                                                              \
+         .maximum = INFINITY,                                                                                          \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help = "Copying all activations of a stage to the host, or back; a share of them takes this share."},        \
+        {.name = "host-link",                                                                                          \
+         .type = OPTION_CHOICE,                                                                                        \
+         .offset = offsetof(owner, of.host_link),                                                                      \
+         .value = "HOW",                                                                                               \
+         .choices = "own,shared",                                                                                      \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help =                                                                                                       \
+             "own: the copies of a device go one after the other over a link to the host (default). shared: they take " \
+             "turns with its messages."},                                                                              \
         {.name = "overhead",                                                                                           \
          .type = OPTION_DURATION,                                                                                      \
          .offset = offsetof(owner, of.overhead),                                                                       \
