@@ -196,10 +196,10 @@ struct kerf_schedule_times_request {
     const char
         *file_text; /* what the file holds, where that is known; NULL: it is read. file then names it in errors */
     int32_t blocking, shared_link, free_at_input, unsynchronised;
-    double recompute; /* recompute_share of every stage, 0 to 1; NAN: as in the file, or nothing is recomputed */
+    double recompute;   /* recompute_share of every stage, 0 to 1; NAN: as in the file, or nothing is recomputed */
     double recompute_s; /* of all activations of a stage: recompute_share of it; NAN: forward_s */
-    double offload;   /* offload_share of every stage, 0 to 1; NAN: as in the file, or nothing is offloaded */
-    double offload_s; /* of all activations of a stage, each way; a positive share needs it here or in the file */
+    double offload;     /* offload_share of every stage, 0 to 1; NAN: as in the file, or nothing is offloaded */
+    double offload_s;   /* of all activations of a stage, each way; a positive share needs it here or in the file */
     int32_t host_link_shared;
     int32_t per_device; /* 1: to compare schedules with different stages. Numbers are of all stages of a device
                            together; an array of the file is by as many equal parts of the model as it has elements,

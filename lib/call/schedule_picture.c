@@ -18,13 +18,16 @@
 
 enum { TIMELINES_MAX = 16, CURVES_MAX = 12, SHADES = 4, PARTS = KERF_OP_KINDS };
 
-static const char *const part_names[PARTS] = {
-    [KERF_OP_F] = "forward",       [KERF_OP_B] = "backward",      [KERF_OP_I] = "backward of the input",
-    [KERF_OP_W] = "backward of the weights", [KERF_OP_R] = "recomputation", [KERF_OP_O] = "offload",
-    [KERF_OP_L] = "load"}; /* FB has the first two */
-static const char *const part_letters[PARTS] = {[KERF_OP_F] = "F", [KERF_OP_B] = "B", [KERF_OP_I] = "I",
-                                                [KERF_OP_W] = "W", [KERF_OP_R] = "R", [KERF_OP_O] = "O",
-                                                [KERF_OP_L] = "L"};
+static const char *const part_names[PARTS] = {[KERF_OP_F] = "forward",
+                                              [KERF_OP_B] = "backward",
+                                              [KERF_OP_I] = "backward of the input",
+                                              [KERF_OP_W] = "backward of the weights",
+                                              [KERF_OP_R] = "recomputation",
+                                              [KERF_OP_O] = "offload",
+                                              [KERF_OP_L] = "load"}; /* FB has the first two */
+static const char *const part_letters[PARTS] = {
+    [KERF_OP_F] = "F", [KERF_OP_B] = "B", [KERF_OP_I] = "I", [KERF_OP_W] = "W",
+    [KERF_OP_R] = "R", [KERF_OP_O] = "O", [KERF_OP_L] = "L"};
 static const char *const chunk_names[SHADES] = {"chunk 0", "chunk 1", "chunk 2", "chunk 3"};
 static const char *const replica_names[] = {"from device 0", "from the last device"};
 
@@ -200,6 +203,12 @@ static struct kerf_panel memory_panel(const struct schedule_answers *answers, co
                                .limit_label = "memory cap"};
 }
 
+/* ", 50 % recomputed": where shares are said. */
+static void words_shares(struct kerf_text *out, const struct schedule_answer *answer) {
+    if (answer->recompute > 0) kerf_text_printf(out, ", %.4g %% recomputed", 100 * answer->recompute);
+    if (answer->offload > 0) kerf_text_printf(out, ", %.4g %% offloaded", 100 * answer->offload);
+}
+
 /* "117 s, 22.2 % idle, 8 micro-batches held at most" */
 static void words_figures(struct kerf_text *out, const struct schedule_answer *answer) {
     quantity_seconds(out, answer->timeline->makespan_s);
@@ -301,7 +310,9 @@ static int32_t draw_timelines(struct kerf_text *out, struct sketch *sketch, cons
         const struct schedule_answer *answer = &answers->items[i];
         struct kerf_text title = {0};
         if (answer->timeline == NULL) continue;
-        kerf_text_printf(&title, "%s: ", answer->schedule->name);
+        kerf_text_add(&title, answer->schedule->name);
+        words_shares(&title, answer);
+        kerf_text_add(&title, ": ");
         words_figures(&title, answer);
         const struct kerf_lane *lanes = lanes_of(sketch, answer, &kinds);
         double *peak = sketch_alloc(sketch, 1, sizeof *peak);
@@ -328,6 +339,7 @@ static int32_t draw_timelines(struct kerf_text *out, struct sketch *sketch, cons
 /* ---- Sweeps ----------------------------------------------------------------------------------------------- */
 
 struct sweep {
+    int frontier;         /* 1: one curve of the best, and one of its bounds */
     int over_caps;        /* 1: x is the memory cap; 0: the number of micro-batches */
     double xs[RANGE_MAX]; /* different ones, rising */
     int32_t num_xs;
@@ -355,13 +367,17 @@ static void list_xs(struct sweep *sweep, const struct schedule_answers *answers)
     sweep->num_xs = count;
 }
 
+static int same_share(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
 static int same_curve(const struct sweep *sweep, const struct schedule_answer *a, const struct schedule_answer *b) {
-    return strcmp(a->name, b->name) == 0 && (!sweep->over_caps || a->microbatches == b->microbatches);
+    if (sweep->over_caps && a->microbatches != b->microbatches) return 0;
+    return sweep->frontier || (strcmp(a->name, b->name) == 0 && same_share(a->recompute, b->recompute) &&
+                               same_share(a->offload, b->offload));
 }
 
 static struct kerf_chart_row curve(struct sketch *sketch, const struct sweep *sweep,
                                    const struct schedule_answers *answers, const struct schedule_answer *first,
-                                   int several_sizes) {
+                                   int several_sizes, int of_bounds) {
     double *values = sketch_alloc(sketch, (size_t)sweep->num_xs, sizeof *values);
     struct kerf_text label = {0};
     for (int32_t x = 0; values && x < sweep->num_xs; x++) {
@@ -370,10 +386,12 @@ static struct kerf_chart_row curve(struct sketch *sketch, const struct sweep *sw
             const struct schedule_answer *answer = &answers->items[i];
             if (!same_curve(sweep, answer, first) || x_of(sweep, answer) != sweep->xs[x]) continue;
             if (answer->timeline == NULL || answer->timeline->over_cap >= 0) continue;
-            values[x] = answer->timeline->step_s / (sweep->over_caps ? 1 : answer->microbatches);
+            const double step_s = of_bounds ? answer->bound.step_s : answer->timeline->step_s;
+            values[x] = step_s / (sweep->over_caps ? 1 : answer->microbatches);
         }
     }
-    kerf_text_add(&label, first->name);
+    kerf_text_add(&label, !sweep->frontier ? first->name : of_bounds ? "lower bound" : "shortest step found");
+    if (!sweep->frontier) words_shares(&label, first);
     if (several_sizes) {
         kerf_text_add(&label, ", ");
         words_microbatches(&label, first->microbatches, 7);
@@ -389,6 +407,7 @@ static int32_t draw_sweep(struct kerf_text *out, struct sketch *sketch, const st
     int32_t count = 0;
     int several_sizes = 0, in_bytes = answers->items[0].cap_in_bytes;
     if (sweep == NULL) return error_no_memory(err, "the picture");
+    sweep->frontier = answers->frontier;
     for (int32_t i = 1; i < answers->count; i++) {
         sweep->over_caps |= answers->items[i].cap != answers->items[0].cap && !isnan(answers->items[0].cap);
         several_sizes |= answers->items[i].microbatches != answers->items[0].microbatches;
@@ -400,7 +419,9 @@ static int32_t draw_sweep(struct kerf_text *out, struct sketch *sketch, const st
         if (at == count) first_of[count++] = &answers->items[i];
     }
     for (int32_t k = 0; k < count; k++)
-        rows[k] = curve(sketch, sweep, answers, first_of[k], sweep->over_caps && several_sizes);
+        rows[k] = curve(sketch, sweep, answers, first_of[k], sweep->over_caps && several_sizes, 0);
+    for (int32_t k = 0, points = count; sweep->frontier && k < points && count < CURVES_MAX; k++)
+        rows[count++] = curve(sketch, sweep, answers, first_of[k], sweep->over_caps && several_sizes, 1);
     const struct kerf_panel panel = {.kind = KERF_PANEL_CURVES,
                                      .title = sweep->over_caps ? "Time of a step within a cap of memory"
                                                                : "Time of a step for each micro-batch",

@@ -87,9 +87,12 @@ static int32_t find_missing(const struct kerf_schedule *schedule, const unsigned
 static int32_t check_order(const struct kerf_schedule *schedule, struct kerf_error *err) {
     double *zeros = calloc((size_t)schedule->stages, sizeof *zeros);
     if (zeros == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory to check the schedule");
-    const struct kerf_schedule_times times = {
-        .forward_s = zeros, .backward_s = zeros, .backward_input_s = zeros, .backward_weight_s = zeros,
-        .recompute_s = zeros, .offload_s = zeros};
+    const struct kerf_schedule_times times = {.forward_s = zeros,
+                                              .backward_s = zeros,
+                                              .backward_input_s = zeros,
+                                              .backward_weight_s = zeros,
+                                              .recompute_s = zeros,
+                                              .offload_s = zeros};
     struct kerf_timeline *timeline = NULL;
     int32_t code = kerf_schedule_simulate(schedule, &times, &timeline, err);
     kerf_timeline_free(timeline);

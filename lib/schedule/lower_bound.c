@@ -44,14 +44,14 @@
 #include <math.h>
 #include <string.h>
 #include "base/arena.h"
-#include "schedule/moves.h"
+#include "schedule/move_shares.h"
 #include "schedule/order.h"
 
 /* What the operations are, and how long one takes of each stage. */
 struct work {
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
-    int whole, split, fused; /* whether there are B, W, FB */
+    int whole, split, fused;  /* whether there are B, W, FB */
     int recomputes, offloads; /* whether R, O */
 };
 
@@ -101,7 +101,7 @@ struct stream {
 /* What a device has of its streams. */
 struct device {
     double entry, load, residence;
-    double again; /* all R */
+    double again;                        /* all R */
     double least_amount, most_amount;    /* of one unit: bytes, or 1 */
     double least_forward, least_freeing; /* the shortest F, and operation that frees */
     double units, amounts;               /* of all streams together */
@@ -125,7 +125,7 @@ static void measure_replica(const struct work *work, int32_t replica, struct str
 }
 
 static double amount_of(const struct work *work, int32_t stage) {
-    const double kept = moves_kept(work->times, stage, work->recomputes, work->offloads);
+    const double kept = move_shares_kept(work->times, stage, work->recomputes, work->offloads);
     return kept * (work->times->cap_in_bytes ? work->times->activation_bytes[stage] : 1);
 }
 

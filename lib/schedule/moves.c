@@ -13,26 +13,10 @@
 #include <string.h>
 #include "base/error_fill.h"
 #include "schedule/build.h"
+#include "schedule/move_shares.h"
 #include "schedule/order.h"
 
 static double at_stage(const double *values, int32_t stage) { return values ? values[stage] : 0; }
-
-double moves_kept(const struct kerf_schedule_times *times, int32_t stage, int recomputes, int offloads) {
-    const double again = times->recompute_share ? times->recompute_share[stage] : 1;
-    const double away = times->offload_share ? times->offload_share[stage] : 1;
-    return (recomputes ? 1 - again : 1) * (offloads ? 1 - away : 1);
-}
-
-double moves_recompute_s(const struct kerf_schedule_times *times, int32_t stage) {
-    const double share = times->recompute_share ? times->recompute_share[stage] : 1;
-    return times->recompute_s ? times->recompute_s[stage] : share * times->forward_s[stage];
-}
-
-int moves_wanted(const struct kerf_schedule_times *times, int32_t stages) {
-    for (int32_t k = 0; k < stages; k++)
-        if (at_stage(times->recompute_share, k) > 0 || at_stage(times->offload_share, k) > 0) return 1;
-    return 0;
-}
 
 /* An operation that is put before that of the old order at `before`. */
 struct added {
@@ -49,12 +33,12 @@ static int in_order(const void *left, const void *right) {
 struct mover {
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
-    int32_t *forward_at;  /* [stages * units] by order_output / 2, in the device's order */
+    int32_t *forward_at;                  /* [stages * units] by order_output / 2, in the device's order */
     const struct kerf_timeline *timeline; /* with nothing moved */
     int32_t device;
-    struct added *added;  /* [3 * most ops] */
+    struct added *added; /* [3 * most ops] */
     int32_t num_added;
-    int weights_first;    /* 1: every W right behind its I */
+    int weights_first; /* 1: every W right behind its I */
 };
 
 static void add_at(struct mover *mover, int32_t before, int rank, enum kerf_op_kind kind, const struct kerf_op *unit) {
@@ -71,8 +55,8 @@ static void move_unit(struct mover *mover, int32_t at, const struct kerf_op *uni
     const double begins_s = mover->timeline->start_s[mover->device][at];
     const double out_s = at_stage(times->offload_s, unit->stage) / slices;
     const double in_s = at_stage(times->load_s ? times->load_s : times->offload_s, unit->stage) / slices;
-    const int32_t forward_at = mover->forward_at[order_output(mover->schedule, 0, unit->stage, unit->microbatch,
-                                                              unit->slice) / 2];
+    const int32_t forward_at =
+        mover->forward_at[order_output(mover->schedule, 0, unit->stage, unit->microbatch, unit->slice) / 2];
     const double again = at_stage(times->recompute_share, unit->stage);
     if (at_stage(times->offload_share, unit->stage) > 0 && again < 1 && forward_at < at &&
         begins_s - end_s[forward_at] >= (out_s + in_s) * (1 - 1e-12)) {
@@ -145,7 +129,7 @@ static int fill(struct mover *mover, struct owned_schedule *owned, int moved) {
     owned->schedule.num_ops = num_ops;
     owned->schedule.proof = (struct kerf_schedule_proof){0};
     owned->schedule.certificate = NULL;
-    owned->schedule.moves = moved || moves_wanted(mover->times, old->stages);
+    owned->schedule.moves = moved || move_shares_asked(mover->times, old->stages);
     return 1;
 }
 
@@ -162,8 +146,7 @@ int32_t moves_make(const struct kerf_schedule *schedule, const struct kerf_sched
     mover.added = arena_alloc(&scratch, 3 * most, sizeof *mover.added);
     int32_t code = schedule->moves ? KERF_OK : kerf_schedule_simulate(schedule, times, &timeline, err);
     mover.timeline = timeline;
-    if (code == KERF_OK &&
-        !(owned && mover.forward_at && mover.added && fill(&mover, owned, schedule->moves)))
+    if (code == KERF_OK && !(owned && mover.forward_at && mover.added && fill(&mover, owned, schedule->moves)))
         code = error_no_memory(err, "the schedule");
     arena_free(&scratch);
     kerf_timeline_free(timeline);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include "base/characters.h"
 #include "base/error_fill.h"
+#include "schedule/move_shares.h"
 #include "schedule/moves.h"
 #include "schedule/rules/rule.h"
 
@@ -90,7 +91,7 @@ static void timed_free(struct timed *timed) {
 struct stand_in {
     struct kerf_schedule_times times;
     double *backward_s, *backward_input_s, *whole_s, *none_s; /* [stages] */
-    double *cap;                           /* [devices] */
+    double *cap;                                              /* [devices] */
     double factor_max;
 };
 
@@ -114,11 +115,12 @@ static int stand_in_make(const struct kerf_schedule_times *times, int32_t device
     in->cap = malloc((size_t)devices * sizeof *in->cap);
     if (!in->backward_s || !in->backward_input_s || !in->whole_s || !in->none_s || !in->cap) return 0;
     for (int32_t k = 0; k < stages; k++) {
-        const double again = times->recompute_share && times->recompute_share[k] > 0 ? moves_recompute_s(times, k) : 0;
+        const double again =
+            times->recompute_share && times->recompute_share[k] > 0 ? move_shares_recompute_s(times, k) : 0;
         in->backward_s[k] = times->backward_s[k] + again;
         in->backward_input_s[k] = times->backward_input_s[k] + again;
         in->whole_s[k] = in->backward_input_s[k] + times->backward_weight_s[k];
-        least = fmin(least, moves_kept(times, k, times->recompute_share != NULL, times->offload_share != NULL));
+        least = fmin(least, move_shares_kept(times, k, times->recompute_share != NULL, times->offload_share != NULL));
     }
     in->factor_max = fmin(1 / least, FACTOR_MAX);
     in->times.backward_s = in->backward_s;
@@ -204,8 +206,7 @@ static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedu
     const int tries = rule->search && times->cap ? TRIES : 1;
     int32_t code = KERF_OK;
     if (request->certificate)
-        return kerf_error_set(err, KERF_EUNSUPPORTED,
-                              "a certificate is of orders without recomputation and offload");
+        return kerf_error_set(err, KERF_EUNSUPPORTED, "a certificate is of orders without recomputation and offload");
     if (!stand_in_make(times, request->devices, stages, &in)) code = error_no_memory(err, "the times");
     asked.search_steps = request->search_steps ? (request->search_steps + tries - 1) / tries : 0;
     asked.search_time_s = request->search_time_s / tries;
@@ -249,7 +250,7 @@ static int32_t make_timed(const struct rule *rule, const struct kerf_schedule_re
     if (code == KERF_OK) code = kerf_schedule_times_make(asked.devices, stages, said, &timed.times, err);
     asked.times = timed.times;
     if (code == KERF_OK)
-        code = moves_wanted(timed.times, stages)
+        code = move_shares_asked(timed.times, stages)
                    ? make_with_moves(rule, &asked, stages, timed.times, &timed.schedule, err)
                    : rule_make(rule, &asked, &timed.schedule, err);
     if (code == KERF_OK)

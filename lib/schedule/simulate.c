@@ -24,7 +24,7 @@
 #include "base/error_fill.h"
 #include "schedule/build.h"
 #include "schedule/memory.h"
-#include "schedule/moves.h"
+#include "schedule/move_shares.h"
 #include "schedule/order.h"
 
 enum { CACHE_LINE = 8 }; /* doubles */
@@ -42,7 +42,7 @@ struct simulation {
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
     const double *durations[KERF_OP_KINDS]; /* [stages] of each kind */
-    double *loaded; /* [stages * units] by order_output / 2: when L has ended; NULL: moves are none */
+    double *loaded;  /* [stages * units] by order_output / 2: when L has ended; NULL: moves are none */
     double *arrives; /* [2 * stages * units] by order_output: when an output is at the next stage's device, or the stage
                         before's; below 0: not made yet */
     double **start, **end;        /* [devices][num_ops] */
@@ -219,7 +219,7 @@ static void sum_up_times(const struct simulation *sim, struct kerf_timeline *tim
 
 /* 0 without enough memory. */
 static int sum_up_memory(const struct simulation *sim, struct kerf_timeline *timeline, double *activations,
-                          double *bytes) {
+                         double *bytes) {
     const struct kerf_schedule_times *times = sim->times;
     timeline->peak_activations = activations;
     timeline->peak_bytes = bytes;
@@ -244,7 +244,7 @@ static double *new_times(struct arena *scratch, size_t count, double value) {
 static const double *recomputation(struct arena *scratch, const struct kerf_schedule *schedule,
                                    const struct kerf_schedule_times *times) {
     double *takes = arena_alloc(scratch, (size_t)schedule->stages, sizeof *takes);
-    for (int32_t k = 0; takes && k < schedule->stages; k++) takes[k] = moves_recompute_s(times, k);
+    for (int32_t k = 0; takes && k < schedule->stages; k++) takes[k] = move_shares_recompute_s(times, k);
     return takes;
 }
 

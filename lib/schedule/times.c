@@ -363,9 +363,9 @@ static int32_t read_file(const struct json_object *file, size_t devices, size_t 
                          struct owned_times *owned, struct kerf_error *err) {
     /* schedule to makespan_s are what the pipeline of a plan says besides of its schedule, whatever is asked now */
     static const char *const keys[] = {
-        "forward", "backward", "backward_input", "backward_weight", "fused",        "activation_bytes", "memory_cap",
-        "p2p",     "schedule", "devices",        "chunks",          "microbatches", "makespan_s",       "recompute",
-        "recompute_time", "offload", "offload_time", "load_time"};
+        "forward",    "backward",  "backward_input", "backward_weight", "fused",        "activation_bytes",
+        "memory_cap", "p2p",       "schedule",       "devices",         "chunks",       "microbatches",
+        "makespan_s", "recompute", "recompute_time", "offload",         "offload_time", "load_time"};
     struct kerf_schedule_times *times = &owned->times;
     const struct {
         const char *key, *unit;

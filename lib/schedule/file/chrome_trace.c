@@ -36,10 +36,14 @@ static void seconds(struct kerf_text *out, const char *before, double value_s) {
 static const struct {
     const char *name, *colour; /* of the colours that the format has */
 } kinds[KERF_OP_KINDS] = {
-    [KERF_OP_F] = {"F", "thread_state_runnable"},  [KERF_OP_B] = {"B", "thread_state_running"},
-    [KERF_OP_I] = {"I", "thread_state_iowait"},    [KERF_OP_W] = {"W", "olive"},
-    [KERF_OP_FB] = {"FB", "thread_state_unknown"}, [KERF_OP_R] = {"R", "yellow"},
-    [KERF_OP_O] = {"O", "grey"},                   [KERF_OP_L] = {"L", "grey"},
+    [KERF_OP_F] = {"F", "thread_state_runnable"},
+    [KERF_OP_B] = {"B", "thread_state_running"},
+    [KERF_OP_I] = {"I", "thread_state_iowait"},
+    [KERF_OP_W] = {"W", "olive"},
+    [KERF_OP_FB] = {"FB", "thread_state_unknown"},
+    [KERF_OP_R] = {"R", "yellow"},
+    [KERF_OP_O] = {"O", "grey"},
+    [KERF_OP_L] = {"L", "grey"},
 };
 
 static void add_part(const struct trace *trace, int32_t stage, int32_t microbatch, int32_t slice) {

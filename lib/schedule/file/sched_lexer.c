@@ -62,7 +62,8 @@ static int32_t read_op(struct lexer *lexer, struct token *token) {
     while (c < lexer->end && (is_digit(*c) || is_lower(*c) || is_upper(*c))) c++, letter = NULL;
     token->end = c;
     if (letter == NULL)
-        return fail(lexer, token, "is not an operation; operations are F, B, I, W, R, O and L, of chunk 1: F1, B1, I1, ...");
+        return fail(lexer, token,
+                    "is not an operation; operations are F, B, I, W, R, O and L, of chunk 1: F1, B1, I1, ...");
     if (chunk == -1 || chunk >= STAGES_MAX) return fail(lexer, token, "is not of a chunk; chunks are 0 to 32766");
     token->kind = TOKEN_OP;
     token->value = letter - letters;

@@ -327,7 +327,8 @@ static struct resolved resolve(struct run *run, const struct part *part, const i
 static void append(struct run *run, struct place place, struct kerf_op op) {
     if (run->num_ops == run->ops_most) {
         run_fail(run, place,
-                 "device %d has more operations than its %d chunk%s can: each F, and each B or I and W, and R, O and L, once",
+                 "device %d has more operations than its %d chunk%s can: each F, and each B or I and W, and R, O and "
+                 "L, once",
                  device_at(run), run->num_chunks, run->num_chunks == 1 ? "" : "s");
         return;
     }
