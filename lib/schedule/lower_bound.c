@@ -306,7 +306,7 @@ static void bound_device(const struct work *work, const struct stream *streams, 
         const struct stream *stream = &streams[device->only];
         const double f = forward(work, stage), b = backward(work, stage);
         const double units = units_of(work, device->only / work->schedule->stages);
-        const double places = device->most_amount > 0 ? floor(room / device->most_amount) : INFINITY;
+        const double places = device->most_amount > 0 ? floor(room / device->most_amount * (1 + 1e-9)) : INFINITY;
         const double within = device->load + stream->trip - fmin(places, units) * f - b;
         why.kind = LOWER_BOUND_WAY_BACK;
         keep_makespan(known, device->entry + units * (f + b) + stream->back, why);

@@ -198,7 +198,7 @@ static void sum_up(double *steps, int32_t samples, struct kerf_schedule_steps *r
 
 static int32_t check(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                      const struct kerf_schedule_noise *noise, struct kerf_error *err) {
-    if (times->blocking || times->shared_link)
+    if (times->blocking || times->shared_link || times->host_link_shared)
         return kerf_error_set(err, KERF_EUNSUPPORTED, "noise is not simulated with blocking sends or shared links");
     for (int32_t d = 0; schedule->moves && d < schedule->devices; d++)
         for (int32_t k = 0; k < schedule->num_ops[d]; k++)

@@ -59,7 +59,7 @@ struct simulation {
 static int is_simple(const struct simulation *sim) {
     const struct kerf_schedule_times *times = sim->times;
     return sim->schedule->replicas == 1 && sim->schedule->slices == 1 && !sim->schedule->moves && !times->p2p_of_s &&
-           !times->shared_link && !times->blocking;
+           !times->shared_link && !times->host_link_shared && !times->blocking;
 }
 
 SPECIALISED int32_t home(const struct simulation *sim, int simple, int32_t stage, int32_t microbatch) {
