@@ -196,14 +196,14 @@ struct kerf_schedule_times_request {
     const char
         *file_text; /* what the file holds, where that is known; NULL: it is read. file then names it in errors */
     int32_t blocking, shared_link, free_at_input, unsynchronised;
+    int32_t per_device; /* 1: to compare schedules with different stages. Numbers are of all stages of a device
+                           together; an array of the file is by as many equal parts of the model as it has elements,
+                           which are summed or split for the stages there are */
     double recompute;   /* recompute_share of every stage, 0 to 1; NAN: as in the file, or nothing is recomputed */
     double recompute_s; /* of all activations of a stage: recompute_share of it; NAN: forward_s */
     double offload;     /* offload_share of every stage, 0 to 1; NAN: as in the file, or nothing is offloaded */
     double offload_s;   /* of all activations of a stage, each way; a positive share needs it here or in the file */
     int32_t host_link_shared;
-    int32_t per_device; /* 1: to compare schedules with different stages. Numbers are of all stages of a device
-                           together; an array of the file is by as many equal parts of the model as it has elements,
-                           which are summed or split for the stages there are */
 };
 
 /** A request that says nothing. */
@@ -334,7 +334,7 @@ struct kerf_schedule_steps {
 };
 
 /** The distribution of the step when the order stays and operations do not always take the same time. timeline is the
- * schedule's without noise. KERF_EUNSUPPORTED with blocking sends and shared links. */
+ * schedule's without noise. KERF_EUNSUPPORTED with offload, blocking sends and shared links. */
 KERF_API int32_t kerf_schedule_under_noise(const struct kerf_schedule *schedule,
                                            const struct kerf_schedule_times *times,
                                            const struct kerf_timeline *timeline,
@@ -405,8 +405,8 @@ enum kerf_torch_form {
     KERF_TORCH_COMMS_LATE /* compute_comms, each receive right before what needs it, or a message sent later */
 };
 
-/** Writes PyTorch's schedule CSV. KERF_EINVALID where a stage is on two devices or a micro-batch cut into slices, which
- * that format cannot hold. The schedule must pass kerf_schedule_check; what is written passes the checks of
+/** Writes PyTorch's schedule CSV. KERF_EINVALID where a stage is on two devices, a micro-batch cut into slices, or where
+ * moves is 1, which that format cannot hold. The schedule must pass kerf_schedule_check; what is written passes the checks of
  * kerf_schedule_load. Early receives hang nowhere; late ones need sends that do not wait for their receive. */
 KERF_API int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *schedule,
                                      enum kerf_torch_form form, struct kerf_error *err);

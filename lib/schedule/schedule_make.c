@@ -206,7 +206,7 @@ static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedu
     const int tries = rule->search && times->cap ? TRIES : 1;
     int32_t code = KERF_OK;
     if (request->certificate)
-        return kerf_error_set(err, KERF_EUNSUPPORTED, "a certificate is of orders without recomputation and offload");
+        return kerf_error_set(err, KERF_EINVALID, "a certificate is of orders without recomputation and offload");
     if (!stand_in_make(times, request->devices, stages, &in)) code = error_no_memory(err, "the times");
     asked.search_steps = request->search_steps ? (request->search_steps + tries - 1) / tries : 0;
     asked.search_time_s = request->search_time_s / tries;

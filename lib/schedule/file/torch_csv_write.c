@@ -236,7 +236,7 @@ int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *s
                               "PyTorch's CSV has each stage on one device, but %s has it on two; use dualpipe_v",
                               schedule->name);
     if (schedule->moves)
-        return kerf_error_set(err, KERF_EUNSUPPORTED,
+        return kerf_error_set(err, KERF_EINVALID,
                               "PyTorch's CSV has no recomputation and no offload: write the schedule without them, and "
                               "let the stages recompute (torch.utils.checkpoint)");
     if (schedule->slices > 1)
