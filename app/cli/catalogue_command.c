@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf models, kerf systems: the models and systems that have names, what kerf understands of a model, and the text of
+/* kerf models, kerf systems, kerf stacks: the models, systems and software stacks that have names, what kerf understands of a model, and the text of
  * a file to start one of one's own from. */
+#include <math.h>
 #include <string.h>
 #include "base/characters.h"
 #include "cli/cells.h"
@@ -114,6 +115,42 @@ static const struct command systems_table = {
     .examples = system_examples,
     .arguments_offset = offsetof(struct catalogue_options, names),
 };
+
+static const char *const stack_examples[] = {
+    "All stacks", "kerf stacks", "Constants of one, and what they rest on", "kerf stacks nemo", NULL,
+};
+
+static const struct command stacks_table = {
+    .name = "stacks",
+    .summary = "the software stacks that kerf knows by name",
+    .arguments = "[STACK]",
+    .description =
+        "Without a name, lists the stacks: what a framework costs beside arithmetic and messages, of the cost model "
+        "\"analytic\". With a name, prints that stack's file: each constant, how many published runs it was fitted on, "
+        "and how far off runs of the stack were. docs/cost-model.md says what each constant is.",
+    .options = system_options,
+    .examples = stack_examples,
+    .arguments_offset = offsetof(struct catalogue_options, names),
+};
+
+/* Runs and the widest 90 % of a stack's file. */
+static void stacks_list(struct kerf_text *out, const struct kerf_catalogue *catalogue) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}, {0, TABLE_CUT}};
+    struct kerf_text cells = {0};
+    kerf_text_add(&cells, "stack\tmeasured runs\t90 % within\twhat it is\n");
+    for (size_t i = 0; i < catalogue->count; i++) {
+        const struct kerf_catalogue_entry *entry = &catalogue->entries[i];
+        struct kerf_stack *stack = NULL;
+        if (kerf_stack_load(entry->name, &stack, NULL) != KERF_OK) continue;
+        double width = kerf_stack_half_width(stack);
+        kerf_text_printf(&cells, "%s\t%d\t", entry->name, kerf_stack_runs(stack));
+        if (width > 0) kerf_text_printf(&cells, "%.0f %%", 100 * expm1(width));
+        kerf_text_printf(&cells, "\t%s\n", kerf_stack_summary(stack));
+        kerf_stack_free(stack);
+    }
+    terminal_table(out, &cells, columns, terminal_columns(), terminal_colour(), -1);
+    kerf_text_free(&cells);
+}
 
 static void models_list(struct kerf_text *out, const struct kerf_catalogue *catalogue) {
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 1}, {1, 2},
@@ -290,7 +327,9 @@ static int show(const struct cli_command *command, int argc, char **argv,
 }
 
 static int run_models(int argc, char **argv) { return show(&models_cli, argc, argv, models_list); }
+static int run_stacks(int argc, char **argv) { return show(&stacks_cli, argc, argv, stacks_list); }
 static int run_systems(int argc, char **argv) { return show(&systems_cli, argc, argv, systems_list); }
 
 const struct cli_command models_cli = {&models_table, run_models};
+const struct cli_command stacks_cli = {&stacks_table, run_stacks};
 const struct cli_command systems_cli = {&systems_table, run_systems};

@@ -210,6 +210,26 @@ void table_training(struct kerf_text *out, const struct kerf_problem *problem, c
     kerf_text_free(&words);
 }
 
+void table_interval(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
+                    const struct print_style *style) {
+    struct kerf_text words = {0};
+    if (!(estimate->step_high_s > 0)) return;
+    kerf_text_add(&words, "90 % interval of the step: ");
+    quantity_seconds(&words, estimate->step_low_s);
+    kerf_text_add(&words, " to ");
+    quantity_seconds(&words, estimate->step_high_s);
+    if (estimate->comparable_runs)
+        kerf_text_printf(&words, ", from %d measured runs of %s on %s.", estimate->comparable_runs,
+                         kerf_stack_name(problem->stack), problem->system.name);
+    else
+        kerf_text_printf(&words, "; nothing like this was measured (%s on %s).", kerf_stack_name(problem->stack),
+                         problem->system.name);
+    if (estimate->p_oom >= 0.005)
+        kerf_text_printf(&words, " It runs out of memory with a chance of %.0f %%.", 100 * estimate->p_oom);
+    table_words(out, &words, 2, style);
+    kerf_text_free(&words);
+}
+
 /* ---- One layout ------------------------------------------------------------------------------------------- */
 
 static void duration_cell(struct kerf_text *cells, double seconds) {
@@ -281,6 +301,7 @@ void print_estimate_table(struct kerf_text *out, const struct kerf_problem *prob
     table_rate(&words, problem, estimate);
     table_headline(out, &words, style);
     table_training(out, problem, estimate, style);
+    table_interval(out, problem, estimate, style);
     table_estimate(out, problem, estimate, style);
     double capacity = problem->system.memory_capacity_bytes;
     kerf_text_add(&words, estimate->fits ? "It fits: " : "It does not fit: ");

@@ -39,6 +39,8 @@ void table_dimensions(struct kerf_text *out, const struct kerf_problem *problem,
 /* "260 s a step, 15.73 samples/s, ..." */
 void table_rate(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate);
 /* How long a run takes and what it costs, where that was asked. */
+void table_interval(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
+                    const struct print_style *style); /* how sure it is */
 void table_training(struct kerf_text *out, const struct kerf_problem *problem, const struct kerf_estimate *estimate,
                     const struct print_style *style);
 /* Why the best is the best, and what would make another layout win. */

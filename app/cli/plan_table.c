@@ -122,16 +122,14 @@ static void no_answer(struct kerf_text *out, const struct kerf_search *search, c
 
 /* Predictions of memory are some per cent off, so that a layout that just fits may not. */
 static void room_left(struct kerf_text *out, const struct kerf_search *search, const struct print_style *style) {
-    static const double SAFE = 0.95;
+    static const double SAFE = 0.05;
     const double capacity = search->problem.system.memory_capacity_bytes, bytes = search->plans[0].memory_bytes;
     struct kerf_text words = {0};
-    if (!is_hybrid(&search->problem) || bytes <= SAFE * capacity) return;
+    if (!is_hybrid(&search->problem) || search->plans[0].p_oom <= SAFE) return;
     kerf_text_add(&words, "It leaves ");
     quantity_bytes(&words, capacity - bytes);
-    kerf_text_printf(&words,
-                     " of the memory, and predictions of memory are some per cent off: "
-                     "--set memory_capacity_bytes=%.3gGB leaves %.0f %%.",
-                     SAFE * capacity / 1e9, 100 * (1 - SAFE));
+    kerf_text_add(&words, " of the memory, and predictions of memory are some per cent off: --safe keeps to layouts "
+                          "that run out of memory with a chance of at most 5 %.");
     kerf_text_add(out, "\n");
     table_words(out, &words, 0, style);
     kerf_text_free(&words);
@@ -153,6 +151,7 @@ static void search_table(struct kerf_text *out, const struct kerf_search *search
     table_rate(&words, &search->problem, &search->plans[0]);
     table_headline(out, &words, style);
     table_training(out, &search->problem, &search->plans[0], style);
+    table_interval(out, &search->problem, &search->plans[0], style);
     table_estimate(out, &search->problem, &search->plans[0], style);
     room_left(out, search, style);
     if (search->num_plans > 1) best_layouts(out, search, style);

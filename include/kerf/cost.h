@@ -57,6 +57,30 @@ KERF_API const struct kerf_cost_model *kerf_cost_model_of(enum kerf_strategy str
 KERF_API void kerf_cost_model_gaps(const struct kerf_cost_model *cost_model, const struct kerf_model *model,
                                    struct kerf_text *out);
 
+/* ---- Stacks -------------------------------------------------------------------------------------------- */
+
+/**
+ * What a framework costs beside the arithmetic and the messages that a layout asks for: constants of software, of the
+ * cost model "analytic" alone. kerf_problem.stack names one; NULL is the default.
+ */
+#define KERF_STACK_DEFAULT "megatron-core"
+
+/** The stack of this name in the catalogue, else of this file; as kerf_system_load. Given back with kerf_stack_free. */
+KERF_API int32_t kerf_stack_load(const char *name_or_file, struct kerf_stack **ret_stack, struct kerf_error *err);
+KERF_API struct kerf_stack *kerf_stack_free(struct kerf_stack *stack); /* always NULL */
+KERF_API const char *kerf_stack_name(const struct kerf_stack *stack);  /* of NULL the default's */
+KERF_API const char *kerf_stack_summary(const struct kerf_stack *stack);
+
+/** Measured runs that say how far off predictions with this stack are, and the half width of ln(predicted / measured)
+ * that holds 90 % of them, in the mean over systems and kinds of models; 0 and 0: none. */
+KERF_API int32_t kerf_stack_runs(const struct kerf_stack *stack);
+KERF_API double kerf_stack_half_width(const struct kerf_stack *stack);
+
+/** The kerf_problem.memory_share with which no layout is taken that runs out of memory with a chance above p, in (0, 1). */
+KERF_API double kerf_memory_share(double p);
+
+/* ---- Estimates ----------------------------------------------------------------------------------------- */
+
 /** A named share of a whole: "compute", "weights". The names are keys of the JSON. */
 struct kerf_part {
     const char *name; /* lives as long as the program */
@@ -89,8 +113,11 @@ struct kerf_estimate {
     struct kerf_parts memory; /* bytes */
     int32_t fits;             /* 1: memory_bytes is at most the system's capacity */
     /* Of the cost model "analytic" alone, else 0 and NULL: */
-    double pipeline_s;            /* the makespan of the pipeline */
-    double model_flops;           /* FLOP of one step, all accelerators together; nothing is counted twice */
+    double step_low_s, step_high_s; /* 90 % of runs like this one, by how far measured runs were from predictions */
+    double p_oom;                   /* the chance that it runs out of memory */
+    int32_t comparable_runs;        /* measured runs that the interval rests on; 0: nothing like it was measured */
+    double pipeline_s;              /* the makespan of the pipeline */
+    double model_flops;             /* FLOP of one step, all accelerators together; nothing is counted twice */
     double mfu;                   /* model_flops over what all accelerators could do in step_time_s at the dense peak */
     double parameters_per_device; /* of the most loaded accelerator */
     const struct kerf_pipeline *pipeline; /* what was simulated; layout.stage_layers lives in it */

@@ -101,7 +101,7 @@ enum kerf_panel_kind {
                            best. A row is a value of the one, the first at the top; a place along the x axis is a value
                            of the other. The best is dark; colours are logarithmic in the ratio. Cells tell their numbers
                            where there is room for all of them */
-    KERF_PANEL_SCATTER  /* points over two linear axes, such as memory and time; a row is a series of them. Points have
+    KERF_PANEL_SCATTER  /* points over two axes, such as memory and time; a row is a series of them. Points have
                            their names beside them where there is room */
 };
 
@@ -154,6 +154,8 @@ struct kerf_panel {
     const char *const *x_names; /* [num_xs] matrices: the labels below the cells ("16", "32"); scatters: what
                                              each point is, or NULL */
     const char *y_label;        /* matrices: what the rows are ("ubatch"), NULL: none; scatters: of the y axis */
+    int32_t logarithmic; /* scatters: 1: both axes are logarithmic and alike, with a line where x and y are equal;
+                                   points at 0 are left out */
     const struct kerf_matrix_cell *cells; /* [num_rows][num_xs] matrices; NULL: all were measured, without marks */
 };
 

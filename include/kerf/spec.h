@@ -38,6 +38,7 @@ struct kerf_system {
     double vector_flops_per_s; /* peak of the vector units at 16 bits, above 0 */
     double bf16_flops_per_s;   /* dense peak at bfloat16, which a file need not give where it is matrix_flops_per_s; */
     double fp8_flops_per_s;    /* at 8 bits; 0: there are no such units, or it is not known */
+    double fp4_flops_per_s;    /* at 4 bits; the same */
     double memory_bandwidth_bytes_per_s;
     double memory_capacity_bytes;
     struct {
@@ -60,14 +61,17 @@ struct kerf_system {
      * a default stands in (docs/cost-model.md). */
     struct {
         double efficiency;     /* of the dense peak at 16 bits, by a product of any size but for its edges */
-        double fp8_efficiency; /* of the dense peak at 8 bits */
-        double edge;           /* k0: a product of m x n x k takes 1 + k0 (1/m + 1/n + 1/k) times as long */
+        double fp8_efficiency; /* of the dense peak at 8 bits, one scale for a tensor or a row */
+        double mxfp8_efficiency, nvfp4_efficiency; /* the same with a scale for each block; of the peak at 4 bits */
+        double edge; /* k0: a product of m x n x k takes 1 + k0 (1/m + 1/n + 1/k) times as long */
         double fp8_edge;
         double start_s; /* added to each product */
     } gemm;
     struct {
-        double fused_efficiency;   /* of the dense peak at 16 bits: one kernel, causal FLOP */
-        double unfused_efficiency; /* two products with softmax between them, all FLOP */
+        double fused_efficiency; /* of the dense peak at 16 bits: the fastest kernel of one piece, causal FLOP */
+        double flash_efficiency, flash2_efficiency; /* FlashAttention 1 and its Triton relatives; FlashAttention 2 */
+        double unfused_efficiency;                  /* two products with a kernel for softmax between them, all FLOP */
+        double eager_efficiency;                    /* the same with softmax in pieces */
     } attention;
     uint32_t overridden; /* which fields kerf_problem_set has changed since */
 };
@@ -201,6 +205,8 @@ struct kerf_space {
     const struct kerf_runner *runner; /* those that it can run alone; NULL: all. The caller's */
 };
 
+struct kerf_stack; /* a software stack; opaque */
+
 /** A whole question: which model, on what, with how much work. */
 struct kerf_problem {
     struct kerf_model model;
@@ -215,6 +221,8 @@ struct kerf_problem {
     int32_t has_bf16_gradients;     /* 1: gradients are kept in bf16, not in fp32 */
     int64_t mtp_layers;             /* of multi-token prediction that are trained, at most the model's */
     const struct kerf_space *space; /* NULL: the default space. The caller's; it outlives the problem */
+    const struct kerf_stack *stack; /* the software; NULL: the newest Megatron-Core. The same */
+    double memory_share; /* of the capacity, that a layout may be predicted to need: below 1 it is safer; 0: 1 */
     /* A whole run; they change no layout, and what is 0 is not told: */
     double training_tokens;   /* how long it takes to train on so many */
     double device_hour_price; /* and what that costs, where an accelerator costs this an hour */

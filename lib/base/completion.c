@@ -12,6 +12,7 @@ static const struct {
 } nouns[] = {
     {"MODEL", {.names = "models", .takes_files = 1}},
     {"SYSTEM", {.names = "systems", .takes_files = 1}},
+    {"STACK", {.names = "stacks", .takes_files = 1}},
     {"SCHEDULE", {.names = "schedules"}},
     {"STUDY", {.names = "studies", .takes_files = 1}},
     {"JOB", {.names = "jobs"}},

@@ -44,7 +44,7 @@ static const char script_functions[] =
     "    set -l words (commandline -opc)\n"
     "    set -l kerf (string replace -r '^~' $HOME -- $words[1])\n"
     "    switch $argv[1]\n"
-    "        case models systems\n"
+    "        case models systems stacks\n"
     "            $kerf $argv[1] 2>/dev/null | string match -rg '^(\\S+)' | tail -n +2\n"
     "        case schedules\n"
     "            $kerf schedule --list 2>/dev/null | string match -rg '^(\\w+):'\n"

@@ -16,7 +16,7 @@ static const char script_begin[] =
     "    local -a names\n"
     "    argv[-1]=()\n"
     "    case $kind in\n"
-    "    models|systems) names=(${${(f)\"$($kerf $kind 2>/dev/null)\"}[2,-1]%% *}) ;;\n"
+    "    models|systems|stacks) names=(${${(f)\"$($kerf $kind 2>/dev/null)\"}[2,-1]%% *}) ;;\n"
     "    schedules) for line in ${(f)\"$($kerf schedule --list 2>/dev/null)\"}; do\n"
     "            if [[ $line == [^\\ ]*:* ]]; then names+=(${line%%:*}); fi\n"
     "        done ;;\n"

@@ -17,6 +17,7 @@
 #include "call/plan_question.h"
 #include "call/schedule_answers.h"
 #include "call/schedule_frontier.h"
+#include "call/score_question.h"
 
 /* ---- Verbs ------------------------------------------------------------------------------------------------ */
 
@@ -209,6 +210,36 @@ static int32_t answer_launch(const struct command *command, const struct request
     return code;
 }
 
+/* A table of runs: the text itself, which has lines, or where files may be read the name of one. */
+static int32_t answer_score(const struct command *command, const struct request *request, struct kerf_text *out,
+                            struct kerf_error *err) {
+    struct score_values values = {.by = NULL};
+    struct score_answer answer;
+    struct kerf_json json;
+    int32_t code = parse(command, request, &values, err);
+    if (code != KERF_OK) return code;
+    const char *runs = values.tables.count == 1 ? values.tables.items[0] : NULL;
+    if (runs && strchr(runs, '\n')) {
+        values.text = runs;
+        values.tables.count = 0;
+    } else if (runs && !request->options->files) {
+        code = kerf_error_set(err, KERF_EINVALID, "\"runs\" must be the text of a table: files may not be read here");
+    }
+    if (code == KERF_OK && values.calibration && !request->options->files)
+        code = kerf_error_set(err, KERF_EINVALID, "\"calibration\" is a file, and files may not be read here");
+    if (code == KERF_OK) code = score_answer_make(&values, &answer, err);
+    if (code == KERF_OK && request->is_picture)
+        code = score_picture(out, &answer, KERF_PICTURE_SVG, err), score_answer_free(&answer);
+    else if (code == KERF_OK) {
+        kerf_json_begin(&json, out);
+        score_answer_json(&json, &answer);
+        score_answer_free(&answer);
+    }
+    if (values.text) values.tables.count = 1;
+    options_free(command, &values);
+    return code;
+}
+
 struct whole_plan {
     struct plan_values ask;
 };
@@ -221,6 +252,10 @@ struct whole_schedule {
 static const struct option plan_options[] = {PLAN_OPTIONS(struct whole_plan, ask), {.name = NULL}};
 static const struct option estimate_options[] = {ESTIMATE_OPTIONS(struct whole_estimate, ask), {.name = NULL}};
 static const struct option schedule_options[] = {SCHEDULE_OPTIONS(struct whole_schedule, ask), {.name = NULL}};
+struct whole_score {
+    struct score_values ask;
+};
+static const struct option score_options[] = {SCORE_OPTIONS(struct whole_score, ask), {.name = NULL}};
 static const struct command_use schedule_uses[] = {
     {"SCHEDULE", "SCHEDULE"}, {"compare", "compare SCHEDULE..."}, {"--plan", "--plan FILE"}, {NULL, NULL}};
 
@@ -258,6 +293,14 @@ static const struct verb verbs[] = {
       .options = launch_options,
       .arguments_offset = offsetof(struct launch_values, texts)},
      answer_launch},
+    {"score",
+     "runs",
+     1,
+     {.name = "score",
+      .arguments = "RUNS",
+      .options = score_options,
+      .arguments_offset = offsetof(struct whole_score, ask.tables)},
+     answer_score},
 };
 enum { NUM_VERBS = sizeof verbs / sizeof *verbs };
 
@@ -272,7 +315,7 @@ static const struct verb *find_verb(const char *name, struct kerf_error *err) {
     }
     const char *nearest = nearest_name(name, names, NUM_VERBS);
     kerf_error_set(err, KERF_EUNKNOWN, "no verb is called '%.64s'; %s%s%s", name,
-                   nearest ? "did you mean " : "plan, estimate, schedule and launch are", nearest ? nearest : "",
+                   nearest ? "did you mean " : "plan, estimate, schedule, launch and score are", nearest ? nearest : "",
                    nearest ? "?" : "");
     return NULL;
 }
@@ -396,6 +439,7 @@ static int32_t add_names(struct request *request, const struct verb *verb, const
         return json_fail(root, verb->argument, KERF_EINVALID, err, "\"%s\" must be a %s", verb->argument,
                          strcmp(verb->argument, "model") == 0  ? "name or an object {...}"
                          : strcmp(verb->argument, "text") == 0 ? "text"
+                         : strcmp(verb->argument, "runs") == 0 ? "text of a table"
                                                                : "name or a list of names");
     json_array_foreach(value, i, item) {
         if (code == KERF_OK && !json_is_string(item))
@@ -524,6 +568,7 @@ int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error 
                      strcmp(verb->argument, "model") == 0
                          ? "A name of the catalogue, or a Hugging Face config.json as an object."
                      : strcmp(verb->argument, "text") == 0 ? "The launch that is to be read: a script or a config."
+                     : strcmp(verb->argument, "runs") == 0 ? "A table of measured runs, as text (docs/runs.md)."
                                                            : "A schedule, or a list of them to compare.");
     kerf_json_close(&json, '}');
     for (const struct option *option = verb->command.options; option->name; option++) option_json(&json, option);

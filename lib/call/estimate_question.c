@@ -23,8 +23,9 @@ static int32_t check_options(const struct estimate_values *values, const struct 
 }
 
 /* The job of a launch, on a system. The layout's stages are copied, for it is the question's. */
-static int32_t read_launch(const struct estimate_values *values, struct kerf_problem *problem,
-                           struct kerf_layout *layout, struct strategy_choice *choice, struct kerf_error *err) {
+static int32_t read_launch(const struct estimate_values *values, const struct software *software,
+                           struct kerf_problem *problem, struct kerf_layout *layout, struct strategy_choice *choice,
+                           struct kerf_error *err) {
     const char *given = values->models.count   ? values->models.items[0]
                         : values->layout       ? "--layout"
                         : values->gpus         ? "--gpus"
@@ -39,6 +40,7 @@ static int32_t read_launch(const struct estimate_values *values, struct kerf_pro
     struct kerf_text text = {0};
     int32_t code = kerf_launch_problem(values->launch, problem, &of_launch, err);
     if (code == KERF_OK) code = call_system(&values->sources, values->system, &problem->system, err);
+    if (code == KERF_OK) software_apply(software, problem);
     if (code == KERF_OK) code = call_set(&problem->model, &problem->system, &values->sets, err);
     if (code == KERF_OK && values->attention) code = kerf_attention_parse(values->attention, &problem->attention, err);
     if (code == KERF_OK) code = training_read(&values->training, problem, err);
@@ -51,9 +53,10 @@ static int32_t read_launch(const struct estimate_values *values, struct kerf_pro
     return code;
 }
 
-static int32_t read_problem(const struct estimate_values *values, struct kerf_problem *problem,
-                            struct kerf_layout *layout, struct strategy_choice *choice, struct kerf_error *err) {
-    if (values->launch) return read_launch(values, problem, layout, choice, err);
+static int32_t read_problem(const struct estimate_values *values, const struct software *software,
+                            struct kerf_problem *problem, struct kerf_layout *layout, struct strategy_choice *choice,
+                            struct kerf_error *err) {
+    if (values->launch) return read_launch(values, software, problem, layout, choice, err);
     if (values->models.count == 0) return missing("the model", "gpt3_1t or path/to/config.json", err);
     if (values->models.count > 1)
         return kerf_error_set(err, KERF_EINVALID, "give one model, not also '%.64s'", values->models.items[1]);
@@ -62,6 +65,7 @@ static int32_t read_problem(const struct estimate_values *values, struct kerf_pr
     if (values->global_batch == 0) return missing("--global-batch", "--global-batch 4096", err);
     int32_t code = call_model(&values->sources, values->models.items[0], &problem->model, err);
     if (code == KERF_OK) code = call_system(&values->sources, values->system, &problem->system, err);
+    if (code == KERF_OK) software_apply(software, problem);
     if (code == KERF_OK) code = call_set(&problem->model, &problem->system, &values->sets, err);
     if (code == KERF_OK)
         code = kerf_attention_parse(values->attention ? values->attention : "fused", &problem->attention, err);
@@ -95,7 +99,11 @@ int32_t estimate_question_answer(const struct estimate_values *values, struct es
                                  struct kerf_error *err) {
     memset(ret_question, 0, sizeof *ret_question);
     ret_question->values = values;
-    int32_t code = read_problem(values, &ret_question->problem, &ret_question->layout, &ret_question->choice, err);
+    int32_t code = software_read(&values->sources, values->training.stack, values->training.calibration,
+                                 &ret_question->software, err);
+    if (code == KERF_OK)
+        code = read_problem(values, &ret_question->software, &ret_question->problem, &ret_question->layout,
+                            &ret_question->choice, err);
     if (code == KERF_OK) code = price(ret_question, err);
     if (code != KERF_OK) estimate_question_free(ret_question);
     return code;
@@ -104,6 +112,7 @@ int32_t estimate_question_answer(const struct estimate_values *values, struct es
 void estimate_question_free(struct estimate_question *question) {
     kerf_estimate_release(&question->estimate);
     kerf_layout_release(&question->layout);
+    software_free(&question->software);
 }
 
 void estimate_question_json(struct kerf_json *json, const struct estimate_question *question) {

@@ -3,6 +3,7 @@
 #ifndef KERF_CALL_ESTIMATE_QUESTION_H
 #define KERF_CALL_ESTIMATE_QUESTION_H
 
+#include "call/software.h"
 #include "call/sources.h"
 #include "call/space_options.h"
 
@@ -69,6 +70,7 @@ struct estimate_values {
 
 struct estimate_question {
     const struct estimate_values *values;
+    struct software software;
     struct kerf_problem problem;
     struct kerf_layout layout; /* as it was asked for */
     struct strategy_choice choice;

@@ -7,10 +7,12 @@
 #include "base/error_fill.h"
 
 enum { PROBLEMS_MAX = 200000 };
+static const double SAFE = 0.05; /* --safe: the chance to run out of memory */
 
 static int32_t add_problems(struct plan_question *question, struct kerf_error *err) {
     struct kerf_problem *problem = &question->next;
     struct kerf_model model = problem->model;
+    software_apply(&question->software, problem);
     int32_t code = call_set(&problem->model, &problem->system, &question->values->sets, err);
     if (code != KERF_OK) return code;
     if (question->values->seq_length) problem->seq_length = question->values->seq_length;
@@ -85,6 +87,7 @@ static int32_t check_options(const struct plan_values *values, const struct plan
     const char *given = space_first_given(&values->space);
     if (given == NULL) given = training_first_given(&values->training);
     if (given == NULL && values->framework) given = "--for";
+    if (given == NULL && values->safe) given = "--safe";
     if (given == NULL && (values->why || values->exhaustive)) given = values->why ? "--why" : "--exhaustive";
     if (given && !is_hybrid(question))
         return kerf_error_set(err, KERF_EINVALID, "%s is for strategy hybrid, and not for %s", given,
@@ -124,6 +127,10 @@ static int32_t read_question(struct plan_question *question, struct kerf_error *
         code = kerf_attention_parse(values->attention ? values->attention : "fused", &question->next.attention, err);
     if (code == KERF_OK) code = space_read(&values->space, &question->space, &question->stage_layers, err);
     if (code == KERF_OK) code = training_read(&values->training, &question->next, err);
+    if (code == KERF_OK)
+        code = software_read(&values->sources, values->training.stack, values->training.calibration,
+                             &question->software, err);
+    if (values->safe) question->next.memory_share = kerf_memory_share(SAFE);
     if (code == KERF_OK && space_first_given(&values->space)) question->next.space = &question->space;
     if (code == KERF_OK) code = read_gpus(question, err);
     if (code == KERF_OK && values->scale_up_size)
@@ -147,6 +154,7 @@ void plan_question_free(struct plan_question *question) {
     free(question->problems);
     free(question->spaces);
     free(question->stage_layers);
+    software_free(&question->software);
     range_free(&question->gpus);
     range_free(&question->domains);
     *question = (struct plan_question){.values = question->values};

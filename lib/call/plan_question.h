@@ -5,6 +5,7 @@
 #define KERF_CALL_PLAN_QUESTION_H
 
 #include "call/ranges.h"
+#include "call/software.h"
 #include "call/sources.h"
 #include "call/space_options.h"
 
@@ -14,7 +15,7 @@ struct plan_values {
     int64_t global_batch, seq_length, top, threads;
     struct space_options space;
     struct training_options training;
-    int32_t why, exhaustive;
+    int32_t why, exhaustive, safe;
     struct call_sources sources;
     const struct kerf_launch *launch; /* the job whose model, accelerators, batch, sequence length and precision are meant
                                          where nothing else is given; NULL: none */
@@ -52,6 +53,11 @@ struct plan_values {
         PLAN_VALUE(owner, of, framework, "for", "FRAMEWORK",                                                           \
                    "Only layouts that this framework can run: megatron, deepspeed, torchtitan, nanotron or "           \
                    "megatron-bridge (docs/launch.md)."),                                                               \
+        {.name = "safe",                                                                                               \
+         .type = OPTION_FLAG,                                                                                          \
+         .offset = offsetof(owner, of.safe),                                                                           \
+         .help = "Only layouts that run out of memory with a chance of at most 5 %, as predictions of memory are "     \
+                 "some per cent off."},                                                                                \
         {.name = "exhaustive",                                                                                         \
          .type = OPTION_FLAG,                                                                                          \
          .offset = offsetof(owner, of.exhaustive),                                                                     \
@@ -84,6 +90,7 @@ struct plan_question {
     struct kerf_space space;
     struct kerf_space *spaces; /* [num_problems] with --for; NULL */
     int32_t *stage_layers; /* of the space */
+    struct software software;
     struct kerf_problem *problems;
     size_t num_problems;
     struct kerf_problem next; /* the model and system at hand */

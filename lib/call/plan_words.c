@@ -347,9 +347,14 @@ void words_no_answer(struct kerf_text *out, const struct kerf_search *search) {
     if (search->nearest) {
         kerf_text_add(out, "The least memory that any layout needs is ");
         quantity_bytes(out, search->nearest->memory_bytes);
-        kerf_text_add(out, ", ");
-        quantity_bytes(out, search->nearest->memory_bytes - problem->system.memory_capacity_bytes);
-        kerf_text_add(out, " more than there is. ");
+        if (search->nearest->memory_bytes > problem->system.memory_capacity_bytes) {
+            kerf_text_add(out, ", ");
+            quantity_bytes(out, search->nearest->memory_bytes - problem->system.memory_capacity_bytes);
+            kerf_text_add(out, " more than there is. ");
+        } else { /* --safe */
+            kerf_text_printf(out, ", and it runs out of memory with a chance of %.0f %%. ",
+                             100 * search->nearest->p_oom);
+        }
     }
     if (search->least_gpus) {
         kerf_text_add(out, "Doubling from here, ");

@@ -39,6 +39,12 @@ int32_t call_system(const struct call_sources *sources, const char *name, struct
     return code == KERF_OK ? kerf_system_load(name, ret_system, err) : code;
 }
 
+int32_t call_stack(const struct call_sources *sources, const char *name, struct kerf_stack **ret_stack,
+                   struct kerf_error *err) {
+    int32_t code = sources->catalogue_only ? check_name("stacks", name, err) : KERF_OK;
+    return code == KERF_OK ? kerf_stack_load(name, ret_stack, err) : code;
+}
+
 int32_t call_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,
                  struct kerf_error *err) {
     struct kerf_text all = {0};

@@ -4,7 +4,7 @@
 #define KERF_CALL_SOURCES_H
 
 #include "base/option.h"
-#include "kerf/spec.h"
+#include "kerf/cost.h"
 
 /* All zeros: names of the catalogue and of files. */
 struct call_sources {
@@ -16,6 +16,9 @@ int32_t call_model(const struct call_sources *sources, const char *name, struct 
                    struct kerf_error *err);
 int32_t call_system(const struct call_sources *sources, const char *name, struct kerf_system *ret_system,
                     struct kerf_error *err);
+
+int32_t call_stack(const struct call_sources *sources, const char *name, struct kerf_stack **ret_stack,
+                   struct kerf_error *err);
 
 /* Applies all --set assignments together, so that fields which depend on each other can be set in any order. */
 int32_t call_set(struct kerf_model *model, struct kerf_system *system, const struct string_list *sets,

@@ -283,5 +283,7 @@ const char *training_first_given(const struct training_options *options) {
     return options->precision         ? "--precision"
            : options->gradients       ? "--gradients"
            : options->mtp_layers >= 0 ? "--mtp-layers"
+           : options->stack           ? "--stack"
+           : options->calibration     ? "--calibration"
                                       : NULL;
 }

@@ -114,6 +114,7 @@ int32_t space_read(const struct space_options *options, struct kerf_space *ret_s
 /* How hybrid layouts are trained, and what is asked of a whole run. */
 struct training_options {
     const char *precision, *gradients, *tokens;
+    const char *stack, *calibration;
     int64_t mtp_layers; /* -1: not given */
     double price;       /* 0: not given */
 };
@@ -138,6 +139,16 @@ struct training_options {
          .minimum = 0,                                                                                                 \
          .maximum = 1048576,                                                                                           \
          .help = "Layers of multi-token prediction that are trained, at most those of the model (default: 0)."},       \
+        {.name = "stack",                                                                                              \
+         .type = OPTION_STRING,                                                                                        \
+         .offset = offsetof(owner, of.stack),                                                                          \
+         .value = "STACK",                                                                                             \
+         .help = "The software, whose overheads count: a name from `kerf stacks` or a file (default: megatron-core)."},\
+        {.name = "calibration",                                                                                        \
+         .type = OPTION_STRING,                                                                                        \
+         .offset = offsetof(owner, of.calibration),                                                                    \
+         .value = "FILE",                                                                                              \
+         .help = "Constants of the system and the stack that `kerf calibrate` wrote."},                                \
         {.name = "tokens",                                                                                             \
          .type = OPTION_STRING,                                                                                        \
          .offset = offsetof(owner, of.tokens),                                                                         \

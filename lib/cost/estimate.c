@@ -76,6 +76,10 @@ void kerf_estimate_json(struct kerf_json *json, const struct kerf_problem *probl
     kerf_json_number(json, "throughput", estimate->throughput);
     kerf_json_number(json, "step_time_s", estimate->step_time_s);
     if (pipeline) {
+        kerf_json_number(json, "step_low_s", estimate->step_low_s);
+        kerf_json_number(json, "step_high_s", estimate->step_high_s);
+        kerf_json_integer(json, "comparable_runs", estimate->comparable_runs);
+        kerf_json_number(json, "p_oom", estimate->p_oom);
         kerf_json_number(json, "pipeline_s", estimate->pipeline_s);
         kerf_json_number(json, "tokens_per_s_per_device", kerf_estimate_tokens_per_s(problem, estimate));
         kerf_json_number(json, "mfu", estimate->mfu);

@@ -71,6 +71,11 @@ struct strategy {
                      struct cost_operations *ret_operations);
 };
 
+/* Bytes that a layout may be predicted to need. */
+static inline double problem_memory(const struct kerf_problem *problem) {
+    return problem->system.memory_capacity_bytes * (problem->memory_share > 0 ? problem->memory_share : 1);
+}
+
 /* The row of a strategy (strategies.c). */
 const struct strategy *strategy_of(enum kerf_strategy strategy);
 

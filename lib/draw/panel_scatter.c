@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Points over two linear axes. The rows that are joined are fronts: a staircase whose value holds up to the next x,
+ * Points over two linear axes, or over two equal logarithmic ones with their diagonal. The rows that are joined are fronts: a staircase whose value holds up to the next x,
  * with the names of its points beside them where they cover nothing. A dashed line stands at the limit, which is a
  * value of x.
  */
@@ -22,7 +22,8 @@ struct scatter {
 };
 
 static int is_there(const struct scatter *scatter, int32_t row, int32_t k) {
-    return scatter->panel->rows[row].values[k] >= 0; /* NAN is not */
+    double value = scatter->panel->rows[row].values[k]; /* NAN is not there */
+    return scatter->panel->logarithmic ? value > 0 && scatter->panel->xs[k] > 0 : value >= 0;
 }
 
 static struct canvas_point place(const struct scatter *scatter, int32_t row, int32_t k) {
@@ -37,6 +38,14 @@ static void open_domain(struct axis *axis, double low, double high) {
     axis->high = fmin(high + air, 1e290);
 }
 
+/* From the least to the largest of both, so that equal values lie on the diagonal. */
+static void open_equal(struct scatter *scatter, double low, double high) {
+    if (!(low > 0)) low = high > 0 ? high : 1;
+    scatter->x.base = scatter->y.base = 10;
+    scatter->x.low = scatter->y.low = fmax(low / 1.2, 1e-290);
+    scatter->x.high = scatter->y.high = fmin(fmax(high, low) * 1.2, 1e290);
+}
+
 static void find_domains(struct scatter *scatter) {
     const struct kerf_panel *panel = scatter->panel;
     double low = HUGE_VAL, high = 0, left = HUGE_VAL, right = 0;
@@ -48,12 +57,17 @@ static void find_domains(struct scatter *scatter) {
                 left = fmin(left, panel_value(panel->xs[k]));
                 right = fmax(right, panel_value(panel->xs[k]));
             }
-    if (panel->limit > 0) left = fmin(left, panel_value(panel->limit)), right = fmax(right, panel_value(panel->limit));
+    if (panel->limit > 0 && !panel->logarithmic)
+        left = fmin(left, panel_value(panel->limit)), right = fmax(right, panel_value(panel->limit));
     if (low > high) low = 0, high = 1;
     if (left > right) left = 0, right = 1;
     scatter->y = (struct axis){.unit = panel->unit, .vertical = 1, .least_gap = 24};
     scatter->x =
         (struct axis){.unit = panel->x_unit == KERF_UNIT_NONE ? KERF_UNIT_COUNT : panel->x_unit, .least_gap = 30};
+    if (panel->logarithmic) {
+        open_equal(scatter, fmin(low, left), fmax(high, right));
+        return;
+    }
     open_domain(&scatter->y, low, high);
     open_domain(&scatter->x, left, right);
 }
@@ -104,6 +118,12 @@ static void draw_limit(struct scatter *scatter) {
                 at_left ? CANVAS_END : CANVAS_START, label, NULL);
     double from = at_left ? x - 8 - width : x;
     scatter->taken[scatter->num_taken++] = (struct box){from, from + width + 8, plot->top, plot->top + 18};
+}
+
+static void draw_diagonal(const struct scatter *scatter) {
+    if (!scatter->panel->logarithmic) return;
+    canvas_line(scatter->sheet->canvas, scatter->x.from, scatter->y.from, scatter->x.to, scatter->y.to, INK_LIMIT, 1.25,
+                4);
 }
 
 static uint32_t colour_of(const struct scatter *scatter, int32_t row) {
@@ -206,6 +226,7 @@ double panel_scatter(struct sheet *sheet, const struct kerf_panel *panel, double
     place_plot(&scatter, top);
     draw_grid(&scatter);
     draw_limit(&scatter);
+    draw_diagonal(&scatter);
     int32_t joined = panel->num_joined < panel->num_rows ? panel->num_joined : panel->num_rows;
     for (int32_t i = 0; i < joined; i++) draw_stairs(&scatter, i, points);
     for (int32_t i = panel->num_rows; i-- > 0;) draw_points(&scatter, i); /* fronts above the others */

@@ -249,7 +249,7 @@ static int begin_workers(struct run *run, struct arena *arena) {
     run->workers = arena_alloc(arena, (size_t)search->threads, sizeof *run->workers);
     for (int32_t w = 0; run->workers && w < search->threads; w++) {
         struct worker *worker = &run->workers[w];
-        double capacity_bytes = search->space.problem->system.memory_capacity_bytes;
+        double capacity_bytes = problem_memory(search->space.problem);
         worker->capacity_bytes = capacity_bytes;
         worker->walk = (struct walk){
             .sink = {.capacity_bytes = search->exhaustive ? INFINITY : capacity_bytes,

@@ -57,7 +57,7 @@ static int has_layout(struct no_answer *with, const struct kerf_problem *problem
 int64_t no_answer_least_gpus(struct no_answer *with, const struct kerf_problem *problem) {
     struct kerf_problem larger = *problem;
     for (larger.gpus = problem->gpus * 2; larger.gpus <= KERF_LEAST_GPUS_MAX; larger.gpus *= 2)
-        if (has_layout(with, &larger, problem->system.memory_capacity_bytes)) return larger.gpus;
+        if (has_layout(with, &larger, problem_memory(problem))) return larger.gpus;
     return 0;
 }
 

@@ -27,6 +27,7 @@ void kerf_problem_json(struct kerf_json *json, const struct kerf_problem *proble
     kerf_json_string(json, "precision", kerf_precision_name(problem->precision));
     kerf_json_string(json, "gradients", problem->has_bf16_gradients ? "bf16" : "fp32");
     kerf_json_integer(json, "mtp_layers", problem->mtp_layers);
+    kerf_json_string(json, "stack", kerf_stack_name(problem->stack));
     kerf_model_shape_json(json, "shape", &problem->model);
 }
 
@@ -169,6 +170,7 @@ static void search_json(struct kerf_json *json, const struct kerf_search *search
     kerf_model_notes_json(json, &problem->model);
     not_priced_json(json, search);
     kerf_json_number(json, "memory_capacity_bytes", problem->system.memory_capacity_bytes);
+    if (problem->memory_share > 0) kerf_json_number(json, "memory_share", problem->memory_share);
     kerf_problem_set_json(json, "set", &problem->model, &problem->system);
     kerf_json_integer(json, "candidates", search->candidates);
     kerf_json_integer(json, "feasible", search->feasible);

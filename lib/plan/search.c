@@ -130,7 +130,7 @@ static void run_task(void *context, size_t index, int32_t worker) {
     struct contest contest = {
         .walk =
             {
-                .sink = {.capacity_bytes = problem->system.memory_capacity_bytes, .take = compete},
+                .sink = {.capacity_bytes = problem_memory(problem), .take = compete},
                 .cost_model = run->options->cost_model,
                 .space = {.problem = problem, .batches = search->batches, .pipeliner = &pipeline_rules},
                 .arena = arena,

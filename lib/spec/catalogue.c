@@ -22,8 +22,10 @@ struct catalogue {
 };
 
 static const struct kerf_catalogue_entry *in_library(const char *kind) {
-    assert(strcmp(kind, "models") == 0 || strcmp(kind, "systems") == 0);
-    return strcmp(kind, "models") == 0 ? catalogue_models : catalogue_systems;
+    if (strcmp(kind, "models") == 0) return catalogue_models;
+    if (strcmp(kind, "stacks") == 0) return catalogue_stacks;
+    assert(strcmp(kind, "systems") == 0);
+    return catalogue_systems;
 }
 
 /* The folders with models/ and systems/ of their own, in the order in which a name is looked for: `which` counts from

@@ -13,7 +13,9 @@
  * $KERF_CATALOGUE (what --catalogue sets), $XDG_DATA_HOME/kerf (without the variable: ~/.local/share/kerf) and
  * $KERF_DATA_DIR (without the variable: PREFIX/share/kerf). A name that comes with the library means the same on every
  * machine. Here are those in the library, ended by an entry whose name is NULL. */
-extern const struct kerf_catalogue_entry catalogue_models[], catalogue_systems[];
+extern const struct kerf_catalogue_entry catalogue_models[], catalogue_systems[], catalogue_stacks[];
+/* Constants of fits without a data set (score/constants_file.h), and tables of runs (score/runs.h). */
+extern const struct kerf_catalogue_entry catalogue_fits[], catalogue_runs[];
 
 /* What reads a model or a system from the object of a file; ret points to the struct. */
 typedef int32_t (*description_reader)(const struct json_object *object, const char *name, void *ret,
@@ -23,7 +25,7 @@ typedef int32_t (*description_reader)(const struct json_object *object, const ch
 int32_t description_parse(const char *json, size_t length, const char *source, description_reader read, void *ret,
                           struct kerf_error *err);
 
-/* The entry of the catalogue, else the file ("-": standard input) of this name; kind: "models" or "systems". */
+/* The entry of the catalogue, else the file ("-": standard input) of this name; kind: "models", "systems" or "stacks". */
 int32_t description_load(const char *name_or_file, const char *kind, description_reader read, void *ret,
                          struct kerf_error *err);
 

@@ -31,6 +31,7 @@ static const struct system_field fields[] = {
     TOP(vector_flops_per_s, "FLOP/s", POSITIVE),
     TOP(bf16_flops_per_s, "FLOP/s", OPTIONAL),
     TOP(fp8_flops_per_s, "FLOP/s", OPTIONAL),
+    TOP(fp4_flops_per_s, "FLOP/s", MEASURED),
     TOP(memory_bandwidth_bytes_per_s, "B/s", POSITIVE),
     TOP(memory_capacity_bytes, "B", POSITIVE),
     IN(scale_up, size, "", WHOLE),
@@ -47,11 +48,16 @@ static const struct system_field fields[] = {
     IN(scale_out, hop_s, "s", MEASURED),
     IN(gemm, efficiency, "", MEASURED_SHARE),
     IN(gemm, fp8_efficiency, "", MEASURED_SHARE),
+    IN(gemm, mxfp8_efficiency, "", MEASURED_SHARE),
+    IN(gemm, nvfp4_efficiency, "", MEASURED_SHARE),
     IN(gemm, edge, "", MEASURED),
     IN(gemm, fp8_edge, "", MEASURED),
     IN(gemm, start_s, "s", MEASURED),
     IN(attention, fused_efficiency, "", MEASURED_SHARE),
+    IN(attention, flash_efficiency, "", MEASURED_SHARE),
+    IN(attention, flash2_efficiency, "", MEASURED_SHARE),
     IN(attention, unfused_efficiency, "", MEASURED_SHARE),
+    IN(attention, eager_efficiency, "", MEASURED_SHARE),
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 static const struct system_group {

@@ -11,13 +11,13 @@ import json
 import os
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
-from ._answers import Answer, Estimate, Launch, Plan, Schedule, Search
+from ._answers import Answer, Estimate, Launch, Plan, Schedule, Score, Search
 from ._jobs import BatchSize, Job, Jobs, Run
 from ._library import Error, call, library_version
 from ._study import Study, Tuned, tuned
 
-__all__ = ["Answer", "BatchSize", "Error", "Estimate", "Job", "Jobs", "Launch", "Plan", "Run", "Schedule", "Search",
-           "Study", "Tuned", "call", "estimate", "launch", "plan", "schedule", "tuned", "write_launch"]
+__all__ = ["Answer", "BatchSize", "Error", "Estimate", "Job", "Jobs", "Launch", "Plan", "Run", "Schedule", "Score", "Search",
+           "Study", "Tuned", "call", "estimate", "launch", "plan", "schedule", "score", "tuned", "write_launch"]
 __version__ = library_version()
 
 Description = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
@@ -104,6 +104,19 @@ def launch(source: Union[str, "os.PathLike[str]"], *, framework: Optional[str] =
             source = file.read()
     request = _request({"text": source, "name": name, "framework": framework, "gpus": gpus, **options})
     return Launch.of(json.loads(call("launch", request)))
+
+
+def score(runs: Union[str, "os.PathLike[str]", None] = None, *, by: Optional[str] = None, worst: Optional[int] = None,
+          **options: Any) -> Score:
+    """How far off predictions of measured runs are, as `kerf score`: runs is the path of a table, or its text. Without it, of
+    the published runs that come with kerf.
+
+        kerf.score("runs.csv", by="gpu").overall["mean"]
+    """
+    if isinstance(runs, os.PathLike):
+        runs = os.fspath(runs)
+    request = _request({"runs": runs, "by": by, "worst": worst, **options})
+    return Score.of(json.loads(call("score", request)), draw=lambda: call("score", request, format="svg"))
 
 
 def write_launch(framework: str, plan: Union[Answer, Mapping[str, Any], str], *, rank: int = 1,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any, Callable, Dict, Iterator, List, Optional, Type, TypeVar
 
-__all__ = ["Answer", "Estimate", "Launch", "Plan", "Schedule", "Search"]
+__all__ = ["Answer", "Estimate", "Launch", "Plan", "Schedule", "Score", "Search"]
 
 A = TypeVar("A", bound="Answer")
 
@@ -59,6 +59,10 @@ class Estimate(Answer):
     json: Dict[str, Any] = field(repr=False)
     layout_text: Optional[str] = None
     step_time_s: Optional[float] = None
+    step_low_s: Optional[float] = None
+    step_high_s: Optional[float] = None
+    p_oom: Optional[float] = None
+    comparable_runs: Optional[int] = field(default=None, repr=False)
     pipeline_s: Optional[float] = field(default=None, repr=False)
     throughput: Optional[float] = None
     mfu: Optional[float] = None
@@ -200,3 +204,24 @@ class Launch(Answer):
     ignored: List[str] = field(default_factory=list, repr=False)
     assumed: Dict[str, str] = field(default_factory=dict)
     invalid: List[str] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Score(Answer):
+    """How far off predictions of measured runs are: a line for each data set (or what `by` says) and one for all."""
+
+    json: Dict[str, Any] = field(repr=False)
+    rows: Optional[int] = None
+    by: Optional[str] = None
+    overall: Dict[str, Any] = field(default_factory=dict)
+    lines: List[Dict[str, Any]] = field(default_factory=list, repr=False)
+    refused: List[Dict[str, Any]] = field(default_factory=list, repr=False)
+    worst: List[Dict[str, Any]] = field(default_factory=list, repr=False)
+    draw: Optional[Callable[[], str]] = field(default=None, repr=False)
+
+    def _repr_svg_(self) -> Optional[str]:
+        return self.draw() if self.draw else None
+
+    def to_pandas(self) -> Any:
+        """A row for each line."""
+        return _frame([{key: value for key, value in line.items() if not isinstance(value, dict)} for line in self.lines])

@@ -79,6 +79,23 @@ class Answers(unittest.TestCase):
         plan = kerf.plan(model="llama3_405b", system="h100", gpus=8, global_batch=64, seq_length=8192)
         self.assertIsNone(plan.best)
 
+    def test_runs_are_scored(self):
+        score = kerf.score(worst=2)
+        self.assertGreater(score.overall["n"], 60)
+        self.assertLess(score.overall["mean"], 0.08)
+        self.assertEqual(len(score.worst), 2)
+        self.assertIn("<svg", score._repr_svg_())
+        self.assertEqual(sum(line["n"] for line in score.lines), score.overall["n"])
+        with self.assertRaises(kerf.Error):
+            kerf.score("id,source\nx,y\n")
+
+    def test_estimates_say_how_sure_they_are(self):
+        estimate = kerf.estimate(model="llama3_8b", system="h100", layout="tp=4,dp=16", global_batch=128, stack="nemo")
+        self.assertLess(estimate.step_low_s, estimate.step_time_s)
+        self.assertLess(estimate.step_time_s, estimate.step_high_s)
+        self.assertGreater(estimate.comparable_runs, 100)
+        self.assertTrue(0 <= estimate.p_oom <= 1)
+
     def test_launches_are_written_and_read(self):
         plan = kerf.plan(model="llama3_8b", system="h100", gpus=32, global_batch=128, for_="megatron", top=2)
         text = kerf.write_launch("megatron", plan, rank=2)

@@ -18,12 +18,12 @@ _kerf_names() {
         if [[ $line == "$current"* ]]; then COMPREPLY+=("$prefix$line"); fi
     done < <(
         case $1 in
-        (models | systems) "$kerf" "$1" ;;
+        (models | systems | stacks) "$kerf" "$1" ;;
         (schedules) "$kerf" schedule --list ;;
         (studies) "$kerf" studies --format csv ;;
         (jobs) "$kerf" jobs list --format csv --timeout 2 ;;
         esac 2>/dev/null | case $1 in
-        (models | systems) read -r line && while read -r line _; do printf '%s\n' "$line"; done ;;
+        (models | systems | stacks) read -r line && while read -r line _; do printf '%s\n' "$line"; done ;;
         (schedules) while read -r line _; do if [[ $line == *: ]]; then printf '%s\n' "${line%:}"; fi; done ;;
         (*) read -r line && while IFS=, read -r line _; do printf '%s\n' "$line"; done ;;
         esac
@@ -66,7 +66,7 @@ _kerf() {
         return
     elif ((COMP_CWORD == 1)) ||
         [[ ${COMP_WORDS[1]} == help && $current != -* ]]; then
-        _kerf_words plan estimate schedule tune bub studies serve jobs token models systems launch help
+        _kerf_words plan estimate schedule tune bub studies serve jobs token models systems stacks launch score calibrate help
         return
     fi
 
@@ -118,6 +118,8 @@ _kerf() {
     'plan --precision') _kerf_words bf16 fp16 fp8 ;;
     'plan --gradients') _kerf_words fp32 bf16 ;;
     'plan --mtp-layers') _kerf_words ;;
+    'plan --stack') _kerf_names stacks ;;
+    'plan --calibration') ;;
     'plan --tokens') _kerf_words ;;
     'plan --price') _kerf_words ;;
     'plan --scale-up-size') _kerf_words ;;
@@ -143,6 +145,8 @@ _kerf() {
     'estimate --precision') _kerf_words bf16 fp16 fp8 ;;
     'estimate --gradients') _kerf_words fp32 bf16 ;;
     'estimate --mtp-layers') _kerf_words ;;
+    'estimate --stack') _kerf_names stacks ;;
+    'estimate --calibration') ;;
     'estimate --tokens') _kerf_words ;;
     'estimate --price') _kerf_words ;;
     'estimate --catalogue') _kerf_folders ;;
@@ -305,6 +309,8 @@ _kerf() {
     'models --catalogue') _kerf_folders ;;
     'systems --format') _kerf_words table json ;;
     'systems --catalogue') _kerf_folders ;;
+    'stacks --format') _kerf_words table json ;;
+    'stacks --catalogue') _kerf_folders ;;
     'launch --framework') _kerf_words ;;
     'launch --framework-version') _kerf_words ;;
     'launch --gpus' | 'launch -n') _kerf_words ;;
@@ -312,12 +318,26 @@ _kerf() {
     'launch --plan') ;;
     'launch --rank') _kerf_words ;;
     'launch --output' | 'launch -o') ;;
+    'score --by') _kerf_words set gpu gpus framework model precision system stack ;;
+    'score --stack') _kerf_names stacks ;;
+    'score --calibration') ;;
+    'score --worst') _kerf_words ;;
+    'score --predictions') ;;
+    'score --format') _kerf_words table json csv markdown ;;
+    'score --output' | 'score -o') ;;
+    'calibrate --system' | 'calibrate -s') _kerf_names systems ;;
+    'calibrate --stack') _kerf_names stacks ;;
+    'calibrate --calibration') ;;
+    'calibrate --without-set') _kerf_words ;;
+    'calibrate --folds') _kerf_words ;;
+    'calibrate --predictions') ;;
+    'calibrate --output' | 'calibrate -o') ;;
     'help --completion') _kerf_words bash zsh fish ;;
     *)
         # the name of an option, or of a use
         case "${COMP_WORDS[1]} $use $current" in
-        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --attention --set --strategy --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --for --exhaustive --precision --gradients --mtp-layers --tokens --price --scale-up-size --top --cost-model --why --threads --catalogue --launch --emit --picture --format --output --help ;;
-        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --attention --set --strategy --scale-up-size --cost-model --precision --gradients --mtp-layers --tokens --price --layers --catalogue --format --output --launch --emit --lines --help ;;
+        'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --attention --set --strategy --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --for --safe --exhaustive --precision --gradients --mtp-layers --stack --calibration --tokens --price --scale-up-size --top --cost-model --why --threads --catalogue --launch --emit --picture --format --output --help ;;
+        'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --attention --set --strategy --scale-up-size --cost-model --precision --gradients --mtp-layers --stack --calibration --tokens --price --layers --catalogue --format --output --launch --emit --lines --help ;;
         'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --recompute --recompute-time --offload --offload-time --host-link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --memory-frontier --rank-by --trace --trace-step --no-ops --certificate --from --to --list --format --recv --output --help ;;
         'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --trace-step --certificate --list --format --output --help ;;
         'schedule verify -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --certificate --list --format --output --help ;;
@@ -348,9 +368,12 @@ _kerf() {
         'token  -'*) _kerf_words --store --help ;;
         'models  -'*) _kerf_words --format --seq-length --system --tp --ep --etp --micro-batch --precision --source --catalogue --help ;;
         'systems  -'*) _kerf_words --format --catalogue --help ;;
+        'stacks  -'*) _kerf_words --format --catalogue --help ;;
         'launch read -'*) _kerf_words --framework --framework-version --gpus --format --help ;;
         'launch write -'*) _kerf_words --framework-version --plan --rank --output --help ;;
         'launch  -'*) _kerf_words --framework-version --help ;;
+        'score  -'*) _kerf_words --by --stack --calibration --worst --predictions --format --output --help ;;
+        'calibrate  -'*) _kerf_words --system --stack --calibration --without-set --all --folds --leave-set-out --predictions --output --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)
             # an argument, or the name of a use
@@ -371,6 +394,7 @@ _kerf() {
             'jobs export') _kerf_names jobs ;;
             'models ') _kerf_names models ;;
             'systems ') _kerf_names systems ;;
+            'stacks ') _kerf_names stacks ;;
             'launch write') _kerf_words megatron deepspeed torchtitan nanotron megatron-bridge ;;
             esac
             if ((COMP_CWORD == 2 && ${#uses[@]} > 0)); then

@@ -46,7 +46,7 @@ function __kerf_names
     set -l words (commandline -opc)
     set -l kerf (string replace -r '^~' $HOME -- $words[1])
     switch $argv[1]
-        case models systems
+        case models systems stacks
             $kerf $argv[1] 2>/dev/null | string match -rg '^(\S+)' | tail -n +2
         case schedules
             $kerf schedule --list 2>/dev/null | string match -rg '^(\w+):'
@@ -91,8 +91,14 @@ complete -c kerf -n __fish_use_subcommand -a models -d 'what kerf reads from a m
 complete -c kerf -n '__kerf_at help' -a models
 complete -c kerf -n __fish_use_subcommand -a systems -d 'the systems that kerf knows by name'
 complete -c kerf -n '__kerf_at help' -a systems
+complete -c kerf -n __fish_use_subcommand -a stacks -d 'the software stacks that kerf knows by name'
+complete -c kerf -n '__kerf_at help' -a stacks
 complete -c kerf -n __fish_use_subcommand -a launch -d 'launch scripts: what they say, and new ones for plans'
 complete -c kerf -n '__kerf_at help' -a launch
+complete -c kerf -n __fish_use_subcommand -a score -d 'predicts measured runs and says how far off it is'
+complete -c kerf -n '__kerf_at help' -a score
+complete -c kerf -n __fish_use_subcommand -a calibrate -d 'fits the model\'s constants to measured runs'
+complete -c kerf -n '__kerf_at help' -a calibrate
 complete -c kerf -n __fish_use_subcommand -a help -d 'what the commands do, and their options'
 complete -c kerf -n '__kerf_at help' -a help
 
@@ -121,10 +127,13 @@ complete -c kerf -n '__kerf_at plan' -l cp-comm -x -d 'How context parallelism c
 complete -c kerf -n '__kerf_at plan' -l stage-layers -x -d 'Layers of each virtual stage in the order in which a micro-batch goes through them, pp x vpp numbers (default: the split whose slowest device is fastest)'
 complete -c kerf -n '__kerf_at plan' -l space -x -a 'default wide' -d 'wide searches every order, schedule, number of recomputed layers, kind of cp communication and ZeRO stage too (docs/space.md)'
 complete -c kerf -n '__kerf_at plan' -l for -x -a 'megatron deepspeed torchtitan nanotron megatron-bridge' -d 'Only layouts that this framework can run: megatron, deepspeed, torchtitan, nanotron or megatron-bridge (docs/launch.md)'
+complete -c kerf -n '__kerf_at plan' -l safe -d 'Only layouts that run out of memory with a chance of at most 5 %, as predictions of memory are some per cent off'
 complete -c kerf -n '__kerf_at plan' -l exhaustive -d 'Price every layout, whatever bounds prove; the answer is the same'
 complete -c kerf -n '__kerf_at plan' -l precision -x -a 'bf16 fp16 fp8' -d 'What matrix products are computed in (default: bf16)'
 complete -c kerf -n '__kerf_at plan' -l gradients -x -a 'fp32 bf16' -d 'What gradients are kept and reduced in (default: fp32)'
 complete -c kerf -n '__kerf_at plan' -l mtp-layers -x -d 'Layers of multi-token prediction that are trained, at most those of the model (default: 0)'
+complete -c kerf -n '__kerf_at plan' -l stack -r -a '(__kerf_names stacks)' -F -d 'The software, whose overheads count: a name from `kerf stacks` or a file (default: megatron-core)'
+complete -c kerf -n '__kerf_at plan' -l calibration -r -F -d 'Constants of the system and the stack that `kerf calibrate` wrote'
 complete -c kerf -n '__kerf_at plan' -l tokens -x -d 'Also say how many days it takes to train on so many tokens: 15T, 300B, 2e12'
 complete -c kerf -n '__kerf_at plan' -l price -x -d 'With --tokens, also say what that costs: the price of an accelerator for an hour, in any currency'
 complete -c kerf -n '__kerf_at plan' -l scale-up-size -x -d 'Accelerators in a scale-up (NVLink) domain: a number, list or range (default: the system\'s)'
@@ -154,6 +163,8 @@ complete -c kerf -n '__kerf_at estimate' -l cost-model -x -d 'What prices the la
 complete -c kerf -n '__kerf_at estimate' -l precision -x -a 'bf16 fp16 fp8' -d 'What matrix products are computed in (default: bf16)'
 complete -c kerf -n '__kerf_at estimate' -l gradients -x -a 'fp32 bf16' -d 'What gradients are kept and reduced in (default: fp32)'
 complete -c kerf -n '__kerf_at estimate' -l mtp-layers -x -d 'Layers of multi-token prediction that are trained, at most those of the model (default: 0)'
+complete -c kerf -n '__kerf_at estimate' -l stack -r -a '(__kerf_names stacks)' -F -d 'The software, whose overheads count: a name from `kerf stacks` or a file (default: megatron-core)'
+complete -c kerf -n '__kerf_at estimate' -l calibration -r -F -d 'Constants of the system and the stack that `kerf calibrate` wrote'
 complete -c kerf -n '__kerf_at estimate' -l tokens -x -d 'Also say how many days it takes to train on so many tokens: 15T, 300B, 2e12'
 complete -c kerf -n '__kerf_at estimate' -l price -x -d 'With --tokens, also say what that costs: the price of an accelerator for an hour, in any currency'
 complete -c kerf -n '__kerf_at estimate' -l layers -d 'Also the cost of each operation of a layer'
@@ -395,6 +406,11 @@ complete -c kerf -n '__kerf_at systems' -a '(__kerf_names systems)' -F
 complete -c kerf -n '__kerf_at systems' -l format -x -a 'table json' -d 'How to print the list (default: table)'
 complete -c kerf -n '__kerf_at systems' -l catalogue -x -a '(__fish_complete_directories)' -d 'Also find names in DIR/models and DIR/systems (default: $KERF_CATALOGUE)'
 
+# kerf stacks
+complete -c kerf -n '__kerf_at stacks' -a '(__kerf_names stacks)' -F
+complete -c kerf -n '__kerf_at stacks' -l format -x -a 'table json' -d 'How to print the list (default: table)'
+complete -c kerf -n '__kerf_at stacks' -l catalogue -x -a '(__fish_complete_directories)' -d 'Also find names in DIR/models and DIR/systems (default: $KERF_CATALOGUE)'
+
 # kerf launch
 complete -c kerf -n '__kerf_at launch ""' -a read
 complete -c kerf -n '__kerf_at launch read' -F
@@ -407,6 +423,26 @@ complete -c kerf -n '__kerf_at launch read' -l format -s f -x -a 'table json' -d
 complete -c kerf -n '__kerf_at launch write' -l plan -r -F -d 'The plan: what `kerf plan --format json` or `kerf estimate --format json` has written; - is standard input'
 complete -c kerf -n '__kerf_at launch write' -l rank -x -d 'Which of its layouts (default: 1, the best)'
 complete -c kerf -n '__kerf_at launch write' -l output -s o -r -F -d 'Write to FILE instead of standard output'
+
+# kerf score
+complete -c kerf -n '__kerf_at score' -l by -x -a 'set gpu gpus framework model precision system stack' -d 'A line for each of these (default: set, an id before its last \'-\')'
+complete -c kerf -n '__kerf_at score' -l stack -r -a '(__kerf_names stacks)' -F -d 'Price all rows as runs of this stack (default: the stack of each row\'s framework)'
+complete -c kerf -n '__kerf_at score' -l calibration -r -F -d 'Constants that `kerf calibrate` wrote, in place of those that come with kerf'
+complete -c kerf -n '__kerf_at score' -l worst -x -d 'Also show the N runs that were missed most, each with the parts of its time'
+complete -c kerf -n '__kerf_at score' -l predictions -r -F -d 'Also write a CSV with the prediction of every row: id, status, step_s, step_low_s, step_high_s, memory_bytes, p_oom, why'
+complete -c kerf -n '__kerf_at score' -l format -x -a 'table json csv markdown' -d 'How to print the answer (default: table)'
+complete -c kerf -n '__kerf_at score' -l output -s o -r -F -d 'Write to FILE, in the format of its name: .json .csv .md .txt, or predicted against measured as a picture: .svg .html .png .pdf'
+
+# kerf calibrate
+complete -c kerf -n '__kerf_at calibrate' -l system -s s -r -a '(__kerf_names systems)' -F -d 'The site\'s hardware: a name from `kerf systems`'
+complete -c kerf -n '__kerf_at calibrate' -l stack -r -a '(__kerf_names stacks)' -F -d 'The site\'s software: a name from `kerf stacks` (default: the stack of each row\'s framework)'
+complete -c kerf -n '__kerf_at calibrate' -l calibration -r -F -d 'Start from what `kerf calibrate` wrote before (default: the constants that come with kerf)'
+complete -c kerf -n '__kerf_at calibrate' -l without-set -x -d 'Start from constants that were fitted without the data set NAME: what a site of its own could expect'
+complete -c kerf -n '__kerf_at calibrate' -l all -d 'Fit every constant of all systems and stacks, as those that come with kerf were made'
+complete -c kerf -n '__kerf_at calibrate' -l folds -x -d 'With --all and --predictions: predict each row by constants that were fitted without its group (model, gpus, seq, precision), in N folds'
+complete -c kerf -n '__kerf_at calibrate' -l leave-set-out -d 'With --all and --predictions: predict each row by constants that were fitted without its data set'
+complete -c kerf -n '__kerf_at calibrate' -l predictions -r -F -d 'Where the predictions of --folds or --leave-set-out go, as CSV'
+complete -c kerf -n '__kerf_at calibrate' -l output -s o -r -F -d 'Where the constants go, as JSON for --calibration'
 
 # kerf help
 complete -c kerf -n '__kerf_at help' -l mdoc -d 'Print the source of the manual page, in mdoc'

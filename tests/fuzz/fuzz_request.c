@@ -92,10 +92,16 @@ static void check_request(const struct kerf_request *request) {
 
 /* A layout of hybrid: parts add up, and the JSON has all its keys. */
 static void check_hybrid(const struct kerf_request *request, const struct kerf_estimate *estimate) {
-    static const char *const keys[] = {"throughput",   "step_time_s", "pipeline_s",   "tokens_per_s_per_device",
-                                       "mfu",          "model_flops", "layout",       "parameters_per_device",
-                                       "memory_bytes", "fits",        "layout_text",  "time_s",
-                                       "memory",       "pipeline",    "flops_per_gpu"};
+    static const char *const keys[] = {"throughput",    "step_time_s",
+                                       "pipeline_s",    "tokens_per_s_per_device",
+                                       "mfu",           "model_flops",
+                                       "layout",        "parameters_per_device",
+                                       "memory_bytes",  "fits",
+                                       "layout_text",   "time_s",
+                                       "memory",        "pipeline",
+                                       "flops_per_gpu", "step_low_s",
+                                       "step_high_s",   "comparable_runs",
+                                       "p_oom"};
     double time_s = 0, bytes = 0;
     for (int32_t i = 0; i < estimate->time_s.count; i++) time_s += estimate->time_s.of[i].value;
     for (int32_t i = 0; i < estimate->memory.count; i++) bytes += estimate->memory.of[i].value;

@@ -101,7 +101,7 @@ static void experts_with_few_tokens_are_slow(void **state) {
     assert_int_equal(advise(config, "h100", &layout, &advice, NULL), KERF_OK);
     const struct kerf_size *experts = size_of(&advice, "num_experts");
     assert_true(experts->rows == 4096.0 * 8 * 8 / 128 && experts->of_shard == 16);
-    assert_true(experts->cost_s > 0.01 * advice.micro_batch_s);
+    assert_true(experts->cost_s > 0.003 * advice.micro_batch_s);
     assert_int_equal(experts->better, 64);
     layout.micro_batch = 64; /* then each has enough */
     double share = experts->cost_s / advice.micro_batch_s;

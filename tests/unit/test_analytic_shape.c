@@ -40,6 +40,11 @@ static struct kerf_layout layout_of(int tp, int cp, int ep, int micro_batch) {
     return layout;
 }
 
+/* Links of the problem's system, as its file has them. */
+#define BUS problem.system.scale_up.bus_bytes_per_s
+#define HOP problem.system.scale_out.hop_s
+#define NIC (50e9 * problem.system.scale_out.bus_share)
+
 static struct analytic_shape shape_of(const struct analytic_device *device, const struct kerf_layout *layout) {
     struct analytic_shape shape;
     memset(&shape, 0xA5, sizeof shape); /* whatever is not written is seen */
@@ -291,7 +296,7 @@ static void gathered_keys_take_their_bytes(void **state) {
     struct kerf_layout layout = layout_of(2, 4, 1, 1);
     layout.cp_comm = KERF_CP_COMM_ALL_GATHER;
     struct analytic_shape shape = shape_of(device, &layout);
-    double bytes = 2 * 4096.0 * (8.0 / 2) * 256, bus_s = 0.75 * bytes / 326e9, start_s = 12e-6;
+    double bytes = 2 * 4096.0 * (8.0 / 2) * 256, bus_s = 0.75 * bytes / BUS, start_s = 12e-6;
     expect(shape.kinds[0].part_s[ANALYTIC_FORWARD][ANALYTIC_CP], start_s + bus_s + sqrt(bus_s * start_s));
     expect(shape.kinds[0].part_s[ANALYTIC_BACKWARD_INPUT][ANALYTIC_CP], 2 * (start_s + bus_s + sqrt(bus_s * start_s)));
 }
@@ -354,11 +359,11 @@ static void a_step_reduces_gathers_and_updates(void **state) {
     const struct analytic_device *device = device_of("llama3_8b", "h100", 64, 8192);
     struct analytic_parameters parameters = {1e9, 0};
     struct kerf_layout layout = layout_of(8, 1, 1, 1);
-    double one_s = 12e-6 + 7 * 6.3e-6 + 1e9 * 7 / 8 / (50e9 * 0.79); /* a byte a parameter, one of 8 in a domain */
-    double start_s = 12e-6 + 7 * 6.3e-6, x = device->stack.dp_exposed;
+    double one_s = 12e-6 + 7 * HOP + 1e9 * 7 / 8 / NIC; /* a byte a parameter, one of 8 in a domain */
+    double start_s = 12e-6 + 7 * HOP, x = device->stack.dp_exposed;
     struct analytic_step_extras extras = analytic_step_extras(device, &layout, &parameters, 100);
     expect(extras.dp_s, x * (start_s + 4 * (one_s - start_s)) + x * (start_s + 2 * (one_s - start_s)));
-    expect(extras.optimizer_s, 30 * 1e9 / 8 / (0.82 * 3.35e12));
+    expect(extras.optimizer_s, device->stack.optimizer_bytes * 1e9 / 8 / (0.82 * 3.35e12));
     expect(extras.fixed_s, device->stack.step_host_s);
     /* nothing to hide behind */
     expect(analytic_step_extras(device, &layout, &parameters, 0).dp_s, 2 * start_s + 6 * (one_s - start_s));
@@ -376,10 +381,10 @@ static void stages_pass_their_share_on(void **state) {
     layout.pp = 2, layout.dp = 8;
     struct analytic_hop far = analytic_hop(device, &layout);
     double bytes = 2 * 2 * 8192.0 * 4096 / 4;
-    expect(far.latency_s + far.sender_s, 6.3e-6 + bytes / (50e9 * 0.79));
+    expect(far.latency_s + far.sender_s, HOP + bytes / NIC);
     layout.order = KERF_ORDER_TP_CP_PP_DP; /* two stages of 4 in a domain of 8 */
     struct analytic_hop near = analytic_hop(device, &layout);
-    expect(near.latency_s + near.sender_s, 12e-6 + bytes / 326e9);
+    expect(near.latency_s + near.sender_s, 12e-6 + bytes / BUS);
     layout.pp = 4, layout.dp = 4; /* of three hops one leaves a domain */
     struct analytic_hop mixed = analytic_hop(device, &layout);
     double far_s = far.latency_s + far.sender_s, near_s = near.latency_s + near.sender_s;

@@ -216,7 +216,7 @@ static void unknown_keys_name_the_nearest(void **state) {
         {"\"scale_up\"", "\"color\"",
          "folder/s.json:6:3: unknown key \"color\"; the keys here are name, sources, scale_up, scale_out, gemm, "
          "attention, matrix_flops_per_s, "
-         "vector_flops_per_s, bf16_flops_per_s, fp8_flops_per_s, memory_bandwidth_bytes_per_s, memory_capacity_bytes"},
+         "vector_flops_per_s, bf16_flops_per_s, fp8_flops_per_s, fp4_flops_per_s, memory_bandwidth_bytes_per_s, memory_capacity_bytes"},
         {"\"size\"", "\"nics_per_device\"", /* a key of another group */
          "folder/s.json:7:5: unknown key \"nics_per_device\"; the keys here are size, bandwidth_bytes_per_s, "
          "efficiency, latency_s, bus_bytes_per_s, start_s"},

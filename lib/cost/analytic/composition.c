@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/analytic/composition.h"
 
+#include <math.h>
 #include <string.h>
+#include "cost/analytic/device.h"
 #include "cost/stage_split.h"
 #include "spec/parameters.h"
 
@@ -425,6 +427,18 @@ static void memory_parts(const struct composition *composition, const struct ker
     add_part(ret_parts, "runtime", analytic_runtime_bytes(composition->device, layout));
 }
 
+/* How sure the estimate is, from measured runs of the same stack. */
+static void set_interval(const struct composition *composition, struct kerf_estimate *estimate) {
+    const struct kerf_problem *problem = composition->space->problem;
+    int has_experts = 0;
+    for (int32_t k = 0; k < problem->model.num_kinds; k++) has_experts |= problem->model.kinds[k].mlp.experts > 0;
+    double width =
+        stack_half_width(&composition->device->stack, problem->system.name, has_experts, &estimate->comparable_runs);
+    estimate->step_low_s = estimate->step_time_s * exp(-width);
+    estimate->step_high_s = estimate->step_time_s * exp(width);
+    estimate->p_oom = stack_p_oom(estimate->memory_bytes, problem->system.memory_capacity_bytes);
+}
+
 void composition_describe(const struct composition *composition, const struct kerf_layout *layout,
                           const struct analytic_shape *shape, struct kerf_estimate *ret_estimate) {
     const struct kerf_problem *problem = composition->space->problem;
@@ -436,7 +450,7 @@ void composition_describe(const struct composition *composition, const struct ke
     estimate.step_time_s = result.step_time_s;
     estimate.memory_bytes = result.memory_bytes;
     estimate.throughput = samples / estimate.step_time_s;
-    estimate.fits = estimate.memory_bytes <= problem->system.memory_capacity_bytes;
+    estimate.fits = estimate.memory_bytes <= problem_memory(problem);
     estimate.pipeline_s = composition->makespan_s;
     estimate.model_flops = 3 * kerf_model_flops(&problem->model, problem->seq_length, problem->mtp_layers) * samples *
                            (double)problem->seq_length;
@@ -446,6 +460,7 @@ void composition_describe(const struct composition *composition, const struct ke
         double here = composition->parameters[d].dense + composition->parameters[d].experts;
         if (here > estimate.parameters_per_device) estimate.parameters_per_device = here;
     }
+    set_interval(composition, &estimate);
     time_parts(composition, layout, shape, &estimate.time_s);
     memory_parts(composition, layout, shape, &estimate.memory);
     *ret_estimate = estimate;

@@ -198,7 +198,12 @@ const struct analytic_device *analytic_device(const struct kerf_problem *problem
     struct analytic_device *device = arena_alloc(arena, 1, sizeof *device);
     if (device == NULL) return NULL;
     device->problem = problem;
-    device->stack = *analytic_stack_default();
+    if (problem->stack)
+        device->stack = *problem->stack;
+    else if (!stack_default(&device->stack))
+        return NULL;
+    device->reduced_bytes = device->stack.reduced_bytes;
+    if (device->reduced_bytes <= 0) device->reduced_bytes = problem->has_bf16_gradients ? 2 : 4;
     set_rates(device, problem);
     set_links(device, problem);
     set_model(device);

@@ -61,11 +61,12 @@ struct analytic_layer {
 
 struct analytic_device {
     const struct kerf_problem *problem;
-    struct analytic_stack stack; /* a copy: one may be changed for a problem */
+    struct kerf_stack stack; /* a copy: one may be changed for a problem */
 
     double peak;                    /* FLOP/s of the chosen precision */
     struct analytic_rate low, wide; /* of the chosen precision; of 16 bits */
     int32_t is_fp8;
+    double reduced_bytes; /* of a gradient that is reduced over the replicas */
     double product_start_s;
     double product_s_per_byte;   /* memory traffic of products */
     double s_per_byte;           /* of memory-bound operations */

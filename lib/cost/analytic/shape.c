@@ -25,7 +25,7 @@ struct work {
 
 static void add_memory(const struct analytic_device *device, const struct shard *shard,
                        const struct analytic_layer *layer, struct work *work) {
-    const struct analytic_stack *stack = &device->stack;
+    const struct kerf_stack *stack = &device->stack;
     double ups = layer->is_gated ? 2 : 1, hidden = shard->tokens_shard * device->hidden;
     double wide =
         layer->qkv_size / shard->tp + layer->kv_size / shard_kv_ways(shard, layer) + layer->mlp_size * ups / shard->tp;
@@ -89,7 +89,7 @@ static void add_zero(const struct analytic_device *device, const struct kerf_lay
                      const struct analytic_parameters *parameters, struct analytic_item *item) {
     if (layout->zero < 2) return;
     struct rank_group dense = group_dense_states(device, layout), experts = group_expert_states(device, layout);
-    double gradient_bytes = device->problem->has_bf16_gradients ? 2 : 4, gather = 0, backward;
+    double gradient_bytes = device->reduced_bytes, gather = 0, backward;
     if (layout->zero == 3)
         gather = gather_s(device, &dense, 2 * parameters->dense) + gather_s(device, &experts, 2 * parameters->experts);
     backward = gather + gather_s(device, &dense, gradient_bytes * parameters->dense) +
@@ -108,7 +108,7 @@ static void sum_item(struct analytic_item *item) {
 static void compose(const struct analytic_device *device, const struct shard *shard, const struct kerf_layout *layout,
                     int32_t kind, const struct work *work, int is_full, struct analytic_item *item) {
     const struct analytic_layer *layer = &device->layers[kind];
-    const struct analytic_stack *stack = &device->stack;
+    const struct kerf_stack *stack = &device->stack;
     double host = stack->layer_host_s * shard->host_ratio * (layer->experts > 0 ? stack->moe_host_ratio : 1);
     double(*parts)[ANALYTIC_PARTS] = item->part_s;
     *item = (struct analytic_item){.activation_bytes = 0};

@@ -11,7 +11,7 @@
 static double larger(double a, double b) { return a > b ? a : b; }
 
 struct shard shard_of(const struct analytic_device *device, const struct kerf_layout *layout) {
-    const struct analytic_stack *stack = &device->stack;
+    const struct kerf_stack *stack = &device->stack;
     struct shard shard = {
         .tp = (double)layout->tp1,
         .cp = (double)layout->cp,
@@ -25,7 +25,7 @@ struct shard shard_of(const struct analytic_device *device, const struct kerf_la
         .is_full = layout->recompute == KERF_RECOMPUTE_FULL,
     };
     shard.tokens = (double)layout->micro_batch * device->seq_length / shard.cp;
-    shard.tokens_shard = shard.tokens / shard.tp;
+    shard.tokens_shard = stack->lacks_sequence_parallel ? shard.tokens : shard.tokens / shard.tp;
     shard.tp_exposed = shard.tp_group.domains > 1 ? larger(stack->tp_exposed, 1) : stack->tp_exposed;
     shard.imbalance = shard.ep > 1 ? stack->imbalance : 1;
     shard.host_ratio = shard.tp >= 8 ? stack->tp8_host_ratio : shard.tp > 1 ? stack->tp_host_ratio : 1;
@@ -51,7 +51,7 @@ static double attention_bytes(const struct analytic_device *device, const struct
 
 static double mlp_bytes(const struct analytic_device *device, const struct shard *shard,
                         const struct analytic_layer *layer) {
-    const struct analytic_stack *stack = &device->stack;
+    const struct kerf_stack *stack = &device->stack;
     double saved = device->is_fp8 ? 1 : 0, per_feature = layer->is_gated ? stack->gated_bytes : stack->plain_bytes;
     double bytes = (per_feature - saved) * shard->tokens * layer->mlp_size / shard->tp;
     if (layer->experts == 0) return bytes;
@@ -82,5 +82,5 @@ double working_layer_bytes(const struct analytic_device *device, const struct sh
 }
 
 double kept_logits_bytes(const struct analytic_device *device, const struct shard *shard) {
-    return device->stack.logit_bytes * shard->tokens * device->vocab / shard->tp;
+    return (device->stack.logit_bytes / shard->tp + device->stack.gathered_logit_bytes) * shard->tokens * device->vocab;
 }

@@ -20,7 +20,7 @@ struct shard shard_of(const struct analytic_device *device, const struct kerf_la
 
 /* Copies of tokens that the experts of one device get, one for each visit. */
 static inline double shard_routed(const struct shard *shard, const struct analytic_layer *layer) {
-    return shard->tokens_shard * shard->etp * layer->top_k * shard->imbalance;
+    return shard->tokens / shard->tp * shard->etp * layer->top_k * shard->imbalance;
 }
 
 /* Among how many devices key-value heads are divided; more than there are heads hold copies. */

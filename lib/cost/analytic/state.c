@@ -45,15 +45,23 @@ struct analytic_parameters analytic_mtp_parameters(const struct analytic_device 
 
 /* ---- States ---------------------------------------------------------------------------------------------- */
 
+static double kept_gradient_bytes(const struct analytic_device *device) {
+    if (device->problem->precision == KERF_PRECISION_BF16 && device->stack.bf16_gradient_bytes > 0)
+        return device->stack.bf16_gradient_bytes;
+    if (device->stack.gradient_bytes > 0) return device->stack.gradient_bytes;
+    return device->problem->has_bf16_gradients ? 2 : 4;
+}
+
 struct analytic_state_bytes analytic_state(const struct analytic_device *device, const struct kerf_layout *layout,
                                            const struct analytic_parameters *parameters) {
     double replicas = (double)(layout->dp * layout->cp);
     double expert_replicas = replicas * (double)layout->tp1 / ((double)layout->ep * (double)layout->etp);
     double all = parameters->dense + parameters->experts;
     double sharded = parameters->dense / replicas + parameters->experts / expert_replicas;
-    double gradient_bytes = device->problem->has_bf16_gradients ? 2 : 4;
+    double gradient_bytes = kept_gradient_bytes(device);
     return (struct analytic_state_bytes){
-        .weights = 2 * (layout->zero >= 3 ? sharded : all),
+        .weights = 2 * (layout->zero >= 3 ? sharded : all) +
+                   (layout->zero >= 3 && layout->pp > 1 ? device->stack.unsharded_bytes * all : 0),
         .gradients = gradient_bytes * (layout->zero >= 2 ? sharded : all),
         .optimizer = 12 * (layout->zero >= 1 ? sharded : all),
     };
@@ -103,7 +111,9 @@ static double tied_embedding_s(const struct analytic_device *device, const struc
 struct analytic_step_extras analytic_step_extras(const struct analytic_device *device, const struct kerf_layout *layout,
                                                  const struct analytic_parameters *parameters, double backward_s) {
     struct rank_group dense = group_dense_states(device, layout), experts = group_expert_states(device, layout);
-    double gradient_bytes = device->problem->has_bf16_gradients ? 2 : 4, dp_s = 0;
+    double gradient_bytes = device->reduced_bytes, dp_s = 0;
+    /* a chunk's gradients are complete while the other chunks still have pp micro-batches each */
+    if (layout->vpp > 1) backward_s *= 1 + (double)(layout->pp - 1) * (layout->vpp - 1) / layout->vpp;
     if (layout->zero < 2) {
         double reduce = gather_s(device, &dense, gradient_bytes * parameters->dense) +
                         gather_s(device, &experts, gradient_bytes * parameters->experts);
@@ -115,6 +125,9 @@ struct analytic_step_extras analytic_step_extras(const struct analytic_device *d
                               gather_s(device, &experts, 2 * parameters->experts),
                           backward_s / 2);
     dp_s += tied_embedding_s(device, layout, gradient_bytes);
+    if (layout->zero > 0)
+        dp_s += device->stack.broadcast_s * (double)layout->dp *
+                ((double)device->problem->model.num_hidden_layers / (double)layout->pp);
     double shard = layout->zero >= 1 ? parameters->dense / dense.members + parameters->experts / experts.members
                                      : parameters->dense + parameters->experts;
     return (struct analytic_step_extras){
@@ -131,7 +144,7 @@ struct analytic_step_extras analytic_step_extras(const struct analytic_device *d
 struct analytic_hop analytic_hop(const struct analytic_device *device, const struct kerf_layout *layout) {
     if (layout->pp == 1) return (struct analytic_hop){0, 0};
     double bytes = 2 * (double)layout->micro_batch * device->seq_length * device->hidden /
-                   (double)((int64_t)layout->cp * layout->tp1);
+                   (double)((int64_t)layout->cp * (device->stack.sends_whole > 0 ? 1 : layout->tp1));
     int64_t stride = layout->tp1 * layout->cp * (layout->order == KERF_ORDER_TP_CP_DP_PP ? layout->dp : 1);
     struct rank_group stages = group_of(device, layout->pp, stride);
     double near = device->bus_start_s + bytes * device->bus_s_per_byte, hops = stages.members - 1;

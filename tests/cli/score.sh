@@ -1,0 +1,53 @@
+#!/bin/sh
+# kerf score, kerf calibrate, kerf stacks: figures of the published runs, predictions, files of constants, and what is refused.
+. "$DATA/case.sh"
+run() { printf '$ kerf %s\n' "$*"; "$KERF" "$@" 2>&1; echo "exit $?"; }
+header=id,source,provenance,gpu,gpus,gpus_per_node,framework,model,params_b,layers,hidden,ffn,glu,heads,kv_heads,vocab,experts,topk,seq,gbs,mbs,tp,pp,vpp,cp,ep,dp,zero,seqpar,recompute,attn,precision,step_s,tflops_gpu,tflops_kind,tok_s_gpu,mfu_pct,mem_gib,status,notes
+{
+    echo $header
+    echo 'site-1,x,repo-file,H100,64,8,NeMo,llama3-8b,,,,,,,,,,,8192,128,1,2,1,,,,,,,none,,bf16,3.0,,,,,,ok,'
+    echo 'site-2,x,repo-file,H100,64,8,NeMo,llama3-8b,,,,,,,,,,,8192,256,1,4,1,,,,,,,none,,bf16,6.5,,,,,,ok,'
+    echo 'site-3,x,repo-file,H100,128,8,NeMo,llama3-70b,,,,,,,,,,,8192,128,1,4,4,5,,,,,,none,,bf16,9.0,,,,,,ok,'
+    echo 'other-1,x,repo-file,A100,8,8,Megatron-LM,,,24,2048,8192,0,16,16,50257,,,2048,64,2,8,1,,,,,,,full,,fp16,,,,,,,oom,'
+    echo 'other-2,x,repo-file,H100,8,8,NeMo,Nemotron-H 8B,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
+    echo 'other-3,x,repo-file,H100,8 GPUs,8,NeMo,llama3-8b,,,,,,,,,,,8192,64,1,8,1,,,,,,,,,bf16,,,,,,,,'
+} >runs.csv
+
+# the published runs, by framework; the same as text for a page
+run score --by framework | sed 's/  */ /g'
+run score --format markdown | tail -3
+run score --format csv | head -1
+
+# a table: what cannot be predicted is told, once for each reason
+run score runs.csv
+run score runs.csv --worst 1 --format json | tr ',' '\n' | grep -c '"time_s"'
+run score runs.csv --predictions p.csv -o scatter.svg
+cut -d, -f1,2 p.csv
+grep -c '<svg' scatter.svg
+gzip -k runs.csv
+run score runs.csv.gz --format csv | tail -2 | cut -d, -f1,2
+"$KERF" score - --format csv <runs.csv | tail -2 | cut -d, -f1,2
+
+# a site: constants, and their use
+run calibrate runs.csv --system h100 -o site.json | sed 's/  */ /g'
+run score runs.csv --calibration site.json --format csv | tail -2 | cut -d, -f1,2
+run estimate llama3_8b -s h100 -b 128 --layout tp=4,dp=16 --stack nemo --calibration site.json --format json | tr ',' '\n' | grep -c step_low_s
+
+# what is refused
+run score nothing.csv
+run score runs.csv runs.csv
+run score runs.csv --stack nobody
+run score runs.csv --calibration runs.csv
+run score runs.csv --by colour
+printf 'id,source\n1,2\n' >short.csv
+run score short.csv
+run calibrate runs.csv
+run calibrate runs.csv --system b200
+run calibrate runs.csv --system h100 --all
+run calibrate runs.csv --all --folds 3
+run calibrate runs.csv --system h100 --without-set nobody
+run plan llama3_8b -s h100 -n 64 -b 128 --stack nobody
+run plan gpt3 --strategy 1d -s a100 -n 64 -b 128 --stack nemo
+run stacks nobody
+run stacks | cut -c1-40
+run stacks nemo | head -3
