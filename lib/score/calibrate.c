@@ -188,7 +188,11 @@ static int32_t predict_folds(const struct corpus *corpus, const struct calibrate
                              struct prediction *predictions, struct kerf_error *err) {
     struct calibration *fitted = malloc(sizeof *fitted);
     int32_t *which = calloc(corpus->runs->count + 1, sizeof *which), code = KERF_OK;
-    if (fitted == NULL || which == NULL) code = error_no_memory(err, "the folds");
+    if (fitted == NULL || which == NULL) {
+        free(fitted);
+        free(which);
+        return error_no_memory(err, "the folds");
+    }
     for (int32_t fold = 0; code == KERF_OK && fold < SPREAD_FOLDS; fold++) {
         size_t count = 0;
         struct calibrate_without out = {.folds = SPREAD_FOLDS, .fold = fold, .salt = 1};
@@ -298,34 +302,50 @@ static int32_t left_one_out(const struct score_constants *from, struct fit_row *
     return code;
 }
 
-int32_t calibrate_site(const struct runs *runs, const struct score_constants *from, const char *system,
-                       const char *stack, struct calibration *ret_calibration, struct kerf_error *err) {
-    struct calibration *calibration = ret_calibration, *scratch = malloc(sizeof *scratch);
-    struct corpus corpus;
-    struct fit_row *rows = calloc(runs->count + 1, sizeof *rows);
-    int32_t code = corpus_make(runs, &corpus) && rows && scratch ? KERF_OK : error_no_memory(err, "the site"),
-            count = 0;
-    memset(calibration, 0, sizeof *calibration);
-    calibration->constants = *from;
-    for (size_t i = 0; code == KERF_OK && i < runs->count; i++) {
-        struct job *job = &corpus.jobs[i];
+/* The rows of this system that were timed; the others are counted. */
+static int32_t site_rows(const struct corpus *corpus, const char *system, const char *stack, struct fit_row *rows,
+                         int32_t *ret_refused) {
+    int32_t count = 0;
+    *ret_refused = 0;
+    for (size_t i = 0; i < corpus->runs->count; i++) {
+        const struct run *run = &corpus->runs->rows[i];
+        struct job *job = &corpus->jobs[i];
         if (job->why == NULL && stack) job->stack = stack;
-        if (job->why == NULL && strcmp(job->system, system) == 0 && figures_is_timed(&runs->rows[i]))
-            rows[count++] = (struct fit_row){job, FIT_TIME, runs->rows[i].measured.step_s, 1};
+        if (job->why == NULL && strcmp(job->system, system) == 0 && figures_is_timed(run))
+            rows[count++] = (struct fit_row){job, FIT_TIME, run->measured.step_s, 1};
         else
-            calibration->refused++;
+            (*ret_refused)++;
     }
-    if (code == KERF_OK && count == 0)
-        code = kerf_error_set(err, KERF_EINVALID, "no row has a step time and is of system %s", system);
-    if (code == KERF_OK) {
-        calibration->rows = count;
-        calibration->error_before = mean_error(from, rows, count);
-        code = left_one_out(from, rows, count, scratch, &calibration->error_after, err);
-    }
+    return count;
+}
+
+static int32_t fit_site(struct fit_row *rows, int32_t count, const struct score_constants *from,
+                        struct calibration *calibration, struct kerf_error *err) {
+    struct calibration *scratch = malloc(sizeof *scratch);
+    if (scratch == NULL) return error_no_memory(err, "the site");
+    calibration->rows = count;
+    calibration->error_before = mean_error(from, rows, count);
+    int32_t code = left_one_out(from, rows, count, scratch, &calibration->error_after, err);
     if (code == KERF_OK)
         code = fit_constants(&calibration->constants, rows, (size_t)count, FIT_SITE, &calibration->times, err);
+    free(scratch);
+    return code;
+}
+
+int32_t calibrate_site(const struct runs *runs, const struct score_constants *from, const char *system,
+                       const char *stack, struct calibration *ret_calibration, struct kerf_error *err) {
+    struct corpus corpus;
+    struct fit_row *rows = calloc(runs->count + 1, sizeof *rows);
+    if (rows == NULL) return error_no_memory(err, "the site");
+    memset(ret_calibration, 0, sizeof *ret_calibration);
+    ret_calibration->constants = *from;
+    int32_t code = corpus_make(runs, &corpus) ? KERF_OK : error_no_memory(err, "the site");
+    if (code == KERF_OK) {
+        int32_t count = site_rows(&corpus, system, stack, rows, &ret_calibration->refused);
+        code = count ? fit_site(rows, count, from, ret_calibration, err)
+                     : kerf_error_set(err, KERF_EINVALID, "no row has a step time and is of system %s", system);
+    }
     corpus_free(&corpus);
     free(rows);
-    free(scratch);
     return code;
 }
