@@ -201,13 +201,13 @@ static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedu
     enum { TRIES = 12 };
     struct kerf_schedule_request asked = *request;
     struct found found = {.schedule = NULL};
-    struct kerf_error why = {0};
+    struct kerf_error why = {0}, later = {0};
     struct stand_in in;
     const int tries = rule->search && times->cap ? TRIES : 1;
     int32_t code = KERF_OK;
     if (request->certificate)
         return kerf_error_set(err, KERF_EINVALID, "a certificate is of orders without recomputation and offload");
-    if (!stand_in_make(times, request->devices, stages, &in)) code = error_no_memory(err, "the times");
+    if (!stand_in_make(times, request->devices, stages, &in)) code = error_no_memory(&why, "the times");
     asked.search_steps = request->search_steps ? (request->search_steps + tries - 1) / tries : 0;
     asked.search_time_s = request->search_time_s / tries;
     if (tries > 1) asked.progress = NULL; /* each would begin again */
@@ -216,12 +216,12 @@ static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedu
         struct kerf_schedule *schedule = NULL;
         struct kerf_timeline *timeline = NULL;
         if (k > 0 && request->progress && request->progress(request->progress_context, (double)k / tries)) break;
-        code = make_moved(rule, &asked, times, &in, factor, k % 2, &schedule, &why);
+        code = make_moved(rule, &asked, times, &in, factor, k % 2, &schedule, k == 0 ? &why : &later);
         if (code == KERF_EINFEASIBLE && k + 1 < tries) {
             code = KERF_OK;
             continue;
         }
-        if (code == KERF_OK) code = kerf_schedule_simulate(schedule, times, &timeline, &why);
+        if (code == KERF_OK) code = kerf_schedule_simulate(schedule, times, &timeline, &later);
         if (code == KERF_OK)
             schedule = keep_better(&found, schedule, timeline);
         else if (found.schedule)
@@ -229,12 +229,13 @@ static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedu
         kerf_timeline_free(timeline);
         kerf_schedule_free(schedule);
     }
-    if (code == KERF_OK && rule == &rule_best) try_rules(&asked, times, &in, &found);
+    if (code == KERF_OK && rule == &rule_best && found.schedule) try_rules(&asked, times, &in, &found);
     stand_in_free(&in);
     if (code != KERF_OK || found.schedule == NULL) {
         kerf_schedule_free(found.schedule);
-        if (err && why.code != KERF_OK) *err = why;
-        return code != KERF_OK ? code : why.code;
+        if (why.code == KERF_OK) why = later; /* the first one names the cap that was asked for */
+        if (err) *err = why;
+        return why.code;
     }
     *ret_schedule = found.schedule;
     return KERF_OK;
