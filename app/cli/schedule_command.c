@@ -7,6 +7,7 @@
 #include "base/error_fill.h"
 #include "base/input.h"
 #include "base/quantity.h"
+#include "call/schedule_frontier.h"
 #include "cli/command.h"
 #include "cli/schedule_print.h"
 #include "cli/terminal.h"
@@ -294,6 +295,7 @@ static int answer(const struct schedule_options *values) {
         code = schedule_answers_make(&question, (struct call_progress){terminal_progress, &progress}, &answers,
                                      &complete, &err);
     terminal_progress_end(&progress);
+    if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
     if (code == KERF_OK && question.pipeline) check_plan(question.pipeline, &answers);
     if (code == KERF_OK) code = write_certificate(values, &answers, &err);
     if (code == KERF_OK) code = render_all(&render, &err);

@@ -144,15 +144,20 @@ static void print_one(struct kerf_text *out, const struct schedule_answers *answ
 /* What is common to all goes into the heading, what differs into columns. */
 struct common {
     int microbatches, cap, bytes;
-    int32_t noise; /* 1: steps under noise are known */
+    int recompute, offload; /* 1: the same share everywhere */
+    int32_t noise;          /* 1: steps under noise are known */
 };
 
+static int same_number(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
 static struct common look(const struct schedule_answers *answers) {
-    struct common common = {1, 1, 0, 0};
+    struct common common = {.microbatches = 1, .cap = 1, .recompute = 1, .offload = 1};
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i], *first = &answers->items[0];
         common.microbatches &= answer->microbatches == first->microbatches;
-        common.cap &= answer->cap == first->cap || (isnan(answer->cap) && isnan(first->cap));
+        common.cap &= same_number(answer->cap, first->cap);
+        common.recompute &= same_number(answer->recompute, first->recompute);
+        common.offload &= same_number(answer->offload, first->offload);
         common.noise |= answer->noisy.samples > 0;
         common.bytes |= answer->timeline && answer->timeline->peak_bytes;
     }
@@ -171,6 +176,8 @@ static void add_row(struct kerf_text *cells, const struct schedule_answer *answe
         else
             kerf_text_printf(cells, "%.6g", answer->cap);
     }
+    if (!common->recompute) kerf_text_printf(cells, "\t%.4g %%", 100 * answer->recompute);
+    if (!common->offload) kerf_text_printf(cells, "\t%.4g %%", 100 * answer->offload);
     kerf_text_printf(cells, "\t%.6g s\t", timeline->step_s);
     if (common->noise) kerf_text_printf(cells, "%.6g s\t", answer->noisy.p95_s);
     words_percent(cells, bubble.of_makespan, 2, 0);
@@ -226,11 +233,13 @@ static void print_rows(struct kerf_text *out, const struct schedule_answers *ans
     struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}};
     struct kerf_text cells = {0};
     int32_t at = 1;
-    kerf_text_printf(&cells, "schedule%s%s\tstep%s\tidle\tspan\tactivations%s\tcopies\tmessages\tabove optimum\n",
+    kerf_text_printf(&cells, "schedule%s%s%s%s\tstep%s\tidle\tspan\tactivations%s\tcopies\tmessages\tabove optimum\n",
                      common->microbatches ? "" : "\tmicro-batches", common->cap ? "" : "\tcap",
+                     common->recompute ? "" : "\trecompute", common->offload ? "" : "\toffload",
                      common->noise ? "\tstep in 95 %" : "", common->bytes ? "\tmemory" : "");
     for (; at < TABLE_COLUMNS_MAX; at++) columns[at] = (struct table_column){1, 0};
-    at = 1 + !common->microbatches + !common->cap + common->noise; /* of the step; the last to stay */
+    at = 1 + !common->microbatches + !common->cap + !common->recompute + !common->offload +
+         common->noise; /* of the step; the last to stay */
     columns[at + 1].leave_out = 1;
     columns[at + 2].leave_out = 3; /* span */
     columns[at + 4 + common->bytes].leave_out = 4;
@@ -304,7 +313,7 @@ void print_schedule_table(struct kerf_text *out, const struct schedule_answers *
 /* ---- CSV: a row for each operation or, of several schedules, for each -------------------------------------------- */
 
 static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule, const struct kerf_timeline *timeline) {
-    static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};
+    static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB", "R", "O", "L"};
     int sliced = schedule->slices > 1;
     kerf_text_printf(out, "device,kind,stage,microbatch,%swith_stage,with_microbatch,start_s,end_s\n",
                      sliced ? "slice," : "");
@@ -324,9 +333,14 @@ static void ops_csv(struct kerf_text *out, const struct kerf_schedule *schedule,
 }
 
 static void answers_csv(struct kerf_text *out, const struct schedule_answers *answers) {
-    kerf_text_add(out, "schedule,devices,stages,microbatches,memory_cap,memory_cap_bytes,makespan_s,span_s,step_s,"
-                       "bubble_of_makespan,bubble_of_span,bubble_of_ideal,peak_activations,peak_bytes,lower_bound_s,"
-                       "messages,parameter_copies,span_lower_bound_s,within_cap,refused_elsewhere\n");
+    int shares = 0;
+    for (int32_t i = 0; i < answers->count; i++)
+        shares |= !isnan(answers->items[i].recompute) || !isnan(answers->items[i].offload);
+    kerf_text_printf(out,
+                     "schedule,devices,stages,microbatches,memory_cap,memory_cap_bytes,makespan_s,span_s,step_s,"
+                     "bubble_of_makespan,bubble_of_span,bubble_of_ideal,peak_activations,peak_bytes,lower_bound_s,"
+                     "messages,parameter_copies,span_lower_bound_s,within_cap,refused_elsewhere%s\n",
+                     shares ? ",recompute,offload" : "");
     for (int32_t i = 0; i < answers->count; i++) {
         const struct schedule_answer *answer = &answers->items[i];
         const struct kerf_timeline *timeline = answer->timeline;
@@ -350,6 +364,10 @@ static void answers_csv(struct kerf_text *out, const struct schedule_answers *an
         csv_number(out, answer->bound.span_s);
         kerf_text_printf(out, ",%s,", answer->times->cap == NULL ? "" : timeline->over_cap < 0 ? "true" : "false");
         csv_text(out, answer->warning ? answer->warning : "");
+        if (shares) {
+            csv_number(out, answer->recompute);
+            csv_number(out, answer->offload);
+        }
         kerf_text_add(out, "\n");
     }
 }
@@ -379,19 +397,19 @@ static void words_spread(struct kerf_text *out, const struct kerf_trace_spread *
 }
 
 static void print_stages(struct kerf_text *out, const struct kerf_trace_fit *fit, const struct render_style *style) {
-    static const char *const names[KERF_OP_KINDS] = {"forward", "backward", "input", "weights", "fused"};
+    static const char *const names[KERF_OP_MEASURED] = {"forward", "backward", "input", "weights", "fused"};
     static const struct table_column columns[TABLE_COLUMNS_MAX] = {{1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}, {1, 0}};
     struct kerf_text cells = {0};
-    int there[KERF_OP_KINDS] = {0};
-    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+    int there[KERF_OP_MEASURED] = {0};
+    for (int kind = 0; kind < KERF_OP_MEASURED; kind++)
         for (int32_t k = 0; k < fit->stages; k++) there[kind] |= fit->of_kind[kind][k].count > 0;
     kerf_text_add(&cells, "stage");
-    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+    for (int kind = 0; kind < KERF_OP_MEASURED; kind++)
         if (there[kind]) kerf_text_printf(&cells, "\t%s", names[kind]);
     kerf_text_add(&cells, "\n");
     for (int32_t k = 0; k < fit->stages; k++) {
         kerf_text_printf(&cells, "%d", k);
-        for (int kind = 0; kind < KERF_OP_KINDS; kind++) {
+        for (int kind = 0; kind < KERF_OP_MEASURED; kind++) {
             if (!there[kind]) continue;
             kerf_text_add(&cells, "\t");
             words_spread(&cells, &fit->of_kind[kind][k]);

@@ -24,7 +24,11 @@ enum kerf_op_kind {
     KERF_OP_I,  /* backward of the input alone */
     KERF_OP_W,  /* backward of the weights alone */
     KERF_OP_FB, /* a forward and a full backward that run together */
-    KERF_OP_KINDS
+    KERF_OP_R,  /* recomputation: makes activations again that its F has dropped */
+    KERF_OP_O,  /* offload: copies activations to the host, beside the device's operations */
+    KERF_OP_L,  /* load: copies them back, beside them too */
+    KERF_OP_KINDS,
+    KERF_OP_MEASURED = KERF_OP_R /* those before it are what traces have */
 };
 
 struct kerf_op {
@@ -54,6 +58,7 @@ struct kerf_schedule {
     const int32_t *device_of;         /* [replicas * stages] */
     const struct kerf_op *const *ops; /* [devices][num_ops[device]] in the order in which they run */
     const int32_t *num_ops;           /* [devices] */
+    int32_t moves;                    /* 1: ops may have R, O and L; 0: they have none */
 };
 
 /* ---- Rules ------------------------------------------------------------------------------------------------ */
@@ -162,6 +167,15 @@ struct kerf_schedule_times {
     const double *activation_bytes; /* of one micro-batch; NULL: not known */
     const double *cap;              /* [devices] what a device may hold; NULL: anything */
     int32_t cap_in_bytes;           /* 1: bytes of activation_bytes; 0: micro-batches through all its chunks */
+
+    /* Of R, O and L, by stage: [stages] each, of a whole micro-batch. */
+    const double *recompute_share; /* of the activations, which F drops and R makes again; NULL: all of them */
+    const double *recompute_s;     /* R; NULL: recompute_share of forward_s */
+    const double *offload_share;   /* of what recompute_share leaves, which O takes away and L brings back; NULL: all */
+    const double *offload_s;       /* O, of offload_share; NULL: not known, and there must be no O */
+    const double *load_s;          /* L; NULL: as offload_s */
+    int32_t host_link_shared;      /* 1: O, L and the messages that leave a device share its link, one at a time;
+                                      0: O and L have a link of their own, one at a time */
 };
 
 /** What a user says of the times; NAN where nothing is said. */
@@ -185,6 +199,11 @@ struct kerf_schedule_times_request {
     int32_t per_device; /* 1: to compare schedules with different stages. Numbers are of all stages of a device
                            together; an array of the file is by as many equal parts of the model as it has elements,
                            which are summed or split for the stages there are */
+    double recompute;   /* recompute_share of every stage, 0 to 1; NAN: as in the file, or nothing is recomputed */
+    double recompute_s; /* of all activations of a stage: recompute_share of it; NAN: forward_s */
+    double offload;     /* offload_share of every stage, 0 to 1; NAN: as in the file, or nothing is offloaded */
+    double offload_s;   /* of all activations of a stage, each way; a positive share needs it here or in the file */
+    int32_t host_link_shared;
 };
 
 /** A request that says nothing. */
@@ -207,6 +226,15 @@ KERF_API int32_t kerf_schedule_make_timed(const struct kerf_schedule_request *re
                                           const struct kerf_schedule_times_request *times,
                                           struct kerf_schedule **ret_schedule, struct kerf_schedule_times **ret_times,
                                           struct kerf_error *err);
+
+/**
+ * The same schedule with R, O and L for every micro-batch of the stages whose shares in times are above 0; a NULL share
+ * is 0 here. R comes right before the backward pass, O right after F, L as early before the backward pass as
+ * its copy takes by the devices' own operations. A micro-batch whose backward pass follows too soon for both copies is not
+ * offloaded. A schedule that has such operations already is copied. kerf_schedule_make_timed does this to what it makes.
+ */
+KERF_API int32_t kerf_schedule_move(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
+                                    struct kerf_schedule **ret_schedule, struct kerf_error *err);
 
 /** A number that times with other values do not have; 0 is none's. */
 KERF_API uint64_t kerf_schedule_times_fingerprint(const struct kerf_schedule_times *times, int32_t devices,
@@ -306,7 +334,7 @@ struct kerf_schedule_steps {
 };
 
 /** The distribution of the step when the order stays and operations do not always take the same time. timeline is the
- * schedule's without noise. KERF_EUNSUPPORTED with blocking sends and shared links. */
+ * schedule's without noise. KERF_EUNSUPPORTED with offload, blocking sends and shared links. */
 KERF_API int32_t kerf_schedule_under_noise(const struct kerf_schedule *schedule,
                                            const struct kerf_schedule_times *times,
                                            const struct kerf_timeline *timeline,
@@ -377,8 +405,8 @@ enum kerf_torch_form {
     KERF_TORCH_COMMS_LATE /* compute_comms, each receive right before what needs it, or a message sent later */
 };
 
-/** Writes PyTorch's schedule CSV. KERF_EINVALID where a stage is on two devices or a micro-batch cut into slices, which
- * that format cannot hold. The schedule must pass kerf_schedule_check; what is written passes the checks of
+/** Writes PyTorch's schedule CSV. KERF_EINVALID where a stage is on two devices, a micro-batch cut into slices, or where
+ * moves is 1, which that format cannot hold. The schedule must pass kerf_schedule_check; what is written passes the checks of
  * kerf_schedule_load. Early receives hang nowhere; late ones need sends that do not wait for their receive. */
 KERF_API int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *schedule,
                                      enum kerf_torch_form form, struct kerf_error *err);

@@ -84,7 +84,7 @@ struct kerf_trace_fit {
      * more than the pause after which those began that had to wait for theirs; p2p_s is the rest of the latter. */
     const struct kerf_schedule_times *times;
     int32_t devices, stages;
-    const struct kerf_trace_spread *of_kind[KERF_OP_KINDS]; /* [stages] each */
+    const struct kerf_trace_spread *of_kind[KERF_OP_MEASURED]; /* [stages] each */
     /* Latency, of the messages that an idle device waited for: from their maker's end to their user's start, or, where
      * PyTorch recorded receives on the GPU, to the receive's end. Median of the device pairs' medians, a pair's being
      * the mean of both directions, so that what is left of clock offsets cancels. times->p2p_of_s is set when a pair

@@ -16,6 +16,7 @@
 #include "call/pictures.h"
 #include "call/plan_question.h"
 #include "call/schedule_answers.h"
+#include "call/schedule_frontier.h"
 #include "call/score_question.h"
 
 /* ---- Verbs ------------------------------------------------------------------------------------------------ */
@@ -108,6 +109,7 @@ static int32_t answer_schedule(const struct command *command, const struct reque
     code = schedule_question_read(&values, &question, err);
     if (code == KERF_OK) {
         code = schedule_answers_make(&question, progress_of(request), &answers, &complete, err);
+        if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
         if (code == KERF_OK && request->is_picture)
             code = schedule_picture(out, &answers, KERF_PICTURE_SVG, err);
         else if (code == KERF_OK)

@@ -38,6 +38,8 @@ static struct kerf_schedule_times_request times_of(const struct schedule_questio
                                                    const struct schedule_answer *answer) {
     struct kerf_schedule_times_request times = question->times;
     times.cap = answer->cap;
+    times.recompute = answer->recompute;
+    times.offload = answer->offload;
     times.cap_in_bytes = answer->cap_in_bytes;
     times.per_device = is_per_device(question) && !is_of_plan(question, answer);
     return times;
@@ -68,6 +70,16 @@ static int32_t take_trace(const struct schedule_question *question, struct sched
     return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
 }
 
+/* Puts recomputation and offload into the order of a file, where they are asked for and it has none. */
+static int32_t move_file(struct schedule_answer *answer) {
+    struct kerf_schedule *moved = NULL;
+    const int32_t code = kerf_schedule_move(answer->schedule, answer->times, &moved, &answer->error);
+    if (code != KERF_OK) return code;
+    kerf_schedule_free(answer->own.schedule);
+    answer->schedule = answer->own.schedule = moved;
+    return KERF_OK;
+}
+
 static int32_t load_file(const struct schedule_question *question, struct schedule_answer *answer) {
     const struct kerf_schedule_file_request request = {.path = answer->name,
                                                        .devices = question->request.devices,
@@ -77,7 +89,8 @@ static int32_t load_file(const struct schedule_question *question, struct schedu
     if (code != KERF_OK) return code;
     answer->schedule = answer->own.schedule;
     answer->microbatches = answer->schedule->microbatches;
-    return make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
+    code = make_times(question, answer, answer->schedule->devices, answer->schedule->stages);
+    return code == KERF_OK ? move_file(answer) : code;
 }
 
 /* A plan's own schedule is made as the plan has made it. */
@@ -223,18 +236,23 @@ static int32_t list_answers(const struct schedule_question *question, struct sch
     static const char *const nothing[] = {NULL}; /* the trace's own order */
     const char *const *names = question->num_names ? question->names : nothing;
     int32_t num_names = question->num_names ? question->num_names : 1;
-    size_t count = (size_t)question->microbatches.count * (size_t)question->num_caps * (size_t)num_names;
+    const int32_t shares = question->recompute.count * question->offload.count;
+    size_t count =
+        (size_t)question->microbatches.count * (size_t)question->num_caps * (size_t)num_names * (size_t)shares;
     answers->items = calloc(count, sizeof *answers->items);
     if (answers->items == NULL) return error_no_memory(err, "the answers");
     for (int32_t m = 0; m < question->microbatches.count; m++)
         for (int32_t c = 0; c < question->num_caps; c++)
-            for (int32_t n = 0; n < num_names; n++)
-                answers->items[answers->count++] =
-                    (struct schedule_answer){.name = names[n],
-                                             .microbatches = (int32_t)question->microbatches.values[m],
-                                             .cap = question->caps[c].value,
-                                             .cap_in_bytes = question->caps[c].in_bytes};
+            for (int32_t n = 0; n < num_names * shares; n++)
+                answers->items[answers->count++] = (struct schedule_answer){
+                    .name = names[n / shares],
+                    .recompute = question->recompute.values[n % shares / question->offload.count],
+                    .offload = question->offload.values[n % shares % question->offload.count],
+                    .microbatches = (int32_t)question->microbatches.values[m],
+                    .cap = question->caps[c].value,
+                    .cap_in_bytes = question->caps[c].in_bytes};
     answers->several = question->compare || count > 1;
+    answers->frontier = question->frontier;
     answers->of_plan = question->pipeline != NULL;
     return KERF_OK;
 }
@@ -320,9 +338,10 @@ static void answer_json(struct kerf_json *json, const struct schedule_answers *a
         kerf_json_number(json, "most_s", answer->noisy.most_s);
         kerf_json_close(json, '}');
     }
-    if (!isnan(answer->cap)) {
+    if (!isnan(answer->cap))
         kerf_json_number(json, answer->cap_in_bytes ? "memory_cap_bytes" : "memory_cap", answer->cap);
-    }
+    if (!isnan(answer->recompute)) kerf_json_number(json, "recompute", answer->recompute);
+    if (!isnan(answer->offload)) kerf_json_number(json, "offload", answer->offload);
     if (answer->times->cap) kerf_json_boolean(json, "within_cap", answer->timeline->over_cap < 0);
     if (answer->warning) kerf_json_string(json, "refused_elsewhere", answer->warning);
 }

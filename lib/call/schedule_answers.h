@@ -15,6 +15,7 @@ struct schedule_answer {
     int32_t microbatches;
     double cap;           /* --memory-cap of this answer; NAN: none */
     int32_t cap_in_bytes; /* 1: the cap is in bytes */
+    double recompute, offload; /* the shares of this answer; NAN: not said */
     const char *warning;  /* what other programs refuse of it, or NULL */
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
@@ -35,6 +36,7 @@ struct schedule_answers {
     const struct kerf_trace *trace;         /* drawn above the simulation, or NULL */
     const struct kerf_trace_fit *trace_fit; /* what it says of times */
     int32_t several;                        /* 1: a comparison or a sweep, 0: one schedule that was asked for */
+    int32_t frontier;                       /* 1: the best for each cap alone */
     int32_t of_plan;                        /* 1: the first is a plan's, and others are compared with it */
     double from, to;                        /* the time that pictures show; both 0: all */
     int32_t late_receives;                  /* in torch-comms */

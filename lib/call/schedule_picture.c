@@ -6,6 +6,7 @@
  *   a comparison       the timelines one above the other on one axis, and the memory that each needs
  *   a sweep            the time of a step over the memory cap, or over the micro-batches; a curve for each schedule
  */
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,18 @@
 #include "call/ranges.h"
 #include "call/pictures.h"
 
-enum { TIMELINES_MAX = 16, CURVES_MAX = 12, SHADES = 4, PARTS = 4 };
+enum { TIMELINES_MAX = 16, CURVES_MAX = 12, SHADES = 4, PARTS = KERF_OP_KINDS };
 
-static const char *const part_names[PARTS] = {"forward", "backward", "backward of the input",
-                                              "backward of the weights"};
-static const char *const part_letters[PARTS] = {"F", "B", "I", "W"};
+static const char *const part_names[PARTS] = {[KERF_OP_F] = "forward",
+                                              [KERF_OP_B] = "backward",
+                                              [KERF_OP_I] = "backward of the input",
+                                              [KERF_OP_W] = "backward of the weights",
+                                              [KERF_OP_R] = "recomputation",
+                                              [KERF_OP_O] = "offload",
+                                              [KERF_OP_L] = "load"}; /* FB has the first two */
+static const char *const part_letters[PARTS] = {
+    [KERF_OP_F] = "F", [KERF_OP_B] = "B", [KERF_OP_I] = "I", [KERF_OP_W] = "W",
+    [KERF_OP_R] = "R", [KERF_OP_O] = "O", [KERF_OP_L] = "L"};
 static const char *const chunk_names[SHADES] = {"chunk 0", "chunk 1", "chunk 2", "chunk 3"};
 static const char *const replica_names[] = {"from device 0", "from the last device"};
 
@@ -43,7 +51,7 @@ static void look_at_kinds(struct kinds *kinds, const struct schedule_answers *an
     if (answers->trace) mark_kinds(answers->trace->schedule, there);
     if (there[KERF_OP_FB]) there[KERF_OP_F] = there[KERF_OP_B] = 1;
     for (int kind = 0; kind < PARTS; kind++) {
-        if (!there[kind]) continue;
+        if (!there[kind] || part_names[kind] == NULL) continue;
         kinds->part[kind] = kinds->count;
         kinds->names[kinds->count] = part_names[kind];
         kinds->letters[kinds->count++] = part_letters[kind];
@@ -85,28 +93,61 @@ static struct kerf_lane_bar bar(const struct kerf_schedule *schedule, const stru
     return bar;
 }
 
+/* Copies run beside the operations: they have lanes of their own, behind those of the devices. */
+static int32_t num_lanes(const struct kerf_schedule *schedule) {
+    for (int32_t i = 0; schedule->moves && i < schedule->devices; i++)
+        for (int32_t k = 0; k < schedule->num_ops[i]; k++)
+            if (schedule->ops[i][k].kind == KERF_OP_O) return 2 * schedule->devices;
+    return schedule->devices;
+}
+
+static int is_copy(const struct kerf_op *op) { return op->kind == KERF_OP_O || op->kind == KERF_OP_L; }
+
+static struct kerf_lane copies_lane(struct sketch *sketch, const struct schedule_answer *answer,
+                                    const struct kinds *kinds, const int32_t *chunk_of, int32_t device,
+                                    struct kerf_lane_bar *bars, int32_t room) {
+    const struct kerf_schedule *schedule = answer->schedule;
+    struct kerf_text label = {0};
+    int32_t count = 0;
+    for (int32_t k = 0; k < schedule->num_ops[device]; k++)
+        if (is_copy(&schedule->ops[device][k])) {
+            assert(count < room);
+            bars[count++] = bar(schedule, kinds, chunk_of, &schedule->ops[device][k],
+                                answer->timeline->start_s[device][k], answer->timeline->end_s[device][k]);
+        }
+    (void)room;
+    kerf_text_printf(&label, "copies %d", device);
+    return (struct kerf_lane){.label = sketch_text(sketch, &label), .bars = bars, .num_bars = count};
+}
+
 /* Lanes of one answer, the memory held as their curves; NULL when memory ran out. */
 static struct kerf_lane *lanes_of(struct sketch *sketch, const struct schedule_answer *answer,
                                   const struct kinds *kinds) {
     const struct kerf_schedule *schedule = answer->schedule;
     const struct kerf_timeline *timeline = answer->timeline;
     const int32_t *chunk_of = list_chunks(sketch, schedule);
-    struct kerf_lane *lanes = sketch_alloc(sketch, (size_t)schedule->devices, sizeof *lanes);
+    const int32_t rows = num_lanes(schedule);
+    struct kerf_lane *lanes = sketch_alloc(sketch, (size_t)rows, sizeof *lanes);
     for (int32_t i = 0; i < schedule->devices && !sketch->failed; i++) {
         size_t count = (size_t)schedule->num_ops[i];
         struct kerf_lane_bar *bars = sketch_alloc(sketch, count, sizeof *bars);
         double *x = sketch_alloc(sketch, 2 * count, sizeof *x), *y = sketch_alloc(sketch, 2 * count, sizeof *y);
         struct kerf_text label = {0};
         if (sketch->failed) return NULL;
+        int32_t num_bars = 0;
         double done = 0; /* what was measured may overlap, by what clocks round or a thread that ran beside */
         for (size_t k = 0; k < count; k++) {
+            if (is_copy(&schedule->ops[i][k])) continue;
             double start = fmax(timeline->start_s[i][k], done), end = fmax(timeline->end_s[i][k], start);
-            bars[k] = bar(schedule, kinds, chunk_of, &schedule->ops[i][k], start, end);
+            bars[num_bars++] = bar(schedule, kinds, chunk_of, &schedule->ops[i][k], start, end);
             done = end;
         }
+        if (rows > schedule->devices)
+            lanes[schedule->devices + i] =
+                copies_lane(sketch, answer, kinds, chunk_of, i, bars + num_bars, (int32_t)count - num_bars);
         kerf_text_printf(&label, "device %d", i);
         lanes[i] = (struct kerf_lane){
-            .label = sketch_text(sketch, &label), .bars = bars, .num_bars = (int32_t)count, .curve_x = x, .curve_y = y};
+            .label = sketch_text(sketch, &label), .bars = bars, .num_bars = num_bars, .curve_x = x, .curve_y = y};
         lanes[i].num_curve =
             kerf_timeline_memory(schedule, answer->times, timeline, i, answer->times->activation_bytes != NULL, x, y);
     }
@@ -123,7 +164,7 @@ static struct kerf_panel lanes_panel(const struct schedule_answers *answers, con
                                .num_parts = kinds->count,
                                .part_letters = kinds->letters,
                                .lanes = lanes,
-                               .num_lanes = schedule->devices,
+                               .num_lanes = num_lanes(schedule),
                                .x_from = answers->from,
                                .x_to = answers->to,
                                .series_name = "stage"};
@@ -160,6 +201,12 @@ static struct kerf_panel memory_panel(const struct schedule_answers *answers, co
                                .x_to = answers->to,
                                .limit = common_cap(answer),
                                .limit_label = "memory cap"};
+}
+
+/* ", 50 % recomputed": where shares are said. */
+static void words_shares(struct kerf_text *out, const struct schedule_answer *answer) {
+    if (answer->recompute > 0) kerf_text_printf(out, ", %.4g %% recomputed", 100 * answer->recompute);
+    if (answer->offload > 0) kerf_text_printf(out, ", %.4g %% offloaded", 100 * answer->offload);
 }
 
 /* "117 s, 22.2 % idle, 8 micro-batches held at most" */
@@ -263,7 +310,9 @@ static int32_t draw_timelines(struct kerf_text *out, struct sketch *sketch, cons
         const struct schedule_answer *answer = &answers->items[i];
         struct kerf_text title = {0};
         if (answer->timeline == NULL) continue;
-        kerf_text_printf(&title, "%s: ", answer->schedule->name);
+        kerf_text_add(&title, answer->schedule->name);
+        words_shares(&title, answer);
+        kerf_text_add(&title, ": ");
         words_figures(&title, answer);
         const struct kerf_lane *lanes = lanes_of(sketch, answer, &kinds);
         double *peak = sketch_alloc(sketch, 1, sizeof *peak);
@@ -290,6 +339,7 @@ static int32_t draw_timelines(struct kerf_text *out, struct sketch *sketch, cons
 /* ---- Sweeps ----------------------------------------------------------------------------------------------- */
 
 struct sweep {
+    int frontier;         /* 1: one curve of the best, and one of its bounds */
     int over_caps;        /* 1: x is the memory cap; 0: the number of micro-batches */
     double xs[RANGE_MAX]; /* different ones, rising */
     int32_t num_xs;
@@ -317,13 +367,17 @@ static void list_xs(struct sweep *sweep, const struct schedule_answers *answers)
     sweep->num_xs = count;
 }
 
+static int same_share(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
 static int same_curve(const struct sweep *sweep, const struct schedule_answer *a, const struct schedule_answer *b) {
-    return strcmp(a->name, b->name) == 0 && (!sweep->over_caps || a->microbatches == b->microbatches);
+    if (sweep->over_caps && a->microbatches != b->microbatches) return 0;
+    return sweep->frontier || (strcmp(a->name, b->name) == 0 && same_share(a->recompute, b->recompute) &&
+                               same_share(a->offload, b->offload));
 }
 
 static struct kerf_chart_row curve(struct sketch *sketch, const struct sweep *sweep,
                                    const struct schedule_answers *answers, const struct schedule_answer *first,
-                                   int several_sizes) {
+                                   int several_sizes, int of_bounds) {
     double *values = sketch_alloc(sketch, (size_t)sweep->num_xs, sizeof *values);
     struct kerf_text label = {0};
     for (int32_t x = 0; values && x < sweep->num_xs; x++) {
@@ -332,10 +386,12 @@ static struct kerf_chart_row curve(struct sketch *sketch, const struct sweep *sw
             const struct schedule_answer *answer = &answers->items[i];
             if (!same_curve(sweep, answer, first) || x_of(sweep, answer) != sweep->xs[x]) continue;
             if (answer->timeline == NULL || answer->timeline->over_cap >= 0) continue;
-            values[x] = answer->timeline->step_s / (sweep->over_caps ? 1 : answer->microbatches);
+            const double step_s = of_bounds ? answer->bound.step_s : answer->timeline->step_s;
+            values[x] = step_s / (sweep->over_caps ? 1 : answer->microbatches);
         }
     }
-    kerf_text_add(&label, first->name);
+    kerf_text_add(&label, !sweep->frontier ? first->name : of_bounds ? "lower bound" : "shortest step found");
+    if (!sweep->frontier) words_shares(&label, first);
     if (several_sizes) {
         kerf_text_add(&label, ", ");
         words_microbatches(&label, first->microbatches, 7);
@@ -351,6 +407,7 @@ static int32_t draw_sweep(struct kerf_text *out, struct sketch *sketch, const st
     int32_t count = 0;
     int several_sizes = 0, in_bytes = answers->items[0].cap_in_bytes;
     if (sweep == NULL) return error_no_memory(err, "the picture");
+    sweep->frontier = answers->frontier;
     for (int32_t i = 1; i < answers->count; i++) {
         sweep->over_caps |= answers->items[i].cap != answers->items[0].cap && !isnan(answers->items[0].cap);
         several_sizes |= answers->items[i].microbatches != answers->items[0].microbatches;
@@ -362,7 +419,9 @@ static int32_t draw_sweep(struct kerf_text *out, struct sketch *sketch, const st
         if (at == count) first_of[count++] = &answers->items[i];
     }
     for (int32_t k = 0; k < count; k++)
-        rows[k] = curve(sketch, sweep, answers, first_of[k], sweep->over_caps && several_sizes);
+        rows[k] = curve(sketch, sweep, answers, first_of[k], sweep->over_caps && several_sizes, 0);
+    for (int32_t k = 0, points = count; sweep->frontier && k < points && count < CURVES_MAX; k++)
+        rows[count++] = curve(sketch, sweep, answers, first_of[k], sweep->over_caps && several_sizes, 1);
     const struct kerf_panel panel = {.kind = KERF_PANEL_CURVES,
                                      .title = sweep->over_caps ? "Time of a step within a cap of memory"
                                                                : "Time of a step for each micro-batch",

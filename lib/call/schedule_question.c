@@ -193,6 +193,32 @@ static int32_t read_trace(const struct schedule_values *values, struct schedule_
     return KERF_OK;
 }
 
+/* "50%" or "0.5", or several. */
+static int32_t read_share(void *context, const char *word, struct kerf_error *err) {
+    struct share_list *list = context;
+    char *end = NULL;
+    double share = number_read(word, &end);
+    if (end != word && is(end, "%")) share /= 100, end++;
+    if (end == word || *end != '\0' || !(share >= 0 && share <= 1))
+        return kerf_error_set(err, KERF_EINVALID, "'%.64s' must be a share from 0 to 1, such as 50%% or 0.5", word);
+    if (list->count == SHARES_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "at most %d shares make a sweep", SHARES_MAX);
+    list->values[list->count++] = share;
+    return KERF_OK;
+}
+
+static int32_t read_shares(const char *text, const char *option, struct share_list *ret, struct kerf_error *err) {
+    struct kerf_error why = {0};
+    if (text == NULL) {
+        ret->values[ret->count++] = NAN;
+        return KERF_OK;
+    }
+    int32_t code = words_each(text, option, read_share, ret, &why);
+    if (code == KERF_OK) return code;
+    return strncmp(why.message, option, strlen(option)) == 0 ? kerf_error_set(err, code, "%s", why.message)
+                                                             : kerf_error_set(err, code, "%s: %s", option, why.message);
+}
+
 static void read_times(const struct schedule_values *values, struct kerf_schedule_times_request *times) {
     *times = (struct kerf_schedule_times_request){.forward_s = values->forward,
                                                   .backward_s = values->backward,
@@ -202,6 +228,11 @@ static void read_times(const struct schedule_values *values, struct kerf_schedul
                                                   .p2p_s = values->p2p,
                                                   .overhead_s = values->overhead,
                                                   .optimizer_s = values->optimizer,
+                                                  .recompute = NAN,
+                                                  .recompute_s = values->recompute_time,
+                                                  .offload = NAN,
+                                                  .offload_s = values->offload_time,
+                                                  .host_link_shared = is(values->host_link, "shared"),
                                                   .file = values->times,
                                                   .blocking = is(values->send, "blocking"),
                                                   .shared_link = is(values->link, "shared"),
@@ -245,7 +276,9 @@ static int32_t read_noise(const struct schedule_values *values, struct schedule_
 }
 
 static void read_search(const struct schedule_values *values, int compare, struct kerf_schedule_request *request) {
-    const char *placement = values->placement ? values->placement : compare ? "any" : "loop";
+    const char *placement = values->placement                     ? values->placement
+                            : compare && !values->memory_frontier ? "any"
+                                                                  : "loop";
     request->objective = is(values->objective, "span")       ? KERF_OBJECTIVE_SPAN
                          : is(values->objective, "makespan") ? KERF_OBJECTIVE_MAKESPAN
                                                              : KERF_OBJECTIVE_STEP;
@@ -284,14 +317,39 @@ static int32_t read_plan_question(const struct schedule_values *values, struct s
     return code;
 }
 
+static const char *const only_best[] = {"best"};
+
+/* What a frontier is of has to be one thing, whose bounds hold together. */
+static int32_t read_frontier(const struct schedule_values *values, struct schedule_question *question,
+                             struct kerf_error *err) {
+    question->frontier = values->memory_frontier;
+    if (!values->memory_frontier) return KERF_OK;
+    if (values->placement && is(values->placement, "any"))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--memory-frontier needs one placement, loop, v or both: what is proved of one says "
+                              "nothing of the others");
+    if (values->jitter || values->straggler || values->slow_link || values->rank_by)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--memory-frontier is of steps without noise; leave --jitter, --straggler, --slow-link "
+                              "and --rank-by out");
+    return KERF_OK;
+}
+
 static int32_t read_question(const struct schedule_values *values, struct schedule_question *question,
                              struct kerf_error *err) {
     const struct string_list *names = &values->names;
     question->compare = names->count > 0 && is(names->items[0], "compare");
     question->names = names->items + question->compare;
     question->num_names = names->count - question->compare;
+    if (values->memory_frontier && question->compare && question->num_names == 0) {
+        question->names = only_best;
+        question->num_names = 1;
+    }
     read_times(values, &question->times);
-    int32_t code = read_noise(values, question, err);
+    int32_t code = read_shares(values->recompute, "--recompute", &question->recompute, err);
+    if (code == KERF_OK) code = read_shares(values->offload, "--offload", &question->offload, err);
+    if (code == KERF_OK) code = read_frontier(values, question, err);
+    if (code == KERF_OK) code = read_noise(values, question, err);
     if (code == KERF_OK && values->plan) return read_plan_question(values, question, err);
     if (code == KERF_OK && values->trace) code = read_trace(values, question, err);
     question->trace_fit = question->own.trace_fit;
@@ -324,7 +382,10 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
     code = values->microbatches
                ? range_parse(values->microbatches, "--microbatches", 1, 1048576, &question->microbatches, err)
                : range_parse("0", "--microbatches", 0, 0, &question->microbatches, err); /* the file's own */
-    if (code == KERF_OK) code = read_caps(values->memory_cap, &question->caps, &question->num_caps, err);
+    char all_caps[32];
+    snprintf(all_caps, sizeof all_caps, "1..%d", 2 * question->request.devices);
+    const char *caps = values->memory_cap ? values->memory_cap : question->frontier ? all_caps : NULL;
+    if (code == KERF_OK) code = read_caps(caps, &question->caps, &question->num_caps, err);
     return code;
 }
 
@@ -379,6 +440,7 @@ int schedule_question_is_use(const void *context, const char *use) {
     const struct schedule_values *values = context;
     const struct string_list *names = &values->names;
     const char *first = values->plan ? "--plan" : names->count ? names->items[0] : "";
+    if (values->memory_frontier && names->count == 1 && is(use, "best")) return 1;
     if (is(use, "SCHEDULE")) return !values->plan && !is(first, "compare");
     if (values->plan && is_listed(use, values->compare)) return 1;
     for (int32_t i = 0; i < names->count; i++)

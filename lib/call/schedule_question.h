@@ -14,10 +14,11 @@ struct schedule_values {
     struct string_list names;
     int64_t devices, chunks, group, slices, search_steps, replicas;
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, search_time;
+    double recompute_time, offload_time;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
-        *trace, *jitter, *straggler, *slow_link, *rank_by, *plan, *compare;
+        *trace, *jitter, *straggler, *slow_link, *rank_by, *plan, *compare, *recompute, *offload, *host_link;
     int64_t trace_step, rank;
-    int32_t no_ops;
+    int32_t no_ops, memory_frontier;
     int32_t wants_certificate; /* 1: of what best proves */
     int32_t rules_only;        /* 1: names of rules alone; who asks must not read files */
 };
@@ -27,7 +28,8 @@ struct schedule_values {
     {                                                                                                                  \
         .forward = NAN, .backward = NAN, .backward_input = NAN, .backward_weight = NAN, .fused = NAN, .p2p = NAN,      \
         .overhead = NAN, .optimizer = NAN, .free_at = "w", .send = "asynchronous", .link = "own",                      \
-        .optimizer_step = "synchronised", .objective = "step", .trace_step = -1, .rank = 1                             \
+        .optimizer_step = "synchronised", .recompute_time = NAN, .offload_time = NAN, .host_link = "own",              \
+        .objective = "step", .trace_step = -1, .rank = 1                                                               \
     }
 
 /* Rows of an option table for a struct `owner` whose member `of` is a struct schedule_values. */
@@ -169,6 +171,44 @@ struct schedule_values {
          .help =                                                                                                       \
              "own: each message has its own link (default). shared: the messages of a device go one after the other "  \
              "over one link."},                                                                                        \
+        {.name = "recompute",                                                                                          \
+         .type = OPTION_STRING,                                                                                        \
+         .offset = offsetof(owner, of.recompute),                                                                      \
+         .value = "SHARE",                                                                                             \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help =                                                                                                       \
+             "The share of the activations, such as 50%, that every F drops and that are computed again right before " \
+             "the backward pass (default: 0, or \"recompute\" in --times). Several, such as 0,50%, make a sweep."},    \
+        {.name = "recompute-time",                                                                                     \
+         .type = OPTION_DURATION,                                                                                      \
+         .offset = offsetof(owner, of.recompute_time),                                                                 \
+         .value = "TIME",                                                                                              \
+         .maximum = INFINITY,                                                                                          \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help = "Recomputing all activations of a stage, a share of them takes this share (default: --forward)."},    \
+        {.name = "offload",                                                                                            \
+         .type = OPTION_STRING,                                                                                        \
+         .offset = offsetof(owner, of.offload),                                                                        \
+         .value = "SHARE",                                                                                             \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help = "The share of the activations not recomputed that is copied to the host after F and back before the " \
+                 "backward pass (default: 0, or \"offload\" in --times). Several make a sweep."},                      \
+        {.name = "offload-time",                                                                                       \
+         .type = OPTION_DURATION,                                                                                      \
+         .offset = offsetof(owner, of.offload_time),                                                                   \
+         .value = "TIME",                                                                                              \
+         .maximum = INFINITY,                                                                                          \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help = "Copying all activations of a stage to the host, or back; a share of them takes this share."},        \
+        {.name = "host-link",                                                                                          \
+         .type = OPTION_CHOICE,                                                                                        \
+         .offset = offsetof(owner, of.host_link),                                                                      \
+         .value = "HOW",                                                                                               \
+         .choices = "own,shared",                                                                                      \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help = "own: the copies of a device go one after the other over a link to the host (default). shared: they " \
+                 "take "                                                                                               \
+                 "turns with its messages."},                                                                          \
         {.name = "overhead",                                                                                           \
          .type = OPTION_DURATION,                                                                                      \
          .offset = offsetof(owner, of.overhead),                                                                       \
@@ -252,6 +292,12 @@ struct schedule_values {
          .value = "DEVICE:FACTOR",                                                                                     \
          .uses = "SCHEDULE,compare",                                                                                   \
          .help = "One device whose messages take longer than the schedule was made for, such as 3:10."},               \
+        {.name = "memory-frontier",                                                                                    \
+         .type = OPTION_FLAG,                                                                                          \
+         .offset = offsetof(owner, of.memory_frontier),                                                                \
+         .uses = "compare",                                                                                            \
+         .help = "Show the shortest step for each --memory-cap (default: 1 to 2P micro-batches) of all the schedules " \
+                 "(default: best) and of all shares of --recompute and --offload, with its proof or its gap."},        \
         {.name = "rank-by",                                                                                            \
          .type = OPTION_CHOICE,                                                                                        \
          .offset = offsetof(owner, of.rank_by),                                                                        \
@@ -298,7 +344,7 @@ struct schedule_values {
         {.name = "compare",                                                                                            \
          .type = OPTION_STRING,                                                                                        \
          .offset = offsetof(owner, of.compare),                                                                        \
-         .value = "SCHEDULE[,...]",                                                                                     \
+         .value = "SCHEDULE[,...]",                                                                                    \
          .uses = "--plan",                                                                                             \
          .help =                                                                                                       \
              "Other schedules with the same times: for schedules with other stages the times are summed or split."},   \
@@ -307,6 +353,13 @@ struct schedule_values {
         .uses = "SCHEDULE,compare,--plan",                                                                             \
         .help = "Leave the operations out of the JSON, and the timeline out of the table."                             \
     }
+
+/* Shares of the activations that are recomputed, or offloaded. */
+enum { SHARES_MAX = 32 };
+struct share_list {
+    double values[SHARES_MAX];
+    int32_t count;
+};
 
 struct memory_cap {
     double value; /* NAN: none */
@@ -321,8 +374,10 @@ struct schedule_question {
     struct range microbatches; /* at least one; 0: the file's own */
     struct memory_cap *caps;   /* [num_caps], at least one */
     int32_t num_caps;
+    struct share_list recompute, offload;     /* at least one each; NAN: not said */
+    int32_t frontier;                         /* 1: the best for each cap alone */
     struct kerf_schedule_request request;     /* all but rule, micro-batches and times */
-    struct kerf_schedule_times_request times; /* all but the cap */
+    struct kerf_schedule_times_request times; /* all but the cap and the shares */
     double jitter;                            /* of operations, NAN: no noise */
     int32_t measured_jitter;                  /* 1: that of the trace */
     const char *straggler, *slow_link;        /* "3:1.5", or NULL */

@@ -3,10 +3,16 @@
 #include <stdlib.h>
 #include "schedule/order.h"
 
-enum seen { SEEN_F = 1, SEEN_B = 2, SEEN_I = 4, SEEN_W = 8 };
+enum seen { SEEN_F = 1, SEEN_B = 2, SEEN_I = 4, SEEN_W = 8, SEEN_R = 16, SEEN_O = 32, SEEN_L = 64 };
 
 static const char *kind_name(enum seen kind) {
-    return kind == SEEN_F ? "F" : kind == SEEN_B ? "B" : kind == SEEN_I ? "I" : "W";
+    return kind == SEEN_F   ? "F"
+           : kind == SEEN_B ? "B"
+           : kind == SEEN_I ? "I"
+           : kind == SEEN_W ? "W"
+           : kind == SEEN_R ? "R"
+           : kind == SEEN_O ? "O"
+                            : "L";
 }
 
 static int32_t mark(const struct kerf_schedule *schedule, unsigned char *seen, int32_t device, enum seen kind,
@@ -30,13 +36,26 @@ static int32_t mark(const struct kerf_schedule *schedule, unsigned char *seen, i
         return kerf_error_set(err, KERF_EINVALID,
                               "micro-batch %d has both a whole and a split backward pass on stage %d", microbatch,
                               stage);
+    if (kind & (SEEN_R | SEEN_O | SEEN_L)) {
+        if (!schedule->moves)
+            return kerf_error_set(err, KERF_EINVALID, "%d%s%d is in a schedule whose moves is 0", stage,
+                                  kind_name(kind), microbatch);
+        if (!(*place & SEEN_F) || *place & (SEEN_B | SEEN_I) || (kind == SEEN_O && *place & SEEN_L) ||
+            (kind == SEEN_L && !(*place & SEEN_O)))
+            return kerf_error_set(err, KERF_EINVALID, "%d%s%d must be %s on device %d", stage, kind_name(kind),
+                                  microbatch,
+                                  kind == SEEN_L ? "after its O and before its backward pass"
+                                                 : "after its F and before its backward pass",
+                                  device);
+    }
     *place |= (unsigned char)kind;
     return KERF_OK;
 }
 
 static int32_t mark_all(const struct kerf_schedule *schedule, unsigned char *seen, struct kerf_error *err) {
     static const enum seen kinds[] = {
-        [KERF_OP_F] = SEEN_F, [KERF_OP_B] = SEEN_B, [KERF_OP_I] = SEEN_I, [KERF_OP_W] = SEEN_W};
+        [KERF_OP_F] = SEEN_F, [KERF_OP_B] = SEEN_B, [KERF_OP_I] = SEEN_I, [KERF_OP_W] = SEEN_W,
+        [KERF_OP_R] = SEEN_R, [KERF_OP_O] = SEEN_O, [KERF_OP_L] = SEEN_L};
     for (int32_t i = 0; i < schedule->devices; i++)
         for (int32_t k = 0; k < schedule->num_ops[i]; k++) {
             const struct kerf_op *op = &schedule->ops[i][k];
@@ -52,7 +71,10 @@ static int32_t mark_all(const struct kerf_schedule *schedule, unsigned char *see
 static int32_t find_missing(const struct kerf_schedule *schedule, const unsigned char *seen, struct kerf_error *err) {
     int64_t units = order_units(schedule);
     for (int64_t at = 0; at < schedule->stages * units; at++) {
-        int have = seen[at / units * order_row(schedule) + at % units];
+        const int all = seen[at / units * order_row(schedule) + at % units], have = all & (SEEN_R - 1);
+        if (all & SEEN_O && !(all & SEEN_L))
+            return kerf_error_set(err, KERF_EINVALID, "%dL%d is missing", (int)(at / units),
+                                  (int)(at % units / schedule->slices));
         if (have == (SEEN_F | SEEN_B) || have == (SEEN_F | SEEN_I | SEEN_W)) continue;
         const char *what = !(have & SEEN_F) ? "F" : have & SEEN_I ? "W" : have & SEEN_W ? "I" : "B";
         return kerf_error_set(err, KERF_EINVALID, "%d%s%d is missing", (int)(at / units), what,
@@ -65,8 +87,12 @@ static int32_t find_missing(const struct kerf_schedule *schedule, const unsigned
 static int32_t check_order(const struct kerf_schedule *schedule, struct kerf_error *err) {
     double *zeros = calloc((size_t)schedule->stages, sizeof *zeros);
     if (zeros == NULL) return kerf_error_set(err, KERF_ENOMEM, "not enough memory to check the schedule");
-    const struct kerf_schedule_times times = {
-        .forward_s = zeros, .backward_s = zeros, .backward_input_s = zeros, .backward_weight_s = zeros};
+    const struct kerf_schedule_times times = {.forward_s = zeros,
+                                              .backward_s = zeros,
+                                              .backward_input_s = zeros,
+                                              .backward_weight_s = zeros,
+                                              .recompute_s = zeros,
+                                              .offload_s = zeros};
     struct kerf_timeline *timeline = NULL;
     int32_t code = kerf_schedule_simulate(schedule, &times, &timeline, err);
     kerf_timeline_free(timeline);

@@ -31,6 +31,9 @@
  * Load, residence and ends without entry_d are of the time from the device's own first start to its own last end,
  * and so bound the span; so does the chain of each stream.
  *
+ * Where activations are recomputed or offloaded, what a unit surely occupies is the share that is neither, and R is
+ * counted in the load alone: an order without its R, O and L is one of the problem without them, and no longer.
+ *
  * With whole backward passes B stands for I, and W is 0; with both kinds in one schedule the shorter one stands for
  * both. Where activations are freed by I, W is left out of the residence. A fused pair may be shorter than its parts,
  * so that only the loads count then. Ends are for one replica, and operations all of one sort. Blocking sends and shared links only add to all this.
@@ -41,13 +44,15 @@
 #include <math.h>
 #include <string.h>
 #include "base/arena.h"
+#include "schedule/move_shares.h"
 #include "schedule/order.h"
 
 /* What the operations are, and how long one takes of each stage. */
 struct work {
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
-    int whole, split, fused; /* whether there are B, W, FB */
+    int whole, split, fused;  /* whether there are B, W, FB */
+    int recomputes, offloads; /* whether R, O */
 };
 
 static struct work look(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times) {
@@ -57,6 +62,8 @@ static struct work look(const struct kerf_schedule *schedule, const struct kerf_
             work.whole |= schedule->ops[i][k].kind == KERF_OP_B;
             work.split |= schedule->ops[i][k].kind == KERF_OP_W;
             work.fused |= schedule->ops[i][k].kind == KERF_OP_FB;
+            work.recomputes |= schedule->ops[i][k].kind == KERF_OP_R;
+            work.offloads |= schedule->ops[i][k].kind == KERF_OP_O;
         }
     return work;
 }
@@ -94,6 +101,7 @@ struct stream {
 /* What a device has of its streams. */
 struct device {
     double entry, load, residence;
+    double again;                        /* all R */
     double least_amount, most_amount;    /* of one unit: bytes, or 1 */
     double least_forward, least_freeing; /* the shortest F, and operation that frees */
     double units, amounts;               /* of all streams together */
@@ -117,7 +125,8 @@ static void measure_replica(const struct work *work, int32_t replica, struct str
 }
 
 static double amount_of(const struct work *work, int32_t stage) {
-    return work->times->cap_in_bytes ? work->times->activation_bytes[stage] : 1;
+    const double kept = move_shares_kept(work->times, stage, work->recomputes, work->offloads);
+    return kept * (work->times->cap_in_bytes ? work->times->activation_bytes[stage] : 1);
 }
 
 static void add_stream(const struct work *work, int32_t replica, int32_t stage, const struct stream *stream,
@@ -285,8 +294,8 @@ static void bound_device(const struct work *work, const struct stream *streams, 
     if (device->streams == 0) return;
     const double room = room_of(work, device, d, most);
     assert(device->load >= 0 && device->entry >= 0 && room >= 0);
-    keep_span(known, device->load, load);
-    keep_makespan(known, device->entry + device->load, load);
+    keep_span(known, device->load + device->again, load);
+    keep_makespan(known, device->entry + device->load + device->again, load);
     if (!work->fused && room > 0) {
         const double held = device->residence / fmin(room, device->amounts) + ramps_of(work, device, room);
         keep_span(known, held, why);
@@ -297,7 +306,7 @@ static void bound_device(const struct work *work, const struct stream *streams, 
         const struct stream *stream = &streams[device->only];
         const double f = forward(work, stage), b = backward(work, stage);
         const double units = units_of(work, device->only / work->schedule->stages);
-        const double places = device->most_amount > 0 ? floor(room / device->most_amount) : INFINITY;
+        const double places = device->most_amount > 0 ? floor(room / device->most_amount * (1 + 1e-9)) : INFINITY;
         const double within = device->load + stream->trip - fmin(places, units) * f - b;
         why.kind = LOWER_BOUND_WAY_BACK;
         keep_makespan(known, device->entry + units * (f + b) + stream->back, why);
@@ -308,8 +317,9 @@ static void bound_device(const struct work *work, const struct stream *streams, 
     bound_ends(work, streams, device, d, room, known);
 }
 
-/* load_s: [devices], NULL: of the operations that all units have. */
-static int32_t bounds_of(const struct work *work, double most, const double *load_s, struct lower_bound *ret_known) {
+/* load_s: [devices], NULL: of the operations that all units have; again_s: [devices] of R, NULL: none. */
+static int32_t bounds_of(const struct work *work, double most, const double *load_s, const double *again_s,
+                         struct lower_bound *ret_known) {
     const struct kerf_schedule *schedule = work->schedule;
     const int32_t stages = schedule->stages, replicas = schedule->replicas;
     struct arena arena = {NULL};
@@ -334,6 +344,7 @@ static int32_t bounds_of(const struct work *work, double most, const double *loa
     }
     for (int32_t d = 0; d < schedule->devices; d++) {
         if (load_s) devices[d].load = load_s[d];
+        if (again_s) devices[d].again = again_s[d];
         bound_device(work, streams, &devices[d], d, most, &known);
     }
     arena_free(&arena);
@@ -344,7 +355,7 @@ static int32_t bounds_of(const struct work *work, double most, const double *loa
 int32_t lower_bound_of_split(const struct kerf_schedule *frame, const struct kerf_schedule_times *times, double most,
                              struct lower_bound *ret_bound) {
     const struct work work = {.schedule = frame, .times = times, .split = 1};
-    return bounds_of(&work, most, NULL, ret_bound);
+    return bounds_of(&work, most, NULL, NULL, ret_bound);
 }
 
 /* ---- Of simulated schedules ------------------------------------------------------------------------------- */
@@ -384,10 +395,15 @@ static struct kerf_schedule_bound own_bound(const struct kerf_schedule_run *run,
     struct lower_bound known = {.bound = {0, 0, 0}};
     struct arena arena = {NULL};
     double *load_s = arena_alloc(&arena, (size_t)run->schedule->devices, sizeof *load_s);
-    for (int32_t i = 0; load_s && i < run->schedule->devices; i++)
-        for (int32_t k = 0; k < run->schedule->num_ops[i]; k++)
-            load_s[i] += run->timeline->end_s[i][k] - run->timeline->start_s[i][k];
-    if (load_s) bounds_of(work, run->times->cap ? INFINITY : fullest(run), load_s, &known);
+    double *again_s = arena_alloc(&arena, (size_t)run->schedule->devices, sizeof *again_s);
+    for (int32_t i = 0; load_s && again_s && i < run->schedule->devices; i++)
+        for (int32_t k = 0; k < run->schedule->num_ops[i]; k++) {
+            const int16_t kind = run->schedule->ops[i][k].kind;
+            const double took = run->timeline->end_s[i][k] - run->timeline->start_s[i][k];
+            if (kind <= KERF_OP_FB) load_s[i] += took;
+            if (kind == KERF_OP_R) again_s[i] += took;
+        }
+    if (load_s && again_s) bounds_of(work, run->times->cap ? INFINITY : fullest(run), load_s, again_s, &known);
     arena_free(&arena);
     return known.bound;
 }
@@ -409,13 +425,14 @@ struct member {
     uint64_t times;
     double most; /* what its orders may hold */
     int same;    /* its operations are all of one sort: whole, or split */
-    int whole, proved;
+    int whole, proved, moves;
 };
 
 static int same_problem(const struct kerf_schedule_run *a, const struct member *x, const struct kerf_schedule_run *b,
                         const struct member *y) {
     const struct kerf_schedule *s = a->schedule, *t = b->schedule;
     if (!x->same || !y->same || x->whole != y->whole || x->times != y->times) return 0;
+    if (x->moves || y->moves) return 0; /* which of them have R may differ */
     if (s->devices != t->devices || s->stages != t->stages || s->microbatches != t->microbatches ||
         s->replicas != t->replicas || s->slices != t->slices)
         return 0;
@@ -436,6 +453,7 @@ void kerf_schedule_lower_bounds(const struct kerf_schedule_run *runs, size_t cou
             .most = runs[i].times->cap ? INFINITY : fullest(&runs[i]),
             .same = !work.fused && work.whole != work.split,
             .whole = work.whole,
+            .moves = schedule->moves,
             .proved = is_proved(&runs[i])};
     }
     for (size_t i = 0; members && i < count; i++) {

@@ -66,7 +66,7 @@ static int make_node(const struct study *study, int32_t d, int32_t k, struct nod
         const int back = part || op->kind == KERF_OP_B || op->kind == KERF_OP_I;
         const int32_t microbatch = part ? op->with_microbatch : op->microbatch;
         int32_t other = 0;
-        if (op->kind == KERF_OP_W) break;
+        if (op->kind == KERF_OP_W || op->kind == KERF_OP_R) break;
         const int64_t output = needed(schedule, back, part ? op->with_stage : op->stage, microbatch, op->slice, &other);
         if (output < 0) continue;
         if (study->place_of[output] < 0) return 0;
@@ -80,7 +80,7 @@ static int make_node(const struct study *study, int32_t d, int32_t k, struct nod
 
 static void take_output(struct study *study, const struct kerf_op *op) {
     const int32_t place = (int32_t)study->count;
-    if (op->kind == KERF_OP_W) return;
+    if (op->kind == KERF_OP_W || op->kind == KERF_OP_R) return;
     const int back = op->kind == KERF_OP_B || op->kind == KERF_OP_I;
     study->place_of[order_output(study->schedule, back, op->stage, op->microbatch, op->slice)] = place;
     if (op->kind == KERF_OP_FB)
@@ -198,8 +198,12 @@ static void sum_up(double *steps, int32_t samples, struct kerf_schedule_steps *r
 
 static int32_t check(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                      const struct kerf_schedule_noise *noise, struct kerf_error *err) {
-    if (times->blocking || times->shared_link)
+    if (times->blocking || times->shared_link || times->host_link_shared)
         return kerf_error_set(err, KERF_EUNSUPPORTED, "noise is not simulated with blocking sends or shared links");
+    for (int32_t d = 0; schedule->moves && d < schedule->devices; d++)
+        for (int32_t k = 0; k < schedule->num_ops[d]; k++)
+            if (schedule->ops[d][k].kind == KERF_OP_O)
+                return kerf_error_set(err, KERF_EUNSUPPORTED, "noise is not simulated with offload");
     if (!(noise->relative >= 0 && noise->relative <= 10))
         return kerf_error_set(err, KERF_EINVALID, "the jitter must lie between 0 and 1000 %%, not %g", noise->relative);
     for (int32_t d = 0; d < schedule->devices; d++)

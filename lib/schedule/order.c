@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 void kerf_op_text(struct kerf_text *out, const struct kerf_op *op) {
-    static const char letters[KERF_OP_KINDS] = {'F', 'B', 'I', 'W', 0};
+    static const char letters[KERF_OP_KINDS] = {'F', 'B', 'I', 'W', 0, 'R', 'O', 'L'};
     if (op->kind == KERF_OP_FB)
         kerf_text_printf(out, "(%dF%d;%dB%d)", op->stage, op->microbatch, op->with_stage, op->with_microbatch);
     else

@@ -19,7 +19,7 @@ static void part_json(struct kerf_json *json, const char *kind, int32_t stage, i
 
 static void op_json(struct kerf_json *json, int32_t device, const struct kerf_op *op, int32_t slices, double start_s,
                     double end_s) {
-    static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};
+    static const char *const kinds[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB", "R", "O", "L"};
     kerf_json_open(json, NULL, '{');
     kerf_json_integer(json, "device", device);
     if (op->kind == KERF_OP_FB) {

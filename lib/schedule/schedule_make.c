@@ -3,9 +3,12 @@
  * The door: every rule by its name, the search among them, and a schedule with the times that it is made for.
  */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 #include "base/characters.h"
 #include "base/error_fill.h"
+#include "schedule/move_shares.h"
+#include "schedule/moves.h"
 #include "schedule/rules/rule.h"
 
 /* ---- By name ---------------------------------------------------------------------------------------------- */
@@ -80,6 +83,164 @@ static void timed_free(struct timed *timed) {
     kerf_schedule_times_free(timed->times);
 }
 
+/* ---- With recomputation and offload ----------------------------------------------------------------------- */
+
+/* What a rule that looks for an order is asked in their place: R is a part of the backward pass, and a device may hold
+ * more, as it keeps only a share of each micro-batch until its R or L. W holds all of it: where there is little memory,
+ * W has to follow I at once, as it does in the answer when it is a part of I too. */
+struct stand_in {
+    struct kerf_schedule_times times;
+    double *backward_s, *backward_input_s, *whole_s, *none_s; /* [stages] */
+    double *cap;                                              /* [devices] */
+    double factor_max;
+};
+
+static void stand_in_free(struct stand_in *in) {
+    free(in->backward_s);
+    free(in->backward_input_s);
+    free(in->whole_s);
+    free(in->none_s);
+    free(in->cap);
+}
+
+static int stand_in_make(const struct kerf_schedule_times *times, int32_t devices, int32_t stages,
+                         struct stand_in *in) {
+    enum { FACTOR_MAX = 64 };
+    double least = 1;
+    *in = (struct stand_in){.times = *times};
+    in->backward_s = malloc((size_t)stages * sizeof *in->backward_s);
+    in->backward_input_s = malloc((size_t)stages * sizeof *in->backward_input_s);
+    in->whole_s = malloc((size_t)stages * sizeof *in->whole_s);
+    in->none_s = calloc((size_t)stages, sizeof *in->none_s);
+    in->cap = malloc((size_t)devices * sizeof *in->cap);
+    if (!in->backward_s || !in->backward_input_s || !in->whole_s || !in->none_s || !in->cap) return 0;
+    for (int32_t k = 0; k < stages; k++) {
+        const double again =
+            times->recompute_share && times->recompute_share[k] > 0 ? move_shares_recompute_s(times, k) : 0;
+        in->backward_s[k] = times->backward_s[k] + again;
+        in->backward_input_s[k] = times->backward_input_s[k] + again;
+        in->whole_s[k] = in->backward_input_s[k] + times->backward_weight_s[k];
+        least = fmin(least, move_shares_kept(times, k, times->recompute_share != NULL, times->offload_share != NULL));
+    }
+    in->factor_max = fmin(1 / least, FACTOR_MAX);
+    in->times.backward_s = in->backward_s;
+    in->times.backward_input_s = in->backward_input_s;
+    in->times.recompute_share = in->times.recompute_s = in->times.offload_share = in->times.offload_s = NULL;
+    in->times.load_s = NULL;
+    return 1;
+}
+
+/* Makes the rule's order for the caps times a factor, and moves. */
+static int32_t make_moved(const struct rule *rule, const struct kerf_schedule_request *request,
+                          const struct kerf_schedule_times *times, struct stand_in *in, double factor, int whole,
+                          struct kerf_schedule **ret_schedule, struct kerf_error *err) {
+    struct kerf_schedule_request asked = *request;
+    struct kerf_schedule *plain = NULL;
+    for (int32_t d = 0; times->cap && d < request->devices; d++) in->cap[d] = times->cap[d] * factor;
+    if (times->cap) in->times.cap = in->cap;
+    in->times.backward_input_s = whole ? in->whole_s : in->backward_input_s;
+    in->times.backward_weight_s = whole ? in->none_s : times->backward_weight_s;
+    asked.times = rule->search ? &in->times : times;
+    asked.certificate = 0;
+    int32_t code = rule_make(rule, &asked, &plain, err);
+    if (code == KERF_OK) code = moves_make(plain, times, whole, ret_schedule, err);
+    kerf_schedule_free(plain);
+    return code;
+}
+
+/* The best schedule so far. */
+struct found {
+    struct kerf_schedule *schedule;
+    int over;
+    double step_s;
+};
+
+/* Keeps the schedule where it is better, and returns the one that is not kept. */
+static struct kerf_schedule *keep_better(struct found *found, struct kerf_schedule *schedule,
+                                         const struct kerf_timeline *timeline) {
+    const int over = timeline->over_cap >= 0;
+    const int better = found->schedule == NULL || over < found->over ||
+                       (over == found->over && timeline->step_s < found->step_s * (1 - 1e-12));
+    if (!better) return schedule;
+    struct kerf_schedule *old = found->schedule;
+    *found = (struct found){schedule, over, timeline->step_s};
+    return old;
+}
+
+static int same_places(const struct kerf_schedule *a, const struct kerf_schedule *b) {
+    return a->stages == b->stages && a->replicas == b->replicas && a->slices == b->slices &&
+           memcmp(a->device_of, b->device_of, (size_t)(a->stages * a->replicas) * sizeof *a->device_of) == 0;
+}
+
+/* The other rules that put the stages where `best` does: it is never longer than one that keeps the caps. */
+static void try_rules(const struct kerf_schedule_request *request, const struct kerf_schedule_times *times,
+                      struct stand_in *in, struct found *found) {
+    const struct rule *rule;
+    for (size_t i = 0; (rule = rules_at(i)); i++) {
+        struct kerf_schedule_request asked = *request;
+        struct kerf_schedule *schedule = NULL;
+        struct kerf_timeline *timeline = NULL;
+        asked.chunks = rule->fixed_chunks ? 0 : found->schedule->chunks;
+        asked.replicas = 0;
+        asked.group = 0;
+        if (rule->default_slices) continue;
+        if (make_moved(rule, &asked, times, in, 1, 0, &schedule, NULL) != KERF_OK) continue;
+        if (same_places(schedule, found->schedule) &&
+            kerf_schedule_simulate(schedule, times, &timeline, NULL) == KERF_OK)
+            schedule = keep_better(found, schedule, timeline);
+        kerf_timeline_free(timeline);
+        kerf_schedule_free(schedule);
+    }
+}
+
+/* The shortest that keeps the caps, of the rule's orders for larger and larger caps; one that does not keep them where
+ * none does. */
+static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedule_request *request, int32_t stages,
+                               const struct kerf_schedule_times *times, struct kerf_schedule **ret_schedule,
+                               struct kerf_error *err) {
+    enum { TRIES = 12 };
+    struct kerf_schedule_request asked = *request;
+    struct found found = {.schedule = NULL};
+    struct kerf_error why = {0}, later = {0};
+    struct stand_in in;
+    const int tries = rule->search && times->cap ? TRIES : 1;
+    int32_t code = KERF_OK;
+    if (request->certificate)
+        return kerf_error_set(err, KERF_EINVALID, "a certificate is of orders without recomputation and offload");
+    if (!stand_in_make(times, request->devices, stages, &in)) code = error_no_memory(&why, "the times");
+    asked.search_steps = request->search_steps ? (request->search_steps + tries - 1) / tries : 0;
+    asked.search_time_s = request->search_time_s / tries;
+    if (tries > 1) asked.progress = NULL; /* each would begin again */
+    for (int k = 0; k < tries && code == KERF_OK; k++) {
+        const double factor = tries > 1 ? 1 + (in.factor_max - 1) * (k / 2) / (tries / 2 - 1) : 1;
+        struct kerf_schedule *schedule = NULL;
+        struct kerf_timeline *timeline = NULL;
+        if (k > 0 && request->progress && request->progress(request->progress_context, (double)k / tries)) break;
+        code = make_moved(rule, &asked, times, &in, factor, k % 2, &schedule, k == 0 ? &why : &later);
+        if (code == KERF_EINFEASIBLE && k + 1 < tries) {
+            code = KERF_OK;
+            continue;
+        }
+        if (code == KERF_OK) code = kerf_schedule_simulate(schedule, times, &timeline, &later);
+        if (code == KERF_OK)
+            schedule = keep_better(&found, schedule, timeline);
+        else if (found.schedule)
+            code = KERF_OK;
+        kerf_timeline_free(timeline);
+        kerf_schedule_free(schedule);
+    }
+    if (code == KERF_OK && rule == &rule_best && found.schedule) try_rules(&asked, times, &in, &found);
+    stand_in_free(&in);
+    if (code != KERF_OK || found.schedule == NULL) {
+        kerf_schedule_free(found.schedule);
+        if (why.code == KERF_OK) why = later; /* the first one names the cap that was asked for */
+        if (err) *err = why;
+        return why.code;
+    }
+    *ret_schedule = found.schedule;
+    return KERF_OK;
+}
+
 static int32_t make_timed(const struct rule *rule, const struct kerf_schedule_request *request,
                           const struct kerf_schedule_times_request *said, struct timed *ret, struct kerf_error *err) {
     struct kerf_schedule_request asked = *request;
@@ -89,7 +250,10 @@ static int32_t make_timed(const struct rule *rule, const struct kerf_schedule_re
     int32_t code = rule_stages(rule, &asked, &stages, err);
     if (code == KERF_OK) code = kerf_schedule_times_make(asked.devices, stages, said, &timed.times, err);
     asked.times = timed.times;
-    if (code == KERF_OK) code = rule_make(rule, &asked, &timed.schedule, err);
+    if (code == KERF_OK)
+        code = move_shares_asked(timed.times, stages)
+                   ? make_with_moves(rule, &asked, stages, timed.times, &timed.schedule, err)
+                   : rule_make(rule, &asked, &timed.schedule, err);
     if (code == KERF_OK)
         *ret = timed;
     else

@@ -4,6 +4,10 @@
  *
  *   F(s, j)  needs F(s-1, j)                      B, I(s, j)  needs F(s, j) and B or I(s+1, j)
  *   W(s, j)  needs I(s, j)                        FB          needs what its parts need
+ *   R(s, j)  needs F(s, j)                        B, I(s, j)  need the end of L(s, j), where there is one
+ *
+ * O and L are copies beside the device's operations. One starts when the operations before it in the order have ended
+ * and its link is free, and the device goes on at once.
  *
  * A message between two devices takes the latency; nothing travels within one, where an input is there as soon as it is
  * made. A blocking send keeps the device until the message has arrived; on a shared link a message leaves when the one
@@ -20,6 +24,7 @@
 #include "base/error_fill.h"
 #include "schedule/build.h"
 #include "schedule/memory.h"
+#include "schedule/move_shares.h"
 #include "schedule/order.h"
 
 enum { CACHE_LINE = 8 }; /* doubles */
@@ -27,6 +32,7 @@ enum { CACHE_LINE = 8 }; /* doubles */
 struct device_state {
     double free_s; /* when the device is done with what it has */
     double link_s; /* when its link is, where messages share it */
+    double host_s; /* when its link to the host is */
     double busy_s; /* its operations so far */
     int64_t messages;
     struct order_stand stand;
@@ -35,7 +41,8 @@ struct device_state {
 struct simulation {
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
-    const double *durations[KERF_OP_FB]; /* [stages] of each kind */
+    const double *durations[KERF_OP_KINDS]; /* [stages] of each kind */
+    double *loaded;  /* [stages * units] by order_output / 2: when L has ended; NULL: moves are none */
     double *arrives; /* [2 * stages * units] by order_output: when an output is at the next stage's device, or the stage
                         before's; below 0: not made yet */
     double **start, **end;        /* [devices][num_ops] */
@@ -51,8 +58,8 @@ struct simulation {
 
 static int is_simple(const struct simulation *sim) {
     const struct kerf_schedule_times *times = sim->times;
-    return sim->schedule->replicas == 1 && sim->schedule->slices == 1 && !times->p2p_of_s && !times->shared_link &&
-           !times->blocking;
+    return sim->schedule->replicas == 1 && sim->schedule->slices == 1 && !sim->schedule->moves && !times->p2p_of_s &&
+           !times->shared_link && !times->host_link_shared && !times->blocking;
 }
 
 SPECIALISED int32_t home(const struct simulation *sim, int simple, int32_t stage, int32_t microbatch) {
@@ -83,8 +90,11 @@ SPECIALISED double inputs_ready(const struct simulation *sim, int simple, struct
     }
     if (kind == KERF_OP_W) return when(sim, state, here + 1) < 0 ? -1 : 0;
     if (when(sim, state, here) < 0) return -1;
+    if (!simple && kind == KERF_OP_R) return 0;
     if (!simple && slice + 1 < sim->schedule->slices && when(sim, state, here + 3) < 0) return -1;
-    return stage + 1 == sim->schedule->stages ? 0 : when(sim, state, here + 1 + row);
+    double ready = stage + 1 == sim->schedule->stages ? 0 : when(sim, state, here + 1 + row);
+    if (!simple && sim->loaded && ready >= 0) return fmax(ready, sim->loaded[here / 2]);
+    return ready;
 }
 
 /* Hands an output over; the time that the sender is kept by a blocking message. */
@@ -98,7 +108,7 @@ SPECIALISED double deliver(struct simulation *sim, int simple, struct device_sta
     if (to == device) return 0;
     double takes = sim->times->p2p_s, leaves = end;
     if (!simple && sim->times->p2p_of_s) takes = sim->times->p2p_of_s[device * sim->schedule->devices + to];
-    if (!simple && sim->times->shared_link) {
+    if (!simple && (sim->times->shared_link || sim->times->host_link_shared)) {
         if (state->link_s > end) leaves = state->link_s;
         state->link_s = leaves + takes;
     }
@@ -115,6 +125,21 @@ static double fused_duration(const struct kerf_schedule_times *times, const stru
     return times->fused_s ? times->fused_s[op->stage] : times->forward_s[op->stage] + times->backward_s[op->with_stage];
 }
 
+/* An O or L, which no other device waits for. 0 when its F is not there. */
+static int copy(const struct simulation *sim, struct device_state *state, int32_t device, int32_t at,
+                const struct kerf_op *op, double free_s) {
+    const struct kerf_schedule_times *times = sim->times;
+    const double *all_s = op->kind == KERF_OP_L && times->load_s ? times->load_s : times->offload_s;
+    const double took = all_s[op->stage] / sim->schedule->slices;
+    const int64_t unit = order_output(sim->schedule, 0, op->stage, op->microbatch, op->slice);
+    double *link_s = times->host_link_shared ? &state->link_s : &state->host_s;
+    if (when(sim, state, unit) < 0) return 0;
+    sim->start[device][at] = fmax(free_s, *link_s);
+    sim->end[device][at] = *link_s = sim->start[device][at] + took;
+    if (op->kind == KERF_OP_L) sim->loaded[unit / 2] = *link_s;
+    return 1;
+}
+
 /* Runs a device until an input is missing or nothing is left. */
 SPECIALISED void run_device(struct simulation *sim, int simple, int32_t device) {
     const struct kerf_op *ops = sim->schedule->ops[device];
@@ -124,6 +149,11 @@ SPECIALISED void run_device(struct simulation *sim, int simple, int32_t device) 
     int32_t at = state->stand.next, count = sim->schedule->num_ops[device];
     for (; at < count; at++) {
         const struct kerf_op op = ops[at];
+        assert(!simple || op.kind <= KERF_OP_FB);
+        if (!simple && (op.kind == KERF_OP_O || op.kind == KERF_OP_L)) {
+            if (!copy(sim, state, device, at, &op, free_s)) break;
+            continue;
+        }
         int fused = op.kind == KERF_OP_FB, kind = fused ? KERF_OP_F : op.kind;
         double ready = inputs_ready(sim, simple, state, kind, op.stage, op.microbatch, op.slice);
         if (ready < 0) break;
@@ -187,18 +217,21 @@ static void sum_up_times(const struct simulation *sim, struct kerf_timeline *tim
     timeline->step_s = (times->unsynchronised ? timeline->span_s : timeline->makespan_s) + times->optimizer_s;
 }
 
-static void sum_up_memory(const struct simulation *sim, struct kerf_timeline *timeline, double *activations,
-                          double *bytes) {
+/* 0 without enough memory. */
+static int sum_up_memory(const struct simulation *sim, struct kerf_timeline *timeline, double *activations,
+                         double *bytes) {
     const struct kerf_schedule_times *times = sim->times;
     timeline->peak_activations = activations;
     timeline->peak_bytes = bytes;
     timeline->over_cap = -1;
     for (int32_t i = sim->schedule->devices; i-- > 0;) {
-        activations[i] = memory_peak(sim->schedule, times, i, 0);
-        if (bytes) bytes[i] = memory_peak(sim->schedule, times, i, 1);
+        activations[i] = memory_peak(sim->schedule, times, timeline, i, 0);
+        if (bytes) bytes[i] = memory_peak(sim->schedule, times, timeline, i, 1);
         double held = times->cap_in_bytes && bytes ? bytes[i] : activations[i];
+        if (isnan(held)) return 0;
         if (times->cap && held > times->cap[i] * (1 + 1e-12)) timeline->over_cap = i;
     }
+    return 1;
 }
 
 static double *new_times(struct arena *scratch, size_t count, double value) {
@@ -207,9 +240,30 @@ static double *new_times(struct arena *scratch, size_t count, double value) {
     return times;
 }
 
+/* What R takes where nobody says it. */
+static const double *recomputation(struct arena *scratch, const struct kerf_schedule *schedule,
+                                   const struct kerf_schedule_times *times) {
+    double *takes = arena_alloc(scratch, (size_t)schedule->stages, sizeof *takes);
+    for (int32_t k = 0; takes && k < schedule->stages; k++) takes[k] = move_shares_recompute_s(times, k);
+    return takes;
+}
+
+/* An O or L needs a time. */
+static int32_t check_copies(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
+                            struct kerf_error *err) {
+    for (int32_t i = 0; schedule->moves && times->offload_s == NULL && i < schedule->devices; i++)
+        for (int32_t k = 0; k < schedule->num_ops[i]; k++)
+            if (schedule->ops[i][k].kind == KERF_OP_O || schedule->ops[i][k].kind == KERF_OP_L)
+                return kerf_error_set(err, KERF_EINVALID,
+                                      "the schedule offloads activations: it needs --offload-time, how long those of "
+                                      "one micro-batch and stage take to the host");
+    return KERF_OK;
+}
+
 int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                                struct kerf_timeline **ret_timeline, struct kerf_error *err) {
     size_t p = (size_t)schedule->devices;
+    if (check_copies(schedule, times, err) != KERF_OK) return KERF_EINVALID;
     struct owned_timeline *owned = calloc(1, sizeof *owned);
     struct arena scratch = {NULL}, *kept = &owned->arena;
     struct simulation sim = {.schedule = schedule,
@@ -218,12 +272,18 @@ int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struc
                              .durations = {[KERF_OP_F] = times->forward_s,
                                            [KERF_OP_B] = times->backward_s,
                                            [KERF_OP_I] = times->backward_input_s,
-                                           [KERF_OP_W] = times->backward_weight_s}};
+                                           [KERF_OP_W] = times->backward_weight_s,
+                                           [KERF_OP_R] = times->recompute_s}};
     double *activations = owned ? arena_alloc(kept, p, sizeof *activations) : NULL, *bytes = NULL;
     sim.arrives = new_times(&scratch, order_outputs(schedule), -1);
     sim.devices = arena_alloc(&scratch, p, sizeof *sim.devices);
     sim.turns = arena_alloc(&scratch, 2 * p, sizeof *sim.turns); /* a device stands in it at most twice */
     int good = activations && sim.arrives && sim.devices && sim.turns;
+    if (schedule->moves) {
+        sim.loaded = arena_alloc(&scratch, order_outputs(schedule) / 2, sizeof *sim.loaded);
+        if (times->recompute_s == NULL) sim.durations[KERF_OP_R] = recomputation(&scratch, schedule, times);
+        good = good && sim.loaded && sim.durations[KERF_OP_R];
+    }
     if (good) {
         sim.start = arena_alloc(kept, p, sizeof *sim.start);
         sim.end = arena_alloc(kept, p, sizeof *sim.end);
@@ -246,16 +306,16 @@ int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struc
         code = stands ? order_explain_cycle(schedule, stands, err)
                       : kerf_error_set(err, KERF_ENOMEM, "not enough memory to explain the deadlock");
     } else {
+        owned->timeline.start_s = (const double *const *)sim.start;
+        owned->timeline.end_s = (const double *const *)sim.end;
         sum_up_times(&sim, &owned->timeline);
-        sum_up_memory(&sim, &owned->timeline, activations, bytes);
+        if (!sum_up_memory(&sim, &owned->timeline, activations, bytes)) code = error_no_memory(err, "the timeline");
     }
     arena_free(&scratch);
     if (code != KERF_OK) {
         if (owned) kerf_timeline_free(&owned->timeline);
         return code;
     }
-    owned->timeline.start_s = (const double *const *)sim.start;
-    owned->timeline.end_s = (const double *const *)sim.end;
     *ret_timeline = &owned->timeline;
     return KERF_OK;
 }

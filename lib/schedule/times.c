@@ -38,7 +38,8 @@ static uint64_t mixed_numbers(uint64_t hash, const double *values, size_t count)
 uint64_t kerf_schedule_times_fingerprint(const struct kerf_schedule_times *times, int32_t devices, int32_t stages) {
     const size_t p = (size_t)devices, k = (size_t)stages;
     const double numbers[] = {times->p2p_s, times->overhead_s};
-    const int32_t flags[] = {times->blocking, times->shared_link, times->free_at_input, times->cap_in_bytes};
+    const int32_t flags[] = {times->blocking, times->shared_link, times->free_at_input, times->cap_in_bytes,
+                             times->host_link_shared};
     uint64_t hash = 0xCBF29CE484222325u;
     hash = mixed_numbers(hash, times->forward_s, k);
     hash = mixed_numbers(hash, times->backward_s, k);
@@ -48,6 +49,11 @@ uint64_t kerf_schedule_times_fingerprint(const struct kerf_schedule_times *times
     hash = mixed_numbers(hash, times->p2p_of_s, p * p);
     hash = mixed_numbers(hash, times->activation_bytes, k);
     hash = mixed_numbers(hash, times->cap, p);
+    hash = mixed_numbers(hash, times->recompute_share, k);
+    hash = mixed_numbers(hash, times->recompute_s, k);
+    hash = mixed_numbers(hash, times->offload_share, k);
+    hash = mixed_numbers(hash, times->offload_s, k);
+    hash = mixed_numbers(hash, times->load_s, k);
     hash = mixed_numbers(hash, numbers, sizeof numbers / sizeof *numbers);
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) hash = mixed(hash, flags[i] != 0);
     return hash ? hash : 1;
@@ -105,6 +111,24 @@ static int32_t read_array(const struct json_object *file, const char *key, const
     }
     *ret = count == stages ? values : regrouped(arena, values, count, stages);
     return *ret ? KERF_OK : error_no_memory(err, "the times");
+}
+
+/* Shares by stage: a stage of several parts has their mean, a part of a stage the same share. */
+static int32_t read_shares(const struct json_object *file, const char *key, size_t stages, int regroup,
+                           struct owned_times *owned, const double **ret, struct kerf_error *err) {
+    const size_t count = json_array_size(json_object_get(file->json, key));
+    const double *values = NULL;
+    int32_t code = read_array(file, key, "shares", stages, regroup, &owned->arena, &values, err);
+    if (code != KERF_OK || values == NULL) return code;
+    double *shares = arena_alloc(&owned->arena, stages, sizeof *shares);
+    if (shares == NULL) return error_no_memory(err, "the times");
+    for (size_t k = 0; k < stages; k++) {
+        shares[k] = values[k] * (double)stages / (double)count;
+        if (!(shares[k] <= 1))
+            return json_fail(file, key, KERF_EINVALID, err, "\"%s\" must be shares from 0 to 1", key);
+    }
+    *ret = shares;
+    return KERF_OK;
 }
 
 static int32_t read_p2p(const struct json_object *file, size_t devices, struct owned_times *owned,
@@ -250,6 +274,42 @@ static int32_t complete_parts(struct arena *arena, size_t stages, double each, s
 
 /* ---- What is said, and what nobody says ------------------------------------------------------------------- */
 
+/* values, or their products with shares. */
+static const double *shared(struct arena *arena, size_t stages, const double *values, const double *shares) {
+    double *products = arena_alloc(arena, stages, sizeof *products);
+    for (size_t k = 0; products && k < stages; k++) products[k] = values[k] * (shares ? shares[k] : 1);
+    return products;
+}
+
+/* Recomputation and offload. Times of all activations of a stage become those of the shares. */
+static int32_t fill_in_moves(const struct kerf_schedule_times_request *request, size_t stages, double share,
+                             struct owned_times *owned, struct kerf_error *err) {
+    struct kerf_schedule_times *times = &owned->times;
+    struct arena *arena = &owned->arena;
+    int offloads = 0;
+    if (!isnan(request->recompute)) times->recompute_share = filled(arena, stages, request->recompute);
+    if (!isnan(request->offload)) times->offload_share = filled(arena, stages, request->offload);
+    if (!isnan(request->recompute_s)) times->recompute_s = filled(arena, stages, request->recompute_s * share);
+    if (!isnan(request->offload_s)) {
+        times->offload_s = filled(arena, stages, request->offload_s * share);
+        times->load_s = NULL;
+    }
+    for (size_t k = 0; times->offload_share && k < stages; k++) offloads |= times->offload_share[k] > 0;
+    if (offloads && times->offload_s == NULL)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "offloading needs --offload-time, or \"offload_time\" in the file of times: how long the "
+                              "activations of one micro-batch and stage take to the host");
+    if (times->recompute_s) times->recompute_s = shared(arena, stages, times->recompute_s, times->recompute_share);
+    const double *const away = times->offload_share;
+    double *moved = arena_alloc(arena, stages, sizeof *moved); /* the share of all activations that is offloaded */
+    if (moved == NULL) return error_no_memory(err, "the times");
+    for (size_t k = 0; k < stages; k++)
+        moved[k] = (away ? away[k] : 1) * (times->recompute_share ? 1 - times->recompute_share[k] : 1);
+    if (times->offload_s) times->offload_s = shared(arena, stages, times->offload_s, moved);
+    if (times->load_s) times->load_s = shared(arena, stages, times->load_s, moved);
+    return KERF_OK;
+}
+
 static int32_t fill_in(const struct kerf_schedule_times_request *request, size_t devices, size_t stages,
                        struct owned_times *owned, struct kerf_error *err) {
     struct kerf_schedule_times *times = &owned->times;
@@ -290,19 +350,22 @@ static int32_t fill_in(const struct kerf_schedule_times_request *request, size_t
         return error_no_memory(err, "the times");
     if (!isnan(request->overhead_s)) times->overhead_s = request->overhead_s;
     if (!isnan(request->optimizer_s)) times->optimizer_s = request->optimizer_s;
+    code = fill_in_moves(request, stages, share, owned, err);
     times->blocking = request->blocking;
     times->shared_link = request->shared_link;
     times->free_at_input = request->free_at_input;
     times->unsynchronised = request->unsynchronised;
-    return KERF_OK;
+    times->host_link_shared = request->host_link_shared;
+    return code;
 }
 
 static int32_t read_file(const struct json_object *file, size_t devices, size_t stages, int regroup,
                          struct owned_times *owned, struct kerf_error *err) {
-    /* the last five are what the pipeline of a plan says besides of its schedule, whatever is asked now */
+    /* schedule to makespan_s are what the pipeline of a plan says besides of its schedule, whatever is asked now */
     static const char *const keys[] = {
-        "forward", "backward", "backward_input", "backward_weight", "fused",        "activation_bytes", "memory_cap",
-        "p2p",     "schedule", "devices",        "chunks",          "microbatches", "makespan_s"};
+        "forward",    "backward",  "backward_input", "backward_weight", "fused",        "activation_bytes",
+        "memory_cap", "p2p",       "schedule",       "devices",         "chunks",       "microbatches",
+        "makespan_s", "recompute", "recompute_time", "offload",         "offload_time", "load_time"};
     struct kerf_schedule_times *times = &owned->times;
     const struct {
         const char *key, *unit;
@@ -314,10 +377,15 @@ static int32_t read_file(const struct json_object *file, size_t devices, size_t 
         {"backward_weight", "seconds", &times->backward_weight_s},
         {"fused", "seconds", &times->fused_s},
         {"activation_bytes", "bytes", &times->activation_bytes},
+        {"recompute_time", "seconds", &times->recompute_s},
+        {"offload_time", "seconds", &times->offload_s},
+        {"load_time", "seconds", &times->load_s},
     };
     int32_t code = json_check_keys(file, keys, sizeof keys / sizeof *keys, err);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays && code == KERF_OK; i++)
         code = read_array(file, arrays[i].key, arrays[i].unit, stages, regroup, &owned->arena, arrays[i].ret, err);
+    if (code == KERF_OK) code = read_shares(file, "recompute", stages, regroup, owned, &times->recompute_share, err);
+    if (code == KERF_OK) code = read_shares(file, "offload", stages, regroup, owned, &times->offload_share, err);
     if (code == KERF_OK) code = read_p2p(file, devices, owned, err);
     if (code == KERF_OK) code = read_cap(file, devices, owned, err);
     return code;
@@ -342,11 +410,17 @@ static int32_t check_numbers(const struct kerf_schedule_times_request *request, 
         {"p2p", "seconds", request->p2p_s},
         {"overhead", "seconds", request->overhead_s},
         {"optimizer", "seconds", request->optimizer_s},
+        {"recompute-time", "seconds", request->recompute_s},
+        {"offload-time", "seconds", request->offload_s},
         {"memory-cap", request->cap_in_bytes ? "bytes" : "micro-batches", request->cap},
     };
     int32_t code = KERF_OK;
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers && code == KERF_OK; i++)
         code = check_number(numbers[i].name, numbers[i].unit, numbers[i].value, err);
+    if (code == KERF_OK && (request->recompute < 0 || request->recompute > 1))
+        code = kerf_error_set(err, KERF_EINVALID, "recompute must be a share from 0 to 1, not %g", request->recompute);
+    if (code == KERF_OK && (request->offload < 0 || request->offload > 1))
+        code = kerf_error_set(err, KERF_EINVALID, "offload must be a share from 0 to 1, not %g", request->offload);
     return code;
 }
 
@@ -359,6 +433,10 @@ void kerf_schedule_times_unsaid(struct kerf_schedule_times_request *ret_request)
                                                         .p2p_s = NAN,
                                                         .overhead_s = NAN,
                                                         .optimizer_s = NAN,
+                                                        .recompute = NAN,
+                                                        .recompute_s = NAN,
+                                                        .offload = NAN,
+                                                        .offload_s = NAN,
                                                         .cap = NAN};
 }
 

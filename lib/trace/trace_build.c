@@ -183,7 +183,7 @@ static int sum_up_memory(struct owned_trace *owned) {
     const struct kerf_schedule_times nothing = {.forward_s = NULL};
     double *peaks = arena_alloc(&owned->arena, (size_t)owned->schedule.devices, sizeof *peaks);
     for (int32_t d = 0; peaks && d < owned->schedule.devices; d++)
-        peaks[d] = memory_peak(&owned->schedule, &nothing, d, 0);
+        peaks[d] = memory_peak(&owned->schedule, &nothing, NULL, d, 0);
     owned->timeline.peak_activations = peaks;
     return peaks != NULL;
 }

@@ -113,7 +113,7 @@ static void mark(unsigned char *cell_seen, int kind) {
 
 /* Marks the cells of a step, or with clear 1 forgets them. */
 static void mark_step(struct trace_steps *steps, const struct trace_step *step, int clear) {
-    static const int kinds[KERF_OP_KINDS] = {SEEN_F, SEEN_B, SEEN_I, SEEN_W, SEEN_F};
+    static const int kinds[KERF_OP_MEASURED] = {SEEN_F, SEEN_B, SEEN_I, SEEN_W, SEEN_F};
     for (size_t i = 0; i < step->count; i++) {
         const struct kerf_op *op = &steps->reading->events[step->first + i].op;
         unsigned char *one = cell(steps, op->stage, op->microbatch);

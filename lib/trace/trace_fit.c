@@ -59,7 +59,7 @@ static struct kerf_trace_spread spread_of(double *values, size_t count) {
 /* Values by kind and stage, one group behind the other. */
 static int find_spreads(struct owned_fit *owned, const struct owned_trace *trace) {
     const struct kerf_schedule *schedule = &trace->schedule;
-    size_t stages = (size_t)schedule->stages, groups = KERF_OP_KINDS * stages, total = 0;
+    size_t stages = (size_t)schedule->stages, groups = KERF_OP_MEASURED * stages, total = 0;
     size_t *first = calloc(groups + 1, sizeof *first);
     struct kerf_trace_spread *spreads = arena_alloc(&owned->arena, groups, sizeof *spreads);
     for (int32_t d = 0; first && d < schedule->devices; d++)
@@ -78,7 +78,7 @@ static int find_spreads(struct owned_fit *owned, const struct owned_trace *trace
             size_t begin = g ? first[g - 1] : 0;
             spreads[g] = spread_of(values + begin, first[g] - begin);
         }
-        for (size_t kind = 0; kind < KERF_OP_KINDS; kind++) owned->fit.of_kind[kind] = spreads + kind * stages;
+        for (size_t kind = 0; kind < KERF_OP_MEASURED; kind++) owned->fit.of_kind[kind] = spreads + kind * stages;
     }
     free(first);
     free(values);
@@ -92,7 +92,7 @@ static double or_else(const struct kerf_trace_spread *spread, double other) {
 /* Each time of a stage, from what it ran. */
 static int set_durations(struct owned_fit *owned, int32_t stages) {
     const struct kerf_trace_spread *const *of = owned->fit.of_kind;
-    double *all = arena_alloc(&owned->arena, KERF_OP_KINDS * (size_t)stages, sizeof *all);
+    double *all = arena_alloc(&owned->arena, KERF_OP_MEASURED * (size_t)stages, sizeof *all);
     int any_fused = 0;
     if (all == NULL) return 0;
     double *f = all, *b = f + stages, *i = b + stages, *w = i + stages, *fb = w + stages;

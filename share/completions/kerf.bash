@@ -171,6 +171,11 @@ _kerf() {
     'schedule --free-at') _kerf_words w b ;;
     'schedule --send') _kerf_words asynchronous blocking ;;
     'schedule --link') _kerf_words own shared ;;
+    'schedule --recompute') _kerf_words ;;
+    'schedule --recompute-time') _kerf_words ;;
+    'schedule --offload') _kerf_words ;;
+    'schedule --offload-time') _kerf_words ;;
+    'schedule --host-link') _kerf_words own shared ;;
     'schedule --overhead') _kerf_words ;;
     'schedule --optimizer') _kerf_words ;;
     'schedule --optimizer-step') _kerf_words synchronised unsynchronised ;;
@@ -333,10 +338,10 @@ _kerf() {
         case "${COMP_WORDS[1]} $use $current" in
         'plan  -'*) _kerf_words --system --gpus --global-batch --seq-length --attention --set --strategy --tp --cp --pp --vpp --ep --etp --dp --zero --micro-batch --recompute --schedules --order --cp-comm --stage-layers --space --for --safe --exhaustive --precision --gradients --mtp-layers --stack --calibration --tokens --price --scale-up-size --top --cost-model --why --threads --catalogue --launch --emit --picture --format --output --help ;;
         'estimate  -'*) _kerf_words --system --layout --gpus --global-batch --seq-length --attention --set --strategy --scale-up-size --cost-model --precision --gradients --mtp-layers --stack --calibration --tokens --price --layers --catalogue --format --output --launch --emit --lines --help ;;
-        'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --rank-by --trace --trace-step --no-ops --certificate --from --to --list --format --recv --output --help ;;
+        'schedule compare -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --recompute --recompute-time --offload --offload-time --host-link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --memory-frontier --rank-by --trace --trace-step --no-ops --certificate --from --to --list --format --recv --output --help ;;
         'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --trace-step --certificate --list --format --output --help ;;
         'schedule verify -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --certificate --list --format --output --help ;;
-        'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --trace --trace-step --plan --rank --compare --no-ops --certificate --from --to --list --format --recv --output --help ;;
+        'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --recompute --recompute-time --offload --offload-time --host-link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --trace --trace-step --plan --rank --compare --no-ops --certificate --from --to --list --format --recv --output --help ;;
         'tune llama -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
         'tune  -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
         'bub  -'*) _kerf_words --model --context-size --n-gpu-layers --threads --max-trials --chunks --conform-to-imatrix --verbosity --temp --top-k --top-p --min-p --seed --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --interference --format --output --help ;;

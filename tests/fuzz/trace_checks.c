@@ -41,7 +41,7 @@ static void check_fit(const struct kerf_trace *run) {
     struct kerf_text text = {0};
     struct kerf_json json = {0};
     CHECK(kerf_trace_fit_make(run, &fit, NULL) == KERF_OK);
-    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+    for (int kind = 0; kind < KERF_OP_MEASURED; kind++)
         for (int32_t s = 0; s < fit->stages; s++) check_spread(&fit->of_kind[kind][s]);
     check_spread(&fit->p2p);
     CHECK(isfinite(fit->times->p2p_s) && fit->times->p2p_s >= 0 && fit->times->overhead_s >= 0);

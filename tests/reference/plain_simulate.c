@@ -10,6 +10,7 @@ struct moment {
     double start, end;
     double forward_leaves, backward_leaves; /* when its messages leave */
     double link, free;                      /* when the device's link and the device itself are free again */
+    double host;                            /* when its link to the host is */
 };
 
 struct plain {
@@ -36,6 +37,7 @@ static double length(const struct plain *plain, const struct kerf_op *op) {
                    : op->kind == KERF_OP_B ? times->backward_s[op->stage]
                    : op->kind == KERF_OP_I ? times->backward_input_s[op->stage]
                    : op->kind == KERF_OP_W ? times->backward_weight_s[op->stage]
+                   : op->kind == KERF_OP_R ? times->recompute_s[op->stage]
                    : times->fused_s        ? times->fused_s[op->stage]
                                            : times->forward_s[op->stage] + times->backward_s[op->with_stage];
     return whole / plain->schedule->slices + times->overhead_s;
@@ -69,12 +71,19 @@ static double needs(const struct plain *plain, int kind, int32_t stage, int32_t 
         if (slice > 0) ready = fmax(ready, arrives(plain, 0, stage, microbatch, slice - 1, device));
     } else if (kind == KERF_OP_W) {
         ready = arrives(plain, 1, stage, microbatch, slice, device);
+    } else if (kind == KERF_OP_R) {
+        ready = arrives(plain, 0, stage, microbatch, slice, device);
     } else {
         ready = arrives(plain, 0, stage, microbatch, slice, device);
         if (stage + 1 < plain->schedule->stages)
             ready = fmax(ready, arrives(plain, 1, stage + 1, microbatch, slice, device));
         if (slice + 1 < plain->schedule->slices)
             ready = fmax(ready, arrives(plain, 1, stage, microbatch, slice + 1, device));
+        for (int32_t k = 0; k < plain->schedule->num_ops[device]; k++) {
+            const struct kerf_op *op = &plain->schedule->ops[device][k];
+            if (op->kind == KERF_OP_L && op->stage == stage && op->microbatch == microbatch && op->slice == slice)
+                ready = fmax(ready, time_of(plain, device, k)->end);
+        }
     }
     return ready;
 }
@@ -86,11 +95,25 @@ static void send(const struct plain *plain, struct moment *moment, int32_t devic
     if (to_stage < 0 || to_stage >= plain->schedule->stages) return;
     int32_t to = home(plain, to_stage, microbatch);
     if (to == device) return;
-    if (plain->times->shared_link) {
+    if (plain->times->shared_link || plain->times->host_link_shared) {
         *ret_leaves = fmax(moment->end, moment->link);
         moment->link = *ret_leaves + latency(plain, device, to);
     }
     if (plain->times->blocking) moment->free += *ret_leaves + latency(plain, device, to) - moment->end;
+}
+
+/* A copy, beside the device's operations. */
+static void time_copy(const struct plain *plain, const struct kerf_op *op, const struct moment *before,
+                      struct moment *moment) {
+    const struct kerf_schedule_times *times = plain->times;
+    const double *all_s = op->kind == KERF_OP_L ? times->load_s : times->offload_s;
+    *moment = *before;
+    moment->start = fmax(before->free, times->host_link_shared ? before->link : before->host);
+    moment->end = moment->start + all_s[op->stage] / plain->schedule->slices;
+    if (times->host_link_shared)
+        moment->link = moment->end;
+    else
+        moment->host = moment->end;
 }
 
 static const struct moment *time_of(const struct plain *plain, int32_t device, int32_t at) {
@@ -99,12 +122,19 @@ static const struct moment *time_of(const struct plain *plain, int32_t device, i
     const struct kerf_op *op = &plain->schedule->ops[device][at];
     int forward = op->kind == KERF_OP_F || op->kind == KERF_OP_FB;
     const struct moment *before = at > 0 ? time_of(plain, device, at - 1) : NULL;
+    if (op->kind == KERF_OP_O || op->kind == KERF_OP_L) {
+        time_copy(plain, op, before, moment);
+        return moment;
+    }
     double start = needs(plain, forward ? KERF_OP_F : op->kind, op->stage, op->microbatch, op->slice, device);
     if (op->kind == KERF_OP_FB)
         start = fmax(start, needs(plain, KERF_OP_B, op->with_stage, op->with_microbatch, 0, device));
     if (before) start = fmax(start, before->free);
-    *moment = (struct moment){
-        .timed = 1, .start = start, .end = start + length(plain, op), .link = before ? before->link : 0};
+    *moment = (struct moment){.timed = 1,
+                              .start = start,
+                              .end = start + length(plain, op),
+                              .link = before ? before->link : 0,
+                              .host = before ? before->host : 0};
     moment->free = moment->end;
     if (forward) send(plain, moment, device, op->stage + 1, op->microbatch, &moment->forward_leaves);
     if (op->kind == KERF_OP_FB)

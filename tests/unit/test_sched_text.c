@@ -224,7 +224,7 @@ static void test_syntax_errors(void **state) {
             "schedule, devices, microbatches, chunks, slices, placement, require, let or device is expected");
     refuses("device i F", 1, 10, "'{' is expected here, not 'F'");
     refuses("device i { F", 1, 13, "F, B, I, W, let, repeat, while, if or '}'");
-    refuses("device i { X }", 1, 12, "'X' is not an operation; operations are F, B, I and W");
+    refuses("device i { X }", 1, 12, "'X' is not an operation; operations are F, B, I, W, R, O and L");
     refuses("device i { F0x }", 1, 12, "'F0x' is not an operation");
     refuses("device i { F99999 }", 1, 12, "'F99999' is not of a chunk");
     refuses("device i { F[0 }", 1, 16, "']' is expected here, not '}'");

@@ -10,11 +10,11 @@
 /* Every time that the run has is what was written, or near it as the median of so many can be: with triangular jitter
  * the median of n is off by 0.51 jitter / sqrt(n) in the mean square. */
 static void check_times(const struct writer *writer, const struct kerf_trace_fit *fit, double tolerance) {
-    const double *of[KERF_OP_KINDS] = {fit->times->forward_s, fit->times->backward_s, fit->times->backward_input_s,
+    const double *of[KERF_OP_MEASURED] = {fit->times->forward_s, fit->times->backward_s, fit->times->backward_input_s,
                                        fit->times->backward_weight_s, fit->times->fused_s};
-    static const char *const names[KERF_OP_KINDS] = {"F", "B", "I", "W", "FB"};
+    static const char *const names[KERF_OP_MEASURED] = {"F", "B", "I", "W", "FB"};
     assert_int_equal(fit->stages, writer->schedule->stages);
-    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+    for (int kind = 0; kind < KERF_OP_MEASURED; kind++)
         for (int32_t s = 0; s < fit->stages; s++)
             if (fit->of_kind[kind][s].count) {
                 double allowed = tolerance + 4 * 0.51 * writer->jitter / sqrt(fit->of_kind[kind][s].count);

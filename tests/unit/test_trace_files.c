@@ -334,7 +334,7 @@ static void compare_with_example(const char *name) {
 /* Milliseconds, 3 % of jitter, and clocks that differ by as much. */
 static struct writer example(const char *rule, int32_t p, int32_t m) {
     struct writer writer = uneven(rule, p, m, 0);
-    for (int kind = 0; kind < KERF_OP_KINDS; kind++)
+    for (int kind = 0; kind < KERF_OP_MEASURED; kind++)
         for (int s = 0; s < WRITER_STAGES; s++) writer.time_s[kind][s] *= 0.012;
     for (int i = 0; i < WRITER_DEVICES; i++)
         for (int k = 0; k < WRITER_DEVICES; k++) writer.latency_s[i][k] = 4e-4;

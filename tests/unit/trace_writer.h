@@ -20,7 +20,7 @@ struct writer {
     const char *rule;
     int32_t devices, microbatches, chunks;
     int32_t replicas; /* the job's rank of a device is device * replicas + replica */
-    double time_s[KERF_OP_KINDS][WRITER_STAGES];
+    double time_s[KERF_OP_MEASURED][WRITER_STAGES];
     double latency_s[WRITER_DEVICES][WRITER_DEVICES];
     double offset_s[WRITER_DEVICES]; /* of clocks */
     double drift;                    /* of the last device's clock */

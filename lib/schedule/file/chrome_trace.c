@@ -36,9 +36,14 @@ static void seconds(struct kerf_text *out, const char *before, double value_s) {
 static const struct {
     const char *name, *colour; /* of the colours that the format has */
 } kinds[KERF_OP_KINDS] = {
-    [KERF_OP_F] = {"F", "thread_state_runnable"},  [KERF_OP_B] = {"B", "thread_state_running"},
-    [KERF_OP_I] = {"I", "thread_state_iowait"},    [KERF_OP_W] = {"W", "olive"},
+    [KERF_OP_F] = {"F", "thread_state_runnable"},
+    [KERF_OP_B] = {"B", "thread_state_running"},
+    [KERF_OP_I] = {"I", "thread_state_iowait"},
+    [KERF_OP_W] = {"W", "olive"},
     [KERF_OP_FB] = {"FB", "thread_state_unknown"},
+    [KERF_OP_R] = {"R", "yellow"},
+    [KERF_OP_O] = {"O", "grey"},
+    [KERF_OP_L] = {"L", "grey"},
 };
 
 static void add_part(const struct trace *trace, int32_t stage, int32_t microbatch, int32_t slice) {
@@ -61,7 +66,7 @@ static void add_operation(const struct trace *trace, int32_t device, const struc
     kerf_text_add(out, "\",\"cname\":\"");
     kerf_text_add(out, kinds[op->kind].colour);
     integer(out, "\",\"pid\":", device);
-    seconds(out, ",\"tid\":0,\"ts\":", start_s);
+    seconds(out, op->kind == KERF_OP_O || op->kind == KERF_OP_L ? ",\"tid\":1,\"ts\":" : ",\"tid\":0,\"ts\":", start_s);
     seconds(out, ",\"dur\":", end_s - start_s);
     kerf_text_add(out, ",\"args\":");
     if (op->kind == KERF_OP_FB) {
@@ -126,6 +131,9 @@ static void add_names(const struct trace *trace, int32_t device) {
     integer(out, ",\"args\":{\"sort_index\":", device);
     integer(out, "}},\n{\"ph\":\"M\",\"name\":\"thread_name\",\"tid\":0,\"pid\":", device);
     kerf_text_add(out, ",\"args\":{\"name\":\"operations\"}}");
+    if (!trace->schedule->moves) return;
+    integer(out, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"tid\":1,\"pid\":", device);
+    kerf_text_add(out, ",\"args\":{\"name\":\"copies\"}}");
 }
 
 static void add_memory(const struct trace *trace, int32_t device) {

@@ -57,6 +57,7 @@ static int copy(const struct read_schedule *read, const char *file, struct owned
         .chunks = read->chunks,
         .replicas = read->replicas,
         .slices = read->slices,
+        .moves = read->moves,
         .device_of = device_of,
         .ops = (const struct kerf_op *const *)ops,
         .num_ops = num_ops,

@@ -14,6 +14,7 @@ int32_t file_fail(struct kerf_error *err, int32_t code, const char *file, int32_
 struct read_schedule {
     const char *name; /* NULL: the file's base name */
     int32_t devices, stages, microbatches, chunks, replicas, slices;
+    int32_t moves; /* 1: ops has R, O or L */
     const int32_t *device_of; /* [replicas * stages] */
     struct kerf_op *const *ops;
     const int32_t *num_ops;

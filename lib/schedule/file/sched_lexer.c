@@ -54,14 +54,16 @@ static int64_t digits(const struct lexer *lexer, const char **c) {
 }
 
 static int32_t read_op(struct lexer *lexer, struct token *token) {
-    static const char letters[] = {[KERF_OP_F] = 'F', [KERF_OP_B] = 'B', [KERF_OP_I] = 'I', [KERF_OP_W] = 'W'};
+    static const char letters[] = {[KERF_OP_F] = 'F', [KERF_OP_B] = 'B', [KERF_OP_I] = 'I', [KERF_OP_W] = 'W',
+                                   [KERF_OP_R] = 'R', [KERF_OP_O] = 'O', [KERF_OP_L] = 'L'};
     const char *c = token->start + 1;
     const char *letter = memchr(letters, *token->start, sizeof letters);
     int64_t chunk = c < lexer->end && is_digit(*c) ? digits(lexer, &c) : -2;
     while (c < lexer->end && (is_digit(*c) || is_lower(*c) || is_upper(*c))) c++, letter = NULL;
     token->end = c;
     if (letter == NULL)
-        return fail(lexer, token, "is not an operation; operations are F, B, I and W, of chunk 1: F1, B1, I1, W1");
+        return fail(lexer, token,
+                    "is not an operation; operations are F, B, I, W, R, O and L, of chunk 1: F1, B1, I1, ...");
     if (chunk == -1 || chunk >= STAGES_MAX) return fail(lexer, token, "is not of a chunk; chunks are 0 to 32766");
     token->kind = TOKEN_OP;
     token->value = letter - letters;

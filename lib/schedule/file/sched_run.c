@@ -17,6 +17,7 @@ struct chunk {
     int32_t first, count;        /* its micro-batches: those of its replica */
     int64_t forwards, backwards; /* taken so far, those left out too */
     int64_t weights, waiting;    /* W run; I whose W is still to come */
+    int64_t moves[3];            /* R, O and L taken so far, those left out too */
     int32_t oldest, newest;      /* of those in pending, -1: none */
 };
 
@@ -44,6 +45,7 @@ struct run {
     int32_t num_pending, pending_capacity, oldest_pending;
     struct kerf_op *ops;
     int64_t num_ops, ops_capacity, ops_most;
+    int32_t moves; /* 1: there is an R, O or L */
 };
 
 __attribute__((format(printf, 3, 4))) static void run_fail(struct run *run, struct place place, const char *format,
@@ -77,7 +79,8 @@ static int run_step(struct run *run, struct place place) {
 static int64_t run_eval(struct run *run, const struct expr *expr, const int64_t *slots);
 
 static char letter(enum kerf_op_kind kind) {
-    return kind == KERF_OP_F ? 'F' : kind == KERF_OP_B ? 'B' : kind == KERF_OP_I ? 'I' : 'W';
+    static const char letters[KERF_OP_KINDS] = {'F', 'B', 'I', 'W', 0, 'R', 'O', 'L'};
+    return letters[kind];
 }
 
 static int32_t device_at(const struct run *run) { return (int32_t)run->values[VALUE_I]; }
@@ -96,14 +99,16 @@ static struct chunk *run_chunk(struct run *run, const struct op_name *name, cons
     return NULL;
 }
 
+/* What counts the operations of a kind. */
+static int64_t *counter_of(struct chunk *chunk, enum kerf_op_kind kind) {
+    if (kind >= KERF_OP_R) return &chunk->moves[kind - KERF_OP_R];
+    return kind == KERF_OP_F ? &chunk->forwards : kind == KERF_OP_W ? &chunk->weights : &chunk->backwards;
+}
+
 static int64_t total(const struct run *run, const struct op_name *op, int waiting) {
     int64_t sum = 0;
     for (int32_t c = 0; c < run->num_chunks; c++) {
-        const struct chunk *chunk = &run->chunk[c];
-        sum += waiting                 ? chunk->waiting
-               : op->kind == KERF_OP_F ? chunk->forwards
-               : op->kind == KERF_OP_W ? chunk->weights
-                                       : chunk->backwards;
+        sum += waiting ? run->chunk[c].waiting : *counter_of(&run->chunk[c], op->kind);
     }
     return sum;
 }
@@ -112,10 +117,9 @@ static int64_t eval_counter(struct run *run, const struct expr *expr, const int6
     int waiting = expr->kind == EXPR_WAITING;
     const struct op_name *op = expr->op;
     if (op->any_chunk) return total(run, op, waiting);
-    const struct chunk *chunk = run_chunk(run, op, slots);
+    struct chunk *chunk = run_chunk(run, op, slots);
     if (chunk == NULL) return 0;
-    if (waiting) return chunk->waiting;
-    return op->kind == KERF_OP_F ? chunk->forwards : op->kind == KERF_OP_W ? chunk->weights : chunk->backwards;
+    return waiting ? chunk->waiting : *counter_of(chunk, op->kind);
 }
 
 static int64_t eval_call(struct run *run, const struct expr *expr, const int64_t *slots) {
@@ -268,8 +272,8 @@ static struct resolved resolve_weight(struct run *run, const struct part *part, 
 }
 
 static struct resolved resolve_next(struct run *run, const struct part *part, struct chunk *chunk) {
-    int forward = part->name.kind == KERF_OP_F;
-    int64_t unit = forward ? chunk->forwards++ : chunk->backwards++;
+    const int forward = part->name.kind == KERF_OP_F || part->name.kind == KERF_OP_O; /* slices in their order */
+    const int64_t unit = (*counter_of(chunk, part->name.kind))++;
     if (unit >= (int64_t)chunk->count * run->slices) {
         if (!part->optional)
             run_fail(run, part->name.place,
@@ -323,7 +327,8 @@ static struct resolved resolve(struct run *run, const struct part *part, const i
 static void append(struct run *run, struct place place, struct kerf_op op) {
     if (run->num_ops == run->ops_most) {
         run_fail(run, place,
-                 "device %d has more operations than its %d chunk%s can: each F, and each B or I and W, once",
+                 "device %d has more operations than its %d chunk%s can: each F, and each B or I and W, and R, O and "
+                 "L, once",
                  device_at(run), run->num_chunks, run->num_chunks == 1 ? "" : "s");
         return;
     }
@@ -342,6 +347,7 @@ static void append(struct run *run, struct place place, struct kerf_op op) {
 
 static void append_one(struct run *run, struct place place, const struct resolved *part) {
     if (part->kind < 0 || run->code != KERF_OK) return;
+    run->moves |= part->kind >= KERF_OP_R;
     append(run, place, (struct kerf_op){part->microbatch, -1, part->stage, -1, part->kind, part->slice});
 }
 
@@ -530,7 +536,7 @@ static void enter_device(struct run *run, const struct homes *homes, int32_t dev
         *chunk = (struct chunk){.stage = k % run->stages, .oldest = -1, .newest = -1};
         chunk->first = (int32_t)((int64_t)replica * run->microbatches / run->replicas);
         chunk->count = (int32_t)((int64_t)(replica + 1) * run->microbatches / run->replicas) - chunk->first;
-        run->ops_most += 3 * (int64_t)chunk->count * run->slices;
+        run->ops_most += 6 * (int64_t)chunk->count * run->slices;
     }
     run->num_pending = run->oldest_pending = 0;
     run->ops = NULL;
@@ -575,6 +581,7 @@ static int32_t finish(const struct run *run, struct kerf_op *const *ops, const i
                                        .chunks = run->chunks,
                                        .replicas = run->replicas,
                                        .slices = run->slices,
+                                       .moves = run->moves,
                                        .device_of = run->device_of,
                                        .ops = ops,
                                        .num_ops = num_ops};

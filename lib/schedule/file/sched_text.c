@@ -73,7 +73,7 @@ static void write_part(struct kerf_text *out, const struct kerf_schedule *schedu
 
 static void write_op(struct kerf_text *out, const struct kerf_schedule *schedule, const struct chunks *chunks,
                      const struct kerf_op *op) {
-    static const char letters[KERF_OP_KINDS] = {'F', 'B', 'I', 'W', 'F'};
+    static const char letters[KERF_OP_KINDS] = {'F', 'B', 'I', 'W', 'F', 'R', 'O', 'L'};
     write_part(out, schedule, chunks, letters[op->kind], op->stage, op->microbatch, op->slice);
     if (op->kind != KERF_OP_FB) return;
     kerf_text_add(out, "+");

@@ -235,6 +235,10 @@ int32_t kerf_schedule_torch(struct kerf_text *out, const struct kerf_schedule *s
         return kerf_error_set(err, KERF_EINVALID,
                               "PyTorch's CSV has each stage on one device, but %s has it on two; use dualpipe_v",
                               schedule->name);
+    if (schedule->moves)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "PyTorch's CSV has no recomputation and no offload: write the schedule without them, and "
+                              "let the stages recompute (torch.utils.checkpoint)");
     if (schedule->slices > 1)
         return kerf_error_set(err, KERF_EINVALID,
                               "PyTorch's CSV has whole micro-batches, but %s cuts them into %d slices; use 1f1b",

@@ -1,0 +1,33 @@
+#!/bin/sh
+# kerf schedule with recomputation and offload, and the memory frontier.
+. "$DATA/case.sh"
+ask schedule 1f1b -p 3 -m 4 --recompute 50%
+ask schedule zb_h1 -p 3 -m 5 --offload 100% --offload-time 0.5
+ask schedule zb_h1 -p 3 -m 4 --offload 0.5 --offload-time 1 --host-link shared --p2p 0.5 --no-ops
+ask schedule 1f1b -p 2 -m 2 --recompute 100% --recompute-time 0.5 --format csv
+ask schedule compare 1f1b zb_h1 -p 4 -m 8 --recompute 0,50%,100% --memory-cap 2,4
+
+echo "== by stage, and in an order of one's own"
+echo '{"forward":[1,1],"backward":[2,2],"recompute":[1,0],"offload":[0,0.5],"offload_time":[0,0.25],"load_time":[0,0.5]}' >times.json
+ask schedule gpipe -p 2 -m 3 --times times.json --format csv
+printf 'devices 2\nmicrobatches 2\ndevice i { repeat m { F O } repeat m { L R I W } }\n' >own.sched
+ask schedule own.sched --offload 50% --offload-time 0.5 --recompute 25%
+ask schedule 1f1b -p 2 -m 2 --recompute 50% --format chrome
+
+echo "== the least step for each cap"
+ask schedule compare --memory-frontier -p 3 -m 6 --recompute 0,50%,100% --offload 0,100% --offload-time 0.5 --search-steps 300000
+ask schedule compare --memory-frontier -p 2 -m 4 --memory-cap 1,2 --recompute 0,100% --search-steps 100000 --no-ops --format json
+ask schedule compare 1f1b zb_h1 --memory-frontier -p 2 -m 4 --memory-cap 1..3 --format csv
+
+echo "== refused"
+refused schedule own.sched
+refused schedule 1f1b -p 2 -m 2 --offload 50%
+refused schedule 1f1b -p 2 -m 2 --recompute 150%
+refused schedule 1f1b -p 2 -m 2 --recompute x
+refused schedule best -p 2 -m 2 --recompute 50% --certificate proof
+echo "(a cap too small for one micro-batch)"
+ask schedule best -p 2 -m 3 --memory-cap 0.2 --recompute 50% --search-steps 5000 --no-ops
+refused schedule 1f1b -p 2 -m 2 --recompute 50% --format torch
+ask schedule 1f1b -p 2 -m 4 --offload 50% --offload-time 0.1 --jitter 5%
+refused schedule compare --memory-frontier -p 2 -m 2 --placement any
+refused schedule compare --memory-frontier -p 2 -m 2 --jitter 5%
