@@ -183,7 +183,9 @@ static void try_rules(const struct kerf_schedule_request *request, const struct 
         asked.chunks = rule->fixed_chunks ? 0 : found->schedule->chunks;
         asked.replicas = 0;
         asked.group = 0;
+        int32_t stages;
         if (rule->default_slices) continue;
+        if (rule_stages(rule, &asked, &stages, NULL) != KERF_OK || stages != found->schedule->stages) continue;
         if (make_moved(rule, &asked, times, in, 1, 0, &schedule, NULL) != KERF_OK) continue;
         if (same_places(schedule, found->schedule) &&
             kerf_schedule_simulate(schedule, times, &timeline, NULL) == KERF_OK)
