@@ -121,7 +121,8 @@ static const struct moment *time_of(const struct plain *plain, int32_t device, i
     if (moment->timed) return moment;
     const struct kerf_op *op = &plain->schedule->ops[device][at];
     int forward = op->kind == KERF_OP_F || op->kind == KERF_OP_FB;
-    const struct moment *before = at > 0 ? time_of(plain, device, at - 1) : NULL;
+    static const struct moment idle;
+    const struct moment *before = at > 0 ? time_of(plain, device, at - 1) : &idle;
     if (op->kind == KERF_OP_O || op->kind == KERF_OP_L) {
         time_copy(plain, op, before, moment);
         return moment;
@@ -129,12 +130,9 @@ static const struct moment *time_of(const struct plain *plain, int32_t device, i
     double start = needs(plain, forward ? KERF_OP_F : op->kind, op->stage, op->microbatch, op->slice, device);
     if (op->kind == KERF_OP_FB)
         start = fmax(start, needs(plain, KERF_OP_B, op->with_stage, op->with_microbatch, 0, device));
-    if (before) start = fmax(start, before->free);
-    *moment = (struct moment){.timed = 1,
-                              .start = start,
-                              .end = start + length(plain, op),
-                              .link = before ? before->link : 0,
-                              .host = before ? before->host : 0};
+    start = fmax(start, before->free);
+    *moment = (struct moment){
+        .timed = 1, .start = start, .end = start + length(plain, op), .link = before->link, .host = before->host};
     moment->free = moment->end;
     if (forward) send(plain, moment, device, op->stage + 1, op->microbatch, &moment->forward_leaves);
     if (op->kind == KERF_OP_FB)
