@@ -332,18 +332,45 @@ static int32_t fit_site(struct fit_row *rows, int32_t count, const struct score_
     return code;
 }
 
-int32_t calibrate_site(const struct runs *runs, const struct score_constants *from, const char *system,
-                       const char *stack, struct calibration *ret_calibration, struct kerf_error *err) {
+/* The job of a log. 0 when memory ran out. */
+static int logged_job(const struct calibrate_logged *logged, const char *system, const char *stack, struct arena *arena,
+                      struct job *ret_job) {
+    const struct kerf_model *model = &logged->problem->model;
+    struct kerf_problem *problem = arena_alloc(arena, 1, sizeof *problem);
+    if (problem == NULL) return 0;
+    *problem = *logged->problem;
+    *ret_job = (struct job){.problem = problem,
+                            .layout = logged->layout,
+                            .system = system,
+                            .stack = stack ? stack : logged->stack,
+                            .precision = problem->precision == KERF_PRECISION_FP8 ? JOB_FP8 : JOB_16,
+                            .recomputed = 1};
+    for (int32_t k = 0; k < model->num_kinds; k++) ret_job->has_experts |= model->kinds[k].mlp.experts > 0;
+    return 1;
+}
+
+int32_t calibrate_site(const struct runs *runs, const struct calibrate_logged *logged,
+                       const struct score_constants *from, const char *system, const char *stack,
+                       struct calibration *ret_calibration, struct kerf_error *err) {
     struct corpus corpus;
-    struct fit_row *rows = calloc(runs->count + 1, sizeof *rows);
+    struct job job;
+    struct fit_row *rows = calloc(runs->count + 2, sizeof *rows);
     if (rows == NULL) return error_no_memory(err, "the site");
     memset(ret_calibration, 0, sizeof *ret_calibration);
     ret_calibration->constants = *from;
-    int32_t code = corpus_make(runs, &corpus) ? KERF_OK : error_no_memory(err, "the site");
+    int32_t code = corpus_make(runs, &corpus) ? KERF_OK : error_no_memory(err, "the site"), found_system, found_stack;
     if (code == KERF_OK) {
         int32_t count = site_rows(&corpus, system, stack, rows, &ret_calibration->refused);
-        code = count ? fit_site(rows, count, from, ret_calibration, err)
-                     : kerf_error_set(err, KERF_EINVALID, "no row has a step time and is of system %s", system);
+        if (logged && !logged_job(logged, system, stack, &corpus.arena, &job))
+            code = error_no_memory(err, "the site");
+        else if (logged && !price_find(from, &job, &found_system, &found_stack))
+            code = kerf_error_set(err, KERF_EUNKNOWN, "no system '%.64s' or stack '%.64s' has constants", system,
+                                  job.stack);
+        else if (logged)
+            rows[count++] = (struct fit_row){&job, FIT_TIME, logged->step_s, 1};
+        if (code == KERF_OK)
+            code = count ? fit_site(rows, count, from, ret_calibration, err)
+                         : kerf_error_set(err, KERF_EINVALID, "no row has a step time and is of system %s", system);
     }
     corpus_free(&corpus);
     free(rows);

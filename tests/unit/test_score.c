@@ -230,7 +230,7 @@ static void a_site_is_found(void **state) {
     (void)state;
     struct runs *runs = slower_site(1);
     double before = error_with(runs, constants, runs->count);
-    if (calibrate_site(runs, constants, "h100", NULL, made, &err) != KERF_OK) fail_msg("%s", err.message);
+    if (calibrate_site(runs, NULL, constants, "h100", NULL, made, &err) != KERF_OK) fail_msg("%s", err.message);
     assert_int_equal(made->rows, 6);
     assert_true(before > 0.05 && fabs(made->error_before - before) < 1e-12);
     assert_true(error_with(runs, &made->constants, runs->count) < 0.4 * before);
@@ -250,7 +250,7 @@ static void an_outlier_does_not_decide(void **state) {
     (void)state;
     struct runs *runs = slower_site(3);
     double before = error_with(runs, constants, 2);
-    if (calibrate_site(runs, constants, "h100", NULL, made, &err) != KERF_OK) fail_msg("%s", err.message);
+    if (calibrate_site(runs, NULL, constants, "h100", NULL, made, &err) != KERF_OK) fail_msg("%s", err.message);
     assert_true(error_with(runs, &made->constants, 2) < before);
     runs_free(runs);
     free(made);
@@ -261,7 +261,7 @@ static void a_site_without_its_rows(void **state) {
     struct calibration *made = malloc(sizeof *made);
     (void)state;
     struct runs *runs = slower_site(1);
-    assert_int_equal(calibrate_site(runs, constants, "b200", NULL, made, &err), KERF_EINVALID);
+    assert_int_equal(calibrate_site(runs, NULL, constants, "b200", NULL, made, &err), KERF_EINVALID);
     assert_non_null(strstr(err.message, "b200"));
     runs_free(runs);
     free(made);
