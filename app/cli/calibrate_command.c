@@ -176,7 +176,11 @@ static int32_t answer(const struct calibrate_options *values, struct kerf_text *
     if (code == KERF_OK && values->launch) code = launch_file_read(values->launch, NULL, NULL, 0, &launch, err);
     if (launch) launch_file_notes(values->launch, launch);
     ask.launch = launch;
+    struct terminal_progress progress = {.what = "fitting"};
+    interrupt_catch();
+    ask.watch = (struct fit_watch){.tell = terminal_progress, .context = &progress};
     if (code == KERF_OK) code = calibrate_answer_make(&ask, !apart || values->output, &made, err);
+    terminal_progress_end(&progress);
     kerf_launch_free(launch);
     if (code != KERF_OK) return code;
     if (values->predictions) code = write_predictions(values->predictions, &made, err);
@@ -196,6 +200,7 @@ static int run(int argc, char **argv) {
     options_free(&table, &values);
     if (code == KERF_OK) return output_print(&out);
     kerf_text_free(&out);
+    if (code == KERF_EINTERRUPTED) return EXIT_INTERRUPTED;
     return cli_fail(&err);
 }
 

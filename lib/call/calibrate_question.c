@@ -41,11 +41,12 @@ static int32_t make_all(const struct calibrate_values *values, int with_constant
     int32_t code = KERF_OK;
     if (values->folds || values->leave_set_out) {
         answer->predictions = calloc(answer->runs->count + 1, sizeof *answer->predictions);
-        code = answer->predictions
-                   ? calibrate_predict_apart(answer->runs, (int32_t)values->folds, answer->predictions, err)
-                   : error_no_memory(err, "the predictions");
+        code = answer->predictions ? calibrate_predict_apart(answer->runs, (int32_t)values->folds, &values->watch,
+                                                             answer->predictions, err)
+                                   : error_no_memory(err, "the predictions");
     }
-    if (code == KERF_OK && with_constants) code = calibrate_all(answer->runs, &without, answer->calibration, err);
+    if (code == KERF_OK && with_constants)
+        code = calibrate_all(answer->runs, &without, &values->watch, answer->calibration, err);
     return code;
 }
 

@@ -15,6 +15,7 @@ struct calibrate_values {
     int32_t all, leave_set_out;
     const char *log;                  /* the name of a log; NULL */
     const struct kerf_launch *launch; /* of the log's run */
+    struct fit_watch watch;           /* who is told how far it is */
 };
 
 struct calibrate_answer {

@@ -267,15 +267,35 @@ static void a_site_without_its_rows(void **state) {
     free(made);
 }
 
+static int32_t end_it(void *context, double done) {
+    double *last = context;
+    assert_true(done >= *last && done <= 1);
+    *last = done;
+    return done > 0.02;
+}
+
+static void a_fit_can_be_ended(void **state) {
+    struct kerf_error err;
+    double last = 0;
+    const struct calibrate_without nothing = {.set = NULL};
+    const struct fit_watch watch = {.tell = end_it, .context = &last};
+    struct calibration *made = malloc(sizeof *made);
+    (void)state;
+    assert_int_equal(calibrate_all(published, &nothing, &watch, made, &err), KERF_EINTERRUPTED);
+    assert_true(last > 0.02 && last < 0.2);
+    free(made);
+}
+
 /* The fit of all constants, on the published table: twice the same, better than its priors. */
 static void all_constants_are_fitted(void **state) {
     struct kerf_error err;
     const struct calibrate_without nothing = {.set = "none"};
+    const struct fit_watch nobody = {.tell = NULL};
     struct calibration *first = malloc(sizeof *first), *second = malloc(sizeof *second);
     struct score_constants *priors = malloc(sizeof *priors);
     (void)state;
-    assert_int_equal(calibrate_all(published, &nothing, first, &err), KERF_OK);
-    assert_int_equal(calibrate_all(published, &nothing, second, &err), KERF_OK);
+    assert_int_equal(calibrate_all(published, &nothing, &nobody, first, &err), KERF_OK);
+    assert_int_equal(calibrate_all(published, &nothing, &nobody, second, &err), KERF_OK);
     assert_int_equal(priors_load(priors, &err), KERF_OK);
     assert_true(first->times.loss_after < first->times.loss_before);
     struct prediction *predictions = predict(published, &first->constants);
@@ -350,17 +370,12 @@ static void fits_without_a_set_come_with_kerf(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_row_leaves_out),
-        cmocka_unit_test(rows_that_cannot_be_priced),
-        cmocka_unit_test(published_runs_are_met),
-        cmocka_unit_test(what_was_measured_is_not_looked_at),
-        cmocka_unit_test(a_site_is_found),
-        cmocka_unit_test(an_outlier_does_not_decide),
-        cmocka_unit_test(a_site_without_its_rows),
-        cmocka_unit_test(all_constants_are_fitted),
-        cmocka_unit_test(a_file_is_read_as_it_was_written),
-        cmocka_unit_test(files_that_are_wrong),
-        cmocka_unit_test(fits_without_a_set_come_with_kerf),
+        cmocka_unit_test(what_a_row_leaves_out),    cmocka_unit_test(rows_that_cannot_be_priced),
+        cmocka_unit_test(published_runs_are_met),   cmocka_unit_test(what_was_measured_is_not_looked_at),
+        cmocka_unit_test(a_site_is_found),          cmocka_unit_test(an_outlier_does_not_decide),
+        cmocka_unit_test(a_site_without_its_rows),  cmocka_unit_test(a_fit_can_be_ended),
+        cmocka_unit_test(all_constants_are_fitted), cmocka_unit_test(a_file_is_read_as_it_was_written),
+        cmocka_unit_test(files_that_are_wrong),     cmocka_unit_test(fits_without_a_set_come_with_kerf),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
