@@ -6,11 +6,12 @@
 #include "call/score_question.h"
 #include "cli/cells.h"
 #include "cli/command.h"
+#include "cli/launch_file.h"
 #include "cli/terminal.h"
 
 struct calibrate_options {
     struct calibrate_values ask;
-    const char *output, *predictions;
+    const char *output, *predictions, *launch;
 };
 
 #define AT(field) .offset = offsetof(struct calibrate_options, field)
@@ -53,6 +54,17 @@ static const struct option options[] = {
      .type = OPTION_FLAG,
      AT(ask.leave_set_out),
      .help = "With --all and --predictions: predict each row by constants that were fitted without its data set."},
+    {.name = "log",
+     .type = OPTION_STRING,
+     AT(ask.log),
+     .value = "FILE",
+     .help = "Also, or instead of a table, take the step times of a log of Megatron-LM, NeMo, torchtitan or nanotron; "
+             "--launch says what ran."},
+    {.name = "launch",
+     .type = OPTION_STRING,
+     AT(launch),
+     .value = "FILE",
+     .help = "The launch script or config of the log's run (kerf help launch)."},
     {.name = "predictions",
      .type = OPTION_STRING,
      AT(predictions),
@@ -70,6 +82,8 @@ static const struct option options[] = {
 static const char *const examples[] = {
     "Constants of one's own site from five runs",
     "kerf calibrate few.csv --system h100 -o site.json",
+    "The same from the log of one run",
+    "kerf calibrate --log train.log --launch train.sh --system h100 -o site.json",
     "Predict with them",
     "kerf score rest.csv --calibration site.json",
     "Every constant, and each row predicted by constants that never saw its group",
@@ -80,7 +94,7 @@ static const char *const examples[] = {
 static const struct command table = {
     .name = "calibrate",
     .summary = "fits the model's constants to measured runs",
-    .arguments = "RUNS.csv",
+    .arguments = "[RUNS.csv]",
     .description =
         "From a few runs of one site it fits how fast computing, attention, memory traffic, network, overlap and host "
         "are there, each held by a prior: five rows move a constant only as far as they prove. It prints how far each "
@@ -109,6 +123,11 @@ static void print_knobs(struct kerf_text *out, const struct fit_report *report) 
 static void print_answer(struct kerf_text *out, const struct calibrate_options *values,
                          const struct calibrate_answer *answer) {
     const struct calibration *c = answer->calibration;
+    if (values->ask.log)
+        kerf_text_printf(out, "%s: %d steps of %s, median %.4g %s, two thirds within %.1f %%\n", values->ask.log,
+                         answer->log.steps, answer->log.framework,
+                         isnan(answer->log.step_s) ? answer->log.tokens_per_s : answer->log.step_s,
+                         isnan(answer->log.step_s) ? "tokens/s an accelerator" : "s", 100 * answer->log.deviation);
     print_knobs(out, &c->times);
     if (values->ask.all) print_knobs(out, &c->memory);
     if (values->ask.all && isnan(c->error_after))
@@ -117,8 +136,8 @@ static void print_answer(struct kerf_text *out, const struct calibrate_options *
         kerf_text_printf(out, "%d runs of %d data sets; %.1f %% off where a run's group was left out of the fit\n",
                          c->rows, c->num_sets, 100 * c->error_after);
     else
-        kerf_text_printf(out, "%d runs: %.1f %% off before, %.1f %% after (each by a fit without it)%s\n", c->rows,
-                         100 * c->error_before, 100 * c->error_after,
+        kerf_text_printf(out, "%d run%s: %.1f %% off before, %.1f %% after (each by a fit without it)%s\n", c->rows,
+                         c->rows == 1 ? "" : "s", 100 * c->error_before, 100 * c->error_after,
                          c->error_after > c->error_before ? ": these runs do not make it better" : "");
     if (c->refused) kerf_text_printf(out, "%d rows were passed over\n", c->refused);
     terminal_plain(out);
@@ -150,9 +169,19 @@ static int32_t answer(const struct calibrate_options *values, struct kerf_text *
         return kerf_error_set(err, KERF_EINVALID,
                               apart ? "--predictions is missing: where the predictions go"
                                     : "--predictions is for --folds or --leave-set-out");
+    struct calibrate_values ask = values->ask;
+    struct kerf_launch *launch = NULL;
     int32_t code = values->predictions ? output_check(values->predictions, err) : KERF_OK;
     if (code == KERF_OK && values->output) code = output_check(values->output, err);
-    if (code == KERF_OK) code = calibrate_answer_make(&values->ask, !apart || values->output, &made, err);
+    if (code == KERF_OK && values->launch) code = launch_file_read(values->launch, NULL, NULL, 0, &launch, err);
+    if (launch) launch_file_notes(values->launch, launch);
+    ask.launch = launch;
+    struct terminal_progress progress = {.what = "fitting"};
+    interrupt_catch();
+    ask.watch = (struct fit_watch){.tell = terminal_progress, .context = &progress};
+    if (code == KERF_OK) code = calibrate_answer_make(&ask, !apart || values->output, &made, err);
+    terminal_progress_end(&progress);
+    kerf_launch_free(launch);
     if (code != KERF_OK) return code;
     if (values->predictions) code = write_predictions(values->predictions, &made, err);
     if (code == KERF_OK && values->output) code = write_constants(values->output, &made, err);
@@ -171,6 +200,7 @@ static int run(int argc, char **argv) {
     options_free(&table, &values);
     if (code == KERF_OK) return output_print(&out);
     kerf_text_free(&out);
+    if (code == KERF_EINTERRUPTED) return EXIT_INTERRUPTED;
     return cli_fail(&err);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "call/calibrate_question.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
@@ -8,7 +9,13 @@
 #include "score/constants_file.h"
 
 static int32_t check(const struct calibrate_values *values, struct kerf_error *err) {
-    if (values->tables.count == 0)
+    if ((values->log != NULL) != (values->launch != NULL))
+        return kerf_error_set(err, KERF_EINVALID,
+                              values->log ? "--log says times alone: also give the --launch of its run"
+                                          : "--launch is for the run of a --log");
+    if (values->log && values->all)
+        return kerf_error_set(err, KERF_EINVALID, "--log is for one site: leave it out, or --all");
+    if (values->tables.count == 0 && values->log == NULL)
         return kerf_error_set(err, KERF_EINVALID,
                               "the table of runs is missing, such as runs.csv; `kerf help calibrate` tells more");
     if (values->tables.count > 1)
@@ -34,23 +41,62 @@ static int32_t make_all(const struct calibrate_values *values, int with_constant
     int32_t code = KERF_OK;
     if (values->folds || values->leave_set_out) {
         answer->predictions = calloc(answer->runs->count + 1, sizeof *answer->predictions);
-        code = answer->predictions
-                   ? calibrate_predict_apart(answer->runs, (int32_t)values->folds, answer->predictions, err)
-                   : error_no_memory(err, "the predictions");
+        code = answer->predictions ? calibrate_predict_apart(answer->runs, (int32_t)values->folds, &values->watch,
+                                                             answer->predictions, err)
+                                   : error_no_memory(err, "the predictions");
     }
-    if (code == KERF_OK && with_constants) code = calibrate_all(answer->runs, &without, answer->calibration, err);
+    if (code == KERF_OK && with_constants)
+        code = calibrate_all(answer->runs, &without, &values->watch, answer->calibration, err);
     return code;
+}
+
+/* The stack of a framework's launches. */
+static const char *stack_of(int32_t framework) {
+    static const struct {
+        const char *framework, *stack;
+    } rows[] = {{"megatron-deepspeed", "megatron-deepspeed"},
+                {"megatron-bridge", "megatron-bridge-26.06"},
+                {"torchtitan", "torchtitan"},
+                {"nanotron", "nanotron"},
+                {"deepspeed-hf", "deepspeed"},
+                {"mlperf-nemo", "nemo"}};
+    const char *name = kerf_framework_name((enum kerf_framework)framework);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].framework, name) == 0) return rows[i].stack;
+    return KERF_STACK_DEFAULT;
+}
+
+static int32_t read_log(const struct calibrate_values *values, struct calibrate_answer *answer,
+                        struct kerf_problem *ret_problem, struct calibrate_logged *ret_logged, struct kerf_error *err) {
+    struct kerf_text text = {0};
+    int32_t code = score_table_read(values->log, &text, err);
+    if (code == KERF_OK) code = step_log_read(text.data ? text.data : "", text.length, values->log, &answer->log, err);
+    kerf_text_free(&text);
+    if (code == KERF_OK) code = kerf_launch_problem(values->launch, ret_problem, &ret_logged->layout, err);
+    if (code != KERF_OK) return code;
+    double tokens = (double)ret_problem->global_batch * (double)ret_problem->seq_length;
+    ret_logged->problem = ret_problem;
+    ret_logged->stack = stack_of(values->launch->framework);
+    ret_logged->step_s = isnan(answer->log.step_s) ? tokens / (answer->log.tokens_per_s * (double)ret_problem->gpus)
+                                                   : answer->log.step_s;
+    return KERF_OK;
 }
 
 static int32_t make_site(const struct calibrate_values *values, struct calibrate_answer *answer,
                          struct kerf_error *err) {
+    static const struct runs none;
     struct score_constants *from = malloc(sizeof *from);
-    int32_t code =
-        from ? score_constants_read(values->calibration, NULL, from, err) : error_no_memory(err, "the constants");
+    struct kerf_problem *problem = calloc(1, sizeof *problem);
+    struct calibrate_logged logged = {.problem = problem};
+    int32_t code = from && problem ? score_constants_read(values->calibration, NULL, from, err)
+                                   : error_no_memory(err, "the constants");
     if (code == KERF_OK && values->without_set) code = constants_without(values->without_set, from, err);
+    if (code == KERF_OK && values->log) code = read_log(values, answer, problem, &logged, err);
     if (code == KERF_OK)
-        code = calibrate_site(answer->runs, from, values->system, values->stack, answer->calibration, err);
+        code = calibrate_site(answer->runs ? answer->runs : &none, values->log ? &logged : NULL, from, values->system,
+                              values->stack, answer->calibration, err);
     free(from);
+    free(problem);
     return code;
 }
 
@@ -60,8 +106,8 @@ int32_t calibrate_answer_make(const struct calibrate_values *values, int with_co
     struct kerf_text text = {0};
     memset(answer, 0, sizeof *answer);
     int32_t code = check(values, err);
-    if (code == KERF_OK) code = score_table_read(values->tables.items[0], &text, err);
-    if (code == KERF_OK)
+    if (code == KERF_OK && values->tables.count) code = score_table_read(values->tables.items[0], &text, err);
+    if (code == KERF_OK && values->tables.count)
         code = runs_parse(text.data ? text.data : "", text.length, values->tables.items[0], &answer->runs, err);
     kerf_text_free(&text);
     if (code == KERF_OK) {

@@ -4,18 +4,24 @@
 #define KERF_CALL_CALIBRATE_QUESTION_H
 
 #include "base/option.h"
+#include "kerf/launch.h"
 #include "score/calibrate.h"
+#include "score/step_log.h"
 
 struct calibrate_values {
     struct string_list tables;
     const char *system, *stack, *without_set, *calibration;
     int64_t folds;
     int32_t all, leave_set_out;
+    const char *log;                  /* the name of a log; NULL */
+    const struct kerf_launch *launch; /* of the log's run */
+    struct fit_watch watch;           /* who is told how far it is */
 };
 
 struct calibrate_answer {
     struct runs *runs;
     struct calibration *calibration;
+    struct step_log log;            /* where there is one */
     struct prediction *predictions; /* [runs->count] of folds or sets left out; else NULL */
 };
 

@@ -10,6 +10,7 @@
 #include "score/priors.h"
 
 static const double SET_POWER = -0.35, TIME_WEIGHT = 4, MEMORY_WEIGHT = 0.3, RAN_WEIGHT = 0.3; /* against the priors */
+static const struct fit_watch nobody;
 enum { SPREAD_FOLDS = 5, SPREAD_ROWS = 5 };
 
 /* ---- Rows ------------------------------------------------------------------------------------------------- */
@@ -19,6 +20,8 @@ struct corpus {
     struct job *jobs; /* [runs->count] */
     int32_t *set;     /* [runs->count] number of its set */
     int32_t *group;   /* [runs->count] of one model, accelerators, sequence length and precision: numbers in order */
+    struct fit_watch watch;  /* of all fits together */
+    int32_t fits_done, fits; /* for the watch */
     int32_t num_sets;
     int32_t of_set[SETS_MAX];  /* timed rows */
     int8_t has_died[SETS_MAX]; /* some row ran out of memory */
@@ -112,8 +115,8 @@ static int32_t list_rows(const struct corpus *corpus, const struct calibrate_wit
 /* ---- All constants ---------------------------------------------------------------------------------------- */
 
 /* Without spreads. */
-static int32_t fit_all(const struct corpus *corpus, const struct calibrate_without *a,
-                       const struct calibrate_without *b, struct calibration *calibration, struct kerf_error *err) {
+static int32_t fit_all(struct corpus *corpus, const struct calibrate_without *a, const struct calibrate_without *b,
+                       struct calibration *calibration, struct kerf_error *err) {
     int32_t code = priors_load(&calibration->constants, err);
     for (int is_memory = 0; code == KERF_OK && is_memory <= 1; is_memory++) {
         struct fit_row *rows = NULL;
@@ -122,7 +125,12 @@ static int32_t fit_all(const struct corpus *corpus, const struct calibrate_witho
         report->count = 0;
         if (count < 0) return error_no_memory(err, "the rows");
         if (!is_memory) calibration->rows = count;
-        if (count > 0) code = fit_constants(&calibration->constants, rows, (size_t)count, FIT_EVERY, report, err);
+        struct fit_watch watch = corpus->watch;
+        watch.begin = (double)corpus->fits_done / corpus->fits;
+        watch.end = is_memory ? watch.begin : (double)(corpus->fits_done + 1) / corpus->fits;
+        if (count > 0)
+            code = fit_constants(&calibration->constants, rows, (size_t)count, FIT_EVERY, &watch, report, err);
+        if (!is_memory) corpus->fits_done++;
         free(rows);
     }
     return code;
@@ -184,7 +192,7 @@ static int32_t set_spreads(const struct corpus *corpus, const struct calibrate_w
 }
 
 /* Each row that is not left out, by constants that were fitted without its fold. */
-static int32_t predict_folds(const struct corpus *corpus, const struct calibrate_without *without,
+static int32_t predict_folds(struct corpus *corpus, const struct calibrate_without *without,
                              struct prediction *predictions, struct kerf_error *err) {
     struct calibration *fitted = malloc(sizeof *fitted);
     int32_t *which = calloc(corpus->runs->count + 1, sizeof *which), code = KERF_OK;
@@ -207,7 +215,7 @@ static int32_t predict_folds(const struct corpus *corpus, const struct calibrate
     return code;
 }
 
-static int32_t calibrate_corpus(const struct corpus *corpus, const struct calibrate_without *without, int with_spreads,
+static int32_t calibrate_corpus(struct corpus *corpus, const struct calibrate_without *without, int with_spreads,
                                 struct calibration *ret_calibration, struct kerf_error *err) {
     struct calibration *calibration = ret_calibration;
     struct prediction *predictions = calloc(corpus->runs->count + 1, sizeof *predictions);
@@ -231,22 +239,26 @@ static int32_t calibrate_corpus(const struct corpus *corpus, const struct calibr
     return code;
 }
 
-int32_t calibrate_all(const struct runs *runs, const struct calibrate_without *without,
+int32_t calibrate_all(const struct runs *runs, const struct calibrate_without *without, const struct fit_watch *watch,
                       struct calibration *ret_calibration, struct kerf_error *err) {
     struct corpus corpus;
     int32_t code = corpus_make(runs, &corpus) ? KERF_OK : error_no_memory(err, "the corpus");
+    corpus.watch = *watch;
+    corpus.fits = without->set ? 1 : 1 + SPREAD_FOLDS;
     if (code == KERF_OK) code = calibrate_corpus(&corpus, without, without->set == NULL, ret_calibration, err);
     corpus_free(&corpus);
     return code;
 }
 
-int32_t calibrate_predict_apart(const struct runs *runs, int32_t folds, struct prediction *ret_predictions,
-                                struct kerf_error *err) {
+int32_t calibrate_predict_apart(const struct runs *runs, int32_t folds, const struct fit_watch *watch,
+                                struct prediction *ret_predictions, struct kerf_error *err) {
     struct corpus corpus;
     struct calibration *fitted = malloc(sizeof *fitted);
     int32_t *which = calloc(runs->count + 1, sizeof *which);
     int32_t code = corpus_make(runs, &corpus) && fitted && which ? KERF_OK : error_no_memory(err, "the corpus");
     int32_t parts = folds > 0 ? folds : corpus.num_sets;
+    corpus.watch = *watch;
+    corpus.fits = parts * (1 + SPREAD_FOLDS);
     for (int32_t part = 0; code == KERF_OK && part < parts; part++) {
         struct calibrate_without out = {.folds = folds, .fold = part};
         char name[KERF_NAME_SIZE];
@@ -294,7 +306,7 @@ static int32_t left_one_out(const struct score_constants *from, struct fit_row *
         rows[i] = last;
         scratch->constants = *from;
         if (count > 1)
-            code = fit_constants(&scratch->constants, rows, (size_t)count - 1, FIT_SITE, &scratch->times, err);
+            code = fit_constants(&scratch->constants, rows, (size_t)count - 1, FIT_SITE, &nobody, &scratch->times, err);
         sum += mean_error(&scratch->constants, &out, 1);
         rows[i] = out;
     }
@@ -327,23 +339,50 @@ static int32_t fit_site(struct fit_row *rows, int32_t count, const struct score_
     calibration->error_before = mean_error(from, rows, count);
     int32_t code = left_one_out(from, rows, count, scratch, &calibration->error_after, err);
     if (code == KERF_OK)
-        code = fit_constants(&calibration->constants, rows, (size_t)count, FIT_SITE, &calibration->times, err);
+        code = fit_constants(&calibration->constants, rows, (size_t)count, FIT_SITE, &nobody, &calibration->times, err);
     free(scratch);
     return code;
 }
 
-int32_t calibrate_site(const struct runs *runs, const struct score_constants *from, const char *system,
-                       const char *stack, struct calibration *ret_calibration, struct kerf_error *err) {
+/* The job of a log. 0 when memory ran out. */
+static int logged_job(const struct calibrate_logged *logged, const char *system, const char *stack, struct arena *arena,
+                      struct job *ret_job) {
+    const struct kerf_model *model = &logged->problem->model;
+    struct kerf_problem *problem = arena_alloc(arena, 1, sizeof *problem);
+    if (problem == NULL) return 0;
+    *problem = *logged->problem;
+    *ret_job = (struct job){.problem = problem,
+                            .layout = logged->layout,
+                            .system = system,
+                            .stack = stack ? stack : logged->stack,
+                            .precision = problem->precision == KERF_PRECISION_FP8 ? JOB_FP8 : JOB_16,
+                            .recomputed = 1};
+    for (int32_t k = 0; k < model->num_kinds; k++) ret_job->has_experts |= model->kinds[k].mlp.experts > 0;
+    return 1;
+}
+
+int32_t calibrate_site(const struct runs *runs, const struct calibrate_logged *logged,
+                       const struct score_constants *from, const char *system, const char *stack,
+                       struct calibration *ret_calibration, struct kerf_error *err) {
     struct corpus corpus;
-    struct fit_row *rows = calloc(runs->count + 1, sizeof *rows);
+    struct job job;
+    struct fit_row *rows = calloc(runs->count + 2, sizeof *rows);
     if (rows == NULL) return error_no_memory(err, "the site");
     memset(ret_calibration, 0, sizeof *ret_calibration);
     ret_calibration->constants = *from;
-    int32_t code = corpus_make(runs, &corpus) ? KERF_OK : error_no_memory(err, "the site");
+    int32_t code = corpus_make(runs, &corpus) ? KERF_OK : error_no_memory(err, "the site"), found_system, found_stack;
     if (code == KERF_OK) {
         int32_t count = site_rows(&corpus, system, stack, rows, &ret_calibration->refused);
-        code = count ? fit_site(rows, count, from, ret_calibration, err)
-                     : kerf_error_set(err, KERF_EINVALID, "no row has a step time and is of system %s", system);
+        if (logged && !logged_job(logged, system, stack, &corpus.arena, &job))
+            code = error_no_memory(err, "the site");
+        else if (logged && !price_find(from, &job, &found_system, &found_stack))
+            code = kerf_error_set(err, KERF_EUNKNOWN, "no system '%.64s' or stack '%.64s' has constants", system,
+                                  job.stack);
+        else if (logged)
+            rows[count++] = (struct fit_row){&job, FIT_TIME, logged->step_s, 1};
+        if (code == KERF_OK)
+            code = count ? fit_site(rows, count, from, ret_calibration, err)
+                         : kerf_error_set(err, KERF_EINVALID, "no row has a step time and is of system %s", system);
     }
     corpus_free(&corpus);
     free(rows);

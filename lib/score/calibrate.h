@@ -32,15 +32,25 @@ struct calibrate_without {
 };
 
 /* Fits every constant. Where a set is left out there are no spreads, and the error after is not known. */
-int32_t calibrate_all(const struct runs *runs, const struct calibrate_without *without,
+int32_t calibrate_all(const struct runs *runs, const struct calibrate_without *without, const struct fit_watch *watch,
                       struct calibration *ret_calibration, struct kerf_error *err);
 
 /* Each row predicted by constants that were fitted without its group (folds of 2 and more), or without its set (folds 0). */
-int32_t calibrate_predict_apart(const struct runs *runs, int32_t folds, struct prediction *ret_predictions,
-                                struct kerf_error *err);
+int32_t calibrate_predict_apart(const struct runs *runs, int32_t folds, const struct fit_watch *watch,
+                                struct prediction *ret_predictions, struct kerf_error *err);
 
-/* Fits a site of this system, and of this stack (NULL: each row's own), from constants that are there already. */
-int32_t calibrate_site(const struct runs *runs, const struct score_constants *from, const char *system,
-                       const char *stack, struct calibration *ret_calibration, struct kerf_error *err);
+/* A run that is not of a table: a log with its launch. */
+struct calibrate_logged {
+    const struct kerf_problem *problem; /* without system and stack */
+    struct kerf_layout layout;
+    const char *stack;
+    double step_s;
+};
+
+/* Fits a site of this system, and of this stack (NULL: each row's own), from constants that are there already: from the
+ * rows of a table and a log (NULL: none). */
+int32_t calibrate_site(const struct runs *runs, const struct calibrate_logged *logged,
+                       const struct score_constants *from, const char *system, const char *stack,
+                       struct calibration *ret_calibration, struct kerf_error *err);
 
 #endif

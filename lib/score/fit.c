@@ -132,7 +132,8 @@ struct fit {
     double *jacobian;        /* [num_knobs][count] */
     double *matrix, *gradient, *step;
     enum fit_knobs knobs_of;
-    int is_memory;
+    int is_memory, is_ended;
+    const struct fit_watch *watch;
     struct arena scratch;
 };
 
@@ -401,11 +402,19 @@ static void find_evidence(struct fit *fit, double *factor, struct fit_report *re
     report->count = n;
 }
 
+static int is_ended(struct fit *fit, int step) {
+    const struct fit_watch *watch = fit->watch;
+    double share = (double)step / STEPS_MAX;
+    fit->is_ended = watch->tell && watch->tell(watch->context, watch->begin + share * (watch->end - watch->begin));
+    return fit->is_ended;
+}
+
 static int run(struct fit *fit, struct fit_report *report, double *factor, double *tried) {
     double damping = 1e-3;
     if (!find_residuals(fit, fit->residuals)) return 0;
     double now = report->loss_before = loss(fit, fit->residuals);
     for (int step = 0; step < STEPS_MAX; step++) {
+        if (is_ended(fit, step)) return 0;
         if (!find_jacobian(fit)) return 0;
         find_system(fit);
         double before = now;
@@ -433,8 +442,8 @@ static int run(struct fit *fit, struct fit_report *report, double *factor, doubl
 }
 
 int32_t fit_constants(struct score_constants *constants, const struct fit_row *rows, size_t count, enum fit_knobs knobs,
-                      struct fit_report *ret_report, struct kerf_error *err) {
-    struct fit fit = {.constants = constants, .rows = rows, .count = (int32_t)count, .knobs_of = knobs};
+                      const struct fit_watch *watch, struct fit_report *ret_report, struct kerf_error *err) {
+    struct fit fit = {.constants = constants, .rows = rows, .count = (int32_t)count, .knobs_of = knobs, .watch = watch};
     fit.is_memory = count > 0 && rows[0].kind != FIT_TIME;
     size_t room = FIT_KNOBS_MAX;
     fit.knobs = calloc(room, sizeof *fit.knobs);
@@ -455,5 +464,6 @@ int32_t fit_constants(struct score_constants *constants, const struct fit_row *r
         free(fit.jacobian);
     free(fit.matrix), free(fit.gradient), free(fit.step);
     arena_free(&fit.scratch);
+    if (fit.is_ended) return kerf_error_set(err, KERF_EINTERRUPTED, "interrupted: nothing was written");
     return good ? KERF_OK : error_no_memory(err, "the fit");
 }

@@ -52,8 +52,15 @@ enum fit_knobs {
     FIT_SITE   /* compute, network and host, each as a whole: what a few rows of one site can tell */
 };
 
-/* Fits all knobs that some row concerns: of time where the first row is FIT_TIME (then all are), else of memory. */
+/* Who is told how far a fit is, from `begin` to `end`, and may end it; all zeros: nobody. */
+struct fit_watch {
+    kerf_progress tell;
+    void *context;
+    double begin, end;
+};
+
+/* Fits all knobs that some row concerns: of time where the first row is FIT_TIME (then all are), else of memory. KERF_EINTERRUPTED where the watch ended it. */
 int32_t fit_constants(struct score_constants *constants, const struct fit_row *rows, size_t count, enum fit_knobs knobs,
-                      struct fit_report *ret_report, struct kerf_error *err);
+                      const struct fit_watch *watch, struct fit_report *ret_report, struct kerf_error *err);
 
 #endif

@@ -330,6 +330,8 @@ _kerf() {
     'calibrate --calibration') ;;
     'calibrate --without-set') _kerf_words ;;
     'calibrate --folds') _kerf_words ;;
+    'calibrate --log') ;;
+    'calibrate --launch') ;;
     'calibrate --predictions') ;;
     'calibrate --output' | 'calibrate -o') ;;
     'help --completion') _kerf_words bash zsh fish ;;
@@ -373,7 +375,7 @@ _kerf() {
         'launch write -'*) _kerf_words --framework-version --plan --rank --output --help ;;
         'launch  -'*) _kerf_words --framework-version --help ;;
         'score  -'*) _kerf_words --by --stack --calibration --worst --predictions --format --output --help ;;
-        'calibrate  -'*) _kerf_words --system --stack --calibration --without-set --all --folds --leave-set-out --predictions --output --help ;;
+        'calibrate  -'*) _kerf_words --system --stack --calibration --without-set --all --folds --leave-set-out --log --launch --predictions --output --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)
             # an argument, or the name of a use

@@ -441,6 +441,8 @@ complete -c kerf -n '__kerf_at calibrate' -l without-set -x -d 'Start from const
 complete -c kerf -n '__kerf_at calibrate' -l all -d 'Fit every constant of all systems and stacks, as those that come with kerf were made'
 complete -c kerf -n '__kerf_at calibrate' -l folds -x -d 'With --all and --predictions: predict each row by constants that were fitted without its group (model, gpus, seq, precision), in N folds'
 complete -c kerf -n '__kerf_at calibrate' -l leave-set-out -d 'With --all and --predictions: predict each row by constants that were fitted without its data set'
+complete -c kerf -n '__kerf_at calibrate' -l log -r -F -d 'Also, or instead of a table, take the step times of a log of Megatron-LM, NeMo, torchtitan or nanotron; --launch says what ran'
+complete -c kerf -n '__kerf_at calibrate' -l launch -r -F -d 'The launch script or config of the log\'s run (kerf help launch)'
 complete -c kerf -n '__kerf_at calibrate' -l predictions -r -F -d 'Where the predictions of --folds or --leave-set-out go, as CSV'
 complete -c kerf -n '__kerf_at calibrate' -l output -s o -r -F -d 'Where the constants go, as JSON for --calibration'
 

@@ -33,6 +33,16 @@ run calibrate runs.csv --system h100 -o site.json | sed 's/  */ /g'
 run score runs.csv --calibration site.json --format csv | tail -2 | cut -d, -f1,2
 run estimate llama3_8b -s h100 -b 128 --layout tp=4,dp=16 --stack nemo --calibration site.json --format json | tr ',' '\n' | grep -c step_low_s
 
+# a log and its launch
+for i in 1 2 3 4 5 6 7 8; do
+    echo " [2026-01-02] iteration $i/ 100 | consumed samples: 12 | elapsed time per iteration (ms): 614$i.5 | lr: 1"
+done >train.log
+"$KERF" plan llama3_8b -s h100 -n 64 -b 512 --emit megatron >train.sh
+run calibrate --log train.log --launch train.sh --system h100 -o site.json | sed 's/  */ /g'
+run calibrate --log train.log --system h100
+run calibrate --launch train.sh --system h100
+run calibrate --log runs.csv --launch train.sh --system h100
+
 # what is refused
 run score nothing.csv
 run score runs.csv runs.csv

@@ -230,7 +230,7 @@ static void a_site_is_found(void **state) {
     (void)state;
     struct runs *runs = slower_site(1);
     double before = error_with(runs, constants, runs->count);
-    if (calibrate_site(runs, constants, "h100", NULL, made, &err) != KERF_OK) fail_msg("%s", err.message);
+    if (calibrate_site(runs, NULL, constants, "h100", NULL, made, &err) != KERF_OK) fail_msg("%s", err.message);
     assert_int_equal(made->rows, 6);
     assert_true(before > 0.05 && fabs(made->error_before - before) < 1e-12);
     assert_true(error_with(runs, &made->constants, runs->count) < 0.4 * before);
@@ -250,7 +250,7 @@ static void an_outlier_does_not_decide(void **state) {
     (void)state;
     struct runs *runs = slower_site(3);
     double before = error_with(runs, constants, 2);
-    if (calibrate_site(runs, constants, "h100", NULL, made, &err) != KERF_OK) fail_msg("%s", err.message);
+    if (calibrate_site(runs, NULL, constants, "h100", NULL, made, &err) != KERF_OK) fail_msg("%s", err.message);
     assert_true(error_with(runs, &made->constants, 2) < before);
     runs_free(runs);
     free(made);
@@ -261,9 +261,28 @@ static void a_site_without_its_rows(void **state) {
     struct calibration *made = malloc(sizeof *made);
     (void)state;
     struct runs *runs = slower_site(1);
-    assert_int_equal(calibrate_site(runs, constants, "b200", NULL, made, &err), KERF_EINVALID);
+    assert_int_equal(calibrate_site(runs, NULL, constants, "b200", NULL, made, &err), KERF_EINVALID);
     assert_non_null(strstr(err.message, "b200"));
     runs_free(runs);
+    free(made);
+}
+
+static int32_t end_it(void *context, double done) {
+    double *last = context;
+    assert_true(done >= *last && done <= 1);
+    *last = done;
+    return done > 0.02;
+}
+
+static void a_fit_can_be_ended(void **state) {
+    struct kerf_error err;
+    double last = 0;
+    const struct calibrate_without nothing = {.set = NULL};
+    const struct fit_watch watch = {.tell = end_it, .context = &last};
+    struct calibration *made = malloc(sizeof *made);
+    (void)state;
+    assert_int_equal(calibrate_all(published, &nothing, &watch, made, &err), KERF_EINTERRUPTED);
+    assert_true(last > 0.02 && last < 0.2);
     free(made);
 }
 
@@ -271,11 +290,12 @@ static void a_site_without_its_rows(void **state) {
 static void all_constants_are_fitted(void **state) {
     struct kerf_error err;
     const struct calibrate_without nothing = {.set = "none"};
+    const struct fit_watch nobody = {.tell = NULL};
     struct calibration *first = malloc(sizeof *first), *second = malloc(sizeof *second);
     struct score_constants *priors = malloc(sizeof *priors);
     (void)state;
-    assert_int_equal(calibrate_all(published, &nothing, first, &err), KERF_OK);
-    assert_int_equal(calibrate_all(published, &nothing, second, &err), KERF_OK);
+    assert_int_equal(calibrate_all(published, &nothing, &nobody, first, &err), KERF_OK);
+    assert_int_equal(calibrate_all(published, &nothing, &nobody, second, &err), KERF_OK);
     assert_int_equal(priors_load(priors, &err), KERF_OK);
     assert_true(first->times.loss_after < first->times.loss_before);
     struct prediction *predictions = predict(published, &first->constants);
@@ -350,17 +370,12 @@ static void fits_without_a_set_come_with_kerf(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_row_leaves_out),
-        cmocka_unit_test(rows_that_cannot_be_priced),
-        cmocka_unit_test(published_runs_are_met),
-        cmocka_unit_test(what_was_measured_is_not_looked_at),
-        cmocka_unit_test(a_site_is_found),
-        cmocka_unit_test(an_outlier_does_not_decide),
-        cmocka_unit_test(a_site_without_its_rows),
-        cmocka_unit_test(all_constants_are_fitted),
-        cmocka_unit_test(a_file_is_read_as_it_was_written),
-        cmocka_unit_test(files_that_are_wrong),
-        cmocka_unit_test(fits_without_a_set_come_with_kerf),
+        cmocka_unit_test(what_a_row_leaves_out),    cmocka_unit_test(rows_that_cannot_be_priced),
+        cmocka_unit_test(published_runs_are_met),   cmocka_unit_test(what_was_measured_is_not_looked_at),
+        cmocka_unit_test(a_site_is_found),          cmocka_unit_test(an_outlier_does_not_decide),
+        cmocka_unit_test(a_site_without_its_rows),  cmocka_unit_test(a_fit_can_be_ended),
+        cmocka_unit_test(all_constants_are_fitted), cmocka_unit_test(a_file_is_read_as_it_was_written),
+        cmocka_unit_test(files_that_are_wrong),     cmocka_unit_test(fits_without_a_set_come_with_kerf),
     };
     return cmocka_run_group_tests(tests, load, unload);
 }
