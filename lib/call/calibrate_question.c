@@ -50,22 +50,6 @@ static int32_t make_all(const struct calibrate_values *values, int with_constant
     return code;
 }
 
-/* The stack of a framework's launches. */
-static const char *stack_of(int32_t framework) {
-    static const struct {
-        const char *framework, *stack;
-    } rows[] = {{"megatron-deepspeed", "megatron-deepspeed"},
-                {"megatron-bridge", "megatron-bridge-26.06"},
-                {"torchtitan", "torchtitan"},
-                {"nanotron", "nanotron"},
-                {"deepspeed-hf", "deepspeed"},
-                {"mlperf-nemo", "nemo"}};
-    const char *name = kerf_framework_name((enum kerf_framework)framework);
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(rows[i].framework, name) == 0) return rows[i].stack;
-    return KERF_STACK_DEFAULT;
-}
-
 static int32_t read_log(const struct calibrate_values *values, struct calibrate_answer *answer,
                         struct kerf_problem *ret_problem, struct calibrate_logged *ret_logged, struct kerf_error *err) {
     struct kerf_text text = {0};
@@ -76,7 +60,7 @@ static int32_t read_log(const struct calibrate_values *values, struct calibrate_
     if (code != KERF_OK) return code;
     double tokens = (double)ret_problem->global_batch * (double)ret_problem->seq_length;
     ret_logged->problem = ret_problem;
-    ret_logged->stack = stack_of(values->launch->framework);
+    ret_logged->stack = score_stack_of(values->launch->framework);
     ret_logged->step_s = isnan(answer->log.step_s) ? tokens / (answer->log.tokens_per_s * (double)ret_problem->gpus)
                                                    : answer->log.step_s;
     return KERF_OK;

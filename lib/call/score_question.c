@@ -8,6 +8,7 @@
 #include "base/error_fill.h"
 #include "base/input.h"
 #include "base/unpack.h"
+#include "kerf/launch.h"
 #include "kerf/version.h"
 #include "score/constants_file.h"
 #include "spec/description.h"
@@ -33,6 +34,21 @@ int32_t score_constants_read(const char *file, const char *text, struct score_co
                                    text ? strlen(text) : read.length, file ? file : "calibration", ret_constants, err);
     kerf_text_free(&read);
     return code;
+}
+
+const char *score_stack_of(int32_t framework) {
+    static const struct {
+        const char *framework, *stack;
+    } rows[] = {{"megatron-deepspeed", "megatron-deepspeed"},
+                {"megatron-bridge", "megatron-bridge-26.06"},
+                {"torchtitan", "torchtitan"},
+                {"nanotron", "nanotron"},
+                {"deepspeed-hf", "deepspeed"},
+                {"mlperf-nemo", "nemo"}};
+    const char *name = kerf_framework_name((enum kerf_framework)framework);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (strcmp(rows[i].framework, name) == 0) return rows[i].stack;
+    return KERF_STACK_DEFAULT;
 }
 
 /* ---- Lines ------------------------------------------------------------------------------------------------ */

@@ -70,6 +70,9 @@ int32_t score_table_read(const char *name, struct kerf_text *text, struct kerf_e
 int32_t score_constants_read(const char *file, const char *text, struct score_constants *ret_constants,
                              struct kerf_error *err);
 
+/* The stack of launches of a framework (enum kerf_framework). */
+const char *score_stack_of(int32_t framework);
+
 void score_answer_json(struct kerf_json *json, const struct score_answer *answer);
 
 /* The file of --predictions: id,status,step_s,step_low_s,step_high_s,memory_bytes,p_oom,why. */

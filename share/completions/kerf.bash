@@ -66,7 +66,7 @@ _kerf() {
         return
     elif ((COMP_CWORD == 1)) ||
         [[ ${COMP_WORDS[1]} == help && $current != -* ]]; then
-        _kerf_words plan estimate schedule tune bub studies serve jobs token models systems stacks launch score calibrate help
+        _kerf_words plan estimate schedule tune bub studies serve jobs token models systems stacks launch score calibrate explain help
         return
     fi
 
@@ -334,6 +334,11 @@ _kerf() {
     'calibrate --launch') ;;
     'calibrate --predictions') ;;
     'calibrate --output' | 'calibrate -o') ;;
+    'explain --launch') ;;
+    'explain --system' | 'explain -s') _kerf_names systems ;;
+    'explain --stack') _kerf_names stacks ;;
+    'explain --calibration') ;;
+    'explain --format') _kerf_words table json ;;
     'help --completion') _kerf_words bash zsh fish ;;
     *)
         # the name of an option, or of a use
@@ -376,6 +381,7 @@ _kerf() {
         'launch  -'*) _kerf_words --framework-version --help ;;
         'score  -'*) _kerf_words --by --stack --calibration --worst --predictions --format --output --help ;;
         'calibrate  -'*) _kerf_words --system --stack --calibration --without-set --all --folds --leave-set-out --log --launch --predictions --output --help ;;
+        'explain  -'*) _kerf_words --launch --system --stack --calibration --format --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)
             # an argument, or the name of a use

@@ -99,6 +99,8 @@ complete -c kerf -n __fish_use_subcommand -a score -d 'predicts measured runs an
 complete -c kerf -n '__kerf_at help' -a score
 complete -c kerf -n __fish_use_subcommand -a calibrate -d 'fits the model\'s constants to measured runs'
 complete -c kerf -n '__kerf_at help' -a calibrate
+complete -c kerf -n __fish_use_subcommand -a explain -d 'what is slower in a measured run than it should be'
+complete -c kerf -n '__kerf_at help' -a explain
 complete -c kerf -n __fish_use_subcommand -a help -d 'what the commands do, and their options'
 complete -c kerf -n '__kerf_at help' -a help
 
@@ -445,6 +447,13 @@ complete -c kerf -n '__kerf_at calibrate' -l log -r -F -d 'Also, or instead of a
 complete -c kerf -n '__kerf_at calibrate' -l launch -r -F -d 'The launch script or config of the log\'s run (kerf help launch)'
 complete -c kerf -n '__kerf_at calibrate' -l predictions -r -F -d 'Where the predictions of --folds or --leave-set-out go, as CSV'
 complete -c kerf -n '__kerf_at calibrate' -l output -s o -r -F -d 'Where the constants go, as JSON for --calibration'
+
+# kerf explain
+complete -c kerf -n '__kerf_at explain' -l launch -r -F -d 'The launch script or config of the run (kerf help launch)'
+complete -c kerf -n '__kerf_at explain' -l system -s s -r -a '(__kerf_names systems)' -F -d 'The hardware: a name from `kerf systems` or a file'
+complete -c kerf -n '__kerf_at explain' -l stack -r -a '(__kerf_names stacks)' -F -d 'The software: a name from `kerf stacks` (default: that of the launch\'s framework)'
+complete -c kerf -n '__kerf_at explain' -l calibration -r -F -d 'Constants of the site that `kerf calibrate` wrote'
+complete -c kerf -n '__kerf_at explain' -l format -x -a 'table json' -d 'How to print the answer (default: table)'
 
 # kerf help
 complete -c kerf -n '__kerf_at help' -l mdoc -d 'Print the source of the manual page, in mdoc'
