@@ -112,6 +112,12 @@ static int32_t list_rows(const struct corpus *corpus, const struct calibrate_wit
     return count;
 }
 
+/* Predictions of runs by constants that were fitted without them: by their own stack, and those of what runs on
+ * Megatron-Core by the default too. */
+struct apart {
+    struct prediction *own, *by_default; /* [runs->count] */
+};
+
 /* ---- All constants ---------------------------------------------------------------------------------------- */
 
 /* Without spreads. */
@@ -142,16 +148,20 @@ static int compare_doubles(const void *a, const void *b) {
 }
 
 /* What runs on Megatron-Core says how far off the default is. */
-static int answers_for(const char *stack, const char *run_stack) {
-    if (strcmp(stack, run_stack) == 0) return 1;
-    return strcmp(stack, KERF_STACK_DEFAULT) == 0 &&
-           strncmp(run_stack, "megatron-bridge-", strlen("megatron-bridge-")) == 0;
+static int is_relative(const char *stack) {
+    return strcmp(stack, "nemo") == 0 || strncmp(stack, "megatron-bridge-", strlen("megatron-bridge-")) == 0;
+}
+
+/* The prediction of a run that says how far off a stack is: by that stack's constants. NULL: the run says nothing of it. */
+static const struct prediction *answer_for(const char *stack, const struct job *job, const struct apart *apart,
+                                           size_t row) {
+    if (strcmp(stack, job->stack) == 0) return &apart->own[row];
+    return strcmp(stack, KERF_STACK_DEFAULT) == 0 && is_relative(job->stack) ? &apart->by_default[row] : NULL;
 }
 
 /* Sets the spreads of every stack from predictions that were made apart, and the mean error. */
 static int32_t set_spreads(const struct corpus *corpus, const struct calibrate_without *without,
-                           const struct prediction *predictions, struct calibration *calibration,
-                           struct kerf_error *err) {
+                           const struct apart *apart, struct calibration *calibration, struct kerf_error *err) {
     struct score_constants *constants = &calibration->constants;
     double *errors = calloc(corpus->runs->count + 1, sizeof *errors), sum = 0;
     int32_t all = 0;
@@ -164,11 +174,12 @@ static int32_t set_spreads(const struct corpus *corpus, const struct calibrate_w
                 size_t count = 0;
                 for (size_t i = 0; i < corpus->runs->count; i++) {
                     const struct job *job = &corpus->jobs[i];
-                    if (job->why || predictions[i].why || !figures_is_timed(&corpus->runs->rows[i]) ||
-                        is_left_out(corpus, i, without) || job->has_experts != experts ||
-                        strcmp(job->system, constants->systems[s].name) != 0 || !answers_for(stack->name, job->stack))
+                    if (job->why || !figures_is_timed(&corpus->runs->rows[i]) || is_left_out(corpus, i, without) ||
+                        job->has_experts != experts || strcmp(job->system, constants->systems[s].name) != 0)
                         continue;
-                    double ratio = predictions[i].step_s / corpus->runs->rows[i].measured.step_s;
+                    const struct prediction *prediction = answer_for(stack->name, job, apart, i);
+                    if (prediction == NULL || prediction->why) continue;
+                    double ratio = prediction->step_s / corpus->runs->rows[i].measured.step_s;
                     errors[count++] = fabs(log(ratio));
                     if (strcmp(stack->name, job->stack) != 0) continue;
                     sum += fabs(ratio - 1);
@@ -191,9 +202,24 @@ static int32_t set_spreads(const struct corpus *corpus, const struct calibrate_w
     return KERF_OK;
 }
 
+/* Of the rows which[count], those of relatives, as runs of the default stack. 0 when memory ran out. */
+static int predict_by_default(struct corpus *corpus, const struct score_constants *constants, const int32_t *which,
+                              size_t count, struct prediction *predictions) {
+    int good = 1;
+    for (size_t i = 0; good && i < count; i++) {
+        struct job *job = &corpus->jobs[which[i]];
+        const char *own = job->stack;
+        if (job->why || !is_relative(own)) continue;
+        job->stack = KERF_STACK_DEFAULT;
+        good = predict_jobs(constants, corpus->jobs, &which[i], 1, predictions);
+        job->stack = own;
+    }
+    return good;
+}
+
 /* Each row that is not left out, by constants that were fitted without its fold. */
-static int32_t predict_folds(struct corpus *corpus, const struct calibrate_without *without,
-                             struct prediction *predictions, struct kerf_error *err) {
+static int32_t predict_folds(struct corpus *corpus, const struct calibrate_without *without, struct apart *apart,
+                             struct kerf_error *err) {
     struct calibration *fitted = malloc(sizeof *fitted);
     int32_t *which = calloc(corpus->runs->count + 1, sizeof *which), code = KERF_OK;
     if (fitted == NULL || which == NULL) {
@@ -207,7 +233,8 @@ static int32_t predict_folds(struct corpus *corpus, const struct calibrate_witho
         for (size_t i = 0; i < corpus->runs->count; i++)
             if (!is_left_out(corpus, i, without) && is_left_out(corpus, i, &out)) which[count++] = (int32_t)i;
         code = fit_all(corpus, without, &out, fitted, err);
-        if (code == KERF_OK && !predict_jobs(&fitted->constants, corpus->jobs, which, count, predictions))
+        if (code == KERF_OK && !(predict_jobs(&fitted->constants, corpus->jobs, which, count, apart->own) &&
+                                 predict_by_default(corpus, &fitted->constants, which, count, apart->by_default)))
             code = error_no_memory(err, "the folds");
     }
     free(fitted);
@@ -218,13 +245,14 @@ static int32_t predict_folds(struct corpus *corpus, const struct calibrate_witho
 static int32_t calibrate_corpus(struct corpus *corpus, const struct calibrate_without *without, int with_spreads,
                                 struct calibration *ret_calibration, struct kerf_error *err) {
     struct calibration *calibration = ret_calibration;
-    struct prediction *predictions = calloc(corpus->runs->count + 1, sizeof *predictions);
+    struct prediction *predictions = calloc(2 * corpus->runs->count + 1, sizeof *predictions);
     if (predictions == NULL) return error_no_memory(err, "the predictions");
+    struct apart apart = {predictions, predictions + corpus->runs->count};
     memset(calibration, 0, sizeof *calibration);
     calibration->error_after = NAN;
-    int32_t code = with_spreads ? predict_folds(corpus, without, predictions, err) : KERF_OK;
+    int32_t code = with_spreads ? predict_folds(corpus, without, &apart, err) : KERF_OK;
     if (code == KERF_OK) code = fit_all(corpus, without, without, calibration, err);
-    if (code == KERF_OK && with_spreads) code = set_spreads(corpus, without, predictions, calibration, err);
+    if (code == KERF_OK && with_spreads) code = set_spreads(corpus, without, &apart, calibration, err);
     for (size_t i = 0; code == KERF_OK && i < corpus->runs->count; i++) {
         const struct run *run = &corpus->runs->rows[i];
         int known = 0;
