@@ -138,7 +138,7 @@ static void print_answer(struct kerf_text *out, const struct calibrate_options *
     else
         kerf_text_printf(out, "%d run%s: %.1f %% off before, %.1f %% after (each by a fit without it)%s\n", c->rows,
                          c->rows == 1 ? "" : "s", 100 * c->error_before, 100 * c->error_after,
-                         c->error_after > c->error_before ? ": these runs do not make it better" : "");
+                         c->is_kept ? ": these runs do not make it better, and nothing was changed" : "");
     if (c->refused) kerf_text_printf(out, "%d rows were passed over\n", c->refused);
     terminal_plain(out);
 }

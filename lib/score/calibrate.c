@@ -366,7 +366,9 @@ static int32_t fit_site(struct fit_row *rows, int32_t count, const struct score_
     calibration->rows = count;
     calibration->error_before = mean_error(from, rows, count);
     int32_t code = left_one_out(from, rows, count, scratch, &calibration->error_after, err);
-    if (code == KERF_OK)
+    /* rows that do not make each other's prediction better prove nothing: the constants stay */
+    calibration->is_kept = count > 1 && calibration->error_after >= calibration->error_before;
+    if (code == KERF_OK && !calibration->is_kept)
         code = fit_constants(&calibration->constants, rows, (size_t)count, FIT_SITE, &nobody, &calibration->times, err);
     free(scratch);
     return code;

@@ -17,6 +17,7 @@ struct calibration {
     struct score_constants constants;
     struct fit_report times, memory;
     int32_t rows, refused; /* that were used; that could not be */
+    int32_t is_kept; /* of a site: the rows do not make each other's prediction better, and nothing was changed */
     int32_t num_sets;
     char sets[SETS_MAX][KERF_NAME_SIZE];
     double error_before,
