@@ -59,12 +59,13 @@ static const struct option options[] = {
      AT(ask.log),
      .value = "FILE",
      .help = "Also, or instead of a table, take the step times of a log of Megatron-LM, NeMo, torchtitan or nanotron; "
-             "--launch says what ran."},
+             "--launch says what ran, or --model, --layout and --global-batch."},
     {.name = "launch",
      .type = OPTION_STRING,
      AT(launch),
      .value = "FILE",
      .help = "The launch script or config of the log's run (kerf help launch)."},
+    MEASURED_RUN_OPTIONS(struct calibrate_options, ask.run),
     {.name = "predictions",
      .type = OPTION_STRING,
      AT(predictions),
@@ -84,6 +85,8 @@ static const char *const examples[] = {
     "kerf calibrate few.csv --system h100 -o site.json",
     "The same from the log of one run",
     "kerf calibrate --log train.log --launch train.sh --system h100 -o site.json",
+    "The same without its script",
+    "kerf calibrate --log train.log --model llama3_70b --layout tp=8,pp=4,dp=16 -b 1024 --system h100 -o site.json",
     "Predict with them",
     "kerf score rest.csv --calibration site.json",
     "Every constant, and each row predicted by constants that never saw its group",
@@ -175,7 +178,7 @@ static int32_t answer(const struct calibrate_options *values, struct kerf_text *
     if (code == KERF_OK && values->output) code = output_check(values->output, err);
     if (code == KERF_OK && values->launch) code = launch_file_read(values->launch, NULL, NULL, 0, &launch, err);
     if (launch) launch_file_notes(values->launch, launch);
-    ask.launch = launch;
+    ask.run.launch = launch;
     struct terminal_progress progress = {.what = "fitting"};
     interrupt_catch();
     ask.watch = (struct fit_watch){.tell = terminal_progress, .context = &progress};
@@ -191,7 +194,7 @@ static int32_t answer(const struct calibrate_options *values, struct kerf_text *
 }
 
 static int run(int argc, char **argv) {
-    struct calibrate_options values = {.output = NULL};
+    struct calibrate_options values = {.ask = CALIBRATE_VALUES};
     struct kerf_error err;
     struct kerf_text out = {0};
     int status = cli_parse(&calibrate_cli, argc, argv, &values);

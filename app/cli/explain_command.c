@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* kerf explain: a measured run beside the prediction of its launch: what is slower than it should be, and why. */
+/* kerf explain: a measured run beside the prediction of what ran: what is slower than it should be, and why. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,7 @@ static const struct option options[] = {
      AT(launch),
      .value = "FILE",
      .help = "The launch script or config of the run (kerf help launch)."},
+    MEASURED_RUN_OPTIONS(struct explain_options, ask.run),
     {.name = "system",
      .letter = 's',
      .type = OPTION_STRING,
@@ -33,7 +34,8 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(ask.stack),
      .value = "STACK",
-     .help = "The software: a name from `kerf stacks` (default: that of the launch's framework)."},
+     .help = "The software: a name from `kerf stacks` (default: that of the launch's or the log's "
+             "framework)."},
     {.name = "calibration",
      .type = OPTION_STRING,
      AT(ask.calibration),
@@ -51,6 +53,8 @@ static const struct option options[] = {
 static const char *const examples[] = {
     "Is this run as fast as it should be?",
     "kerf explain train.log --launch train.sh --system h100",
+    "The same without its script",
+    "kerf explain train.log --model llama3_70b --layout tp=8,pp=4,dp=16 --global-batch 1024 --system h100",
     "Where does the time of a traced pipeline go?",
     "kerf explain traces/ --launch train.sh --system h100",
     NULL,
@@ -61,7 +65,7 @@ static const struct command table = {
     .summary = "what is slower in a measured run than it should be",
     .arguments = "LOG|TRACE",
     .description =
-        "Puts a measured run beside the prediction of its launch. LOG is a log of Megatron-LM, NeMo, torchtitan or "
+        "Puts a measured run beside the prediction of what ran. LOG is a log of Megatron-LM, NeMo, torchtitan or "
         "nanotron; "
         "where Megatron-LM printed its timers (--timing-log-level 1 or 2), part by part. TRACE is a file or folder of "
         "Megatron's or PyTorch's traces (kerf help schedule): passes and waiting of the pipeline.\n\n"
@@ -114,7 +118,7 @@ static int32_t answer(struct explain_options *values, struct kerf_text *out, str
     if (made == NULL) return kerf_error_set(err, KERF_ENOMEM, "no memory for the answer");
     int32_t code = values->launch ? launch_file_read(values->launch, NULL, NULL, 0, &launch, err) : KERF_OK;
     if (launch) launch_file_notes(values->launch, launch);
-    values->ask.launch = launch;
+    values->ask.run.launch = launch;
     if (code == KERF_OK) code = explain_answer_make(&values->ask, made, err);
     if (code == KERF_OK && strcmp(values->format, "json") == 0) {
         struct kerf_json json;
@@ -131,7 +135,7 @@ static int32_t answer(struct explain_options *values, struct kerf_text *out, str
 }
 
 static int run(int argc, char **argv) {
-    struct explain_options values = {.format = "table"};
+    struct explain_options values = {.ask = EXPLAIN_VALUES, .format = "table"};
     struct kerf_error err;
     struct kerf_text out = {0};
     int status = cli_parse(&explain_cli, argc, argv, &values);

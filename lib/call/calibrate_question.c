@@ -9,10 +9,13 @@
 #include "score/constants_file.h"
 
 static int32_t check(const struct calibrate_values *values, struct kerf_error *err) {
-    if ((values->log != NULL) != (values->launch != NULL))
+    const char *of_log = values->run.launch ? "--launch" : measured_run_given(&values->run);
+    if (values->log == NULL && of_log)
+        return kerf_error_set(err, KERF_EINVALID, "%s is for the run of a --log", of_log);
+    if (values->log && of_log == NULL)
         return kerf_error_set(err, KERF_EINVALID,
-                              values->log ? "--log says times alone: also give the --launch of its run"
-                                          : "--launch is for the run of a --log");
+                              "--log says times alone: also give the --launch of its run, or its --model, --layout and "
+                              "--global-batch");
     if (values->log && values->all)
         return kerf_error_set(err, KERF_EINVALID, "--log is for one site: leave it out, or --all");
     if (values->tables.count == 0 && values->log == NULL)
@@ -56,11 +59,11 @@ static int32_t read_log(const struct calibrate_values *values, struct calibrate_
     int32_t code = score_table_read(values->log, &text, err);
     if (code == KERF_OK) code = step_log_read(text.data ? text.data : "", text.length, values->log, &answer->log, err);
     kerf_text_free(&text);
-    if (code == KERF_OK) code = kerf_launch_problem(values->launch, ret_problem, &ret_logged->layout, err);
+    if (code == KERF_OK) code = measured_run_problem(&values->run, ret_problem, &ret_logged->layout, err);
     if (code != KERF_OK) return code;
     double tokens = (double)ret_problem->global_batch * (double)ret_problem->seq_length;
     ret_logged->problem = ret_problem;
-    ret_logged->stack = score_stack_of(values->launch->framework);
+    ret_logged->stack = values->run.launch ? score_stack_of(values->run.launch->framework) : answer->log.stack;
     ret_logged->step_s = isnan(answer->log.step_s) ? tokens / (answer->log.tokens_per_s * (double)ret_problem->gpus)
                                                    : answer->log.step_s;
     return KERF_OK;
@@ -79,6 +82,7 @@ static int32_t make_site(const struct calibrate_values *values, struct calibrate
     if (code == KERF_OK)
         code = calibrate_site(answer->runs ? answer->runs : &none, values->log ? &logged : NULL, from, values->system,
                               values->stack, answer->calibration, err);
+    kerf_layout_release(&logged.layout);
     free(from);
     free(problem);
     return code;

@@ -3,8 +3,7 @@
 #ifndef KERF_CALL_CALIBRATE_QUESTION_H
 #define KERF_CALL_CALIBRATE_QUESTION_H
 
-#include "base/option.h"
-#include "kerf/launch.h"
+#include "call/measured_run.h"
 #include "score/calibrate.h"
 #include "score/step_log.h"
 
@@ -13,10 +12,14 @@ struct calibrate_values {
     const char *system, *stack, *without_set, *calibration;
     int64_t folds;
     int32_t all, leave_set_out;
-    const char *log;                  /* the name of a log; NULL */
-    const struct kerf_launch *launch; /* of the log's run */
-    struct fit_watch watch;           /* who is told how far it is */
+    const char *log;         /* the name of a log; NULL */
+    struct measured_run run; /* whose log it is */
+    struct fit_watch watch;  /* who is told how far it is */
 };
+
+/* Those that are not given. */
+#define CALIBRATE_VALUES                                                                                               \
+    { .run = MEASURED_RUN }
 
 struct calibrate_answer {
     struct runs *runs;

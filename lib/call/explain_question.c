@@ -22,16 +22,37 @@ static int is_trace(const char *path) {
            (length > 8 && strcmp(path + length - 8, ".json.gz") == 0);
 }
 
-static int32_t explain_log_file(const char *path, struct explain_answer *answer, struct kerf_error *err) {
+static int32_t price(const struct explain_values *values, struct explain_answer *answer, struct kerf_error *err) {
+    static const struct call_sources anywhere;
+    const struct kerf_launch *launch = values->run.launch;
+    const char *stack = values->stack ? values->stack : launch ? score_stack_of(launch->framework) : answer->log.stack;
+    struct kerf_layout layout;
+    int32_t code = measured_run_problem(&values->run, &answer->problem, &layout, err);
+    if (code != KERF_OK) return code;
+    code = kerf_system_load(values->system, &answer->problem.system, err);
+    if (code == KERF_OK) code = software_read(&anywhere, stack, values->calibration, &answer->software, err);
+    if (code == KERF_OK) {
+        software_apply(&answer->software, &answer->problem);
+        code = kerf_layout_estimate(kerf_cost_model_of(KERF_STRATEGY_HYBRID), &answer->problem, &layout,
+                                    &answer->estimate, err);
+    }
+    kerf_layout_release(&layout);
+    return code;
+}
+
+static int32_t explain_log_file(const struct explain_values *values, struct explain_answer *answer,
+                                struct kerf_error *err) {
     struct kerf_text text = {0};
     struct timer_log timers;
-    const struct kerf_problem *problem = &answer->problem;
+    const char *path = values->runs.items[0];
     int32_t code = score_table_read(path, &text, err);
     const char *data = text.data ? text.data : "";
     if (code == KERF_OK) code = step_log_read(data, text.length, path, &answer->log, err);
     if (code == KERF_OK) code = timer_log_read(data, text.length, &timers, err);
     kerf_text_free(&text);
+    if (code == KERF_OK) code = price(values, answer, err);
     if (code != KERF_OK) return code;
+    const struct kerf_problem *problem = &answer->problem;
     double tokens = (double)problem->global_batch * (double)problem->seq_length;
     double step_s =
         isnan(answer->log.step_s) ? tokens / (answer->log.tokens_per_s * (double)problem->gpus) : answer->log.step_s;
@@ -39,28 +60,17 @@ static int32_t explain_log_file(const char *path, struct explain_answer *answer,
     return KERF_OK;
 }
 
-static int32_t explain_trace_path(const char *path, struct explain_answer *answer, struct kerf_error *err) {
+static int32_t explain_trace_path(const struct explain_values *values, struct explain_answer *answer,
+                                  struct kerf_error *err) {
     struct kerf_trace *trace = NULL;
     struct kerf_trace_fit *fit = NULL;
-    int32_t code = kerf_trace_load(path, -1, &trace, err);
+    int32_t code = price(values, answer, err);
+    if (code == KERF_OK) code = kerf_trace_load(values->runs.items[0], -1, &trace, err);
     if (code == KERF_OK) code = kerf_trace_fit_make(trace, &fit, err);
     if (code == KERF_OK) code = explain_trace(&answer->estimate, trace, fit, &answer->explanation, err);
     kerf_trace_fit_free(fit);
     kerf_trace_free(trace);
     return code;
-}
-
-static int32_t price(const struct explain_values *values, struct explain_answer *answer, struct kerf_error *err) {
-    static const struct call_sources anywhere;
-    struct kerf_layout layout;
-    int32_t code = kerf_launch_problem(values->launch, &answer->problem, &layout, err);
-    if (code == KERF_OK) code = kerf_system_load(values->system, &answer->problem.system, err);
-    const char *stack = values->stack ? values->stack : score_stack_of(values->launch->framework);
-    if (code == KERF_OK) code = software_read(&anywhere, stack, values->calibration, &answer->software, err);
-    if (code != KERF_OK) return code;
-    software_apply(&answer->software, &answer->problem);
-    return kerf_layout_estimate(kerf_cost_model_of(KERF_STRATEGY_HYBRID), &answer->problem, &layout, &answer->estimate,
-                                err);
 }
 
 int32_t explain_answer_make(const struct explain_values *values, struct explain_answer *ret_answer,
@@ -71,13 +81,13 @@ int32_t explain_answer_make(const struct explain_values *values, struct explain_
                               values->runs.count ? "give one log or trace, not also '%.64s'"
                                                  : "the log or trace is missing%s",
                               values->runs.count ? values->runs.items[1] : ", such as train.log");
-    if (values->launch == NULL)
-        return kerf_error_set(err, KERF_EINVALID, "--launch is missing: the script or config of the run");
+    if (values->run.launch == NULL && measured_run_given(&values->run) == NULL)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--launch is missing: the script or config of the run; or say what ran by --model, "
+                              "--layout and --global-batch");
     if (values->system == NULL) return kerf_error_set(err, KERF_EINVALID, "--system is missing, such as --system h100");
-    int32_t code = price(values, ret_answer, err);
-    const char *path = values->runs.items[0];
-    if (code == KERF_OK)
-        code = is_trace(path) ? explain_trace_path(path, ret_answer, err) : explain_log_file(path, ret_answer, err);
+    int32_t code = is_trace(values->runs.items[0]) ? explain_trace_path(values, ret_answer, err)
+                                                   : explain_log_file(values, ret_answer, err);
     if (code != KERF_OK) explain_answer_free(ret_answer);
     return code;
 }

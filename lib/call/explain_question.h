@@ -3,16 +3,20 @@
 #ifndef KERF_CALL_EXPLAIN_QUESTION_H
 #define KERF_CALL_EXPLAIN_QUESTION_H
 
+#include "call/measured_run.h"
 #include "call/software.h"
-#include "kerf/launch.h"
 #include "score/explain.h"
 #include "score/step_log.h"
 
 struct explain_values {
     struct string_list runs; /* one: a log, or a trace's file or folder */
     const char *system, *stack, *calibration;
-    const struct kerf_launch *launch; /* of the run */
+    struct measured_run run;
 };
+
+/* Those that are not given. */
+#define EXPLAIN_VALUES                                                                                                 \
+    { .run = MEASURED_RUN }
 
 struct explain_answer {
     struct software software;

@@ -10,9 +10,8 @@
 
 /* ---- Of every question ------------------------------------------------------------------------------------------- */
 
-/* Rows of an option table for a struct `owner` whose member `of` has members global_batch, seq_length, attention and
- * sets. */
-#define PROBLEM_OPTIONS(owner, of)                                                                                     \
+/* Rows of an option table for a struct `owner` whose member `of` has members global_batch and seq_length. */
+#define BATCH_OPTIONS(owner, of)                                                                                       \
     {.name = "global-batch",                                                                                           \
      .letter = 'b',                                                                                                    \
      .type = OPTION_INTEGER,                                                                                           \
@@ -21,13 +20,15 @@
      .minimum = 1,                                                                                                     \
      .maximum = 1073741824,                                                                                            \
      .help = "Samples in a step of the optimizer."},                                                                   \
-        {.name = "seq-length",                                                                                         \
-         .type = OPTION_INTEGER,                                                                                       \
-         .offset = offsetof(owner, of.seq_length),                                                                     \
-         .value = "N",                                                                                                 \
-         .minimum = 1,                                                                                                 \
-         .maximum = 1073741824,                                                                                        \
-         .help = "Tokens in a sample (default: the model's max_position_embeddings)."},                                \
+    {                                                                                                                  \
+        .name = "seq-length", .type = OPTION_INTEGER, .offset = offsetof(owner, of.seq_length), .value = "N",          \
+        .minimum = 1, .maximum = 1073741824,                                                                           \
+        .help = "Tokens in a sample (default: the model's max_position_embeddings)."                                   \
+    }
+
+/* Also of its members attention and sets. */
+#define PROBLEM_OPTIONS(owner, of)                                                                                     \
+    BATCH_OPTIONS(owner, of),                                                                                          \
         {.name = "attention",                                                                                          \
          .type = OPTION_CHOICE,                                                                                        \
          .offset = offsetof(owner, of.attention),                                                                      \
@@ -119,7 +120,8 @@ struct training_options {
     double price;       /* 0: not given */
 };
 
-#define TRAINING_OPTIONS(owner, of)                                                                                    \
+/* Rows of an option table for a struct `owner` whose member `of` is a struct training_options: what is computed. */
+#define NUMERICS_OPTIONS(owner, of)                                                                                    \
     {.name = "precision",                                                                                              \
      .type = OPTION_CHOICE,                                                                                            \
      .offset = offsetof(owner, of.precision),                                                                          \
@@ -132,18 +134,21 @@ struct training_options {
          .value = "NAME",                                                                                              \
          .choices = "fp32,bf16",                                                                                       \
          .help = "What gradients are kept and reduced in (default: fp32)."},                                           \
-        {.name = "mtp-layers",                                                                                         \
-         .type = OPTION_INTEGER,                                                                                       \
-         .offset = offsetof(owner, of.mtp_layers),                                                                     \
-         .value = "N",                                                                                                 \
-         .minimum = 0,                                                                                                 \
-         .maximum = 1048576,                                                                                           \
-         .help = "Layers of multi-token prediction that are trained, at most those of the model (default: 0)."},       \
+    {                                                                                                                  \
+        .name = "mtp-layers", .type = OPTION_INTEGER, .offset = offsetof(owner, of.mtp_layers), .value = "N",          \
+        .minimum = 0, .maximum = 1048576,                                                                              \
+        .help = "Layers of multi-token prediction that are trained, at most those of the model (default: 0)."          \
+    }
+
+/* Also by what software, and what is asked of a whole run. */
+#define TRAINING_OPTIONS(owner, of)                                                                                    \
+    NUMERICS_OPTIONS(owner, of),                                                                                       \
         {.name = "stack",                                                                                              \
          .type = OPTION_STRING,                                                                                        \
          .offset = offsetof(owner, of.stack),                                                                          \
          .value = "STACK",                                                                                             \
-         .help = "The software, whose overheads count: a name from `kerf stacks` or a file (default: megatron-core)."},\
+         .help =                                                                                                       \
+             "The software, whose overheads count: a name from `kerf stacks` or a file (default: megatron-core)."},    \
         {.name = "calibration",                                                                                        \
          .type = OPTION_STRING,                                                                                        \
          .offset = offsetof(owner, of.calibration),                                                                    \
@@ -160,8 +165,7 @@ struct training_options {
         .help = "With --tokens, also say what that costs: the price of an accelerator for an hour, in any currency."   \
     }
 
-/* Everything but the space into the problem. */
-/* What is not given stays as the problem has it. */
+/* Everything but the space into the problem; what is not given stays as the problem has it. */
 int32_t training_read(const struct training_options *options, struct kerf_problem *problem, struct kerf_error *err);
 
 /* The first option that is given and only hybrid layouts have, "--tp"; NULL: none. */

@@ -11,14 +11,14 @@ enum { STEPS_MAX = 1 << 22, WARM_UP_LEAST = 2, STEPS_LEAST = 3 };
 
 /* A number behind these words, on a line that also has the others. */
 static const struct form {
-    const char *framework, *words, *beside;
+    const char *framework, *stack, *words, *beside;
     double unit;   /* times the number */
     int is_tokens; /* tokens/s instead of a time */
 } forms[] = {
-    {"Megatron-LM", "elapsed time per iteration (ms):", "iteration", 1e-3, 0},
-    {"NeMo", "train_step_timing in s", "", 1, 0},
-    {"nanotron", "elapsed_time_per_iteration_ms:", "iteration", 1e-3, 0},
-    {"torchtitan", "tps:", "step:", 1, 1},
+    {"Megatron-LM", "megatron-core", "elapsed time per iteration (ms):", "iteration", 1e-3, 0},
+    {"NeMo", "nemo", "train_step_timing in s", "", 1, 0},
+    {"nanotron", "nanotron", "elapsed_time_per_iteration_ms:", "iteration", 1e-3, 0},
+    {"torchtitan", "torchtitan", "tps:", "step:", 1, 1},
 };
 enum { FORMS = sizeof forms / sizeof *forms };
 
@@ -102,6 +102,7 @@ int32_t step_log_read(const char *text, size_t length, const char *name, struct 
     double median = steps % 2 ? counted[steps / 2] : (counted[steps / 2 - 1] + counted[steps / 2]) / 2;
     double low = counted[(int32_t)(0.16 * (steps - 1))], high = counted[(int32_t)ceil(0.84 * (steps - 1))];
     *ret_log = (struct step_log){.framework = form->framework,
+                                 .stack = form->stack,
                                  .step_s = form->is_tokens ? NAN : median,
                                  .tokens_per_s = form->is_tokens ? median : NAN,
                                  .deviation = (high - low) / 2 / median,

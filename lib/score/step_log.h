@@ -19,6 +19,7 @@
 
 struct step_log {
     const char *framework; /* "Megatron-LM" */
+    const char *stack;     /* of the runs that print so, where nothing says it better: "megatron-core" */
     double step_s;         /* the median; NAN where the log tells tokens */
     double tokens_per_s;   /* of one accelerator, the median; NAN where it tells times */
     double deviation;      /* half of the middle 68 %, as a share of the median */

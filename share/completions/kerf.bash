@@ -332,9 +332,25 @@ _kerf() {
     'calibrate --folds') _kerf_words ;;
     'calibrate --log') ;;
     'calibrate --launch') ;;
+    'calibrate --model' | 'calibrate -m') _kerf_names models ;;
+    'calibrate --layout' | 'calibrate -l') _kerf_words ;;
+    'calibrate --gpus' | 'calibrate -n') _kerf_words ;;
+    'calibrate --global-batch' | 'calibrate -b') _kerf_words ;;
+    'calibrate --seq-length') _kerf_words ;;
+    'calibrate --precision') _kerf_words bf16 fp16 fp8 ;;
+    'calibrate --gradients') _kerf_words fp32 bf16 ;;
+    'calibrate --mtp-layers') _kerf_words ;;
     'calibrate --predictions') ;;
     'calibrate --output' | 'calibrate -o') ;;
     'explain --launch') ;;
+    'explain --model' | 'explain -m') _kerf_names models ;;
+    'explain --layout' | 'explain -l') _kerf_words ;;
+    'explain --gpus' | 'explain -n') _kerf_words ;;
+    'explain --global-batch' | 'explain -b') _kerf_words ;;
+    'explain --seq-length') _kerf_words ;;
+    'explain --precision') _kerf_words bf16 fp16 fp8 ;;
+    'explain --gradients') _kerf_words fp32 bf16 ;;
+    'explain --mtp-layers') _kerf_words ;;
     'explain --system' | 'explain -s') _kerf_names systems ;;
     'explain --stack') _kerf_names stacks ;;
     'explain --calibration') ;;
@@ -380,8 +396,8 @@ _kerf() {
         'launch write -'*) _kerf_words --framework-version --plan --rank --output --help ;;
         'launch  -'*) _kerf_words --framework-version --help ;;
         'score  -'*) _kerf_words --by --stack --calibration --worst --predictions --format --output --help ;;
-        'calibrate  -'*) _kerf_words --system --stack --calibration --without-set --all --folds --leave-set-out --log --launch --predictions --output --help ;;
-        'explain  -'*) _kerf_words --launch --system --stack --calibration --format --help ;;
+        'calibrate  -'*) _kerf_words --system --stack --calibration --without-set --all --folds --leave-set-out --log --launch --model --layout --gpus --global-batch --seq-length --precision --gradients --mtp-layers --predictions --output --help ;;
+        'explain  -'*) _kerf_words --launch --model --layout --gpus --global-batch --seq-length --precision --gradients --mtp-layers --system --stack --calibration --format --help ;;
         'help  -'*) _kerf_words --mdoc --completion --help ;;
         *)
             # an argument, or the name of a use

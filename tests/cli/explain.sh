@@ -14,10 +14,16 @@ for i in 1 2 3 4 5 6; do
 done >train.log
 run explain train.log --launch train.sh -s h100 | sed 's/  */ /g'
 run explain train.log --launch train.sh -s h100 --format json | tr ',' '\n' | grep -c -e '"measured_s"' -e '"cause"'
+# what ran, said by options: the same answer as by its launch
+"$KERF" explain train.log --launch train.sh -s h100 >by_launch
+"$KERF" explain train.log -m llama3_8b --layout dp=16,cp=4,micro_batch=2 -b 512 -s h100 | diff by_launch - && echo same
 grep iteration train.log | sed 's/690/63/' >plain.log
 run explain plain.log --launch train.sh -s h100 --stack nemo | sed 's/  */ /g'
 run explain train.log -s h100
 run explain train.log --launch train.sh
+run explain train.log --launch train.sh -s h100 --layout tp=8
+run explain train.log -m llama3_8b -b 512 -s h100
+run explain train.log -m llama3_8b --layout tp=3 -b 512 -s h100
 run explain --launch train.sh -s h100
 run explain train.sh --launch train.sh -s h100
 run explain nothing.log --launch train.sh -s h100

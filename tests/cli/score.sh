@@ -39,7 +39,11 @@ for i in 1 2 3 4 5 6 7 8; do
 done >train.log
 "$KERF" plan llama3_8b -s h100 -n 64 -b 512 --emit megatron >train.sh
 run calibrate --log train.log --launch train.sh --system h100 -o site.json | sed 's/  */ /g'
+"$KERF" calibrate --log train.log -m llama3_8b --layout dp=16,cp=4,micro_batch=2 -b 512 --system h100 -o options.json >/dev/null 2>&1
+cmp site.json options.json && echo same
 run calibrate --log train.log --system h100
+run calibrate --log train.log --model llama3_8b --system h100
+run calibrate runs.csv --layout tp=8 --system h100
 run calibrate --launch train.sh --system h100
 run calibrate --log runs.csv --launch train.sh --system h100
 
