@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Timelines in a page. The script draws the panels that the JSON in #data describes (lib/draw/html_timeline.c writes it).
- * It also zooms, pans and explains them. Each panel has two canvases: the drawing, and above it the marks that follow
+ * Timelines in a page: timeline(root, data) draws the panels that the data describes on the canvases within root
+ * (lib/draw/html_timeline.c writes both). It also zooms, pans and explains them, and says on demand what an operation
+ * waited for and which operations the end depends on (the critical path). onStretch is told that somebody takes hold of the
+ * end of a bar: {part, stage, seconds, perPixel, x}. Each panel has two canvases: the drawing, and above it the marks that follow
  * the pointer. Bars that are narrower than a few pixels are gathered in columns of one device pixel with their mean
  * colour. So half a million bars cost one pass over the numbers and one image per panel, not one rectangle each.
  */
-'use strict';
-(() => {
-  const data = JSON.parse(document.getElementById('data').textContent);
-  const tip = document.getElementById('tip');
+export function timeline(root, data, { onStretch } = {}) {
+  const tip = root.querySelector('.tip');
+  const over = new AbortController(); // ends what listens beyond root
   let theme = {};
+  let critical = null; // per panel of lanes the bars of the critical path, while it is shown
   let picked = -1; // the micro-batch that is shown everywhere
 
   // ---- Formatted numbers, as in lib/draw/chart_number.c ----
@@ -296,7 +298,8 @@
       if (w < 12 || height < 9 || numbers[h] < 0) return;
       const size = Math.min(11, Math.floor(height * 0.72));
       if (panel.digits * size * 0.58 + 3 > w) return;
-      panel.texts.push([size, shown ? half.ink : css(theme.soft), numbers[h], x + w / 2, top + height / 2 + size * 0.35]);
+      const letter = (panel.digits + 1) * size * 0.62 + 4 > w ? '' : panel.letters?.[half.part] || '';
+      panel.texts.push([size, shown ? half.ink : css(theme.soft), letter + numbers[h], x + w / 2, top + height / 2 + size * 0.35]);
     });
   }
 
@@ -333,6 +336,7 @@
       g.fillStyle = ink;
       g.fillText(text, x, y);
     }
+    drawCritical(panel, g);
     drawLabels(panel, g);
     tellShares(panel, pixels);
   }
@@ -521,6 +525,91 @@
     else if (panel.lanes.length > 1) item('axis', 'other lanes', 'line');
   }
 
+  // ---- What waits for what ----
+
+  // Stage and micro-batch of a bar, or of its lower half where that is a backward.
+  const isForward = (name) => /forward/.test(name);
+  const isBackward = (name) => /backward/.test(name) && !/weights/.test(name);
+  const stageOf = (lane, half) => (half.series ? half.series - 32768 + lane.first : -1);
+
+  // All bars by what they compute, made when it is first asked for.
+  function barsOf(panel) {
+    if (panel.known) return panel.known;
+    panel.known = new Map();
+    panel.lanes.forEach((lane, l) => {
+      for (let i = 0; i < lane.count; i++) {
+        panel.kinds[lane.kind[i]].halves.forEach((half, h) => {
+          const name = panel.parts[half.part];
+          const num = h ? lane.below[i] : lane.number[i];
+          const kind = isForward(name) ? 'F' : isBackward(name) ? 'B' : '';
+          if (kind) panel.known.set(`${kind} ${stageOf(lane, half)} ${num}`, { l, i });
+        });
+      }
+    });
+    return panel.known;
+  }
+
+  // The bar whose end this one started at: the one before it on its lane, or the one whose result it needs. null: none.
+  function waitedFor(panel, l, i) {
+    const lane = panel.lanes[l];
+    const eps = (panel.extent.to - panel.extent.from) * 1e-7 + panel.quantum * 2;
+    if (i > 0 && lane.end[i - 1] >= lane.start[i] - eps) return { l, i: i - 1 };
+    let last = null;
+    panel.kinds[lane.kind[i]].halves.forEach((half, h) => {
+      const name = panel.parts[half.part];
+      const stage = stageOf(lane, half);
+      const num = h ? lane.below[i] : lane.number[i];
+      const known = barsOf(panel);
+      const before = isForward(name) ? known.get(`F ${stage - 1} ${num}`)
+        : isBackward(name) ? known.get(`B ${stage + 1} ${num}`) || known.get(`F ${stage} ${num}`)
+          : known.get(`B ${stage} ${num}`) || known.get(`F ${stage} ${num}`);
+      if (!before || (before.l === l && before.i === i)) return;
+      const end = panel.lanes[before.l].end[before.i];
+      if (end <= lane.start[i] + eps && (!last || end > panel.lanes[last.l].end[last.i])) last = before;
+    });
+    return last || (i > 0 ? { l, i: i - 1 } : null);
+  }
+
+  // From the operation that ends last back to one that waited for nothing.
+  function criticalPath(panel) {
+    let at = null;
+    panel.lanes.forEach((lane, l) => {
+      const i = lane.count - 1;
+      if (i >= 0 && (!at || lane.end[i] > panel.lanes[at.l].end[at.i])) at = { l, i };
+    });
+    const path = [];
+    for (let bars = panel.lanes.reduce((sum, lane) => sum + lane.count, 0); at && bars > 0; bars--) {
+      path.push(at);
+      at = waitedFor(panel, at.l, at.i);
+    }
+    return path;
+  }
+
+  // The middles of the bars of the path, joined.
+  function drawCritical(panel, g) {
+    const path = critical?.get(panel);
+    if (!path) return;
+    const { from, to } = panel.view;
+    g.save();
+    g.beginPath();
+    g.rect(panel.left, 0, panel.width, panel.full[1]);
+    g.clip();
+    g.strokeStyle = css(theme.limit);
+    g.lineWidth = 2;
+    g.lineJoin = 'round';
+    g.beginPath();
+    for (const { l, i } of path) {
+      const lane = panel.lanes[l];
+      if (lane.start[i] > to) continue;
+      const y = rowTop(panel, Math.floor(l / panel.group)) + panel.bar / 2;
+      g.lineTo(xOf(panel, lane.end[i]), y);
+      g.lineTo(xOf(panel, lane.start[i]), y);
+      if (lane.end[i] < from) break;
+    }
+    g.stroke();
+    g.restore();
+  }
+
   // ---- What follows the pointer ----
 
   function barAt(panel, x, y) {
@@ -601,6 +690,17 @@
     if (!found) return;
     const steps = stepsOf(found.panel);
     tip.textContent = words(found);
+    const before = found.i >= 0 ? waitedFor(found.panel, found.l, found.i) : null;
+    if (before) {
+      const lane = found.panel.lanes[before.l];
+      const waits = document.createElement('small');
+      const [half] = found.panel.kinds[lane.kind[before.i]].halves;
+      const gap = found.lane.start[found.i] - lane.end[before.i];
+      waits.textContent = `after ${halfWords(found.panel, lane, half, lane.number[before.i])}`
+        + (before.l === found.l ? '' : ` on ${lane.label}`)
+        + (gap > found.panel.quantum * 2 ? `, ${number(gap, found.panel.unit)} later` : '');
+      tip.append(waits);
+    }
     if (steps) {
       const held = document.createElement('small');
       held.textContent = `${steps.title}: ${number(valueAt(steps.lanes[found.l], found.time), steps.unit)}`;
@@ -636,7 +736,7 @@
       panel.canvas.dataset.to = panel.view.to;
     }
     dirty.clear();
-    document.documentElement.dataset.frame = (performance.now() - start).toFixed(1);
+    root.dataset.frame = (performance.now() - start).toFixed(1);
   }
 
   function show(view, from, to) {
@@ -685,7 +785,27 @@
       if (pans) pan(view, (across * unit) / panel.width);
       else zoom(view, Math.exp(Math.max(-60, Math.min(60, event.deltaY * unit)) * (event.ctrlKey ? 0.01 : 0.004)), share(at(event)[0]));
     }, { passive: false });
+    // The bar whose end is here, where there is room to take hold of it.
+    const endAt = ([x, y]) => {
+      const found = onStretch && panel.group === 1 && barAt(panel, x - 3, y);
+      if (!found || found.i < 0) return null;
+      const { lane, i } = found;
+      const from = xOf(panel, lane.start[i]);
+      const to = xOf(panel, lane.end[i]);
+      return to - from > 10 && Math.abs(x - to) <= 4 ? found : null;
+    };
     canvas.addEventListener('pointerdown', (event) => {
+      const held = endAt(at(event));
+      if (held) {
+        const { lane, i } = held;
+        const { halves } = panel.kinds[lane.kind[i]];
+        event.preventDefault();
+        onStretch({
+          part: panel.parts[halves[0].part], stage: stageOf(lane, halves[0]), seconds: lane.end[i] - lane.start[i],
+          perPixel: (view.to - view.from) / panel.width, x: event.clientX,
+        });
+        return;
+      }
       canvas.setPointerCapture(event.pointerId);
       pointers.set(event.pointerId, at(event));
       moved = 0;
@@ -693,7 +813,11 @@
     canvas.addEventListener('pointermove', (event) => {
       const now = at(event);
       const before = pointers.get(event.pointerId);
-      if (!before) return showTip(hover(panel, ...now), event);
+      if (!before) {
+        showTip(hover(panel, ...now), event);
+        if (endAt(now)) canvas.style.cursor = 'ew-resize';
+        return;
+      }
       const others = [...pointers].filter(([id]) => id !== event.pointerId);
       moved += Math.abs(now[0] - before[0]) + Math.abs(now[1] - before[1]);
       if (others.length) {
@@ -743,7 +867,7 @@
   const views = new Map();
 
   for (const panel of panels) {
-    panel.section = document.querySelector(`[data-panel="${panel.panel}"]`);
+    panel.section = root.querySelector(`[data-panel="${panel.panel}"]`);
     [panel.canvas, panel.over] = panel.section.querySelectorAll('canvas');
     (panel.kind === 'lanes' ? readBars : readCurves)(panel);
     panel.extent = { from: Infinity, to: -Infinity };
@@ -777,15 +901,24 @@
   const tools = {
     in: (view) => zoom(view, 0.5), out: (view) => zoom(view, 2), all: (view) => show(view, view.all.from, view.all.to),
   };
-  for (const button of document.querySelectorAll('[data-do]')) {
-    button.addEventListener('click', () => views.forEach(tools[button.dataset.do]));
+  for (const button of root.querySelectorAll('[data-do]')) {
+    button.addEventListener('click', () => {
+      if (button.dataset.do === 'critical') {
+        critical = critical ? null : new Map(panels.filter((p) => p.kind === 'lanes').map((p) => [p, criticalPath(p)]));
+        button.setAttribute('aria-pressed', critical !== null);
+        views.forEach(redraw);
+      } else views.forEach(tools[button.dataset.do]);
+    });
   }
-  new ResizeObserver(layout).observe(document.querySelector('main'));
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', layout);
+  const resized = new ResizeObserver(layout);
+  resized.observe(root);
+  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', layout, { signal: over.signal });
   for (const [event, paper] of [['beforeprint', true], ['afterprint', false]]) { // paper is white
     window.addEventListener(event, () => {
       document.documentElement.classList.toggle('paper', paper);
       layout();
-    });
+    }, { signal: over.signal });
   }
-})();
+  over.signal.addEventListener('abort', () => resized.disconnect());
+  return { stop: () => over.abort(), redraw: layout };
+}

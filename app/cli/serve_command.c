@@ -18,7 +18,7 @@ struct serve_options {
     const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log;
     struct string_list hosts;
     int64_t threads, connections, an_address, rate, cache;
-    double idle_s, request_s, write_s, keep_trials_s;
+    double idle_s, request_s, write_s, keep_trials_s, compute_limit_s;
     int32_t log_requests, tokens;
 };
 
@@ -126,6 +126,15 @@ static const struct option options[] = {
      .maximum = 1048576,
      .help = "Memory for jobs (default: 64). The jobs that were unused for the longest time are dropped from it and "
              "read again when needed."},
+    {.name = "compute-limit",
+     .type = OPTION_DURATION,
+     AT(compute_limit_s),
+     .value = "TIME",
+     .minimum = 0.1,
+     .maximum = 86400,
+     .help =
+         "How long the server computes the answer to one question, such as a plan; it then answers what is known so "
+         "far (default: 30s)."},
     {.name = "idle-timeout",
      .type = OPTION_DURATION,
      AT(idle_s),
@@ -173,7 +182,8 @@ static const struct command table = {
         "the runs report: time, energy and whether the target was reached. Clients of Zeus's batch-size server work "
         "with it unchanged. It stores everything in one file; what was answered survives a crash.\n\n"
         "Beside Zeus's routes it serves /api/v1, which /docs and /api/v1/openapi.json describe, /metrics for "
-        "Prometheus, /healthz and /readyz, and a list of the jobs at /.\n\n"
+        "Prometheus, /healthz and /readyz, and at / the page with plans, schedules, studies and jobs "
+        "(docs/page.md).\n\n"
         "It refuses requests that web pages of other sites make in a browser (403).\n\n"
         "SIGTERM ends it: it accepts no more connections, answers the requests that it has, and exits with status 0 "
         "within 5 seconds. SIGHUP makes it read the certificate again.",
@@ -306,6 +316,7 @@ static int run(int argc, char **argv) {
         .connections_an_address = (int32_t)values.an_address,
         .rate = (int32_t)values.rate,
         .cache_mib = (int32_t)values.cache,
+        .compute_limit_s = values.compute_limit_s,
         .keep_trials_s = values.keep_trials_s,
         .idle_s = values.idle_s > 0 ? values.idle_s
                   : compat          ? 5

@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <microhttpd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/clock.h"
@@ -83,11 +84,26 @@ static void run_in_worker(struct work *work) {
     if (exchange_run(exchange)) exchange_wake(exchange);
 }
 
-void exchange_hand_over(struct exchange *exchange) {
+static void compute(struct work *work) {
+    struct exchange *exchange = (struct exchange *)((char *)work - offsetof(struct exchange, work));
+    exchange->service->asks.waiting--;
+    run_in_worker(work);
+}
+
+int exchange_hand_over(struct exchange *exchange) {
+    struct service *service = exchange->service;
+    int computes = exchange->route->flags & ROUTE_COMPUTES;
+    if (computes && service->asks.waiting >= ASKS_WAITING_MAX) {
+        snprintf(exchange->retry_after, sizeof exchange->retry_after, "1");
+        exchange_detail(exchange, 503, "The server computes other answers; ask again in a moment");
+        return 0;
+    }
+    if (computes) service->asks.waiting++;
     exchange->is_handed = 1;
-    exchange->work.run = run_in_worker;
+    exchange->work.run = computes ? compute : run_in_worker;
     MHD_suspend_connection(exchange->mhd);
-    workers_add(exchange->service->workers, &exchange->work);
+    workers_add(computes ? service->askers : service->workers, &exchange->work);
+    return 1;
 }
 
 void exchange_wait(struct exchange *exchange) {

@@ -18,6 +18,7 @@
 
 struct MHD_Connection;
 struct service;
+struct stream;
 
 enum {
     EXCHANGE_BODY_MAX = 1 << 20, /* bytes; 413 to more */
@@ -66,7 +67,11 @@ struct exchange {
     const char *allow;
     char retry_after[16]; /* "": none */
     const char *location;
-    int is_last; /* the connection ends with it */
+    const char *policy;           /* Content-Security-Policy; NULL: the strictest */
+    const char *content_encoding; /* NULL: none */
+    char etag[16];                /* "": none */
+    struct stream *stream;        /* the answer goes on in it; NULL: it is complete */
+    int is_last;                  /* the connection ends with it */
     struct kerf_text answer;
 };
 
@@ -83,8 +88,9 @@ struct log_request exchange_log(const struct exchange *exchange);
 
 /* Calls the step. 1: the answer is complete. 0: the exchange waits, and the caller must not touch it any more. */
 int exchange_run(struct exchange *exchange);
-/* A worker goes on with it. */
-void exchange_hand_over(struct exchange *exchange);
+/* A worker goes on with it: one that may wait for the store, or one that computes. 0: too many do, and it was answered
+ * so. */
+int exchange_hand_over(struct exchange *exchange);
 
 /* From here on exchange_wake may come; the step returns without touching the exchange again. */
 void exchange_wait(struct exchange *exchange);

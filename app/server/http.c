@@ -14,6 +14,7 @@
 #include "server/exchange.h"
 #include "server/health.h"
 #include "server/service.h"
+#include "server/stream.h"
 #include "server/tls.h"
 
 enum {
@@ -22,9 +23,9 @@ enum {
 };
 
 /* Pages load nothing from elsewhere and cannot be shown in a frame; browsers take nothing else for a page. */
+static const char strict_policy[] =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 static const char *const headers[][2] = {
-    {"Content-Security-Policy",
-     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
     {"X-Content-Type-Options", "nosniff"},
     {"X-Frame-Options", "DENY"},
     {"Cross-Origin-Resource-Policy", "same-origin"},
@@ -98,6 +99,13 @@ static void log_answer(const struct exchange *exchange) {
 static void add_headers(const struct exchange *exchange, struct MHD_Response *response) {
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
         MHD_add_response_header(response, headers[i][0], headers[i][1]);
+    MHD_add_response_header(response, "Content-Security-Policy", exchange->policy ? exchange->policy : strict_policy);
+    if (exchange->content_encoding)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, exchange->content_encoding);
+    if (exchange->policy) MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+    if (exchange->etag[0]) MHD_add_response_header(response, MHD_HTTP_HEADER_ETAG, exchange->etag);
+    if (exchange->etag[0] || exchange->stream)
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-cache");
     if (exchange->content_type) MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, exchange->content_type);
     if (exchange->allow) MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, exchange->allow);
     if (exchange->retry_after[0]) MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER, exchange->retry_after);
@@ -115,9 +123,15 @@ static enum MHD_Result send_answer(struct exchange *exchange) {
     assert(exchange->status > 0);
     health_note(exchange->service->health, exchange);
     log_answer(exchange);
-    if (!connection_write(&exchange->connection) || answer->failed) return MHD_NO;
-    struct MHD_Response *response = MHD_create_response_from_buffer(
-        answer->length, answer->data ? answer->data : (void *)"", MHD_RESPMEM_PERSISTENT); /* lives with the exchange */
+    if (exchange->route && exchange->route->flags & ROUTE_CHANGES && exchange->status < 300)
+        exchange->service->events.jobs++;
+    int can_go = connection_write(&exchange->connection) && !answer->failed;
+    struct MHD_Response *response =
+        !can_go            ? NULL
+        : exchange->stream ? stream_response(exchange->stream)
+                           : MHD_create_response_from_buffer(answer->length, answer->data ? answer->data : (void *)"",
+                                                             MHD_RESPMEM_PERSISTENT); /* lives with the exchange */
+    if (response == NULL && exchange->stream) stream_drop(exchange->stream);
     if (response == NULL) return MHD_NO;
     add_headers(exchange, response);
     enum MHD_Result result = MHD_queue_response(exchange->mhd, (unsigned)exchange->status, response);
@@ -152,11 +166,9 @@ static enum MHD_Result run(struct exchange *exchange) {
     int has_begun = exchange->connection.state == CONNECTION_RUNNING;
     if (!connection_run(&exchange->connection)) return MHD_NO; /* given up meanwhile */
     if (!has_begun && gate_pass(exchange) && exchange->step) {
-        int is_quick = exchange->route && exchange->route->flags & ROUTE_QUICK;
-        if (exchange->service->workers && !is_quick) {
-            exchange_hand_over(exchange);
+        int flags = exchange->route ? exchange->route->flags : 0, waits = exchange->service->workers != NULL;
+        if ((flags & ROUTE_COMPUTES || (waits && !(flags & ROUTE_QUICK))) && exchange_hand_over(exchange))
             return MHD_YES;
-        }
     }
     return exchange->step == NULL || exchange_run(exchange) ? send_answer(exchange) : MHD_YES;
 }

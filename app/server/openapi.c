@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "kerf/call.h"
 #include "kerf/json.h"
 #include "server/exchange.h"
 #include "server/route.h"
@@ -85,8 +86,9 @@ static void put_parameters(struct kerf_json *json, const struct route *route) {
     for (const char *open = route->pattern; (open = strchr(open, '{')) != NULL; open++) {
         char name[32] = "";
         memcpy(name, open + 1, strcspn(open + 1, "}"));
-        const struct schema_field field = {name, strncmp(name, "trial", 5) == 0 ? "integer" : "string", SCHEMA_REQUIRED,
-                                           NULL};
+        const struct schema_field field = {
+            name, strncmp(name, "trial", 5) == 0 || strcmp(name, "ask") == 0 ? "integer" : "string", SCHEMA_REQUIRED,
+            NULL};
         put_parameter(json, &field, "path");
     }
     for (const struct schema_field *field = route->query; field && field->name; field++)
@@ -107,10 +109,10 @@ static const char *describe(int status) {
     case 408: return "The request did not arrive in time";
     case 409: return "It exists already, with other settings";
     case 413: return "The body is larger than 1 MiB";
-    case 422: return "Fields are missing or wrong";
+    case 422: return "Fields are missing or wrong, or there is no answer";
     case 429: return "This address sent too many requests; Retry-After says when to try again";
     case 500: return "The server failed; the message says why";
-    case 503: return "The store cannot be reached or written now";
+    case 503: return "The store cannot be reached or written now, or too much is asked at a time";
     default: return "";
     }
 }
@@ -199,6 +201,21 @@ static void put_name(struct kerf_json *json, const struct route *route) {
     kerf_json_string(json, "operationId", name);
 }
 
+/* The body of a question: every option with its description, from the table of the command. */
+static void put_verb(struct kerf_json *json, const char *verb) {
+    struct kerf_error err;
+    char *schema = NULL;
+    kerf_json_open(json, "content", '{');
+    kerf_json_open(json, "application/json", '{');
+    if (kerf_call_schema(verb, &schema, &err) == KERF_OK) {
+        kerf_text_add(json->out, "\"schema\":");
+        kerf_text_add(json->out, schema);
+        kerf_call_free(schema);
+    }
+    kerf_json_close(json, '}');
+    kerf_json_close(json, '}');
+}
+
 static void put_route(struct kerf_json *json, const struct service *service, const struct route *route) {
     char method[16] = "";
     for (size_t i = 0; i < sizeof method - 1 && route->method[i]; i++) method[i] = (char)(route->method[i] | 32);
@@ -209,7 +226,10 @@ static void put_route(struct kerf_json *json, const struct service *service, con
     if (route->body) {
         kerf_json_open(json, "requestBody", '{');
         kerf_json_boolean(json, "required", 1);
-        put_content(json, route->body);
+        if (strncmp(route->body, "verb:", 5) == 0)
+            put_verb(json, route->body + 5);
+        else
+            put_content(json, route->body);
         kerf_json_close(json, '}');
     }
     put_answers(json, service, route);
@@ -220,17 +240,22 @@ static void put_route(struct kerf_json *json, const struct service *service, con
     kerf_json_close(json, '}');
 }
 
-/* Routes of one path follow each other. */
+static int is_first_of_path(const struct route *all, size_t at) {
+    for (size_t i = 0; i < at; i++)
+        if (strcmp(all[i].pattern, all[at].pattern) == 0) return 0;
+    return 1;
+}
+
 static void put_paths(struct kerf_json *json, const struct service *service) {
     size_t count;
     const struct route *all = router_routes(service->router, &count);
     kerf_json_open(json, "paths", '{');
     for (size_t i = 0; i < count; i++) {
-        int is_first = i == 0 || strcmp(all[i].pattern, all[i - 1].pattern) != 0;
-        int is_last = i + 1 == count || strcmp(all[i].pattern, all[i + 1].pattern) != 0;
-        if (is_first) kerf_json_open(json, all[i].pattern, '{');
-        put_route(json, service, &all[i]);
-        if (is_last) kerf_json_close(json, '}');
+        if (!is_first_of_path(all, i)) continue;
+        kerf_json_open(json, all[i].pattern, '{');
+        for (size_t k = i; k < count; k++)
+            if (strcmp(all[k].pattern, all[i].pattern) == 0) put_route(json, service, &all[k]);
+        kerf_json_close(json, '}');
     }
     kerf_json_close(json, '}');
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The pages for people: the list of jobs at /, and the routes at /docs. They load nothing from elsewhere. */
-#include <inttypes.h>
+/* For people: the page with its views, and the routes at /docs. They load nothing from elsewhere. */
+#include <stdio.h>
 #include <string.h>
-#include "kerf/jobs.h"
+#include <zlib.h>
 #include "server/exchange.h"
+#include "server/page_files.h"
 #include "server/route.h"
 #include "server/service.h"
-#include "store/store.h"
-
-enum { ROWS = 200 };
 
 #define STYLE                                                                                                          \
     "<style>body{font:14px sans-serif;margin:2em}td,th{text-align:left;vertical-align:top;padding:.2em 1em .2em 0}"    \
@@ -19,79 +17,68 @@ static void answer_page(struct exchange *exchange) {
     exchange->content_type = "text/html; charset=utf-8";
 }
 
-/* ---- The list of jobs ---------------------------------------------------------------------------------------- */
+/* ---- The page ------------------------------------------------------------------------------------------------ */
 
-static void escape(struct kerf_text *out, const char *text) {
-    for (; *text; text++) switch (*text) {
-        case '<': kerf_text_add(out, "&lt;"); break;
-        case '>': kerf_text_add(out, "&gt;"); break;
-        case '&': kerf_text_add(out, "&amp;"); break;
-        case '"': kerf_text_add(out, "&quot;"); break;
-        default: kerf_text_write(out, text, 1);
-        }
-}
+static const char page_policy[] =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-static void escape_url(struct kerf_text *out, const char *text) {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~";
-    for (; *text; text++)
-        if (strchr(plain, *text))
-            kerf_text_write(out, text, 1);
-        else
-            kerf_text_printf(out, "%%%02X", (unsigned char)*text);
-}
+static const char without_page[] =
+    "<!doctype html><html lang=en><meta charset=utf-8><title>kerf</title>" STYLE "<main><h1>kerf serve</h1>\n"
+    "<p>This kerf was built without its page. Node.js and npm make it: install them and build kerf again "
+    "(<code>apt-get install nodejs npm</code>, then <code>make demo</code>).\n"
+    "<p>The API works: <a href=\"/docs\">its routes</a>.</main>\n";
 
-struct rows {
-    struct exchange *exchange;
-    int32_t count;
-    const char *last;
-};
-
-static int32_t visit(void *context, const struct store_job *job) {
-    struct rows *rows = context;
-    struct kerf_text *out = &rows->exchange->answer;
-    if (rows->count++ == ROWS) return KERF_OK;
-    kerf_text_add(out, "<tr><td><a href=\"/api/v1/jobs/");
-    escape_url(out, job->spec->job_id);
-    kerf_text_add(out, "\">");
-    escape(out, job->spec->job_id);
-    kerf_text_add(out, "</a><td>");
-    escape(out, job->spec->gpu_model);
-    kerf_text_printf(out, "<td>%s<td>%" PRId64 "<td>", kerf_job_stage_name(job->row->stage),
-                     job->row->last_trial_number);
-    if (job->row->has_min_cost) {
-        kerf_text_printf(out, "%.6g<td>%" PRId64, job->row->min_cost, job->row->min_cost_batch_size);
-    } else {
-        kerf_text_add(out, "<td>");
+/* For clients that do not take gzip. */
+static int inflate_into(struct kerf_text *out, const struct page_file *file) {
+    char block[16384];
+    z_stream z = {.next_in = (Bytef *)file->begin, .avail_in = (uInt)(file->end - file->begin)};
+    int code = inflateInit2(&z, 15 + 16);
+    while (code == Z_OK) {
+        z.next_out = (Bytef *)block;
+        z.avail_out = sizeof block;
+        code = inflate(&z, Z_NO_FLUSH);
+        kerf_text_write(out, block, sizeof block - z.avail_out);
     }
-    kerf_text_add(out, "\n");
-    rows->last = arena_copy(&rows->exchange->arena, job->spec->job_id, strlen(job->spec->job_id));
-    return KERF_OK;
+    inflateEnd(&z);
+    return code == Z_STREAM_END;
 }
 
-static void page_home(struct exchange *exchange) {
-    struct store *store = exchange->service->store;
+static void answer_file(struct exchange *exchange, const char *path) {
+    const struct page_file *file = page_file_find(path);
     struct kerf_text *out = &exchange->answer;
-    struct rows rows = {.exchange = exchange};
-    struct kerf_error err = {.code = KERF_OK};
-    const struct store_page page = {.after_job_id = target_query(&exchange->arena, exchange->query, "after"),
-                                    .limit = ROWS + 1};
     kerf_text_clear(out);
-    kerf_text_add(out, "<!doctype html><meta charset=utf-8><title>kerf: jobs</title>" STYLE
-                       "<h1>Jobs</h1>\n<table><tr><th>job<th>GPU<th>stage<th>trials<th>lowest cost (J)"
-                       "<th>with batch size\n");
-    int32_t code = store_list_jobs(store, &page, visit, &rows, &err);
-    kerf_text_add(out, "</table>\n");
-    if (rows.count > ROWS && rows.last) {
-        kerf_text_add(out, "<p><a href=\"/?after=");
-        escape_url(out, rows.last);
-        kerf_text_add(out, "\">more</a>\n");
-    }
-    if (code != KERF_OK) {
-        exchange_fail(exchange, code, &err);
+    if (file == NULL && strcmp(path, "index.html") != 0) {
+        exchange_detail(exchange, 404, "Not Found");
         return;
     }
-    answer_page(exchange);
+    if (file == NULL) {
+        kerf_text_add(out, without_page);
+        answer_page(exchange);
+        return;
+    }
+    size_t length = (size_t)(file->end - file->begin);
+    snprintf(exchange->etag, sizeof exchange->etag, "\"%08lx\"", crc32(0, file->begin, (uInt)length));
+    const char *known = exchange->head.if_none_match, *encodings = exchange->head.accept_encoding;
+    if (known && strcmp(known, exchange->etag) == 0) {
+        exchange_answer(exchange, 304);
+    } else if (encodings && strstr(encodings, "gzip")) {
+        kerf_text_write(out, (const char *)file->begin, length);
+        exchange->content_encoding = "gzip";
+        exchange_answer(exchange, 200);
+    } else if (inflate_into(out, file)) {
+        exchange_answer(exchange, 200);
+    } else {
+        exchange_message(exchange, 500, "The page cannot be unpacked");
+        return;
+    }
+    exchange->content_type = file->content_type;
+    exchange->policy = page_policy;
 }
+
+static void page_view(struct exchange *exchange) { answer_file(exchange, "index.html"); }
+static void page_script(struct exchange *exchange) { answer_file(exchange, "page.js"); }
+static void page_style(struct exchange *exchange) { answer_file(exchange, "page.css"); }
 
 /* ---- The routes ---------------------------------------------------------------------------------------------- */
 
@@ -121,18 +108,27 @@ static void page_docs(struct exchange *exchange) {
     answer_page(exchange);
 }
 
-static const struct schema_field ask_home[] = {{"after", "string", 0, NULL}, {0}};
+#define VIEW(path, what)                                                                                               \
+    {                                                                                                                  \
+        .method = "GET", .pattern = (path), .step = page_view, .needs = TOKEN_READ,                                    \
+        .flags = ROUTE_HEAD | ROUTE_PAGE | ROUTE_NOT_COMPAT | ROUTE_QUICK, .summary = (what),                          \
+        .answer = "text/html; charset=utf-8", .statuses = ""                                                           \
+    }
+#define FILE_OF_PAGE(path, make, what, type)                                                                           \
+    {                                                                                                                  \
+        .method = "GET", .pattern = (path), .step = (make), .needs = TOKEN_READ,                                       \
+        .flags = ROUTE_HEAD | ROUTE_NOT_COMPAT | ROUTE_QUICK, .summary = (what), .answer = (type),                     \
+        .statuses = "404 Detail"                                                                                       \
+    }
 
 static const struct route routes[] = {
-    {.method = "GET",
-     .pattern = "/",
-     .step = page_home,
-     .needs = TOKEN_READ,
-     .flags = ROUTE_HEAD | ROUTE_PAGE | ROUTE_NOT_COMPAT,
-     .summary = "A page with the list of the jobs",
-     .query = ask_home,
-     .answer = "text/html; charset=utf-8",
-     .statuses = ""},
+    VIEW("/", "The page, with its first view"),
+    VIEW("/schedule", "The page: schedules, drawn while one changes them"),
+    VIEW("/plan", "The page: the best layouts of a model"),
+    VIEW("/studies", "The page: what kerf tune measures"),
+    VIEW("/jobs", "The page: recurring jobs"),
+    FILE_OF_PAGE("/page.js", page_script, "The page's script", "text/javascript; charset=utf-8"),
+    FILE_OF_PAGE("/page.css", page_style, "The page's style", "text/css; charset=utf-8"),
     {.method = "GET",
      .pattern = "/docs",
      .step = page_docs,

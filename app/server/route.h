@@ -37,7 +37,9 @@ enum route_flags {
     ROUTE_NOT_COMPAT = 1, /* not with --compat zeus: Zeus's server has something else there */
     ROUTE_QUICK = 2,      /* never asks the store, so that no worker is needed */
     ROUTE_HEAD = 4,       /* answers HEAD as well */
-    ROUTE_PAGE = 8        /* HTML, to which links of other sites may lead */
+    ROUTE_PAGE = 8,       /* HTML, to which links of other sites may lead */
+    ROUTE_CHANGES = 16,   /* a job, which those who listen are told */
+    ROUTE_COMPUTES = 32   /* for a while, without the store: threads of its own answer */
 };
 
 struct route {
@@ -47,7 +49,7 @@ struct route {
     int32_t flags;         /* enum route_flags */
     const char *summary;
     const struct schema_field *query; /* the last has no name; NULL: none */
-    const char *body;                 /* a schema; NULL: none */
+    const char *body;                 /* a schema; "verb:plan": that of kerf_call_schema; NULL: none */
     const char *answer;               /* of 200: a schema, "null" or a content type */
     const char *statuses;             /* of its own beside 200, each with its answer: "404 Message,422 Mistakes" */
 };
@@ -66,7 +68,10 @@ struct api {
 extern const struct api jobs_api;    /* /api/v1/jobs: what is stored, to read (api_routes.c) */
 extern const struct api health_api;  /* /healthz, /readyz, /metrics (health.c) */
 extern const struct api openapi_api; /* /api/v1/openapi.json (openapi.c) */
-extern const struct api pages_api;   /* /, /docs (pages.c) */
+extern const struct api pages_api;   /* the page's views and files, /docs (pages.c) */
+extern const struct api asks_api;    /* /api/v1/plan and so on (ask_routes.c) */
+extern const struct api events_api;  /* /api/v1/events (event_routes.c) */
+extern const struct api studies_api; /* /api/v1/studies (study_routes.c) */
 
 /* ---- The router -------------------------------------------------------------------------------------------------- */
 
@@ -77,7 +82,7 @@ extern const struct api pages_api;   /* /, /docs (pages.c) */
 
 struct router;
 
-enum { ROUTER_ROUTES_MAX = 32, ROUTER_SCHEMAS_MAX = 48 };
+enum { ROUTER_ROUTES_MAX = 64, ROUTER_SCHEMAS_MAX = 64 };
 
 /* Routes keep the order of the parts. is_compat: without those that Zeus's server does not have. NULL: no memory. */
 struct router *router_new(const struct api *const *parts, size_t num_parts, int32_t is_compat);

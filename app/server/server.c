@@ -26,6 +26,7 @@
 #include "server/network.h"
 #include "server/retention.h"
 #include "server/service.h"
+#include "server/stream.h"
 #include "server/tls.h"
 #include "server/workers.h"
 #include "store/store.h"
@@ -88,17 +89,21 @@ static void each_second(void *context) {
     line.count = log_limit_rest(&service->failures, now_s);
     if (line.count > 0) log_request(&service->log, LOG_LEVEL_ERROR, "failed", &line, "more requests failed");
     log_limit_rest(&service->words, now_s);
+    events_each_second(service);
 }
 
 static int32_t make_tables(struct server *server, struct kerf_error *err) {
     struct service *service = &server->service;
-    const struct api *parts[] = {NULL, &pages_api, &health_api, &openapi_api, &jobs_api};
+    const struct api *parts[] = {NULL,      &pages_api, &health_api, &openapi_api,
+                                 &jobs_api, &asks_api,  &events_api, &studies_api};
     int has_addition = server->options.addition != NULL;
     if (has_addition) parts[0] = server->options.addition->api;
     service->router = router_new(parts + !has_addition, sizeof parts / sizeof *parts - !has_addition, service->compat);
     service->health = health_new();
+    service->streams = streams_new();
     service->jobs = job_cache_new((size_t)server->options.cache_mib << 20);
-    return service->router && service->health && service->jobs ? KERF_OK : error_no_memory(err, "the server");
+    return service->router && service->health && service->streams && service->jobs ? KERF_OK
+                                                                                   : error_no_memory(err, "the server");
 }
 
 /* Limits that were not given depend on the address: none on loopback. */
@@ -172,6 +177,7 @@ static int32_t start_parts(struct server *server, struct kerf_error *err) {
     if (code == KERF_OK) code = open_store(server, err);
     if (code == KERF_OK) code = make_tables(server, err);
     if (code == KERF_OK && service->store->methods->blocks) code = workers_start(WORKERS, &service->workers, err);
+    if (code == KERF_OK) code = workers_start(threads_of(options), &service->askers, err);
     if (code == KERF_OK)
         code = listen_open(options->listen, &server->fd, &server->port, service->address, &server->is_loopback, err);
     if (code == KERF_OK) set_origins(server);
@@ -195,6 +201,8 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
                                        .compat = options->compat,
                                        .job_flags = options->compat ? KERF_JOB_COMPAT : 0,
                                        .logs_requests = options->log_requests,
+                                       .asks = {.lock = PTHREAD_MUTEX_INITIALIZER},
+                                       .compute_limit_s = options->compute_limit_s > 0 ? options->compute_limit_s : 30,
                                        .scheme = options->tls_cert ? "https" : "http",
                                        .started_s = clock_now_s()};
     int32_t code = start_parts(server, err);
@@ -313,12 +321,14 @@ static void finish_requests(struct server *server, struct last_moment *last) {
 static void stop_parts(struct server *server, struct last_moment *last) {
     struct service *service = &server->service;
     service->is_stopping = 1;
+    if (service->streams) streams_end(service->streams);
     if (server->daemon) finish_requests(server, last);
     if (server->fd >= 0) close(server->fd);
     retention_stop(server->retention);
     access_close(service->access);
     rate_free(service->rates);
     workers_stop(service->workers);
+    workers_stop(service->askers);
     store_close(service->store);
     job_cache_free(service->jobs);
     health_free(service->health);
@@ -331,6 +341,7 @@ static void abandon(struct server *server) {
     struct last_moment last = {.lock = PTHREAD_MUTEX_INITIALIZER};
     stop_parts(server, &last);
     connections_stop(server->service.connections);
+    streams_free(server->service.streams);
     free(server);
 }
 
@@ -340,7 +351,8 @@ void server_stop(struct server *server) {
     begin_last(&last, server->options.end_s);
     stop_parts(server, &last);
     end_last(&last);
-    connections_stop(server->service.connections); /* which it counted */
+    connections_stop(server->service.connections); /* which it counted, and whose thread tells streams */
+    streams_free(server->service.streams);
     log_end(&log, &last.left);
     free(server);
 }

@@ -40,6 +40,7 @@ struct server_options {
     double idle_s;                  /* after which a connection without a request is closed */
     double request_s;               /* within which a request must have come in */
     double write_s;                 /* for which a client may take nothing of an answer */
+    double compute_limit_s;         /* of a question to an engine; 0: 30 */
     double clients_s;               /* at the end, for clients that neither send nor read; 0: 3 */
     double end_s;                   /* after which it ends whatever happens; 0: 4 */
 };

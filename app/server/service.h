@@ -5,6 +5,8 @@
 #define KERF_SERVER_SERVICE_H
 
 #include "server/access.h"
+#include "server/asks.h"
+#include "server/events.h"
 #include "server/log.h"
 
 struct MHD_Daemon;
@@ -20,6 +22,11 @@ struct service {
     struct access *access;    /* NULL: no tokens are asked for */
     struct rate_table *rates; /* NULL: everybody may ask as much as they like */
     struct workers *workers;  /* NULL: the store never makes one wait */
+    struct workers *askers;   /* they answer asks */
+    struct asks asks;
+    struct streams *streams;
+    struct events events;
+    double compute_limit_s; /* of an ask */
     struct origin_rules origins;
     struct tls *tls;   /* NULL: plain HTTP */
     int32_t compat;    /* 1: as Zeus's server, its faults included */

@@ -11,7 +11,9 @@
  *
  * The members of a request are the options of `kerf VERB`, with _ for -, and "model" or "schedule" for its argument:
  * numbers, texts, true for a flag, an array where an option takes a list. "model" and "system" may be a description
- * itself, an object. A member that is null counts as left out. The answer is what `kerf VERB --format json` prints.
+ * itself, an object. A member that is null counts as left out.
+ * "schedule" also takes "files", an object with the text of each: its names stand for files in "schedule" ("mine.txt",
+ * "torch.csv"), "plan" and "times". The answer is what `kerf VERB --format json` prints.
  *
  * "launch" reads the launch in "text" ("name" tells its form, as the ending of a file would), or, with "write":"megatron" and
  * "plan" (the answer of plan or estimate), answers {"kerf":...,"framework":...,"text":...}, what `kerf launch write` prints.
@@ -58,7 +60,11 @@ struct kerf_call_options {
     int32_t files;          /* 1: names may be those of files, which are then read */
     kerf_progress progress; /* NULL: nobody is told how far it is; 1 from it ends the work with what is known */
     void *progress_context;
-    const char *format; /* "json", "svg": the answer as a picture (plan and schedule); NULL: json */
+    const char
+        *format; /* "json"; "svg", a picture (plan, schedule and score); "html" (schedule): {"answer":...} without
+                           operations and "html", the picture as KERF_PICTURE_HTML_PART has it; "text" and "csv"
+                           (schedule): the first schedule as a file, kerf's or PyTorch's; NULL: json */
+    int64_t operations; /* more of them a schedule may not have; 0: any number */
 };
 
 /** The verbs one after the other, "plan", "estimate", "schedule", "launch"; NULL behind the last. */

@@ -23,7 +23,15 @@
 extern "C" {
 #endif
 
-enum kerf_picture_format { KERF_PICTURE_SVG, KERF_PICTURE_PNG, KERF_PICTURE_PDF, KERF_PICTURE_HTML };
+/** The last one is a part of a page, for a page of one's own that has web/timeline.css and web/timeline.js: what stands
+ * in the body, and the data for the script. A figure without timelines is then an SVG. */
+enum kerf_picture_format {
+    KERF_PICTURE_SVG,
+    KERF_PICTURE_PNG,
+    KERF_PICTURE_PDF,
+    KERF_PICTURE_HTML,
+    KERF_PICTURE_HTML_PART
+};
 
 /** The format that a file's name asks for (.svg, .png, .pdf, .html); KERF_EUNSUPPORTED names those there are. */
 KERF_API int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_format, struct kerf_error *err);

@@ -387,7 +387,12 @@ struct kerf_schedule_file_request {
 KERF_API int32_t kerf_schedule_load(const struct kerf_schedule_file_request *request,
                                     struct kerf_schedule **ret_schedule, struct kerf_error *err);
 
-/** The same from memory; name is the file's, for errors. request may be NULL; its path is not used. */
+/** The same from memory; name is the file's, whose ending tells its form. request may be NULL; its path is not used. */
+KERF_API int32_t kerf_schedule_parse(const char *text, size_t length, const char *name,
+                                     const struct kerf_schedule_file_request *request,
+                                     struct kerf_schedule **ret_schedule, struct kerf_error *err);
+
+/** The same of one form, with the name for errors alone. */
 KERF_API int32_t kerf_schedule_parse_csv(const char *text, size_t length, const char *name,
                                          struct kerf_schedule **ret_schedule, struct kerf_error *err);
 KERF_API int32_t kerf_schedule_parse_text(const char *text, size_t length, const char *name,

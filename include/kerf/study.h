@@ -114,6 +114,9 @@ KERF_API int32_t kerf_study_record_read(const char *study, struct kerf_study_rec
                                         struct kerf_error *err);
 KERF_API struct kerf_study_record *kerf_study_record_free(struct kerf_study_record *record);
 
+/** The folder where studies are kept; it need not exist. */
+KERF_API int32_t kerf_study_folder(char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err);
+
 /** The ids of all studies that are kept, the newest first; kerf_study_ids_free gives them back. */
 KERF_API int32_t kerf_study_ids(struct kerf_study_strings *ret_ids, struct kerf_error *err);
 KERF_API void kerf_study_ids_free(struct kerf_study_strings *ids);

@@ -6,6 +6,7 @@
 #include "kerf/call.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/arena.h"
@@ -25,7 +26,7 @@ struct request {
     const struct kerf_call_options *options;
     struct call_sources sources;
     const char *plan_json; /* an answer in the request itself */
-    int is_picture;
+    enum answer_format { ANSWER_JSON, ANSWER_SVG, ANSWER_HTML, ANSWER_TEXT, ANSWER_CSV } format;
     struct arena arena;
     char **arguments; /* [num_arguments] */
     int num_arguments, room;
@@ -34,7 +35,7 @@ struct request {
 struct verb {
     const char *name;
     const char *argument; /* the member that stands for the command's argument */
-    int draws;            /* 1: its answer may be a picture */
+    const char *formats;  /* of its answer */
     struct command command;
     int32_t (*answer)(const struct command *command, const struct request *request, struct kerf_text *out,
                       struct kerf_error *err);
@@ -63,7 +64,7 @@ static int32_t answer_plan(const struct command *command, const struct request *
     if (code == KERF_OK) {
         code = plan_question_search(&question, progress_of(request), &plan, err);
         if (code == KERF_OK && plan->complete) code = plan_question_explain(&question, progress_of(request), plan, err);
-        if (code == KERF_OK && request->is_picture) {
+        if (code == KERF_OK && request->format == ANSWER_SVG) {
             code = plan_picture(out, plan, KERF_PICTURE_SVG, err);
         } else if (code == KERF_OK) {
             kerf_json_begin(&json, out);
@@ -98,6 +99,38 @@ static int32_t answer_estimate(const struct command *command, const struct reque
     return code;
 }
 
+/* Who asks with a limit must not make the machine run out of memory. */
+static int32_t check_operations(const struct schedule_question *question, int64_t most, struct kerf_error *err) {
+    const struct kerf_schedule_request *request = &question->request;
+    for (int32_t i = 0; most > 0 && i < question->microbatches.count; i++) {
+        double operations = 3.0 * fmax(request->devices, 1) * fmax(request->chunks, 1) * fmax(request->slices, 1) *
+                            (double)question->microbatches.values[i] * question->num_names;
+        if (operations > (double)most)
+            return kerf_error_set(
+                err, KERF_EINVALID,
+                "%d devices and %lld micro-batches are about %.0f operations, and %lld are allowed here",
+                request->devices, (long long)question->microbatches.values[i], operations, (long long)most);
+    }
+    return KERF_OK;
+}
+
+static int32_t schedule_html(struct kerf_text *out, struct schedule_answers *answers, struct kerf_error *err) {
+    struct kerf_text part = {0};
+    struct kerf_json json;
+    int32_t code = schedule_picture(&part, answers, KERF_PICTURE_HTML_PART, err);
+    answers->with_ops = 0;
+    kerf_text_add(out, "{\"answer\":");
+    schedule_answers_json(out, answers);
+    if (!out->failed && out->data[out->length - 1] == '\n') out->length--; /* one line, as all answers are */
+    kerf_text_add(out, ",\"html\":");
+    kerf_json_begin(&json, out);
+    kerf_json_string(&json, NULL, part.data ? part.data : "");
+    kerf_text_add(out, "}");
+    if (part.failed) out->failed = 1;
+    kerf_text_free(&part);
+    return code;
+}
+
 static int32_t answer_schedule(const struct command *command, const struct request *request, struct kerf_text *out,
                                struct kerf_error *err) {
     struct schedule_values values = SCHEDULE_VALUES;
@@ -105,13 +138,20 @@ static int32_t answer_schedule(const struct command *command, const struct reque
     int32_t complete, code = parse(command, request, &values, err);
     if (code != KERF_OK) return code;
     struct schedule_answers answers = {.with_ops = !values.no_ops};
-    values.rules_only = !request->options->files;
+    values.sources = request->sources;
     code = schedule_question_read(&values, &question, err);
     if (code == KERF_OK) {
-        code = schedule_answers_make(&question, progress_of(request), &answers, &complete, err);
+        code = check_operations(&question, request->options->operations, err);
+        if (code == KERF_OK) code = schedule_answers_make(&question, progress_of(request), &answers, &complete, err);
         if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
-        if (code == KERF_OK && request->is_picture)
+        if (code == KERF_OK && request->format == ANSWER_SVG)
             code = schedule_picture(out, &answers, KERF_PICTURE_SVG, err);
+        else if (code == KERF_OK && request->format == ANSWER_HTML)
+            code = schedule_html(out, &answers, err);
+        else if (code == KERF_OK && request->format == ANSWER_TEXT)
+            code = kerf_schedule_text(out, answers.items[0].schedule, err);
+        else if (code == KERF_OK && request->format == ANSWER_CSV)
+            code = kerf_schedule_torch(out, answers.items[0].schedule, KERF_TORCH_COMPUTE, err);
         else if (code == KERF_OK)
             schedule_answers_json(out, &answers);
         schedule_answers_free(&answers);
@@ -228,7 +268,7 @@ static int32_t answer_score(const struct command *command, const struct request 
     if (code == KERF_OK && values.calibration && !request->options->files)
         code = kerf_error_set(err, KERF_EINVALID, "\"calibration\" is a file, and files may not be read here");
     if (code == KERF_OK) code = score_answer_make(&values, &answer, err);
-    if (code == KERF_OK && request->is_picture)
+    if (code == KERF_OK && request->format == ANSWER_SVG)
         code = score_picture(out, &answer, KERF_PICTURE_SVG, err), score_answer_free(&answer);
     else if (code == KERF_OK) {
         kerf_json_begin(&json, out);
@@ -262,7 +302,7 @@ static const struct command_use schedule_uses[] = {
 static const struct verb verbs[] = {
     {"plan",
      "model",
-     1,
+     "json,svg",
      {.name = "plan",
       .arguments = "MODEL",
       .options = plan_options,
@@ -270,7 +310,7 @@ static const struct verb verbs[] = {
      answer_plan},
     {"estimate",
      "model",
-     0,
+     "json",
      {.name = "estimate",
       .arguments = "MODEL",
       .options = estimate_options,
@@ -278,7 +318,7 @@ static const struct verb verbs[] = {
      answer_estimate},
     {"schedule",
      "schedule",
-     1,
+     "json,svg,html,text,csv",
      {.name = "schedule",
       .options = schedule_options,
       .arguments_offset = offsetof(struct whole_schedule, ask.names),
@@ -287,7 +327,7 @@ static const struct verb verbs[] = {
      answer_schedule},
     {"launch",
      "text",
-     0,
+     "json",
      {.name = "launch",
       .arguments = "TEXT",
       .options = launch_options,
@@ -295,7 +335,7 @@ static const struct verb verbs[] = {
      answer_launch},
     {"score",
      "runs",
-     1,
+     "json,svg",
      {.name = "score",
       .arguments = "RUNS",
       .options = score_options,
@@ -320,13 +360,30 @@ static const struct verb *find_verb(const char *name, struct kerf_error *err) {
     return NULL;
 }
 
-static int32_t read_format(const struct verb *verb, const char *format, int *ret_is_picture, struct kerf_error *err) {
-    int is_picture = format && strcmp(format, "svg") == 0;
-    if ((format && !is_picture && strcmp(format, "json") != 0) || (is_picture && !verb->draws))
-        return kerf_error_set(err, KERF_EINVALID, "%s has no answer as '%.40s'; json%s", verb->name, format,
-                              verb->draws ? " and svg are there" : " is there");
-    *ret_is_picture = is_picture;
-    return KERF_OK;
+/* Whether a word stands in a list with commas between. */
+static int is_listed(const char *word, const char *list) {
+    const size_t length = strlen(word);
+    for (const char *c = list; *c; c += strcspn(c, ","), c += *c == ',')
+        if (strncmp(c, word, length) == 0 && (c[length] == 0 || c[length] == ',')) return 1;
+    return 0;
+}
+
+static int32_t read_format(const struct verb *verb, const char *format, enum answer_format *ret_format,
+                           struct kerf_error *err) {
+    static const char *const words[] = {[ANSWER_JSON] = "json",
+                                        [ANSWER_SVG] = "svg",
+                                        [ANSWER_HTML] = "html",
+                                        [ANSWER_TEXT] = "text",
+                                        [ANSWER_CSV] = "csv"};
+    *ret_format = ANSWER_JSON;
+    for (size_t i = 0; format && i < sizeof words / sizeof *words; i++)
+        if (strcmp(format, words[i]) == 0 && is_listed(format, verb->formats)) {
+            *ret_format = (enum answer_format)i;
+            return KERF_OK;
+        }
+    if (format == NULL) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s has no answer as '%.40s', only as %s", verb->name, format,
+                          verb->formats);
 }
 
 /* ---- From JSON to arguments ------------------------------------------------------------------------------- */
@@ -422,6 +479,30 @@ static int32_t add_description(struct request *request, const char *key, const j
     return KERF_OK;
 }
 
+/* {"mine.txt":"...", ...} */
+static int32_t add_files(struct request *request, const struct json_object *root, json_t *value,
+                         struct kerf_error *err) {
+    const char *name;
+    json_t *text;
+    size_t count = json_object_size(value);
+    if (!json_is_object(value))
+        return json_fail(root, "files", KERF_EINVALID, err, "\"files\" must be an object with the text of each file");
+    struct call_file *files = arena_alloc(&request->arena, count + 1, sizeof *files);
+    if (files == NULL) return error_no_memory(err, "the request");
+    request->sources.files = files;
+    json_object_foreach(value, name, text) {
+        struct call_file *file = &files[request->sources.num_files++];
+        if (!json_is_string(text))
+            return json_fail(root, "files", KERF_EINVALID, err, "\"files\": '%.64s' must be the text of the file",
+                             name);
+        file->name = arena_copy(&request->arena, name, strlen(name));
+        file->length = json_string_length(text);
+        file->text = arena_copy(&request->arena, json_string_value(text), file->length);
+        if (file->name == NULL || file->text == NULL) return error_no_memory(err, "the request");
+    }
+    return KERF_OK;
+}
+
 /* What stands for the command's argument, or several for a list: behind "--", which ends the options. */
 static int32_t add_names(struct request *request, const struct verb *verb, const struct json_object *root,
                          struct kerf_error *err) {
@@ -461,7 +542,9 @@ static int32_t read_request(struct request *request, const struct verb *verb, co
         int is_description = strcmp(key, "model") == 0 || strcmp(key, "system") == 0 || is_plan;
         if (code != KERF_OK) break;
         if (json_is_null(value)) continue;
-        if (is_description && json_is_object(value)) {
+        if (strcmp(key, "files") == 0 && verb->answer == answer_schedule) {
+            code = add_files(request, root, value, err);
+        } else if (is_description && json_is_object(value)) {
             code = add_description(request, key, value, err);
             if (code == KERF_OK && strcmp(key, "system") == 0)
                 code = add_argument(request, option_text(request, key, "-"), err);
@@ -484,7 +567,7 @@ int32_t kerf_call(const char *name, const char *text, size_t length, const struc
     if (options) memcpy(&said, options, options->size < sizeof said ? options->size : sizeof said);
     request.sources.catalogue_only = !said.files;
     if (verb == NULL) return KERF_EUNKNOWN;
-    int32_t code = read_format(verb, said.format, &request.is_picture, err);
+    int32_t code = read_format(verb, said.format, &request.format, err);
     if (code != KERF_OK) return code;
     code = json_document_parse(&document, text, length, "request", &root, err);
     if (code == KERF_OK) code = read_request(&request, verb, &root, err);
@@ -571,6 +654,12 @@ int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error 
                      : strcmp(verb->argument, "runs") == 0 ? "A table of measured runs, as text (docs/runs.md)."
                                                            : "A schedule, or a list of them to compare.");
     kerf_json_close(&json, '}');
+    if (verb->answer == answer_schedule) {
+        kerf_json_open(&json, "files", '{');
+        kerf_json_string(&json, "type", "object");
+        kerf_json_string(&json, "description", "The text of each file that \"schedule\", \"plan\" or \"times\" name.");
+        kerf_json_close(&json, '}');
+    }
     for (const struct option *option = verb->command.options; option->name; option++) option_json(&json, option);
     kerf_json_close(&json, '}');
     kerf_json_close(&json, '}');

@@ -85,7 +85,10 @@ static int32_t load_file(const struct schedule_question *question, struct schedu
                                                        .devices = question->request.devices,
                                                        .microbatches = answer->microbatches,
                                                        .chunks = question->compare ? 0 : question->request.chunks};
-    int32_t code = kerf_schedule_load(&request, &answer->own.schedule, &answer->error);
+    const struct call_file *came = call_file_find(question->sources, answer->name);
+    int32_t code = came ? kerf_schedule_parse(came->text, came->length, came->name, &request, &answer->own.schedule,
+                                              &answer->error)
+                        : kerf_schedule_load(&request, &answer->own.schedule, &answer->error);
     if (code != KERF_OK) return code;
     answer->schedule = answer->own.schedule;
     answer->microbatches = answer->schedule->microbatches;

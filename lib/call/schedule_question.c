@@ -94,18 +94,23 @@ static int32_t check_name(const struct schedule_values *values, const char *name
         *ret_is_file = 0;
         return KERF_OK;
     }
-    if (!values->rules_only && (strcmp(name, "-") == 0 || access(name, F_OK) == 0)) {
+    const int rules_only = values->sources.catalogue_only;
+    if (call_file_find(&values->sources, name)) {
         *ret_is_file = 1;
         return KERF_OK;
     }
-    if (!values->rules_only && strpbrk(name, "./")) { /* rules have neither in their names */
+    if (!rules_only && (strcmp(name, "-") == 0 || access(name, F_OK) == 0)) {
+        *ret_is_file = 1;
+        return KERF_OK;
+    }
+    if (!rules_only && strpbrk(name, "./")) { /* rules have neither in their names */
         kerf_error_set(err, KERF_EIO, "no such file");
         error_set_file(err, name);
         return KERF_EIO;
     }
     const char *nearest = nearest_rule(name);
     return kerf_error_set(err, KERF_EUNKNOWN, "%s is called '%.64s'%s%s%s",
-                          values->rules_only ? "no schedule" : "no schedule and no file", name,
+                          rules_only ? "no schedule" : "no schedule and no file", name,
                           nearest ? "; did you mean " : "; `kerf schedule --list` shows the schedules",
                           nearest ? nearest : "", nearest ? "?" : "");
 }
@@ -114,13 +119,16 @@ static int32_t check_name(const struct schedule_values *values, const char *name
 
 enum { PLAN_BYTES_MAX = 256 << 20 };
 
-static int32_t read_file(const char *path, int32_t rank, struct schedule_question *question, struct kerf_error *err) {
+static int32_t read_plan(const struct schedule_values *values, struct schedule_question *question,
+                         struct kerf_error *err) {
+    const struct call_file *came = call_file_find(&values->sources, values->plan);
+    const char *name = strcmp(values->plan, "-") == 0 ? "standard input" : values->plan;
     struct kerf_text text = {0};
-    int32_t code = input_read(path, PLAN_BYTES_MAX, &text, err);
+    int32_t code = came ? KERF_OK : input_read(values->plan, PLAN_BYTES_MAX, &text, err);
+    const char *data = came ? came->text : text.data ? text.data : "";
     if (code == KERF_OK)
-        code =
-            kerf_pipeline_parse(text.data ? text.data : "", text.length,
-                                strcmp(path, "-") == 0 ? "standard input" : path, rank, &question->own.pipeline, err);
+        code = kerf_pipeline_parse(data, came ? came->length : text.length, name, (int32_t)values->rank,
+                                   &question->own.pipeline, err);
     kerf_text_free(&text);
     return code;
 }
@@ -169,9 +177,14 @@ static int32_t list_names(const struct schedule_values *values, struct schedule_
 /* ---- Times, searches and noise ---------------------------------------------------------------------------- */
 
 /* The file is read once, however many schedules it is for: standard input cannot be read twice. */
-static int32_t read_times_file(const char *path, struct schedule_question *question, struct kerf_error *err) {
+static int32_t read_times_file(const struct schedule_values *values, struct schedule_question *question,
+                               struct kerf_error *err) {
     enum { BYTES_MAX = 64 << 20 };
-    int32_t code = input_read(path, BYTES_MAX, &question->own.times, err);
+    const char *path = values->times;
+    const struct call_file *came = call_file_find(&values->sources, path);
+    int32_t code = came ? KERF_OK : input_read(path, BYTES_MAX, &question->own.times, err);
+    if (came) kerf_text_write(&question->own.times, came->text, came->length);
+    if (question->own.times.failed) code = error_no_memory(err, "the times");
     if (code != KERF_OK) return code;
     question->times.file = is(path, "-") ? "standard input" : path;
     question->times.file_text = question->own.times.data ? question->own.times.data : "";
@@ -298,7 +311,7 @@ static int32_t read_plan_question(const struct schedule_values *values, struct s
         return kerf_error_set(err, KERF_EINVALID,
                               "--plan has a schedule of its own, not '%.64s' too; --compare takes others",
                               values->names.items[0]);
-    int32_t count = 0, code = read_file(values->plan, (int32_t)values->rank, question, err);
+    int32_t count = 0, code = read_plan(values, question, err);
     if (code == KERF_OK) code = write_times(question, err);
     if (code == KERF_OK) code = list_names(values, question, &count, err);
     if (code != KERF_OK) return code;
@@ -377,7 +390,7 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
         .slices = (int32_t)values->slices,
         .replicas = (int32_t)values->replicas};
     read_search(values, question->compare, &question->request);
-    if (values->times) code = read_times_file(values->times, question, err);
+    if (values->times) code = read_times_file(values, question, err);
     if (code != KERF_OK) return code;
     code = values->microbatches
                ? range_parse(values->microbatches, "--microbatches", 1, 1048576, &question->microbatches, err)
@@ -391,14 +404,18 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
 
 /* What only a file says. */
 static int32_t check_files(const struct schedule_values *values, struct kerf_error *err) {
-    const char *file = values->times ? "times" : values->trace ? "trace" : values->plan ? "plan" : NULL;
-    if (!values->rules_only || file == NULL) return KERF_OK;
-    return kerf_error_set(err, KERF_EINVALID, "--%s reads a file, and files are not read here", file);
+    const char *const files[][2] = {{"times", values->times}, {"trace", values->trace}, {"plan", values->plan}};
+    for (size_t i = 0; values->sources.catalogue_only && i < sizeof files / sizeof *files; i++)
+        if (files[i][1] && call_file_find(&values->sources, files[i][1]) == NULL)
+            return kerf_error_set(err, KERF_EINVALID,
+                                  "--%s reads a file, and files are not read here but those in \"files\"", files[i][0]);
+    return KERF_OK;
 }
 
 int32_t schedule_question_read(const struct schedule_values *values, struct schedule_question *ret_question,
                                struct kerf_error *err) {
     memset(ret_question, 0, sizeof *ret_question);
+    ret_question->sources = &values->sources;
     int32_t code = check_files(values, err);
     if (code == KERF_OK) code = read_question(values, ret_question, err);
     if (code != KERF_OK) schedule_question_free(ret_question);

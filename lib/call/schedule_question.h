@@ -8,6 +8,7 @@
 #include <math.h>
 #include "base/option.h"
 #include "call/ranges.h"
+#include "call/sources.h"
 #include "kerf/kerf.h"
 
 struct schedule_values {
@@ -19,8 +20,8 @@ struct schedule_values {
         *trace, *jitter, *straggler, *slow_link, *rank_by, *plan, *compare, *recompute, *offload, *host_link;
     int64_t trace_step, rank;
     int32_t no_ops, memory_frontier;
-    int32_t wants_certificate; /* 1: of what best proves */
-    int32_t rules_only;        /* 1: names of rules alone; who asks must not read files */
+    int32_t wants_certificate;   /* 1: of what best proves */
+    struct call_sources sources; /* catalogue_only: names of rules, and of files that came along */
 };
 
 /* Those that are not given. */
@@ -374,6 +375,7 @@ struct schedule_question {
     struct range microbatches; /* at least one; 0: the file's own */
     struct memory_cap *caps;   /* [num_caps], at least one */
     int32_t num_caps;
+    const struct call_sources *sources;       /* where its files are */
     struct share_list recompute, offload;     /* at least one each; NAN: not said */
     int32_t frontier;                         /* 1: the best for each cap alone */
     struct kerf_schedule_request request;     /* all but rule, micro-batches and times */

@@ -23,6 +23,12 @@ static int32_t check_name(const char *kind, const char *name, struct kerf_error 
     return found ? KERF_OK : KERF_EUNKNOWN;
 }
 
+const struct call_file *call_file_find(const struct call_sources *sources, const char *name) {
+    for (int32_t i = 0; i < sources->num_files; i++)
+        if (strcmp(sources->files[i].name, name) == 0) return &sources->files[i];
+    return NULL;
+}
+
 int32_t call_model(const struct call_sources *sources, const char *name, struct kerf_model *ret_model,
                    struct kerf_error *err) {
     if (sources->model_json && strcmp(name, "-") == 0)

@@ -6,11 +6,22 @@
 #include "base/option.h"
 #include "kerf/cost.h"
 
+/* A file that came with the question. */
+struct call_file {
+    const char *name, *text;
+    size_t length;
+};
+
 /* All zeros: names of the catalogue and of files. */
 struct call_sources {
+    const struct call_file *files; /* [num_files] looked for before those of the disk */
+    int32_t num_files;
     const char *model_json, *system_json; /* NULL, or the description itself, for the name "-" */
     int32_t catalogue_only;               /* 1: names of the catalogue alone; who asks must not read files */
 };
+
+/* NULL: no such file came with the question. */
+const struct call_file *call_file_find(const struct call_sources *sources, const char *name);
 
 int32_t call_model(const struct call_sources *sources, const char *name, struct kerf_model *ret_model,
                    struct kerf_error *err);

@@ -55,8 +55,8 @@ int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_for
     int timeline = 0;
     for (int32_t p = 0; p < figure->num_panels; p++) timeline |= figure->panels[p].kind == KERF_PANEL_LANES;
     int32_t code = figure_prepare(&sheet, figure, NULL, err);
-    if (code == KERF_OK && timeline && format == KERF_PICTURE_HTML)
-        code = html_timeline(&sheet, figure, out, err);
+    if (code == KERF_OK && timeline && (format == KERF_PICTURE_HTML || format == KERF_PICTURE_HTML_PART))
+        code = html_timeline(&sheet, figure, format == KERF_PICTURE_HTML_PART, out, err);
     else if (code == KERF_OK)
         code = figure_draw_page(&sheet, figure, format, out, err);
     arena_free(&sheet.arena);

@@ -18,9 +18,9 @@ void html_json_string(struct kerf_text *out, const char *utf8); /* with its quot
  * in the table of them, the most frequent first. */
 int32_t html_packed(struct kerf_text *out, const int64_t *values, int64_t count);
 
-/* The page of a figure that has timelines. */
+/* The page of a figure that has timelines, or its content alone. */
 struct sheet;
-int32_t html_timeline(struct sheet *sheet, const struct kerf_figure *figure, struct kerf_text *out,
+int32_t html_timeline(struct sheet *sheet, const struct kerf_figure *figure, int32_t is_part, struct kerf_text *out,
                       struct kerf_error *err);
 
 #endif

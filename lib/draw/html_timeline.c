@@ -184,6 +184,7 @@ static int32_t html_lanes(struct kerf_text *out, const struct kerf_figure *figur
             kerf_text_printf(out, "%s%d", l > 0 ? "," : "", lane_series(&panel->lanes[l]));
         kerf_text_add(out, "]");
         write_strings(out, "parts", panel->parts, panel->num_parts);
+        if (panel->part_letters) write_strings(out, "letters", panel->part_letters, panel->num_parts);
         write_tones(out, panel, palette);
     }
     int32_t code = steps ? write_curves(out, panel, quantum) : write_bars(out, panel, quantum);
@@ -213,9 +214,14 @@ static void key(struct kerf_text *out, const char *attribute, int32_t part, uint
                 const char *share) {
     kerf_text_printf(out, "<li%s", part >= 0 ? "" : attribute);
     if (part >= 0) kerf_text_printf(out, " data-part=\"%d\"", part);
-    kerf_text_add(out, "><i");
-    if (part >= 0 || *attribute == 0) kerf_text_printf(out, " style=\"background:#%06x\"", colour);
-    kerf_text_add(out, "></i>");
+    if (part >= 0 || *attribute == 0) /* an attribute that a page's policy lets through, as a style would not be */
+        kerf_text_printf(
+            out,
+            "><svg viewBox=\"0 0 1 1\" aria-hidden=\"true\"><rect width=\"1\" height=\"1\" fill=\"#%06x\"/>"
+            "</svg>",
+            colour);
+    else
+        kerf_text_add(out, "><i></i>");
     html_escape(out, name);
     if (share) kerf_text_printf(out, " <span>%s</span>", share);
     kerf_text_add(out, "</li>\n");
@@ -304,7 +310,7 @@ static void write_panel(struct kerf_text *out, const struct kerf_figure *figure,
 
 static int32_t write_data(struct kerf_text *out, const struct kerf_figure *figure, const struct palette *palette) {
     int32_t code = KERF_OK, count = 0;
-    kerf_text_add(out, "<script type=\"application/json\" id=\"data\">\n{\"time\":\"");
+    kerf_text_add(out, "<script type=\"application/json\" class=\"data\">\n{\"time\":\"");
     for (int32_t p = figure->num_panels; p-- > 0;)
         if (figure->panels[p].kind == KERF_PANEL_LANES) count = p;
     kerf_text_printf(out, "%s\",\"panels\":[", figure->panels[count].unit == KERF_UNIT_SECONDS ? "s" : "");
@@ -314,25 +320,24 @@ static int32_t write_data(struct kerf_text *out, const struct kerf_figure *figur
         kerf_text_add(out, count++ > 0 ? ",\n" : "\n");
         code = html_lanes(out, figure, p, view_of(figure, p), palette);
     }
-    kerf_text_add(out, "\n]}\n</script>\n<script>\n");
-    kerf_text_add(out, web_timeline_js);
-    kerf_text_add(out, "</script>\n");
+    kerf_text_add(out, "\n]}\n</script>\n");
     return code;
 }
 
-int32_t html_timeline(struct sheet *sheet, const struct kerf_figure *figure, struct kerf_text *out,
-                      struct kerf_error *err) {
-    size_t start = out->length;
+/* What a page shows: header, panels, footer, and their data. In a part the page around has the heading. */
+static int32_t write_content(struct sheet *sheet, const struct kerf_figure *figure, int is_part, struct kerf_text *out,
+                             struct kerf_error *err) {
     int32_t code = KERF_OK;
-    html_begin(out, words(figure->title), 1);
-    kerf_text_add(out, "<main>\n<header>\n<div>\n");
-    element(out, "h1", figure->title);
+    kerf_text_add(out, "<header>\n<div>\n");
+    element(out, is_part ? "h2" : "h1", figure->title);
     element(out, "p", figure->subtitle);
     kerf_text_add(out, "</div>\n<div class=\"tools\" role=\"toolbar\" aria-label=\"Zoom\">\n"
+                       "<button type=\"button\" data-do=\"critical\" aria-pressed=\"false\">Critical path</button>\n"
                        "<button type=\"button\" data-do=\"out\" aria-label=\"Zoom out\">\u2212</button>\n"
                        "<button type=\"button\" data-do=\"in\" aria-label=\"Zoom in\">+</button>\n"
-                       "<button type=\"button\" data-do=\"all\">All</button>\n</div>\n</header>\n"
-                       "<noscript><p>The drawings need JavaScript; the tables below do not.</p></noscript>\n");
+                       "<button type=\"button\" data-do=\"all\">All</button>\n</div>\n</header>\n");
+    if (!is_part)
+        kerf_text_add(out, "<noscript><p>The drawings need JavaScript; the tables below do not.</p></noscript>\n");
     for (int32_t p = 0; p < figure->num_panels && code == KERF_OK; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
         if (lanes_kind(panel)) {
@@ -348,9 +353,26 @@ int32_t html_timeline(struct sheet *sheet, const struct kerf_figure *figure, str
     kerf_text_add(out,
                   "<p class=\"help\">Zoom with the wheel or two fingers, pan by dragging; keys: arrows, +, \u2212, 0. "
                   "Click an operation to highlight its micro-batch; press Escape to end this.</p>\n"
-                  "</footer>\n</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n");
-    if (code == KERF_OK) code = write_data(out, figure, &sheet->palette);
-    html_end(out);
+                  "</footer>\n<div class=\"tip\" role=\"status\" hidden></div>\n");
+    return code == KERF_OK ? write_data(out, figure, &sheet->palette) : code;
+}
+
+int32_t html_timeline(struct sheet *sheet, const struct kerf_figure *figure, int32_t is_part, struct kerf_text *out,
+                      struct kerf_error *err) {
+    size_t start = out->length;
+    if (!is_part) {
+        html_begin(out, words(figure->title), 1);
+        kerf_text_add(out, "<main>\n");
+    }
+    int32_t code = write_content(sheet, figure, is_part, out, err);
+    if (!is_part) {
+        kerf_text_add(out, "</main>\n<script type=\"module\">\n");
+        kerf_text_add(out, web_timeline_js);
+        kerf_text_add(out,
+                      "timeline(document.querySelector('main'), JSON.parse(document.querySelector('.data').textContent"
+                      "));\n</script>\n");
+        html_end(out);
+    }
     if (code == KERF_ENOMEM || out->failed) code = error_no_memory(err, "the picture");
     if (code != KERF_OK) {
         out->length = start;

@@ -22,21 +22,23 @@ const struct canvas_driver canvas_pdf = {"pdf", begin_without_cairo, NULL, NULL,
 static const struct canvas_driver *const drivers[] = {[KERF_PICTURE_SVG] = &canvas_svg,
                                                       [KERF_PICTURE_PNG] = &canvas_png,
                                                       [KERF_PICTURE_PDF] = &canvas_pdf,
-                                                      [KERF_PICTURE_HTML] = &canvas_html};
+                                                      [KERF_PICTURE_HTML] = &canvas_html,
+                                                      [KERF_PICTURE_HTML_PART] = &canvas_svg};
 
-enum { NUM_DRIVERS = sizeof drivers / sizeof *drivers };
+/* The last one is no file's. */
+enum { NUM_DRIVERS = sizeof drivers / sizeof *drivers, FILE_FORMATS = NUM_DRIVERS - 1 };
 
 int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_format, struct kerf_error *err) {
     assert(path && ret_format);
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
-    for (int32_t i = 0; dot && i < NUM_DRIVERS; i++)
+    for (int32_t i = 0; dot && i < FILE_FORMATS; i++)
         if (strcasecmp(dot + 1, drivers[i]->extension) == 0) {
             *ret_format = (enum kerf_picture_format)i;
             return KERF_OK;
         }
     char known[64] = "";
-    for (int32_t i = 0; i < NUM_DRIVERS; i++) {
-        if (i > 0) strcat(known, i + 1 < NUM_DRIVERS ? ", " : " or ");
+    for (int32_t i = 0; i < FILE_FORMATS; i++) {
+        if (i > 0) strcat(known, i + 1 < FILE_FORMATS ? ", " : " or ");
         strcat(strcat(known, "."), drivers[i]->extension);
     }
     return kerf_error_set(err, KERF_EUNSUPPORTED, "no picture format is known for '%s': its name should end in %s",

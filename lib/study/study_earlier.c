@@ -65,7 +65,7 @@ int32_t study_earlier_ids(const struct kerf_study_request *request, struct kerf_
     struct kerf_study_strings ids;
     char key[KERF_STUDY_KEY_SIZE], folder[KERF_STUDY_PATH_SIZE];
     int32_t kept = 0;
-    if (study_folder(folder, NULL) != KERF_OK) { /* nowhere to keep studies, and so there are none */
+    if (kerf_study_folder(folder, NULL) != KERF_OK) { /* nowhere to keep studies, and so there are none */
         *ret_ids = (struct kerf_study_strings){0};
         return KERF_OK;
     }

@@ -53,7 +53,7 @@ static int32_t study_failure_of(const char *word) {
 
 /* ---- The folder ---------------------------------------------------------------------------------------------- */
 
-int32_t study_folder(char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err) {
+int32_t kerf_study_folder(char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err) {
     const char *own = getenv("KERF_STUDIES"), *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
     int length = -1;
     if (own && *own)
@@ -98,7 +98,7 @@ static int32_t add_id(struct kerf_study_strings *ids, char *id) {
 int32_t kerf_study_ids(struct kerf_study_strings *ret_ids, struct kerf_error *err) {
     char path[KERF_STUDY_PATH_SIZE];
     struct kerf_study_strings ids = {0};
-    int32_t code = study_folder(path, err);
+    int32_t code = kerf_study_folder(path, err);
     if (code != KERF_OK) return code;
     DIR *folder = opendir(path);
     if (folder == NULL && errno != ENOENT) return kerf_error_set(err, KERF_EIO, "%.200s: %s", path, strerror(errno));
@@ -231,7 +231,7 @@ int32_t study_journal_create(const struct kerf_study_request *request, char id[K
                              struct study_journal **ret_journal, struct kerf_error *err) {
     char folder[KERF_STUDY_PATH_SIZE];
     int32_t code = id[0] ? check_id(id, err) : KERF_OK;
-    if (code == KERF_OK) code = study_folder(folder, err);
+    if (code == KERF_OK) code = kerf_study_folder(folder, err);
     if (code != KERF_OK) return code;
     struct study_journal *journal = calloc(1, sizeof *journal);
     if (journal == NULL) return error_no_memory(err, "a journal");
@@ -390,7 +390,7 @@ static int32_t path_of(const char *study, char path[KERF_STUDY_PATH_SIZE], struc
     size_t length = strlen(study);
     int is_path = strchr(study, '/') || (length > 6 && strcmp(study + length - 6, ".jsonl") == 0);
     char folder[KERF_STUDY_PATH_SIZE];
-    int32_t code = is_path ? KERF_OK : study_folder(folder, err);
+    int32_t code = is_path ? KERF_OK : kerf_study_folder(folder, err);
     if (code != KERF_OK) return code;
     int written = is_path ? snprintf(path, KERF_STUDY_PATH_SIZE, "%s", study)
                           : snprintf(path, KERF_STUDY_PATH_SIZE, "%s/%s.jsonl", folder, study);

@@ -20,11 +20,6 @@
 
 #include "kerf/study.h"
 
-/* ---- Words and places ----------------------------------------------------------------------------------------- */
-
-/* $KERF_STUDIES, else $XDG_STATE_HOME/kerf/studies, else ~/.local/state/kerf/studies. */
-int32_t study_folder(char path[KERF_STUDY_PATH_SIZE], struct kerf_error *err);
-
 /* ---- Reading ------------------------------------------------------------------------------------------------- */
 
 /* The first line of it alone: no entries. */

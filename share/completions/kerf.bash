@@ -271,6 +271,7 @@ _kerf() {
     'serve --connections-per-address') _kerf_words ;;
     'serve --rate') _kerf_words ;;
     'serve --cache') _kerf_words ;;
+    'serve --compute-limit') _kerf_words ;;
     'serve --idle-timeout') _kerf_words ;;
     'serve --request-timeout') _kerf_words ;;
     'serve --write-timeout') _kerf_words ;;
@@ -373,7 +374,7 @@ _kerf() {
         'studies export -'*) _kerf_words --format --output --help ;;
         'studies replay -'*) _kerf_words --policy --format --output --help ;;
         'studies  -'*) _kerf_words --format --output --help ;;
-        'serve  -'*) _kerf_words --listen --store --allow-host --tls-cert --tls-key --import-zeus --tokens --compat --keep-trials --log --log-requests --threads --connections --connections-per-address --rate --cache --idle-timeout --request-timeout --write-timeout --help ;;
+        'serve  -'*) _kerf_words --listen --store --allow-host --tls-cert --tls-key --import-zeus --tokens --compat --keep-trials --log --log-requests --threads --connections --connections-per-address --rate --cache --compute-limit --idle-timeout --request-timeout --write-timeout --help ;;
         'jobs list -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;
         'jobs show -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;
         'jobs add -'*) _kerf_words --server --ca --token --timeout --format --help ;;

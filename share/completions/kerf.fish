@@ -332,6 +332,7 @@ complete -c kerf -n '__kerf_at serve' -l connections -x -d 'Connections at a tim
 complete -c kerf -n '__kerf_at serve' -l connections-per-address -x -d 'Connections of one address at a time; an IPv6 network of 64 bits counts as one address; 0: any number (default: any number on loopback, elsewhere a quarter of --connections)'
 complete -c kerf -n '__kerf_at serve' -l rate -x -d 'Requests per second that one address may send, and twice as many at once; further ones are answered 429'
 complete -c kerf -n '__kerf_at serve' -l cache -x -d 'Memory for jobs (default: 64)'
+complete -c kerf -n '__kerf_at serve' -l compute-limit -x -d 'How long the server computes the answer to one question, such as a plan; it then answers what is known so far (default: 30s)'
 complete -c kerf -n '__kerf_at serve' -l idle-timeout -x -d 'Close a connection after this time without a request (default: 75s; 5s with --compat zeus)'
 complete -c kerf -n '__kerf_at serve' -l request-timeout -x -d 'The time within which a request must be complete (default: 30s)'
 complete -c kerf -n '__kerf_at serve' -l write-timeout -x -d 'Reset a connection if its client reads nothing of the answer for this time (default: 20s)'

@@ -44,13 +44,14 @@ kill -STOP $PPID "$(cat pid)"
 echo accuracy: 0.1
 seq 2000
 echo accuracy: 0.9
-(
-    until grep -q '^State:.Z' /proc/$$/status; do sleep 0.05; done
-    kill -CONT $PPID
-    sleep 1.5
-    kill -CONT "$(cat pid)"
-    exec sleep 1000
-) &
+setsid sh go_on.sh $$ $PPID &
+END
+cat >go_on.sh <<'END'
+while grep -q '^State:.[^Z]' /proc/$1/status 2>/dev/null; do sleep 0.05; done
+kill -CONT $2
+sleep 1.5
+kill -CONT "$(cat pid)"
+exec sleep 20
 END
 echo "$server" >pid
 run a --power 100 --metric-regex "$accuracy" -- sh late.sh | grep -v '^[0-9]*$'

@@ -156,7 +156,8 @@ static void check_routes(int is_compat) {
     const char *path, *method, *status;
     json_t *item, *operation, *answer;
     int32_t expected = 0, found = 0;
-    const struct api *const parts[] = {zeus_api.api, &pages_api, &health_api, &openapi_api, &jobs_api};
+    const struct api *const parts[] = {zeus_api.api, &pages_api, &health_api, &openapi_api,
+                                       &jobs_api,    &asks_api,  &events_api, &studies_api};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         for (size_t j = 0; j < parts[i]->num_routes; j++) {
             const struct route *route = &parts[i]->routes[j];

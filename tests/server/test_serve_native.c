@@ -37,7 +37,7 @@ static void test_own_routes(void **state) {
     assert_string_equal(reply.body, "{\"jobs\":[],\"next\":null}");
     assert_int_equal(client_ask(&client, &reply, "GET", "/openapi.json", NULL), 200);
     assert_null(strstr(reply.body, "/report"));
-    assert_int_equal(client_ask(&client, &reply, "POST", "/jobs", "{}"), 404);
+    assert_int_equal(client_ask(&client, &reply, "POST", "/jobs", "{}"), 405);
     assert_int_equal(client_ask(&client, &reply, "GET", "/jobs/batch_size?job_id=a", NULL), 404);
 }
 

@@ -206,10 +206,49 @@ static void answers_may_be_pictures(void **state) {
     }
     char *answer = NULL;
     assert_int_equal(kerf_call("estimate", "{}", 2, &options, &answer, &err), KERF_EINVALID);
-    assert_string_equal(err.message, "estimate has no answer as 'svg'; json is there");
+    assert_string_equal(err.message, "estimate has no answer as 'svg', only as json");
     options.format = "gif";
     assert_int_equal(kerf_call("plan", "{}", 2, &options, &answer, &err), KERF_EINVALID);
     assert_null(answer);
+}
+
+static void a_schedule_may_be_a_part_of_a_page(void **state) {
+    (void)state;
+    struct kerf_call_options options = {.size = sizeof options, .format = "html"};
+    const char *request = "{\"schedule\":[\"zb_h1\",\"1f1b\"],\"devices\":4,\"microbatches\":8}";
+    char *answer = NULL;
+    assert_int_equal(kerf_call("schedule", request, strlen(request), &options, &answer, &err), KERF_OK);
+    json_t *json = json_loads(answer, 0, NULL);
+    kerf_call_free(answer);
+    const char *html = json_string_value(json_object_get(json, "html"));
+    assert_non_null(strstr(html, "<canvas"));
+    assert_null(strstr(html, "<html"));
+    assert_null(strstr(html, " style=")); /* which the policy of a page forbids */
+    assert_int_equal(json_array_size(json_object_get(json_object_get(json, "answer"), "schedules")), 2);
+    json_decref(json);
+}
+
+static void schedules_come_with_the_request(void **state) {
+    (void)state;
+    json_t *json = ask("schedule", "{\"schedule\":\"torch.csv\",\"files\":{\"torch.csv\":\"0F0,0B0\\n\"}}");
+    assert_non_null(json);
+    assert_true(number(json, "makespan_s") == 3);
+    json_decref(json);
+    refuses("schedule", "{\"schedule\":\"torch.csv\",\"files\":{\"torch.csv\":\"0F0,0B0\\n\"},\"devices\":2}",
+            "the file has 1 devices, not 2");
+    refuses("schedule", "{\"schedule\":\"mine.txt\",\"files\":{\"mine.txt\":\"?\"}}", "");
+    assert_string_equal(err.file, "mine.txt");
+    assert_int_equal(err.line, 1);
+    refuses("schedule", "{\"schedule\":\"other.txt\",\"files\":{\"mine.txt\":\"?\"}}", "no schedule is called");
+    refuses("schedule", "{\"schedule\":\"mine.txt\",\"files\":[]}", "\"files\" must be an object");
+    refuses("schedule", "{\"schedule\":\"mine.txt\",\"files\":{\"mine.txt\":1}}", "must be the text");
+    refuses("schedule", "{\"plan\":\"plan.json\"}", "files are not read here");
+    refuses("schedule", "{\"plan\":\"plan.json\",\"files\":{\"plan.json\":\"{}\"}}", "");
+    struct kerf_call_options few = {.size = sizeof few, .operations = 1000};
+    const char *large = "{\"schedule\":\"1f1b\",\"devices\":64,\"microbatches\":64}";
+    char *answer = NULL;
+    assert_int_equal(kerf_call("schedule", large, strlen(large), &few, &answer, &err), KERF_EINVALID);
+    assert_non_null(strstr(err.message, "1000 are allowed here"));
 }
 
 static void each_verb_has_a_schema(void **state) {
@@ -238,6 +277,8 @@ int main(void) {
         cmocka_unit_test(progress_ends_the_work_with_what_is_known),
         cmocka_unit_test(eight_threads_may_call),
         cmocka_unit_test(answers_may_be_pictures),
+        cmocka_unit_test(a_schedule_may_be_a_part_of_a_page),
+        cmocka_unit_test(schedules_come_with_the_request),
         cmocka_unit_test(each_verb_has_a_schema),
     };
     return cmocka_run_group_tests_name("kerf_call", tests, NULL, NULL);

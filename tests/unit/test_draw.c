@@ -380,7 +380,7 @@ static void bad_figures_are_refused(void **state) {
         kerf_text_free(&out);
     }
     struct kerf_text out = {0};
-    assert_int_equal(kerf_figure_draw(&(struct kerf_figure){0}, (enum kerf_picture_format)4, &out, NULL),
+    assert_int_equal(kerf_figure_draw(&(struct kerf_figure){0}, (enum kerf_picture_format)5, &out, NULL),
                      KERF_EUNSUPPORTED);
 }
 

@@ -76,19 +76,19 @@ const tests = {
   async 'an operation is explained under the mouse'() {
     const page = await open(['1f1b', '4', '8']);
     await page.mouse.move(...(await spot(page, 10.5, 1, 4)));
-    assert.equal(await page.locator('#tip').innerText(),
-      'device 1 · forward of micro-batch 3 · stage 1 · 10.0 s to 11.0 s (1.0 s)\nActivations held (micro-batches): 3');
+    assert.equal(await page.locator('.tip').innerText(),
+      'device 1 · forward of micro-batch 3 · stage 1 · 10.0 s to 11.0 s (1.0 s)\nafter backward of micro-batch 0 · stage 1\nActivations held (micro-batches): 3');
     await page.mouse.move(...(await spot(page, 6, 0, 4)));
-    assert.match(await page.locator('#tip').innerText(), /^device 0 · idle · 4\.0 s to 10\.0 s \(6\.0 s\)/);
+    assert.match(await page.locator('.tip').innerText(), /^device 0 · idle · 4\.0 s to 10\.0 s \(6\.0 s\)/);
     await page.mouse.move(5, 5);
-    assert.ok(await page.locator('#tip').isHidden());
+    assert.ok(await page.locator('.tip').isHidden());
     await close(page);
   },
 
   async 'halves of a fused operation are both told'() {
     const page = await open(['dualpipe', '8', '20']);
     await page.mouse.move(...(await spot(page, 18, 0, 8)));
-    assert.match(await page.locator('#tip').innerText(),
+    assert.match(await page.locator('.tip').innerText(),
       /^device 0 · forward of micro-batch 7 · stage 0 · with backward of micro-batch 13 · stage 7 · /);
     await close(page);
   },
@@ -213,7 +213,7 @@ const tests = {
     for (let i = 0; i < 20; i++) {
       await page.mouse.wheel(0, -60);
       await settle(page);
-      times.push(+(await page.evaluate(() => document.documentElement.dataset.frame)));
+      times.push(+(await page.evaluate(() => document.querySelector('main').dataset.frame)));
       assert.ok(+(await lanes(page).getAttribute('data-drawn')) < 80000);
     }
     console.log(`     frames of ${times.sort((a, b) => a - b)[10]} ms (median)`);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * /api/v1/studies: what kerf tune measured on this machine, from its journals, while it runs too. A journal without an
+ * end has no "stopped".
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "kerf/study.h"
+#include "server/exchange.h"
+#include "server/service.h"
+
+enum { STUDIES_MAX = 200, SETTINGS_MAX = 4096 };
+
+static void number_or_null(struct kerf_json *json, const char *key, double value) {
+    if (isfinite(value))
+        kerf_json_number(json, key, value);
+    else
+        kerf_json_null(json, key);
+}
+
+static void put_record(struct kerf_json *json, const struct kerf_study_record *record) {
+    char began[KERF_STUDY_TIME_SIZE];
+    kerf_study_time_write(record->began_s, began);
+    kerf_json_string(json, "study", record->id);
+    kerf_json_string(json, "key", record->key);
+    kerf_json_string(json, "began", began);
+    kerf_json_string(json, "stopped", record->stopped[0] ? record->stopped : NULL);
+    kerf_json_string(json, "reason", record->reason[0] ? record->reason : NULL);
+    kerf_json_integer(json, "observations", record->num_entries);
+    kerf_json_number(json, "elapsed_s", record->elapsed_s);
+    kerf_json_string(json, "unit", kerf_study_request_unit(&record->request));
+    kerf_json_open(json, "request", '{');
+    kerf_study_request_write(&record->request, json);
+    kerf_json_close(json, '}');
+}
+
+static void answer_list(struct exchange *exchange) {
+    struct kerf_study_strings ids;
+    struct kerf_error err = {.code = KERF_OK};
+    struct kerf_json json;
+    int32_t code = kerf_study_ids(&ids, &err);
+    if (code != KERF_OK) {
+        exchange_fail(exchange, code, &err);
+        return;
+    }
+    kerf_text_clear(&exchange->answer);
+    kerf_json_begin(&json, &exchange->answer);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "kerf", kerf_version());
+    kerf_json_open(&json, "studies", '[');
+    for (int32_t i = 0; i < ids.count && i < STUDIES_MAX; i++) {
+        struct kerf_study_record *record = NULL;
+        kerf_json_open(&json, NULL, '{');
+        if (kerf_study_record_read(ids.items[i], &record, &err) == KERF_OK) {
+            put_record(&json, record);
+        } else {
+            kerf_json_string(&json, "study", ids.items[i]);
+            kerf_json_string(&json, "invalid", err.message);
+        }
+        kerf_json_close(&json, '}');
+        kerf_study_record_free(record);
+    }
+    kerf_json_close(&json, ']');
+    kerf_json_integer(&json, "more", ids.count > STUDIES_MAX ? ids.count - STUDIES_MAX : 0);
+    kerf_json_close(&json, '}');
+    kerf_study_ids_free(&ids);
+    exchange_answer(exchange, 200);
+}
+
+/* ---- One study ----------------------------------------------------------------------------------------------- */
+
+static void put_params(struct kerf_json *json, const struct kerf_tune_space *space) {
+    kerf_json_open(json, "params", '[');
+    for (int32_t p = 0; p < space->num_params; p++) {
+        kerf_json_open(json, NULL, '{');
+        kerf_json_string(json, "name", space->params[p].name);
+        kerf_json_open(json, "values", '[');
+        for (int32_t v = 0; v < space->params[p].num_values; v++)
+            kerf_json_string(json, NULL, kerf_tune_value_word(&space->params[p], v));
+        kerf_json_close(json, ']');
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+}
+
+static void put_setting(struct kerf_json *json, const char *key, const struct kerf_tune_space *space, int32_t setting) {
+    if (setting < 0)
+        kerf_json_null(json, key);
+    else
+        kerf_tune_setting_json(json, key, space, setting);
+}
+
+static void put_estimates(struct kerf_json *json, const struct kerf_study_state *state,
+                          const struct kerf_tune_answer *answer) {
+    int32_t left = SETTINGS_MAX;
+    kerf_json_open(json, "settings", '[');
+    for (int32_t i = 0; i < state->space->num_settings; i++) {
+        const struct kerf_tune_estimate *estimate = &answer->settings[i];
+        if ((estimate->status == KERF_TUNE_NOT_MEASURED && !isfinite(estimate->mean)) || left-- <= 0) continue;
+        kerf_json_open(json, NULL, '{');
+        kerf_tune_setting_json(json, "setting", state->space, i);
+        kerf_json_string(json, "status", kerf_tune_status_word(estimate->status));
+        kerf_json_integer(json, "observations", estimate->observations);
+        number_or_null(json, "mean", estimate->mean);
+        number_or_null(json, "low", estimate->interval[0]);
+        number_or_null(json, "high", estimate->interval[1]);
+        number_or_null(json, "bound", estimate->bound);
+        number_or_null(json, "probability_within", estimate->probability_within);
+        kerf_json_string(json, "reason", estimate->reason);
+        kerf_json_boolean(json, "best", i == answer->best);
+        kerf_json_boolean(json, "recommended", i == answer->recommended);
+        kerf_json_boolean(json, "default", i == state->space->default_setting);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+}
+
+static void put_state(struct kerf_json *json, const struct kerf_study_state *state,
+                      const struct kerf_tune_answer *answer) {
+    put_params(json, state->space);
+    put_setting(json, "best", state->space, answer->best);
+    put_setting(json, "recommended", state->space, answer->recommended);
+    kerf_json_string(json, "recommendation", answer->reason);
+    kerf_json_integer(json, "open", answer->open);
+    number_or_null(json, "noise", answer->noise);
+    number_or_null(json, "default_gain", answer->default_gain);
+    put_estimates(json, state, answer);
+    kerf_json_open(json, "entries", '[');
+    for (int32_t i = 0; i < state->num_entries; i++) {
+        kerf_json_open(json, NULL, '{');
+        kerf_json_integer(json, "n", i + 1);
+        kerf_tune_setting_json(json, "setting", state->space, state->entries[i].result.observation.setting);
+        kerf_study_entry_members(json, &state->entries[i]);
+        kerf_json_close(json, '}');
+    }
+    kerf_json_close(json, ']');
+}
+
+/* The journal's folder alone: a name with a slash would be any file's path. */
+static void answer_study(struct exchange *exchange) {
+    struct kerf_study_record *record = NULL;
+    struct kerf_study_state *state = NULL;
+    struct kerf_tune_answer answer;
+    struct kerf_error err = {.code = KERF_OK};
+    struct kerf_json json;
+    const char *name = exchange->parameters[0];
+    size_t length = strlen(name);
+    int is_name = strchr(name, '/') == NULL && name[0] != '.' && length > 0 &&
+                  !(length > 6 && strcmp(name + length - 6, ".jsonl") == 0);
+    int32_t code = is_name ? kerf_study_record_read(name, &record, &err) : KERF_EUNKNOWN;
+    if (code == KERF_OK) code = kerf_study_replay(record, NULL, &state, &err);
+    if (code == KERF_OK) code = kerf_tune_study_answer(state->study, &answer, &err);
+    if (code == KERF_OK) {
+        kerf_text_clear(&exchange->answer);
+        kerf_json_begin(&json, &exchange->answer);
+        kerf_json_open(&json, NULL, '{');
+        kerf_json_string(&json, "kerf", kerf_version());
+        put_record(&json, record);
+        put_state(&json, state, &answer);
+        kerf_json_close(&json, '}');
+        exchange_answer(exchange, 200);
+    } else {
+        exchange_detail(exchange, code == KERF_EUNKNOWN ? 404 : 422, is_name ? err.message : "There is no such study");
+    }
+    kerf_study_state_free(state);
+    kerf_study_record_free(record);
+}
+
+/* ---- Routes -------------------------------------------------------------------------------------------------- */
+
+static const struct schema_field study[] = {{"study", "string", SCHEMA_REQUIRED, NULL},
+                                            {"key", "string", 0, NULL},
+                                            {"began", "string", 0, NULL},
+                                            {"stopped", "string", SCHEMA_NULL, NULL},
+                                            {"reason", "string", SCHEMA_NULL, NULL},
+                                            {"observations", "integer", 0, NULL},
+                                            {"elapsed_s", "number", 0, NULL},
+                                            {"unit", "string", 0, NULL},
+                                            {"request", "any", 0, NULL},
+                                            {"invalid", "string", 0, NULL},
+                                            {0}};
+static const struct schema_field list[] = {{"kerf", "string", SCHEMA_REQUIRED, NULL},
+                                           {"studies", "[Study]", SCHEMA_REQUIRED, NULL},
+                                           {"more", "integer", SCHEMA_REQUIRED, NULL},
+                                           {0}};
+static const struct schema_field whole[] = {{"study", "string", SCHEMA_REQUIRED, NULL},
+                                            {"params", "[any]", SCHEMA_REQUIRED, NULL},
+                                            {"best", "any", SCHEMA_NULLABLE, NULL},
+                                            {"recommended", "any", SCHEMA_NULLABLE, NULL},
+                                            {"recommendation", "string", SCHEMA_REQUIRED, NULL},
+                                            {"open", "integer", SCHEMA_REQUIRED, NULL},
+                                            {"noise", "number", SCHEMA_NULLABLE, NULL},
+                                            {"default_gain", "number", SCHEMA_NULLABLE, NULL},
+                                            {"settings", "[any]", SCHEMA_REQUIRED, NULL},
+                                            {"entries", "[any]", SCHEMA_REQUIRED, NULL},
+                                            {0}};
+static const struct schema schemas[] = {{"Study", study}, {"StudyList", list}, {"WholeStudy", whole}};
+
+#define ROUTE(path, make, what, gives, others)                                                                         \
+    {                                                                                                                  \
+        .method = "GET", .pattern = (path), .step = (make), .needs = TOKEN_READ, .flags = ROUTE_HEAD | ROUTE_COMPUTES, \
+        .summary = (what), .answer = (gives), .statuses = (others)                                                     \
+    }
+static const struct route routes[] = {
+    ROUTE("/api/v1/studies", answer_list, "Studies of kerf tune on this machine, the newest first", "StudyList", ""),
+    ROUTE("/api/v1/studies/{study}", answer_study, "What a study has measured and found so far", "WholeStudy",
+          "404 Detail,422 Detail"),
+};
+
+const struct api studies_api = API(routes, schemas);

@@ -1,0 +1,36 @@
+# The page of kerf serve, made from web/ with Node.js and npm; KERF_PAGE=OFF leaves it out. Without Node, or where npm cannot
+# get its packages, everything else is built, and / says how to get the page.
+#
+# Sets PAGE_FOUND, and PAGE_FILES: what is embedded.
+option(KERF_PAGE "build the page of kerf serve, where Node.js and npm are" ON)
+set(PAGE_FOUND OFF)
+set(PAGE_FOLDER ${CMAKE_BINARY_DIR}/page)
+set(PAGE_FILES ${PAGE_FOLDER}/index.html.gz ${PAGE_FOLDER}/page.js.gz ${PAGE_FOLDER}/page.css.gz)
+if(KERF_PAGE AND SERVER_FOUND)
+  find_program(NODE NAMES node nodejs)
+  find_program(NPM npm)
+  set(web ${PROJECT_SOURCE_DIR}/web)
+  set(lock ${web}/package-lock.json)
+  set(installed ${web}/node_modules/.package-lock.json)
+  if(NODE AND NPM AND (NOT EXISTS ${installed} OR ${lock} IS_NEWER_THAN ${installed}))
+    message(STATUS "npm ci in web/: preact, htm, uplot and esbuild for the page")
+    execute_process(COMMAND ${NPM} ci --no-audit --no-fund --silent WORKING_DIRECTORY ${web} RESULT_VARIABLE failed
+                    OUTPUT_QUIET ERROR_VARIABLE words)
+    if(failed)
+      string(REGEX REPLACE "\n.*" "" words "${words}")
+      message(STATUS "npm ci failed: ${words}")
+    else()
+      file(TOUCH ${installed})
+    endif()
+  endif()
+  if(NODE AND EXISTS ${installed})
+    set(PAGE_FOUND ON)
+    file(MAKE_DIRECTORY ${PAGE_FOLDER})
+    file(GLOB page_sources CONFIGURE_DEPENDS ${web}/page/* ${web}/*.js ${web}/*.css ${web}/*.mjs)
+    add_custom_command(OUTPUT ${PAGE_FILES} COMMAND ${NODE} ${web}/bundle.mjs ${PAGE_FOLDER}
+                       DEPENDS ${page_sources} ${lock} COMMENT "Bundling the page" VERBATIM)
+    add_custom_target(page DEPENDS ${PAGE_FILES})
+  else()
+    message(STATUS "no Node.js with npm: kerf serve has its API, and no page")
+  endif()
+endif()

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Curves and points in the colours of kerf's pictures (lib/draw/palette.c), with a table of the same numbers. */
+import uPlot from 'uplot';
+import { useEffect, useRef } from 'preact/hooks';
+import { html, plain } from './common.js';
+
+export const colours = ['#305da8', '#e4962f', '#17906e', '#be7dc1', '#66c4f7', '#3c4858', '#d0562c', '#f9ce68', '#9260e0'];
+
+const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+
+/* series: [{label, values, points}] over xs; words(value) writes a y. */
+export function Chart({ label, xs, series, xLabel, yLabel, xWords = plain, yWords = plain, logX, height = 240 }) {
+  const box = useRef();
+  useEffect(() => {
+    const axis = () => ({ stroke: token('--soft'), grid: { stroke: token('--grid'), width: 1 }, ticks: { stroke: token('--grid') } });
+    const make = () => new uPlot({
+      width: Math.max(220, box.current.clientWidth), height, cursor: { drag: { setScale: false } },
+      scales: { x: { time: false, distr: logX ? 3 : 1, log: 2 } },
+      legend: { show: series.length > 1, live: false },
+      axes: [{ ...axis(), label: xLabel, values: (_, all) => all.map((v) => (v === null ? '' : xWords(v))) },
+        { ...axis(), label: yLabel, size: 64, values: (_, all) => all.map((v) => (v === null ? '' : yWords(v))) }],
+      series: [{ label: xLabel }, ...series.map((one, i) => ({
+        label: one.label, stroke: colours[i % colours.length], width: one.points ? 0 : 2, spanGaps: true,
+        points: { show: one.points || xs.length < 40, size: 7, fill: colours[i % colours.length] },
+      }))],
+    }, [xs, ...series.map(({ values }) => values)], box.current);
+    let plot = make();
+    const again = () => {
+      plot.destroy();
+      plot = make();
+    };
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const resized = new ResizeObserver(([entry]) => plot.setSize({ width: Math.max(220, entry.contentRect.width), height }));
+    resized.observe(box.current);
+    dark.addEventListener('change', again);
+    return () => {
+      resized.disconnect();
+      dark.removeEventListener('change', again);
+      plot.destroy();
+    };
+  }, [JSON.stringify([xs, series, logX])]);
+  return html`<figure><div class="chart" role="img" aria-label=${label} ref=${box}></div>
+    <details><summary>As a table</summary><table><thead><tr><th scope="col">${xLabel}</th>
+      ${series.map((one) => html`<th scope="col" class="right">${one.label}</th>`)}</tr></thead>
+      <tbody>${xs.slice(0, 500).map((x, i) => html`<tr><th scope="row">${xWords(x)}</th>
+        ${series.map((one) => html`<td class="right">${one.values[i] === null ? '' : yWords(one.values[i])}</td>`)}</tr>`)}</tbody></table></details></figure>`;
+}
+
+/* From the palette's blue over green to a pale yellow, as heat maps of the command line: 0 is the best. */
+const scale = ['#244990', '#26619f', '#2c78ad', '#2493af', '#43abab', '#66c2a7', '#93d5a0', '#c9e2a0', '#f8efb5'];
+export function heat(share) {
+  const at = scale[Math.min(scale.length - 1, Math.max(0, Math.round(share * (scale.length - 1))))];
+  const [r, g, b] = [1, 3, 5].map((i) => parseInt(at.slice(i, i + 2), 16) / 255);
+  const light = 0.2126 * r ** 2.2 + 0.7152 * g ** 2.2 + 0.0722 * b ** 2.2;
+  return { background: at, color: light > 0.18 ? '#141a22' : '#ffffff' };
+}
+
+/* cells: a map of "x y" to {value, text, marks}; smaller is better unless maximize. */
+export function HeatMap({ caption, xName, yName, xs, ys, cells, words, maximize, onPick }) {
+  const known = [...cells.values()].map(({ value }) => value).filter((value) => value > 0);
+  const best = maximize ? Math.max(...known) : Math.min(...known);
+  const most = Math.max(1.2, ...known.map((value) => (maximize ? best / value : value / best)));
+  const share = (value) => Math.log(maximize ? best / value : value / best) / Math.log(most);
+  return html`<div class="scroll"><table class="heat"><caption>${caption}</caption>
+    <thead><tr><th scope="col">${yName} \\ ${xName}</th>${xs.map((x) => html`<th scope="col">${x}</th>`)}</tr></thead>
+    <tbody>${ys.map((y) => html`<tr><th scope="row">${y}</th>${xs.map((x) => {
+      const cell = cells.get(`${x} ${y}`);
+      if (!cell) return html`<td class="none"></td>`;
+      const style = cell.value > 0 ? heat(share(cell.value)) : {};
+      const text = html`${cell.value > 0 ? words(cell.value) : cell.text}${cell.marks && html`<b>${cell.marks}</b>`}`;
+      return html`<td style=${style} title=${cell.text}>${onPick ? html`<button type="button" class="cell" style=${{ color: style.color }} onClick=${() => onPick(cell)}>${text}</button>` : text}</td>`;
+    })}</tr>`)}</tbody></table></div>`;
+}
+
+/* The parts' names as the pictures of kerf plan have them (lib/call/plan_words.c). */
+const partNames = { gemm: 'GEMM', memory: 'memory-bound', tp: 'exposed TP', cp: 'exposed CP', ep: 'exposed EP', dp: 'exposed DP', pp: 'exposed PP' };
+
+/* Bars of parts, longest first, with their shares: where the time goes. */
+export function Parts({ parts, words, caption }) {
+  const rows = Object.entries(parts).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]);
+  const whole = rows.reduce((sum, [, value]) => sum + value, 0);
+  return html`<table class="parts"><caption>${caption}</caption><tbody>${rows.map(([name, value]) => html`<tr>
+    <th scope="row">${partNames[name] || name}</th><td class="right">${words(value)}</td><td class="right">${(100 * value / whole).toFixed(0)} %</td>
+    <td class="bar"><span style=${{ width: `${Math.max(0.5, 100 * value / rows[0][1])}%`, background: colours[0] }}></span></td></tr>`)}</tbody></table>`;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The view of recurring jobs: what the service has learnt about each, live. */
+import { useRef, useState } from 'preact/hooks';
+import { Chart } from './chart.js';
+import { Alert, Command, Empty, get, html, plain, quoted, save, seconds, setQuery, Table, useAddress, useAnswer, useLive } from './common.js';
+
+const joules = (value) => (value === null || value === undefined ? '–' : value >= 3.6e6 ? `${(value / 3.6e6).toFixed(2)} kWh` : `${plain(Math.round(value))} J`);
+const path = (id) => `/api/v1/jobs/${encodeURIComponent(id)}`;
+
+/* All pages of a list. */
+async function all(url, name, signal) {
+  const rows = [];
+  for (let after = ''; ;) {
+    const page = await get(`${url}?limit=1000${after}`, signal);
+    rows.push(...page[name]);
+    if (page.next === null || rows.length >= 10000) return rows;
+    after = `&after=${encodeURIComponent(page.next)}`;
+  }
+}
+
+/* What a run cost, as the service weighs energy against time: eta E + (1 - eta) P_max t (Zeus, NSDI '23, equation 2). */
+const costOf = (spec) => (trial) => spec.eta_knob * trial.energy_j + (1 - spec.eta_knob) * spec.max_power * trial.time_s;
+
+function Trials({ trials, cost }) {
+  const ended = trials.filter((trial) => trial.time_s !== null);
+  return html`${ended.length > 1 && html`<section><h3>Cost, run after run</h3><${Chart} label="the cost of each run" xs=${ended.map((trial) => trial.trial_number)} xLabel="trial" yLabel="cost" yWords=${joules}
+      series=${[...new Set(ended.map((trial) => trial.batch_size))].sort((a, b) => a - b).slice(0, 9).map((size) => ({
+        label: `batch size ${size}`, points: true, values: ended.map((trial) => (trial.batch_size === size ? cost(trial) : null)) }))} /></section>`}
+    <${Table} caption="Trials, the newest first" rows=${[...trials].reverse().slice(0, 500)} keyOf=${(row) => row.trial_number} columns=${[
+      { name: 'trial', of: (row) => row.trial_number, right: true },
+      { name: 'batch size', of: (row) => row.batch_size, right: true },
+      { name: 'type', of: (row) => row.type },
+      { name: 'status', of: (row) => row.status, show: (row) => `${row.status}${row.converged === false ? ', not converged' : ''}${row.lease_ended ? ', lease ended' : ''}` },
+      { name: 'time', of: (row) => row.time_s ?? -1, show: (row) => seconds(row.time_s), right: true },
+      { name: 'energy', of: (row) => row.energy_j ?? -1, show: (row) => joules(row.energy_j), right: true },
+      { name: 'why this batch size', of: (row) => row.reason }]} />`;
+}
+
+/* Mean and spread of the cost of each batch size that ended, and what it saves against the default. */
+function Sizes({ trials, job, cost }) {
+  const bySize = new Map(job.spec.batch_sizes.map((size) => [size, []]));
+  for (const trial of trials) if (trial.time_s !== null && trial.converged) bySize.get(trial.batch_size)?.push(cost(trial));
+  const failed = new Set(trials.filter((trial) => trial.converged === false || trial.status === 'Failed').map((trial) => trial.batch_size));
+  const mean = (list) => list.reduce((sum, value) => sum + value, 0) / list.length;
+  const usual = bySize.get(job.spec.default_batch_size);
+  const rows = [...bySize].map(([size, costs]) => {
+    const middle = costs.length ? mean(costs) : null;
+    const sd = costs.length > 1 ? Math.sqrt(costs.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (costs.length - 1)) : null;
+    const half = sd === null ? null : 2 * sd / Math.sqrt(costs.length);
+    const arm = job.arms.find((one) => one.batch_size === size);
+    return { size, n: costs.length, middle, half, isOut: failed.has(size) && !costs.length || (job.arms.length > 0 && !arm), saved: middle !== null && usual?.length ? 1 - middle / mean(usual) : null };
+  });
+  return html`<${Table} caption="Cost by batch size" rows=${rows} keyOf=${(row) => row.size} columns=${[
+    { name: 'batch size', of: (row) => row.size, show: (row) => `${row.size}${row.size === job.spec.default_batch_size ? ' (default)' : ''}`, right: true },
+    { name: 'runs', of: (row) => row.n, right: true },
+    { name: 'mean cost', of: (row) => row.middle ?? Infinity, show: (row) => joules(row.middle), right: true },
+    { name: 'two standard errors', of: (row) => row.half ?? -1, show: (row) => (row.half === null ? '–' : `± ${joules(row.half)}`), right: true },
+    { name: 'saved against the default', of: (row) => row.saved ?? -Infinity, show: (row) => (row.saved === null ? '–' : `${(100 * row.saved).toFixed(1)} %`), right: true },
+    { name: 'state', of: (row) => (row.isOut ? 'left out' : '') }]} />`;
+}
+
+/* The normal posteriors of the arms' mean costs. */
+function Posteriors({ arms }) {
+  const known = arms.filter((arm) => arm.param_precision > 0 && isFinite(arm.param_mean) && arm.num_observations > 0);
+  if (!known.length) return null;
+  const sd = (arm) => 1 / Math.sqrt(arm.param_precision);
+  const from = Math.min(...known.map((arm) => -arm.param_mean - 4 * sd(arm)));
+  const to = Math.max(...known.map((arm) => -arm.param_mean + 4 * sd(arm)));
+  const xs = Array.from({ length: 200 }, (_, i) => from + ((to - from) * i) / 199);
+  const density = (arm) => (x) => Math.exp(-0.5 * ((x + arm.param_mean) / sd(arm)) ** 2) / sd(arm) / Math.sqrt(2 * Math.PI);
+  return html`<section><h3>What each arm is believed to cost</h3><${Chart} label="posteriors of the arms' mean costs" xs=${xs} xLabel="cost" yLabel="density" xWords=${joules} yWords=${(v) => v.toExponential(1)}
+    series=${known.slice(0, 9).map((arm) => ({ label: `batch size ${arm.batch_size}`, values: xs.map(density(arm)) }))} /></section>`;
+}
+
+function Remove({ id }) {
+  const dialog = useRef();
+  const [error, set] = useState(null);
+  const remove = async () => {
+    const response = await fetch(`/jobs?job_id=${encodeURIComponent(id)}`, { method: 'DELETE' });
+    dialog.current.close();
+    if (response.ok) setQuery({ job: null });
+    else set(new Error(response.status === 401 || response.status === 403 ? 'Deleting needs a token with the role admin' : `The server answers ${response.status}`));
+  };
+  return html`<${Alert} error=${error} />
+    <button type="button" onClick=${() => dialog.current.showModal()}>delete</button>
+    <dialog ref=${dialog} aria-label="delete the job"><p>Delete the job <b>${id}</b> with all its trials?</p>
+      <p class="downloads"><button type="button" onClick=${remove}>delete it</button> <button type="button" autofocus onClick=${() => dialog.current.close()}>keep it</button></p></dialog>`;
+}
+
+function Job({ job, trials }) {
+  const { spec } = job;
+  const cost = costOf(spec);
+  const last = trials.at(-1);
+  return html`<section aria-label="job"><h2>${job.job_id}</h2>
+    <p>${job.stage}; ${job.trials_ended} of ${job.last_trial_number} trials ended. Batch sizes ${spec.batch_sizes.join(', ')}, by default ${spec.default_batch_size}; ${spec.number_of_gpus} × ${spec.gpu_model}, at most ${spec.max_power} W; policy ${spec.policy}.
+      ${job.min_cost !== null && html`<br />The cheapest run: ${joules(job.min_cost)} with batch size ${job.min_cost_batch_size}.`}
+      ${last?.reason && html`<br />The last decision, batch size ${last.batch_size}: ${last.reason}`}</p>
+    <${Sizes} trials=${trials} job=${job} cost=${cost} />
+    <${Posteriors} arms=${job.arms} />
+    <${Trials} trials=${trials} cost=${cost} />
+    <${Command} text=${`kerf jobs show ${quoted(job.job_id)} --server ${location.origin}`} />
+    <p class="downloads"><button type="button" onClick=${() => save('job.json', JSON.stringify({ ...job, trials }))}>download JSON</button> <${Remove} id=${job.job_id} /></p></section>`;
+}
+
+export function Jobs() {
+  const { query } = useAddress();
+  const { version } = useLive();
+  const id = query.get('job');
+  const list = useAnswer((signal) => all('/api/v1/jobs', 'jobs', signal), [version.jobs]);
+  const one = useAnswer(async (signal) => (id ? { job: await get(path(id), signal), trials: await all(`${path(id)}/trials`, 'trials', signal) } : null), [id, version.jobs]);
+  const jobs = list.answer || [];
+  return html`<${Alert} error=${list.error || one.error} />
+    ${list.answer && (jobs.length ? html`<${Table} caption="Jobs" rows=${jobs} keyOf=${(row) => row.job_id} picked=${id} onPick=${(row) => setQuery({ job: row.job_id })} columns=${[
+      { name: 'job', of: (row) => row.job_id },
+      { name: 'GPU', of: (row) => row.spec.gpu_model },
+      { name: 'stage', of: (row) => row.stage },
+      { name: 'trials', of: (row) => row.last_trial_number, right: true },
+      { name: 'lowest cost', of: (row) => row.min_cost ?? Infinity, show: (row) => joules(row.min_cost), right: true },
+      { name: 'with batch size', of: (row) => row.min_cost_batch_size, show: (row) => (row.min_cost === null ? '–' : row.min_cost_batch_size), right: true }]} />`
+      : html`<${Empty}>No jobs yet. A training script that runs again and again becomes one: <${Command} text=${`kerf jobs run my-job --server ${location.origin} --batch-sizes 32,64,128 -- ./train.sh {batch_size}`} /><//>`)}
+    ${one.answer && id && html`<${Job} job=${one.answer.job} trials=${one.answer.trials} />`}`;
+}
