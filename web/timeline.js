@@ -910,6 +910,7 @@ export function timeline(root, data, { onStretch } = {}) {
       } else views.forEach(tools[button.dataset.do]);
     });
   }
+  layout();
   const resized = new ResizeObserver(layout);
   resized.observe(root);
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', layout, { signal: over.signal });

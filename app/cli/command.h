@@ -31,7 +31,7 @@ int32_t cli_use_catalogue(const char *folder, struct kerf_error *err);
     "Also find names in DIR/models and DIR/systems (default: $KERF_CATALOGUE). $XDG_DATA_HOME/kerf is always "         \
     "searched."
 
-extern const struct cli_command plan_cli, estimate_cli, schedule_cli, serve_cli, jobs_cli, token_cli, models_cli,
+extern const struct cli_command plan_cli, estimate_cli, schedule_cli, serve_cli, open_cli, jobs_cli, token_cli, models_cli,
     systems_cli, stacks_cli, tune_cli, studies_cli, bub_cli, launch_cli, score_cli, calibrate_cli, explain_cli;
 
 /* Parses the options. Returns -1 to go on; else the command is over (help was printed, or an error) and this is its

@@ -55,7 +55,7 @@ static const struct cli_command help_cli = {&table, NULL}; /* help_run takes its
 /* In the order in which help lists them. */
 static const struct cli_command *const commands[] = {
     &plan_cli,   &estimate_cli, &schedule_cli,  &tune_cli,    &bub_cli,     &studies_cli,
-    &serve_cli,  &jobs_cli,     &token_cli,     &models_cli,  &systems_cli, &stacks_cli,
+    &serve_cli,  &open_cli,     &jobs_cli,      &token_cli,     &models_cli,  &systems_cli, &stacks_cli,
     &launch_cli, &score_cli,    &calibrate_cli, &explain_cli, &help_cli};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 

@@ -1,15 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kerf serve: the batch-size service for recurring jobs, until SIGTERM or SIGINT. */
-#include <pthread.h>
-#include <signal.h>
 #include <stddef.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 #include "cli/command.h"
-#include "server/server.h"
+#include "cli/serving.h"
 #ifdef KERF_ZEUS
 #include "zeus/zeus.h"
 #endif
@@ -192,53 +186,6 @@ static const struct command table = {
     .exits = exits,
 };
 
-/* ---- The service manager ------------------------------------------------------------------------------------- */
-
-/* Tells systemd, where it started us as Type=notify (sd_notify(3)). */
-static void notify(const char *state) {
-    struct sockaddr_un to = {.sun_family = AF_UNIX};
-    const char *path = getenv("NOTIFY_SOCKET");
-    size_t length = path ? strlen(path) : 0;
-    if (length < 2 || length >= sizeof to.sun_path || (path[0] != '/' && path[0] != '@')) return;
-    memcpy(to.sun_path, path, length);
-    if (path[0] == '@') to.sun_path[0] = 0; /* an abstract socket */
-    int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    if (fd < 0) return;
-    socklen_t size = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
-    if (sendto(fd, state, strlen(state), MSG_NOSIGNAL, (const struct sockaddr *)&to, size) < 0) { /* nobody to tell */
-    }
-    close(fd);
-}
-
-/* ---- Signals ------------------------------------------------------------------------------------------------- */
-
-struct signals {
-    sigset_t set;
-    pthread_t thread;
-    struct server *_Atomic server; /* NULL until it has started */
-};
-
-/* SIGTERM, SIGINT and SIGHUP, which no other thread takes. Until the server has started, no client got an answer, and a
- * repeated import finds what was stored: the process may end at once. */
-static void *wait_for_end(void *context) {
-    struct signals *signals = context;
-    int number = SIGHUP;
-    while (number == SIGHUP)
-        if (sigwait(&signals->set, &number) == 0 && number == SIGHUP && signals->server) server_reload(signals->server);
-    if (signals->server == NULL) _exit(EXIT_ANSWERED);
-    return NULL;
-}
-
-static int32_t take_signals(struct signals *signals, struct kerf_error *err) {
-    sigemptyset(&signals->set);
-    sigaddset(&signals->set, SIGTERM);
-    sigaddset(&signals->set, SIGINT);
-    sigaddset(&signals->set, SIGHUP);
-    pthread_sigmask(SIG_BLOCK, &signals->set, NULL);
-    if (pthread_create(&signals->thread, NULL, wait_for_end, signals) == 0) return KERF_OK;
-    return kerf_error_set(err, KERF_ENOMEM, "no thread can be started");
-}
-
 /* ---- The options --------------------------------------------------------------------------------------------- */
 
 static int32_t check_hosts(const struct string_list *hosts, struct kerf_error *err) {
@@ -263,22 +210,6 @@ static int32_t check(const struct serve_options *values, struct kerf_error *err)
     if (values->tls_key && values->tls_cert == NULL)
         return kerf_error_set(err, KERF_EINVALID, "--tls-key needs --tls-cert");
     return check_hosts(&values->hosts, err);
-}
-
-/* ---- The server ---------------------------------------------------------------------------------------------- */
-
-static int serve(const struct server_options *how) {
-    static struct signals signals; /* its thread may outlive a start that failed */
-    struct kerf_error err;
-    struct server *server;
-    if (take_signals(&signals, &err) != KERF_OK) return cli_fail(&err);
-    if (server_start(how, &server, &err) != KERF_OK) return cli_fail(&err) == EXIT_USAGE ? EXIT_USAGE : EXIT_FAILED;
-    signals.server = server;
-    notify("READY=1");
-    pthread_join(signals.thread, NULL);
-    notify("STOPPING=1");
-    server_stop(server);
-    return EXIT_ANSWERED;
 }
 
 static int run(int argc, char **argv) {
@@ -324,7 +255,7 @@ static int run(int argc, char **argv) {
         .request_s = values.request_s,
         .write_s = values.write_s};
     int32_t code = check(&values, &err);
-    status = code == KERF_OK ? serve(&how) : cli_fail(&err);
+    status = code == KERF_OK ? serving_run(&how, NULL, NULL) : cli_fail(&err);
     options_free(&table, &values);
     return status;
 }

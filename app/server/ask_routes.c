@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include "base/clock.h"
+#include "base/input.h"
 #include "kerf/call.h"
 #include "kerf/json.h"
 #include "kerf/schedule.h"
@@ -111,12 +112,17 @@ static void put_error(struct kerf_text *out, const struct kerf_error *err) {
     kerf_json_close(&json, '}');
 }
 
+static const char *trace_of(const struct server_opened *opened) {
+    return opened->kind && strcmp(opened->kind, "trace") == 0 ? opened->path : NULL;
+}
+
 static void compute(struct ask *ask) {
     const struct kerf_call_options options = {.size = sizeof options,
                                               .progress = tell,
                                               .progress_context = ask,
                                               .format = ask->format,
-                                              .operations = OPERATIONS_MAX};
+                                              .operations = OPERATIONS_MAX,
+                                              .trace = trace_of(&ask->service->opened)};
     ask->began_s = clock_ticks_s();
     if (ask->service->is_stopping || has_gone(ask))
         ask->code = kerf_error_set(&ask->err, KERF_EINTERRUPTED, "the question was given up");
@@ -269,6 +275,35 @@ static void ask_names(struct exchange *exchange) {
     exchange_answer(exchange, 200);
 }
 
+/* ---- What kerf open was given ---------------------------------------------------------------------------------- */
+
+static void ask_opened(struct exchange *exchange) {
+    enum { OPENED_MAX = 64 << 20 };
+    const struct server_opened *opened = &exchange->service->opened;
+    struct kerf_text text = {0};
+    struct kerf_error err;
+    struct kerf_json json;
+    if (opened->kind == NULL) {
+        exchange_detail(exchange, 404, "This server was not started with a file: kerf open FILE");
+        return;
+    }
+    int has_text = strcmp(opened->kind, "trace") != 0 && strcmp(opened->kind, "study") != 0;
+    int32_t code = has_text ? input_read(opened->path, OPENED_MAX, &text, &err) : KERF_OK;
+    if (code != KERF_OK) {
+        exchange_detail(exchange, 404, err.message);
+        return;
+    }
+    kerf_text_clear(&exchange->answer);
+    kerf_json_begin(&json, &exchange->answer);
+    kerf_json_open(&json, NULL, '{');
+    kerf_json_string(&json, "name", opened->name);
+    kerf_json_string(&json, "kind", opened->kind);
+    kerf_json_string(&json, "text", text.data);
+    kerf_json_close(&json, '}');
+    kerf_text_free(&text);
+    exchange_answer(exchange, 200);
+}
+
 /* ---- Routes -------------------------------------------------------------------------------------------------- */
 
 static const struct schema_field rule_fields[] = {{"name", "string", SCHEMA_REQUIRED, NULL},
@@ -282,6 +317,10 @@ static const struct schema_field names[] = {{"kerf", "string", SCHEMA_REQUIRED, 
                                             {"stacks", "[string]", SCHEMA_REQUIRED, NULL},
                                             {"schedules", "[ScheduleRule]", SCHEMA_REQUIRED, NULL},
                                             {0}};
+static const struct schema_field opened_fields[] = {{"name", "string", SCHEMA_REQUIRED, NULL},
+                                                    {"kind", "string", SCHEMA_REQUIRED, "plan,config,schedule,trace,study"},
+                                                    {"text", "string", SCHEMA_NULLABLE, NULL},
+                                                    {0}};
 static const struct schema_field mistake[] = {{"detail", "string", SCHEMA_REQUIRED, NULL},
                                               {"file", "string", 0, NULL},
                                               {"line", "integer", 0, NULL},
@@ -289,7 +328,7 @@ static const struct schema_field mistake[] = {{"detail", "string", SCHEMA_REQUIR
                                               {0}};
 static const struct schema_field any_answer[] = {{"kerf", "string", SCHEMA_REQUIRED, NULL}, {0}};
 static const struct schema schemas[] = {
-    {"ScheduleRule", rule_fields}, {"Names", names}, {"WrongQuestion", mistake}, {"Answer", any_answer}};
+    {"ScheduleRule", rule_fields}, {"Names", names}, {"Opened", opened_fields}, {"WrongQuestion", mistake}, {"Answer", any_answer}};
 
 static const struct schema_field ask_pictures[] = {{"format", "string", 0, "json,svg"}, {0}};
 static const struct schema_field ask_drawings[] = {{"format", "string", 0, "json,svg,html,text,csv"}, {0}};
@@ -326,6 +365,14 @@ static const struct route routes[] = {
      .summary = "The models, systems, stacks and schedules that questions may name",
      .answer = "Names",
      .statuses = ""},
+    {.method = "GET",
+     .pattern = "/api/v1/opened",
+     .step = ask_opened,
+     .needs = TOKEN_READ,
+     .flags = ROUTE_COMPUTES,
+     .summary = "The file that kerf open was given",
+     .answer = "Opened",
+     .statuses = "404 Detail"},
 };
 
 const struct api asks_api = API(routes, schemas);

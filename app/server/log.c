@@ -46,6 +46,7 @@ static void put_words(struct kerf_text *out, const struct log_request *request) 
 
 static void write_line(const struct log *log, enum log_level level, const char *event, const char *message,
                        const struct log_request *request) {
+    if (log->is_quiet && level == LOG_LEVEL_INFO) return;
     struct kerf_text line = {0}, words = {0};
     struct kerf_json json;
     struct timespec now;

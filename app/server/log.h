@@ -12,6 +12,7 @@
 struct log {
     int32_t json;
     int fd;
+    int32_t is_quiet; /* 1: warnings and errors alone */
 };
 
 enum log_level { LOG_LEVEL_INFO, LOG_LEVEL_WARNING, LOG_LEVEL_ERROR };

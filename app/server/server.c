@@ -197,11 +197,12 @@ int32_t server_start(const struct server_options *options, struct server **ret_s
     if (server == NULL) return error_no_memory(err, "the server");
     server->options = *options;
     server->fd = -1;
-    server->service = (struct service){.log = {options->log_json, STDERR_FILENO},
+    server->service = (struct service){.log = {options->log_json, STDERR_FILENO, options->is_quiet},
                                        .compat = options->compat,
                                        .job_flags = options->compat ? KERF_JOB_COMPAT : 0,
                                        .logs_requests = options->log_requests,
                                        .asks = {.lock = PTHREAD_MUTEX_INITIALIZER},
+                                       .opened = options->opened,
                                        .compute_limit_s = options->compute_limit_s > 0 ? options->compute_limit_s : 30,
                                        .scheme = options->tls_cert ? "https" : "http",
                                        .started_s = clock_now_s()};

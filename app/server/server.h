@@ -18,7 +18,14 @@ struct server_addition {
                       struct kerf_error *err);
 };
 
+/* A file that the page shows at first (kerf open). */
+struct server_opened {
+    const char *path, *name;
+    const char *kind; /* "plan", "config", "schedule", "trace" or "study"; NULL: there is none */
+};
+
 struct server_options {
+    struct server_opened opened;
     const struct server_addition *addition; /* NULL: none */
     const char *listen;                     /* "127.0.0.1:8000", "[::1]:0" */
     const char *store;                      /* as store_open has it */
@@ -29,6 +36,7 @@ struct server_options {
     int32_t num_allow_hosts;
     int32_t compat; /* 1: as Zeus's server, its faults included */
     int32_t log_json;
+    int32_t is_quiet; /* 1: warnings and errors alone */
     int32_t log_requests;
     int32_t tokens;  /* 1: on loopback as well */
     int32_t threads; /* 0: as many as there are processors, 8 at most */

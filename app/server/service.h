@@ -8,6 +8,7 @@
 #include "server/asks.h"
 #include "server/events.h"
 #include "server/log.h"
+#include "server/server.h"
 
 struct MHD_Daemon;
 
@@ -27,6 +28,7 @@ struct service {
     struct streams *streams;
     struct events events;
     double compute_limit_s; /* of an ask */
+    struct server_opened opened;
     struct origin_rules origins;
     struct tls *tls;   /* NULL: plain HTTP */
     int32_t compat;    /* 1: as Zeus's server, its faults included */

@@ -65,6 +65,7 @@ struct kerf_call_options {
                            operations and "html", the picture as KERF_PICTURE_HTML_PART has it; "text" and "csv"
                            (schedule): the first schedule as a file, kerf's or PyTorch's; NULL: json */
     int64_t operations; /* more of them a schedule may not have; 0: any number */
+    const char *trace;  /* the file or folder that "trace":"-" stands for; NULL: none */
 };
 
 /** The verbs one after the other, "plan", "estimate", "schedule", "launch"; NULL behind the last. */

@@ -566,6 +566,7 @@ int32_t kerf_call(const char *name, const char *text, size_t length, const struc
     assert(name && text && ret_answer);
     if (options) memcpy(&said, options, options->size < sizeof said ? options->size : sizeof said);
     request.sources.catalogue_only = !said.files;
+    request.sources.trace = said.trace;
     if (verb == NULL) return KERF_EUNKNOWN;
     int32_t code = read_format(verb, said.format, &request.format, err);
     if (code != KERF_OK) return code;

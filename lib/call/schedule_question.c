@@ -194,7 +194,8 @@ static int32_t read_times_file(const struct schedule_values *values, struct sche
 /* A trace, and what it says of times; these stand in for a file of times unless there is one. */
 static int32_t read_trace(const struct schedule_values *values, struct schedule_question *question,
                           struct kerf_error *err) {
-    int32_t code = kerf_trace_load(values->trace, (int32_t)values->trace_step, &question->own.trace, err);
+    const char *path = values->sources.trace && is(values->trace, "-") ? values->sources.trace : values->trace;
+    int32_t code = kerf_trace_load(path, (int32_t)values->trace_step, &question->own.trace, err);
     if (code == KERF_OK) code = kerf_trace_fit_make(question->own.trace, &question->own.trace_fit, err);
     if (code != KERF_OK) return code;
     question->trace = question->own.trace;
@@ -406,7 +407,7 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
 static int32_t check_files(const struct schedule_values *values, struct kerf_error *err) {
     const char *const files[][2] = {{"times", values->times}, {"trace", values->trace}, {"plan", values->plan}};
     for (size_t i = 0; values->sources.catalogue_only && i < sizeof files / sizeof *files; i++)
-        if (files[i][1] && call_file_find(&values->sources, files[i][1]) == NULL)
+        if (files[i][1] && !(values->sources.trace && files[i][1] == values->trace && is(values->trace, "-")) && call_file_find(&values->sources, files[i][1]) == NULL)
             return kerf_error_set(err, KERF_EINVALID,
                                   "--%s reads a file, and files are not read here but those in \"files\"", files[i][0]);
     return KERF_OK;

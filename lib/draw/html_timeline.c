@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include "base/error_fill.h"
 #include "draw/html.h"
 #include "draw/lanes.h"
@@ -296,6 +297,8 @@ static void write_panel(struct kerf_text *out, const struct kerf_figure *figure,
     else
         kerf_text_add(out, "<ul class=\"legend\"></ul>\n");
     kerf_text_add(out, "<div class=\"plot\"><canvas tabindex=\"0\" role=\"img\" aria-label=\"");
+    if (panel->kind == KERF_PANEL_LANES && strcmp(words(panel->title), "Timeline") != 0)
+        kerf_text_add(out, "Timeline of ");
     html_escape(out, words(described.data));
     kerf_text_add(out, "\"></canvas><canvas class=\"over\" aria-hidden=\"true\"></canvas></div>\n");
     if (*words(panel->x_label)) {

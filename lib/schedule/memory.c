@@ -158,6 +158,9 @@ static double not_before(const double *times_s, int32_t count, double time_s) {
     return count > 0 ? fmax(times_s[count - 1], time_s) : time_s;
 }
 
+/* What is taken in parts and freed in others leaves a rounding error where nothing is held. */
+static double share_held(double sum, double whole) { return sum > 0 ? sum / whole : 0; }
+
 int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                              const struct kerf_timeline *timeline, int32_t device, int32_t in_bytes, double *times_s,
                              double *held) {
@@ -168,7 +171,7 @@ int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, const struct 
     for (int32_t k = 0; changes && k < count; k++) {
         sum += changes[k].amount;
         times_s[k] = changes[k].time_s;
-        held[k] = sum / whole;
+        held[k] = share_held(sum, whole);
     }
     if (schedule->moves) {
         count = changes ? count : 0;
@@ -179,12 +182,12 @@ int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, const struct 
         if (takes(&ops[k])) {
             sum += amount(times, ops[k].stage, in_bytes);
             times_s[count] = not_before(times_s, count, timeline->start_s[device][k]);
-            held[count++] = sum / whole;
+            held[count++] = share_held(sum, whole);
         }
         if (frees(&ops[k], times->free_at_input)) {
             sum -= freed_amount(times, &ops[k], in_bytes);
             times_s[count] = not_before(times_s, count, timeline->end_s[device][k]);
-            held[count++] = sum / whole;
+            held[count++] = share_held(sum, whole);
         }
     }
     return count;

@@ -66,7 +66,7 @@ _kerf() {
         return
     elif ((COMP_CWORD == 1)) ||
         [[ ${COMP_WORDS[1]} == help && $current != -* ]]; then
-        _kerf_words plan estimate schedule tune bub studies serve jobs token models systems stacks launch score calibrate explain help
+        _kerf_words plan estimate schedule tune bub studies serve open jobs token models systems stacks launch score calibrate explain help
         return
     fi
 
@@ -275,6 +275,8 @@ _kerf() {
     'serve --idle-timeout') _kerf_words ;;
     'serve --request-timeout') _kerf_words ;;
     'serve --write-timeout') _kerf_words ;;
+    'open --listen') _kerf_words ;;
+    'open --store') ;;
     'jobs --server') _kerf_words ;;
     'jobs --ca') ;;
     'jobs --token') _kerf_words ;;
@@ -375,6 +377,7 @@ _kerf() {
         'studies replay -'*) _kerf_words --policy --format --output --help ;;
         'studies  -'*) _kerf_words --format --output --help ;;
         'serve  -'*) _kerf_words --listen --store --allow-host --tls-cert --tls-key --import-zeus --tokens --compat --keep-trials --log --log-requests --threads --connections --connections-per-address --rate --cache --compute-limit --idle-timeout --request-timeout --write-timeout --help ;;
+        'open  -'*) _kerf_words --listen --store --no-browser --help ;;
         'jobs list -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;
         'jobs show -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;
         'jobs add -'*) _kerf_words --server --ca --token --timeout --format --help ;;

@@ -83,6 +83,8 @@ complete -c kerf -n __fish_use_subcommand -a studies -d 'what kerf tune measured
 complete -c kerf -n '__kerf_at help' -a studies
 complete -c kerf -n __fish_use_subcommand -a serve -d 'which batch size each run of a recurring job uses'
 complete -c kerf -n '__kerf_at help' -a serve
+complete -c kerf -n __fish_use_subcommand -a open -d 'the page with plans, schedules, studies and jobs, in the browser'
+complete -c kerf -n '__kerf_at help' -a open
 complete -c kerf -n __fish_use_subcommand -a jobs -d 'jobs, batch sizes and reports of a kerf server'
 complete -c kerf -n '__kerf_at help' -a jobs
 complete -c kerf -n __fish_use_subcommand -a token -d 'the access tokens of a kerf server'
@@ -336,6 +338,12 @@ complete -c kerf -n '__kerf_at serve' -l compute-limit -x -d 'How long the serve
 complete -c kerf -n '__kerf_at serve' -l idle-timeout -x -d 'Close a connection after this time without a request (default: 75s; 5s with --compat zeus)'
 complete -c kerf -n '__kerf_at serve' -l request-timeout -x -d 'The time within which a request must be complete (default: 30s)'
 complete -c kerf -n '__kerf_at serve' -l write-timeout -x -d 'Reset a connection if its client reads nothing of the answer for this time (default: 20s)'
+
+# kerf open
+complete -c kerf -n '__kerf_at open' -F
+complete -c kerf -n '__kerf_at open' -l listen -x -d 'The address to listen on (default: 127.0.0.1:0, any free port)'
+complete -c kerf -n '__kerf_at open' -l store -r -F -d 'Show the jobs of this store, as `kerf serve` has them (default: an empty one, which is removed at the end)'
+complete -c kerf -n '__kerf_at open' -l no-browser -d 'Print the address, and open no browser'
 
 # kerf jobs
 complete -c kerf -n '__kerf_at jobs ""' -a list

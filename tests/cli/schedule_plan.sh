@@ -92,3 +92,8 @@ done
 refused schedule --plan wrong.json --rank 2
 awk 'BEGIN { for (i = 0; i < 5000; i++) printf "{\"searches\":[" }' >wrong.json
 refused schedule --plan wrong.json
+
+echo "== what is taken in parts and freed in others leaves nothing, and is drawn"
+printf '{"kerf":"0.2.0","step_time_s":41,"pipeline":{%s}}\n' \
+    "$(echo "$plain" | sed 's/"microbatches":4/"microbatches":32/; s/"activation_bytes":.*/"activation_bytes":[2139835403.0281882,2751216946.750528,2175779581.675228]/')" >rounding.json
+"$KERF" schedule --plan rounding.json -o rounding.svg >/dev/null && echo drawn

@@ -61,7 +61,7 @@ export function HeatMap({ caption, xName, yName, xs, ys, cells, words, maximize,
   const best = maximize ? Math.max(...known) : Math.min(...known);
   const most = Math.max(1.2, ...known.map((value) => (maximize ? best / value : value / best)));
   const share = (value) => Math.log(maximize ? best / value : value / best) / Math.log(most);
-  return html`<div class="scroll"><table class="heat"><caption>${caption}</caption>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}><table class="heat"><caption>${caption}</caption>
     <thead><tr><th scope="col">${yName} \\ ${xName}</th>${xs.map((x) => html`<th scope="col">${x}</th>`)}</tr></thead>
     <tbody>${ys.map((y) => html`<tr><th scope="row">${y}</th>${xs.map((x) => {
       const cell = cells.get(`${x} ${y}`);

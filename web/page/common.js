@@ -133,6 +133,17 @@ export const catalogue = () => (names ||= get('/api/v1/names').catch((error) => 
   throw error;
 }));
 
+/* The file that kerf open was given, where the address says opened=1; take(name, text, kind) is told of it once. */
+export function useOpened(take) {
+  useEffect(() => {
+    if (!readAddress().query.get('opened')) return;
+    get('/api/v1/opened').then(({ name, kind, text }) => {
+      setQuery({ opened: null });
+      take(name, text, kind);
+    }, () => setQuery({ opened: null }));
+  }, []);
+}
+
 /* The newest answer of what `make` asks; the one before stays until the next is there. Keys say when to ask again. */
 export function useAnswer(make, keys) {
   const [state, set] = useState({});
@@ -299,7 +310,7 @@ export function Table({ columns, rows, onPick, picked, caption, keyOf }) {
     return by.down ? -order : order;
   });
   const turn = (column) => set({ column, down: by.column === column && !by.down });
-  return html`<div class="scroll"><table>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}><table>
     ${caption && html`<caption>${caption}</caption>`}
     <thead><tr>${columns.map((column, c) => html`<th scope="col" class=${column.right ? 'right' : ''}
       aria-sort=${by.column === c ? (by.down ? 'descending' : 'ascending') : undefined}>

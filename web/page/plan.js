@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { Chart, HeatMap, Parts } from './chart.js';
 import {
   Alert, ask, askLong, bytes, catalogue, Choice, Command, Empty, FileField, go, html, NumberField, percent, Picture, plain, quoted,
-  readAddress, save, seconds, setHash, setQuery, stopAsk, Table, TextField, useAddress, useAnswer,
+  readAddress, save, seconds, setHash, setQuery, stopAsk, Table, TextField, useAddress, useAnswer, useOpened,
 } from './common.js';
 
 const first = { model: 'llama3_70b', system: 'h100', gpus: '512', global_batch: '1024', top: '20' };
@@ -131,12 +131,12 @@ const columns = [
   { name: 'MFU', of: (plan) => plan.mfu, show: (plan) => percent(plan.mfu), right: true },
 ];
 
-function Answer({ answer, request, query, configName }) {
+function Answer({ answer, request, query, configName, isFile }) {
   const searches = answer.searches;
   const search = searches.find((one) => String(one.gpus) === query.get('gpus')) || searches.at(-1);
   const picked = search.plans.find((plan) => plan.layout_text === query.get('layout'));
   const pick = (plan) => setQuery({ layout: plan.layout_text });
-  const { answer: picture } = useAnswer((signal) => ask('plan', request, { format: 'svg', signal }), [answer]);
+  const { answer: picture } = useAnswer((signal) => (isFile ? null : ask('plan', request, { format: 'svg', signal })), [answer]);
   const understood = [...(search.ignored || []).map((key) => `ignored ${key}`), ...Object.entries(search.assumed || {}).map(([key, value]) => `assumed ${key} ${value}`)];
   if (!search.plans.length) return html`<${Empty}>No layout fits.<//>`;
   return html`<p class="summary">${plain(search.candidates)} layouts, ${plain(search.feasible)} fit; ${search.proved ? 'the best is proved' : 'the search was ended before its proof'}.
@@ -199,7 +199,8 @@ export function Plan() {
     try {
       const config = JSON.parse(text);
       if (config.searches) {
-        set({ answer: config, request: { model: config.searches[0]?.model, system: config.searches[0]?.system } });
+        const { model, system, gpus, global_batch, seq_length } = config.searches[0] || {};
+        set({ answer: config, request: { model, system, gpus, global_batch, seq_length }, isFile: true });
         return;
       }
       setHash({ config: JSON.stringify(config), 'config-name': name });
@@ -208,6 +209,8 @@ export function Plan() {
       set({ error: new Error(`${name}: invalid JSON: ${error.message}`) });
     }
   };
+
+  useOpened(open);
 
   const held = hash.get('config');
   const request = state.request || (() => {
@@ -241,7 +244,7 @@ export function Plan() {
     <${Alert} error=${state.error || names.error} />
     ${state.search && html`<p class="progress"><progress max="1" value=${state.search.done} aria-label="search"></progress>
       ${state.search.number && html`<button type="button" onClick=${() => stopAsk(state.search.number)}>stop</button>`}</p>`}
-    ${state.answer ? html`<${Answer} answer=${state.answer} request=${request} query=${query} configName=${configName} />`
+    ${state.answer ? html`<${Answer} answer=${state.answer} request=${request} query=${query} configName=${configName} isFile=${state.isFile} />`
       : !state.search && !state.error && html`<${Empty}>Choose a model and a machine, then <button type="button" onClick=${search}>search the best layouts</button>. A dropped config.json stands for a model.<//>`}
     <${Command} text=${commandOf(request, configName)} />`;
 }

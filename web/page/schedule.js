@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { timeline } from '../timeline.js';
 import {
   Alert, ask, askLong, catalogue, Choice, Command, Empty, FileField, html, NumberField, percent, plain, quoted, save, seconds,
-  setHash, setQuery, stopAsk, TextField, useAddress, useAnswer,
+  setHash, setQuery, stopAsk, TextField, useAddress, useAnswer, useOpened,
 } from './common.js';
 
 const first = { schedule: '1f1b', devices: '4', microbatches: '8' };
@@ -27,9 +27,12 @@ export function requestOf(query, hash) {
     if (other) request.compare = other;
     return request;
   }
-  request.schedule = other ? [name, other] : name;
+  const trace = query.get('trace'); // the one that kerf open was given
+  if (trace) request.trace = '-';
+  const own = [trace && !file ? query.get('schedule') : name, other].filter(Boolean);
+  if (own.length) request.schedule = other ? own : own[0];
   for (const key of ['devices', 'microbatches']) {
-    const value = query.get(key) || (file && !other ? null : first[key]);
+    const value = query.get(key) || (trace || (file && !other) ? null : first[key]);
     if (value) request[key] = key === 'devices' ? Number(value) : value;
   }
   for (const key of options) {
@@ -50,14 +53,15 @@ export function requestOf(query, hash) {
 }
 
 /* The same for a shell. */
-function commandOf(request) {
+function commandOf(request, trace) {
   const words = ['kerf', 'schedule'];
   if (Array.isArray(request.schedule)) words.push('compare', ...request.schedule.map(quoted));
   else if (request.schedule) words.push(quoted(request.schedule));
   for (const [key, value] of Object.entries(request)) {
-    if (['schedule', 'files', 'no_ops'].includes(key)) continue;
+    if (['schedule', 'files', 'no_ops', 'trace'].includes(key)) continue;
     words.push(`--${key.replaceAll('_', '-')}`, quoted(value));
   }
+  if (request.trace) words.push('--trace', quoted(trace));
   return words.join(' ');
 }
 
@@ -95,7 +99,7 @@ function Drawing({ part, onStretch }) {
 function Figures({ answer }) {
   const rows = answer.schedules || [answer, ...(answer.compared || [])];
   const gap = (row) => (row.step_lower_bound_s > 0 ? row.step_s / row.step_lower_bound_s - 1 : NaN);
-  return html`<div class="scroll"><table class="figures"><thead><tr><th scope="col">schedule</th>
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="figures"><table class="figures"><thead><tr><th scope="col">schedule</th>
     ${['makespan', 'idle of makespan', 'idle of span', 'idle over ideal', 'lower bound', 'above the bound', 'peak of activations'].map((name) => html`
       <th scope="col" class="right">${name}</th>`)}</tr></thead>
     <tbody>${rows.map((row) => (row.error ? html`<tr><th scope="row">${row.schedule}</th><td colspan="7">${row.error}</td></tr>` : html`<tr>
@@ -193,9 +197,16 @@ export function Schedule() {
   const rule = rules.find(({ name }) => name === value('schedule'));
   const choices = rules.map(({ name }) => name);
   const file = hash.get('file');
+  const trace = query.get('trace');
+  const isPlan = file?.endsWith('.plan.json');
+  const has = (key) => (file || trace ? query.get(key) || '' : value(key)); // files and traces have sizes of their own
   const name = file || value('schedule');
 
-  const open = (fileName, text) => {
+  const open = (fileName, text, kind) => {
+    if (kind === 'trace') {
+      setQuery({ trace: fileName, schedule: null, devices: null, microbatches: null });
+      return;
+    }
     try {
       const { name: kept, text: content } = fileOf(fileName, text);
       setWrong(null);
@@ -205,6 +216,8 @@ export function Schedule() {
       setWrong(thrown);
     }
   };
+
+  useOpened(open);
 
   /* The end of a bar was taken hold of: the time of its pass follows the pointer, of its stage alone with shift. */
   const stretch = ({ part, stage, seconds: took, perPixel, x }) => {
@@ -244,16 +257,20 @@ export function Schedule() {
 
   return html`
     <form class="knobs" onSubmit=${(event) => event.preventDefault()}>
-      ${file ? html`<div class="field"><span class="name">schedule</span><p class="held">${file}
+      ${trace && html`<div class="field"><span class="name">trace</span><p class="held">${trace}
+          <button type="button" onClick=${() => setQuery({ trace: null })}>close</button></p></div>`}
+      ${file ? html`<div class="field"><span class="name">${isPlan ? 'plan' : 'schedule'}</span><p class="held">${file}
           <button type="button" onClick=${() => setHash({ file: null, text: null })}>close</button></p></div>`
-        : html`<${Choice} label="schedule" value=${value('schedule')} options=${choices} onValue=${(v) => setQuery({ schedule: v })} />`}
-      <${NumberField} label="devices" value=${file && !query.get('devices') ? '' : value('devices')} max="4096" onValue=${(v) => setQuery({ devices: v })} />
-      <${NumberField} label="micro-batches" value=${file && !query.get('microbatches') ? '' : value('microbatches')} max="1048576" onValue=${(v) => setQuery({ microbatches: v })} />
+        : html`<${Choice} label="schedule" value=${trace ? query.get('schedule') || '' : value('schedule')}
+          options=${trace ? [{ value: '', label: 'as measured' }, ...choices] : choices} onValue=${(v) => setQuery({ schedule: v || null })} />`}
+      ${!isPlan && html`
+      <${NumberField} label="devices" value=${has('devices')} max="4096" onValue=${(v) => setQuery({ devices: v })} />
+      <${NumberField} label="micro-batches" value=${has('microbatches')} max="1048576" onValue=${(v) => setQuery({ microbatches: v })} />
       ${rule?.takes_chunks && html`<${NumberField} label="chunks" value=${value('chunks')} onValue=${(v) => setQuery({ chunks: v })} />`}
       ${rule?.takes_slices && html`<${NumberField} label="slices" value=${value('slices')} onValue=${(v) => setQuery({ slices: v })} />`}
-      ${times.map(([key, label, usual]) => html`<${TextField} label=${label} id=${key} value=${value(key)} placeholder=${usual} onValue=${(v) => setQuery({ [key]: v })} />`)}
-      <${TextField} label="latency" id="p2p" value=${value('p2p')} placeholder="0" onValue=${(v) => setQuery({ p2p: v })} />
-      <${TextField} label="memory cap" id="memory_cap" value=${value('memory_cap')} placeholder="none" onValue=${(v) => setQuery({ memory_cap: v })} />
+      ${times.map(([key, label, usual]) => html`<${TextField} label=${label} id=${key} value=${value(key)} placeholder=${trace ? 'measured' : usual} onValue=${(v) => setQuery({ [key]: v })} />`)}
+      <${TextField} label="latency" id="p2p" value=${value('p2p')} placeholder=${trace ? 'measured' : '0'} onValue=${(v) => setQuery({ p2p: v })} />
+      <${TextField} label="memory cap" id="memory_cap" value=${value('memory_cap')} placeholder="none" onValue=${(v) => setQuery({ memory_cap: v })} />`}
       <${Choice} label="compare with" id="compare" value=${value('compare')} onValue=${(v) => setQuery({ compare: v || null })}
         options=${[{ value: '', label: 'nothing' }, ...choices]} />
       ${[value('schedule'), value('compare')].includes('best') && html`<${TextField} label="search time" id="search_time" value=${value('search_time')} placeholder="1s" onValue=${(v) => setQuery({ search_time: v })} />`}
@@ -267,7 +284,7 @@ export function Schedule() {
     ${answer ? html`<${Figures} answer=${answer.answer} />
       <${Drawing} part=${answer.html} onStretch=${stretch} />` : !error && html`<${Empty}>Drawing …<//>`}
     ${answer && !answer.answer.schedules && html`<${Editor} request=${request} hash=${hash} error=${error} />`}
-    <${Command} text=${commandOf(request)} />
+    <${Command} text=${commandOf(request, trace)} />
     <p class="downloads">
       <button type="button" onClick=${() => download('json', 'json', 'application/json')}>download JSON</button>
       <button type="button" onClick=${() => download('csv', 'csv', 'text/csv')}>download CSV</button>
