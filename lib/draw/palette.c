@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Colours: the eight of Okabe and Ito (2008), moved in OKLab until they look calm on white and until any two are told
- * apart under simulated protanopia, deuteranopia and tritanopia (Machado et al. 2009): the nearest two are 9.8
- * hundredths of OKLab apart, 7.6 in the original; and a violet, as far from all of them. The tenth name gets a
+ * apart under simulated protanopia, deuteranopia and tritanopia (Machado et al. 2009): the nearest two are 9.4
+ * hundredths of OKLab apart, 7.6 in the original; and a violet, nearer to blue. Those that stand beside each other, in
+ * this order and in timelines, differ by 15 or more of CIEDE2000 under protanopia and deuteranopia. The tenth name gets a
  * lighter kind of the first colour (a darker one for a curve), the 19th the other kind. Unused time and memory
  * (bubble, idle, free) is light grey in every picture.
  *
@@ -15,7 +16,7 @@
 #include <string.h>
 #include <strings.h>
 
-static const uint32_t colours[] = {0x305DA8, 0xE4962F, 0x17906E, 0xBE7DC1, 0x66C4F7,
+static const uint32_t colours[] = {0x305DA8, 0xE4962F, 0x17906E, 0xBE78AA, 0x66C4F7,
                                    0x3C4858, 0xD0562C, 0xF9CE68, 0x9260E0};
 static const uint32_t unused = 0xD5DAE0;
 static const uint32_t scale[] = {0x244990, 0x26619F, 0x2C78AD, 0x2493AF, 0x43ABAB,
@@ -61,9 +62,11 @@ static const struct palette_entry *find(const struct palette_entry *entries, int
 }
 
 /* The passes of training have colours of their own in timelines, so that all timelines look alike: forward blue,
- * backward green, and its two halves sky and yellow, which together make green. -1: another name. */
+ * backward green, and its two halves sky and yellow, which together make green; what is computed again is red. -1: another
+ * name. */
 static int32_t number_of_pass(const char *name) {
     if (strcasestr(name, "weight")) return 7;
+    if (strcasestr(name, "recomputation")) return 6;
     if (strcasestr(name, "input")) return 4;
     if (strcasestr(name, "backward")) return 2;
     return strcasestr(name, "forward") ? 0 : -1;

@@ -4,7 +4,7 @@ import uPlot from 'uplot';
 import { useEffect, useRef } from 'preact/hooks';
 import { html, plain } from './common.js';
 
-export const colours = ['#305da8', '#e4962f', '#17906e', '#be7dc1', '#66c4f7', '#3c4858', '#d0562c', '#f9ce68', '#9260e0'];
+export const colours = ['#305da8', '#e4962f', '#17906e', '#be78aa', '#66c4f7', '#3c4858', '#d0562c', '#f9ce68', '#9260e0'];
 
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
