@@ -254,6 +254,9 @@ static void schedules_come_with_the_request(void **state) {
         "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":\"8..32\"}",
         "{\"schedule\":[\"1f1b\",\"gpipe\",\"zb_h1\"],\"devices\":8,\"microbatches\":16}",
         "{\"schedule\":\"best\",\"devices\":4,\"microbatches\":8,\"memory_cap\":\"1..16\"}",
+        "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"jitter\":\"5%\"}",
+        "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"straggler\":\"1:2\"}",
+        "{\"schedule\":\"1f1b\",\"devices\":64,\"microbatches\":64,\"files\":{\"1f1b\":\"\"}}",
         "{\"schedule\":\"a.csv\",\"memory_cap\":\"1..999\",\"files\":{\"a.csv\":\"0F0,0B0\\n\"}}",
     };
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) { /* all answers together */
