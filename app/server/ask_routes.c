@@ -9,11 +9,11 @@
  */
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include "base/clock.h"
 #include "base/input.h"
 #include "kerf/call.h"
@@ -76,11 +76,12 @@ static int stop(struct asks *asks, uint64_t number) {
 
 /* ---- The work ------------------------------------------------------------------------------------------------ */
 
-/* The client has closed its side: browsers do that when they no longer want the answer. */
+/* The client has closed its side: browsers do that when they no longer want the answer. What it sent before may still lie
+ * there, the end of a TLS session too. */
 static int has_gone(const struct ask *ask) {
-    char byte;
+    struct pollfd client = {.fd = ask->fd, .events = POLLRDHUP};
     if (ask->stream) return stream_is_gone(ask->stream);
-    return recv(ask->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+    return poll(&client, 1, 0) > 0;
 }
 
 static int32_t tell(void *context, double done) {

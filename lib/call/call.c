@@ -99,19 +99,25 @@ static int32_t answer_estimate(const struct command *command, const struct reque
     return code;
 }
 
-/* Who asks with a limit must not make the machine run out of memory. */
+/* Who asks with a limit must not make the machine run out of memory, which holds all answers at once. */
 static int32_t check_operations(const struct schedule_question *question, int64_t most, struct kerf_error *err) {
     const struct kerf_schedule_request *request = &question->request;
-    for (int32_t i = 0; most > 0 && i < question->microbatches.count; i++) {
-        double operations = 3.0 * fmax(request->devices, 1) * fmax(request->chunks, 1) * fmax(request->slices, 1) *
-                            (double)question->microbatches.values[i] * question->num_names;
-        if (operations > (double)most)
-            return kerf_error_set(
-                err, KERF_EINVALID,
-                "%d devices and %lld micro-batches are about %.0f operations, and %lld are allowed here",
-                request->devices, (long long)question->microbatches.values[i], operations, (long long)most);
+    const int is_noisy = !isnan(question->jitter) || question->straggler || question->slow_link;
+    double operations = 0;
+    for (int32_t i = 0; i < question->num_names; i++) {
+        const char *name = question->names[i];
+        const struct call_file *file = schedule_is_rule(name) ? NULL : call_file_find(question->sources, name);
+        for (int32_t m = 0; m < question->microbatches.count; m++)
+            operations += file ? (double)file->length / 2 /* "F0" */
+                               : 3.0 * fmax(request->devices, 1) * fmax(request->chunks, 1) * fmax(request->slices, 1) *
+                                     (double)question->microbatches.values[m];
     }
-    return KERF_OK;
+    operations *= (double)question->num_caps * question->recompute.count * question->offload.count;
+    if (is_noisy) operations *= 16; /* thousands of simulations, which nothing ends */
+    if (most <= 0 || operations <= (double)most) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID,
+                          "all answers together have about %.0f operations%s, and %lld are allowed here", operations,
+                          is_noisy ? ", each counted 16 times as there is noise" : "", (long long)most);
 }
 
 static int32_t schedule_html(struct kerf_text *out, struct schedule_answers *answers, struct kerf_error *err) {

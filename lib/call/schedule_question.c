@@ -403,11 +403,14 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
     return code;
 }
 
-/* What only a file says. */
+/* What only a file says. A trace is a folder, which no request brings, but one may be allowed as "-". */
 static int32_t check_files(const struct schedule_values *values, struct kerf_error *err) {
-    const char *const files[][2] = {{"times", values->times}, {"trace", values->trace}, {"plan", values->plan}};
-    for (size_t i = 0; values->sources.catalogue_only && i < sizeof files / sizeof *files; i++)
-        if (files[i][1] && !(values->sources.trace && files[i][1] == values->trace && is(values->trace, "-")) && call_file_find(&values->sources, files[i][1]) == NULL)
+    const char *const files[][2] = {{"times", values->times}, {"plan", values->plan}};
+    if (!values->sources.catalogue_only) return KERF_OK;
+    if (values->trace && !(values->sources.trace && is(values->trace, "-")))
+        return kerf_error_set(err, KERF_EINVALID, "--trace reads files, and files are not read here");
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i][1] && call_file_find(&values->sources, files[i][1]) == NULL)
             return kerf_error_set(err, KERF_EINVALID,
                                   "--%s reads a file, and files are not read here but those in \"files\"", files[i][0]);
     return KERF_OK;

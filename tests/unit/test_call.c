@@ -146,6 +146,7 @@ static void files_are_read_by_permission_alone(void **state) {
     refuses("schedule", request, "no schedule is called");
     refuses("schedule", "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"times\":\"t.json\"}", "--times");
     refuses("schedule", "{\"schedule\":\"1f1b\",\"trace\":\"traces\"}", "--trace");
+    refuses("schedule", "{\"trace\":\"/etc\",\"files\":{\"/etc\":\"\"}}", "--trace");
     refuses("schedule", "{\"plan\":\"plan.json\"}", "--plan");
 }
 
@@ -249,6 +250,22 @@ static void schedules_come_with_the_request(void **state) {
     char *answer = NULL;
     assert_int_equal(kerf_call("schedule", large, strlen(large), &few, &answer, &err), KERF_EINVALID);
     assert_non_null(strstr(err.message, "1000 are allowed here"));
+    static const char *const many[] = {
+        "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":\"8..32\"}",
+        "{\"schedule\":[\"1f1b\",\"gpipe\",\"zb_h1\"],\"devices\":8,\"microbatches\":16}",
+        "{\"schedule\":\"best\",\"devices\":4,\"microbatches\":8,\"memory_cap\":\"1..16\"}",
+        "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"jitter\":\"5%\"}",
+        "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"straggler\":\"1:2\"}",
+        "{\"schedule\":\"1f1b\",\"devices\":64,\"microbatches\":64,\"files\":{\"1f1b\":\"\"}}",
+        "{\"schedule\":\"a.csv\",\"memory_cap\":\"1..999\",\"files\":{\"a.csv\":\"0F0,0B0\\n\"}}",
+    };
+    for (size_t i = 0; i < sizeof many / sizeof *many; i++) { /* all answers together */
+        assert_int_equal(kerf_call("schedule", many[i], strlen(many[i]), &few, &answer, &err), KERF_EINVALID);
+        assert_non_null(strstr(err.message, "1000 are allowed here"));
+    }
+    const char *small = "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":\"1..12\"}"; /* 936 */
+    assert_int_equal(kerf_call("schedule", small, strlen(small), &few, &answer, &err), KERF_OK);
+    kerf_call_free(answer);
 }
 
 static void each_verb_has_a_schema(void **state) {

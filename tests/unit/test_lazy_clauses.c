@@ -194,11 +194,26 @@ static void test_limits(void **unused) {
     assert_null(lazy_free(NULL));
 }
 
+/* Bounds that rise in a circle too long to be seen: one propagation would not end. */
+static void test_a_propagation_is_stopped(void **unused) {
+    (void)unused;
+    enum { LENGTH = 5000 };
+    int32_t asked = 0;
+    struct lazy_solver *solver = lazy_make(LENGTH);
+    assert_non_null(solver);
+    for (int32_t i = 0; i < LENGTH; i++) lazy_set_bounds(solver, i, 0, INT64_C(1) << 50);
+    for (int32_t i = 0; i < LENGTH; i++) lazy_add_edge(solver, i, (i + 1) % LENGTH, 1, -1, -1);
+    for (int i = 0; i < 2; i++) assert_int_equal(lazy_solve(solver, INT64_MAX / 2, refuse, &asked), LAZY_UNKNOWN);
+    assert_true(asked >= 2);
+    lazy_free(solver);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_assignment),
         cmocka_unit_test(test_one_machine),
         cmocka_unit_test(test_limits),
+        cmocka_unit_test(test_a_propagation_is_stopped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

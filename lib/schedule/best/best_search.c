@@ -51,14 +51,16 @@ int32_t best_budget_divide(struct best_budget *budget, const struct best_budget 
 
 int32_t best_spend(struct best_budget *budget, int64_t steps) {
     enum { REPORT_STEPS = 4000000 };
+    static const double REPORT_S = 0.1;
     assert(steps >= 0);
     budget->steps += steps;
     if (budget->used_up) return 1;
     const double gone = gone_s(budget);
     if (budget->steps >= budget->until_steps || gone >= budget->until_s) budget->used_up = 1;
-    if (budget->progress && budget->steps >= budget->report_at) {
+    if (budget->progress && (budget->steps >= budget->report_at || gone >= budget->report_s)) {
         const double share = fmax(gone / budget->limit_s, (double)budget->steps / (double)budget->most_steps);
         budget->report_at = budget->steps + REPORT_STEPS;
+        budget->report_s = gone + REPORT_S;
         if (budget->progress(budget->progress_context, fmin(1, share))) budget->used_up = budget->ended = 1;
     }
     return budget->used_up;

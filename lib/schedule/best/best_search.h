@@ -22,7 +22,8 @@ struct best_budget {
     void *clock_context;
     kerf_progress progress; /* NULL: none */
     void *progress_context;
-    int64_t report_at;      /* steps */
+    int64_t report_at;      /* steps, or */
+    double report_s;        /* the time, as steps may be slow */
     int32_t used_up, ended; /* until_... are reached; the caller ended all of it */
 };
 

@@ -46,12 +46,13 @@ static int is_cycle(struct lazy_solver *solver, int32_t code, int64_t value, int
     solver->because.count = 0;
     for (int32_t length = 0; length < LENGTH_MAX; length++) {
         const struct edge *edge = &solver->edges.items[e];
+        solver->walked++;
         if (edge->guard >= 0) PUSH(solver, &solver->because, (struct lazy_literal){truth(edge->guard), edge->guard});
         needed -= edge->lag;
         if (edge->from == code && needed < value) return 1;
         if (solver->root[edge->from] >= needed) break;
         int32_t at = solver->last[edge->from];
-        while (solver->trail.items[at].old >= needed) at = solver->trail.items[at].before;
+        for (; solver->trail.items[at].old >= needed; solver->walked++) at = solver->trail.items[at].before;
         if (solver->trail.items[at].kind != REASON_EDGE) break;
         e = solver->trail.items[at].reason;
     }
@@ -193,14 +194,26 @@ static int visit_clauses(struct lazy_solver *solver, int32_t code, int64_t old, 
     return fine;
 }
 
-/* 0 on a conflict, whose literals, all true, are in `because`. */
+/* Bounds that rise in a circle may do so for a long time. Steps are counted elsewhere, so that a limit in steps has one
+ * answer. */
+static int has_to_stop(struct lazy_solver *solver) {
+    enum { WALKED = 1 << 20 }; /* between two questions */
+    if (solver->walked < WALKED) return solver->is_stopped;
+    solver->walked = 0;
+    if (solver->stop && solver->stop(solver->stop_context, 0)) solver->is_stopped = 1;
+    return solver->is_stopped;
+}
+
+/* 0 on a conflict, whose literals, all true, are in `because`. Where it was stopped, the rest of the trail is left. */
 int lazy_propagate(struct lazy_solver *solver) {
     solver->because.count = 0;
-    while (solver->head < solver->trail.count && !solver->no_memory) {
+    while (solver->head < solver->trail.count && !solver->no_memory && !has_to_stop(solver)) {
         const struct rise rise = solver->trail.items[solver->head];
         int32_t code = rise.code, latest = solver->last[code] == solver->head;
         solver->head++;
-        solver->steps += solver->watches[code].count + solver->edge_begin[code + 1] - solver->edge_begin[code];
+        const int32_t looked = solver->watches[code].count + solver->edge_begin[code + 1] - solver->edge_begin[code];
+        solver->steps += looked;
+        solver->walked += looked;
         if (!visit_clauses(solver, code, rise.old, rise.value)) return 0;
         if (!latest) continue; /* a later rise does the rest */
         for (int32_t k = 0; k < 2 && solver->implied[2 * code + k] >= 0; k++) {

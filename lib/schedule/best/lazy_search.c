@@ -402,6 +402,7 @@ static enum lazy_answer search(struct lazy_solver *solver, int64_t conflicts, in
             if (!lazy_use_learned(solver)) return give_up(solver);
         } else {
             if (solver->no_memory) return LAZY_NO_MEMORY;
+            if (solver->is_stopped) return LAZY_UNKNOWN;
             if (solver->level == 0) {
                 lazy_settle(solver);
                 if (solver->restarts == 1) drop_edges(solver);
@@ -415,6 +416,9 @@ static enum lazy_answer search(struct lazy_solver *solver, int64_t conflicts, in
 enum lazy_answer lazy_solve(struct lazy_solver *solver, int64_t conflicts, lazy_stop stop, void *context) {
     enum { UNIT = 100 };
     int64_t begin = solver->conflicts;
+    solver->stop = stop;
+    solver->stop_context = context;
+    solver->is_stopped = 0;
     if (!solver->compiled) compile(solver);
     lazy_back_to(solver, 0);
     if (solver->impossible) return give_up(solver);
@@ -426,12 +430,13 @@ enum lazy_answer lazy_solve(struct lazy_solver *solver, int64_t conflicts, lazy_
         if (solver->no_memory) return LAZY_NO_MEMORY;
         enum lazy_answer answer =
             search(solver, conflicts - (solver->conflicts - begin), UNIT * luby(++solver->restarts), stop, context);
-        const int stopped = has_to_stop(solver, stop, context);
+        const int stopped = has_to_stop(solver, stop, context) || solver->is_stopped;
         if (answer != LAZY_UNKNOWN) return answer;
         lazy_back_to(solver, 0);
         if (stopped || solver->conflicts - begin >= conflicts) return LAZY_UNKNOWN;
         if (solver->conflicts >= solver->forget_at) {
             if (!lazy_propagate(solver)) return give_up(solver);
+            if (solver->is_stopped) return LAZY_UNKNOWN;
             lazy_settle(solver);
             lazy_forget(solver);
             drop_edges(solver);

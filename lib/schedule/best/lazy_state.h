@@ -59,7 +59,11 @@ struct lazy_solver {
     int32_t level, head; /* of the trail: what is propagated */
     int32_t no_memory, impossible, compiled, followed;
     int64_t conflicts;
-    int64_t steps;              /* edges and watches looked at since the caller was asked last */
+    int64_t steps;  /* edges and watches looked at since the caller was asked last */
+    int64_t walked; /* the same, and what was walked back, since a propagation asked */
+    lazy_stop stop; /* the caller's; NULL: none */
+    void *stop_context;
+    int32_t is_stopped;
     int64_t *bound;             /* [codes] */
     int64_t *root;              /* [codes] at level 0 */
     int32_t *last;              /* [codes] its latest rise, or -1 */
