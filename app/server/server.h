@@ -4,6 +4,7 @@
 #define KERF_SERVER_SERVER_H
 
 #include "kerf/error.h"
+#include "server/opened.h"
 
 struct api;
 struct log;
@@ -16,12 +17,6 @@ struct server_addition {
     /* Takes over the jobs of a database, and logs each; NULL: it cannot. job_flags: enum kerf_job_flags. */
     int32_t (*import)(const char *where, struct store *to, int32_t job_flags, const struct log *log,
                       struct kerf_error *err);
-};
-
-/* A file that the page shows at first (kerf open). */
-struct server_opened {
-    const char *path, *name;
-    const char *kind; /* "plan", "config", "schedule", "trace" or "study"; NULL: there is none */
 };
 
 struct server_options {

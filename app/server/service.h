@@ -8,7 +8,7 @@
 #include "server/asks.h"
 #include "server/events.h"
 #include "server/log.h"
-#include "server/server.h"
+#include "server/opened.h"
 
 struct MHD_Daemon;
 
