@@ -207,6 +207,7 @@ function scaled(value, units) {
 export const seconds = (value) => (value === null || value === undefined || !isFinite(value) ? '–' : value >= 7200 ? `${(value / 3600).toFixed(1)} h`
   : scaled(value, [[1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']]));
 export const bytes = (value) => (value === null || value === undefined ? '–' : scaled(value, [[1e12, 'TB'], [1e9, 'GB'], [1e6, 'MB'], [1e3, 'kB'], [1, 'B']]));
+export const joules = (value) => (value === null || value === undefined ? '–' : scaled(value, [[1e9, 'GJ'], [1e6, 'MJ'], [1e3, 'kJ'], [1, 'J']]));
 export const percent = (share, digits = 1) => (share === null || share === undefined || !isFinite(share) ? '–' : `${(100 * share).toFixed(digits)} %`);
 export const plain = (value) => (typeof value === 'number' ? String(+value.toPrecision(6)) : value ?? '–');
 

@@ -2,9 +2,8 @@
 /* The view of recurring jobs: what the service has learnt about each, live. */
 import { useRef, useState } from 'preact/hooks';
 import { Chart } from './chart.js';
-import { Alert, Command, Empty, get, html, plain, quoted, save, seconds, setQuery, Table, useAddress, useAnswer, useLive } from './common.js';
+import { Alert, Command, Empty, get, html, joules, quoted, save, seconds, setQuery, Table, useAddress, useAnswer, useLive } from './common.js';
 
-const joules = (value) => (value === null || value === undefined ? '–' : value >= 3.6e6 ? `${(value / 3.6e6).toFixed(2)} kWh` : `${plain(Math.round(value))} J`);
 const path = (id) => `/api/v1/jobs/${encodeURIComponent(id)}`;
 
 /* All pages of a list. */
@@ -72,6 +71,18 @@ function Posteriors({ arms }) {
     series=${known.slice(0, 9).map((arm) => ({ label: `batch size ${arm.batch_size}`, values: xs.map(density(arm)) }))} /></section>`;
 }
 
+/* What the runs took, against all of them with the default: its mean run, as often. */
+function Saved({ trials, job }) {
+  const ended = trials.filter((trial) => trial.time_s !== null && trial.converged);
+  const usual = ended.filter((trial) => trial.batch_size === job.spec.default_batch_size);
+  if (!usual.length) return null;
+  const sum = (list, key) => list.reduce((total, trial) => total + trial[key], 0);
+  const saved = (key) => (sum(usual, key) / usual.length) * ended.length - sum(ended, key);
+  const [energy, time] = [saved('energy_j'), saved('time_s')];
+  return html`<p>Against always running the default, as its ${usual.length} runs were: energy ${energy >= 0 ? 'saved' : 'lost'} ${joules(Math.abs(energy))},
+    time ${time >= 0 ? 'saved' : 'lost'} ${seconds(Math.abs(time))} over ${ended.length} runs, exploring included.</p>`;
+}
+
 function Remove({ id }) {
   const dialog = useRef();
   const [error, set] = useState(null);
@@ -95,6 +106,7 @@ function Job({ job, trials }) {
     <p>${job.stage}; ${job.trials_ended} of ${job.last_trial_number} trials ended. Batch sizes ${spec.batch_sizes.join(', ')}, by default ${spec.default_batch_size}; ${spec.number_of_gpus} × ${spec.gpu_model}, at most ${spec.max_power} W; policy ${spec.policy}.
       ${job.min_cost !== null && html`<br />The cheapest run: ${joules(job.min_cost)} with batch size ${job.min_cost_batch_size}.`}
       ${last?.reason && html`<br />The last decision, batch size ${last.batch_size}: ${last.reason}`}</p>
+    <${Saved} trials=${trials} job=${job} />
     <${Sizes} trials=${trials} job=${job} cost=${cost} />
     <${Posteriors} arms=${job.arms} />
     <${Trials} trials=${trials} cost=${cost} />

@@ -40,13 +40,20 @@ function Surface({ study, query }) {
     const key = `${one.setting[x]} ${one.setting[y]}`;
     const before = cells.get(key);
     if (before && !(one.mean !== null && sign * one.mean < sign * before.value)) continue;
-    cells.set(key, { value: one.mean, text: `${settingText(one.setting)}: ${one.status}${one.reason ? `, ${one.reason}` : ''}`, marks: one.best ? '★' : one.status === 'not measured' ? '?' : '' });
+    cells.set(key, { value: one.mean, text: `${settingText(one.setting)}: ${one.status}${one.reason ? `, ${one.reason}` : ''}`, marks: one.best ? '★' : one.status === 'not_measured' ? '?' : '' });
   }
   const values = (name) => many.find((param) => param.name === name).values;
   return html`<section><h3>The surface as it is believed</h3><div class="knobs">
       <${Choice} label="across" id="x" value=${x} options=${names} onValue=${(v) => setQuery({ x: v })} />
       <${Choice} label="down" id="y" value=${y} options=${names} onValue=${(v) => setQuery({ y: v })} /></div>
     <${HeatMap} caption="The best of each pair; ★ the best, ? not measured" xName=${x} yName=${y} xs=${values(x)} ys=${values(y)} cells=${cells} words=${words(study)} maximize=${study.request?.maximize} /></section>`;
+}
+
+/* What was measured before what is believed, each the best first. */
+function ordered(study) {
+  const sign = study.request?.maximize ? -1 : 1;
+  const rank = (one) => (one.status === 'measured' ? 0 : one.status === 'not_measured' ? 1 : 2);
+  return [...study.settings].sort((a, b) => rank(a) - rank(b) || sign * ((a.mean ?? Infinity) - (b.mean ?? Infinity)) || 0);
 }
 
 function Study({ study, query }) {
@@ -57,16 +64,16 @@ function Study({ study, query }) {
       ${best && html`<br />The best so far: <b>${settingText(best.setting)}</b>, ${show(best.mean)} (${show(best.low)} to ${show(best.high)})${
         best.probability_within !== null ? `, within the margin of the best with ${percent(best.probability_within, 0)}` : ''}.`}
       ${study.recommendation && html`<br />${study.recommendation}`}</p>
-    <${Table} caption="Settings" rows=${study.settings} keyOf=${(row) => settingText(row.setting)} columns=${[
+    <${Course} study=${study} />
+    <${Surface} study=${study} query=${query} />
+    <${Table} caption="Settings, the best first" rows=${ordered(study)} keyOf=${(row) => settingText(row.setting)} columns=${[
       { name: 'setting', of: (row) => settingText(row.setting) },
-      { name: 'state', of: (row) => row.status },
+      { name: 'state', of: (row) => row.status.replaceAll('_', ' ') },
       { name: 'runs', of: (row) => row.observations, right: true },
       { name: 'mean', of: (row) => row.mean ?? Infinity, show: (row) => (row.mean === null ? '–' : show(row.mean)), right: true },
       { name: 'interval', of: (row) => row.high ?? Infinity, show: (row) => (row.low === null ? '–' : `${show(row.low)} to ${show(row.high)}`), right: true },
       { name: 'within the margin', of: (row) => row.probability_within ?? -1, show: (row) => percent(row.probability_within, 0), right: true },
       { name: 'why not', of: (row) => row.reason }]} />
-    <${Course} study=${study} />
-    <${Surface} study=${study} query=${query} />
     <${Command} text=${`kerf studies show ${quoted(study.study)}`} />
     <p class="downloads"><button type="button" onClick=${() => save(`${study.study}.json`, JSON.stringify(study))}>download JSON</button>
       <button type="button" onClick=${() => save(`${study.study}.csv`, csvOf(study), 'text/csv')}>download CSV</button></p></section>`;
