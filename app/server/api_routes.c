@@ -177,6 +177,24 @@ static void put_random(struct kerf_json *json, const struct kerf_job_row *row) {
     kerf_text_free(&random);
 }
 
+/* What the next run would be given if it began now; the copy of the job that decides is thrown away. */
+static void put_next(struct kerf_json *json, struct kerf_job *job) {
+    struct kerf_decision decision;
+    struct kerf_text reason = {0};
+    struct kerf_error err;
+    if (kerf_job_predict(job, clock_now_s(), &decision, &err) != KERF_OK || decision.status != KERF_JOB_ANSWERED) {
+        kerf_json_null(json, "next");
+        return;
+    }
+    kerf_job_reason_text(&decision.reason, &reason);
+    kerf_json_open(json, "next", '{');
+    kerf_json_integer(json, "batch_size", decision.trial.batch_size);
+    kerf_json_string(json, "type", kerf_trial_type_name(decision.trial.type));
+    kerf_json_string(json, "reason", reason.data);
+    kerf_json_close(json, '}');
+    kerf_text_free(&reason);
+}
+
 static void api_job(struct exchange *exchange) {
     struct store_turn found;
     double created_s;
@@ -189,6 +207,7 @@ static void api_job(struct exchange *exchange) {
     put_real(&json, "longest_gap_s", kerf_job_row_of(job)->longest_gap_s);
     put_random(&json, kerf_job_row_of(job));
     put_arms(&json, job);
+    put_next(&json, job);
     end_object(exchange, &json);
     kerf_job_free(job);
 }
@@ -436,6 +455,7 @@ static const struct schema_field whole_job[] = {JOB_MEMBERS,
                                                 {"longest_gap_s", "real", SCHEMA_REQUIRED, NULL},
                                                 {"random", "string", SCHEMA_NULLABLE, NULL},
                                                 {"arms", "[Arm]", SCHEMA_REQUIRED, NULL},
+                                                {"next", "any", SCHEMA_NULLABLE, NULL},
                                                 {0}};
 static const struct schema_field state[] = {{"stage", "string", SCHEMA_REQUIRED, STAGES},
                                             {"min_cost", "real", SCHEMA_NULLABLE, NULL},

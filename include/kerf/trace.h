@@ -68,6 +68,15 @@ struct kerf_trace {
  * when no micro-batch is complete.
  */
 KERF_API int32_t kerf_trace_load(const char *path, int32_t step, struct kerf_trace **ret_trace, struct kerf_error *err);
+
+/** The same from memory: the files that such a folder would have; name is the folder's, for errors. */
+struct kerf_trace_text {
+    const char *name; /* of the file */
+    const char *text; /* [length] not compressed */
+    size_t length;
+};
+KERF_API int32_t kerf_trace_parse(const struct kerf_trace_text *texts, size_t count, const char *name, int32_t step,
+                                  struct kerf_trace **ret_trace, struct kerf_error *err);
 KERF_API struct kerf_trace *kerf_trace_free(struct kerf_trace *trace); /* always NULL */
 
 /* ---- What the trace says of times --------------------------------------------------------------------------- */

@@ -147,6 +147,8 @@ static int32_t answer_schedule(const struct command *command, const struct reque
     values.sources = request->sources;
     code = schedule_question_read(&values, &question, err);
     if (code == KERF_OK) {
+        answers.trace = question.trace;
+        answers.trace_fit = question.trace_fit;
         code = check_operations(&question, request->options->operations, err);
         if (code == KERF_OK) code = schedule_answers_make(&question, progress_of(request), &answers, &complete, err);
         if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
@@ -664,7 +666,7 @@ int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error 
     if (verb->answer == answer_schedule) {
         kerf_json_open(&json, "files", '{');
         kerf_json_string(&json, "type", "object");
-        kerf_json_string(&json, "description", "The text of each file that \"schedule\", \"plan\" or \"times\" name.");
+        kerf_json_string(&json, "description", "The text of each file that \"schedule\", \"plan\", \"times\" or \"trace\" name.");
         kerf_json_close(&json, '}');
     }
     for (const struct option *option = verb->command.options; option->name; option++) option_json(&json, option);

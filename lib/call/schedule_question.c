@@ -191,11 +191,36 @@ static int32_t read_times_file(const struct schedule_values *values, struct sche
     return KERF_OK;
 }
 
+/* How many of the files that came along are of the trace: the file of its name, or those of the folder. */
+static int32_t count_trace_files(const struct schedule_values *values, struct kerf_trace_text *ret_texts) {
+    const size_t length = strlen(values->trace);
+    int32_t count = 0;
+    for (int32_t i = 0; i < values->sources.num_files; i++) {
+        const struct call_file *file = &values->sources.files[i];
+        if (strncmp(file->name, values->trace, length) != 0 || (file->name[length] && file->name[length] != '/'))
+            continue;
+        if (ret_texts) ret_texts[count] = (struct kerf_trace_text){file->name, file->text, file->length};
+        count++;
+    }
+    return count;
+}
+
+static int32_t load_trace(const struct schedule_values *values, struct kerf_trace **ret_trace, struct kerf_error *err) {
+    const int32_t count = count_trace_files(values, NULL), step = (int32_t)values->trace_step;
+    const char *path = values->sources.trace && is(values->trace, "-") ? values->sources.trace : values->trace;
+    if (count == 0) return kerf_trace_load(path, step, ret_trace, err);
+    struct kerf_trace_text *texts = calloc((size_t)count, sizeof *texts);
+    if (texts == NULL) return error_no_memory(err, "the trace");
+    count_trace_files(values, texts);
+    int32_t code = kerf_trace_parse(texts, (size_t)count, values->trace, step, ret_trace, err);
+    free(texts);
+    return code;
+}
+
 /* A trace, and what it says of times; these stand in for a file of times unless there is one. */
 static int32_t read_trace(const struct schedule_values *values, struct schedule_question *question,
                           struct kerf_error *err) {
-    const char *path = values->sources.trace && is(values->trace, "-") ? values->sources.trace : values->trace;
-    int32_t code = kerf_trace_load(path, (int32_t)values->trace_step, &question->own.trace, err);
+    int32_t code = load_trace(values, &question->own.trace, err);
     if (code == KERF_OK) code = kerf_trace_fit_make(question->own.trace, &question->own.trace_fit, err);
     if (code != KERF_OK) return code;
     question->trace = question->own.trace;
@@ -403,12 +428,13 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
     return code;
 }
 
-/* What only a file says. A trace is a folder, which no request brings, but one may be allowed as "-". */
+/* What only a file says: one that came along, or the trace that is allowed as "-". */
 static int32_t check_files(const struct schedule_values *values, struct kerf_error *err) {
     const char *const files[][2] = {{"times", values->times}, {"plan", values->plan}};
     if (!values->sources.catalogue_only) return KERF_OK;
-    if (values->trace && !(values->sources.trace && is(values->trace, "-")))
-        return kerf_error_set(err, KERF_EINVALID, "--trace reads files, and files are not read here");
+    if (values->trace && !(values->sources.trace && is(values->trace, "-")) && count_trace_files(values, NULL) == 0)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "--trace reads files, and files are not read here but those in \"files\"");
     for (size_t i = 0; i < sizeof files / sizeof *files; i++)
         if (files[i][1] && call_file_find(&values->sources, files[i][1]) == NULL)
             return kerf_error_set(err, KERF_EINVALID,

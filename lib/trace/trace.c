@@ -104,6 +104,11 @@ static int32_t decompress(gzFile packed, const char *path, size_t limit, struct 
 }
 
 int32_t trace_file_read(const struct trace_file *file, size_t limit, struct kerf_text *text, struct kerf_error *err) {
+    if (file->text) {
+        if (file->length > limit) return too_large(file->path, limit, err);
+        kerf_text_write(text, file->text, file->length);
+        return text->failed ? fail(file->path, KERF_ENOMEM, "not enough memory to read it", err) : KERF_OK;
+    }
     if (!is_compressed(file->path)) return input_read(file->path, limit, text, err);
     gzFile packed = gzopen(file->path, "rbe");
     if (packed == NULL) return fail(file->path, KERF_EIO, strerror(errno), err);
@@ -152,15 +157,12 @@ static int32_t read_files(struct trace_reading *reading, const struct trace_form
     return code;
 }
 
-static int32_t load(struct trace_reading *reading, const char *path, struct kerf_error *err) {
-    struct trace_file *files = NULL;
-    size_t count = 0;
-    int32_t code = trace_files_list(path, &reading->arena, &files, &count, err);
-    if (code != KERF_OK) return code;
+static int32_t load(struct trace_reading *reading, struct trace_file *files, size_t count, const char *path,
+                    struct kerf_error *err) {
     const struct trace_format *format = recognise(files, count);
     if (format == NULL) return unknown(path, err);
     reading->source = format->source;
-    code = format->select(files, count, path, err);
+    int32_t code = format->select(files, count, path, err);
     for (size_t i = 0; i < count && code == KERF_OK; i++)
         reading->ranks_left_out += !files[i].selected && format->recognises(files[i].name);
     if (code == KERF_OK) code = read_files(reading, format, files, count, err);
@@ -172,12 +174,45 @@ static int32_t load(struct trace_reading *reading, const char *path, struct kerf
     return code;
 }
 
+static int32_t build(struct trace_reading *reading, struct trace_file *files, size_t count, const char *path,
+                     int32_t step, struct kerf_trace **ret_trace, struct kerf_error *err) {
+    int32_t code = load(reading, files, count, path, err);
+    if (code == KERF_OK) {
+        code = trace_build(reading, step, ret_trace, err);
+        if (code != KERF_OK && err && err->file[0] == 0) error_set_file(err, path);
+    }
+    trace_reading_free(reading);
+    return code;
+}
+
 int32_t kerf_trace_load(const char *path, int32_t step, struct kerf_trace **ret_trace, struct kerf_error *err) {
     struct trace_reading reading = {.source = NULL};
-    int32_t code = load(&reading, path, err);
+    struct trace_file *files = NULL;
+    size_t count = 0;
+    int32_t code = trace_files_list(path, &reading.arena, &files, &count, err);
+    if (code == KERF_OK) return build(&reading, files, count, path, step, ret_trace, err);
+    trace_reading_free(&reading);
+    return code;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(((const struct trace_file *)a)->name, ((const struct trace_file *)b)->name);
+}
+
+int32_t kerf_trace_parse(const struct kerf_trace_text *texts, size_t count, const char *name, int32_t step,
+                         struct kerf_trace **ret_trace, struct kerf_error *err) {
+    struct trace_reading reading = {.source = NULL};
+    struct trace_file *files = arena_alloc(&reading.arena, count + 1, sizeof *files);
+    int32_t code = files ? KERF_OK : error_no_memory(err, "the trace");
+    for (size_t i = 0; code == KERF_OK && i < count; i++) {
+        const char *slash = strrchr(texts[i].name, '/'), *plain = slash ? slash + 1 : texts[i].name;
+        files[i] = (struct trace_file){
+            .path = plain, .name = plain_name(&reading.arena, plain), .text = texts[i].text, .length = texts[i].length};
+        if (files[i].name == NULL) code = error_no_memory(err, "the trace");
+    }
     if (code == KERF_OK) {
-        code = trace_build(&reading, step, ret_trace, err);
-        if (code != KERF_OK && err && err->file[0] == 0) error_set_file(err, path);
+        qsort(files, count, sizeof *files, by_name);
+        return build(&reading, files, count, name, step, ret_trace, err);
     }
     trace_reading_free(&reading);
     return code;

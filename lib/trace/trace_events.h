@@ -16,6 +16,8 @@ struct trace_file {
     const char *path;
     const char *name; /* without folders, and without the .gz of a compressed file */
     int32_t selected;
+    const char *text; /* [length] what is in it; NULL: on the disk */
+    size_t length;
 };
 
 /* Reads a file into text, decompressed where its name ends with .gz; of more than limit bytes it is refused. */

@@ -401,7 +401,7 @@ static void test_files_are_not_read(void **state) {
                    "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"times\":\"/etc/passwd\"}",
                    "files are not read here");
     expect_mistake("/api/v1/schedule", "{\"schedule\":\"1f1b\",\"trace\":\"/etc\"}", "files are not read here");
-    expect_mistake("/api/v1/schedule", "{\"trace\":\"/etc\",\"files\":{\"/etc\":\"\"}}", "files are not read here");
+    expect_mistake("/api/v1/schedule", "{\"trace\":\"/etc\",\"files\":{\"/etc\":\"\"}}", "no trace in it");
     expect_mistake("/api/v1/plan", "{\"model\":\"../x.json\",\"system\":\"h100\",\"gpus\":8,\"global_batch\":8}",
                    "no model '../x.json' in the catalogue");
     expect_mistake("/api/v1/plan", "{\"model\":\"gpt3\",\"system\":\"/etc/passwd\",\"gpus\":8,\"global_batch\":8}",

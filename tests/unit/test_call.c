@@ -146,7 +146,6 @@ static void files_are_read_by_permission_alone(void **state) {
     refuses("schedule", request, "no schedule is called");
     refuses("schedule", "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"times\":\"t.json\"}", "--times");
     refuses("schedule", "{\"schedule\":\"1f1b\",\"trace\":\"traces\"}", "--trace");
-    refuses("schedule", "{\"trace\":\"/etc\",\"files\":{\"/etc\":\"\"}}", "--trace");
     refuses("schedule", "{\"plan\":\"plan.json\"}", "--plan");
 }
 
@@ -243,6 +242,16 @@ static void schedules_come_with_the_request(void **state) {
     refuses("schedule", "{\"schedule\":\"other.txt\",\"files\":{\"mine.txt\":\"?\"}}", "no schedule is called");
     refuses("schedule", "{\"schedule\":\"mine.txt\",\"files\":[]}", "\"files\" must be an object");
     refuses("schedule", "{\"schedule\":\"mine.txt\",\"files\":{\"mine.txt\":1}}", "must be the text");
+    json = ask(
+        "schedule",
+        "{\"trace\":\"run\",\"files\":{\"run/event_times_PP1_VPP1_TPxCPxDP_rank_0_pp_rank_0_rank_0.json\":\"{"
+        "\\\"forward-0-start\\\":0,\\\"forward-0-end\\\":1,\\\"backward-0-start\\\":1,\\\"backward-0-end\\\":3}\"}}");
+    if (json == NULL) fail_msg("%s", err.message);
+    assert_true(number(json, "makespan_s") > 0);
+    json_decref(json);
+    refuses("schedule", "{\"trace\":\"/etc\",\"files\":{\"/etc\":\"\"}}", "no trace in it");
+    refuses("schedule", "{\"trace\":\"/etc\",\"files\":{\"/etc2\":\"\"}}", "files are not read here");
+    refuses("schedule", "{\"trace\":\"-\"}", "files are not read here");
     refuses("schedule", "{\"plan\":\"plan.json\"}", "files are not read here");
     refuses("schedule", "{\"plan\":\"plan.json\",\"files\":{\"plan.json\":\"{}\"}}", "");
     struct kerf_call_options few = {.size = sizeof few, .operations = 1000};

@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -217,6 +217,16 @@ const tests = {
     await drop(page, 'mine.json', plan);
     await says(page, 'mine.plan.json');
     await says(page, /on 4 devices/);
+    const runs = join(import.meta.dirname ?? new URL('.', import.meta.url).pathname, '../../examples/runs/megatron');
+    await page.locator('input[type=file]').setInputFiles(readdirSync(runs).map((name) => join(runs, name)));
+    await choice(page, 'schedule').waitFor();
+    await until(async () => /trace=trace/.test(page.url()));
+    await says(page, /idle/);
+    await choice(page, 'schedule').selectOption('1f1b');
+    await says(page, 'Measured (Megatron');
+    await page.reload();
+    await says(page, 'Measured (Megatron');
+    await button(page, 'close').click();
     await drop(page, 'broken.json', '{"searches": [');
     await page.getByRole('alert').filter({ hasText: 'broken.json' }).waitFor();
     await drop(page, 'other.json', '{"a": 1}');

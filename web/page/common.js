@@ -246,15 +246,23 @@ export function Choice({ label, value, onValue, options, id = label.replace(/\W/
 }
 
 /* Files that were chosen or dropped anywhere on the page. */
-export function FileField({ label, accept, onFile, id = 'file' }) {
-  const take = useRef(onFile);
-  take.current = onFile;
-  const read = async (file) => file && take.current(file.name, await file.text());
+export function FileField({ label, accept, onFile, onFiles, id = 'file' }) {
+  const take = useRef();
+  take.current = { onFile, onFiles };
+  const text = async (file) => {
+    if (!file.name.endsWith('.gz')) return file.text();
+    return new Response(file.stream().pipeThrough(new DecompressionStream('gzip'))).text();
+  };
+  const read = async (files) => {
+    if (files.length > 1 && take.current.onFiles) {
+      take.current.onFiles(await Promise.all([...files].map(async (file) => [file.name.replace(/\.gz$/, ''), await text(file)])));
+    } else if (files.length) take.current.onFile(files[0].name.replace(/\.gz$/, ''), await text(files[0]));
+  };
   useEffect(() => {
     const over = (event) => event.preventDefault();
     const drop = (event) => {
       event.preventDefault();
-      read(event.dataTransfer.files[0]);
+      read(event.dataTransfer.files);
     };
     addEventListener('dragover', over);
     addEventListener('drop', drop);
@@ -264,7 +272,7 @@ export function FileField({ label, accept, onFile, id = 'file' }) {
     };
   }, []);
   return html`<${Field} label=${label} id=${id}>
-    <input id=${id} type="file" accept=${accept} onChange=${(event) => read(event.target.files[0]).then(() => { event.target.value = ''; })} /><//>`;
+    <input id=${id} type="file" accept=${accept} multiple=${!!onFiles} onChange=${(event) => read(event.target.files).then(() => { event.target.value = ''; })} /><//>`;
 }
 
 export function save(name, content, type = 'application/json') {

@@ -27,8 +27,10 @@ export function requestOf(query, hash) {
     if (other) request.compare = other;
     return request;
   }
-  const trace = query.get('trace'); // the one that kerf open was given
-  if (trace) request.trace = '-';
+  const trace = query.get('trace'); // the one that kerf open was given, or files that were dropped
+  const dropped = JSON.parse(hash.get('trace') || 'null');
+  if (dropped) request.files = Object.fromEntries(dropped.map(([name, text]) => [`${trace}/${name}`, text]));
+  if (trace) request.trace = dropped ? trace : '-';
   const own = [trace && !file ? query.get('schedule') : name, other].filter(Boolean);
   if (own.length) request.schedule = other ? own : own[0];
   for (const key of ['devices', 'microbatches']) {
@@ -67,7 +69,7 @@ function commandOf(request, trace) {
 
 /* A dropped file: its form is told by its content; a plan keeps the layout that is shown alone. */
 function fileOf(name, text) {
-  if (!text.trimStart().startsWith('{')) return { name, text };
+  if (!/^[[{]/.test(text.trimStart())) return { name, text };
   let json;
   try {
     json = JSON.parse(text);
@@ -75,7 +77,6 @@ function fileOf(name, text) {
     throw new Error(`${name}: invalid JSON: ${error.message}`);
   }
   if (json.searches || json.plans || json.pipeline) return { name: name.replace(/(\.plan)?\.json$/, '') + '.plan.json', text };
-  if (json.traceEvents) throw new Error(`${name}: a trace; \`kerf open FOLDER\` shows it beside its simulation`);
   throw new Error(`${name}: neither a schedule nor a plan; kerf plan --format json writes plans`);
 }
 
@@ -218,6 +219,16 @@ export function Schedule() {
   };
 
   useOpened(open);
+  const openTrace = (files) => {
+    setWrong(null);
+    setHash({ file: null, text: null, trace: JSON.stringify(files) });
+    setQuery({ trace: 'trace', schedule: null, devices: null, microbatches: null });
+  };
+  const openOne = (fileName, text) => {
+    const isTrace = /^\s*[[{]/.test(text) && /"traceEvents"|"forward-\d|"iteration"|"ph"\s*:/.test(text);
+    if (isTrace) openTrace([[fileName, text]]);
+    else open(fileName, text);
+  };
 
   /* The end of a bar was taken hold of: the time of its pass follows the pointer, of its stage alone with shift. */
   const stretch = ({ part, stage, seconds: took, perPixel, x }) => {
@@ -258,7 +269,7 @@ export function Schedule() {
   return html`
     <form class="knobs" onSubmit=${(event) => event.preventDefault()}>
       ${trace && html`<div class="field"><span class="name">trace</span><p class="held">${trace}
-          <button type="button" onClick=${() => setQuery({ trace: null })}>close</button></p></div>`}
+          <button type="button" onClick=${() => { setHash({ trace: null }); setQuery({ trace: null }); }}>close</button></p></div>`}
       ${file ? html`<div class="field"><span class="name">${isPlan ? 'plan' : 'schedule'}</span><p class="held">${file}
           <button type="button" onClick=${() => setHash({ file: null, text: null })}>close</button></p></div>`
         : html`<${Choice} label="schedule" value=${trace ? query.get('schedule') || '' : value('schedule')}
@@ -274,7 +285,7 @@ export function Schedule() {
       <${Choice} label="compare with" id="compare" value=${value('compare')} onValue=${(v) => setQuery({ compare: v || null })}
         options=${[{ value: '', label: 'nothing' }, ...choices]} />
       ${[value('schedule'), value('compare')].includes('best') && html`<${TextField} label="search time" id="search_time" value=${value('search_time')} placeholder="1s" onValue=${(v) => setQuery({ search_time: v })} />`}
-      <${FileField} label="open a file" accept=".csv,.txt,.json,.sched" onFile=${open} />
+      <${FileField} label="open a file" accept=".csv,.txt,.json,.gz,.sched" onFile=${openOne} onFiles=${openTrace} />
     </form>
     <p class="hint">Times are seconds or such as 5ms; a list between commas gives each stage its own. Drag the end of an operation to change its time, with
       shift of its stage alone.</p>
