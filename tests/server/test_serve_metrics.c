@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* /metrics is read as Prometheus reads it: its text format, and the series of jobs. A database that hangs:
- * test_serve_shared.c. */
+/* /metrics is read as Prometheus reads it: its text format, the series of jobs, and the metrics that the dashboard in
+ * share/grafana asks for. A database that hangs: test_serve_shared.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <ctype.h>
+#include <jansson.h>
 #include <math.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -306,6 +307,74 @@ static void test_a_store_that_fails(void **state) {
     assert_value("kerf_job_trials_total", "j", 0);
 }
 
+/* ---- The dashboard -------------------------------------------------------------------------------------------- */
+
+static int num_asked;
+
+static void check_question(const char *question) {
+    for (const char *c = strstr(question, "kerf_"); c; c = strstr(c, "kerf_")) {
+        char name[NAME];
+        const char *end = skip_name(c);
+        snprintf(name, sizeof name, "%.*s", (int)(end - c), c);
+        if (count_of(name) == 0) fail_msg("%s: /metrics has no %s", question, name);
+        num_asked++;
+        c = end;
+    }
+}
+
+/* Whatever asks, wherever it is: panels in rows, variables. */
+static void check_questions(const json_t *value) {
+    const char *key;
+    json_t *member;
+    size_t i;
+    json_object_foreach((json_t *)value, key, member) {
+        if (json_is_string(member) && (strcmp(key, "expr") == 0 || strcmp(key, "query") == 0))
+            check_question(json_string_value(member));
+        check_questions(member);
+    }
+    if (json_is_array(value)) json_array_foreach(value, i, member) check_questions(member);
+}
+
+static int64_t position(const json_t *panel, const char *key) {
+    return json_integer_value(json_object_get(json_object_get(panel, "gridPos"), key));
+}
+
+static void check_panels(const json_t *panels) {
+    size_t i, k;
+    json_t *panel, *other;
+    assert_true(json_array_size(panels) > 10);
+    json_array_foreach(panels, i, panel) {
+        int is_row = strcmp(json_string_value(json_object_get(panel, "type")), "row") == 0;
+        assert_true(is_row || json_array_size(json_object_get(panel, "targets")) > 0);
+        assert_true(position(panel, "x") + position(panel, "w") <= 24);
+        json_array_foreach(panels, k, other) {
+            if (k == i) break;
+            assert_false(json_equal(json_object_get(panel, "id"), json_object_get(other, "id")));
+            assert_true(position(panel, "x") >= position(other, "x") + position(other, "w") ||
+                        position(other, "x") >= position(panel, "x") + position(panel, "w") ||
+                        position(panel, "y") >= position(other, "y") + position(other, "h") ||
+                        position(other, "y") >= position(panel, "y") + position(panel, "h"));
+        }
+    }
+}
+
+static void test_the_dashboard(void **state) {
+    json_error_t why;
+    int64_t size, trial;
+    (void)state;
+    json_t *dashboard = json_load_file(KERF_SOURCE_DIR "/share/grafana/kerf.json", JSON_REJECT_DUPLICATES, &why);
+    if (dashboard == NULL) fail_msg("line %d: %s", why.line, why.text);
+    assert_int_equal(register_job(&client, "j", "64", ""), 201);
+    assert_int_equal(predict(&client, "j", &size, &trial), 200);
+    assert_int_equal(report(&client, &reply, "j", size, trial, 100, 0.99, 1), 200);
+    read_metrics();
+    num_asked = 0;
+    check_questions(dashboard);
+    assert_true(num_asked > 20);
+    check_panels(json_object_get(dashboard, "panels"));
+    json_decref(dashboard);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_a_run, start, stop),
@@ -313,6 +382,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_too_many_jobs, start, stop),
         cmocka_unit_test_setup_teardown(test_names_are_confidential, start, stop),
         cmocka_unit_test_setup_teardown(test_a_store_that_fails, start, stop),
+        cmocka_unit_test_setup_teardown(test_the_dashboard, start, stop),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     forget_samples();
