@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include "base/clock.h"
 #include "server/job_cache.h"
+#include "server/job_series.h"
 #include "server/service.h"
 #include "store/store.h"
 
@@ -180,6 +181,8 @@ static void page_metrics(struct exchange *exchange) {
     put(out, "trials_removed_total", "counter", "Old trials that were removed.", (double)service->health->removed);
     put_store(out, service);
     put_cache(out, service);
+    if (exchange->role >= TOKEN_READ) /* names of jobs are confidential, as /api/v1/jobs has it */
+        job_series_put(service->job_series, service->store, service->workers, out);
     put(out, "process_start_time_seconds", "gauge", "When the server started, since 1970.", service->started_s);
     put(out, "process_resident_memory_bytes", "gauge", "Resident memory.", resident_bytes());
     exchange_answer(exchange, 200);

@@ -35,7 +35,7 @@ struct schema {
 
 enum route_flags {
     ROUTE_NOT_COMPAT = 1, /* not with --compat zeus: Zeus's server has something else there */
-    ROUTE_QUICK = 2,      /* never asks the store, so that no worker is needed */
+    ROUTE_QUICK = 2,      /* never waits for a store that blocks, so that no worker is needed */
     ROUTE_HEAD = 4,       /* answers HEAD as well */
     ROUTE_PAGE = 8,       /* HTML, to which links of other sites may lead */
     ROUTE_CHANGES = 16,   /* a job, which those who listen are told */

@@ -23,6 +23,7 @@
 #include "server/access.h"
 #include "server/health.h"
 #include "server/job_cache.h"
+#include "server/job_series.h"
 #include "server/network.h"
 #include "server/retention.h"
 #include "server/service.h"
@@ -100,10 +101,11 @@ static int32_t make_tables(struct server *server, struct kerf_error *err) {
     if (has_addition) parts[0] = server->options.addition->api;
     service->router = router_new(parts + !has_addition, sizeof parts / sizeof *parts - !has_addition, service->compat);
     service->health = health_new();
+    service->job_series = job_series_new();
     service->streams = streams_new();
     service->jobs = job_cache_new((size_t)server->options.cache_mib << 20);
-    return service->router && service->health && service->streams && service->jobs ? KERF_OK
-                                                                                   : error_no_memory(err, "the server");
+    int has_all = service->router && service->health && service->job_series && service->streams && service->jobs;
+    return has_all ? KERF_OK : error_no_memory(err, "the server");
 }
 
 /* Limits that were not given depend on the address: none on loopback. */
@@ -332,6 +334,7 @@ static void stop_parts(struct server *server, struct last_moment *last) {
     workers_stop(service->askers);
     store_close(service->store);
     job_cache_free(service->jobs);
+    job_series_free(service->job_series);
     health_free(service->health);
     router_free(service->router);
     tls_free(service->tls);

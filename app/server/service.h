@@ -19,6 +19,7 @@ struct service {
     struct job_cache *jobs;
     struct router *router;
     struct health *health;
+    struct job_series *job_series;
     struct connections *connections;
     struct access *access;    /* NULL: no tokens are asked for */
     struct rate_table *rates; /* NULL: everybody may ask as much as they like */

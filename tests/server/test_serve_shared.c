@@ -297,6 +297,40 @@ static void test_health(void **state) {
     client_close(&client);
 }
 
+/* /metrics does not wait, and says that the store does not answer; the series of jobs come back with it. */
+static void test_metrics(void **state) {
+    static const char series[] = "\nkerf_job_trials_total{job=\"m\"} 0\n";
+    struct client client;
+    struct reply reply;
+    (void)state;
+    run_server(0);
+    client_open(&client, ports[0]);
+    assert_int_equal(register_job(&client, "m", "64", ""), 201);
+    for (int round = 0; round < 2; round++) {
+        int is_there = 0;
+        for (int i = 0; i < PATIENCE && !is_there; i++) {
+            assert_int_equal(client_ask(&client, &reply, "GET", "/metrics", NULL), 200);
+            is_there = strstr(reply.body, series) != NULL;
+            if (!is_there) pause_ms(10);
+        }
+        assert_true(is_there);
+        assert_int_equal(client_metric(&client, "kerf_store_up"), 1);
+        if (round == 0)
+            cluster_lock(&cluster, "jobs", "kerf_job_state");
+        else
+            cluster_stop(&cluster, "immediate");
+        client_await_metric(&client, "kerf_store_up", 0);
+        assert_int_equal(client_ask(&client, &reply, "GET", "/metrics", NULL), 200);
+        assert_null(strstr(reply.body, "kerf_job_"));
+        if (round == 0)
+            cluster_unlock(&cluster);
+        else
+            cluster_start(&cluster);
+        client_await_metric(&client, "kerf_store_up", 1);
+    }
+    client_close(&client);
+}
+
 static int start(void **state) {
     (void)state;
     for (int i = 0; i < SERVERS; i++) {
@@ -318,6 +352,7 @@ int main(void) {
     const char *why = "";
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_health, start, stop),
+        cmocka_unit_test_setup_teardown(test_metrics, start, stop),
         cmocka_unit_test_setup_teardown(test_two_servers, start, stop),
         cmocka_unit_test_setup_teardown(test_make_and_delete, start, stop),
         cmocka_unit_test_setup_teardown(test_old_trials_go_meanwhile, start, stop),
