@@ -128,13 +128,13 @@ static void put_rows(struct kerf_text *out, const struct rows *rows) {
         say(out, metrics[value].name, metrics[value].type, metrics[value].help);
         for (int32_t i = 0; i < rows->count; i++) {
             if (isnan(rows->jobs[i].values[value])) continue;
-            kerf_text_printf(out, "kerf_%s{job=\"%s\"} ", metrics[value].name, rows->jobs[i].label);
+            kerf_text_printf(out, "kerf_%s{job_id=\"%s\"} ", metrics[value].name, rows->jobs[i].label);
             put_value(out, rows->jobs[i].values[value]);
         }
     }
     say(out, "job_stage", "gauge", "1 for the stage that the job is in.");
     for (int32_t i = 0; i < rows->count; i++)
-        kerf_text_printf(out, "kerf_job_stage{job=\"%s\",stage=\"%s\"} 1\n", rows->jobs[i].label,
+        kerf_text_printf(out, "kerf_job_stage{job_id=\"%s\",stage=\"%s\"} 1\n", rows->jobs[i].label,
                          kerf_job_stage_name(rows->jobs[i].stage));
 }
 

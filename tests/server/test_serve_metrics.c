@@ -148,7 +148,7 @@ static void read_metrics(void) {
 static double value_of(const char *name, const char *job, const char *stage) {
     struct kerf_text labels = {0};
     double value = NAN;
-    if (job) kerf_text_printf(&labels, "job\x01%s\x02", job);
+    if (job) kerf_text_printf(&labels, "job_id\x01%s\x02", job);
     if (stage) kerf_text_printf(&labels, "stage\x01%s\x02", stage);
     for (int i = 0; i < num_samples; i++)
         if (strcmp(samples[i].name, name) == 0 &&
@@ -289,7 +289,7 @@ static void test_names_are_confidential(void **state) {
     assert_int_equal(client_ask_raw(&client, &reply, none), 401);
     assert_null(strstr(reply.body, "secret"));
     assert_int_equal(client_ask_raw(&client, &reply, reader), 200);
-    assert_non_null(strstr(reply.body, "\nkerf_job_trials_total{job=\"secret\"} 0\n"));
+    assert_non_null(strstr(reply.body, "\nkerf_job_trials_total{job_id=\"secret\"} 0\n"));
 }
 
 static void test_a_store_that_fails(void **state) {

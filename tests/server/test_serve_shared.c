@@ -299,7 +299,7 @@ static void test_health(void **state) {
 
 /* /metrics does not wait, and says that the store does not answer; the series of jobs come back with it. */
 static void test_metrics(void **state) {
-    static const char series[] = "\nkerf_job_trials_total{job=\"m\"} 0\n";
+    static const char series[] = "\nkerf_job_trials_total{job_id=\"m\"} 0\n";
     struct client client;
     struct reply reply;
     (void)state;
