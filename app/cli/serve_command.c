@@ -10,7 +10,7 @@
 
 struct serve_options {
     const char *listen, *store, *tls_cert, *tls_key, *import_zeus, *compat, *log;
-    struct string_list hosts;
+    struct string_list hosts, origins;
     int64_t threads, connections, an_address, rate, cache;
     double idle_s, request_s, write_s, keep_trials_s, compute_limit_s;
     int32_t log_requests, tokens;
@@ -37,6 +37,13 @@ static const struct option options[] = {
      .help = "Answer requests for this host name too, such as the name that a proxy serves; may be repeated. Without "
              "it the server on loopback only answers 127.0.0.1, [::1] and localhost, so that no web page can reach it "
              "under another name."},
+    {.name = "allow-origin",
+     .type = OPTION_STRINGS,
+     AT(origins),
+     .value = "ORIGIN",
+     .help =
+         "Let pages of this site use the server from a browser (CORS), such as https://dashboard.example.com; may be "
+         "repeated. Without it no page of another site can."},
     {.name = "tls-cert",
      .type = OPTION_STRING,
      AT(tls_cert),
@@ -200,6 +207,19 @@ static int32_t check_hosts(const struct string_list *hosts, struct kerf_error *e
     return KERF_OK;
 }
 
+static int32_t check_origins(const struct string_list *origins, struct kerf_error *err) {
+    for (int32_t i = 0; i < origins->count; i++) {
+        const char *origin = origins->items[i], *name = strstr(origin, "://");
+        int is_web = strncmp(origin, "http://", 7) == 0 || strncmp(origin, "https://", 8) == 0;
+        if (!is_web || name[3] == 0 || strpbrk(name + 3, "/ ,*"))
+            return kerf_error_set(
+                err, KERF_EINVALID,
+                "--allow-origin '%.100s' must be a scheme, a name and perhaps a port, such as https://example.com:8443",
+                origin);
+    }
+    return KERF_OK;
+}
+
 static int32_t check(const struct serve_options *values, struct kerf_error *err) {
 #ifndef KERF_ZEUS
     if (strcmp(values->compat, "none") != 0 || values->import_zeus)
@@ -209,7 +229,8 @@ static int32_t check(const struct serve_options *values, struct kerf_error *err)
 #endif
     if (values->tls_key && values->tls_cert == NULL)
         return kerf_error_set(err, KERF_EINVALID, "--tls-key needs --tls-cert");
-    return check_hosts(&values->hosts, err);
+    int32_t code = check_origins(&values->origins, err);
+    return code == KERF_OK ? check_hosts(&values->hosts, err) : code;
 }
 
 static int run(int argc, char **argv) {
@@ -238,6 +259,8 @@ static int run(int argc, char **argv) {
         .import_zeus = values.import_zeus,
         .allow_hosts = values.hosts.items,
         .num_allow_hosts = values.hosts.count,
+        .allow_origins = values.origins.items,
+        .num_allow_origins = values.origins.count,
         .compat = compat,
         .log_json = strcmp(values.log, "json") == 0,
         .log_requests = values.log_requests,

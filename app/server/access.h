@@ -78,12 +78,17 @@ struct origin_rules {
     int checks_hosts;         /* 1: Host is a loopback name or one of these */
     const char *const *hosts; /* names without a port */
     size_t num_hosts;
+    const char *const *origins; /* "https://example.com": other sites whose pages may use this server */
+    size_t num_origins;
 };
 
 enum { ORIGIN_WHY_BYTES = 256 };
 
 /* 1, or 0 and a sentence that says why the request is refused (403). */
 int origin_allows(const struct origin_rules *rules, const struct head *head, char ret_why[ORIGIN_WHY_BYTES]);
+
+/* 1 when the page is of a site that was named as one that may use this server. */
+int origin_is_named(const struct origin_rules *rules, const struct head *head);
 
 /* 1 when a page of another site asks: it may only be sent to a page, by a link. */
 int origin_is_foreign(const struct head *head);

@@ -318,18 +318,22 @@ static const struct schema_field names[] = {{"kerf", "string", SCHEMA_REQUIRED, 
                                             {"stacks", "[string]", SCHEMA_REQUIRED, NULL},
                                             {"schedules", "[ScheduleRule]", SCHEMA_REQUIRED, NULL},
                                             {0}};
-static const struct schema_field opened_fields[] = {{"name", "string", SCHEMA_REQUIRED, NULL},
-                                                    {"kind", "string", SCHEMA_REQUIRED, "plan,config,schedule,trace,study"},
-                                                    {"text", "string", SCHEMA_NULLABLE, NULL},
-                                                    {0}};
+static const struct schema_field opened_fields[] = {
+    {"name", "string", SCHEMA_REQUIRED, NULL},
+    {"kind", "string", SCHEMA_REQUIRED, "plan,config,schedule,trace,study"},
+    {"text", "string", SCHEMA_NULLABLE, NULL},
+    {0}};
 static const struct schema_field mistake[] = {{"detail", "string", SCHEMA_REQUIRED, NULL},
                                               {"file", "string", 0, NULL},
                                               {"line", "integer", 0, NULL},
                                               {"column", "integer", 0, NULL},
                                               {0}};
 static const struct schema_field any_answer[] = {{"kerf", "string", SCHEMA_REQUIRED, NULL}, {0}};
-static const struct schema schemas[] = {
-    {"ScheduleRule", rule_fields}, {"Names", names}, {"Opened", opened_fields}, {"WrongQuestion", mistake}, {"Answer", any_answer}};
+static const struct schema schemas[] = {{"ScheduleRule", rule_fields},
+                                        {"Names", names},
+                                        {"Opened", opened_fields},
+                                        {"WrongQuestion", mistake},
+                                        {"Answer", any_answer}};
 
 static const struct schema_field ask_pictures[] = {{"format", "string", 0, "json,svg"}, {0}};
 static const struct schema_field ask_drawings[] = {{"format", "string", 0, "json,svg,html,text,csv"}, {0}};

@@ -48,7 +48,8 @@ struct exchange {
     const char *why; /* of a refusal */
     double wait_s;   /* 429: when the next request may come */
     enum token_role role;
-    const char *token; /* the name of the token; NULL: none */
+    const char *token;                 /* the name of the token; NULL: none */
+    int is_named_origin, is_preflight; /* a page of another site that may ask; and asks whether it may */
 
     /* What it is about */
     const struct route *route;

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 #include "base/clock.h"
 #include "server/access.h"
 #include "server/exchange.h"
@@ -89,8 +90,18 @@ static void refuse_token(struct exchange *exchange, enum token_role needed) {
 /* Another site may link to a page, and to nothing else. */
 static int is_misled(const struct exchange *exchange) {
     const struct route *route = exchange->route;
-    return origin_is_foreign(&exchange->head) &&
+    return origin_is_foreign(&exchange->head) && !exchange->is_named_origin &&
            !(route && route->flags & ROUTE_PAGE && origin_is_link(&exchange->head, exchange->method));
+}
+
+/* A browser asks whether a page of a site that was named may send a request. */
+static int answer_preflight(struct exchange *exchange) {
+    if (!exchange->is_named_origin || !exchange->head.cors_method || strcmp(exchange->method, "OPTIONS") != 0) return 0;
+    kerf_text_clear(&exchange->answer);
+    exchange_answer(exchange, 204);
+    exchange->content_type = NULL;
+    exchange->is_preflight = 1;
+    return 1;
 }
 
 int gate_pass(struct exchange *exchange) {
@@ -103,6 +114,8 @@ int gate_pass(struct exchange *exchange) {
         exchange->is_last = 1;
         return 0;
     }
+    exchange->is_named_origin = origin_is_named(&exchange->service->origins, &exchange->head);
+    if (answer_preflight(exchange)) return 0;
     router_find(exchange->service->router, exchange);
     enum token_role needed = exchange->route ? exchange->route->needs : TOKEN_READ;
     if (is_misled(exchange))

@@ -48,6 +48,7 @@ static void note(struct reader *reader, const char *name, const char *value) {
                  {MHD_HTTP_HEADER_CONTENT_LENGTH, &head->content_length, &reader->lengths},
                  {MHD_HTTP_HEADER_CONTENT_TYPE, &head->content_type, NULL},
                  {MHD_HTTP_HEADER_AUTHORIZATION, &head->authorization, NULL},
+                 {"Access-Control-Request-Method", &head->cors_method, NULL},
                  {MHD_HTTP_HEADER_ACCEPT, &head->accept, NULL},
                  {MHD_HTTP_HEADER_ACCEPT_ENCODING, &head->accept_encoding, NULL},
                  {MHD_HTTP_HEADER_IF_NONE_MATCH, &head->if_none_match, NULL},

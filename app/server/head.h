@@ -28,6 +28,7 @@ struct MHD_Connection;
 struct head {
     const char *host, *origin, *fetch_site, *fetch_mode, *fetch_dest; /* who asks (origin.c) */
     const char *content_type, *content_length, *authorization;
+    const char *cors_method; /* Access-Control-Request-Method */
     const char *accept, *accept_encoding, *if_none_match;
     const char *forwarded_proto; /* X-Forwarded-Proto: how the client came to a proxy before us */
 };

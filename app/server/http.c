@@ -96,7 +96,17 @@ static void log_answer(const struct exchange *exchange) {
     if (service->logs_requests) log_request(&service->log, LOG_LEVEL_INFO, "request", &line, NULL);
 }
 
+static void add_cors(const struct exchange *exchange, struct MHD_Response *response) {
+    MHD_add_response_header(response, "Access-Control-Allow-Origin", exchange->head.origin);
+    MHD_add_response_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ORIGIN);
+    if (!exchange->is_preflight) return;
+    MHD_add_response_header(response, "Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE");
+    MHD_add_response_header(response, "Access-Control-Allow-Headers", "Accept, Authorization, Content-Type");
+    MHD_add_response_header(response, "Access-Control-Max-Age", "600");
+}
+
 static void add_headers(const struct exchange *exchange, struct MHD_Response *response) {
+    if (exchange->is_named_origin) add_cors(exchange, response);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)
         MHD_add_response_header(response, headers[i][0], headers[i][1]);
     MHD_add_response_header(response, "Content-Security-Policy", exchange->policy ? exchange->policy : strict_policy);

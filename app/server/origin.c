@@ -65,6 +65,12 @@ static int is_own(const struct origin_rules *rules, const char *origin, const ch
            same_port(port, host_port, is_https ? "443" : "80");
 }
 
+int origin_is_named(const struct origin_rules *rules, const struct head *head) {
+    for (size_t i = 0; head->origin && i < rules->num_origins; i++)
+        if (strcasecmp(head->origin, rules->origins[i]) == 0) return 1;
+    return 0;
+}
+
 int origin_allows(const struct origin_rules *rules, const struct head *head, char ret_why[ORIGIN_WHY_BYTES]) {
     const char *port;
     if (rules->checks_hosts && head->host) {
@@ -76,7 +82,7 @@ int origin_allows(const struct origin_rules *rules, const struct head *head, cha
             return 0;
         }
     }
-    if (head->origin && !is_own(rules, head->origin, head->host)) {
+    if (head->origin && !is_own(rules, head->origin, head->host) && !origin_is_named(rules, head)) {
         snprintf(ret_why, ORIGIN_WHY_BYTES, "Pages of another site ('%.100s') may not use this server", head->origin);
         return 0;
     }

@@ -137,6 +137,8 @@ static void set_origins(struct server *server) {
     struct origin_rules *rules = &server->service.origins;
     rules->hosts = server->options.allow_hosts;
     rules->num_hosts = (size_t)server->options.num_allow_hosts;
+    rules->origins = server->options.allow_origins;
+    rules->num_origins = (size_t)server->options.num_allow_origins;
     rules->checks_hosts = server->is_loopback || rules->num_hosts > 0;
 }
 

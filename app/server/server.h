@@ -29,6 +29,8 @@ struct server_options {
     const char *import_zeus;                /* a database that is taken over first; NULL: none */
     const char *const *allow_hosts;         /* names that Host may have beside those of loopback */
     int32_t num_allow_hosts;
+    const char *const *allow_origins; /* other sites whose pages may use it */
+    int32_t num_allow_origins;
     int32_t compat; /* 1: as Zeus's server, its faults included */
     int32_t log_json;
     int32_t is_quiet; /* 1: warnings and errors alone */

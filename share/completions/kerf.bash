@@ -260,6 +260,7 @@ _kerf() {
     'serve --listen') _kerf_words ;;
     'serve --store') ;;
     'serve --allow-host') _kerf_words ;;
+    'serve --allow-origin') _kerf_words ;;
     'serve --tls-cert') ;;
     'serve --tls-key') ;;
     'serve --import-zeus') ;;
@@ -376,7 +377,7 @@ _kerf() {
         'studies export -'*) _kerf_words --format --output --help ;;
         'studies replay -'*) _kerf_words --policy --format --output --help ;;
         'studies  -'*) _kerf_words --format --output --help ;;
-        'serve  -'*) _kerf_words --listen --store --allow-host --tls-cert --tls-key --import-zeus --tokens --compat --keep-trials --log --log-requests --threads --connections --connections-per-address --rate --cache --compute-limit --idle-timeout --request-timeout --write-timeout --help ;;
+        'serve  -'*) _kerf_words --listen --store --allow-host --allow-origin --tls-cert --tls-key --import-zeus --tokens --compat --keep-trials --log --log-requests --threads --connections --connections-per-address --rate --cache --compute-limit --idle-timeout --request-timeout --write-timeout --help ;;
         'open  -'*) _kerf_words --listen --store --no-browser --help ;;
         'jobs list -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;
         'jobs show -'*) _kerf_words --server --ca --token --timeout --format --output --limit --help ;;

@@ -321,6 +321,7 @@ complete -c kerf -n '__kerf_at studies' -l output -s o -r -F -d 'Write FILE too,
 complete -c kerf -n '__kerf_at serve' -l listen -x -d 'The address to listen on (default: 127.0.0.1:8000); port 0 takes any free port'
 complete -c kerf -n '__kerf_at serve' -l store -r -F -d 'Where the server stores its data (default: kerf.db): a SQLite file, which is created if it does not exist, or postgresql://USER@HOST/DATABASE, which several servers may share'
 complete -c kerf -n '__kerf_at serve' -l allow-host -x -d 'Answer requests for this host name too, such as the name that a proxy serves; may be repeated'
+complete -c kerf -n '__kerf_at serve' -l allow-origin -x -d 'Let pages of this site use the server from a browser (CORS), such as https://dashboard.example.com; may be repeated'
 complete -c kerf -n '__kerf_at serve' -l tls-cert -r -F -d 'Speak HTTPS with this certificate in PEM, followed by those that sign it'
 complete -c kerf -n '__kerf_at serve' -l tls-key -r -F -d 'The certificate\'s private key in PEM, without a password (default: the file of --tls-cert)'
 complete -c kerf -n '__kerf_at serve' -l import-zeus -r -F -d 'First import the jobs of Zeus\'s server from a SQLite file, postgresql://..'

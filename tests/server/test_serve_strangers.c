@@ -124,6 +124,46 @@ static void test_an_allowed_host(void **state) {
     assert_non_null(strstr(reply.body, "--allow-host"));
 }
 
+/* Whether the last answer has the header with this value; NULL: not at all. */
+static void has(const char *name, const char *value) {
+    char room[256];
+    const char *found = reply_header(&reply, name, room, sizeof room);
+    if (value ? !found || strcmp(found, value) != 0 : found != NULL)
+        fail_msg("%s: %s", name, found ? found : "missing");
+}
+
+static void test_a_named_site(void **state) {
+    static const char *const sites[] = {"https://dash.example:8443"};
+    struct server_options options = place_options(&place, 0);
+    (void)state;
+    options.allow_origins = sites;
+    options.num_allow_origins = 1;
+    start_with(options);
+#define DASH CROSS "Origin: https://dash.example:8443\r\n"
+    assert_int_equal(ask("GET /api/v1/jobs", OWN DASH, NULL), 200);
+    has("access-control-allow-origin", sites[0]);
+    has("vary", "Origin");
+    assert_int_equal(ask("OPTIONS /jobs", OWN DASH "Access-Control-Request-Method: POST\r\n", NULL), 204);
+    has("access-control-allow-methods", "GET, POST, PATCH, DELETE");
+    has("access-control-allow-origin", sites[0]);
+    assert_int_equal(ask("POST /jobs", OWN DASH "Content-Type: application/json\r\n", JOB), 201);
+    /* Others, and those that only look like it, are refused as before, and told nothing. */
+    static const char *const strangers[] = {"http://dash.example:8443", "https://dash.example", "https://evil.example",
+                                            "https://dash.example:8443.evil.example", "null"};
+    for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
+        char headers[256];
+        snprintf(headers, sizeof headers, OWN CROSS "Origin: %s\r\nAccess-Control-Request-Method: GET\r\n",
+                 strangers[i]);
+        assert_int_equal(ask("GET /api/v1/jobs", headers, NULL), 403);
+        has("access-control-allow-origin", NULL);
+        assert_int_equal(ask("OPTIONS /api/v1/jobs", headers, NULL), 403);
+        has("access-control-allow-origin", NULL);
+    }
+    assert_int_equal(ask("GET /api/v1/jobs", OWN CROSS, NULL), 403); /* a page that does not say whose it is */
+    assert_int_equal(ask("GET /api/v1/jobs", "Host: evil.example\r\n" DASH, NULL), 403);
+    assert_int_equal(ask("OPTIONS /jobs", OWN, NULL), 405);
+}
+
 static void test_headers_of_every_answer(void **state) {
     (void)state;
     static const char *const lines[] = {"GET / HTTP/1.1\r\n" OWN "\r\n", "GET /nothing HTTP/1.1\r\n" OWN "\r\n",
@@ -304,6 +344,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_pages_of_other_sites, make, stop),
         cmocka_unit_test_setup_teardown(test_pages_of_other_sites_with_compat, make, stop),
         cmocka_unit_test_setup_teardown(test_an_allowed_host, make, stop),
+        cmocka_unit_test_setup_teardown(test_a_named_site, make, stop),
         cmocka_unit_test_setup_teardown(test_headers_of_every_answer, make, stop),
         cmocka_unit_test_setup_teardown(test_smuggling, make, stop),
         cmocka_unit_test_setup_teardown(test_good_heads, make, stop),

@@ -288,6 +288,8 @@ const tests = {
     await fetch(`${at()}/report`, { method: 'POST', headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ job_id: hostile, batch_size: batch.batch_size, trial_number: batch.trial_number, time: 12, energy: 3400, metric: 0.9, current_epoch: 3 }) });
     await says(page, '1 of 1 trials ended');
+    assert.match((await download(page, 'download CSV'))[1], /^trial_number,.*\n1,16,Exploration,Succeeded,true,12,/);
+    assert.match((await download(page, 'download SVG'))[1], /^<svg .*&#60;img/);
     await button(page, 'delete').click();
     await button(page, 'keep it').click();
     await button(page, 'delete').click();

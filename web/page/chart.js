@@ -46,6 +46,31 @@ export function Chart({ label, xs, series, xLabel, yLabel, xWords = plain, yWord
         ${series.map((one) => html`<td class="right">${one.values[i] === null ? '' : yWords(one.values[i])}</td>`)}</tr>`)}</tbody></table></details></figure>`;
 }
 
+/* The same curves and points as a file: SVG of one plot. */
+export function svgOf({ title, xs, series, xLabel, yLabel, xWords = plain, yWords = plain }) {
+  const [w, h, left, right, top, bottom] = [720, 400, 84, 20, 56, 52];
+  const text = (x, y, words, more = '') => `<text x="${x}" y="${y}" ${more}>${String(words).replace(/[&<>]/g, (c) => `&#${c.charCodeAt()};`)}</text>`;
+  const known = series.flatMap(({ values }) => values).filter((v) => v !== null && isFinite(v));
+  const [x0, x1] = [Math.min(...xs), Math.max(...xs)];
+  const [y0, y1] = [Math.min(0, ...known), Math.max(...known)];
+  const x = (v) => left + ((v - x0) / (x1 - x0 || 1)) * (w - left - right);
+  const y = (v) => h - bottom - ((v - y0) / (y1 - y0 || 1)) * (h - top - bottom);
+  const shares = [0, 0.25, 0.5, 0.75, 1];
+  const axes = shares.map((share) => {
+    const [vx, vy] = [x0 + share * (x1 - x0), y0 + share * (y1 - y0)];
+    return `<path d="M${left} ${y(vy)}H${w - right}" stroke="#e2e6ea"/>${text(left - 8, y(vy) + 4, yWords(vy), 'text-anchor="end"')}${text(x(vx), h - bottom + 18, xWords(vx), 'text-anchor="middle"')}`;
+  }).join('');
+  const marks = series.map(({ label, values, points }, i) => {
+    const colour = colours[i % colours.length];
+    const at = values.map((v, k) => (v === null ? null : [x(xs[k]).toFixed(1), y(v).toFixed(1)])).filter(Boolean);
+    const drawn = points ? at.map(([cx, cy]) => `<circle cx="${cx}" cy="${cy}" r="3" fill="${colour}"/>`).join('')
+      : `<polyline fill="none" stroke="${colour}" stroke-width="2" points="${at.join(' ')}"/>`;
+    return `${drawn}<rect x="${left + i * 150}" y="34" width="10" height="10" fill="${colour}"/>${text(left + 15 + i * 150, 43, label)}`;
+  }).join('');
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${w} ${h}" font-family="Helvetica, Arial, sans-serif" font-size="12" fill="#2a323d"><rect width="${w}" height="${h}" fill="#ffffff"/>${
+    text(left, 22, title, 'font-weight="bold" font-size="15"')}${axes}${marks}${text((left + w) / 2, h - 12, xLabel, 'text-anchor="middle"')}${text(8, 52, yLabel)}</svg>`;
+}
+
 /* From the palette's blue over green to a pale yellow, as heat maps of the command line: 0 is the best. */
 const scale = ['#244990', '#26619f', '#2c78ad', '#2493af', '#43abab', '#66c2a7', '#93d5a0', '#c9e2a0', '#f8efb5'];
 export function heat(share) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of recurring jobs: what the service has learnt about each, live. */
 import { useRef, useState } from 'preact/hooks';
-import { Chart } from './chart.js';
+import { Chart, svgOf } from './chart.js';
 import { Alert, Command, Empty, get, html, joules, quoted, save, seconds, setQuery, Table, useAddress, useAnswer, useLive } from './common.js';
 
 const path = (id) => `/api/v1/jobs/${encodeURIComponent(id)}`;
@@ -20,11 +20,23 @@ async function all(url, name, signal) {
 /* What a run cost, as the service weighs energy against time: eta E + (1 - eta) P_max t (Zeus, NSDI '23, equation 2). */
 const costOf = (spec) => (trial) => spec.eta_knob * trial.energy_j + (1 - spec.eta_knob) * spec.max_power * trial.time_s;
 
-function Trials({ trials, cost }) {
+/* The cost of each run that ended, by batch size. */
+function costsOf(trials, cost) {
   const ended = trials.filter((trial) => trial.time_s !== null);
-  return html`${ended.length > 1 && html`<section><h3>Cost, run after run</h3><${Chart} label="the cost of each run" xs=${ended.map((trial) => trial.trial_number)} xLabel="trial" yLabel="cost" yWords=${joules}
-      series=${[...new Set(ended.map((trial) => trial.batch_size))].sort((a, b) => a - b).slice(0, 9).map((size) => ({
-        label: `batch size ${size}`, points: true, values: ended.map((trial) => (trial.batch_size === size ? cost(trial) : null)) }))} /></section>`}
+  return { xs: ended.map((trial) => trial.trial_number), xLabel: 'trial', yLabel: 'cost', yWords: joules,
+    series: [...new Set(ended.map((trial) => trial.batch_size))].sort((a, b) => a - b).slice(0, 9).map((size) => ({
+      label: `batch size ${size}`, points: true, values: ended.map((trial) => (trial.batch_size === size ? cost(trial) : null)) })) };
+}
+
+function csvOf(trials) {
+  const keys = ['trial_number', 'batch_size', 'type', 'status', 'converged', 'time_s', 'energy_j', 'dispatched_s', 'seen_s', 'reason'];
+  const word = (value) => (/[",\n]/.test(String(value)) ? `"${String(value).replaceAll('"', '""')}"` : value ?? '');
+  return [keys, ...trials.map((trial) => keys.map((key) => word(trial[key])))].map((row) => row.join(',')).join('\n') + '\n';
+}
+
+function Trials({ trials, cost }) {
+  const drawn = costsOf(trials, cost);
+  return html`${drawn.xs.length > 1 && html`<section><h3>Cost, run after run</h3><${Chart} label="the cost of each run" ...${drawn} /></section>`}
     <${Table} caption="Trials, the newest first" rows=${[...trials].reverse().slice(0, 500)} keyOf=${(row) => row.trial_number} columns=${[
       { name: 'trial', of: (row) => row.trial_number, right: true },
       { name: 'batch size', of: (row) => row.batch_size, right: true },
@@ -112,7 +124,9 @@ function Job({ job, trials }) {
     <${Posteriors} arms=${job.arms} />
     <${Trials} trials=${trials} cost=${cost} />
     <${Command} text=${`kerf jobs show ${quoted(job.job_id)} --server ${location.origin}`} />
-    <p class="downloads"><button type="button" onClick=${() => save('job.json', JSON.stringify({ ...job, trials }))}>download JSON</button> <${Remove} id=${job.job_id} /></p></section>`;
+    <p class="downloads"><button type="button" onClick=${() => save('job.json', JSON.stringify({ ...job, trials }))}>download JSON</button>
+      <button type="button" onClick=${() => save('trials.csv', csvOf(trials), 'text/csv')}>download CSV</button>
+      <button type="button" disabled=${!job.trials_ended} onClick=${() => save('costs.svg', svgOf({ title: job.job_id, ...costsOf(trials, cost) }), 'image/svg+xml')}>download SVG</button> <${Remove} id=${job.job_id} /></p></section>`;
 }
 
 export function Jobs() {

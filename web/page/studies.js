@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of studies: what kerf tune measures on this machine, live. */
-import { Chart, HeatMap } from './chart.js';
+import { Chart, HeatMap, svgOf } from './chart.js';
 import {
   Alert, bytes, Choice, Command, Empty, get, html, percent, plain, quoted, save, seconds, setQuery, Table, useAddress, useAnswer, useLive,
 } from './common.js';
@@ -14,8 +14,8 @@ function useStudy(id, version) {
   return useAnswer((signal) => (id ? get(`/api/v1/studies/${encodeURIComponent(id)}`, signal) : null), [id, version]);
 }
 
-function Course({ study }) {
-  const show = words(study);
+/* The objective of each run, and the best so far. */
+function courseOf(study) {
   const sign = study.request?.maximize ? -1 : 1;
   let best = Infinity;
   const values = study.entries.map((entry) => (typeof entry.value === 'number' ? entry.value : null));
@@ -23,9 +23,13 @@ function Course({ study }) {
     if (value !== null) best = Math.min(best, sign * value);
     return isFinite(best) ? sign * best : null;
   });
-  if (!values.length) return null;
-  return html`<section><h3>Run after run</h3><${Chart} label="the objective of each run, and the best so far" xs=${study.entries.map((entry) => entry.n)} xLabel="run" yLabel="objective" yWords=${show}
-    series=${[{ label: 'measured', values, points: true }, { label: 'best so far', values: course }]} /></section>`;
+  return { xs: study.entries.map((entry) => entry.n), xLabel: 'run', yLabel: 'objective', yWords: words(study),
+    series: [{ label: 'measured', values, points: true }, { label: 'best so far', values: course }] };
+}
+
+function Course({ study }) {
+  if (!study.entries.length) return null;
+  return html`<section><h3>Run after run</h3><${Chart} label="the objective of each run, and the best so far" ...${courseOf(study)} /></section>`;
 }
 
 function Surface({ study, query }) {
@@ -76,7 +80,8 @@ function Study({ study, query }) {
       { name: 'why not', of: (row) => row.reason }]} />
     <${Command} text=${`kerf studies show ${quoted(study.study)}`} />
     <p class="downloads"><button type="button" onClick=${() => save(`${study.study}.json`, JSON.stringify(study))}>download JSON</button>
-      <button type="button" onClick=${() => save(`${study.study}.csv`, csvOf(study), 'text/csv')}>download CSV</button></p></section>`;
+      <button type="button" onClick=${() => save(`${study.study}.csv`, csvOf(study), 'text/csv')}>download CSV</button>
+      <button type="button" disabled=${!study.entries.length} onClick=${() => save(`${study.study}.svg`, svgOf({ title: study.study, ...courseOf(study) }), 'image/svg+xml')}>download SVG</button></p></section>`;
 }
 
 function csvOf(study) {
