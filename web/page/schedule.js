@@ -14,6 +14,16 @@ const options = ['chunks', 'slices', 'group', 'p2p', 'memory_cap', 'jitter', 'pl
 /* "1,1.2,1" is a time for each stage. */
 const listed = (text) => text.split(',').map((word) => Number(word));
 
+/* Its files as [name, text]; null: none, or an address that somebody has bent. */
+function droppedTrace(hash) {
+  try {
+    const files = JSON.parse(hash.get('trace'));
+    return Array.isArray(files) && files.every((file) => Array.isArray(file) && file.length === 2) ? files : null;
+  } catch {
+    return null;
+  }
+}
+
 /* What is asked: the address as a request of POST /api/v1/schedule. */
 export function requestOf(query, hash) {
   const file = hash.get('file');
@@ -28,7 +38,7 @@ export function requestOf(query, hash) {
     return request;
   }
   const trace = query.get('trace'); // the one that kerf open was given, or files that were dropped
-  const dropped = JSON.parse(hash.get('trace') || 'null');
+  const dropped = droppedTrace(hash);
   if (dropped) request.files = Object.fromEntries(dropped.map(([name, text]) => [`${trace}/${name}`, text]));
   if (trace) request.trace = dropped ? trace : '-';
   const own = [trace && !file ? query.get('schedule') : name, other].filter(Boolean);
