@@ -266,11 +266,12 @@ static void tokens_visit_a_domain_once(void **state) {
 
 /* ---- Constants ------------------------------------------------------------------------------------------- */
 
-/* Replaces comments by blanks, and of a system file all that follows "sources", so that what is left are constants and code.
- */
+/* Replaces comments and provenance by blanks: what a file is "fitted" on, and all that follows "sources". What is left are
+ * constants and code. */
 static void strip(char *text) {
-    char *sources = strstr(text, "\"sources\"");
+    char *sources = strstr(text, "\"sources\""), *fitted = strstr(text, "\"fitted\": {");
     if (sources) *sources = 0;
+    for (char *at = fitted; at && *at && *at != '}'; at++) *at = ' ';
     for (char *at = text; (at = strstr(at, "/*")) != NULL;) {
         char *end = strstr(at, "*/");
         while (at < end + 2) *at++ = ' ';
