@@ -13,7 +13,9 @@ _kerf_words() {
 # Offers the names of a kind that kerf lists. Where none goes on from what was typed, bash offers files.
 _kerf_names() {
     local line kerf=${COMP_WORDS[0]}
+    local -a server=()
     if [[ $kerf == '~/'* ]]; then kerf=$HOME/${kerf:2}; fi
+    if [[ $COMP_LINE =~ --server[=\ ]+([^\ ]+) ]]; then server=(--server "${BASH_REMATCH[1]}"); fi
     while read -r line; do
         if [[ $line == "$current"* ]]; then COMPREPLY+=("$prefix$line"); fi
     done < <(
@@ -21,7 +23,7 @@ _kerf_names() {
         (models | systems | stacks) "$kerf" "$1" ;;
         (schedules) "$kerf" schedule --list ;;
         (studies) "$kerf" studies --format csv ;;
-        (jobs) "$kerf" jobs list --format csv --timeout 2 ;;
+        (jobs) "$kerf" jobs list --format csv --timeout 2 ${server[@]+"${server[@]}"} ;;
         esac 2>/dev/null | case $1 in
         (models | systems | stacks) read -r line && while read -r line _; do printf '%s\n' "$line"; done ;;
         (schedules) while read -r line _; do if [[ $line == *: ]]; then printf '%s\n' "${line%:}"; fi; done ;;

@@ -53,7 +53,11 @@ function __kerf_names
         case studies
             $kerf studies --format csv 2>/dev/null | string match -rg '^([^,]+)' | tail -n +2
         case jobs
-            $kerf jobs list --format csv --timeout 2 2>/dev/null | string match -rg '^([^,]+)' | tail -n +2
+            set -l server (string match -rg -- '--server[= ]+(\S+)' (commandline -p | string collect))
+            if set -q server[1]
+                set server --server $server[1]
+            end
+            $kerf jobs list --format csv --timeout 2 $server 2>/dev/null | string match -rg '^([^,]+)' | tail -n +2
     end
 end
 

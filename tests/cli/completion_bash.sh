@@ -6,6 +6,7 @@ shell=bash
 . "$DATA/completion.sh"
 cat >try <<'END'
 . ./script
+COMP_LINE=$1
 read -r -a COMP_WORDS <<<"$1"
 if [[ $1 == *' ' ]]; then COMP_WORDS+=(''); fi
 COMP_CWORD=$((${#COMP_WORDS[@]} - 1))

@@ -5,7 +5,13 @@ mkdir own_folder studies
 : >own_file.json
 KERF_STUDIES=$PWD/studies
 "$KERF" help --completion "$shell" >script
-printf '#!/bin/sh\nexec "%s" "$@"\n' "$KERF" >kerf
+cat >kerf <<END
+#!/bin/sh
+case "\$*" in
+"jobs list "*"--server http://trainer:8000"*) printf 'job,stage\\nnightly,MAB\\n' ;; # as a server there would say
+*) exec "$KERF" "\$@" ;;
+esac
+END
 chmod +x kerf
 PATH=$PWD:$PATH
 export KERF_STUDIES PATH
