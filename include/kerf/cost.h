@@ -6,6 +6,22 @@
  * "Comprehensive Performance Modeling and System Design Insights for Foundation Models", arXiv 2410.00273,
  * as published in the repository ShashankSubramanian/transformer-perf-estimates, its oddities included
  * (docs/reference-model.md lists them).
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         const struct kerf_cost_model *model;
+ *         struct kerf_error err;
+ *         if (kerf_cost_model_find("analytik", &model, &err) == KERF_OK) return 1;
+ *         puts(err.message);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     unknown cost model 'analytik'; there is analytic, reference
  */
 #ifndef KERF_COST_H
 #define KERF_COST_H

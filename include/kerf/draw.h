@@ -13,6 +13,30 @@
  * has no room is cut with an ellipsis, and in SVG shown in full under the mouse.
  *
  * Several threads may draw at once, each to its own kerf_text.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     #include <string.h>
+ *     int main(void) {
+ *         const char *parts[] = {"forward", "backward"};
+ *         const double values[] = {1, 2};
+ *         const struct kerf_chart_row row = {"a step", NULL, values, NULL};
+ *         const struct kerf_panel panel = {.kind = KERF_PANEL_BARS, .unit = KERF_UNIT_SECONDS, .rows = &row, .num_rows = 1,
+ *                                          .parts = parts, .num_parts = 2};
+ *         const struct kerf_figure figure = {"Where the time goes", NULL, &panel, 1, NULL};
+ *         struct kerf_text svg = {0};
+ *         struct kerf_error err;
+ *         if (kerf_figure_draw(&figure, KERF_PICTURE_SVG, &svg, &err) != KERF_OK) return 1;
+ *         puts(strstr(svg.data, "backward") ? "drawn" : "no legend");
+ *         kerf_text_free(&svg);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     drawn
  */
 #ifndef KERF_DRAW_H
 #define KERF_DRAW_H

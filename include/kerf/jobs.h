@@ -30,6 +30,38 @@
  *
  * Times are seconds since 1970 of a clock that all servers of a database share roughly; it may step back.
  * One thread at a time may use a job; different jobs are independent.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         const int64_t sizes[] = {64, 128, 256};
+ *         struct kerf_job_spec spec;
+ *         struct kerf_decision decision;
+ *         struct kerf_text why = {0};
+ *         struct kerf_error err;
+ *         struct kerf_job *job;
+ *         kerf_job_spec_defaults(&spec);
+ *         spec.job_id = "nightly";
+ *         spec.batch_sizes = sizes;
+ *         spec.num_batch_sizes = 3;
+ *         spec.default_batch_size = 128;
+ *         spec.max_power = 300;
+ *         spec.number_of_gpus = 4;
+ *         spec.gpu_model = spec.job_id_prefix = "";
+ *         if (kerf_job_create(&spec, 0, &job, &err) != KERF_OK) return 1;
+ *         if (kerf_job_predict(job, 0, &decision, &err) != KERF_OK) return 1;
+ *         kerf_job_reason_text(&decision.reason, &why);
+ *         printf("%ld: %s\n", (long)decision.trial.batch_size, why.data);
+ *         kerf_text_free(&why);
+ *         kerf_job_free(job);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     ?
  */
 #ifndef KERF_JOBS_H
 #define KERF_JOBS_H

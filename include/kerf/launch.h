@@ -5,6 +5,28 @@
  *
  * A script is never executed: variables, defaults, arrays, conditions and arithmetic are followed, command substitution
  * never is.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     #include <string.h>
+ *     int main(void) {
+ *         const char *script = "TP=${TP:-4}\n"
+ *                              "torchrun --nproc-per-node 8 pretrain_gpt.py --tensor-model-parallel-size $TP \\\n"
+ *                              "  --num-layers 32 --hidden-size 4096 --num-attention-heads 32 --micro-batch-size 1\n";
+ *         struct kerf_launch_options options = {.gpus = 8};
+ *         struct kerf_launch *launch;
+ *         struct kerf_error err;
+ *         if (kerf_launch_read(script, strlen(script), "train.sh", &options, &launch, &err) != KERF_OK) return 1;
+ *         printf("tp %ld on %ld accelerators\n", (long)launch->layout.tp1, (long)launch->gpus);
+ *         kerf_launch_free(launch);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     tp 4 on 8 accelerators
  */
 #ifndef KERF_LAUNCH_H
 #define KERF_LAUNCH_H

@@ -5,6 +5,28 @@
  * The candidates of each strategy, placement into the scale-up domain included, are exactly those of the
  * reference (execution.py of ShashankSubramanian/transformer-perf-estimates). The ranking is by throughput,
  * then by less memory, then by layout, so that it is one and the same for any number of threads.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_error err;
+ *         struct kerf_problem problem = {.strategy = KERF_STRATEGY_1D, .gpus = 1024, .global_batch = 4096, .seq_length = 2048};
+ *         struct kerf_plan_options options = {.top = 1};
+ *         struct kerf_plan *plan;
+ *         if (kerf_model_load("gpt3_1t", &problem.model, &err) != KERF_OK) return 1;
+ *         if (kerf_system_load("a100", &problem.system, &err) != KERF_OK) return 1;
+ *         if (kerf_cost_model_find("reference", &options.cost_model, &err) != KERF_OK) return 1;
+ *         if (kerf_plan_search(&problem, 1, &options, &plan, &err) != KERF_OK) return 1;
+ *         printf("%ld layouts, %ld fit\n", (long)plan->searches[0].candidates, (long)plan->searches[0].feasible);
+ *         kerf_plan_free(plan);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     1818 layouts, 42 fit
  */
 #ifndef KERF_PLAN_H
 #define KERF_PLAN_H

@@ -8,6 +8,31 @@
  *
  * Letters: p devices, m micro-batches, v chunks (stages of one replica on a device), stage 0 .. p v - 1 (at most
  * 32767).
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_error err;
+ *         struct kerf_schedule_request request = {.rule = "zb_h1", .devices = 4, .microbatches = 8};
+ *         struct kerf_schedule_times_request how;
+ *         struct kerf_schedule_times *times;
+ *         struct kerf_schedule *schedule;
+ *         struct kerf_timeline *timeline;
+ *         kerf_schedule_times_unsaid(&how);
+ *         if (kerf_schedule_make_timed(&request, &how, &schedule, &times, &err) != KERF_OK) return 1;
+ *         if (kerf_schedule_simulate(schedule, times, &timeline, &err) != KERF_OK) return 1;
+ *         printf("%g s, %.1f %% idle\n", timeline->makespan_s, 100 * kerf_timeline_bubble(timeline).of_makespan);
+ *         kerf_timeline_free(timeline);
+ *         kerf_schedule_times_free(times);
+ *         kerf_schedule_free(schedule);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     27 s, 11.1 % idle
  */
 #ifndef KERF_SCHEDULE_H
 #define KERF_SCHEDULE_H

@@ -22,6 +22,28 @@
  * clocks from both sides, since messages go both ways. Where the times as measured keep these bounds they are left as
  * they are; else each clock is shifted to the middle of what the bounds allow, which is right when messages take the
  * same time both ways. A clock that runs faster than another is not mended.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     #include <string.h>
+ *     int main(void) {
+ *         struct kerf_trace_text rank = {"event_times_PP1_VPP1_TPxCPxDP_rank_0_pp_rank_0_rank_0.json",
+ *                                        "{\"forward-0-start\": 0, \"forward-0-end\": 10,"
+ *                                        " \"backward-0-start\": 10, \"backward-0-end\": 30}", 0};
+ *         struct kerf_trace *trace;
+ *         struct kerf_error err;
+ *         rank.length = strlen(rank.text);
+ *         if (kerf_trace_parse(&rank, 1, "run", -1, &trace, &err) != KERF_OK) return 1;
+ *         printf("%s: %.0f ms\n", trace->source, 1e3 * trace->timeline->makespan_s);
+ *         kerf_trace_free(trace);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     Megatron timers: 30 ms
  */
 #ifndef KERF_TRACE_H
 #define KERF_TRACE_H

@@ -11,6 +11,38 @@
  * of one: what differs between contexts is larger than what differs inside of one, and not averaged out there.
  *
  * One thread at a time may use a study; different studies are independent.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         const char *params[] = {"batch=64..512:x2"};
+ *         struct kerf_tune_question question;
+ *         struct kerf_tune_decision decision;
+ *         struct kerf_tune_answer answer;
+ *         struct kerf_tune_study *study;
+ *         struct kerf_tune_space *space;
+ *         struct kerf_error err;
+ *         kerf_tune_question_defaults(&question);
+ *         if (kerf_tune_space_create(params, 1, NULL, 0, NULL, &space, &err) != KERF_OK) return 1;
+ *         question.space = space;
+ *         if (kerf_tune_study_create(&question, &study, &err) != KERF_OK) return 1;
+ *         while (kerf_tune_study_next(study, NULL, 0, 0, &decision, &err) == KERF_OK && decision.action == KERF_TUNE_MEASURE) {
+ *             struct kerf_tune_observation seen = {.setting = decision.setting};
+ *             seen.value = decision.setting == 2 ? 1 : 2;
+ *             if (kerf_tune_study_observe(study, &seen, &err) != KERF_OK) return 1;
+ *         }
+ *         if (kerf_tune_study_answer(study, &answer, &err) != KERF_OK) return 1;
+ *         printf("batch=%s\n", kerf_tune_value_word(&space->params[0], answer.best));
+ *         kerf_tune_study_free(study);
+ *         kerf_tune_space_free(space);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     batch=256
  */
 #ifndef KERF_TUNE_H
 #define KERF_TUNE_H
