@@ -49,7 +49,8 @@
  *         spec.default_batch_size = 128;
  *         spec.max_power = 300;
  *         spec.number_of_gpus = 4;
- *         spec.gpu_model = spec.job_id_prefix = "";
+ *         spec.gpu_model = "A100";
+ *         spec.job_id_prefix = "";
  *         if (kerf_job_create(&spec, 0, &job, &err) != KERF_OK) return 1;
  *         if (kerf_job_predict(job, 0, &decision, &err) != KERF_OK) return 1;
  *         kerf_job_reason_text(&decision.reason, &why);
@@ -61,7 +62,7 @@
  *
  * It prints:
  *
- *     ?
+ *     128: exploring 128: round 1 of 2, the default
  */
 #ifndef KERF_JOBS_H
 #define KERF_JOBS_H
