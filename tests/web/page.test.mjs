@@ -270,6 +270,7 @@ const tests = {
     await count(page, 'accelerators').fill('16');
     await button(page, 'search').click();
     await page.getByRole('table').getByRole('row').nth(2).waitFor();
+    await says(page, /Understood: hidden size 2048/);
     await says(page, /ignored my_key/);
     await drop(page, 'broken.json', '{"hidden_size": 4096,');
     await page.getByRole('alert').filter({ hasText: 'broken.json' }).waitFor();

@@ -137,9 +137,11 @@ function Answer({ answer, request, query, configName, isFile }) {
   const picked = search.plans.find((plan) => plan.layout_text === query.get('layout'));
   const pick = (plan) => setQuery({ layout: plan.layout_text });
   const { answer: picture } = useAnswer((signal) => (isFile ? null : ask('plan', request, { format: 'svg', signal })), [answer]);
+  const shape = Object.entries(search.dimensions || {}).map(([key, value]) => `${key.replaceAll('_', ' ')} ${plain(value)}`).join(', ');
   const understood = [...(search.ignored || []).map((key) => `ignored ${key}`), ...Object.entries(search.assumed || {}).map(([key, value]) => `assumed ${key} ${value}`)];
   if (!search.plans.length) return html`<${Empty}>No layout fits.<//>`;
   return html`<p class="summary">${plain(search.candidates)} layouts, ${plain(search.feasible)} fit; ${search.proved ? 'the best is proved' : 'the search was ended before its proof'}.
+      ${shape && html`<br /><small>Understood: ${shape}, ${plain(search.seq_length)} tokens a sample, ${search.precision}.</small>`}
       ${understood.length > 0 && html`<br /><small>${understood.join('; ')}</small>`}
       ${search.alike && html`<br /><small>The best ${search.alike.ranks} are within error of each other: to decide, run layouts 1 and ${search.alike.measure} for ${search.alike.steps} steps.</small>`}</p>
     <${Table} caption="The best layouts" columns=${columns} rows=${search.plans} keyOf=${(plan) => plan.layout_text} picked=${picked?.layout_text} onPick=${pick} />
