@@ -314,7 +314,7 @@ const tests = {
     const page = await open('/studies');
     await says(page, 'No studies yet');
     writeFileSync(join(studies, 'broken.jsonl'), 'no json\n');
-    spawnSync(program, ['tune', '--param', 'n=1..4', '--param', 'm=1,2', '--max-observations', '12', '--', 'sh', '-c', 'exit 0', '{n}', '{m}'],
+    spawnSync(program, ['tune', '--param', 'n=1..4', '--param', 'm=1,2', '--max-observations', '12', '--interference', 'ignore', '--', 'sh', '-c', 'exit 0', '{n}', '{m}'],
       { env: environment, stdio: 'ignore' }); // sure or not
     const row = page.getByRole('button', { name: /^20\d\d/ }).first();
     await row.click();

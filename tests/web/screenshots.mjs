@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'kerf-shots-'));
 const env = { ...process.env, KERF_STUDIES: join(folder, 'studies') };
 const surface = join(folder, 'surface.sh');
 writeFileSync(surface, 'awk -v b=$1 -v t=$2 "BEGIN { print \\"time\\", 1 + 30 / b + b / 900 + 2 / t + 0.15 * t }"\n');
-spawnSync(program, ['tune', '--param', 'batch=16..512:x2', '--param', 'threads=1..4', '--max-observations', '60',
+spawnSync(program, ['tune', '--param', 'batch=16..512:x2', '--param', 'threads=1..4', '--max-observations', '60', '--interference', 'ignore',
   '--objective', 'regex:time ([0-9.]+)', '--', 'sh', surface, '{batch}', '{threads}'], { env, stdio: 'ignore' });
 const kerf = spawn(program, ['open', '--no-browser', '--store', join(folder, 'jobs.db')], { stdio: ['ignore', 'pipe', 'inherit'], env });
 const base = await new Promise((done) => kerf.stdout.once('data', (bytes) => done(String(bytes).trim().replace(/\/$/, ''))));
