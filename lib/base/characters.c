@@ -69,3 +69,12 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
     }
     return nearest;
 }
+
+int list_has(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *c = list; c; c = strchr(c, ',')) {
+        if (*c == ',') c++;
+        if (strcspn(c, ",") == length && memcmp(c, word, length) == 0) return 1;
+    }
+    return 0;
+}

@@ -26,6 +26,9 @@ static inline int hex_value(char c) {
 /* The digit of the lowest four bits, in lower case. */
 static inline char hex_digit(unsigned value) { return "0123456789abcdef"[value & 15]; }
 
+/* Whether a word stands in a list with commas between, "show,export"; list NULL: none. */
+int list_has(const char *list, const char *word);
+
 /* For "did you mean": the entry of names (count of them, none NULL) that is the nearest to word by the number of edits,
  * or NULL when none is near. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the completion scripts of all shells offer. */
+#include "base/characters.h"
 #include "base/completion.h"
 
 #include <string.h>
@@ -78,24 +79,14 @@ int completion_runs_a_program(const struct command *command, const struct comman
     return use && strstr(use->arguments, "-- ") != NULL;
 }
 
-/* Is the name one of a list, "show,export"? */
-static int has_name(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (const char *c = list; c; c = strchr(c, ',')) {
-        if (*c == ',') c++;
-        if (strcspn(c, ",") == length && memcmp(c, name, length) == 0) return 1;
-    }
-    return 0;
-}
-
 /* An option whose uses are not in the table belongs to the user's own word, such as a schedule, and is offered
  * everywhere. */
 int completion_offers(const struct command *command, const struct option *option, const struct command_use *use) {
     int is_known = 0, is_behind_none = 0;
     if (option->uses == NULL) return 1;
-    if (use && has_name(option->uses, use->name)) return 1;
+    if (use && list_has(option->uses, use->name)) return 1;
     for (const struct command_use *other = command->uses; other && other->name; other++) {
-        int takes = has_name(option->uses, other->name);
+        int takes = list_has(option->uses, other->name);
         is_known |= takes;
         is_behind_none |= takes && !completion_is_typed(other);
     }

@@ -163,15 +163,6 @@ static int32_t against_rule(const struct option *option, struct quote given, con
     return code;
 }
 
-static int has_choice(const char *choices, const char *value) {
-    size_t length = strlen(value);
-    for (const char *choice = choices; choice; choice = strchr(choice, ',')) {
-        if (*choice == ',') choice++;
-        if (strcspn(choice, ",") == length && memcmp(choice, value, length) == 0) return 1;
-    }
-    return 0;
-}
-
 /* All of text as -?[0-9]+: 1, or 0 when it is not an integer. Sets *ret_overflow when no int64_t holds it. */
 static int read_integer(const char *text, int64_t *ret_value, int *ret_overflow) {
     int negative = *text == '-';
@@ -234,7 +225,7 @@ static int32_t store(const struct option *option, struct quote given, const char
     case OPTION_STRINGS: return append(place, value, err);
     case OPTION_STRING: break;
     case OPTION_CHOICE:
-        if (!has_choice(option->choices, value)) return against_rule(option, given, value, KERF_EUNKNOWN, err);
+        if (!list_has(option->choices, value)) return against_rule(option, given, value, KERF_EUNKNOWN, err);
     }
     *(const char **)place = value;
     return KERF_OK;

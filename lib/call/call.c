@@ -368,14 +368,6 @@ static const struct verb *find_verb(const char *name, struct kerf_error *err) {
     return NULL;
 }
 
-/* Whether a word stands in a list with commas between. */
-static int is_listed(const char *word, const char *list) {
-    const size_t length = strlen(word);
-    for (const char *c = list; *c; c += strcspn(c, ","), c += *c == ',')
-        if (strncmp(c, word, length) == 0 && (c[length] == 0 || c[length] == ',')) return 1;
-    return 0;
-}
-
 static int32_t read_format(const struct verb *verb, const char *format, enum answer_format *ret_format,
                            struct kerf_error *err) {
     static const char *const words[] = {[ANSWER_JSON] = "json",
@@ -385,7 +377,7 @@ static int32_t read_format(const struct verb *verb, const char *format, enum ans
                                         [ANSWER_CSV] = "csv"};
     *ret_format = ANSWER_JSON;
     for (size_t i = 0; format && i < sizeof words / sizeof *words; i++)
-        if (strcmp(format, words[i]) == 0 && is_listed(format, verb->formats)) {
+        if (strcmp(format, words[i]) == 0 && list_has(verb->formats, format)) {
             *ret_format = (enum answer_format)i;
             return KERF_OK;
         }
@@ -666,7 +658,8 @@ int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error 
     if (verb->answer == answer_schedule) {
         kerf_json_open(&json, "files", '{');
         kerf_json_string(&json, "type", "object");
-        kerf_json_string(&json, "description", "The text of each file that \"schedule\", \"plan\", \"times\" or \"trace\" name.");
+        kerf_json_string(&json, "description",
+                         "The text of each file that \"schedule\", \"plan\", \"times\" or \"trace\" name.");
         kerf_json_close(&json, '}');
     }
     for (const struct option *option = verb->command.options; option->name; option++) option_json(&json, option);

@@ -475,21 +475,13 @@ void schedule_fit_json(struct kerf_text *out, const struct kerf_trace_fit *fit) 
 
 /* ---- Uses ------------------------------------------------------------------------------------------------- */
 
-/* Whether a word stands in a list with commas between. */
-static int is_listed(const char *word, const char *list) {
-    const size_t length = strlen(word);
-    for (const char *c = list; c && *c; c += strcspn(c, ","), c += *c == ',')
-        if (strncmp(c, word, length) == 0 && (c[length] == 0 || c[length] == ',')) return 1;
-    return 0;
-}
-
 int schedule_question_is_use(const void *context, const char *use) {
     const struct schedule_values *values = context;
     const struct string_list *names = &values->names;
     const char *first = values->plan ? "--plan" : names->count ? names->items[0] : "";
     if (values->memory_frontier && names->count == 1 && is(use, "best")) return 1;
     if (is(use, "SCHEDULE")) return !values->plan && !is(first, "compare");
-    if (values->plan && is_listed(use, values->compare)) return 1;
+    if (values->plan && list_has(values->compare, use)) return 1;
     for (int32_t i = 0; i < names->count; i++)
         if (is(names->items[i], use)) return 1;
     return is(first, use);
