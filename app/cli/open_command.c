@@ -34,7 +34,8 @@ static const struct option options[] = {
      .type = OPTION_STRING,
      AT(store),
      .value = "STORE",
-     .help = "Show the jobs of this store, as `kerf serve` has them (default: an empty one, which is removed at the end)."},
+     .help =
+         "Show the jobs of this store, as `kerf serve` has them (default: an empty one, which is removed at the end)."},
     {.name = "no-browser", .type = OPTION_FLAG, AT(no_browser), .help = "Print the address, and open no browser."},
     {.name = NULL},
 };
@@ -58,10 +59,11 @@ static const struct command table = {
     .name = "open",
     .summary = "the page with plans, schedules, studies and jobs, in the browser",
     .arguments = "[FILE]",
-    .description = "Starts a server on a free port of this machine and opens its page in the browser ($BROWSER, else xdg-open), "
-                   "until Ctrl-C. Without a browser it prints the address.\n\n"
-                   "FILE is shown at first: what `kerf plan --format json` wrote, a model's config.json, a schedule (text, or "
-                   "PyTorch's CSV), a folder or file of traces, or a study's journal (.jsonl).",
+    .description =
+        "Starts a server on a free port of this machine and opens its page in the browser ($BROWSER, else xdg-open), "
+        "until Ctrl-C. Without a browser it prints the address.\n\n"
+        "FILE is shown at first: what `kerf plan --format json` wrote, a model's config.json, a schedule (text, or "
+        "PyTorch's CSV), a folder or file of traces, or a study's journal (.jsonl).",
     .options = options,
     .examples = examples,
     .exits = exits,
@@ -85,9 +87,13 @@ static int32_t kind_of_json(const char *path, const char **ret_kind, struct kerf
         while (isspace((unsigned char)*data)) data++;
         int is_plan = strstr(data, "\"searches\"") != NULL || strstr(data, "\"layout_text\"") != NULL;
         int is_config = strstr(data, "\"hidden_size\"") || strstr(data, "\"model_type\"") || strstr(data, "\"n_embd\"");
-        *ret_kind = is_plan ? "plan" : is_config ? "config" : *data == '[' || strstr(data, "traceEvents") ? "trace" : NULL;
+        *ret_kind = is_plan                                       ? "plan"
+                    : is_config                                   ? "config"
+                    : *data == '[' || strstr(data, "traceEvents") ? "trace"
+                                                                  : NULL;
         if (*ret_kind == NULL)
-            code = kerf_error_set(err, KERF_EINVALID, "%.200s: neither a plan, nor a model's config, nor a trace", path);
+            code =
+                kerf_error_set(err, KERF_EINVALID, "%.200s: neither a plan, nor a model's config, nor a trace", path);
     }
     kerf_text_free(&text);
     return code;
@@ -154,21 +160,26 @@ static void started(void *context, int32_t port) {
     snprintf(url, sizeof url, "http://%s:%d%s", opening->host, (int)port, opening->view);
     printf("%s\n", url);
     fflush(stdout);
-    if (!opening->no_browser && !open_browser(url)) fprintf(stderr, "kerf: no browser was found: open the address yourself\n");
+    if (!opening->no_browser && !open_browser(url))
+        fprintf(stderr, "kerf: no browser was found: open the address yourself\n");
 }
 
 /* ---- The command --------------------------------------------------------------------------------------------- */
 
 static int show(const struct open_options *values, const struct server_opened *opened, const char *view) {
-    char folder[] = "/tmp/kerf-open-XXXXXX", store[64] = "", host[256];
+    const char *temporary = getenv("TMPDIR");
+    char folder[512], store[544] = "", host[256];
+    snprintf(folder, sizeof folder, "%.400s/kerf-open-XXXXXX", temporary && *temporary ? temporary : "/tmp");
     struct kerf_error err;
     if (values->store == NULL && mkdtemp(folder) == NULL) {
-        kerf_error_set(&err, KERF_EIO, "no temporary folder can be made in /tmp");
+        kerf_error_set(&err, KERF_EIO, "no temporary folder can be made as %.200s; set $TMPDIR, or give --store",
+                       folder);
         return cli_fail(&err);
     }
     if (values->store == NULL) snprintf(store, sizeof store, "%s/jobs.db", folder);
     const char *colon = strrchr(values->listen, ':');
-    snprintf(host, sizeof host, "%.*s", colon ? (int)(colon - values->listen) : 9, colon ? values->listen : "127.0.0.1");
+    snprintf(host, sizeof host, "%.*s", colon ? (int)(colon - values->listen) : 9,
+             colon ? values->listen : "127.0.0.1");
     struct opening opening = {.host = host, .view = view, .no_browser = values->no_browser};
     const struct server_options how = {
 #ifdef KERF_ZEUS
@@ -188,7 +199,7 @@ static int show(const struct open_options *values, const struct server_opened *o
     int status = serving_run(&how, started, &opening);
     static const char *const endings[] = {"", "-wal", "-shm"};
     for (size_t i = 0; values->store == NULL && i < sizeof endings / sizeof *endings; i++) {
-        char path[96];
+        char path[560];
         snprintf(path, sizeof path, "%s%s", store, endings[i]);
         unlink(path);
     }
