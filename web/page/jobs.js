@@ -17,7 +17,7 @@ async function all(url, name, signal) {
   }
 }
 
-/* What a run cost, as the service weighs energy against time: eta E + (1 - eta) P_max t (Zeus, NSDI '23, equation 2). */
+/* What a run cost, as the service weighs energy against time: eta E + (1 - eta) P_max t (include/kerf/jobs.h). */
 const costOf = (spec) => (trial) => spec.eta_knob * trial.energy_j + (1 - spec.eta_knob) * spec.max_power * trial.time_s;
 
 /* The cost of each run that ended, by batch size. */

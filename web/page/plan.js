@@ -63,7 +63,10 @@ function Layout({ search, plan, answer, request, configName }) {
   const box = useRef();
   const rank = plan.rank;
   useEffect(() => box.current.focus(), [plan.layout_text]);
-  const estimate = `kerf estimate ${quoted(typeof request.model === 'object' ? configName : request.model)} --system ${quoted(search.system)} --global-batch ${search.global_batch} --gpus ${search.gpus} --seq-length ${search.seq_length} --layout ${plan.layout_text}`;
+  const model = quoted(typeof request.model === 'object' ? configName : request.model);
+  const words = ['gpus', 'global_batch', 'seq_length', 'precision', 'gradients', 'mtp_layers', 'stack']
+    .filter((key) => search[key] !== undefined && search[key] !== null).map((key) => `--${key.replaceAll('_', '-')} ${quoted(search[key])}`);
+  const estimate = `kerf estimate ${model} --system ${quoted(search.system)} ${words.join(' ')} --layout ${plan.layout_text}`;
   const follow = () => {
     const alone = { kerf: answer.kerf, searches: [{ ...search, why: undefined, alike: undefined, plans: [{ ...plan, rank: 1 }] }] };
     go(`/schedule#${new URLSearchParams({ file: `${plan.layout_text}.plan.json`, text: JSON.stringify(alone) })}`);

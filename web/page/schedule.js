@@ -64,14 +64,15 @@ export function requestOf(query, hash) {
   return request;
 }
 
-/* The same for a shell. */
+/* The same for a shell. Times by stage come from standard input; files that were dropped have their names. */
 function commandOf(request, trace) {
-  const words = ['kerf', 'schedule'];
+  const byStage = request.times && request.files[request.times];
+  const words = byStage ? ['echo', quoted(byStage), '|', 'kerf', 'schedule'] : ['kerf', 'schedule'];
   if (Array.isArray(request.schedule)) words.push('compare', ...request.schedule.map(quoted));
   else if (request.schedule) words.push(quoted(request.schedule));
   for (const [key, value] of Object.entries(request)) {
     if (['schedule', 'files', 'no_ops', 'trace'].includes(key)) continue;
-    words.push(`--${key.replaceAll('_', '-')}`, quoted(value));
+    words.push(`--${key.replaceAll('_', '-')}`, key === 'times' ? '-' : quoted(value));
   }
   if (request.trace) words.push('--trace', quoted(trace));
   return words.join(' ');
@@ -126,6 +127,7 @@ function Figures({ answer }) {
 function Editor({ request, hash, error }) {
   const shown = hash.get('file')?.endsWith('.txt') ? hash.get('text') : null;
   const [text, set] = useState(shown);
+  const [failure, fail] = useState(null);
   const area = useRef();
   useEffect(() => {
     if (shown !== null && shown !== text) set(shown);
@@ -147,8 +149,8 @@ function Editor({ request, hash, error }) {
     area.current.focus();
     area.current.setSelectionRange(from, from + lines[place.line - 1].length);
   };
-  return html`<details class="editor" open=${shown !== null} onToggle=${(event) => event.target.open && begin().catch(() => {})}>
-    <summary>Edit as text</summary>
+  return html`<details class="editor" open=${shown !== null} onToggle=${(event) => event.target.open && begin().then(() => fail(null), fail)}>
+    <summary>Edit as text</summary><${Alert} error=${failure} />
     <textarea ref=${area} aria-label="text form" rows="14" spellcheck=${false} value=${text ?? ''} onInput=${(event) => edit(event.target.value)}
       aria-invalid=${place ? 'true' : undefined}></textarea>
     ${place?.line && html`<button type="button" onClick=${jump}>go to line ${place.line}</button>`}
@@ -167,7 +169,7 @@ function useDrawing(request) {
   useEffect(() => {
     const searches = [request.schedule, request.compare].flat().some((name) => name === 'best');
     const over = new AbortController();
-    wanted.current = { request, key };
+    wanted.current = searches ? null : { request, key };
     if (searches) {
       set((before) => ({ ...before, error: null, search: { done: 0 } }));
       askLong('schedule', request, {
