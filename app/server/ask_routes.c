@@ -5,7 +5,7 @@
  *
  * Threads of their own answer (ROUTE_COMPUTES), so that jobs never wait for a search. A question ends with what is known after
  * --compute-limit, or when the client goes. With Accept: text/event-stream the answer is a stream: "begun" with a number,
- * "progress" with a share, then "answer" or "error"; POST /api/v1/asks/{ask}/stop ends the work with what is known.
+ * "progress" with a share, then "answer", as json or html, or "error"; POST /api/v1/asks/{ask}/stop ends the work with what is known.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,7 +20,6 @@
 #include "kerf/json.h"
 #include "kerf/schedule.h"
 #include "kerf/spec.h"
-#include "server/asks.h"
 #include "server/exchange.h"
 #include "server/service.h"
 #include "server/stream.h"
@@ -206,8 +205,12 @@ static void begin(struct exchange *exchange, const char *verb) {
                       .request = exchange->body,
                       .fd = exchange->connection.fd};
     if (accept && strstr(accept, "text/event-stream")) {
-        ask.format = ask.format && strcmp(ask.format, "html") == 0 ? "html" : NULL; /* it outlives the exchange */
-        begin_stream(exchange, &ask);
+        const char *asked = ask.format ? ask.format : "json";
+        ask.format = strcmp(asked, "html") == 0 ? "html" : "json"; /* it outlives the exchange */
+        if (strcmp(asked, ask.format) == 0)
+            begin_stream(exchange, &ask);
+        else
+            exchange_detail(exchange, 400, "A stream answers as json or html; other formats have lines");
         return;
     }
     compute(&ask);

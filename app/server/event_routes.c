@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include "kerf/study.h"
-#include "server/events.h"
 #include "server/exchange.h"
 #include "server/service.h"
 #include "server/stream.h"

@@ -70,7 +70,7 @@ struct exchange {
     const char *location;
     const char *policy;           /* Content-Security-Policy; NULL: the strictest */
     const char *content_encoding; /* NULL: none */
-    char etag[16];                /* "": none */
+    char etag[24];                /* "": none */
     struct stream *stream;        /* the answer goes on in it; NULL: it is complete */
     int is_last;                  /* the connection ends with it */
     struct kerf_text answer;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What kerf open was given. */
+/* What kerf open was given: server.h takes it and service.h has it, of which neither includes the other. */
 #ifndef KERF_SERVER_OPENED_H
 #define KERF_SERVER_OPENED_H
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For people: the page with its views, and the routes at /docs. They load nothing from elsewhere. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 #include "server/exchange.h"
@@ -28,6 +29,13 @@ static const char without_page[] =
     "<p>This kerf was built without its page. Node.js and npm make it: install them and build kerf again "
     "(<code>apt-get install nodejs npm</code>, then <code>make demo</code>).\n"
     "<p>The API works: <a href=\"/docs\">its routes</a>.</main>\n";
+
+/* "gzip, br", "gzip;q=0.5"; not "gzip;q=0". */
+static int takes_gzip(const char *accept_encoding) {
+    const char *gzip = accept_encoding ? strstr(accept_encoding, "gzip") : NULL;
+    const char *quality = gzip ? gzip + strlen("gzip") + strspn(gzip + strlen("gzip"), " ;") : "";
+    return gzip && (strncmp(quality, "q=", 2) != 0 || strtod(quality + 2, NULL) > 0);
+}
 
 /* For clients that do not take gzip. */
 static int inflate_into(struct kerf_text *out, const struct page_file *file) {
@@ -58,11 +66,13 @@ static void answer_file(struct exchange *exchange, const char *path) {
         return;
     }
     size_t length = (size_t)(file->end - file->begin);
-    snprintf(exchange->etag, sizeof exchange->etag, "\"%08lx\"", crc32(0, file->begin, (uInt)length));
-    const char *known = exchange->head.if_none_match, *encodings = exchange->head.accept_encoding;
+    int packed = takes_gzip(exchange->head.accept_encoding);
+    snprintf(exchange->etag, sizeof exchange->etag, "\"%08lx%s\"", crc32(0, file->begin, (uInt)length),
+             packed ? "" : "-plain");
+    const char *known = exchange->head.if_none_match;
     if (known && strcmp(known, exchange->etag) == 0) {
         exchange_answer(exchange, 304);
-    } else if (encodings && strstr(encodings, "gzip")) {
+    } else if (packed) {
         kerf_text_write(out, (const char *)file->begin, length);
         exchange->content_encoding = "gzip";
         exchange_answer(exchange, 200);

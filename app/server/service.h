@@ -4,13 +4,28 @@
 #ifndef KERF_SERVER_SERVICE_H
 #define KERF_SERVER_SERVICE_H
 
+#include <pthread.h>
 #include "server/access.h"
-#include "server/asks.h"
-#include "server/events.h"
 #include "server/log.h"
 #include "server/opened.h"
 
 struct MHD_Daemon;
+struct ask;
+
+/* What is being computed: how many requests wait for it, and the questions that answer as streams (ask_routes.c). */
+enum { ASKS_WAITING_MAX = 64 };
+struct asks {
+    pthread_mutex_t lock;
+    struct ask *first;
+    uint64_t last; /* number */
+    _Atomic int waiting;
+};
+
+/* What has changed, for pages that show it (event_routes.c). */
+struct events {
+    _Atomic uint64_t jobs; /* requests that changed a job */
+    uint64_t told_jobs, told_journals;
+};
 
 struct service {
     struct log log;
@@ -40,6 +55,9 @@ struct service {
     double started_s;
     _Atomic int is_stopping;
 };
+
+/* Tells the pages that listen (event_routes.c). */
+void events_each_second(struct service *service);
 
 /* ---- The HTTP library (http.c) ----------------------------------------------------------------------------------- */
 

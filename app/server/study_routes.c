@@ -12,13 +12,6 @@
 
 enum { STUDIES_MAX = 200, SETTINGS_MAX = 4096 };
 
-static void number_or_null(struct kerf_json *json, const char *key, double value) {
-    if (isfinite(value))
-        kerf_json_number(json, key, value);
-    else
-        kerf_json_null(json, key);
-}
-
 static void put_record(struct kerf_json *json, const struct kerf_study_record *record) {
     char began[KERF_STUDY_TIME_SIZE];
     kerf_study_time_write(record->began_s, began);
@@ -102,11 +95,11 @@ static void put_estimates(struct kerf_json *json, const struct kerf_study_state 
         kerf_tune_setting_json(json, "setting", state->space, i);
         kerf_json_string(json, "status", kerf_tune_status_word(estimate->status));
         kerf_json_integer(json, "observations", estimate->observations);
-        number_or_null(json, "mean", estimate->mean);
-        number_or_null(json, "low", estimate->interval[0]);
-        number_or_null(json, "high", estimate->interval[1]);
-        number_or_null(json, "bound", estimate->bound);
-        number_or_null(json, "probability_within", estimate->probability_within);
+        kerf_json_number(json, "mean", estimate->mean);
+        kerf_json_number(json, "low", estimate->interval[0]);
+        kerf_json_number(json, "high", estimate->interval[1]);
+        kerf_json_number(json, "bound", estimate->bound);
+        kerf_json_number(json, "probability_within", estimate->probability_within);
         kerf_json_string(json, "reason", estimate->reason);
         kerf_json_boolean(json, "best", i == answer->best);
         kerf_json_boolean(json, "recommended", i == answer->recommended);
@@ -123,8 +116,8 @@ static void put_state(struct kerf_json *json, const struct kerf_study_state *sta
     put_setting(json, "recommended", state->space, answer->recommended);
     kerf_json_string(json, "recommendation", answer->reason);
     kerf_json_integer(json, "open", answer->open);
-    number_or_null(json, "noise", answer->noise);
-    number_or_null(json, "default_gain", answer->default_gain);
+    kerf_json_number(json, "noise", answer->noise);
+    kerf_json_number(json, "default_gain", answer->default_gain);
     put_estimates(json, state, answer);
     kerf_json_open(json, "entries", '[');
     for (int32_t i = 0; i < state->num_entries; i++) {

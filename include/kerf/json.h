@@ -52,7 +52,7 @@ KERF_API void kerf_json_begin(struct kerf_json *json, struct kerf_text *out);
 KERF_API void kerf_json_open(struct kerf_json *json, const char *key, char bracket);
 KERF_API void kerf_json_close(struct kerf_json *json, char bracket);
 KERF_API void kerf_json_string(struct kerf_json *json, const char *key, const char *value); /* NULL: null */
-KERF_API void kerf_json_number(struct kerf_json *json, const char *key, double value);
+KERF_API void kerf_json_number(struct kerf_json *json, const char *key, double value);      /* not finite: null */
 KERF_API void kerf_json_integer(struct kerf_json *json, const char *key, int64_t value);
 KERF_API void kerf_json_boolean(struct kerf_json *json, const char *key, int32_t value);
 KERF_API void kerf_json_null(struct kerf_json *json, const char *key);

@@ -345,13 +345,6 @@ int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_
     return code;
 }
 
-static void number_or_null(struct kerf_json *json, const char *key, double value) {
-    if (isfinite(value))
-        kerf_json_number(json, key, value);
-    else
-        kerf_json_null(json, key);
-}
-
 int32_t kerf_asker_answer(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err) {
     struct kerf_tune_answer answer;
     struct kerf_text out = {0};
@@ -365,7 +358,7 @@ int32_t kerf_asker_answer(struct kerf_asker *asker, char **ret_answer, struct ke
     kerf_json_string(&json, "reason", answer.reason);
     kerf_json_integer(&json, "observations", answer.observations);
     kerf_json_integer(&json, "failed", answer.failed);
-    number_or_null(&json, "noise", answer.noise);
+    kerf_json_number(&json, "noise", answer.noise);
     kerf_json_open(&json, "settings", '[');
     for (int32_t i = 0; i < asker->space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &answer.settings[i];
@@ -374,11 +367,11 @@ int32_t kerf_asker_answer(struct kerf_asker *asker, char **ret_answer, struct ke
         setting_json(&json, "setting", asker, i);
         kerf_json_string(&json, "status", kerf_tune_status_word(estimate->status));
         kerf_json_integer(&json, "observations", estimate->observations);
-        number_or_null(&json, "mean", estimate->mean);
-        number_or_null(&json, "observed_mean", estimate->observed_mean);
-        number_or_null(&json, "low", estimate->interval[0]);
-        number_or_null(&json, "high", estimate->interval[1]);
-        number_or_null(&json, "probability_within", estimate->probability_within);
+        kerf_json_number(&json, "mean", estimate->mean);
+        kerf_json_number(&json, "observed_mean", estimate->observed_mean);
+        kerf_json_number(&json, "low", estimate->interval[0]);
+        kerf_json_number(&json, "high", estimate->interval[1]);
+        kerf_json_number(&json, "probability_within", estimate->probability_within);
         kerf_json_close(&json, '}');
     }
     kerf_json_close(&json, ']');

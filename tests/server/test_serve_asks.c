@@ -21,8 +21,8 @@
 #include <sys/stat.h>
 #include "kerf/kerf.h"
 #include "serve_client.h"
-#include "server/asks.h"
 #include "server/exchange.h"
+#include "server/service.h"
 #include "server/stream.h"
 
 /* More than the client's patience, and more than the time limit of a test. */
@@ -374,6 +374,8 @@ static void test_mistakes(void **state) {
     expect_mistake("/api/v1/score", "{\"runs\":\"a,b\\n1,2\\n\"}", "column");
     expect_mistake("/api/v1/schedule?format=gif", SHORT, "schedule has no answer as 'gif'");
     expect_mistake("/api/v1/plan?format=html", PLAN, "plan has no answer as 'html'");
+    assert_int_equal(ask_with("POST", "/api/v1/schedule?format=svg", "Accept: text/event-stream\r\n", SHORT), 400);
+    assert_non_null(strstr(reply.body, "A stream answers as json or html"));
     json_decref(mistake(422, "/api/v1/schedule",
                         "{\"schedule\":\"best\",\"devices\":4,\"microbatches\":8,\"memory_cap\":0.5}", "cap"));
     /* that nothing fits is an answer */

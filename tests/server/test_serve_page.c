@@ -187,12 +187,18 @@ static void check_file(const char *path, const char *name) {
     assert_null(reply_header(&reply, "content-encoding", room, sizeof room));
     assert_string_equal(reply_header(&reply, "vary", room, sizeof room), "Accept-Encoding");
     assert_true(reply.length > length);
+    assert_non_null(reply_header(&reply, "etag", room, sizeof room));
+    assert_string_not_equal(room, etag);
+    assert_int_equal(ask_with("GET", path, "Accept-Encoding: gzip;q=0\r\n", NULL), 200);
+    assert_null(reply_header(&reply, "content-encoding", more, sizeof more));
     assert_null(memchr(reply.body, 0, reply.length));
     if (strcmp(name, "index.html") == 0) assert_int_equal(strncasecmp(reply.body, "<!doctype html>", 15), 0);
-    snprintf(more, sizeof more, "If-None-Match: %s\r\n", etag);
+    snprintf(more, sizeof more, "Accept-Encoding: gzip\r\nIf-None-Match: %s\r\n", etag);
     assert_int_equal(ask_with("GET", path, more, NULL), 304);
     assert_int_equal(reply.length, 0);
     check_policy();
+    snprintf(more, sizeof more, "If-None-Match: %s\r\n", etag);
+    assert_int_equal(ask_with("GET", path, more, NULL), 200);
     assert_int_equal(ask_with("GET", path, "If-None-Match: \"x\"\r\n", NULL), 200);
     assert_int_equal(ask("HEAD", path, NULL), 200);
 }
