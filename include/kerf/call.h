@@ -3,20 +3,17 @@
  * One door to the engines: a verb and a JSON request in, the JSON answer out. For programs in other languages, and for
  * HTTP.
  *
- *     struct kerf_error err;
- *     char *answer = NULL;
- *     const char *request = "{\"schedule\":\"zb_h1\",\"devices\":8,\"microbatches\":32,\"no_ops\":true}";
- *     if (kerf_call("schedule", request, strlen(request), NULL, &answer, &err) == KERF_OK) puts(answer);
- *     kerf_call_free(answer);
- *
  * The members of a request are the options of `kerf VERB`, with _ for -, and "model" or "schedule" for its argument:
  * numbers, texts, true for a flag, an array where an option takes a list. "model" and "system" may be a description
  * itself, an object. A member that is null counts as left out.
- * "schedule" also takes "files", an object with the text of each: its names stand for files in "schedule" ("mine.txt",
- * "torch.csv"), "plan" and "times", and for the file "trace" or those of the folder ("traces/rank0.json"). The answer is what `kerf VERB --format json` prints.
  *
- * "launch" reads the launch in "text" ("name" tells its form, as the ending of a file would), or, with "write":"megatron" and
- * "plan" (the answer of plan or estimate), answers {"kerf":...,"framework":...,"text":...}, what `kerf launch write` prints.
+ * "schedule" also takes "files", an object with the text of each: its names stand for files in "schedule" ("mine.txt",
+ * "torch.csv"), "plan" and "times", and for the file "trace" or those of the folder ("traces/rank0.json"). The answer is
+ * what `kerf VERB --format json` prints.
+ *
+ * "launch" reads the launch in "text" ("name" tells its form, as the ending of a file would). With "write":"megatron" and
+ * "plan" (the answer of plan or estimate) it answers {"kerf":...,"framework":...,"text":...}: in "text" what
+ * `kerf launch write` prints.
  *
  * A study that asks and is told, for programs that measure by themselves:
  *
@@ -60,10 +57,10 @@ struct kerf_call_options {
     int32_t files;          /* 1: names may be those of files, which are then read */
     kerf_progress progress; /* NULL: nobody is told how far it is; 1 from it ends the work with what is known */
     void *progress_context;
-    const char
-        *format; /* "json"; "svg", a picture (plan, schedule and score); "html" (schedule): {"answer":...} without
-                           operations and "html", the picture as KERF_PICTURE_HTML_PART has it; "text" and "csv"
-                           (schedule): the first schedule as a file, kerf's or PyTorch's; NULL: json */
+    /* NULL or "json"; "svg", a picture (plan, schedule and score); "html" (schedule): {"answer":...} without operations
+     * and "html", the picture as KERF_PICTURE_HTML_PART has it; "text" and "csv" (schedule): the first schedule as a
+     * file, kerf's or PyTorch's. */
+    const char *format;
     int64_t operations; /* more of them a schedule may not have; 0: any number */
     const char *trace;  /* the file or folder that "trace":"-" stands for; NULL: none */
 };

@@ -5,6 +5,21 @@
  *
  * Versions 2 and 3, little endian. Every architecture that llama.cpp loads keeps its sizes under keys that begin with
  * its name, "qwen3.block_count"; a key that a file lacks is 0 here. Format: ggml's docs/gguf.md.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         const struct kerf_gguf_type *type = kerf_gguf_type_find("Q8_0");
+ *         if (type == NULL) return 1;
+ *         printf("%g bits a weight\n", 8.0 * type->block_bytes / type->block);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     8.5 bits a weight
  */
 #ifndef KERF_GGUF_H
 #define KERF_GGUF_H

@@ -4,13 +4,6 @@
  * Numbers print as short as they can be and read back to the same double. A number that is not finite has
  * no JSON form and is written as null.
  *
- *     struct kerf_text out = {0};
- *     struct kerf_json json = {0};
- *     kerf_json_begin(&json, &out);
- *     kerf_json_open(&json, NULL, '{');
- *     kerf_json_string(&json, "kerf", kerf_version());
- *     kerf_json_close(&json, '}');                          -> {"kerf":"0.2.0"}
- *
  * key is the member's name inside an object and NULL elsewhere.
  *
  * A program:

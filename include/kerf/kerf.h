@@ -1,5 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Everything that libkerf offers. */
+/*
+ * All of libkerf. Each header is the manual of what it declares, and opens with a program that runs.
+ *
+ *     cc program.c $(pkg-config --cflags --libs kerf)
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     #include <string.h>
+ *     int main(void) {
+ *         const char *request = "{\"model\":\"llama-2-7\",\"gpus\":8,\"global_batch\":64}";
+ *         struct kerf_error err;
+ *         char *answer = NULL, line[1024];
+ *         if (kerf_call("plan", request, strlen(request), NULL, &answer, &err) != KERF_OK) {
+ *             kerf_error_format(&err, line, sizeof line);
+ *             puts(line);
+ *         }
+ *         kerf_call_free(answer);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     --global-batch is missing, such as --global-batch 4096; `kerf help plan` tells more
+ */
 #ifndef KERF_KERF_H
 #define KERF_KERF_H
 

@@ -2,6 +2,27 @@
 /*
  * llama.cpp as kerf knows it: what a setting needs of memory, how llama.cpp's programs want it written, and what
  * best_bub's formula would make of a model. Nothing here needs llama.cpp.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         struct kerf_llama_setting setting;
+ *         struct kerf_text flags = {0};
+ *         struct kerf_error err;
+ *         kerf_llama_setting_defaults(&setting);
+ *         setting.batch = 512;
+ *         setting.ubatch = 128;
+ *         if (kerf_llama_flags("llama-server", &setting, &flags, &err) != KERF_OK) return 1;
+ *         puts(flags.data);
+ *         kerf_text_free(&flags);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     -b 512 -ub 128
  */
 #ifndef KERF_LLAMA_H
 #define KERF_LLAMA_H

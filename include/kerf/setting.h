@@ -2,6 +2,27 @@
 /*
  * Settings of a program that is tuned, and what a trial of one told: the words that deciding (kerf/tune.h) and running
  * (kerf/trial.h) share.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         const char *params[] = {"batch=128..512:x2", "kv=f16,q8_0"};
+ *         struct kerf_tune_space *space;
+ *         struct kerf_text line = {0};
+ *         struct kerf_error err;
+ *         if (kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, &err) != KERF_OK) return 1;
+ *         kerf_tune_setting_write(space, space->num_settings - 1, &line);
+ *         printf("%d settings, the last: %s\n", (int)space->num_settings, line.data);
+ *         kerf_text_free(&line);
+ *         kerf_tune_space_free(space);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     6 settings, the last: batch=512,kv=q8_0
  */
 #ifndef KERF_SETTING_H
 #define KERF_SETTING_H

@@ -3,19 +3,40 @@
  * A study: one tuning question asked of a program that runs. kerf/tune.h decides what to measure, kerf/trial.h measures
  * it; a study is the loop around both, and the journal in which everything that was measured is kept.
  *
- *     struct kerf_study_request request;
- *     struct kerf_study_plan plan = {0};
- *     struct kerf_study_state *state;
- *     kerf_study_request_defaults(&request);
- *     request.params.items = params;  request.params.count = 2;     "batch=16..2048:x2", ...
- *     request.words.items = words;    request.words.count = 3;      "./bench", "-b", "{batch}"
- *     plan.request = &request;
- *     plan.keep_journal = plan.use_earlier = 1;
- *     plan.wake_fd = -1;
- *     if (kerf_study_run(&plan, &state, &err) == KERF_OK) ... kerf_tune_study_answer(state->study, &answer, &err) ...
- *     kerf_study_state_free(state);
- *
  * Studies are kept in the folder $KERF_STUDIES, else $XDG_STATE_HOME/kerf/studies, else ~/.local/state/kerf/studies.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         const char *params[] = {"batch=1..4"};
+ *         const char *words[] = {"sh", "-c", "echo took $(( ({batch} - 3) * ({batch} - 3) + 5 ))"};
+ *         struct kerf_study_request request;
+ *         struct kerf_study_plan plan = {0};
+ *         struct kerf_study_state *state;
+ *         struct kerf_tune_answer answer;
+ *         struct kerf_error err;
+ *         kerf_study_request_defaults(&request);
+ *         request.params.items = params;
+ *         request.params.count = 1;
+ *         request.words.items = words;
+ *         request.words.count = 3;
+ *         request.objective = "regex:took ([0-9]+)";
+ *         request.policy = "exhaustive";
+ *         request.ignore_interference = 1;
+ *         plan.request = &request;
+ *         plan.wake_fd = -1;
+ *         if (kerf_study_run(&plan, &state, &err) != KERF_OK) return 1;
+ *         if (kerf_tune_study_answer(state->study, &answer, &err) != KERF_OK) return 1;
+ *         printf("%s: %g\n", state->space->params[0].texts[state->space->values[answer.best]], answer.settings[answer.best].mean);
+ *         kerf_study_state_free(state);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     3: 5
  */
 #ifndef KERF_STUDY_H
 #define KERF_STUDY_H

@@ -12,6 +12,35 @@
  * so that it can end what runs on other machines. Output may be any bytes; lines longer than 1 MiB are cut.
  *
  * Only the thread that created a runner may use it. SIGCHLD must not be ignored.
+ *
+ * A program:
+ *
+ *     #include <kerf/kerf.h>
+ *     #include <stdio.h>
+ *     int main(void) {
+ *         const char *params[] = {"batch=1..4"};
+ *         const char *words[] = {"sh", "-c", "echo $(( {batch} * 10 )) tokens"};
+ *         struct kerf_trial_command command = {.words = words, .num_words = 3, .objective = KERF_TRIAL_REGEX};
+ *         struct kerf_trial_runner *runner;
+ *         struct kerf_trial_result result;
+ *         struct kerf_tune_space *space;
+ *         struct kerf_error err;
+ *         int32_t ended;
+ *         command.pattern = "([0-9]+) tokens";
+ *         if (kerf_tune_space_create(params, 1, NULL, 0, NULL, &space, &err) != KERF_OK) return 1;
+ *         if (kerf_trial_runner_create(space, &command, &runner, &err) != KERF_OK) return 1;
+ *         // on slot 0, as number 1, the space's setting 2, without a limit
+ *         if (kerf_trial_start(runner, 0, 1, 2, 0, &err) != KERF_OK) return 1;
+ *         if (kerf_trial_wait(runner, -1, -1, &result, &ended, &err) != KERF_OK) return 1;
+ *         printf("batch 3: %g\n", result.observation.value);
+ *         kerf_trial_runner_free(runner);
+ *         kerf_tune_space_free(space);
+ *         return 0;
+ *     }
+ *
+ * It prints:
+ *
+ *     batch 3: 30
  */
 #ifndef KERF_TRIAL_H
 #define KERF_TRIAL_H
