@@ -20,6 +20,7 @@ static const struct option options[] = {
      .uses = "read",
      AT(framework),
      .value = "NAME",
+     .choices = "megatron,megatron-deepspeed,torchtitan,nanotron,deepspeed-hf,mlperf-nemo,megatron-bridge",
      .help = "megatron, megatron-deepspeed (or deepspeed), torchtitan, nanotron, deepspeed-hf, mlperf-nemo or "
              "megatron-bridge (default: recognised)."},
     {.name = "framework-version",

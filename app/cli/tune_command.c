@@ -83,6 +83,7 @@ static const struct option tune_option_table[] = {
      .type = OPTION_STRING,
      AT(objective),
      .value = "WHAT",
+     .choices = "wall,cpu,memory,value,regex:,json:",
      .uses = "COMMAND",
      .help = "What to minimize (default: wall): wall or cpu (seconds), memory (bytes at the peak), "
              "regex:EXPRESSION (its first group, in the last match in the output), json:PATH (in the last JSON "

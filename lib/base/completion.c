@@ -33,7 +33,8 @@ static struct completion_value value_of_words(const char *words) {
     if (end == NULL) end = words + strlen(words);
     for (const char *c = words; c < end;) {
         size_t length = strspn(c, letters);
-        if (strncmp(c, ",...", 4) == 0 || strncmp(c, "[,", 2) == 0) all.is_list = 1;
+        if (strncmp(c, ",...", 4) == 0 || strncmp(c, "[,", 2) == 0 || (length == 4 && strncmp(c, "LIST", 4) == 0))
+            all.is_list = 1;
         for (size_t i = 0; i < sizeof nouns / sizeof *nouns; i++) {
             if (strlen(nouns[i].word) != length || memcmp(nouns[i].word, c, length) != 0) continue;
             if (nouns[i].value.names) all.names = nouns[i].value.names;
@@ -50,7 +51,9 @@ static struct completion_value value_of_words(const char *words) {
 struct completion_value completion_of_option(const struct option *option) {
     if (option->type == OPTION_CHOICE) return (struct completion_value){.choices = option->choices};
     if (option->type != OPTION_STRING && option->type != OPTION_STRINGS) return (struct completion_value){0};
-    return value_of_words(option->value);
+    struct completion_value value = value_of_words(option->value);
+    if (option->choices) value.choices = option->choices;
+    return value;
 }
 
 /* The use that is meant where none was typed: one that is the user's own word, else none. */

@@ -41,13 +41,13 @@ static const char script_begin[] =
     "    )\n"
     "}\n"
     "\n"
-    "# The same for the last name of a list with commas.\n"
+    "# Does the same for the last one of a list with commas: _kerf_list _kerf_names models.\n"
     "_kerf_list() {\n"
     "    if [[ $current == *,* ]]; then\n"
     "        prefix=$prefix${current%,*},\n"
     "        current=${current##*,}\n"
     "    fi\n"
-    "    _kerf_names \"$1\"\n"
+    "    \"$@\"\n"
     "}\n"
     "\n"
     "_kerf_folders() {\n"
@@ -86,13 +86,13 @@ static void command_names(struct kerf_text *out, const struct command *const *co
  * unless the words say that there are none. */
 static void offer(struct kerf_text *out, const struct completion_value *value) {
     if (value->names) {
-        kerf_text_printf(out, "%s %s ;;\n", value->is_list ? "_kerf_list" : "_kerf_names", value->names);
+        kerf_text_printf(out, "%s_kerf_names %s ;;\n", value->is_list ? "_kerf_list " : "", value->names);
     } else if (value->takes_folders) {
         kerf_text_add(out, "_kerf_folders ;;\n");
     } else if (value->takes_files) {
         kerf_text_add(out, ";;\n");
     } else {
-        kerf_text_add(out, "_kerf_words");
+        kerf_text_add(out, value->is_list && value->choices ? "_kerf_list _kerf_words" : "_kerf_words");
         for (const char *choice = value->choices; choice && *choice;) {
             size_t length = strcspn(choice, ",");
             completion_word(out, choice, length);

@@ -55,14 +55,15 @@ static const char script_functions[] =
     "            if set -q server[1]\n"
     "                set server --server $server[1]\n"
     "            end\n"
-    "            $kerf jobs list --format csv --timeout 2 $server 2>/dev/null | string match -rg '^([^,]+)' | tail -n +2\n"
+    "            $kerf jobs list --format csv --timeout 2 $server 2>/dev/null | string match -rg '^([^,]+)' | tail -n "
+    "+2\n"
     "    end\n"
     "end\n"
     "\n"
-    "# The same for the last name of a list with commas.\n"
+    "# Words behind what was typed of a list with commas.\n"
     "function __kerf_list\n"
     "    set -l typed (commandline -ct | string replace -r '^--[^=]*=' '' | string replace -r '[^,]*$' '')\n"
-    "    for name in (__kerf_names $argv[1])\n"
+    "    for name in $argv\n"
     "        echo $typed$name\n"
     "    end\n"
     "end\n"
@@ -82,14 +83,16 @@ static void quoted(struct kerf_text *out, const char *text, size_t length) {
 /* What is offered: -a 'table json', -a '(__kerf_names models)', -F for files. */
 static void offer(struct kerf_text *out, const struct completion_value *value) {
     if (value->names) {
-        kerf_text_printf(out, " -a '(%s %s)'", value->is_list ? "__kerf_list" : "__kerf_names", value->names);
+        kerf_text_printf(out, value->is_list ? " -a '(__kerf_list (__kerf_names %s))'" : " -a '(__kerf_names %s)'",
+                         value->names);
     } else if (value->choices) {
         struct kerf_text words = {0};
         kerf_text_add(&words, value->choices);
         for (size_t i = 0; i < words.length; i++)
             if (words.data[i] == ',') words.data[i] = ' ';
-        kerf_text_add(out, " -a ");
-        quoted(out, words.data ? words.data : "", words.length);
+        kerf_text_add(out, value->is_list ? " -a '(__kerf_list " : " -a '");
+        kerf_text_add(out, words.data ? words.data : "");
+        kerf_text_add(out, value->is_list ? ")'" : "'");
         out->failed |= words.failed;
         kerf_text_free(&words);
     } else if (value->takes_folders) {

@@ -33,6 +33,11 @@ static const char script_begin[] =
     "    _kerf_names -q -S '' \"$@\"\n"
     "}\n"
     "\n"
+    "_kerf_list_of_words() {\n"
+    "    compset -P '*,'\n"
+    "    compadd -q -S '' \"$@\"\n"
+    "}\n"
+    "\n"
     "_kerf_names_or_files() { _kerf_names \"$@\" || _files; }\n"
     "\n"
     "_kerf_list_or_files() { _kerf_list \"$@\" || _files; }\n"
@@ -66,14 +71,14 @@ static void action(struct kerf_text *out, const struct completion_value *value) 
         kerf_text_printf(out, "_kerf_%s%s %s", value->is_list ? "list" : "names", value->takes_files ? "_or_files" : "",
                          value->names);
     } else if (value->choices) {
-        kerf_text_add(out, "(");
+        kerf_text_add(out, value->is_list ? "_kerf_list_of_words " : "(");
         for (const char *c = value->choices; *c; c++) {
             if (*c == ',')
                 kerf_text_add(out, " ");
             else
                 description(out, c, 1);
         }
-        kerf_text_add(out, ")");
+        if (!value->is_list) kerf_text_add(out, ")");
     } else {
         kerf_text_add(out, value->takes_folders ? "_files -/" : value->takes_files ? "_files" : " ");
     }

@@ -358,7 +358,7 @@ __attribute__((unused)) /* where asserts are off */
 static int
 is_table(const struct command *command) {
     for (const struct option *option = command->options; option && option->name; option++) {
-        if (option - command->options >= OPTIONS_MAX || (option->type == OPTION_CHOICE) != (option->choices != NULL))
+        if (option - command->options >= OPTIONS_MAX || (option->type == OPTION_CHOICE && option->choices == NULL))
             return 0;
         if (option->uses && command->uses == NULL) return 0;
         for (const struct option *before = command->options; before < option; before++)

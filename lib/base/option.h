@@ -33,9 +33,10 @@ struct option {
     const char *name; /* long name without dashes, "scale-up-size" */
     char letter;      /* 'o' for -o, 0 for none; means the same option in every command */
     enum option_type type;
-    size_t offset;           /* of the value in the command's struct */
-    const char *value;       /* what help calls the value: "N", "FILE"; NULL for a flag */
-    const char *choices;     /* OPTION_CHOICE: "table,json,csv"; else NULL */
+    size_t offset;     /* of the value in the command's struct */
+    const char *value; /* what help calls the value: "N", "FILE"; NULL for a flag */
+    const char
+        *choices; /* OPTION_CHOICE: "table,json,csv", all there are; OPTION_STRING: what shells offer; else NULL */
     double minimum, maximum; /* for numbers; both 0: any; infinite: no bound; minimum DBL_MIN: above 0 */
     const char *help;        /* one or two sentences; says the default; choices and bounds are added to it */
     const char *uses;        /* which uses of the command take it, "show,export"; NULL: all */

@@ -61,6 +61,7 @@ struct estimate_values {
          .type = OPTION_STRING,                                                                                        \
          .offset = offsetof(owner, of.cost_model),                                                                     \
          .value = "NAME",                                                                                              \
+         .choices = "analytic,reference",                                                                              \
          .help = "What prices the layout (default: analytic for hybrid layouts, else reference, the model of "         \
                  "arXiv 2410.00273)."},                                                                                \
         TRAINING_OPTIONS(owner, of.training), {                                                                        \

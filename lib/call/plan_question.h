@@ -17,7 +17,8 @@ struct plan_values {
     struct training_options training;
     int32_t why, exhaustive, safe;
     struct call_sources sources;
-    const struct kerf_launch *launch; /* the job whose model, accelerators, batch, sequence length and precision are meant
+    const struct kerf_launch
+        *launch; /* the job whose model, accelerators, batch, sequence length and precision are meant
                                          where nothing else is given; NULL: none */
 };
 
@@ -25,8 +26,7 @@ struct plan_values {
 #define PLAN_VALUES                                                                                                    \
     { .top = 10, .training.mtp_layers = -1 }
 
-#define PLAN_VALUE(owner, of, member, option_name, what, words)                                                        \
-    { .name = option_name, .type = OPTION_STRING, .offset = offsetof(owner, of.member), .value = what, .help = words }
+#define PLAN_VALUE(owner, of, member, option_name, what, words) SPACE_OPTION(owner, of.member, option_name, what, words)
 #define PLAN_NUMBER(owner, of, member, option_name, least, most, words)                                                \
     .name = option_name, .type = OPTION_INTEGER, .offset = offsetof(owner, of.member), .value = "N", .minimum = least, \
     .maximum = most, .help = words
@@ -46,9 +46,9 @@ struct plan_values {
          .value = "N[,...]",                                                                                           \
          .help = "How many accelerators: 1024, a list 256,512, or a range 4..16384:x2 or 64..512:+64."},               \
         PROBLEM_OPTIONS(owner, of),                                                                                    \
-        PLAN_VALUE(owner, of, strategy, "strategy", "LIST",                                                            \
-                   "Which family of layouts: hybrid (the default), what frameworks of today have; or 1d, summa, "      \
-                   "seqp, a list of these three, or all of them, priced by the cost model reference."),                \
+        SPACE_WORDS(owner, of.strategy, "strategy", "LIST", "hybrid,1d,summa,seqp,all",                                \
+                    "Which family of layouts: hybrid (the default), what frameworks of today have; or 1d, summa, "     \
+                    "seqp, a list of these three, or all of them, priced by the cost model reference."),               \
         SPACE_OPTIONS(owner, of.space),                                                                                \
         PLAN_VALUE(owner, of, framework, "for", "FRAMEWORK",                                                           \
                    "Only layouts that this framework can run: megatron, deepspeed, torchtitan, nanotron or "           \
@@ -67,9 +67,9 @@ struct plan_values {
                    "Accelerators in a scale-up (NVLink) domain: a number, list or range (default: the system's)."),    \
         {PLAN_NUMBER(owner, of, top, "top", 1, KERF_TOP_MAX,                                                           \
                      "How many layouts to keep of each search (default: 10).")},                                       \
-        PLAN_VALUE(owner, of, cost_model, "cost-model", "NAME",                                                        \
-                   "What prices a layout: analytic for hybrid (the default), reference, the model of arXiv "           \
-                   "2410.00273, for 1d, summa and seqp."),                                                             \
+        SPACE_WORDS(owner, of.cost_model, "cost-model", "NAME", "analytic,reference",                                  \
+                    "What prices a layout: analytic for hybrid (the default), reference, the model of arXiv "          \
+                    "2410.00273, for 1d, summa and seqp."),                                                            \
         {.name = "why",                                                                                                \
          .type = OPTION_FLAG,                                                                                          \
          .offset = offsetof(owner, of.why),                                                                            \
@@ -89,7 +89,7 @@ struct plan_question {
     struct strategy_choice choice;
     struct kerf_space space;
     struct kerf_space *spaces; /* [num_problems] with --for; NULL */
-    int32_t *stage_layers; /* of the space */
+    int32_t *stage_layers;     /* of the space */
     struct software software;
     struct kerf_problem *problems;
     size_t num_problems;

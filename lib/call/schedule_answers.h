@@ -13,10 +13,10 @@
 struct schedule_answer {
     const char *name; /* as the user wrote it; NULL: the trace's own order */
     int32_t microbatches;
-    double cap;           /* --memory-cap of this answer; NAN: none */
-    int32_t cap_in_bytes; /* 1: the cap is in bytes */
+    double cap;                /* --memory-cap of this answer; NAN: none */
+    int32_t cap_in_bytes;      /* 1: the cap is in bytes */
     double recompute, offload; /* the shares of this answer; NAN: not said */
-    const char *warning;  /* what other programs refuse of it, or NULL */
+    const char *warning;       /* what other programs refuse of it, or NULL */
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
     const struct kerf_timeline *timeline; /* NULL where there is no answer, and error says why */

@@ -16,7 +16,7 @@ struct call_file {
 struct call_sources {
     const struct call_file *files; /* [num_files] looked for before those of the disk */
     int32_t num_files;
-    const char *trace; /* the path that the trace "-" stands for; NULL: none */
+    const char *trace;                    /* the path that the trace "-" stands for; NULL: none */
     const char *model_json, *system_json; /* NULL, or the description itself, for the name "-" */
     int32_t catalogue_only;               /* 1: names of the catalogue alone; who asks must not read files */
 };

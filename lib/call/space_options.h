@@ -71,8 +71,12 @@ struct space_options {
         *cp_comm, *stage_layers;
 };
 
-#define SPACE_OPTION(owner, member, option_name, what, words)                                                          \
-    { .name = option_name, .type = OPTION_STRING, .offset = offsetof(owner, member), .value = what, .help = words }
+#define SPACE_OPTION(owner, member, option_name, what, words) SPACE_WORDS(owner, member, option_name, what, NULL, words)
+#define SPACE_WORDS(owner, member, option_name, what, offered, words)                                                  \
+    {                                                                                                                  \
+        .name = option_name, .type = OPTION_STRING, .offset = offsetof(owner, member), .value = what,                  \
+        .choices = offered, .help = words                                                                              \
+    }
 /* Rows of an option table for a struct `owner` whose member `of` is a struct space_options. */
 #define SPACE_OPTIONS(owner, of)                                                                                       \
     SPACE_OPTION(owner, of.tp, "tp", "N[,...]",                                                                        \
@@ -83,21 +87,21 @@ struct space_options {
         SPACE_OPTION(owner, of.ep, "ep", "N[,...]", "Only these sizes of expert parallelism."),                        \
         SPACE_OPTION(owner, of.etp, "etp", "N[,...]", "Only these sizes of the experts' tensor parallelism."),         \
         SPACE_OPTION(owner, of.dp, "dp", "N[,...]", "Only these numbers of replicas."),                                \
-        SPACE_OPTION(owner, of.zero, "zero", "STAGE[,...]",                                                            \
-                     "Only these ZeRO stages: 0, 1 (optimizer), 2 (+ gradients), 3 (+ weights). 2 and 3 with "         \
-                     "pipelines are searched where they are named."),                                                  \
+        SPACE_WORDS(owner, of.zero, "zero", "STAGE[,...]", "0,1,2,3",                                                  \
+                    "Only these ZeRO stages: 0, 1 (optimizer), 2 (+ gradients), 3 (+ weights). 2 and 3 with "          \
+                    "pipelines are searched where they are named."),                                                   \
         SPACE_OPTION(owner, of.micro_batch, "micro-batch", "N[,...]", "Only these samples of a micro-batch."),         \
-        SPACE_OPTION(owner, of.recompute, "recompute", "KIND[,...]",                                                   \
-                     "Only these kinds of recomputation: none, selective, full, or full:K, the first K layers of "     \
-                     "each virtual stage (default: none,selective,full)."),                                            \
+        SPACE_WORDS(owner, of.recompute, "recompute", "KIND[,...]", "none,selective,full",                             \
+                    "Only these kinds of recomputation: none, selective, full, or full:K, the first K layers of "      \
+                    "each virtual stage (default: none,selective,full)."),                                             \
         SPACE_OPTION(owner, of.schedules, "schedules", "SCHEDULE[,...]",                                               \
                      "Only these pipeline schedules, such as 1f1b,zb_h1,zb_v,dualpipe_v; `kerf schedule --list` "      \
                      "them (default: 1f1b, and interleaved_1f1b with virtual stages)."),                               \
-        SPACE_OPTION(owner, of.order, "order", "ORDER[,...]",                                                          \
-                     "How ranks are numbered, tp-cp-dp-pp (the default) or tp-cp-pp-dp: who are neighbours in a "      \
-                     "scale-up domain."),                                                                              \
-        SPACE_OPTION(owner, of.cp_comm, "cp-comm", "KIND[,...]",                                                       \
-                     "How context parallelism communicates: ring, all_gather, all_to_all (default: the cheapest)."),   \
+        SPACE_WORDS(owner, of.order, "order", "ORDER[,...]", "tp-cp-dp-pp,tp-cp-pp-dp",                                \
+                    "How ranks are numbered, tp-cp-dp-pp (the default) or tp-cp-pp-dp: who are neighbours in a "       \
+                    "scale-up domain."),                                                                               \
+        SPACE_WORDS(owner, of.cp_comm, "cp-comm", "KIND[,...]", "ring,all_gather,all_to_all",                          \
+                    "How context parallelism communicates: ring, all_gather, all_to_all (default: the cheapest)."),    \
         SPACE_OPTION(owner, of.stage_layers, "stage-layers", "N,N,...",                                                \
                      "Layers of each virtual stage in the order in which a micro-batch goes through them, pp x vpp "   \
                      "numbers (default: the split whose slowest device is fastest)."),                                 \

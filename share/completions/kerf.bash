@@ -32,13 +32,13 @@ _kerf_names() {
     )
 }
 
-# The same for the last name of a list with commas.
+# Does the same for the last one of a list with commas: _kerf_list _kerf_names models.
 _kerf_list() {
     if [[ $current == *,* ]]; then
         prefix=$prefix${current%,*},
         current=${current##*,}
     fi
-    _kerf_names "$1"
+    "$@"
 }
 
 _kerf_folders() {
@@ -94,13 +94,13 @@ _kerf() {
 
     # the value of an option
     case "${COMP_WORDS[1]} $previous" in
-    'plan --system' | 'plan -s') _kerf_list systems ;;
+    'plan --system' | 'plan -s') _kerf_list _kerf_names systems ;;
     'plan --gpus' | 'plan -n') _kerf_words ;;
     'plan --global-batch' | 'plan -b') _kerf_words ;;
     'plan --seq-length') _kerf_words ;;
     'plan --attention') _kerf_words fused unfused recomputed summa ;;
     'plan --set') _kerf_words ;;
-    'plan --strategy') _kerf_words ;;
+    'plan --strategy') _kerf_list _kerf_words hybrid 1d summa seqp all ;;
     'plan --tp') _kerf_words ;;
     'plan --cp') _kerf_words ;;
     'plan --pp') _kerf_words ;;
@@ -108,12 +108,12 @@ _kerf() {
     'plan --ep') _kerf_words ;;
     'plan --etp') _kerf_words ;;
     'plan --dp') _kerf_words ;;
-    'plan --zero') _kerf_words ;;
+    'plan --zero') _kerf_list _kerf_words 0 1 2 3 ;;
     'plan --micro-batch') _kerf_words ;;
-    'plan --recompute') _kerf_words ;;
-    'plan --schedules') _kerf_list schedules ;;
-    'plan --order') _kerf_words ;;
-    'plan --cp-comm') _kerf_words ;;
+    'plan --recompute') _kerf_list _kerf_words none selective full ;;
+    'plan --schedules') _kerf_list _kerf_names schedules ;;
+    'plan --order') _kerf_list _kerf_words tp-cp-dp-pp tp-cp-pp-dp ;;
+    'plan --cp-comm') _kerf_list _kerf_words ring all_gather all_to_all ;;
     'plan --stage-layers') _kerf_words ;;
     'plan --space') _kerf_words default wide ;;
     'plan --for') _kerf_words megatron deepspeed torchtitan nanotron megatron-bridge ;;
@@ -126,7 +126,7 @@ _kerf() {
     'plan --price') _kerf_words ;;
     'plan --scale-up-size') _kerf_words ;;
     'plan --top') _kerf_words ;;
-    'plan --cost-model') _kerf_words ;;
+    'plan --cost-model') _kerf_words analytic reference ;;
     'plan --threads' | 'plan -t') _kerf_words ;;
     'plan --catalogue') _kerf_folders ;;
     'plan --launch') ;;
@@ -143,7 +143,7 @@ _kerf() {
     'estimate --set') _kerf_words ;;
     'estimate --strategy') _kerf_words hybrid 1d summa seqp ;;
     'estimate --scale-up-size') _kerf_words ;;
-    'estimate --cost-model') _kerf_words ;;
+    'estimate --cost-model') _kerf_words analytic reference ;;
     'estimate --precision') _kerf_words bf16 fp16 fp8 ;;
     'estimate --gradients') _kerf_words fp32 bf16 ;;
     'estimate --mtp-layers') _kerf_words ;;
@@ -193,7 +193,7 @@ _kerf() {
     'schedule --trace-step') _kerf_words ;;
     'schedule --plan') ;;
     'schedule --rank') _kerf_words ;;
-    'schedule --compare') _kerf_list schedules ;;
+    'schedule --compare') _kerf_list _kerf_names schedules ;;
     'schedule --certificate') ;;
     'schedule --from') _kerf_words ;;
     'schedule --to') _kerf_words ;;
@@ -207,7 +207,7 @@ _kerf() {
     'tune --within') _kerf_words ;;
     'tune --margin') _kerf_words ;;
     'tune --confidence') _kerf_words ;;
-    'tune --objective') _kerf_words ;;
+    'tune --objective') _kerf_words wall cpu memory value regex: json: ;;
     'tune --protocol') _kerf_words exit lines worker llama-bench ;;
     'tune --policy') _kerf_words kerf race exhaustive random halving best_bub null ;;
     'tune --warmup') _kerf_words ;;
@@ -317,7 +317,7 @@ _kerf() {
     'systems --catalogue') _kerf_folders ;;
     'stacks --format') _kerf_words table json ;;
     'stacks --catalogue') _kerf_folders ;;
-    'launch --framework') _kerf_words ;;
+    'launch --framework') _kerf_words megatron megatron-deepspeed torchtitan nanotron deepspeed-hf mlperf-nemo megatron-bridge ;;
     'launch --framework-version') _kerf_words ;;
     'launch --gpus' | 'launch -n') _kerf_words ;;
     'launch --format' | 'launch -f') _kerf_words table json ;;
@@ -409,7 +409,7 @@ _kerf() {
         *)
             # an argument, or the name of a use
             case "${COMP_WORDS[1]} $use" in
-            'plan ') _kerf_list models ;;
+            'plan ') _kerf_list _kerf_names models ;;
             'estimate ') _kerf_names models ;;
             'schedule compare') _kerf_names schedules ;;
             'schedule fit') _kerf_folders ;;

@@ -61,10 +61,10 @@ function __kerf_names
     end
 end
 
-# The same for the last name of a list with commas.
+# Words behind what was typed of a list with commas.
 function __kerf_list
     set -l typed (commandline -ct | string replace -r '^--[^=]*=' '' | string replace -r '[^,]*$' '')
-    for name in (__kerf_names $argv[1])
+    for name in $argv
         echo $typed$name
     end
 end
@@ -111,14 +111,14 @@ complete -c kerf -n __fish_use_subcommand -a help -d 'what the commands do, and 
 complete -c kerf -n '__kerf_at help' -a help
 
 # kerf plan
-complete -c kerf -n '__kerf_at plan' -a '(__kerf_list models)' -F
-complete -c kerf -n '__kerf_at plan' -l system -s s -r -a '(__kerf_list systems)' -F -d 'The hardware: a name from `kerf systems` or a file'
+complete -c kerf -n '__kerf_at plan' -a '(__kerf_list (__kerf_names models))' -F
+complete -c kerf -n '__kerf_at plan' -l system -s s -r -a '(__kerf_list (__kerf_names systems))' -F -d 'The hardware: a name from `kerf systems` or a file'
 complete -c kerf -n '__kerf_at plan' -l gpus -s n -x -d 'How many accelerators: 1024, a list 256,512, or a range 4..16384:x2 or 64..512:+64'
 complete -c kerf -n '__kerf_at plan' -l global-batch -s b -x -d 'Samples in a step of the optimizer'
 complete -c kerf -n '__kerf_at plan' -l seq-length -x -d 'Tokens in a sample (default: the model\'s max_position_embeddings)'
 complete -c kerf -n '__kerf_at plan' -l attention -x -a 'fused unfused recomputed summa' -d 'How attention is computed (default: fused)'
 complete -c kerf -n '__kerf_at plan' -l set -x -d 'Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between commas, or by giving it several times'
-complete -c kerf -n '__kerf_at plan' -l strategy -x -d 'Which family of layouts: hybrid (the default), what frameworks of today have; or 1d, summa, seqp, a list of these three, or all of them, priced by the cost model reference'
+complete -c kerf -n '__kerf_at plan' -l strategy -x -a '(__kerf_list hybrid 1d summa seqp all)' -d 'Which family of layouts: hybrid (the default), what frameworks of today have; or 1d, summa, seqp, a list of these three, or all of them, priced by the cost model reference'
 complete -c kerf -n '__kerf_at plan' -l tp -x -d 'Only these sizes of tensor parallelism (with sequence parallelism, where above 1)'
 complete -c kerf -n '__kerf_at plan' -l cp -x -d 'Only these sizes of context parallelism'
 complete -c kerf -n '__kerf_at plan' -l pp -x -d 'Only these numbers of pipeline stages'
@@ -126,12 +126,12 @@ complete -c kerf -n '__kerf_at plan' -l vpp -x -d 'Only these numbers of virtual
 complete -c kerf -n '__kerf_at plan' -l ep -x -d 'Only these sizes of expert parallelism'
 complete -c kerf -n '__kerf_at plan' -l etp -x -d 'Only these sizes of the experts\' tensor parallelism'
 complete -c kerf -n '__kerf_at plan' -l dp -x -d 'Only these numbers of replicas'
-complete -c kerf -n '__kerf_at plan' -l zero -x -d 'Only these ZeRO stages: 0, 1 (optimizer), 2 (+ gradients), 3 (+ weights)'
+complete -c kerf -n '__kerf_at plan' -l zero -x -a '(__kerf_list 0 1 2 3)' -d 'Only these ZeRO stages: 0, 1 (optimizer), 2 (+ gradients), 3 (+ weights)'
 complete -c kerf -n '__kerf_at plan' -l micro-batch -x -d 'Only these samples of a micro-batch'
-complete -c kerf -n '__kerf_at plan' -l recompute -x -d 'Only these kinds of recomputation: none, selective, full, or full:K, the first K layers of each virtual stage (default: none,selective,full)'
-complete -c kerf -n '__kerf_at plan' -l schedules -x -a '(__kerf_list schedules)' -d 'Only these pipeline schedules, such as 1f1b,zb_h1,zb_v,dualpipe_v; `kerf schedule --list` them (default: 1f1b, and interleaved_1f1b with virtual stages)'
-complete -c kerf -n '__kerf_at plan' -l order -x -d 'How ranks are numbered, tp-cp-dp-pp (the default) or tp-cp-pp-dp: who are neighbours in a scale-up domain'
-complete -c kerf -n '__kerf_at plan' -l cp-comm -x -d 'How context parallelism communicates: ring, all_gather, all_to_all (default: the cheapest)'
+complete -c kerf -n '__kerf_at plan' -l recompute -x -a '(__kerf_list none selective full)' -d 'Only these kinds of recomputation: none, selective, full, or full:K, the first K layers of each virtual stage (default: none,selective,full)'
+complete -c kerf -n '__kerf_at plan' -l schedules -x -a '(__kerf_list (__kerf_names schedules))' -d 'Only these pipeline schedules, such as 1f1b,zb_h1,zb_v,dualpipe_v; `kerf schedule --list` them (default: 1f1b, and interleaved_1f1b with virtual stages)'
+complete -c kerf -n '__kerf_at plan' -l order -x -a '(__kerf_list tp-cp-dp-pp tp-cp-pp-dp)' -d 'How ranks are numbered, tp-cp-dp-pp (the default) or tp-cp-pp-dp: who are neighbours in a scale-up domain'
+complete -c kerf -n '__kerf_at plan' -l cp-comm -x -a '(__kerf_list ring all_gather all_to_all)' -d 'How context parallelism communicates: ring, all_gather, all_to_all (default: the cheapest)'
 complete -c kerf -n '__kerf_at plan' -l stage-layers -x -d 'Layers of each virtual stage in the order in which a micro-batch goes through them, pp x vpp numbers (default: the split whose slowest device is fastest)'
 complete -c kerf -n '__kerf_at plan' -l space -x -a 'default wide' -d 'wide searches every order, schedule, number of recomputed layers, kind of cp communication and ZeRO stage too (docs/space.md)'
 complete -c kerf -n '__kerf_at plan' -l for -x -a 'megatron deepspeed torchtitan nanotron megatron-bridge' -d 'Only layouts that this framework can run: megatron, deepspeed, torchtitan, nanotron or megatron-bridge (docs/launch.md)'
@@ -146,7 +146,7 @@ complete -c kerf -n '__kerf_at plan' -l tokens -x -d 'Also say how many days it 
 complete -c kerf -n '__kerf_at plan' -l price -x -d 'With --tokens, also say what that costs: the price of an accelerator for an hour, in any currency'
 complete -c kerf -n '__kerf_at plan' -l scale-up-size -x -d 'Accelerators in a scale-up (NVLink) domain: a number, list or range (default: the system\'s)'
 complete -c kerf -n '__kerf_at plan' -l top -x -d 'How many layouts to keep of each search (default: 10)'
-complete -c kerf -n '__kerf_at plan' -l cost-model -x -d 'What prices a layout: analytic for hybrid (the default), reference, the model of arXiv 2410.00273, for 1d, summa and seqp'
+complete -c kerf -n '__kerf_at plan' -l cost-model -x -a 'analytic reference' -d 'What prices a layout: analytic for hybrid (the default), reference, the model of arXiv 2410.00273, for 1d, summa and seqp'
 complete -c kerf -n '__kerf_at plan' -l why -d 'Also say why the best is the best: against the runner-up, against the best layout with another value of each dimension, and which memory, bandwidth or batch would make another layout win'
 complete -c kerf -n '__kerf_at plan' -l threads -s t -x -d 'Threads to search with (default: 0, all processors)'
 complete -c kerf -n '__kerf_at plan' -l catalogue -x -a '(__fish_complete_directories)' -d 'Also find names in DIR/models and DIR/systems (default: $KERF_CATALOGUE)'
@@ -167,7 +167,7 @@ complete -c kerf -n '__kerf_at estimate' -l attention -x -a 'fused unfused recom
 complete -c kerf -n '__kerf_at estimate' -l set -x -d 'Change a field of the system or model, such as scale_up.bandwidth_bytes_per_s=450GB/s; several between commas, or by giving it several times'
 complete -c kerf -n '__kerf_at estimate' -l strategy -x -a 'hybrid 1d summa seqp' -d 'Which family of layouts it is of (default: summa where it has summa_blocks, seqp where tp2 is above 1, 1d where it has tp1, else hybrid)'
 complete -c kerf -n '__kerf_at estimate' -l scale-up-size -x -d 'Accelerators in a scale-up (NVLink) domain (default: the system\'s)'
-complete -c kerf -n '__kerf_at estimate' -l cost-model -x -d 'What prices the layout (default: analytic for hybrid layouts, else reference, the model of arXiv 2410.00273)'
+complete -c kerf -n '__kerf_at estimate' -l cost-model -x -a 'analytic reference' -d 'What prices the layout (default: analytic for hybrid layouts, else reference, the model of arXiv 2410.00273)'
 complete -c kerf -n '__kerf_at estimate' -l precision -x -a 'bf16 fp16 fp8' -d 'What matrix products are computed in (default: bf16)'
 complete -c kerf -n '__kerf_at estimate' -l gradients -x -a 'fp32 bf16' -d 'What gradients are kept and reduced in (default: fp32)'
 complete -c kerf -n '__kerf_at estimate' -l mtp-layers -x -d 'Layers of multi-token prediction that are trained, at most those of the model (default: 0)'
@@ -229,7 +229,7 @@ complete -c kerf -n '__kerf_at schedule "" compare' -l trace -x -a '(__fish_comp
 complete -c kerf -n '__kerf_at schedule "" compare fit' -l trace-step -x -d 'Which of the trace\'s complete steps, from 0 (default: -1, the one of median length)'
 complete -c kerf -n '__kerf_at schedule ""' -l plan -r -F -d 'A plan: what `kerf plan --format json` or `kerf estimate --format json` has written'
 complete -c kerf -n '__kerf_at schedule ""' -l rank -x -d 'Which of the plans in FILE (default: 1, the best)'
-complete -c kerf -n '__kerf_at schedule ""' -l compare -x -a '(__kerf_list schedules)' -d 'Other schedules with the same times: for schedules with other stages the times are summed or split'
+complete -c kerf -n '__kerf_at schedule ""' -l compare -x -a '(__kerf_list (__kerf_names schedules))' -d 'Other schedules with the same times: for schedules with other stages the times are summed or split'
 complete -c kerf -n '__kerf_at schedule "" compare' -l no-ops -d 'Leave the operations out of the JSON, and the timeline out of the table'
 complete -c kerf -n '__kerf_at schedule "" compare fit verify' -l certificate -r -F -d 'Write a proof of the lower bound, and the order, to FILE, for `kerf schedule verify`'
 complete -c kerf -n '__kerf_at schedule "" compare' -l from -x -d 'Draw the timeline from here (default: its start)'
@@ -249,7 +249,7 @@ complete -c kerf -n '__kerf_at tune' -l prefer -x -d 'Of the settings within the
 complete -c kerf -n '__kerf_at tune' -l within -x -d 'How near the answer must be to the best of all settings (default: 3%)'
 complete -c kerf -n '__kerf_at tune' -l margin -x -d 'Settings this near to the best count as equally good, for --prefer and in the list of equivalent settings (default: 5%)'
 complete -c kerf -n '__kerf_at tune' -l confidence -x -d 'The probability that the answer must have; also that of the intervals (default: 95%)'
-complete -c kerf -n '__kerf_at tune ""' -l objective -x -d 'What to minimize (default: wall): wall or cpu (seconds), memory (bytes at the peak), regex:EXPRESSION (its first group, in the last match in the output), json:PATH (in the last JSON value of the output), or value (a worker\'s number that is not a time)'
+complete -c kerf -n '__kerf_at tune ""' -l objective -x -a 'wall cpu memory value regex: json:' -d 'What to minimize (default: wall): wall or cpu (seconds), memory (bytes at the peak), regex:EXPRESSION (its first group, in the last match in the output), json:PATH (in the last JSON value of the output), or value (a worker\'s number that is not a time)'
 complete -c kerf -n '__kerf_at tune ""' -l minimize -d 'Less is better (this is the default)'
 complete -c kerf -n '__kerf_at tune ""' -l maximize -d 'More is better'
 complete -c kerf -n '__kerf_at tune ""' -l protocol -x -a 'exit lines worker llama-bench' -d 'How COMMAND is measured (default: exit): exit: from its start to its end; lines: each line of its output is a sample; worker: it is started once, and reads questions on its standard input; llama-bench: by its JSON lines'
@@ -432,7 +432,7 @@ complete -c kerf -n '__kerf_at launch ""' -a read
 complete -c kerf -n '__kerf_at launch read' -F
 complete -c kerf -n '__kerf_at launch ""' -a write
 complete -c kerf -n '__kerf_at launch write' -a 'megatron deepspeed torchtitan nanotron megatron-bridge'
-complete -c kerf -n '__kerf_at launch read' -l framework -x -d 'megatron, megatron-deepspeed (or deepspeed), torchtitan, nanotron, deepspeed-hf, mlperf-nemo or megatron-bridge (default: recognised)'
+complete -c kerf -n '__kerf_at launch read' -l framework -x -a 'megatron megatron-deepspeed torchtitan nanotron deepspeed-hf mlperf-nemo megatron-bridge' -d 'megatron, megatron-deepspeed (or deepspeed), torchtitan, nanotron, deepspeed-hf, mlperf-nemo or megatron-bridge (default: recognised)'
 complete -c kerf -n '__kerf_at launch' -l framework-version -x -d 'The release of the framework, such as 0.15.0 (Megatron-Core), 0.2.2 (torchtitan) or main'
 complete -c kerf -n '__kerf_at launch read' -l gpus -s n -x -d 'Accelerators of the job (default: as the launch says)'
 complete -c kerf -n '__kerf_at launch read' -l format -s f -x -a 'table json' -d 'What is printed (default: table)'
