@@ -47,6 +47,8 @@
 extern "C" {
 #endif
 
+/* ---- Formats ---------------------------------------------------------------------------------------------- */
+
 /** The last one is a part of a page, for a page of one's own that has web/timeline.css and web/timeline.js: what stands
  * in the body, and the data for the script. A figure without timelines is then an SVG. */
 enum kerf_picture_format {
@@ -59,6 +61,8 @@ enum kerf_picture_format {
 
 /** The format that a file's name asks for (.svg, .png, .pdf, .html); KERF_EUNSUPPORTED names those there are. */
 KERF_API int32_t kerf_picture_format_of(const char *path, enum kerf_picture_format *ret_format, struct kerf_error *err);
+
+/* ---- What is drawn ---------------------------------------------------------------------------------------- */
 
 /** How numbers on an axis are written. */
 enum kerf_unit { KERF_UNIT_NONE, KERF_UNIT_SECONDS, KERF_UNIT_BYTES, KERF_UNIT_COUNT };
@@ -199,12 +203,16 @@ struct kerf_figure {
     const char *footer; /* small print: what made it, with which model; NULL: none */
 };
 
+/* ---- Drawing ---------------------------------------------------------------------------------------------- */
+
 /** Appends the finished picture to out: the text of an SVG or HTML file, the bytes of a PNG or PDF file. The same
  * figure gives the same bytes of SVG and HTML on every machine. It is 960 pixels wide, and as high as its rows need;
  * a PNG has two pixels for one. Nothing is appended on an error: KERF_EINVALID, KERF_ENOMEM, or
  * KERF_EUNSUPPORTED when cairo is not there or the picture is too high for a PNG. */
 KERF_API int32_t kerf_figure_draw(const struct kerf_figure *figure, enum kerf_picture_format format,
                                   struct kerf_text *out, struct kerf_error *err);
+
+/* ---- For a terminal --------------------------------------------------------------------------------------- */
 
 /** A horizontal stacked bar for a terminal, `columns` wide when the values sum to `full`: eighths of a block
  * ("█▌"), one colour a part where colour is 1, one letter or shade a part where it is 0 (then in whole

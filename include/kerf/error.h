@@ -33,6 +33,8 @@
 extern "C" {
 #endif
 
+/* ---- Codes ------------------------------------------------------------------------------------------------ */
+
 #define KERF_OK 0
 
 /* X(name, value, what it means) */
@@ -52,6 +54,8 @@ enum kerf_code {
 #undef KERF_ERROR_ENUM
         KERF_CODE_NONE = KERF_OK
 };
+
+/* ---- Errors ----------------------------------------------------------------------------------------------- */
 
 struct kerf_error {
     int32_t code;      /* KERF_OK or a KERF_E... code */

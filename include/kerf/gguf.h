@@ -30,6 +30,8 @@
 extern "C" {
 #endif
 
+/* ---- Types of weights ------------------------------------------------------------------------------------- */
+
 /** How ggml stores weights: `block` weights in `block_bytes` bytes. */
 struct kerf_gguf_type {
     int32_t id; /* enum ggml_type */
@@ -40,6 +42,8 @@ struct kerf_gguf_type {
 KERF_API const struct kerf_gguf_type *kerf_gguf_type_at(size_t index);
 /** By its name, in upper or lower case ("q8_0"); NULL where it is not known. */
 KERF_API const struct kerf_gguf_type *kerf_gguf_type_find(const char *name);
+
+/* ---- Files ------------------------------------------------------------------------------------------------ */
 
 /** The part of the model that is stored in one type. */
 struct kerf_gguf_share {

@@ -36,6 +36,8 @@
 extern "C" {
 #endif
 
+/* ---- Objects and arrays ----------------------------------------------------------------------------------- */
+
 struct kerf_json {
     struct kerf_text *out;
     int32_t need_comma;
@@ -44,6 +46,9 @@ struct kerf_json {
 KERF_API void kerf_json_begin(struct kerf_json *json, struct kerf_text *out);
 KERF_API void kerf_json_open(struct kerf_json *json, const char *key, char bracket);
 KERF_API void kerf_json_close(struct kerf_json *json, char bracket);
+
+/* ---- Members ---------------------------------------------------------------------------------------------- */
+
 KERF_API void kerf_json_string(struct kerf_json *json, const char *key, const char *value); /* NULL: null */
 KERF_API void kerf_json_number(struct kerf_json *json, const char *key, double value);      /* not finite: null */
 KERF_API void kerf_json_integer(struct kerf_json *json, const char *key, int64_t value);

@@ -37,6 +37,8 @@
 extern "C" {
 #endif
 
+/* ---- Frameworks ------------------------------------------------------------------------------------------- */
+
 /* X(constant, name) */
 #define KERF_FRAMEWORKS(X)                                                                                             \
     X(KERF_FRAMEWORK_MEGATRON, "megatron")                                                                             \
@@ -59,6 +61,8 @@ KERF_API const char *kerf_framework_name(enum kerf_framework framework); /* "meg
 /** The same from its name; "deepspeed" is megatron-deepspeed too. An unknown one is KERF_EUNKNOWN, and the error names
  * those there are. */
 KERF_API int32_t kerf_framework_parse(const char *name, enum kerf_framework *ret, struct kerf_error *err);
+
+/* ---- Reading ---------------------------------------------------------------------------------------------- */
 
 /** The shape of the model, by the keys of a config.json. A number that the launch does not tell is 0, a switch -1. */
 struct kerf_launch_model {

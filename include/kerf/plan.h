@@ -37,6 +37,8 @@
 extern "C" {
 #endif
 
+/* ---- One layout ------------------------------------------------------------------------------------------- */
+
 /**
  * What the layout costs. Where members of scale_up are 0, the fastest placement that agrees with the others is taken:
  * of those that fill the scale-up domain or, where none does, of those that fill most of it; ret_estimate->layout has it.
@@ -54,6 +56,8 @@ KERF_API int32_t kerf_layout_estimate_layers(const struct kerf_cost_model *cost_
 
 #define KERF_TOP_MAX        1000    /* plans of one search, at most */
 #define KERF_LEAST_GPUS_MAX 1048576 /* where the search for the fewest accelerators ends */
+
+/* ---- The search ------------------------------------------------------------------------------------------- */
 
 /** The best layout that has another value of one dimension than the winner. */
 struct kerf_other {
@@ -172,6 +176,8 @@ KERF_API int32_t kerf_plan_front(struct kerf_plan *plan, const struct kerf_plan_
 KERF_API int32_t kerf_plan_mend(struct kerf_plan *plan, const struct kerf_plan_options *options,
                                 struct kerf_error *err);
 
+/* ---- As JSON ---------------------------------------------------------------------------------------------- */
+
 /** Writes what is asked into the object that is open: "model":...,"gpus":...; of hybrid layouts "shape":{...} too, all that
  * the cost of the model depends on. */
 KERF_API void kerf_problem_json(struct kerf_json *json, const struct kerf_problem *problem);
@@ -180,6 +186,8 @@ KERF_API void kerf_problem_json(struct kerf_json *json, const struct kerf_proble
 KERF_API void kerf_plan_json(struct kerf_json *json, const struct kerf_plan *plan);
 /** The same without what is around it: "searches":[...] into the object that is open. */
 KERF_API void kerf_plan_searches_json(struct kerf_json *json, const struct kerf_plan *plan);
+
+/* ---- Comparing -------------------------------------------------------------------------------------------- */
 
 /** Whether two problems are about the same model or system: by content, for two files may have one name. */
 KERF_API int32_t kerf_model_equal(const struct kerf_model *a, const struct kerf_model *b);
@@ -193,6 +201,8 @@ KERF_API int32_t kerf_plan_has_twin(const struct kerf_plan *plan, const struct k
 /** The search of this model with the highest throughput, or NULL when none found anything; model NULL: of any model
  * (samples of different models do not compare). Searches whose best layout has a twin do not count. */
 KERF_API const struct kerf_search *kerf_plan_best(const struct kerf_plan *plan, const struct kerf_model *model);
+
+/* ---- The pipeline of a plan ------------------------------------------------------------------------------- */
 
 /**
  * Reads the pipeline of a plan: of the one of this rank, from 1, in what kerf_plan_json has written, or, rank 1, in what

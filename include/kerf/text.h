@@ -32,6 +32,8 @@
 extern "C" {
 #endif
 
+/* ---- Text ------------------------------------------------------------------------------------------------- */
+
 struct kerf_text {
     char *data; /* length bytes and a NUL; NULL while nothing was written */
     size_t length;
@@ -45,6 +47,8 @@ KERF_API void kerf_text_repeat(struct kerf_text *text, const char *string, int32
 KERF_API void kerf_text_printf(struct kerf_text *text, const char *format, ...) KERF_PRINTF(2, 3);
 KERF_API void kerf_text_clear(struct kerf_text *text); /* keeps the memory for the next use */
 KERF_API void kerf_text_free(struct kerf_text *text);
+
+/* ---- Numbers ---------------------------------------------------------------------------------------------- */
 
 /** The number in its shortest form that reads back to the same double: "0.1", "1e+30", "42". Non-finite
  * numbers have no such form and are written as "nan", "inf", "-inf". */

@@ -54,6 +54,8 @@
 extern "C" {
 #endif
 
+/* ---- Reading ---------------------------------------------------------------------------------------------- */
+
 enum kerf_trace_clocks {
     KERF_CLOCKS_AGREE,     /* every operation starts after its inputs: times are as measured */
     KERF_CLOCKS_ALIGNED,   /* offset_s of each device was subtracted */
