@@ -10,7 +10,7 @@
  *     #include <stdio.h>
  *     #include <string.h>
  *     int main(void) {
- *         const char *request = "{\"model\":\"llama-2-7\",\"gpus\":8,\"global_batch\":64}";
+ *         const char *request = "{\"model\":\"llama2-7b\",\"system\":\"h100\",\"gpus\":8,\"global_batch\":64}";
  *         struct kerf_error err;
  *         char *answer = NULL, line[1024];
  *         if (kerf_call("plan", request, strlen(request), NULL, &answer, &err) != KERF_OK) {
@@ -23,7 +23,7 @@
  *
  * It prints:
  *
- *     --global-batch is missing, such as --global-batch 4096; `kerf help plan` tells more
+ *     no model 'llama2-7b' in the catalogue; did you mean llama2_7b?
  */
 #ifndef KERF_KERF_H
 #define KERF_KERF_H
