@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include "base/output_limit.h"
 #include "base/number.h"
 #include "base/option.h"
 #include "base/quantity.h"
@@ -14,7 +15,7 @@
 #include "kerf/study.h"
 
 struct tune_options {
-    struct string_list params, wheres, words, outputs, key_env;
+    struct string_list params, wheres, subject_to, words, outputs, key_env;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
     const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
     const char *memory_cap, *study, *format;
@@ -49,6 +50,14 @@ static const struct option tune_option_table[] = {
      .help = "A condition on settings: 'ubatch <= batch && batch * seqs < 4096'. May be given several times. A "
              "condition that cannot be computed, such as 8/(n-2) with n=2, is an error, unless a condition "
              "before it (or the left side of &&) excludes the setting."},
+    {.name = "subject-to",
+     .type = OPTION_STRINGS,
+     AT(subject_to),
+     .value = "LIMIT",
+     .uses = "COMMAND",
+     .help = "A limit on a further number of each run: memory <= 8GB, wall <= 90s, cpu, or a path into the JSON that "
+             "the program prints or a worker answers, such as 'p99_ms <= 50'. A run that breaks it failed. May be "
+             "given several times."},
     {.name = "default",
      .letter = 'd',
      .type = OPTION_STRING,
@@ -320,6 +329,20 @@ static int32_t read_shares(const struct tune_options *values, struct kerf_study_
     return code;
 }
 
+/* The objective with its limits, as kerf_study_request has it. */
+static int32_t read_limits(const struct string_list *limits, const char *objective, struct kerf_text *ret_objective,
+                           struct kerf_error *err) {
+    struct output_limit limit;
+    kerf_text_printf(ret_objective, "%s", objective);
+    for (int32_t i = 0; i < limits->count; i++) {
+        struct kerf_error why;
+        if (output_limit_read(limits->items[i], &limit, &why) != KERF_OK)
+            return kerf_error_set(err, KERF_EINVALID, "--subject-to: %s", why.message);
+        kerf_text_printf(ret_objective, "%s%s", i == 0 ? " subject to " : ", ", limits->items[i]);
+    }
+    return ret_objective->failed ? kerf_error_set(err, KERF_ENOMEM, "not enough memory for the limits") : KERF_OK;
+}
+
 static int32_t read_memory_cap(const struct tune_options *values, struct kerf_study_request *request,
                                struct kerf_error *err) {
     struct kerf_error why;
@@ -553,6 +576,7 @@ struct tune_sources {
     struct kerf_study_record *record; /* of the study that goes on; NULL: a new one */
     struct llama_preset llama;
     struct kerf_tune_space *space;
+    struct kerf_text objective; /* with its limits */
 };
 
 static int32_t read_sources(const struct tune_options *values, struct tune_sources *sources, struct kerf_error *err) {
@@ -568,6 +592,10 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
     }
     code = is_llama(values) ? tune_check_llama(values, err) : tune_check_not_llama(values, err);
     if (code == KERF_OK) code = tune_options_request(values, &sources->request, err);
+    if (code == KERF_OK && values->subject_to.count > 0) {
+        code = read_limits(&values->subject_to, sources->request.objective, &sources->objective, err);
+        sources->request.objective = sources->objective.data;
+    }
     if (code != KERF_OK || !is_llama(values)) return code;
     code = read_llama(values, &sources->llama, &sources->request, err);
     if (code == KERF_OK) code = kerf_study_request_space(&sources->request, &sources->space, err);
@@ -594,6 +622,7 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
     kerf_tune_space_free(sources.space);
     llama_preset_free(&sources.llama);
     kerf_study_record_free(sources.record);
+    kerf_text_free(&sources.objective);
     return code;
 }
 

@@ -82,7 +82,8 @@ static const char *tip(const struct tune_report *report, struct sketch *sketch, 
     }
     if (estimate->observations)
         kerf_text_printf(&text, ", %d run%s", estimate->observations, estimate->observations == 1 ? "" : "s");
-    if (estimate->reason[0]) kerf_text_printf(&text, ": %s", estimate->reason);
+    const char *reason = kerf_study_reason(report->state, report->answer.settings, setting);
+    if (reason[0]) kerf_text_printf(&text, ": %s", reason);
     return sketch_text(sketch, &text);
 }
 

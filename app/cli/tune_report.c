@@ -156,14 +156,16 @@ static void words_choice(struct kerf_text *out, const struct tune_report *report
         int32_t status = report->answer.settings[i].status;
         ran += status != KERF_TUNE_SKIPPED && status != KERF_TUNE_ALL_FAILED;
     }
+    const int has_limits = strstr(report->state->request->objective, " subject to ") != NULL;
+    const char *fit = has_limits ? "ran within the limits" : "could run";
     if (report->answer.looked_at < all && isnan(report->answer.chance_unseen))
         kerf_text_printf(out, "the %d settings looked at, of %d,", report->answer.looked_at, all);
     else if (ran == all)
         kerf_text_printf(out, "%d settings", all);
     else if (ran == 1)
-        kerf_text_printf(out, "the one setting that could run, of %d,", all);
+        kerf_text_printf(out, "the one setting that %s, of %d,", fit, all);
     else
-        kerf_text_printf(out, "the %d settings that could run, of %d,", ran, all);
+        kerf_text_printf(out, "the %d settings that %s, of %d,", ran, fit, all);
 }
 
 /* What makes the answer less certain than the model says. */
@@ -379,7 +381,11 @@ static void words_end(struct kerf_text *out, const struct tune_report *report) {
                                         [KERF_STUDY_INTERRUPTED] = "Not finished: ",
                                         [KERF_STUDY_TOO_NOISY] = "Too noisy to tell: ",
                                         [KERF_STUDY_NOTHING] = "Nothing could be measured: "};
-    kerf_text_printf(out, "%s%s.", heads[state->stop], state->reason);
+    const struct kerf_study_entry *last = state->num_entries > 0 ? &state->entries[state->num_entries - 1] : NULL;
+    const int is_limited = last && last->result.observation.failure == KERF_TUNE_FAILURE_LIMIT;
+    const char *head = heads[state->stop];
+    if (state->stop == KERF_STUDY_NOTHING && is_limited) head = "No setting kept the limits: ";
+    kerf_text_printf(out, "%s%s.", head, state->reason);
     words_skipped(out, report);
     if (state->id[0] && report->most_to_go_on >= 0) {
         kerf_text_printf(out, " `kerf tune --resume --study %s", state->id);

@@ -45,10 +45,11 @@ static void row(struct kerf_text *cells, const struct tune_report *report, int32
     probability_cell(cells, estimate->probability_within_margin);
     kerf_text_printf(cells, "\t%s", mark(report, index));
     const char *between = mark(report, index)[0] ? ", " : "";
+    const char *reason = kerf_study_reason(report->state, report->answer.settings, index);
     if (estimate->status == KERF_TUNE_ALL_FAILED || estimate->status == KERF_TUNE_SKIPPED)
-        kerf_text_printf(cells, "%s%s: %s", between, kerf_tune_status_word(estimate->status), estimate->reason);
+        kerf_text_printf(cells, "%s%s: %s", between, kerf_tune_status_word(estimate->status), reason);
     else if (estimate->failed > 0)
-        kerf_text_printf(cells, "%s%d failed: %s", between, estimate->failed, estimate->reason);
+        kerf_text_printf(cells, "%s%d failed: %s", between, estimate->failed, reason);
     kerf_text_add(cells, "\n");
 }
 
@@ -232,7 +233,7 @@ static void put_settings(struct kerf_json *json, const struct tune_report *repor
         kerf_json_number(json, "probability_within", estimate->probability_within);
         kerf_json_number(json, "probability_within_margin", estimate->probability_within_margin);
         kerf_json_string(json, "status", kerf_tune_status_word(estimate->status));
-        kerf_json_string(json, "reason", estimate->reason);
+        kerf_json_string(json, "reason", kerf_study_reason(report->state, report->answer.settings, i));
         kerf_json_close(json, '}');
     }
     kerf_json_close(json, ']');
@@ -309,7 +310,7 @@ void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
         csv_number(out, estimate->probability_within_margin);
         csv_number(out, estimate->observed_mean);
         kerf_text_add(out, ",");
-        csv_text(out, estimate->reason);
+        csv_text(out, kerf_study_reason(report->state, report->answer.settings, i));
         kerf_text_add(out, "\n");
     }
 }

@@ -100,7 +100,7 @@ static void put_estimates(struct kerf_json *json, const struct kerf_study_state 
         kerf_json_number(json, "high", estimate->interval[1]);
         kerf_json_number(json, "bound", estimate->bound);
         kerf_json_number(json, "probability_within", estimate->probability_within);
-        kerf_json_string(json, "reason", estimate->reason);
+        kerf_json_string(json, "reason", kerf_study_reason(state, answer->settings, i));
         kerf_json_boolean(json, "best", i == answer->best);
         kerf_json_boolean(json, "recommended", i == answer->recommended);
         kerf_json_boolean(json, "default", i == state->space->default_setting);

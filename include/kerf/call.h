@@ -89,7 +89,8 @@ KERF_API int32_t kerf_call_schema(const char *verb, char **ret_schema, struct ke
  * A study of kerf/tune.h in JSON. {"params":{"batch":[128,256],"kv":["f16","q8_0"],"threads":"1..16"}} names the space: a
  * list of numbers (sorted, near ones are alike), texts or booleans, or a range. "where" (an array of constraints),
  * "default" (a setting), "policy", "prefer", "within", "margin", "confidence", "seed" and "max_runs" are those of struct
- * kerf_tune_question, "maximize" and "time" its flags. KERF_ESYNTAX, KERF_EINVALID, KERF_EUNKNOWN, KERF_EINFEASIBLE.
+ * kerf_tune_question, "maximize" and "time" its flags; "subject_to" is an array of limits, "p99_ms <= 50" (as of
+ * kerf_trial_runner_limit), whose numbers are told as "outputs". KERF_ESYNTAX, KERF_EINVALID, KERF_EUNKNOWN, KERF_EINFEASIBLE.
  *
  * One thread at a time may use an asker. Answers are given back with kerf_call_free.
  */
@@ -102,7 +103,8 @@ KERF_API struct kerf_asker *kerf_asker_free(struct kerf_asker *asker);
  * "confident", "too noisy", "done". No setting comes again while one was not measured. */
 KERF_API int32_t kerf_asker_ask(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err);
 
-/** What was measured, asked for or not: {"setting":{...},"value":2.5}, or {"setting":{...},"failed":true}. */
+/** What was measured, asked for or not: {"setting":{...},"value":2.5}, or {"setting":{...},"failed":true}. With limits
+ * "outputs":{"p99_ms":41} has the number of each; a setting that broke one twice is not the answer. */
 KERF_API int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_t length,
                                  struct kerf_error *err);
 

@@ -86,7 +86,8 @@ enum kerf_tune_outcome {
     X(KERF_TUNE_FAILURE_LOAD, "load", "not ready within the load time-out")                                            \
     X(KERF_TUNE_FAILURE_HANG, "hang", "no answer within the trial time-out")                                           \
     X(KERF_TUNE_FAILURE_OUTPUT, "output", "no number where one was expected")                                          \
-    X(KERF_TUNE_FAILURE_OTHER, "other", "what the program said")
+    X(KERF_TUNE_FAILURE_OTHER, "other", "what the program said")                                                       \
+    X(KERF_TUNE_FAILURE_LIMIT, "limit", "it ran, and a further number of it broke a limit")
 
 enum kerf_tune_failure {
 #define KERF_TUNE_FAILURE_ENUM(name, word, meaning) name,

@@ -72,8 +72,10 @@ struct kerf_study_request {
     struct kerf_study_strings
         key_env;        /* names of environment variables that are part of the key, commas between them */
     const char *preset; /* "llama", NULL: none */
-    const char *defaults, *prefer, *policy;              /* NULL: none; policy: kerf */
-    const char *objective;                               /* wall, cpu, memory, value, regex:EXPRESSION, json:PATH */
+    const char *defaults, *prefer, *policy; /* NULL: none; policy: kerf */
+    /* wall, cpu, memory, value, regex:EXPRESSION or json:PATH; then, where there are limits, as of
+     * kerf_trial_runner_limit: "wall subject to p99_ms <= 50, memory <= 8GB". */
+    const char *objective;
     const char *protocol, *prepare, *cleanup, *launcher; /* as kerf_trial_command */
     double within, margin, confidence;                   /* as kerf_tune_question */
     double load_timeout_s, trial_timeout_s;              /* 0: the runner's own */
@@ -181,6 +183,11 @@ struct kerf_study_state {
     struct kerf_study_own *own; /* what the above points to */
 };
 KERF_API struct kerf_study_state *kerf_study_state_free(struct kerf_study_state *state);
+
+/** Why a setting failed or was skipped: what its last failed run said of the limit that it broke, else what the policy says
+ * (kerf_tune_estimate.reason); "". As long as the state. */
+KERF_API const char *kerf_study_reason(const struct kerf_study_state *state, const struct kerf_tune_estimate *estimates,
+                                       int32_t setting);
 
 /** A study as its journal holds it, without running anything. policy: NULL for its own. The record has to live as long. */
 KERF_API int32_t kerf_study_replay(const struct kerf_study_record *record, const char *policy,

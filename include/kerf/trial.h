@@ -110,6 +110,12 @@ struct kerf_trial_runner;
 KERF_API int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
                                           struct kerf_trial_runner **ret_runner, struct kerf_error *err);
 
+/** Before the first trial: a limit on a further number of each run, at most 16. "memory <= 8GB", "wall < 90s" and "cpu"
+ * are of what kerf measures; any other name is a path into a worker's answer, else into the last JSON value of the output,
+ * in the program's own unit: "p99_ms <= 50", "results.0.loss <= 2.1", "tokens_per_s >= 100". A run that breaks it
+ * failed with KERF_TUNE_FAILURE_LIMIT; one that does not tell it, with KERF_TUNE_FAILURE_OUTPUT. KERF_EINVALID. */
+KERF_API int32_t kerf_trial_runner_limit(struct kerf_trial_runner *runner, const char *limit, struct kerf_error *err);
+
 /** Ends what still runs, runs `cleanup`, and gives everything back. Safe after an interruption. */
 KERF_API struct kerf_trial_runner *kerf_trial_runner_free(struct kerf_trial_runner *runner);
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "base/output_limit.h"
 #include "base/arena.h"
 #include "base/error_fill.h"
 #include "base/json_read.h"
@@ -29,6 +30,8 @@ struct kerf_asker {
     struct kerf_tune_space *space;
     struct kerf_tune_study *study;
     struct given *given; /* [num_params] */
+    struct output_limit limits[OUTPUT_LIMITS_MAX];
+    int32_t num_limits;
     int32_t told, asked; /* asked: a setting, -1: none is out */
 };
 
@@ -127,9 +130,28 @@ static int32_t make_space(struct kerf_asker *asker, const struct json_object *ro
     return read_default(asker, root, err);
 }
 
+static int32_t read_limits(struct kerf_asker *asker, const struct json_object *root, struct kerf_error *err) {
+    const json_t *limits = json_object_get(root->json, "subject_to"), *limit;
+    size_t i;
+    struct kerf_error why;
+    if (limits == NULL || json_is_null(limits)) return KERF_OK;
+    if (!json_is_array(limits) || json_array_size(limits) > OUTPUT_LIMITS_MAX)
+        return json_fail(root, "subject_to", KERF_EINVALID, err,
+                         "\"subject_to\" must be an array of at most %d limits, such as \"p99_ms <= 50\"",
+                         OUTPUT_LIMITS_MAX);
+    json_array_foreach(limits, i, limit) {
+        if (!json_is_string(limit))
+            return json_fail(root, "subject_to", KERF_EINVALID, err, "limits are texts, such as \"p99_ms <= 50\"");
+        if (output_limit_read(json_string_value(limit), &asker->limits[i], &why) != KERF_OK)
+            return json_fail(root, "subject_to", KERF_EINVALID, err, "%s", why.message);
+        asker->num_limits++;
+    }
+    return KERF_OK;
+}
+
 static int32_t read_question(struct kerf_asker *asker, const struct json_object *root, struct kerf_error *err) {
-    static const char *const names[] = {"params", "where",    "default", "policy", "prefer",   "within",
-                                        "margin", "maximize", "time",    "seed",   "max_runs", "confidence"};
+    static const char *const names[] = {"params",   "where", "default", "policy",   "prefer",     "within",    "margin",
+                                        "maximize", "time",  "seed",    "max_runs", "confidence", "subject_to"};
     struct kerf_tune_question question;
     kerf_tune_question_defaults(&question);
     int64_t runs = 0;
@@ -153,6 +175,7 @@ static int32_t read_question(struct kerf_asker *asker, const struct json_object 
     if (code == KERF_OK) code = json_get_integer(root, "seed", JSON_OPTIONAL, 0, INT64_MAX, &question.seed, err);
     if (code == KERF_OK) code = json_get_integer(root, "max_runs", JSON_OPTIONAL, 1, INT32_MAX, &runs, err);
     question.max_observations = (int32_t)runs;
+    if (code == KERF_OK) code = read_limits(asker, root, err);
     if (code == KERF_OK) code = make_space(asker, root, err);
     question.space = asker->space;
     return code == KERF_OK ? kerf_tune_study_create(&question, &asker->study, err) : code;
@@ -321,8 +344,38 @@ int32_t kerf_asker_ask(struct kerf_asker *asker, char **ret_answer, struct kerf_
     return hand_over(&out, ret_answer, err);
 }
 
+static const struct output_limit *limit_of(const struct kerf_asker *asker, const char *name) {
+    for (int32_t i = 0; i < asker->num_limits; i++)
+        if (strcmp(asker->limits[i].name, name) == 0) return &asker->limits[i];
+    return NULL;
+}
+
+/* Whether a measured setting keeps the limits, by the outputs that were told with it: each that has a limit, no other. */
+static int32_t check_limits(const struct kerf_asker *asker, const struct json_object *root, int *ret_kept,
+                            struct kerf_error *err) {
+    json_t *outputs = json_object_get(root->json, "outputs"), *value;
+    const char *name;
+    *ret_kept = 1;
+    if (outputs && !json_is_null(outputs) && !json_is_object(outputs))
+        return json_fail(root, "outputs", KERF_EINVALID, err, "\"outputs\" must be an object of numbers");
+    json_object_foreach(outputs, name, value) {
+        if (limit_of(asker, name) == NULL)
+            return json_fail(root, "outputs", KERF_EINVALID, err, "no limit in \"subject_to\" is of \"%.64s\"", name);
+        if (!json_is_number(value))
+            return json_fail(root, "outputs", KERF_EINVALID, err, "\"%.64s\" in \"outputs\" must be a number", name);
+    }
+    for (int32_t i = 0; i < asker->num_limits; i++) {
+        const json_t *told = json_object_get(outputs, asker->limits[i].name);
+        if (told == NULL)
+            return json_fail(root, "outputs", KERF_EINVALID, err,
+                             "\"outputs\" must have \"%s\", which \"subject_to\" limits", asker->limits[i].name);
+        *ret_kept &= output_limit_holds(&asker->limits[i], json_number_value(told));
+    }
+    return KERF_OK;
+}
+
 int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_t length, struct kerf_error *err) {
-    static const char *const names[] = {"setting", "value", "failed"};
+    static const char *const names[] = {"setting", "value", "failed", "outputs"};
     struct json_document document;
     struct json_object root, setting;
     struct kerf_tune_observation told = {.start_s = asker->told, .end_s = asker->told + 1};
@@ -338,6 +391,12 @@ int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_
         if (json_is_true(failed) ? value && !json_is_null(value) : !json_is_number(value))
             code = json_fail(&root, "value", KERF_EINVALID, err,
                              "an observation has a number as \"value\", or \"failed\":true");
+    }
+    int kept = 1;
+    if (code == KERF_OK && told.outcome == KERF_TUNE_VALUE) code = check_limits(asker, &root, &kept, err);
+    if (!kept) {
+        told.outcome = KERF_TUNE_FAILED;
+        told.failure = KERF_TUNE_FAILURE_LIMIT;
     }
     if (code == KERF_OK) code = kerf_tune_study_observe(asker->study, &told, err);
     if (code == KERF_OK) asker->told++;

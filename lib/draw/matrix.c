@@ -8,7 +8,7 @@
 #include <math.h>
 
 const char *const matrix_state_names[MATRIX_STATES] = {"measured",    "expected",     "stopped there",
-                                                       "did not run", "not measured", "no such setting"};
+                                                       "failed", "not measured", "no such setting"};
 const char *const matrix_mark_names[MATRIX_MARKS] = {"best", "recommended", "default"};
 
 struct kerf_matrix_cell matrix_cell(const struct kerf_panel *panel, int32_t row, int32_t column) {

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+#include "base/error_fill.h"
 
 void kerf_study_request_defaults(struct kerf_study_request *ret_request) {
     struct kerf_tune_question question;
@@ -128,12 +129,21 @@ static const struct objective objectives[] = {{"wall", KERF_TRIAL_WALL, "s"},   
                                               {"memory", KERF_TRIAL_MEMORY, "B"}, {"value", KERF_TRIAL_VALUE, ""},
                                               {"regex:", KERF_TRIAL_REGEX, ""},   {"json:", KERF_TRIAL_JSON, ""}};
 
+/* The limits follow the objective itself: the last of these words, as a regular expression may have them too. */
+static const char SUBJECT_TO[] = " subject to ";
+static const char *limits_of(const char *text) {
+    const char *limits = text + strlen(text);
+    for (const char *at = text; (at = strstr(at, SUBJECT_TO)) != NULL; at++) limits = at;
+    return limits;
+}
+
 static const struct objective *objective_of(const char *text, const char **ret_pattern) {
+    const char *end = limits_of(text);
     for (size_t i = 0; i < sizeof objectives / sizeof *objectives; i++) {
         const struct objective *objective = &objectives[i];
         size_t length = strlen(objective->name);
         int has_pattern = objective->name[length - 1] == ':';
-        if (strncmp(text, objective->name, length) != 0 || (!has_pattern && text[length])) continue;
+        if (strncmp(text, objective->name, length) != 0 || (!has_pattern && text + length != end)) continue;
         *ret_pattern = has_pattern ? text + length : NULL;
         return objective;
     }
@@ -150,10 +160,34 @@ static const struct objective *objective_told(const struct kerf_study_request *r
     return objective;
 }
 
-int32_t study_request_command(const struct kerf_study_request *request, struct kerf_trial_command *ret_command,
-                              struct kerf_error *err) {
+int study_request_is_local(const struct kerf_study_request *request) {
+    const char *pattern;
+    const struct objective *objective = objective_told(request, &pattern);
+    return objective && (objective->code == KERF_TRIAL_CPU || objective->code == KERF_TRIAL_MEMORY);
+}
+
+int32_t study_request_limit(const struct kerf_study_request *request, struct kerf_trial_runner *runner,
+                            struct kerf_error *err) {
+    const char *at = limits_of(request->objective);
+    char limit[200];
+    for (at += *at ? sizeof SUBJECT_TO - 1 : 0; *at;) {
+        size_t length = strcspn(at, ",");
+        snprintf(limit, sizeof limit, "%.*s", (int)length, at);
+        int32_t code = kerf_trial_runner_limit(runner, limit, err);
+        if (code != KERF_OK) return code;
+        at += length + (at[length] == ',');
+    }
+    return KERF_OK;
+}
+
+int32_t study_request_command(const struct kerf_study_request *request, struct arena *arena,
+                              struct kerf_trial_command *ret_command, struct kerf_error *err) {
     const char *pattern = NULL;
     const struct objective *objective = objective_told(request, &pattern);
+    if (pattern) {
+        pattern = arena_copy(arena, pattern, (size_t)(limits_of(request->objective) - pattern));
+        if (pattern == NULL) return error_no_memory(err, "the objective");
+    }
     if (objective == NULL || (pattern && *pattern == 0))
         return kerf_error_set(err, KERF_EINVALID,
                               "--objective '%.64s' must be wall, cpu, memory, value, regex:EXPRESSION or json:PATH",

@@ -28,6 +28,7 @@ struct study_run {
     int32_t begins_anew;   /* no time was told since the study was taken up */
     int32_t decided;       /* the decision says stop, what runs may end */
     struct kerf_text measuring;
+    struct arena arena; /* of the command */
 };
 
 static double run_s(const struct study_run *run) { return clock_ticks_s() - run->began_s; }
@@ -253,7 +254,7 @@ static int32_t work(struct study_run *run, struct kerf_error *err) {
 
 static void warn(const struct study_run *run) {
     const struct kerf_study_request *request = run->request;
-    int is_local = strcmp(request->objective, "cpu") == 0 || strcmp(request->objective, "memory") == 0;
+    int is_local = study_request_is_local(request);
     const struct kerf_study_record *resumed = run->plan->resumed;
     char line[200], key[KERF_STUDY_KEY_SIZE];
     if (run->plan->warn == NULL) return;
@@ -317,13 +318,14 @@ static int32_t prepare(struct study_run *run, struct kerf_error *err) {
     int32_t code = study_state_create(&origin, &run->state, err);
     if (code != KERF_OK) return code;
     run->request = run->state->request;
-    code = study_request_command(run->request, &run->command, err);
+    code = study_request_command(run->request, &run->arena, &run->command, err);
     run->command.warn = plan->warn;
     run->command.warn_context = plan->show_context;
     if (code == KERF_OK) code = study_slots_create(run->request->slots, run->request->warmups, &run->slots, err);
     if (code != KERF_OK) return code;
     if (plan->resumed) take_up(run);
     code = kerf_trial_runner_create(run->state->space, &run->command, &run->runner, err);
+    if (code == KERF_OK) code = study_request_limit(run->request, run->runner, err);
     if (code == KERF_OK) warn(run);
     return code == KERF_OK ? open_journal(run, err) : code;
 }
@@ -355,6 +357,7 @@ int32_t kerf_study_run(const struct kerf_study_plan *plan, struct kerf_study_sta
     study_journal_close(run.journal);
     study_slots_free(&run.slots);
     kerf_text_free(&run.measuring);
+    arena_free(&run.arena);
     if (code != KERF_OK)
         kerf_study_state_free(run.state);
     else

@@ -59,7 +59,7 @@ void study_slots_note(struct study_slots *slots, const struct kerf_study_entry *
     note_anchor(slots, &slots->items[seen->slot], seen);
     note_start(&slots->items[seen->slot], &entry->result);
     if (seen->outcome == KERF_TUNE_FAILED) {
-        slots->failed += seen->failure != KERF_TUNE_FAILURE_MEMORY;
+        slots->failed += seen->failure != KERF_TUNE_FAILURE_MEMORY && seen->failure != KERF_TUNE_FAILURE_LIMIT;
     } else {
         slots->measured++;
         slots->longest_s = fmax(slots->longest_s, entry->result.wall_s);

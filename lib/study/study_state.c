@@ -108,6 +108,17 @@ int32_t study_state_create(const struct study_origin *origin, struct kerf_study_
     return KERF_OK;
 }
 
+const char *kerf_study_reason(const struct kerf_study_state *state, const struct kerf_tune_estimate *estimates,
+                              int32_t setting) {
+    for (int32_t i = state->num_entries; i-- > 0;) {
+        const struct kerf_trial_result *result = &state->entries[i].result;
+        if (result->observation.setting != setting || result->observation.outcome != KERF_TUNE_FAILED) continue;
+        if (result->observation.failure == KERF_TUNE_FAILURE_LIMIT) return result->message;
+        break;
+    }
+    return estimates[setting].reason;
+}
+
 struct kerf_study_state *kerf_study_state_free(struct kerf_study_state *state) {
     if (state == NULL) return NULL;
     kerf_tune_study_free(state->study);

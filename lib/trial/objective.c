@@ -46,6 +46,7 @@ int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial
         return kerf_error_set(err, KERF_EINVALID, "the objective %s needs %s", objective_names[objective],
                               objective == KERF_TRIAL_REGEX ? "an expression" : "a path");
     if (objective == KERF_TRIAL_REGEX) return check_regex(runner, err);
+    runner->captures = 1;
     if (json_path_is_valid(runner->command.pattern)) return KERF_OK;
     return kerf_error_set(err, KERF_EINVALID, "\"%.100s\" is not a path; one is results.0.seconds",
                           runner->command.pattern);
@@ -75,30 +76,27 @@ static int match(const struct kerf_trial_runner *runner, const char *line, doubl
     return -1;
 }
 
+void objective_capture(struct slot *slot, const char *line, size_t length) {
+    struct kerf_text *captured = &slot->trial.captured;
+    if (captured->length + length > CAPTURED_MAX_BYTES) {
+        size_t kept = captured->length / 2;
+        memmove(captured->data, captured->data + captured->length - kept, kept);
+        captured->length = kept;
+    }
+    kerf_text_write(captured, line, length);
+    kerf_text_write(captured, "\n", 1);
+}
+
 void objective_line(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s) {
+    (void)stream;
+    (void)length;
     (void)now_s;
     struct trial *trial = &slot->trial;
-    struct kerf_text *captured = &trial->captured;
     double value = 0;
-    switch (slot->runner->command.objective) {
-    case KERF_TRIAL_REGEX: {
-        int found = match(slot->runner, line, &value, trial->odd, sizeof trial->odd);
-        if (found != 0) trial->has_found = found > 0;
-        if (found > 0) trial->found = value;
-        break;
-    }
-    case KERF_TRIAL_JSON:
-        if (stream != STREAM_OUT) break;
-        if (captured->length + length > CAPTURED_MAX_BYTES) {
-            size_t kept = captured->length / 2;
-            memmove(captured->data, captured->data + captured->length - kept, kept);
-            captured->length = kept;
-        }
-        kerf_text_write(captured, line, length);
-        kerf_text_write(captured, "\n", 1);
-        break;
-    default: break;
-    }
+    if (slot->runner->command.objective != KERF_TRIAL_REGEX) return;
+    int found = match(slot->runner, line, &value, trial->odd, sizeof trial->odd);
+    if (found != 0) trial->has_found = found > 0;
+    if (found > 0) trial->found = value;
 }
 
 int objective_sample(const struct slot *slot, const char *line, size_t length, double *ret_value) {

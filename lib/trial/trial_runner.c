@@ -55,6 +55,7 @@ static void program_line(void *context, enum program_stream stream, char *line, 
         slot_stray_line(slot, line, length);
     if (trial->phase != PHASE_LOAD && trial->phase != PHASE_RUN) return;
     if (!is_answer) remember(trial, stream, line);
+    if (!trial->is_decided && slot->runner->captures && stream == STREAM_OUT) objective_capture(slot, line, length);
     if (!trial->is_decided) slot->runner->protocol->line(slot, stream, line, length, clock_ticks_s());
 }
 
@@ -190,6 +191,12 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
         *ret_runner = runner;
     else
         kerf_trial_runner_free(runner);
+    return code;
+}
+
+int32_t kerf_trial_runner_limit(struct kerf_trial_runner *runner, const char *limit, struct kerf_error *err) {
+    int32_t code = limits_add(&runner->limits, limit, err);
+    runner->captures |= runner->limits.are_told && !runner->protocol->is_persistent;
     return code;
 }
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "trial/program_output.h"
 #include "trial/trial_slot.h"
 
 #include <assert.h>
@@ -178,11 +179,24 @@ void slot_failed(struct slot *slot, int32_t failure, const char *format, ...) {
     quote_line(message, result->message, sizeof result->message);
 }
 
+/* Whether the run keeps the limits; if not, it failed. */
+static int keeps_limits(struct slot *slot) {
+    const struct kerf_trial_runner *runner = slot->runner;
+    const struct kerf_text *captured = &slot->trial.captured;
+    json_t *last = runner->captures && captured->data ? json_last_value(captured->data, captured->length) : NULL;
+    char words[160];
+    int32_t failure =
+        limits_check(&runner->limits, &slot->trial.result, last ? last : slot->trial.answer, words, sizeof words);
+    json_decref(last);
+    if (failure != KERF_TUNE_FAILURE_NONE) slot_failed(slot, failure, "%s", words);
+    return failure == KERF_TUNE_FAILURE_NONE;
+}
+
 void slot_value(struct slot *slot, double value) {
     if (!isfinite(value) || (slot_measures_time(slot) && !(value > 0)))
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%g is not a %s", value,
                     slot_measures_time(slot) ? "time" : "number");
-    else
+    else if (slot->runner->limits.count == 0 || keeps_limits(slot))
         decide(slot, KERF_TUNE_VALUE, value);
 }
 

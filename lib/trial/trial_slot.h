@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "kerf/trial.h"
 #include "trial/interference.h"
+#include "trial/limits.h"
 #include "trial/program.h"
 #include "trial/worker_answer.h"
 
@@ -80,7 +81,8 @@ struct trial {
     int has_found;
     double found;
     char odd[100];                        /* what was found instead of a number; "" */
-    struct kerf_text captured;            /* the output, of KERF_TRIAL_JSON */
+    struct kerf_text captured;            /* the output, where JSON is looked for in it */
+    const json_t *answer;                 /* of a worker, while it is read */
     char said[STREAMS][120], memory[120]; /* last lines, and one that says that memory ran out; "" */
     /* as it was at the start */
     struct machine_load before;
@@ -112,6 +114,8 @@ struct kerf_trial_runner {
     const char *root; /* as in interference.h */
     regex_t regex;
     int has_regex;
+    struct limits limits;
+    int captures;       /* JSON is looked for in the whole output: the objective, or what a limit is of */
     int knows_setting;  /* the command's words depend on the setting, or `prepare` may */
     struct slot *slots; /* [command.slots] */
     int32_t share;      /* how many processors each slot has for itself; 0: all share those that kerf may use */
@@ -163,6 +167,9 @@ double measure_cpu_s(struct slot *slot);           /* of the trial until now */
 /* KERF_EINVALID where the protocol cannot serve the command's objective, or its pattern cannot be read. */
 int32_t objective_check(const struct trial_protocol *protocol, struct kerf_trial_runner *runner,
                         struct kerf_error *err);
+
+/* Keeps a line of standard output, in which JSON is looked for at the end. */
+void objective_capture(struct slot *slot, const char *line, size_t length);
 
 /* Looks for the number in a line of either stream. */
 void objective_line(struct slot *slot, enum program_stream stream, char *line, size_t length, double now_s);

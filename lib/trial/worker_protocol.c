@@ -43,6 +43,15 @@ static void take_value(struct slot *slot, double value) {
     }
 }
 
+/* The limits look for their numbers in the same answer. */
+static void take_told(struct slot *slot, double value, const char *text, size_t length) {
+    json_t *answer = slot->runner->limits.are_told ? json_loadb(text, length, JSON_DECODE_INT_AS_REAL, NULL) : NULL;
+    slot->trial.answer = answer;
+    take_value(slot, value);
+    slot->trial.answer = NULL;
+    json_decref(answer);
+}
+
 static void take_censored(struct slot *slot, double value) {
     if (!(slot->trial.limit > 0) || !is_wall(slot))
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker answered censored, but was given no limit_s");
@@ -68,7 +77,7 @@ static void line(struct slot *slot, enum program_stream stream, char *text, size
     }
     measure_end(slot, now_s);
     switch (answer.says) {
-    case WORKER_VALUE: take_value(slot, answer.value); break;
+    case WORKER_VALUE: take_told(slot, answer.value, text, length); break;
     case WORKER_CENSORED: take_censored(slot, answer.value); break;
     case WORKER_ERROR: slot_failed(slot, answer.failure, "%s", answer.text); break;
     default: slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "%s", answer.text); break;

@@ -343,6 +343,9 @@ static void exclude_after_failure(struct kerf_tune_study *study, const struct ke
         return;
     case KERF_TUNE_FAILURE_LOAD: leave_out(study, failed->setting, "was not ready in time"); return;
     case KERF_TUNE_FAILURE_HANG: leave_out(study, failed->setting, "gave no answer in time"); return;
+    case KERF_TUNE_FAILURE_LIMIT: /* also where it kept the limit in between: a limit is to be relied on */
+        if (tally->failed >= TWICE) leave_out(study, failed->setting, "broke a limit twice");
+        return;
     default: break;
     }
     exclude_with_words(study, failed->setting);

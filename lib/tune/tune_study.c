@@ -241,13 +241,15 @@ static void plain_estimate(const struct kerf_tune_study *study, const struct tal
     of->interval[1] = tally->mean + reach;
 }
 
-/* Among settings that were not excluded meanwhile because they began to fail; if all were, among all. */
+/* Among settings that were not excluded meanwhile because they began to fail; if all were, among all but those that
+ * broke a limit. */
 static int32_t best_mean(const struct kerf_tune_study *study) {
     int32_t best = -1, is_best_open = 0;
     double sign = study->question.maximize ? -1 : 1;
     for (int32_t i = 0; i < study->space->num_settings; i++) {
         int32_t is_open = history_is_open(study, i);
         if (study->tallies[i].values == 0 || is_open < is_best_open) continue;
+        if (!is_open && study->tallies[i].failure == KERF_TUNE_FAILURE_LIMIT) continue;
         if (best < 0 || is_open > is_best_open || sign * study->tallies[i].mean < sign * study->tallies[best].mean) {
             best = i;
             is_best_open = is_open;

@@ -22,6 +22,9 @@ class Study:
             study.tell(setting, measure(**setting))
         print(study.best)
 
+    subject_to: limits on further numbers of a run, ["p99_ms <= 50"], which are told by name:
+    study.tell(setting, tokens_per_s, p99_ms=41). A setting that broke one twice is not the answer.
+
     No setting comes twice before each was measured once. where, default, policy, prefer, within, margin, confidence, seed
     and max_runs are those of `kerf tune`; time=True says that values are times, all above 0.
     """
@@ -29,11 +32,13 @@ class Study:
     def __init__(self, space: Mapping[str, Values], *, maximize: bool = False, time: bool = False,
                  where: Optional[Sequence[str]] = None, default: Optional[Setting] = None, policy: Optional[str] = None,
                  prefer: Optional[str] = None, within: Optional[float] = None, margin: Optional[float] = None,
-                 confidence: Optional[float] = None, seed: Optional[int] = None, max_runs: Optional[int] = None) -> None:
+                 confidence: Optional[float] = None, seed: Optional[int] = None, max_runs: Optional[int] = None,
+                 subject_to: Optional[Sequence[str]] = None) -> None:
         params = {name: values if isinstance(values, str) else list(values) for name, values in space.items()}
         request = {"params": params, "maximize": maximize, "time": time, "where": list(where) if where else None,
                    "default": default, "policy": policy, "prefer": prefer, "within": within, "margin": margin,
-                   "confidence": confidence, "seed": seed, "max_runs": max_runs}
+                   "confidence": confidence, "seed": seed, "max_runs": max_runs,
+                   "subject_to": list(subject_to) if subject_to else None}
         self._values = {name: values for name, values in params.items() if not isinstance(values, str)}
         self._asker = Asker({key: value for key, value in request.items() if value is not None})
         #: Why the study ended: "confident", "too noisy", "done"; None before.
@@ -55,13 +60,15 @@ class Study:
         self.stop, self.reason = answer["stop"], answer["reason"]
         return self._given(answer["setting"])
 
-    def tell(self, setting: Setting, value: Optional[float]) -> None:
-        """What was measured; None: the setting failed."""
+    def tell(self, setting: Setting, value: Optional[float], **outputs: float) -> None:
+        """What was measured; None: the setting failed. outputs: the numbers that subject_to limits."""
         told: Dict[str, Any] = {"setting": setting}
         if value is None:
             told["failed"] = True
         else:
             told["value"] = float(value)
+            if outputs:
+                told["outputs"] = {name: float(output) for name, output in outputs.items()}
         self._asker.tell(told)
 
     @property

@@ -224,6 +224,16 @@ class Studies(unittest.TestCase):
         self.assertEqual(work(), 2)
         self.assertGreaterEqual(len(work.runs), 8)
 
+    def test_limits(self):
+        study = kerf.Study({"x": [1, 2, 4, 8]}, maximize=True, subject_to=["p99_ms <= 30"])
+        while (setting := study.ask()) is not None:
+            study.tell(setting, setting["x"], p99_ms=10 * setting["x"])
+        self.assertEqual(study.best, {"x": 2})
+        with self.assertRaisesRegex(kerf.Error, "must have .p99_ms."):
+            study.tell({"x": 1}, 1)
+        with self.assertRaisesRegex(kerf.Error, "is of .p95_ms."):
+            study.tell({"x": 1}, 1, p99_ms=1, p95_ms=2)
+
     def test_nothing_leaks(self):
         study = kerf.Study({"x": [1, 2]}, policy="null")
         tracemalloc.start()

@@ -90,6 +90,51 @@ static void from_output(void **state) {
     }
 }
 
+static void limits(void **state) {
+    (void)state;
+    static const char output[] = "{{\"loss\":2.5,\"all\":[{{\"p99\":7}]}";
+    static const struct {
+        const char *protocol, *limits[2], *words;
+        int32_t failure;
+    } cases[] = {
+        {"exit", {"loss <= 2.5", "all.0.p99 < 8"}, NULL, KERF_TUNE_FAILURE_NONE},
+        {"exit", {"wall <= 600s", "cpu <= 600s"}, NULL, KERF_TUNE_FAILURE_NONE},
+        {"exit", {"memory <= 100GB", NULL}, NULL, KERF_TUNE_FAILURE_NONE},
+        {"exit", {"memory <= 1kB", NULL}, "memory is ", KERF_TUNE_FAILURE_LIMIT},
+        {"exit", {"wall < 1ns", NULL}, "wall is ", KERF_TUNE_FAILURE_LIMIT},
+        {"exit", {"loss > 2.5", NULL}, "loss is 2.5, not above 2.5", KERF_TUNE_FAILURE_LIMIT},
+        {"exit", {"loss <= 3", "all.0.p99 >= 8"}, "all.0.p99 is 7, below 8", KERF_TUNE_FAILURE_LIMIT},
+        {"exit", {"p99 <= 3", NULL}, "p99 is not in its JSON", KERF_TUNE_FAILURE_OUTPUT},
+        {"exit", {"all <= 3", NULL}, "all", KERF_TUNE_FAILURE_OUTPUT},
+        {"lines", {"loss <= 3", NULL}, NULL, KERF_TUNE_FAILURE_NONE},
+        {"lines", {"loss <= 2", NULL}, "loss is 2.5, above 2", KERF_TUNE_FAILURE_LIMIT},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct kerf_tune_space space = n_space;
+        struct kerf_trial_command command = TELLS(cases[i].protocol, "echo", "0.5", output);
+        struct kerf_trial_runner *runner = NULL;
+        space.num_params = 0;
+        space.num_settings = 1;
+        assert_int_equal(kerf_trial_runner_create(&space, &command, &runner, NULL), KERF_OK);
+        for (int k = 0; k < 2 && cases[i].limits[k]; k++)
+            assert_int_equal(kerf_trial_runner_limit(runner, cases[i].limits[k], NULL), KERF_OK);
+        struct kerf_trial_result result = trial_of(runner, 0, 0);
+        if (cases[i].words)
+            is_failed(&result, cases[i].failure, cases[i].words);
+        else
+            assert_int_equal(result.observation.outcome, KERF_TUNE_VALUE);
+        free_and_check(runner);
+    }
+    struct kerf_trial_command command = TELLS("exit", "echo", "{n}", "{fast}");
+    struct kerf_trial_runner *runner = runner_of(&command);
+    struct kerf_error err;
+    assert_int_equal(kerf_trial_runner_limit(runner, "a..b <= 1", &err), KERF_EINVALID);
+    for (int i = 0; i < OUTPUT_LIMITS_MAX; i++)
+        assert_int_equal(kerf_trial_runner_limit(runner, "x < 1", &err), KERF_OK);
+    assert_int_equal(kerf_trial_runner_limit(runner, "x < 1", &err), KERF_EINVALID);
+    free_and_check(runner);
+}
+
 static void clocks(void **state) {
     (void)state;
     struct kerf_trial_command command = TELLS("exit", "spin", "0.{n}", "{fast}"); /* n is 2 */
@@ -349,11 +394,18 @@ static void own_work(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(from_output),   cmocka_unit_test(clocks),
-                                       cmocka_unit_test(llama_bench),   cmocka_unit_test(prepare_and_cleanup),
-                                       cmocka_unit_test(environment),   cmocka_unit_test(vanished),
-                                       cmocka_unit_test(slots),         cmocka_unit_test(worker_words),
-                                       cmocka_unit_test(fresh_workers), cmocka_unit_test(worker_objectives),
-                                       cmocka_unit_test(neighbour),     cmocka_unit_test(own_work)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(from_output),
+                                       cmocka_unit_test(limits),
+                                       cmocka_unit_test(clocks),
+                                       cmocka_unit_test(llama_bench),
+                                       cmocka_unit_test(prepare_and_cleanup),
+                                       cmocka_unit_test(environment),
+                                       cmocka_unit_test(vanished),
+                                       cmocka_unit_test(slots),
+                                       cmocka_unit_test(worker_words),
+                                       cmocka_unit_test(fresh_workers),
+                                       cmocka_unit_test(worker_objectives),
+                                       cmocka_unit_test(neighbour),
+                                       cmocka_unit_test(own_work)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -141,6 +141,43 @@ static void failures_and_objectives_below_zero_are_fine(void **state) {
     kerf_asker_free(asker);
 }
 
+static int32_t tell_output(struct kerf_asker *asker, int x, double value, const char *outputs) {
+    char text[200];
+    snprintf(text, sizeof text, "{\"setting\":{\"x\":%d},\"value\":%g,\"outputs\":%s}", x, value, outputs);
+    return kerf_asker_tell(asker, text, strlen(text), &err);
+}
+
+/* 4 would be the best, but for its latency; 2 broke the limit once. */
+static void what_breaks_a_limit_is_not_the_answer(void **state) {
+    (void)state;
+    struct kerf_asker *asker =
+        asker_of("{\"params\":{\"x\":[1,2,4]},\"subject_to\":[\"p99_ms <= 50\",\"loss < 2\"],\"policy\":\"null\"}");
+    static const struct {
+        int x;
+        const char *outputs;
+    } runs[] = {{1, "{\"p99_ms\":10,\"loss\":1}"}, {4, "{\"p99_ms\":60,\"loss\":1}"},
+                {4, "{\"p99_ms\":40,\"loss\":1}"}, {2, "{\"p99_ms\":50,\"loss\":1}"},
+                {4, "{\"p99_ms\":10,\"loss\":2}"}, {2, "{\"p99_ms\":51,\"loss\":1}"}};
+    for (size_t i = 0; i < sizeof runs / sizeof *runs; i++)
+        assert_int_equal(tell_output(asker, runs[i].x, 10 - runs[i].x, runs[i].outputs), KERF_OK);
+    json_t *best = best_of(asker);
+    assert_int_equal(json_integer_value(json_object_get(best, "x")), 2);
+    json_decref(best);
+    static const struct {
+        const char *outputs, *part;
+    } cases[] = {{"{\"p99_ms\":1}", "must have \"loss\""},
+                 {"{}", "must have \"p99_ms\""},
+                 {"null", "must have \"p99_ms\""},
+                 {"[1]", "must be an object"},
+                 {"{\"p99_ms\":1,\"loss\":\"x\"}", "\"loss\" in \"outputs\" must be a number"},
+                 {"{\"p99_ms\":1,\"loss\":1,\"p99\":1}", "is of \"p99\""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(tell_output(asker, 1, 1, cases[i].outputs), KERF_EINVALID);
+        if (strstr(err.message, cases[i].part) == NULL) fail_msg("'%s' lacks '%s'", err.message, cases[i].part);
+    }
+    kerf_asker_free(asker);
+}
+
 static void refuses(const char *request, const char *part) {
     struct kerf_asker *asker = NULL;
     assert_int_not_equal(kerf_asker_create(request, strlen(request), &asker, &err), KERF_OK);
@@ -165,6 +202,9 @@ static void mistakes_are_told(void **state) {
     refuses("{\"params\":{\"x\":[1,2]},\"policy\":\"rase\"}", "did you mean 'race'?");
     refuses("{\"params\":{\"x\":[1,2]},\"within\":\"much\"}", "\"within\" must be a number");
     refuses("{\"params\":{\"x\":[1,2]},\"maximise\":true}", "maximize");
+    refuses("{\"params\":{\"x\":[1,2]},\"subject_to\":\"p <= 5\"}", "must be an array of at most 16 limits");
+    refuses("{\"params\":{\"x\":[1,2]},\"subject_to\":[5]}", "limits are texts");
+    refuses("{\"params\":{\"x\":[1,2]},\"subject_to\":[\"p = 5\"]}", "must be a name, <= or >=");
     struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2]}}");
     static const struct {
         const char *told, *part;
@@ -187,6 +227,7 @@ int main(void) {
         cmocka_unit_test(more_may_be_better),
         cmocka_unit_test(values_come_back_as_they_were),
         cmocka_unit_test(failures_and_objectives_below_zero_are_fine),
+        cmocka_unit_test(what_breaks_a_limit_is_not_the_answer),
         cmocka_unit_test(mistakes_are_told),
     };
     return cmocka_run_group_tests_name("asker", tests, NULL, NULL);

@@ -108,12 +108,12 @@ static void cells_say_what_is_known(void **state) {
         ">ratio to the best</text>",
         ">\u2265 3</text>",
         ">2048</text>",
-        "What each setting takes: 11 rows. Cells: 15 measured, 25 expected, 18 stopped there, 1 did not run, "
+        "What each setting takes: 11 rows. Cells: 15 measured, 25 expected, 18 stopped there, 1 failed, "
         "1 not measured, 28 empty.",
         " ubatch 64, batch 256: 1.27, measured, recommended."};
     for (int32_t i = 0; i < COUNT(said); i++)
         if (strstr(out.data, said[i]) == NULL) fail_msg("does not say %s", said[i]);
-    static const char *const keys[] = {"measured",     "expected", "stopped there", "did not run",
+    static const char *const keys[] = {"measured",     "expected", "stopped there", "failed",
                                        "not measured", "best",     "default",       "recommended"};
     char key[64];
     for (int32_t i = 0; i < COUNT(keys); i++) {
@@ -393,8 +393,8 @@ static void terminal_cells_look_right(void **state) {
                                   "     2 >6.59  >5.02  ~4.38  ~4.40\n"
                                   "          16     32     64    128\n"
                                   "       batch\n"
-                                  "ratio to the best  ~ expected  > stopped there  x did not run  . not measured\n"
-                                  "* best  + recommended  = default\n");
+                                  "ratio to the best  ~ expected  > stopped there  x failed  . not measured  * best\n"
+                                  "+ recommended  = default\n");
     kerf_text_free(&out);
     out = printed(&sample.panel, 33, 0);
     assert_string_equal(out.data, "ubatch\n"
@@ -406,7 +406,7 @@ static void terminal_cells_look_right(void **state) {
                                   "         16    32    64   128\n"
                                   "       batch\n"
                                   "ratio to the best  ~ expected\n"
-                                  "> stopped there  x did not run\n"
+                                  "> stopped there  x failed\n"
                                   ". not measured  * best\n"
                                   "+ recommended  = default\n");
     kerf_text_free(&out);
@@ -424,7 +424,7 @@ static void terminal_cells_look_right(void **state) {
                                   "0-9 measured, 1 to \u2026\n"
                                   "a-j expected, 1 to \u2026\n"
                                   "> stopped there\n"
-                                  "x did not run\n"
+                                  "x failed\n"
                                   ". not measured\n"
                                   "* best\n"
                                   "+ recommended\n"
@@ -444,7 +444,7 @@ static void terminal_cells_look_right(void **state) {
                                   "0-9 measu\u2026\n"
                                   "a-j expec\u2026\n"
                                   "> stopped\u2026\n"
-                                  "x did not\u2026\n"
+                                  "x failed\n"
                                   ". not mea\u2026\n"
                                   "* best\n"
                                   "+ recomme\u2026\n"
@@ -460,7 +460,7 @@ static void terminal_cells_look_right(void **state) {
                                   "       batch\n"
                                   "1 \033[48;5;24m \033[48;5;25m \033[48;5;31m \033[48;5;31m \033[48;5;73m "
                                   "\033[48;5;73m \033[48;5;79m \033[48;5;115m \033[48;5;151m \033[48;5;187m \033[0m "
-                                  "1.31  ratio to the best  ~ expected  x did not run  . not measured\n"
+                                  "1.31  ratio to the best  ~ expected  x failed  . not measured\n"
                                   "* best  = default\n");
     kerf_text_free(&out);
 }

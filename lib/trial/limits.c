@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "trial/limits.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include "trial/program_output.h"
+
+enum { KERFS_WALL, KERFS_CPU, KERFS_MEMORY, KERFS_COUNT };
+static const char *const kerfs[KERFS_COUNT] = {[KERFS_WALL] = "wall", [KERFS_CPU] = "cpu", [KERFS_MEMORY] = "memory"};
+
+static int kerfs_own(const char *name) {
+    for (int i = 0; i < KERFS_COUNT; i++)
+        if (strcmp(name, kerfs[i]) == 0) return i;
+    return -1;
+}
+
+int32_t limits_add(struct limits *limits, const char *text, struct kerf_error *err) {
+    struct output_limit next;
+    if (limits->count == OUTPUT_LIMITS_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "there are at most %d limits", OUTPUT_LIMITS_MAX);
+    int32_t code = output_limit_read(text, &next, err);
+    if (code != KERF_OK) return code;
+    if (kerfs_own(next.name) < 0 && !json_path_is_valid(next.name))
+        return kerf_error_set(err, KERF_EINVALID, "\"%s\" is not a path; one is results.0.p99_ms", next.name);
+    limits->are_told |= kerfs_own(next.name) < 0;
+    limits->of[limits->count++] = next;
+    return KERF_OK;
+}
+
+/* 1 and the number, or 0 where the run does not tell it. */
+static int find(const struct output_limit *limit, const struct kerf_trial_result *result, const json_t *told,
+                double *ret_value, char *why, size_t size) {
+    switch (kerfs_own(limit->name)) {
+    case KERFS_WALL: *ret_value = result->wall_s; return 1;
+    case KERFS_CPU: *ret_value = result->cpu_s; break;
+    case KERFS_MEMORY: *ret_value = result->peak_bytes > 0 ? (double)result->peak_bytes : (double)NAN; break;
+    default:
+        if (told) return json_path_number(told, limit->name, ret_value, why, size);
+        snprintf(why, size, "no line of its output begins a JSON object or array, which would tell %s", limit->name);
+        return 0;
+    }
+    snprintf(why, size, "the system does not report its %s", limit->name);
+    return !isnan(*ret_value);
+}
+
+int32_t limits_check(const struct limits *limits, const struct kerf_trial_result *result, const json_t *told,
+                     char *words, size_t size) {
+    for (int32_t i = 0; i < limits->count; i++) {
+        double value;
+        if (!find(&limits->of[i], result, told, &value, words, size)) return KERF_TUNE_FAILURE_OUTPUT;
+        if (output_limit_holds(&limits->of[i], value)) continue;
+        output_limit_words(&limits->of[i], value, words, size);
+        return KERF_TUNE_FAILURE_LIMIT;
+    }
+    return KERF_TUNE_FAILURE_NONE;
+}

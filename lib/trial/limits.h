@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Limits on further numbers of a run: what kerf measures of it, or what the program says in JSON beside the objective. */
+#ifndef KERF_TRIAL_LIMITS_H
+#define KERF_TRIAL_LIMITS_H
+
+#include <jansson.h>
+#include "base/output_limit.h"
+#include "kerf/trial.h"
+
+struct limits { /* all zeros: none */
+    struct output_limit of[OUTPUT_LIMITS_MAX];
+    int32_t count;
+    int are_told; /* one of them is of a number that the program says */
+};
+
+int32_t limits_add(struct limits *limits, const char *text, struct kerf_error *err);
+
+/* KERF_TUNE_FAILURE_NONE where a run keeps them; KERF_TUNE_FAILURE_LIMIT, or _OUTPUT where a number is missing, and words
+ * say which. told: what the program said; NULL: nothing. */
+int32_t limits_check(const struct limits *limits, const struct kerf_trial_result *result, const json_t *told,
+                     char *words, size_t size);
+
+#endif
