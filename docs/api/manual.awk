@@ -127,11 +127,11 @@ function argument_name(arg) {
 }
 
 # Members of a struct or entries of an enum: code up to ; or , at the outermost level, and the comments.
-function members(body,    n, lines, i, line, code, comment, open, depth) {
+function members(body,    n, lines, i, first, line, code, comment, held, open, depth) {
     n = split(body, lines, "\n")
     depth = 0
     for (i = 1; i <= n; i++) {
-        line = lines[i]
+        line = lines[first = i]
         if (line ~ /^ *$/ || line ~ /^ *#/ || line ~ /^ *KERF_[A-Z_]+\(KERF_[A-Z_]+\)$/) continue
         comment = ""
         if (match(line, /\/\*/)) {
@@ -142,6 +142,10 @@ function members(body,    n, lines, i, line, code, comment, open, depth) {
         code = trim(code " " line)
         if (code != "" && code !~ /[;,{}]$/ && comment == "" && lines[i + 1] ~ /[^ ]/) continue # goes on in the next line
         sub(/,$/, "", code)
+        if (code == "" && (first <= 2 || lines[first - 1] ~ /[^ ]/) && lines[i + 1] ~ /[^ ]/) { # above the one member that it is about
+            held = comment
+            continue
+        }
         if (code == "") {
             if (open[depth]) print ".El"
             print ".Pp"
@@ -155,8 +159,10 @@ function members(body,    n, lines, i, line, code, comment, open, depth) {
         }
         if (code != "") print ".It " quote(code)
         if (code ~ /\{$/) depth++
+        if (held != "") said(behind(held))
+        if (held != "" && comment != "") print ".Pp"
         said(behind(comment))
-        code = ""
+        code = held = ""
     }
     if (open[0]) print ".El"
 }

@@ -196,8 +196,8 @@ KERF_API void kerf_layers_json(struct kerf_json *json, const struct kerf_layer *
 
 /** One size of a model at a shard: what its shape costs, and the nearest one that is faster. */
 struct kerf_size {
-    const char
-        *name; /* a key of config.json: "head_dim", "hidden_size", "vocab_size", ...; lives as long as the program */
+    /* a key of config.json: "head_dim", "hidden_size", "vocab_size", ...; lives as long as the program */
+    const char *name;
     int64_t value;
     double of_shard; /* how much of it one accelerator has; a fraction where it does not divide */
     double rows;     /* of experts: tokens that each of them has on average; else 0 */

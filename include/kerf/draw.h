@@ -163,20 +163,20 @@ struct kerf_panel {
     int32_t beside; /* bars: 1: stands to the right of the panel of bars before it, which has as many rows, in the same
                        rows: its labels and details are not drawn again */
 
-    double
-        limit; /* a line across the bars, curves or steps at this value, scatters: at this x; 0: none; the note of a bar that
-                                is longer has the colour of the line. Matrices: above 1, the ratio from which on all
-                                cells are equally pale, 0: the highest there is, 1.2 to 3 */
+    /* a line across the bars, curves or steps at this value, scatters: at this x; 0: none; the note of a bar that is
+     * longer has the colour of the line. Matrices: above 1, the ratio from which on all cells are equally pale, 0: the
+     * highest there is, 1.2 to 3 */
+    double limit;
     const char *limit_label; /* "80 GB of memory"; matrices: what the ratios are, NULL: "ratio to the best" */
 
-    int32_t
-        num_joined; /* scatters: the points of the first so many rows are joined by a staircase, whose value holds up
-                           to the next x: a front. They alone have their names beside them */
+    /* scatters: the points of the first so many rows are joined by a staircase, whose value holds up to the next x: a
+     * front. They alone have their names beside them */
+    int32_t num_joined;
 
     int32_t linear; /* curves: 1: linear axes, which need not begin at 0 */
-    enum kerf_unit
-        x_unit; /* curves and scatters: of the x axis; KERF_UNIT_NONE: a count. Steps: of time; KERF_UNIT_NONE: as the
-                              lanes of the figure */
+    /* curves and scatters: of the x axis; KERF_UNIT_NONE: a count. Steps: of time; KERF_UNIT_NONE: as the lanes of the
+     * figure */
+    enum kerf_unit x_unit;
 
     const struct kerf_lane *lanes; /* [num_lanes] lanes and steps */
     int32_t num_lanes;

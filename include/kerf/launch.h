@@ -101,9 +101,9 @@ struct kerf_launch {
     int32_t has_model;               /* 1: enough for model, which kerf can price */
     struct kerf_model model;
     struct kerf_layout layout;
-    const int32_t
-        *split; /* [pp * vpp] layers of each virtual stage: stage_layers, else by the framework's own rule; NULL:
-                             one stage, or not known */
+    /* [pp * vpp] layers of each virtual stage: stage_layers, else by the framework's own rule; NULL: one stage, or not
+     * known */
+    const int32_t *split;
     int32_t ulysses;
     int32_t has_sequence_parallel; /* 1: norms are sharded over tp as well */
     char precision[8];             /* "bf16", "fp16", "fp32", "fp8", "fp4" */

@@ -218,8 +218,8 @@ struct kerf_schedule_times_request {
                          activation_bytes; p2p, a number or a matrix of device pairs; and memory_cap, an array by
                          device of micro-batches, or of strings of bytes ("40GB"). What is said above takes precedence
                          over what the file says. */
-    const char
-        *file_text; /* what the file holds, where that is known; NULL: it is read. file then names it in errors */
+    /* what the file holds, where that is known; NULL: it is read. file then names it in errors */
+    const char *file_text;
     int32_t blocking, shared_link, free_at_input, unsynchronised;
     int32_t per_device; /* 1: to compare schedules with different stages. Numbers are of all stages of a device
                            together; an array of the file is by as many equal parts of the model as it has elements,

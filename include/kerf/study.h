@@ -69,9 +69,9 @@ struct kerf_study_request {
     struct kerf_study_strings params, wheres; /* as kerf_tune_space_create takes them */
     struct kerf_study_strings words;          /* the command */
     struct kerf_study_strings earlier;        /* ids of earlier studies whose observations count */
-    struct kerf_study_strings
-        key_env;        /* names of environment variables that are part of the key, commas between them */
-    const char *preset; /* "llama", NULL: none */
+    /* names of environment variables that are part of the key, commas between them */
+    struct kerf_study_strings key_env;
+    const char *preset;                     /* "llama", NULL: none */
     const char *defaults, *prefer, *policy; /* NULL: none; policy: kerf */
     /* wall, cpu, memory, value, regex:EXPRESSION or json:PATH; then, where there are limits, as of
      * kerf_trial_runner_limit: "wall subject to p99_ms <= 50, memory <= 8GB". */

@@ -81,9 +81,9 @@ struct kerf_trial_command {
                              its environment; NULL: nothing. Processes that it leaves live until the runner is freed */
     const char *cleanup;  /* the same, after each trial and when kerf is interrupted */
     const char *launcher; /* words before the command: "srun --exclusive -n1"; NULL */
-    int32_t
-        slots; /* trials at a time; 0: 1. A program finds its slot's number, from 0, in KERF_SLOT. Without a launcher
-                      each slot has processors of its own where there are enough (kerf_trial_processors) */
+    /* trials at a time; 0: 1. A program finds its slot's number, from 0, in KERF_SLOT. Without a launcher each slot has
+     * processors of its own where there are enough (kerf_trial_processors) */
+    int32_t slots;
     double load_timeout_s;    /* until a worker is ready, `lines` has its first sample, prepare or cleanup has ended;
                                  0: 600 */
     double trial_timeout_s;   /* of one trial from then on; 0: none but `limit` */
@@ -128,10 +128,10 @@ KERF_API void kerf_trial_command_write(const struct kerf_tune_space *space, cons
 /** What else the machine did while a trial ran; NAN where the system does not tell. */
 struct kerf_trial_machine {
     double others; /* processor time of others (/proc/stat less the trial's and kerf's own), in processors */
-    double
-        between;  /* the same in the gaps before and after the trial, where nothing is measured: the larger one; NAN: a
-                       gap was not watched, or was too short to tell */
-    double steal; /* processor time that the hypervisor took, in processors */
+    /* the same in the gaps before and after the trial, where nothing is measured: the larger one; NAN: a gap was not
+     * watched, or was too short to tell */
+    double between;
+    double steal;       /* processor time that the hypervisor took, in processors */
     double pressure;    /* share of the time in which a task waited for a processor (PSI, cpu some) */
     double frequency;   /* mean clock rate over the highest allowed */
     int32_t processors; /* that the trial may use */
@@ -146,9 +146,9 @@ struct kerf_trial_result {
     double cpu_s;  /* of the trial's processes; NAN: none was started */
     int64_t peak_bytes; /* resident memory of the trial in its cgroup, else of its largest process; 0: not known */
     int32_t id;         /* as given to kerf_trial_start */
-    int32_t
-        is_of_no_setting; /* 1: the worker's command is the same for every setting, and it failed before it got one */
-    int32_t status;       /* of a program that ended, as waitpid returns it; -1: none ended */
+    /* 1: the worker's command is the same for every setting, and it failed before it got one */
+    int32_t is_of_no_setting;
+    int32_t status; /* of a program that ended, as waitpid returns it; -1: none ended */
     struct kerf_trial_machine machine;
     char message[200]; /* why it failed, or that cleanup failed; "" */
 };

@@ -178,15 +178,15 @@ struct kerf_tune_answer {
     int32_t earlier_dropped; /* earlier studies that this study's observations contradict, and that do not count */
     int32_t open;            /* settings that may still be measured: neither skipped nor left out after failures */
     int32_t predictions;     /* runs that the policy's model predicted before they were made; 0: it has no model */
-    int32_t
-        predictions_missed; /* of these, outside of the interval that was to hold 95 %. Where they are too many, what
-                                   is stated is less sure than the model: `widened` */
+    /* of these, outside of the interval that was to hold 95 %. Where they are too many, what is stated is less sure
+     * than the model: `widened` */
+    int32_t predictions_missed;
     double widened;         /* by which factor deviations are larger than the model had them; 1: as it had them */
     double chance_isolated; /* how probable it is that one of the values that were not tried is better although nothing
                                around it is: on a flat surface. Probabilities have it already */
-    double
-        chance_unseen; /* of a large space: that a setting that was not looked at is better than the best by more than
-                             `within`, as estimated. Probabilities have it already. NAN: all were looked at */
+    /* of a large space: that a setting that was not looked at is better than the best by more than `within`, as
+     * estimated. Probabilities have it already. NAN: all were looked at */
+    double chance_unseen;
     int32_t looked_at; /* settings among which `best` was sought: all, or a part of a large space */
     double noise;      /* how much two runs of one setting differ: standard deviation over mean; NAN: none was repeated;
                      0: repeated runs agreed exactly, and means are those observed */

@@ -35,8 +35,8 @@ struct option {
     enum option_type type;
     size_t offset;     /* of the value in the command's struct */
     const char *value; /* what help calls the value: "N", "FILE"; NULL for a flag */
-    const char
-        *choices; /* OPTION_CHOICE: "table,json,csv", all there are; OPTION_STRING: what shells offer; else NULL */
+    /* OPTION_CHOICE: "table,json,csv", all there are; OPTION_STRING: what shells offer; else NULL */
+    const char *choices;
     double minimum, maximum; /* for numbers; both 0: any; infinite: no bound; minimum DBL_MIN: above 0 */
     const char *help;        /* one or two sentences; says the default; choices and bounds are added to it */
     const char *uses;        /* which uses of the command take it, "show,export"; NULL: all */

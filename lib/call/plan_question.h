@@ -17,9 +17,9 @@ struct plan_values {
     struct training_options training;
     int32_t why, exhaustive, safe;
     struct call_sources sources;
-    const struct kerf_launch
-        *launch; /* the job whose model, accelerators, batch, sequence length and precision are meant
-                                         where nothing else is given; NULL: none */
+    /* the job whose model, accelerators, batch, sequence length and precision are meant where nothing else is given;
+     * NULL: none */
+    const struct kerf_launch *launch;
 };
 
 /* Those that are not given. */

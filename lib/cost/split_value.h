@@ -19,15 +19,15 @@ struct stage_split_question {
     double stage_s;                          /* what every virtual stage takes besides */
     double layer_bytes[KERF_KINDS_MAX];      /* weights, gradients, optimizer of a layer on a device */
     double activation_bytes[KERF_KINDS_MAX]; /* of a layer and micro-batch */
-    const double
-        *in_flight; /* [num_stages] micro-batches whose activations a virtual stage holds at its device's peak */
+    /* [num_stages] micro-batches whose activations a virtual stage holds at its device's peak */
+    const double *in_flight;
     const double *device_bytes; /* [num_devices] what a device holds besides */
 };
 
 struct split_value {
     double s, bytes; /* of the slowest and of the fullest device */
-    int32_t
-        spread; /* where evenness counts: between the fullest and the emptiest virtual stage of a device, 1 or more */
+    /* where evenness counts: between the fullest and the emptiest virtual stage of a device, 1 or more */
+    int32_t spread;
 };
 
 /* What split_value_of needs: of each device. */

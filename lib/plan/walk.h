@@ -11,10 +11,9 @@
 
 struct walk {
     /* Given. */
-    struct cost_sink
-        sink; /* the first member, so that the sink can find its walk. Layouts beyond its limits are counted
-                              and not priced. take NULL: nothing is priced, and the walk ends at the first layout within
-                              the capacity */
+    /* the first member, so that the sink can find its walk. Layouts beyond its limits are counted and not priced. take
+     * NULL: nothing is priced, and the walk ends at the first layout within the capacity */
+    struct cost_sink sink;
     const struct kerf_cost_model *cost_model;
     struct space space;
     struct arena *arena;               /* for what the walk needs; never reset here */
