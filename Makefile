@@ -31,11 +31,14 @@ bench: release ## candidates a second, instructions a candidate, decisions a sec
 	@build/release/bench/serve
 	@bench/tune_llama --pairs 2
 
-fresh: ## both commands of the README from a clean clone in a bare Debian 12 (needs root and debootstrap)
+fresh: ## both commands of the README and the packages, in bare Debian 12 (needs root and debootstrap)
 	@scripts/fresh
 
-install: release
-	@cmake --install build/release
+prefix = /usr/local
+install: ## the program, the libraries, headers and documents, into $(DESTDIR)$(prefix)
+	@cmake --preset release -DKERF_TESTS=OFF -DCMAKE_INSTALL_PREFIX="$(prefix)" >/dev/null
+	@cmake --build --preset release -- --quiet
+	@DESTDIR="$(DESTDIR)" cmake --install build/release
 
 deb: ## Debian packages of what is committed, in build/deb
 	@scripts/deb
