@@ -53,7 +53,7 @@ extern "C" {
 
 /** How a request is answered; all zeros but size: by names of the catalogue alone, and nobody is told. */
 struct kerf_call_options {
-    size_t size;            /* of this struct, so that later versions may have more members */
+    size_t size;            /* of this struct, as later versions may have more members; it must be set */
     int32_t files;          /* 1: names may be those of files, which are then read */
     kerf_progress progress; /* NULL: nobody is told how far it is; 1 from it ends the work with what is known */
     void *progress_context;
@@ -74,7 +74,7 @@ KERF_API const char *kerf_call_verb_at(size_t index);
  *
  * KERF_EUNKNOWN names the nearest verb, member or name; KERF_ESYNTAX and KERF_EINVALID say what is wrong, with line and
  * column in the request where it is no JSON; KERF_EINFEASIBLE that there is no answer; KERF_EINVALID that the verb has no
- * such format.
+ * such format, or that options have no size; KERF_EUNSUPPORTED that this version lacks an option.
  */
 KERF_API int32_t kerf_call(const char *verb, const char *request, size_t length,
                            const struct kerf_call_options *options, char **ret_answer, struct kerf_error *err);
@@ -100,7 +100,8 @@ KERF_API int32_t kerf_asker_create(const char *request, size_t length, struct ke
 KERF_API struct kerf_asker *kerf_asker_free(struct kerf_asker *asker);
 
 /** What to measure next: {"setting":{...},"reason":"...","stop":null}; at the end "setting" is null and "stop" says why:
- * "confident", "too noisy", "done". No setting comes again while one was not measured. */
+ * "confident", "too noisy", "done". No setting comes again while one was not measured. A setting counts as being measured until
+ * it is told, so that several may be measured at once. */
 KERF_API int32_t kerf_asker_ask(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err);
 
 /** What was measured, asked for or not: {"setting":{...},"value":2.5}, or {"setting":{...},"failed":true}. With limits

@@ -82,6 +82,10 @@ KERF_API void kerf_error_format(const struct kerf_error *err, char *buffer, size
  */
 typedef int32_t (*kerf_progress)(void *context, double done);
 
+/** A progress that ends the work once the int32_t behind `flag` is not 0: another thread, or the handler of a signal, sets
+ * it. */
+KERF_API int32_t kerf_progress_flag(void *flag, double done);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,3 +52,8 @@ void kerf_error_format(const struct kerf_error *err, char *buffer, size_t size) 
     else
         snprintf(buffer, size, "%s:%d:%d: %s", err->file, err->line, err->column, err->message);
 }
+
+int32_t kerf_progress_flag(void *flag, double done) {
+    (void)done;
+    return __atomic_load_n((const int32_t *)flag, __ATOMIC_RELAXED) != 0;
+}

@@ -20,6 +20,8 @@
 #include "call/schedule_frontier.h"
 #include "call/score_question.h"
 
+enum { OPTIONS_SIZE_MAX = 4096 }; /* of kerf_call_options, in any version */
+
 /* ---- Verbs ------------------------------------------------------------------------------------------------ */
 
 struct request {
@@ -555,6 +557,23 @@ static int32_t read_request(struct request *request, const struct verb *verb, co
     return code == KERF_OK ? add_names(request, verb, root, err) : code;
 }
 
+/* Of a program that was built with another version's header: members that it lacks are 0; members that this version lacks
+ * must be 0, as what they ask for would be ignored. */
+static int32_t take_options(const struct kerf_call_options *given, struct kerf_call_options *ret_options,
+                            struct kerf_error *err) {
+    const char *bytes = (const char *)given;
+    if (given == NULL) return KERF_OK;
+    if (given->size < sizeof given->size || given->size > OPTIONS_SIZE_MAX)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the member size of kerf_call_options must be the size of the struct");
+    for (size_t i = sizeof *ret_options; i < given->size; i++)
+        if (bytes[i] != 0)
+            return kerf_error_set(err, KERF_EUNSUPPORTED, "libkerf %s is older than the program: an option is unknown",
+                                  kerf_version());
+    memcpy(ret_options, given, given->size < sizeof *ret_options ? given->size : sizeof *ret_options);
+    return KERF_OK;
+}
+
 int32_t kerf_call(const char *name, const char *text, size_t length, const struct kerf_call_options *options,
                   char **ret_answer, struct kerf_error *err) {
     struct kerf_call_options said = {.size = sizeof said};
@@ -562,13 +581,14 @@ int32_t kerf_call(const char *name, const char *text, size_t length, const struc
     struct json_document document;
     struct json_object root;
     struct kerf_text out = {0};
-    const struct verb *verb = find_verb(name, err);
     assert(name && text && ret_answer);
-    if (options) memcpy(&said, options, options->size < sizeof said ? options->size : sizeof said);
+    const struct verb *verb = find_verb(name, err);
+    if (verb == NULL) return KERF_EUNKNOWN;
+    int32_t code = take_options(options, &said, err);
+    if (code != KERF_OK) return code;
     request.sources.catalogue_only = !said.files;
     request.sources.trace = said.trace;
-    if (verb == NULL) return KERF_EUNKNOWN;
-    int32_t code = read_format(verb, said.format, &request.format, err);
+    code = read_format(verb, said.format, &request.format, err);
     if (code != KERF_OK) return code;
     code = json_document_parse(&document, text, length, "request", &root, err);
     if (code == KERF_OK) code = read_request(&request, verb, &root, err);
@@ -609,8 +629,14 @@ static void types_json(struct kerf_json *json, const char *const *types) {
     kerf_json_close(json, ']');
 }
 
-static void option_json(struct kerf_json *json, const struct option *option) {
-    static const char *const texts[] = {"string", "number", "array", NULL}, *const times[] = {"number", "string", NULL};
+/* Options whose value may be described in the request itself. */
+static int may_be_object(const struct verb *verb, const char *key) {
+    return strcmp(key, "system") == 0 || (strcmp(key, "plan") == 0 && verb->answer == answer_launch);
+}
+
+static void option_json(struct kerf_json *json, const struct verb *verb, const struct option *option) {
+    static const char *const texts[] = {"string", "number", "array", NULL}, *const times[] = {"number", "string", NULL},
+                             *const descriptions[] = {"string", "object", "array", NULL};
     char key[64];
     assert(strlen(option->name) < sizeof key);
     strcpy(key, option->name);
@@ -624,7 +650,7 @@ static void option_json(struct kerf_json *json, const struct option *option) {
     case OPTION_DURATION: types_json(json, times); break;
     case OPTION_CHOICE: choices_json(json, option->choices); break;
     case OPTION_STRING:
-    case OPTION_STRINGS: types_json(json, texts); break;
+    case OPTION_STRINGS: types_json(json, may_be_object(verb, key) ? descriptions : texts); break;
     }
     if (option->type == OPTION_INTEGER && (option->minimum != 0 || option->maximum != 0)) {
         kerf_json_number(json, "minimum", option->minimum);
@@ -632,6 +658,29 @@ static void option_json(struct kerf_json *json, const struct option *option) {
     }
     kerf_json_string(json, "description", option->help);
     kerf_json_close(json, '}');
+}
+
+/* The member that stands for the command's argument: of which types, and what it is. */
+static void argument_json(struct kerf_json *json, const char *name) {
+    static const struct {
+        const char *name, *types[4], *description;
+    } members[] = {
+        {"model",
+         {"string", "object", "array"},
+         "A name of the catalogue, a list of them, or a Hugging Face config.json as an object."},
+        {"text", {"string"}, "The launch that is to be read: a script or a config."},
+        {"runs",
+         {"string"},
+         "A table of measured runs, as text (docs/runs.md); without it the published runs that come with kerf."},
+        {"schedule", {"string", "array"}, "A schedule, or a list of them to compare."},
+    };
+    for (size_t i = 0; i < sizeof members / sizeof *members; i++) {
+        if (strcmp(members[i].name, name) != 0) continue;
+        kerf_json_open(json, name, '{');
+        types_json(json, members[i].types);
+        kerf_json_string(json, "description", members[i].description);
+        kerf_json_close(json, '}');
+    }
 }
 
 int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error *err) {
@@ -644,17 +693,10 @@ int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error 
     kerf_json_string(&json, "type", "object");
     kerf_json_boolean(&json, "additionalProperties", 0);
     kerf_json_open(&json, "required", '[');
-    if (verb->answer != answer_launch) kerf_json_string(&json, NULL, verb->argument);
+    if (strcmp(verb->argument, "model") == 0) kerf_json_string(&json, NULL, verb->argument);
     kerf_json_close(&json, ']');
     kerf_json_open(&json, "properties", '{');
-    kerf_json_open(&json, verb->argument, '{');
-    kerf_json_string(&json, "description",
-                     strcmp(verb->argument, "model") == 0
-                         ? "A name of the catalogue, or a Hugging Face config.json as an object."
-                     : strcmp(verb->argument, "text") == 0 ? "The launch that is to be read: a script or a config."
-                     : strcmp(verb->argument, "runs") == 0 ? "A table of measured runs, as text (docs/runs.md)."
-                                                           : "A schedule, or a list of them to compare.");
-    kerf_json_close(&json, '}');
+    argument_json(&json, verb->argument);
     if (verb->answer == answer_schedule) {
         kerf_json_open(&json, "files", '{');
         kerf_json_string(&json, "type", "object");
@@ -662,7 +704,7 @@ int32_t kerf_call_schema(const char *name, char **ret_schema, struct kerf_error 
                          "The text of each file that \"schedule\", \"plan\", \"times\" or \"trace\" name.");
         kerf_json_close(&json, '}');
     }
-    for (const struct option *option = verb->command.options; option->name; option++) option_json(&json, option);
+    for (const struct option *option = verb->command.options; option->name; option++) option_json(&json, verb, option);
     kerf_json_close(&json, '}');
     kerf_json_close(&json, '}');
     if (out.failed) {

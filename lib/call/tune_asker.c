@@ -15,7 +15,7 @@
 #include "base/json_read.h"
 #include "kerf/tune.h"
 
-enum { PARAMS_MAX = 32 /* of a space */, VALUES_MAX = 4096 };
+enum { PARAMS_MAX = 32 /* of a space */, VALUES_MAX = 4096, PENDING_MAX = 64 };
 
 /* The values of a parameter as they were given, in the order of the space; none where a range was given. */
 struct given {
@@ -31,8 +31,8 @@ struct kerf_asker {
     struct kerf_tune_study *study;
     struct given *given; /* [num_params] */
     struct output_limit limits[OUTPUT_LIMITS_MAX];
-    int32_t num_limits;
-    int32_t told, asked; /* asked: a setting, -1: none is out */
+    int32_t num_limits, told;
+    char *is_asked; /* [num_settings]: asked for and not told since; it counts as being measured */
 };
 
 /* ---- The question ----------------------------------------------------------------------------------------- */
@@ -178,6 +178,9 @@ static int32_t read_question(struct kerf_asker *asker, const struct json_object 
     if (code == KERF_OK) code = read_limits(asker, root, err);
     if (code == KERF_OK) code = make_space(asker, root, err);
     question.space = asker->space;
+    if (code == KERF_OK &&
+        (asker->is_asked = arena_alloc(&asker->arena, (size_t)asker->space->num_settings, 1)) == NULL)
+        code = error_no_memory(err, "the question");
     return code == KERF_OK ? kerf_tune_study_create(&question, &asker->study, err) : code;
 }
 
@@ -194,15 +197,14 @@ struct kerf_asker *kerf_asker_free(struct kerf_asker *asker) {
 
 int32_t kerf_asker_create(const char *request, size_t length, struct kerf_asker **ret_asker, struct kerf_error *err) {
     struct json_object root;
-    struct kerf_asker *asker = calloc(1, sizeof *asker);
     assert(request && ret_asker);
-    if (asker == NULL || (asker->request = malloc(length + 1)) == NULL) {
+    struct kerf_asker *asker = calloc(1, sizeof *asker);
+    if (asker == NULL || length == SIZE_MAX || (asker->request = malloc(length + 1)) == NULL) {
         free(asker);
         return error_no_memory(err, "the question");
     }
     memcpy(asker->request, request, length);
     asker->request[length] = 0;
-    asker->asked = -1;
     int32_t code = json_document_parse(&asker->document, asker->request, length, "request", &root, err);
     if (code == KERF_OK) code = read_question(asker, &root, err);
     if (code == KERF_OK)
@@ -296,26 +298,38 @@ static int32_t hand_over(struct kerf_text *out, char **ret_answer, struct kerf_e
 
 /* ---- Asking and telling ----------------------------------------------------------------------------------- */
 
-/* Of the settings that nobody measured yet the one of which most is expected; -1: there is none. */
-static int32_t best_unseen(const struct kerf_asker *asker, struct kerf_error *err) {
-    struct kerf_tune_answer answer;
+/* Of the settings that nobody measured or measures the one of which most is expected; -1: there is none. */
+static int32_t best_unseen(const struct kerf_asker *asker, const struct kerf_tune_answer *answer) {
     int32_t best = -1, is_known = 0;
-    if (kerf_tune_study_answer(asker->study, &answer, err) != KERF_OK) return -1;
     for (int32_t i = 0; i < asker->space->num_settings; i++) {
-        const struct kerf_tune_estimate *estimate = &answer.settings[i];
-        if (estimate->status != KERF_TUNE_NOT_MEASURED) continue;
+        const struct kerf_tune_estimate *estimate = &answer->settings[i];
+        if (estimate->status != KERF_TUNE_NOT_MEASURED || asker->is_asked[i]) continue;
         int knows = isfinite(estimate->probability_within);
         if (best < 0 || (knows && !is_known) ||
-            (knows && estimate->probability_within > answer.settings[best].probability_within))
+            (knows && estimate->probability_within > answer->settings[best].probability_within))
             best = i, is_known = knows;
     }
     return best;
 }
 
-static int is_unseen(const struct kerf_asker *asker, int32_t setting) {
+/* What the policy decides while the others are measured; a setting that nobody has seen goes before a repeat. */
+static int32_t decide(struct kerf_asker *asker, struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
+    int32_t pending[PENDING_MAX], num_pending = 0;
     struct kerf_tune_answer answer;
-    return kerf_tune_study_answer(asker->study, &answer, NULL) != KERF_OK ||
-           answer.settings[setting].status == KERF_TUNE_NOT_MEASURED;
+    for (int32_t i = 0; i < asker->space->num_settings && num_pending < PENDING_MAX; i++)
+        if (asker->is_asked[i]) pending[num_pending++] = i;
+    int32_t code = kerf_tune_study_next(asker->study, pending, num_pending, 0, ret_decision, err);
+    if (code != KERF_OK || ret_decision->action == KERF_TUNE_STOP) return code;
+    code = kerf_tune_study_answer(asker->study, &answer, err);
+    if (code != KERF_OK) return code;
+    const int32_t setting = ret_decision->setting;
+    if (answer.settings[setting].status == KERF_TUNE_NOT_MEASURED && !asker->is_asked[setting]) return KERF_OK;
+    int32_t unseen = best_unseen(asker, &answer);
+    if (unseen >= 0) {
+        ret_decision->setting = unseen;
+        strcpy(ret_decision->reason, "not measured yet");
+    }
+    return KERF_OK;
 }
 
 int32_t kerf_asker_ask(struct kerf_asker *asker, char **ret_answer, struct kerf_error *err) {
@@ -324,20 +338,13 @@ int32_t kerf_asker_ask(struct kerf_asker *asker, char **ret_answer, struct kerf_
     struct kerf_tune_decision decision;
     struct kerf_text out = {0};
     struct kerf_json json;
-    int32_t code = kerf_tune_study_next(asker->study, NULL, 0, 0, &decision, err);
+    int32_t code = decide(asker, &decision, err);
     if (code != KERF_OK) return code;
     int stops_now = decision.action == KERF_TUNE_STOP;
-    if (!stops_now && !is_unseen(asker, decision.setting)) {
-        int32_t unseen = best_unseen(asker, err);
-        if (unseen >= 0) {
-            decision.setting = unseen;
-            strcpy(decision.reason, "not measured yet");
-        }
-    }
-    asker->asked = stops_now ? -1 : decision.setting;
+    if (!stops_now) asker->is_asked[decision.setting] = 1;
     kerf_json_begin(&json, &out);
     kerf_json_open(&json, NULL, '{');
-    setting_json(&json, "setting", asker, asker->asked);
+    setting_json(&json, "setting", asker, stops_now ? -1 : decision.setting);
     kerf_json_string(&json, "reason", decision.reason);
     kerf_json_string(&json, "stop", stops_now ? stops[decision.stop] : NULL);
     kerf_json_close(&json, '}');
@@ -399,7 +406,10 @@ int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_
         told.failure = KERF_TUNE_FAILURE_LIMIT;
     }
     if (code == KERF_OK) code = kerf_tune_study_observe(asker->study, &told, err);
-    if (code == KERF_OK) asker->told++;
+    if (code == KERF_OK) {
+        asker->told++;
+        asker->is_asked[told.setting] = 0;
+    }
     json_document_free(&document);
     return code;
 }

@@ -9,7 +9,7 @@ Functions may be called from several threads: the interpreter's lock is free whi
 """
 import json
 import os
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 from ._answers import Answer, Estimate, Launch, Plan, Schedule, Score, Search
 from ._jobs import BatchSize, Job, Jobs, Run
@@ -24,26 +24,22 @@ Description = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
 Progress = Optional[Callable[[float], Any]]
 
 
-def _plain(value: Any) -> Any:
-    """A description as JSON: a name, a path, a dict, or a configuration of transformers."""
-    if isinstance(value, Answer):
-        return value.json
-    if isinstance(value, os.PathLike):
-        return os.fspath(value)
-    if hasattr(value, "to_dict"):
-        return value.to_dict()
-    if isinstance(value, Mapping):
-        return dict(value)
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _request(options: Mapping[str, Any]) -> Dict[str, Any]:
+def _request(**options: Any) -> Dict[str, Any]:
     # for_="megatron": a word of Python's own has _ behind it
-    return {name.rstrip("_"): _plain(value) for name, value in options.items() if value is not None}
+    return {name.rstrip("_"): value for name, value in options.items() if value is not None}
 
 
-def _each(value: Any) -> Any:
-    return [_plain(one) for one in value] if isinstance(value, (list, tuple)) else _plain(value)
+def _asked(verb: str, request: Dict[str, Any], progress: Progress) -> Tuple[Any, Optional[Callable[[], str]]]:
+    """The answer, and what draws it; nothing does where progress ended the work, as drawing would be all of it."""
+    ended = []
+
+    def tell(done: float) -> bool:
+        if progress and progress(done):
+            ended.append(done)
+        return bool(ended)
+
+    answer = json.loads(call(verb, request, progress=tell if progress else None))
+    return answer, None if ended else lambda: call(verb, request, format="svg")
 
 
 def plan(*, model: Union[Description, Sequence[Description]], system: Union[Description, Sequence[Description]],
@@ -53,9 +49,9 @@ def plan(*, model: Union[Description, Sequence[Description]], system: Union[Desc
 
     model and system: a name of the catalogue, a file, a dict, or a configuration object of transformers.
     """
-    request = _request({"gpus": gpus, "global_batch": global_batch, **options})
-    request.update(model=_each(model), system=_each(system))
-    return Plan.of(json.loads(call("plan", request, progress=progress)), draw=lambda: call("plan", request, format="svg"))
+    request = _request(model=model, system=system, gpus=gpus, global_batch=global_batch, **options)
+    answer, draw = _asked("plan", request, progress)
+    return Plan.of(answer, draw=draw)
 
 
 def estimate(*, model: Description, system: Description, layout: Union[str, Mapping[str, Any]], global_batch: int,
@@ -63,7 +59,7 @@ def estimate(*, model: Description, system: Description, layout: Union[str, Mapp
     """Time and memory of one layout, as `kerf estimate`. layout: "tp=8,pp=4,dp=16", or a dict of the same."""
     if isinstance(layout, Mapping):
         layout = _layout_text(layout)
-    request = _request({"model": model, "system": system, "layout": layout, "global_batch": global_batch, **options})
+    request = _request(model=model, system=system, layout=layout, global_batch=global_batch, **options)
     return Estimate.of(json.loads(call("estimate", request)))
 
 
@@ -85,10 +81,9 @@ def schedule(schedule: Union[str, Sequence[str]], *, devices: Optional[int] = No
 
         kerf.schedule("zb_h1", devices=8, microbatches=32).makespan_s
     """
-    names = list(schedule) if isinstance(schedule, (list, tuple)) else schedule
-    request = _request({"schedule": names, "devices": devices, "microbatches": microbatches, **options})
-    return Schedule.of(json.loads(call("schedule", request, progress=progress)),
-                       draw=lambda: call("schedule", request, format="svg"))
+    request = _request(schedule=schedule, devices=devices, microbatches=microbatches, **options)
+    answer, draw = _asked("schedule", request, progress)
+    return Schedule.of(answer, draw=draw)
 
 
 def launch(source: Union[str, "os.PathLike[str]"], *, framework: Optional[str] = None, gpus: Optional[int] = None,
@@ -102,7 +97,7 @@ def launch(source: Union[str, "os.PathLike[str]"], *, framework: Optional[str] =
         name = os.fspath(source)
         with open(name, encoding="utf-8") as file:
             source = file.read()
-    request = _request({"text": source, "name": name, "framework": framework, "gpus": gpus, **options})
+    request = _request(text=source, name=name, framework=framework, gpus=gpus, **options)
     return Launch.of(json.loads(call("launch", request)))
 
 
@@ -113,10 +108,9 @@ def score(runs: Union[str, "os.PathLike[str]", None] = None, *, by: Optional[str
 
         kerf.score("runs.csv", by="gpu").overall["mean"]
     """
-    if isinstance(runs, os.PathLike):
-        runs = os.fspath(runs)
-    request = _request({"runs": runs, "by": by, "worst": worst, **options})
-    return Score.of(json.loads(call("score", request)), draw=lambda: call("score", request, format="svg"))
+    request = _request(runs=runs, by=by, worst=worst, **options)
+    answer, draw = _asked("score", request, None)
+    return Score.of(answer, draw=draw)
 
 
 def write_launch(framework: str, plan: Union[Answer, Mapping[str, Any], str], *, rank: int = 1,
@@ -124,5 +118,5 @@ def write_launch(framework: str, plan: Union[Answer, Mapping[str, Any], str], *,
     """The launch of a layout, as `kerf launch write`: a script or a config for megatron, deepspeed, torchtitan, nanotron or
     megatron-bridge. plan: an answer of kerf.plan (rank: which of its layouts) or of kerf.estimate, or its JSON.
     """
-    request = _request({"write": framework, "plan": plan, "rank": rank, **options})
+    request = _request(write=framework, plan=plan, rank=rank, **options)
     return str(json.loads(call("launch", request))["text"])

@@ -4,25 +4,26 @@
     plan.searches[0].plans[0].step_time_s == plan["searches"][0]["plans"][0]["step_time_s"]
 """
 import dataclasses
-from collections.abc import Mapping
+import importlib
 from dataclasses import dataclass, field
+from functools import lru_cache
 from html import escape
-from typing import Any, Callable, Dict, Iterator, List, Optional, Type, TypeVar
+from typing import Any, Callable, Dict, FrozenSet, Iterator, List, Mapping, Optional, Type, TypeVar
 
 __all__ = ["Answer", "Estimate", "Launch", "Plan", "Schedule", "Score", "Search"]
 
 A = TypeVar("A", bound="Answer")
 
 
-class Answer(Mapping):  # type: ignore[type-arg]
+class Answer(Mapping[str, Any]):
     """JSON with the names of its main members as attributes; a member that it lacks is None."""
 
     json: Dict[str, Any]
 
     @classmethod
     def of(cls: Type[A], json: Dict[str, Any], **more: Any) -> A:
-        names = {f.name for f in dataclasses.fields(cls) if f.init}  # type: ignore[arg-type]
-        return cls(json=json, **{name: json[name] for name in names & json.keys() if name not in more}, **more)
+        names = _members(cls) & json.keys() - more.keys()
+        return cls(json=json, **{name: json[name] for name in names}, **more)  # type: ignore[call-arg]
 
     def __getitem__(self, key: str) -> Any:
         return self.json[key]
@@ -34,13 +35,33 @@ class Answer(Mapping):  # type: ignore[type-arg]
         return len(self.json)
 
 
+@lru_cache(maxsize=None)
+def _members(cls: Any) -> FrozenSet[str]:
+    return frozenset(member.name for member in dataclasses.fields(cls) if member.init)
+
+
+class Drawn(Answer):
+    """An answer that draws itself in notebooks: once, when it is first shown."""
+
+    draw: Optional[Callable[[], str]]
+
+    def _repr_svg_(self) -> Optional[str]:
+        if self.draw and "_svg" not in self.__dict__:
+            self.__dict__["_svg"] = self.draw()
+        return self.__dict__.get("_svg")
+
+
 def _seconds(value: Optional[float]) -> str:
     return "?" if value is None else f"{value * 1e3:.3g} ms" if value < 1 else f"{value:.3g} s"
 
 
+def _share(bubble: Any) -> str:
+    return f"{100 * bubble['of_makespan']:.1f} %" if isinstance(bubble, dict) and "of_makespan" in bubble else "?"
+
+
 def _frame(rows: List[Dict[str, Any]]) -> Any:
     try:
-        import pandas  # type: ignore[import-untyped,import-not-found]
+        pandas = importlib.import_module("pandas")
     except ImportError as missing:
         raise ImportError("to_pandas() needs the package pandas") from missing
     return pandas.DataFrame(rows)
@@ -128,7 +149,7 @@ class Search(Answer):
 
 
 @dataclass(eq=False)
-class Plan(Answer):
+class Plan(Drawn):
     """The answer of kerf.plan: a search for each model, system and number of accelerators."""
 
     json: Dict[str, Any] = field(repr=False)
@@ -150,9 +171,6 @@ class Plan(Answer):
         return _frame([{**{key: search.json.get(key) for key in keys}, **_row(plan)}
                        for search in self.searches for plan in search.plans])
 
-    def _repr_svg_(self) -> Optional[str]:
-        return self.draw() if self.draw else None
-
     def _repr_html_(self) -> str:
         rows = [[str(search.gpus), _seconds(plan.step_time_s), f"{100 * (plan.mfu or 0):.1f} %",
                  f"{(plan.memory_bytes or 0) / 1e9:.3g} GB", plan.layout_text or ""]
@@ -161,7 +179,7 @@ class Plan(Answer):
 
 
 @dataclass(eq=False)
-class Schedule(Answer):
+class Schedule(Drawn):
     """A simulated pipeline schedule, or several beside each other (`schedules`)."""
 
     json: Dict[str, Any] = field(repr=False)
@@ -179,13 +197,15 @@ class Schedule(Answer):
     def of(cls, json: Dict[str, Any], **more: Any) -> "Schedule":
         return super().of(json, schedules=[Schedule.of(one) for one in json.get("schedules", [])], **more)
 
+    def _repr_html_(self) -> str:
+        rows = [[str(one.schedule), str(one.devices), str(one.microbatches), _seconds(one.makespan_s), _share(one.bubble)]
+                for one in self.schedules or [self]]
+        return _table(["schedule", "devices", "micro-batches", "makespan", "bubble"], rows)
+
     def to_pandas(self) -> Any:
         """A row for each schedule, without its operations."""
         rows = self.schedules or [self]
         return _frame([{key: value for key, value in one.items() if not isinstance(value, (list, dict))} for one in rows])
-
-    def _repr_svg_(self) -> Optional[str]:
-        return self.draw() if self.draw else None
 
 
 @dataclass(eq=False)
@@ -205,9 +225,14 @@ class Launch(Answer):
     assumed: Dict[str, str] = field(default_factory=dict)
     invalid: List[str] = field(default_factory=list)
 
+    def _repr_html_(self) -> str:
+        rows = [[name, str(value)] for part in (self.model, self.layout) for name, value in part.items()
+                if value is not None and not isinstance(value, (dict, list))]
+        return f"<p>{escape(str(self.framework))} on {self.gpus or '?'} accelerators</p>" + _table(["", ""], rows)
+
 
 @dataclass(eq=False)
-class Score(Answer):
+class Score(Drawn):
     """How far off predictions of measured runs are: a line for each data set (or what `by` says) and one for all."""
 
     json: Dict[str, Any] = field(repr=False)
@@ -219,8 +244,11 @@ class Score(Answer):
     worst: List[Dict[str, Any]] = field(default_factory=list, repr=False)
     draw: Optional[Callable[[], str]] = field(default=None, repr=False)
 
-    def _repr_svg_(self) -> Optional[str]:
-        return self.draw() if self.draw else None
+    def _repr_html_(self) -> str:
+        rows = [[str(line["name"]), str(line["n"]), *(f"{100 * line[key]:+.1f} %"[key != "bias":] if line[key] is not None
+                                                      else "?" for key in ("mean", "p90", "bias"))]
+                for line in [*self.lines, {**self.overall, "name": "all"}]]
+        return _table(["runs of", "runs", "mean error", "90th percentile", "bias"], rows)
 
     def to_pandas(self) -> Any:
         """A row for each line."""

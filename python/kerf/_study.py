@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """kerf tune where the program measures itself: ask for a setting, measure it, tell the result."""
 import functools
+import math
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from ._library import Asker
+from ._library import Asker, Error
 
 __all__ = ["Study", "Tuned", "tuned"]
 
@@ -67,6 +68,8 @@ class Study:
             told["failed"] = True
         else:
             told["value"] = float(value)
+            if not math.isfinite(told["value"]):
+                raise Error(f"the value {value} is not finite; tell None where a setting failed", "KERF_EINVALID")
             if outputs:
                 told["outputs"] = {name: float(output) for name, output in outputs.items()}
         self._asker.tell(told)
@@ -74,7 +77,7 @@ class Study:
     @property
     def answer(self) -> Dict[str, Any]:
         """What is known of each setting that was measured: mean, interval, probability of being the best."""
-        return self._asker.answer()
+        return dict(self._asker.answer())
 
     @property
     def best(self) -> Optional[Setting]:

@@ -10,17 +10,26 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
+import sys
 import tempfile
+import textwrap
 import threading
+import time
 import tracemalloc
+import types
 import unittest
+from unittest import mock
 
 import kerf
+from kerf import _library
 
 PROGRAM = os.environ.get("KERF_PROGRAM", "kerf")
 PACKAGE = pathlib.Path(kerf.__file__).parent
-DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "python.md"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+ENDLESS = {"schedule": "best", "devices": 8, "microbatches": 24, "placement": "v", "chunks": 2, "forward": 1, "backward_input": 1,
+           "backward_weight": 1, "p2p": 0.3, "memory_cap": 7, "search_steps": 10**12}
 WORK = {"model": "llama3_8b", "system": "h100", "global_batch": 512}
 
 
@@ -69,6 +78,18 @@ class Answers(unittest.TestCase):
                      for model in (config, path, str(path), Configuration())}
         self.assertEqual(len(times), 1)
 
+    def test_what_knows_itself_as_json_may_stand_in_a_request(self):
+        class Numbers:
+            def __init__(self, own):
+                self.own = own
+
+            def tolist(self):
+                return self.own
+
+        plan = kerf.plan(gpus=Numbers(64), tp=Numbers([1, 2]), pp=range(1, 3), top=1, **WORK)
+        self.assertEqual(plan, kerf.plan(gpus=64, tp=[1, 2], pp=[1, 2], top=1, **WORK))
+        self.assertEqual(kerf.Study({"x": [Numbers(1), Numbers(2)]}).ask().keys(), {"x"})
+
     def test_sweeps_have_a_search_each(self):
         plan = kerf.plan(gpus=[64, 128], **WORK)
         self.assertEqual([search.gpus for search in plan.searches], [64, 128])
@@ -114,8 +135,15 @@ class Answers(unittest.TestCase):
                                                         layout="tp=2,pp=2,vpp=2,dp=8"))
 
     def test_pictures(self):
-        self.assertTrue(kerf.schedule("1f1b", devices=4, microbatches=8)._repr_svg_().startswith("<svg"))
+        schedule = kerf.schedule("1f1b", devices=4, microbatches=8)
+        self.assertTrue(schedule._repr_svg_().startswith("<svg"))
+        self.assertIs(schedule._repr_svg_(), schedule._repr_svg_())
+        self.assertIn("27.3 %", schedule._repr_html_())
         self.assertIn("GB", kerf.estimate(layout="tp=8", **WORK)._repr_html_())
+        self.assertIn("<td>all</td>", kerf.score()._repr_html_())
+        script = kerf.write_launch("megatron", kerf.estimate(layout="tp=2,dp=4", **WORK))
+        self.assertIn("<td>tp</td><td>2</td>", kerf.launch(script)._repr_html_())
+        self.assertIsNone(kerf.plan(gpus=64, progress=lambda done: True, threads=1, **WORK)._repr_svg_())
 
     def test_pandas_is_optional(self):
         plan = kerf.plan(gpus=64, top=2, **WORK)
@@ -155,6 +183,50 @@ class Mistakes(unittest.TestCase):
             raise KeyError("mine")
 
         self.assertRaises(KeyError, kerf.plan, progress=fail, **work)
+
+
+class Interrupts(unittest.TestCase):
+    def tearDown(self):
+        while any(thread.name == "kerf" for thread in threading.enumerate()):
+            time.sleep(0.01)  # if the work had no end, the test has none
+
+    def test_ctrl_c_ends_a_search(self):
+        def press():
+            while not any(thread.name == "kerf" for thread in threading.enumerate()):
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        presser = threading.Thread(target=press)
+        presser.start()
+        self.assertRaises(KeyboardInterrupt, kerf.schedule, **ENDLESS)
+        presser.join()
+
+    def test_ctrl_c_comes_through_progress_too(self):
+        pressed = []
+
+        def press(done):
+            if not pressed:
+                pressed.append(done)
+                os.kill(os.getpid(), signal.SIGINT)
+
+        self.assertRaises(KeyboardInterrupt, kerf.schedule, progress=press, **ENDLESS)
+
+    def test_two_threads_may_end_what_a_third_computes(self):
+        watch, answers = _library._Watch(None), []
+        worker = threading.Thread(target=lambda: answers.append(
+            _library._answer("schedule", json.dumps(ENDLESS).encode(), None, watch)))
+        worker.start()  # and the interpreter's lock is free, or nobody would come to the next line
+        for ender in [threading.Thread(target=watch.end) for _ in range(2)]:
+            ender.start()
+        worker.join()
+        self.assertIn('"schedule":"best"', answers[0])
+
+    def test_a_fork_may_ask(self):
+        before = kerf.schedule("1f1b", devices=4, microbatches=8)
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if kerf.schedule("1f1b", devices=4, microbatches=8) == before else 1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
 
 
 class Threads(unittest.TestCase):
@@ -224,6 +296,39 @@ class Studies(unittest.TestCase):
         self.assertEqual(work(), 2)
         self.assertGreaterEqual(len(work.runs), 8)
 
+    def test_several_may_measure_at_once(self):
+        study = kerf.Study({"x": [1, 2, 4, 8], "y": [1, 2]})
+        asked = [study.ask() for _ in range(8)]
+        self.assertEqual(len({tuple(one.items()) for one in asked}), 8)
+        for setting in asked:
+            study.tell(setting, slowness(setting))
+        self.assertEqual(study.best, {"x": 4, "y": 1})
+
+    def test_threads_share_a_study(self):
+        study, told = kerf.Study({"x": [1, 2, 4, 8], "y": [1, 2]}), []
+
+        def work():
+            while (setting := study.ask()) is not None and len(told) < 200:
+                study.tell(setting, slowness(setting))
+                told.append(setting)
+
+        threads = [threading.Thread(target=work) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(study.answer["observations"], len(told))
+        self.assertEqual(study.best, {"x": 4, "y": 1})
+
+    def test_what_is_no_number_is_refused(self):
+        study = kerf.Study({"x": [1, 2]})
+        for value in (float("nan"), float("inf")):
+            with self.assertRaisesRegex(kerf.Error, "is not finite; tell None"):
+                study.tell({"x": 1}, value)
+        self.assertRaises(ValueError, study.tell, {"x": 1}, "fast")
+        self.assertRaises(kerf.Error, study.tell, {"x": "\0"}, 1)
+        self.assertRaises(kerf.Error, study.tell, {"x": 10**400}, 1)
+
     def test_limits(self):
         study = kerf.Study({"x": [1, 2, 4, 8]}, maximize=True, subject_to=["p99_ms <= 30"])
         while (setting := study.ask()) is not None:
@@ -247,6 +352,42 @@ class Studies(unittest.TestCase):
         grown = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()
         self.assertLess(grown, 20000)
+
+
+class FakeGroup:
+    """torch.distributed as far as a run needs it, with threads for processes."""
+
+    def __init__(self, size):
+        self._size, self._ranks, self._told = size, threading.local(), [None] * size
+        self._barrier = threading.Barrier(size)
+
+    def enter(self, rank):
+        self._ranks.own = rank
+
+    def is_available(self):
+        return True
+
+    def is_initialized(self):
+        return True
+
+    def get_world_size(self):
+        return self._size
+
+    def get_rank(self):
+        return self._ranks.own
+
+    def _exchange(self, value):
+        self._told[self._ranks.own] = value
+        self._barrier.wait()
+        told = list(self._told)
+        self._barrier.wait()
+        return told
+
+    def broadcast_object_list(self, objects, src):
+        objects[:] = self._exchange(list(objects))[src]
+
+    def all_gather_object(self, objects, value):
+        objects[:] = self._exchange(value)
 
 
 class Jobs(unittest.TestCase):
@@ -297,6 +438,84 @@ class Jobs(unittest.TestCase):
         trials = self.jobs.request("GET", "/api/v1/jobs/broken/trials")
         self.assertEqual(trials["trials"][0]["status"], "Failed")
 
+    def trials(self, name):
+        return self.jobs.request("GET", f"/api/v1/jobs/{name}/trials")["trials"]
+
+    def test_energy_that_counts_is_told_or_refused(self):
+        job = self.jobs.job("green", **{**self.SETTINGS, "eta_knob": 0.5})
+        used = iter([100.0, 350.0])
+        with job.run(energy=lambda: next(used)) as batch_size:
+            batch_size.report(0.95)
+        self.assertEqual(self.trials("green")[-1]["energy_j"], 250)
+        with mock.patch("kerf._energy.NVML", "no_such_library.so"):
+            with self.assertWarnsRegex(RuntimeWarning, "there is no no_such_library.so"), job.run() as batch_size:
+                self.assertRaisesRegex(kerf.Error, "must tell it$", batch_size.report, 0.95)
+                self.assertTrue(batch_size.report(0.95, energy_j=40))
+
+    @unittest.skipUnless("KERF_FAKE_NVML" in os.environ, "no stand-in for NVML was built")
+    def test_gpus_count_their_energy(self):
+        gpus = pathlib.Path(self.folder.name)
+        for gpu in (0, 1):
+            (gpus / f"gpu{gpu}.mj").write_text("1000")
+        job = self.jobs.job("metered", **{**self.SETTINGS, "eta_knob": 1})
+        visible = {"FAKE_NVML": str(gpus), "CUDA_VISIBLE_DEVICES": "GPU-1, 0"}
+        with mock.patch("kerf._energy.NVML", os.environ["KERF_FAKE_NVML"]), mock.patch.dict(os.environ, visible):
+            with job.run() as batch_size:
+                (gpus / "gpu0.mj").write_text("8000")
+                (gpus / "gpu1.mj").write_text("6000")
+                batch_size.report(0.95)
+            self.assertEqual(self.trials("metered")[-1]["energy_j"], 12)
+            for hidden, reason in (("-1", "hides all"), ("7", "Not Found"), ("MIG-1", "Not Supported")):
+                os.environ["CUDA_VISIBLE_DEVICES"] = hidden
+                with self.assertRaises(RuntimeError), self.assertWarnsRegex(RuntimeWarning, reason), job.run():
+                    raise RuntimeError("enough")
+
+    def test_processes_of_torch_are_one_run(self):
+        group = FakeGroup(3)
+        job = self.jobs.job("together", **self.SETTINGS)
+
+        class Sampler:
+            epochs = []
+
+            def set_epoch(self, epoch):
+                self.epochs.append(epoch)
+
+        seen = []
+
+        def train(rank):
+            group.enter(rank)
+            loader, metrics = types.SimpleNamespace(sampler=Sampler()), iter([0.5, 0.95])
+            with job.run() as batch_size:
+                for _ in batch_size.run.epochs(loader):
+                    batch_size.report(next(metrics) if rank == 0 else float("nan"))
+                seen.append((int(batch_size), batch_size.run.trial_number))
+
+        with mock.patch.dict(sys.modules, {"torch": types.SimpleNamespace(distributed=group)}):
+            threads = [threading.Thread(target=train, args=(rank,)) for rank in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(seen, [seen[0]] * 3)
+            self.assertEqual(len(self.trials("together")), 1)
+            self.assertEqual(sorted(Sampler.epochs), [0, 0, 0, 1, 1, 1])
+            failures = []
+
+            def fail(rank):
+                group.enter(rank)
+                try:
+                    kerf.Job(kerf.Jobs("http://127.0.0.1:9"), "nobody").run().__enter__()
+                except kerf.Error as error:
+                    failures.append(str(error))
+
+            threads = [threading.Thread(target=fail, args=(rank,)) for rank in range(3)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            self.assertEqual(len(failures), 3)
+            self.assertIn("does not answer", failures[2])
+
     def test_refusals_are_told(self):
         self.assertRaisesRegex(kerf.Error, "^404", self.jobs.job, "unknown")
         self.assertRaisesRegex(kerf.Error, "^422", self.jobs.job, "bad", batch_sizes=[0])
@@ -311,12 +530,60 @@ class Package(unittest.TestCase):
         self.assertTrue((PACKAGE / "py.typed").exists())
 
     def test_the_documents_examples_run(self):
-        blocks = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.S)
-        self.assertGreater(len(blocks), 3)
-        names = {}
-        with contextlib.redirect_stdout(io.StringIO()):
+        for document, least in (("docs/python.md", 8), ("python/README.md", 3)):
+            blocks = re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.S)
+            self.assertGreaterEqual(len(blocks), least)
+            names = {}
             for block in blocks:
-                exec(compile(block, str(DOCS), "exec"), names)  # pylint: disable=exec-used
+                shown = re.findall(r"^print\(.*# ([\[{\d].*)", block, re.M)
+                printed = io.StringIO()
+                with contextlib.redirect_stdout(printed):
+                    exec(compile(block, document, "exec"), names)  # pylint: disable=exec-used
+                for line in shown:
+                    self.assertIn(line + "\n", printed.getvalue())
+
+    def test_a_missing_library_is_explained(self):
+        def said(code, **more):
+            script = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(PACKAGE.parent), **more},
+                                    capture_output=True, text=True, check=False)
+            return script.stderr.splitlines()[-1]
+
+        self.assertRegex(said("import kerf", KERF_LIBRARY="/no/libkerf.so"), "^ImportError: /no/libkerf.so: .*KERF_LIBRARY")
+        with tempfile.NamedTemporaryFile(suffix=".so") as other:
+            self.assertRegex(said("import kerf", KERF_LIBRARY=other.name), "^ImportError: .*file too short")
+        libc = said("import ctypes.util, sys; sys.exit(ctypes.util.find_library('c'))")
+        self.assertRegex(said("import kerf", KERF_LIBRARY=libc), "^ImportError: libc.so.6 is older .* no kerf_call")
+
+    def test_types_are_checked(self):
+        try:
+            import mypy.api
+        except ImportError:
+            self.skipTest("no mypy")
+        example = textwrap.dedent("""\
+            import kerf
+            best = kerf.plan(model={"hidden_size": 8}, system="h100", gpus=[8], global_batch=8).best
+            seconds: float = 0 if best is None or best.step_time_s is None else best.step_time_s
+            study = kerf.Study({"x": [1, 2], "y": "1..4"}, maximize=True)
+            setting = study.ask()
+            if setting is not None:
+                study.tell(setting, seconds, p99_ms=3)
+            @kerf.tuned({"x": [1, 2]})
+            def work(x: int = 1) -> int:
+                return x
+            work.tune()
+            with kerf.Jobs().job("nightly").run() as batch_size:
+                stop: bool = batch_size.report(0.5)
+            """)
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "example.py"
+            path.write_text(example)
+            paths = [str(path)] + [str(path) for path in PACKAGE.glob("*.py")]
+            with mock.patch.dict(os.environ, {"MYPYPATH": str(PACKAGE.parent)}):
+                told, _, status = mypy.api.run(["--strict", "--cache-dir", folder, *paths])
+            self.assertEqual(status, 0, told)
+            path.write_text("import kerf\nkerf.Study({'x': [1]}).best + 1\n")
+            with mock.patch.dict(os.environ, {"MYPYPATH": str(PACKAGE.parent)}):
+                self.assertEqual(mypy.api.run(["--strict", "--cache-dir", folder, str(path)])[2], 1)
 
 
 if __name__ == "__main__":

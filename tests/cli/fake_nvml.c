@@ -16,6 +16,7 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, void **ret_device);
 int nvmlDeviceGetHandleByUUID(const char *uuid, void **ret_device);
 int nvmlDeviceGetTotalEnergyConsumption(void *device, unsigned long long *ret_mj);
 int nvmlDeviceGetPowerUsage(void *device, unsigned *ret_mw);
+int nvmlDeviceGetUUID(void *device, char *ret_uuid, unsigned size);
 const char *nvmlErrorString(int status);
 
 static char devices[MOST + 1]; /* their addresses are the handles */
@@ -66,6 +67,12 @@ int nvmlDeviceGetPowerUsage(void *device, unsigned *ret_mw) {
     unsigned long long number;
     if (!read_file((char *)device - devices, "mw", &number)) return NOT_SUPPORTED;
     *ret_mw = (unsigned)number;
+    return SUCCESS;
+}
+
+int nvmlDeviceGetUUID(void *device, char *ret_uuid, unsigned size) {
+    int gpu = (int)((char *)device - devices);
+    snprintf(ret_uuid, size, gpu == MIG ? "MIG-1" : "GPU-%d", gpu);
     return SUCCESS;
 }
 

@@ -221,6 +221,43 @@ static void mistakes_are_told(void **state) {
     kerf_asker_free(asker);
 }
 
+/* Asked for and not told: it is being measured, and another comes. */
+static void several_are_measured_at_once(void **state) {
+    (void)state;
+    static const char *const policies[] = {"kerf", "race", "exhaustive", "random", "best_bub", "successive_halving"};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        char request[120];
+        snprintf(request, sizeof request, "{\"params\":{\"x\":[1,2,4,8],\"y\":[1,2]},\"policy\":\"%s\"}", policies[i]);
+        struct kerf_asker *asker = asker_of(request);
+        json_t *asked = json_object();
+        for (int k = 0; k < 8; k++) {
+            json_t *answer = ask(asker);
+            char *key = json_dumps(json_object_get(answer, "setting"), JSON_SORT_KEYS);
+            if (strcmp(key, "null") == 0 || json_object_get(asked, key)) fail_msg("%s: %s again", policies[i], key);
+            json_object_set(asked, key, json_object_get(answer, "setting"));
+            free(key);
+            json_decref(answer);
+        }
+        const char *key;
+        json_t *setting;
+        json_object_foreach(asked, key, setting) assert_int_equal(tell(asker, setting, slowness(setting)), KERF_OK);
+        json_decref(asked);
+        run(asker, 0, 200);
+        json_t *best = best_of(asker);
+        int is_greedy = strcmp(policies[i], "best_bub") == 0; /* it may end elsewhere */
+        if (!is_greedy && json_number_value(json_object_get(best, "x")) != 4) fail_msg("%s: another best", policies[i]);
+        json_decref(best);
+        kerf_asker_free(asker);
+    }
+}
+
+static void huge_lengths_are_refused(void **state) {
+    (void)state;
+    struct kerf_asker *asker = NULL;
+    assert_int_equal(kerf_asker_create("{}", SIZE_MAX, &asker, &err), KERF_ENOMEM);
+    assert_null(asker);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_best_is_found),
@@ -229,6 +266,8 @@ int main(void) {
         cmocka_unit_test(failures_and_objectives_below_zero_are_fine),
         cmocka_unit_test(what_breaks_a_limit_is_not_the_answer),
         cmocka_unit_test(mistakes_are_told),
+        cmocka_unit_test(several_are_measured_at_once),
+        cmocka_unit_test(huge_lengths_are_refused),
     };
     return cmocka_run_group_tests_name("asker", tests, NULL, NULL);
 }

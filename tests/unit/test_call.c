@@ -212,6 +212,93 @@ static void answers_may_be_pictures(void **state) {
     assert_null(answer);
 }
 
+/* Programs that were built against an older or a newer header, and one that forgot the size. */
+static void options_have_a_size(void **state) {
+    (void)state;
+    const char *request = "{\"schedule\":\"1f1b\",\"devices\":2,\"microbatches\":2}";
+    struct {
+        struct kerf_call_options known;
+        int64_t later;
+    } options = {.known = {.format = "csv"}};
+    char *answer = NULL;
+    assert_int_equal(kerf_call("schedule", request, strlen(request), &options.known, &answer, &err), KERF_EINVALID);
+    assert_non_null(strstr(err.message, "must be the size of the struct"));
+    options.known.size = SIZE_MAX;
+    assert_int_equal(kerf_call("schedule", request, strlen(request), &options.known, &answer, &err), KERF_EINVALID);
+    options.known.size = offsetof(struct kerf_call_options, format);
+    assert_int_equal(kerf_call("schedule", request, strlen(request), &options.known, &answer, &err), KERF_OK);
+    assert_int_equal(answer[0], '{');
+    kerf_call_free(answer);
+    options.known.size = sizeof options;
+    assert_int_equal(kerf_call("schedule", request, strlen(request), &options.known, &answer, &err), KERF_OK);
+    assert_memory_equal(answer, "0F0,", 4);
+    kerf_call_free(answer);
+    answer = NULL;
+    options.later = 1;
+    assert_int_equal(kerf_call("schedule", request, strlen(request), &options.known, &answer, &err), KERF_EUNSUPPORTED);
+    assert_non_null(strstr(err.message, "is older than the program"));
+    assert_null(answer);
+}
+
+static void requests_of_attackers_are_refused(void **state) {
+    (void)state;
+    static const char nul[] = "{\"schedule\":\"1f1b\0\"}";
+    char *answer = NULL, *deep = malloc(1 << 20);
+    assert_int_equal(kerf_call("schedule", nul, sizeof nul - 1, NULL, &answer, &err), KERF_ESYNTAX);
+    assert_int_equal(kerf_call("schedule", nul, 0, NULL, &answer, &err), KERF_ESYNTAX);
+    refuses("schedule", "{\"schedule\":\"1f1b\\u0000\"}", "u0000");
+    refuses("plan", "{\"model\":{\"a\\u0000\":1}}", "u0000");
+    refuses("schedule", "{\"schedule\":\"\xff\"}", "not valid JSON");
+    refuses("schedule", "{\"schedule\":\"1f1b\",\"schedule\":\"zb_h1\"}", "duplicate object key");
+    refuses("schedule", "{\"schedule\":\"1f1b\",\"devices\":1e999,\"microbatches\":8}", "number");
+    refuses("schedule", "{\"schedule\":\"1f1b\",\"devices\":1e15,\"microbatches\":8}", "--devices");
+    refuses("schedule", "{\"\":1}", "unknown option --");
+    refuses("schedule", "{\"schedule=x\":1}", "unknown option");
+    assert_non_null(deep);
+    memset(deep, '[', 1 << 20);
+    assert_int_equal(kerf_call("plan", deep, 1 << 20, NULL, &answer, &err), KERF_ESYNTAX);
+    free(deep);
+    assert_null(answer);
+}
+
+static void a_flag_ends_the_work(void **state) {
+    (void)state;
+    int32_t flag = 0;
+    assert_int_equal(kerf_progress_flag(&flag, 0.5), 0);
+    flag = 1;
+    const struct kerf_call_options options = {
+        .size = sizeof options, .progress = kerf_progress_flag, .progress_context = &flag};
+    const char *request = "{\"schedule\":\"best\",\"devices\":8,\"microbatches\":24,\"placement\":\"v\",\"chunks\":2,"
+                          "\"p2p\":0.3,\"memory_cap\":7,\"search_steps\":1000000000000,\"no_ops\":true}";
+    char *answer = NULL;
+    assert_int_equal(kerf_call("schedule", request, strlen(request), &options, &answer, &err), KERF_OK);
+    kerf_call_free(answer);
+}
+
+/* What a generated client checks before it sends: every form that is answered. */
+static void schemas_allow_what_is_answered(void **state) {
+    (void)state;
+    static const struct {
+        const char *verb, *member, *type;
+    } cases[] = {{"plan", "model", "object"},     {"plan", "model", "array"},   {"plan", "system", "object"},
+                 {"estimate", "model", "object"}, {"launch", "plan", "object"}, {"schedule", "schedule", "array"},
+                 {"schedule", "plan", "string"},  {"score", "runs", "string"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char *schema = NULL;
+        size_t k, found = 0;
+        json_t *type;
+        assert_int_equal(kerf_call_schema(cases[i].verb, &schema, &err), KERF_OK);
+        json_t *json = json_loads(schema, 0, NULL), *properties = json_object_get(json, "properties");
+        json_array_foreach(json_object_get(json_object_get(properties, cases[i].member), "type"), k, type) found +=
+            strcmp(json_string_value(type), cases[i].type) == 0;
+        if (found != 1) fail_msg("%s: %s may not be %s", cases[i].verb, cases[i].member, cases[i].type);
+        const int needs_model = json_object_get(properties, "model") != NULL;
+        assert_int_equal(json_array_size(json_object_get(json, "required")), needs_model);
+        json_decref(json);
+        kerf_call_free(schema);
+    }
+}
+
 static void a_schedule_may_be_a_part_of_a_page(void **state) {
     (void)state;
     struct kerf_call_options options = {.size = sizeof options, .format = "html"};
@@ -303,6 +390,10 @@ int main(void) {
         cmocka_unit_test(progress_ends_the_work_with_what_is_known),
         cmocka_unit_test(eight_threads_may_call),
         cmocka_unit_test(answers_may_be_pictures),
+        cmocka_unit_test(options_have_a_size),
+        cmocka_unit_test(requests_of_attackers_are_refused),
+        cmocka_unit_test(a_flag_ends_the_work),
+        cmocka_unit_test(schemas_allow_what_is_answered),
         cmocka_unit_test(a_schedule_may_be_a_part_of_a_page),
         cmocka_unit_test(schedules_come_with_the_request),
         cmocka_unit_test(each_verb_has_a_schema),
