@@ -30,6 +30,7 @@ bench: release ## candidates a second, instructions a candidate, decisions a sec
 	@build/release/bench/tune
 	@build/release/bench/serve
 	@bench/tune_llama --pairs 2
+	@KERF_LIBRARY=build/release/lib/libkerf.so PYTHONPATH=python bench/python_estimate
 
 fresh: ## both commands of the README and the packages, in bare Debian 12 (needs root and debootstrap)
 	@scripts/fresh

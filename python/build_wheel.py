@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Builds the wheel (PEP 517) without any other package: libkerf by CMake, and beside it the libraries that it needs."""
+"""Builds the wheel (PEP 517) without any other package: libkerf by CMake, and beside it the libraries that it needs.
+
+The same sources give the same files: their time is $SOURCE_DATE_EPOCH, else the beginning of 1980.
+
+    build_wheel.py FOLDER      installs the package into FOLDER without the library, for distributions that have libkerf
+"""
 import base64
 import hashlib
 import os
 import re
 import subprocess
+import sys
 import sysconfig
 import tarfile
 import tempfile
+import time
 import zipfile
 from pathlib import Path
 
@@ -23,6 +30,18 @@ Requires-Python: >=3.9
 Description-Content-Type: text/markdown
 
 {readme}"""
+
+
+def info():
+    return f"kerf-{version()}.dist-info"
+
+
+def metadata():
+    return METADATA.format(version=version(), readme=(HERE / "README.md").read_text(encoding="utf-8"))
+
+
+def modules():
+    return sorted((HERE / "kerf").glob("*.py")) + [HERE / "kerf/py.typed"]
 
 
 def version():
@@ -50,17 +69,24 @@ def needed(library):
 
 def contents(tag):
     """The files of the wheel: name and bytes."""
-    info = f"kerf-{version()}.dist-info"
-    for path in sorted((HERE / "kerf").glob("*.py")) + [HERE / "kerf/py.typed"]:
+    for path in modules():
         yield f"kerf/{path.name}", path.read_bytes()
     with tempfile.TemporaryDirectory() as scratch:
         library = built_library(Path(scratch))
         yield "kerf/_lib/libkerf.so", library.read_bytes()
         for name, place in needed(library):
             yield f"kerf/_lib/{name}", place.read_bytes()
-    yield f"{info}/METADATA", METADATA.format(version=version(), readme=(HERE / "README.md").read_text()).encode()
-    yield f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: kerf\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
-    yield f"{info}/LICENSE", (ROOT / "LICENSE").read_bytes()
+    yield f"{info()}/METADATA", metadata().encode()
+    yield f"{info()}/WHEEL", f"Wheel-Version: 1.0\nGenerator: kerf\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
+    yield f"{info()}/LICENSE", (ROOT / "LICENSE").read_bytes()
+
+
+def entry(path):
+    begin_of_1980_s = 315532800  # before it zip has no time
+    moment = time.gmtime(max(int(os.environ.get("SOURCE_DATE_EPOCH", "0")), begin_of_1980_s))
+    file = zipfile.ZipInfo(path, moment[:6])
+    file.compress_type, file.external_attr = zipfile.ZIP_DEFLATED, 0o100644 << 16
+    return file
 
 
 def get_requires_for_build_wheel(config_settings=None):
@@ -71,13 +97,13 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     tag = "py3-none-" + sysconfig.get_platform().replace("-", "_").replace(".", "_")
     name = f"kerf-{version()}-{tag}.whl"
     record = []
-    with zipfile.ZipFile(os.path.join(wheel_directory, name), "w", zipfile.ZIP_DEFLATED) as wheel:
+    with zipfile.ZipFile(os.path.join(wheel_directory, name), "w") as wheel:
         for path, data in contents(tag):
-            wheel.writestr(path, data)
+            wheel.writestr(entry(path), data)
             digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
             record.append(f"{path},sha256={digest},{len(data)}")
-        path = f"kerf-{version()}.dist-info/RECORD"
-        wheel.writestr(path, "\n".join(record + [f"{path},,"]) + "\n")
+        path = f"{info()}/RECORD"
+        wheel.writestr(entry(path), "\n".join(record + [f"{path},,"]) + "\n")
     return name
 
 
@@ -97,7 +123,20 @@ def build_sdist(sdist_directory, config_settings=None):
         folder = tree / name
         (folder / "pyproject.toml").write_text(
             (HERE / "pyproject.toml").read_text().replace('backend-path = ["."]', 'backend-path = ["python"]'))
-        (folder / "PKG-INFO").write_text(METADATA.format(version=version(), readme=(HERE / "README.md").read_text()))
+        (folder / "PKG-INFO").write_text(metadata(), encoding="utf-8")
         with tarfile.open(os.path.join(sdist_directory, name + ".tar.gz"), "w:gz", format=tarfile.PAX_FORMAT) as out:
             out.add(folder, arcname=name)
     return name + ".tar.gz"
+
+
+def install(folder):
+    for path, data in [(f"kerf/{path.name}", path.read_bytes()) for path in modules()] + [
+            (f"{info()}/METADATA", metadata().encode())]:
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(data)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit("usage: build_wheel.py FOLDER")
+    install(Path(sys.argv[1]))

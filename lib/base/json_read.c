@@ -169,6 +169,8 @@ static int32_t syntax_error(const struct json_document *document, const json_err
     if (err == NULL) return KERF_ESYNTAX;
     if (place < end && *place == 0)
         kerf_error_set(err, KERF_ESYNTAX, "not valid JSON: a NUL byte; is it the right file, and saved as UTF-8?");
+    else if (json_error_code(error) == json_error_null_character)
+        kerf_error_set(err, KERF_ESYNTAX, "not valid JSON here: the character \\u0000; leave it out");
     else
         kerf_error_set(err, KERF_ESYNTAX, "not valid JSON: %s%s", error->text, hint(document, error, place));
     tell_place(document, place, err);

@@ -9,6 +9,7 @@ Functions may be called from several threads: the interpreter's lock is free whi
 """
 import json
 import os
+from functools import partial
 from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Tuple, Union
 
 from ._answers import Answer, Estimate, Launch, Plan, Schedule, Score, Search
@@ -39,7 +40,7 @@ def _asked(verb: str, request: Dict[str, Any], progress: Progress) -> Tuple[Any,
         return bool(ended)
 
     answer = json.loads(call(verb, request, progress=tell if progress else None))
-    return answer, None if ended else lambda: call(verb, request, format="svg")
+    return answer, None if ended else partial(call, verb, request, "svg")
 
 
 def plan(*, model: Union[Description, Sequence[Description]], system: Union[Description, Sequence[Description]],
@@ -86,6 +87,11 @@ def schedule(schedule: Union[str, Sequence[str]], *, devices: Optional[int] = No
     return Schedule.of(answer, draw=draw)
 
 
+def _is_name(text: str) -> bool:
+    """Of a file: one word, though no JSON, or a line that names one."""
+    return len(text.split()) == 1 and text[:1] != "{" or "\n" not in text and os.path.isfile(text)
+
+
 def launch(source: Union[str, "os.PathLike[str]"], *, framework: Optional[str] = None, gpus: Optional[int] = None,
            **options: Any) -> Launch:
     """What a launch script or config says, as `kerf launch read`: the text itself, or the path of its file.
@@ -93,9 +99,9 @@ def launch(source: Union[str, "os.PathLike[str]"], *, framework: Optional[str] =
         kerf.launch("train.sh", gpus=64).layout["tp"]
     """
     name = None
-    if isinstance(source, os.PathLike) or "\n" not in source and os.path.isfile(source):
+    if isinstance(source, os.PathLike) or _is_name(source):
         name = os.fspath(source)
-        with open(name, encoding="utf-8") as file:
+        with open(name, encoding="utf-8", errors="replace") as file:
             source = file.read()
     request = _request(text=source, name=name, framework=framework, gpus=gpus, **options)
     return Launch.of(json.loads(call("launch", request)))

@@ -10,6 +10,7 @@
             if batch_size.report(metric):
                 break
 """
+import http.client
 import json
 import sys
 import time
@@ -197,6 +198,8 @@ class Jobs:
     """The jobs of one service; token as `kerf token add` prints it."""
 
     def __init__(self, url: str = "http://127.0.0.1:8000", token: Optional[str] = None, timeout_s: float = 60) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise Error(f"'{url}' is no address such as http://127.0.0.1:8000")
         self.url, self._token, self._timeout_s = url.rstrip("/"), token, timeout_s
 
     def request(self, method: str, path: str, body: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
@@ -213,7 +216,7 @@ class Jobs:
                 text = answer.read().decode()
         except urllib.error.HTTPError as refusal:
             raise Error(_reason(refusal)) from None
-        except (urllib.error.URLError, OSError) as failure:
+        except (urllib.error.URLError, OSError, ValueError, http.client.HTTPException) as failure:
             raise Error(f"{self.url} does not answer: {getattr(failure, 'reason', failure)}") from None
         return cast(Dict[str, Any], json.loads(text)) if text else {}
 

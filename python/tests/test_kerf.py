@@ -5,10 +5,12 @@
 """
 import ast
 import contextlib
+import copy
 import io
 import json
 import os
 import pathlib
+import pickle
 import re
 import signal
 import subprocess
@@ -130,6 +132,10 @@ class Answers(unittest.TestCase):
             path.write_text(kerf.write_launch("torchtitan", kerf.plan(
                 model="llama3_8b", system="h100", gpus=32, global_batch=128, for_="torchtitan", top=1)))
             self.assertEqual(kerf.launch(path).framework, "torchtitan")
+            path = path.with_suffix(".sh")
+            path.write_bytes(b"# \xe9\n" + text.encode())
+            self.assertEqual(kerf.launch(str(path)).framework, "megatron")
+        self.assertRaises(FileNotFoundError, kerf.launch, "no_such_launch.sh")
         with self.assertRaisesRegex(kerf.Error, "nanotron has no"):
             kerf.write_launch("nanotron", kerf.estimate(model="llama3_8b", system="h100", global_batch=128,
                                                         layout="tp=2,pp=2,vpp=2,dp=8"))
@@ -144,6 +150,13 @@ class Answers(unittest.TestCase):
         script = kerf.write_launch("megatron", kerf.estimate(layout="tp=2,dp=4", **WORK))
         self.assertIn("<td>tp</td><td>2</td>", kerf.launch(script)._repr_html_())
         self.assertIsNone(kerf.plan(gpus=64, progress=lambda done: True, threads=1, **WORK)._repr_svg_())
+
+    def test_answers_may_be_kept(self):
+        plan = kerf.plan(gpus=64, top=2, **WORK)
+        for again in (pickle.loads(pickle.dumps(plan)), copy.deepcopy(plan)):
+            self.assertEqual(again, plan)
+            self.assertEqual(again.best.step_time_s, plan.best.step_time_s)
+            self.assertEqual(again._repr_svg_(), plan._repr_svg_())
 
     def test_pandas_is_optional(self):
         plan = kerf.plan(gpus=64, top=2, **WORK)
@@ -519,6 +532,8 @@ class Jobs(unittest.TestCase):
     def test_refusals_are_told(self):
         self.assertRaisesRegex(kerf.Error, "^404", self.jobs.job, "unknown")
         self.assertRaisesRegex(kerf.Error, "^422", self.jobs.job, "bad", batch_sizes=[0])
+        for address in ("ftp://127.0.0.1", "127.0.0.1:8000"):
+            self.assertRaisesRegex(kerf.Error, "is no address such as", kerf.Jobs, address)
         nobody = kerf.Jobs("http://127.0.0.1:9", timeout_s=5)
         self.assertRaisesRegex(kerf.Error, "does not answer", nobody.job, "any")
 
