@@ -172,10 +172,11 @@ class Plan(Drawn):
                        for search in self.searches for plan in search.plans])
 
     def _repr_html_(self) -> str:
-        rows = [[str(search.gpus), _seconds(plan.step_time_s), f"{100 * (plan.mfu or 0):.1f} %",
-                 f"{(plan.memory_bytes or 0) / 1e9:.3g} GB", plan.layout_text or ""]
+        names = [name for name in ("model", "system") if len({search.json.get(name) for search in self.searches}) > 1]
+        rows = [[*(str(search.json.get(name)) for name in names), str(search.gpus), _seconds(plan.step_time_s),
+                 f"{100 * (plan.mfu or 0):.1f} %", f"{(plan.memory_bytes or 0) / 1e9:.3g} GB", plan.layout_text or ""]
                 for search in self.searches for plan in search.plans]
-        return _table(["accelerators", "step", "MFU", "memory", "layout"], rows)
+        return _table([*names, "accelerators", "step", "MFU", "memory", "layout"], rows)
 
 
 @dataclass(eq=False)

@@ -109,15 +109,17 @@ class Tuned:
 
     def tune(self, *arguments: Any, **named: Any) -> Setting:
         """Calls the function with settings of the space until the best one is known. What counts is the number that the
-        function returns, else the time that it takes."""
+        function returns, else the time that it takes. If an exception ends it, Ctrl-C's too, `best` is the best so far."""
         study = Study(self._space, **self._options)
-        setting = study.ask()
-        while setting is not None:
-            value = self._measure(setting, arguments, named)
-            self.runs.append((setting, value))
-            study.tell(setting, value)
+        try:
             setting = study.ask()
-        self.best = study.recommended
+            while setting is not None:
+                value = self._measure(setting, arguments, named)
+                self.runs.append((setting, value))
+                study.tell(setting, value)
+                setting = study.ask()
+        finally:
+            self.best = study.recommended
         assert self.best is not None
         return self.best
 

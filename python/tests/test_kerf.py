@@ -97,6 +97,9 @@ class Answers(unittest.TestCase):
         self.assertEqual([search.gpus for search in plan.searches], [64, 128])
         self.assertTrue(plan._repr_svg_().startswith("<svg"))
         self.assertIn("<td>128</td>", plan._repr_html_())
+        self.assertNotIn("<td>h100</td>", plan._repr_html_())
+        two = kerf.plan(model="llama3_8b", system=["h100", "a100-80"], gpus=64, global_batch=512, top=1)
+        self.assertIn("<td>a100-80</td><td>64</td>", two._repr_html_())
 
     def test_nothing_fits_is_an_answer(self):
         plan = kerf.plan(model="llama3_405b", system="h100", gpus=8, global_batch=64, seq_length=8192)
@@ -308,6 +311,16 @@ class Studies(unittest.TestCase):
         self.assertEqual(work.tune(), {"x": 4, "y": 1})
         self.assertEqual(work(), 2)
         self.assertGreaterEqual(len(work.runs), 8)
+
+    def test_what_an_interrupted_tune_found_is_kept(self):
+        @kerf.tuned({"x": [1, 2, 4, 8]})
+        def work(x=0):
+            if len(work.runs) == 4:
+                raise KeyboardInterrupt
+            return abs(x - 4)
+
+        self.assertRaises(KeyboardInterrupt, work.tune)
+        self.assertEqual(work.best, {"x": 4})
 
     def test_several_may_measure_at_once(self):
         study = kerf.Study({"x": [1, 2, 4, 8], "y": [1, 2]})
