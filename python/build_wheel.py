@@ -79,6 +79,7 @@ def contents(tag):
     yield f"{info()}/METADATA", metadata().encode()
     yield f"{info()}/WHEEL", f"Wheel-Version: 1.0\nGenerator: kerf\nRoot-Is-Purelib: false\nTag: {tag}\n".encode()
     yield f"{info()}/LICENSE", (ROOT / "LICENSE").read_bytes()
+    yield f"{info()}/NOTICE", (HERE / "NOTICE").read_bytes()
 
 
 def entry(path):

@@ -33,6 +33,7 @@ struct kerf_asker {
     struct output_limit limits[OUTPUT_LIMITS_MAX];
     int32_t num_limits, told;
     char *is_asked; /* [num_settings]: asked for and not told since; it counts as being measured */
+    char *is_told;  /* [num_settings] */
 };
 
 /* ---- The question ----------------------------------------------------------------------------------------- */
@@ -298,12 +299,16 @@ static int32_t hand_over(struct kerf_text *out, char **ret_answer, struct kerf_e
 
 /* ---- Asking and telling ----------------------------------------------------------------------------------- */
 
+static int is_fresh(const struct kerf_asker *asker, int32_t setting) {
+    return !asker->is_told[setting] && !asker->is_asked[setting];
+}
+
 /* Of the settings that nobody measured or measures the one of which most is expected; -1: there is none. */
-static int32_t best_unseen(const struct kerf_asker *asker, const struct kerf_tune_answer *answer) {
+static int32_t best_fresh(const struct kerf_asker *asker, const struct kerf_tune_answer *answer) {
     int32_t best = -1, is_known = 0;
     for (int32_t i = 0; i < asker->space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &answer->settings[i];
-        if (estimate->status != KERF_TUNE_NOT_MEASURED || asker->is_asked[i]) continue;
+        if (!is_fresh(asker, i)) continue;
         int knows = isfinite(estimate->probability_within);
         if (best < 0 || (knows && !is_known) ||
             (knows && estimate->probability_within > answer->settings[best].probability_within))
@@ -312,23 +317,22 @@ static int32_t best_unseen(const struct kerf_asker *asker, const struct kerf_tun
     return best;
 }
 
-/* What the policy decides while the others are measured; a setting that nobody has seen goes before a repeat. */
+/* What the policy decides while the others are measured; a fresh setting goes before a repeat. */
 static int32_t decide(struct kerf_asker *asker, struct kerf_tune_decision *ret_decision, struct kerf_error *err) {
-    int32_t pending[PENDING_MAX], num_pending = 0;
+    int32_t pending[PENDING_MAX], num_pending = 0, num_fresh = 0;
     struct kerf_tune_answer answer;
-    for (int32_t i = 0; i < asker->space->num_settings && num_pending < PENDING_MAX; i++)
-        if (asker->is_asked[i]) pending[num_pending++] = i;
+    for (int32_t i = 0; i < asker->space->num_settings; i++) {
+        if (asker->is_asked[i] && num_pending < PENDING_MAX) pending[num_pending++] = i;
+        num_fresh += is_fresh(asker, i);
+    }
     int32_t code = kerf_tune_study_next(asker->study, pending, num_pending, 0, ret_decision, err);
     if (code != KERF_OK || ret_decision->action == KERF_TUNE_STOP) return code;
-    code = kerf_tune_study_answer(asker->study, &answer, err);
+    if (num_fresh == 0 || is_fresh(asker, ret_decision->setting)) return KERF_OK;
+    code = kerf_tune_study_answer(asker->study, &answer, err); /* which may take milliseconds */
     if (code != KERF_OK) return code;
-    const int32_t setting = ret_decision->setting;
-    if (answer.settings[setting].status == KERF_TUNE_NOT_MEASURED && !asker->is_asked[setting]) return KERF_OK;
-    int32_t unseen = best_unseen(asker, &answer);
-    if (unseen >= 0) {
-        ret_decision->setting = unseen;
-        strcpy(ret_decision->reason, "not measured yet");
-    }
+    ret_decision->setting = best_fresh(asker, &answer);
+    assert(ret_decision->setting >= 0);
+    strcpy(ret_decision->reason, "not measured yet");
     return KERF_OK;
 }
 
@@ -409,6 +413,7 @@ int32_t kerf_asker_tell(struct kerf_asker *asker, const char *observation, size_
     if (code == KERF_OK) {
         asker->told++;
         asker->is_asked[told.setting] = 0;
+        asker->is_told[told.setting] = 1;
     }
     json_document_free(&document);
     return code;

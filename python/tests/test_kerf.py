@@ -366,15 +366,16 @@ class Studies(unittest.TestCase):
             study.tell({"x": 1}, 1, p99_ms=1, p95_ms=2)
 
     def test_nothing_leaks(self):
-        study = kerf.Study({"x": [1, 2]}, policy="null")
+        def cycles(studies):
+            for _ in range(studies):
+                study = kerf.Study({"x": list(range(20))}, policy="exhaustive")
+                while (setting := study.ask()) is not None:
+                    study.tell(setting, 1.5)
+
         tracemalloc.start()
-        before = None
-        for cycle in range(2000):
-            setting = study.ask()
-            if setting is not None:
-                study.tell(setting, 1.5)
-            if cycle == 200:
-                before = tracemalloc.get_traced_memory()[0]
+        cycles(10)
+        before = tracemalloc.get_traced_memory()[0]
+        cycles(1000)  # of 100 each
         grown = tracemalloc.get_traced_memory()[0] - before
         tracemalloc.stop()
         self.assertLess(grown, 20000)
