@@ -179,10 +179,11 @@ static int32_t read_question(struct kerf_asker *asker, const struct json_object 
     if (code == KERF_OK) code = read_limits(asker, root, err);
     if (code == KERF_OK) code = make_space(asker, root, err);
     question.space = asker->space;
-    if (code == KERF_OK &&
-        (asker->is_asked = arena_alloc(&asker->arena, (size_t)asker->space->num_settings, 1)) == NULL)
-        code = error_no_memory(err, "the question");
-    return code == KERF_OK ? kerf_tune_study_create(&question, &asker->study, err) : code;
+    if (code != KERF_OK) return code;
+    asker->is_asked = arena_alloc(&asker->arena, (size_t)asker->space->num_settings, 1);
+    asker->is_told = arena_alloc(&asker->arena, (size_t)asker->space->num_settings, 1);
+    if (!asker->is_asked || !asker->is_told) return error_no_memory(err, "the question");
+    return kerf_tune_study_create(&question, &asker->study, err);
 }
 
 struct kerf_asker *kerf_asker_free(struct kerf_asker *asker) {
