@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "schedule/order.h"
+#include "schedule/slices.h"
 
 static int takes(const struct kerf_op *op) { return op->kind == KERF_OP_F || op->kind == KERF_OP_FB; }
 
@@ -38,12 +39,16 @@ static double unit(const struct kerf_schedule *schedule, int32_t device, int in_
 }
 
 /* One slice of a micro-batch of a stage, times the unit. */
-static double amount(const struct kerf_schedule_times *times, int32_t stage, int in_bytes) {
-    return in_bytes ? times->activation_bytes[stage] : 1;
+static double amount(const struct kerf_schedule_times *times, const struct kerf_timeline *timeline, int32_t stage,
+                     int32_t slice, int in_bytes) {
+    const double tokens = slices_tokens(timeline ? timeline->slices : NULL, slice);
+    return in_bytes ? times->activation_bytes[stage] * tokens : tokens;
 }
 
-static double freed_amount(const struct kerf_schedule_times *times, const struct kerf_op *op, int in_bytes) {
-    return amount(times, op->kind == KERF_OP_FB ? op->with_stage : op->stage, in_bytes);
+static double freed_amount(const struct kerf_schedule_times *times, const struct kerf_timeline *timeline,
+                           const struct kerf_op *op, int in_bytes) {
+    if (op->kind == KERF_OP_FB) return amount(times, timeline, op->with_stage, 0, in_bytes);
+    return amount(times, timeline, op->stage, op->slice, in_bytes);
 }
 
 /* Of equal amounts, which need no stage: on the way of every simulation. */
@@ -98,7 +103,8 @@ static struct change *list_changes(const struct kerf_schedule *schedule, const s
             moved[unit_of(schedule, &ops[k])] |= ops[k].kind == KERF_OP_R ? RECOMPUTED : OFFLOADED;
     for (int32_t k = 0; changes && moved && k < num_ops; k++) {
         const struct kerf_op *op = &ops[k];
-        const double all = amount(times, op->stage, in_bytes), start = timeline->start_s[device][k];
+        const double all = amount(times, timeline, op->stage, op->slice, in_bytes),
+                     start = timeline->start_s[device][k];
         const double end = timeline->end_s[device][k];
         const unsigned char how = moved[unit_of(schedule, op)];
         const double again = how & RECOMPUTED ? all * share_of(times, op->stage, RECOMPUTED) : 0;
@@ -109,7 +115,7 @@ static struct change *list_changes(const struct kerf_schedule *schedule, const s
         if (op->kind == KERF_OP_L) changes[count++] = (struct change){start, away, 2 * k};
         if (takes(op)) after -= again;
         if (op->kind == KERF_OP_O) after -= away;
-        if (frees(op, times->free_at_input)) after -= freed_amount(times, op, in_bytes);
+        if (frees(op, times->free_at_input)) after -= freed_amount(times, timeline, op, in_bytes);
         if (after < 0) changes[count++] = (struct change){end, after, 2 * k + 1};
     }
     if (moved == NULL) {
@@ -143,11 +149,12 @@ double memory_peak(const struct kerf_schedule *schedule, const struct kerf_sched
     double held = 0, most = 0;
     const struct kerf_op *ops = schedule->ops[device];
     if (schedule->moves) return peak_with_moves(schedule, times, timeline, device, in_bytes);
-    if (!in_bytes) return peak_passes(ops, schedule->num_ops[device], times->free_at_input) / unit(schedule, device, 0);
+    if (!in_bytes && !(timeline && timeline->slices))
+        return peak_passes(ops, schedule->num_ops[device], times->free_at_input) / unit(schedule, device, 0);
     for (int32_t k = 0; k < schedule->num_ops[device]; k++) {
-        if (takes(&ops[k])) held += amount(times, ops[k].stage, in_bytes);
+        if (takes(&ops[k])) held += amount(times, timeline, ops[k].stage, ops[k].slice, in_bytes);
         if (held > most) most = held;
-        if (frees(&ops[k], times->free_at_input)) held -= freed_amount(times, &ops[k], in_bytes);
+        if (frees(&ops[k], times->free_at_input)) held -= freed_amount(times, timeline, &ops[k], in_bytes);
     }
     return most / unit(schedule, device, in_bytes);
 }
@@ -180,12 +187,12 @@ int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, const struct 
     }
     for (int32_t k = 0; k < schedule->num_ops[device]; k++) {
         if (takes(&ops[k])) {
-            sum += amount(times, ops[k].stage, in_bytes);
+            sum += amount(times, timeline, ops[k].stage, ops[k].slice, in_bytes);
             times_s[count] = not_before(times_s, count, timeline->start_s[device][k]);
             held[count++] = share_held(sum, whole);
         }
         if (frees(&ops[k], times->free_at_input)) {
-            sum -= freed_amount(times, &ops[k], in_bytes);
+            sum -= freed_amount(times, timeline, &ops[k], in_bytes);
             times_s[count] = not_before(times_s, count, timeline->end_s[device][k]);
             held[count++] = share_held(sum, whole);
         }
