@@ -93,9 +93,9 @@ struct schedule_values {
          .value = "HOW",                                                                                               \
          .choices = "balanced,equal,exchanged",                                                                        \
          .uses = "SCHEDULE,compare",                                                                                   \
-         .help =                                                                                                       \
-             "balanced: slices take equally long (default). equal: slices have equally many tokens. exchanged: the "   \
-             "same, and the devices share the attention, so that slices take equally long (default of slimpipe)."},    \
+         .help = "How slices are cut. balanced: so that they take equally long (default). equal: with equally many "   \
+                 "tokens. exchanged: the same, and the devices share the attention, so that slices take equally long " \
+                 "(default of slimpipe)."},                                                                            \
         {.name = "replicas",                                                                                           \
          .type = OPTION_INTEGER,                                                                                       \
          .offset = offsetof(owner, of.replicas),                                                                       \

@@ -371,7 +371,7 @@ static void test_errors_of_evaluation(void **state) {
     refuses("placement loop 2147483646 device i { }", 1, 16, "of them: not 2147483646");
     refuses("placement loop 99999999999 device i { }", 1, 16, "is too large");
     refuses("placement loop 6 device i { }", 1, 1, "3 pairs of replicas do not go evenly around 2 devices");
-    refuses("placement 0 1 / 1 device i { }", 1, 17, "this replica has 1 stages, the first one 2");
+    refuses("placement 0 1 / 1 device i { }", 1, 17, "this replica has 1 stage, the first one 2");
     refuses("placement 0 1 /\n device i { }", 2, 2, "this replica has 0 stages, the first one 2");
     refuses("placement 0 0 / 0 0 device i { }", 1, 1, "device 1 has no stage");
     refuses("placement 0 1 / 1 4096 device i { }", 1, 19, "on devices 0 to 4095");

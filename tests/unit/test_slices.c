@@ -211,6 +211,9 @@ static void test_refused(void **state) {
         let_go(&made);
     }
     const struct kerf_schedule_slices_request asked = {.attention = 0.5};
+    struct sliced whole = must_make("seq1f1b", 2, 2, 1, SAME, &asked); /* one slice has all of it */
+    assert_null(whole.slices);
+    let_go(&whole);
     struct sliced four = must_make("seq1f1b", 2, 2, 4, SAME, &asked),
                   three = must_make("seq1f1b", 2, 2, 3, SAME, &asked);
     struct kerf_timeline *timeline = NULL;

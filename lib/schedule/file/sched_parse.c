@@ -545,7 +545,8 @@ static void parse_lists(struct parser *parser) {
         if (program->stages > STAGES_MAX)
             fail(parser, place, "there may be at most %d stages of a replica", STAGES_MAX);
         if (listed - before != program->stages)
-            fail(parser, place, "this replica has %d stages, the first one %d", listed - before, program->stages);
+            fail(parser, place, "this replica has %d stage%s, the first one %d", listed - before,
+                 listed - before == 1 ? "" : "s", program->stages);
         before = listed;
         program->replicas++;
     } while (parser->code == KERF_OK && take_symbol(parser, '/'));
