@@ -2,6 +2,7 @@
 /* Slices of a micro-batch as the simulator, memory and bounds use them; slice_cut.c makes them. */
 #include "schedule/slices.h"
 
+#include <assert.h>
 #include <string.h>
 
 const double *slices_shares(const struct kerf_schedule_slices *slices, enum kerf_op_kind kind) {
@@ -22,6 +23,7 @@ const double *slices_shares(const struct kerf_schedule_slices *slices, enum kerf
 double slices_least(const struct kerf_schedule_slices *slices, enum kerf_op_kind kind) {
     const double *shares = slices_shares(slices, kind);
     double least = 1;
+    assert(shares);
     for (int32_t j = 0; j < slices->count; j++) least = fmin(least, shares[j]);
     return least;
 }
