@@ -55,7 +55,7 @@ static void plain(void *context) {
         start[i] = calloc((size_t)schedule->num_ops[i], sizeof(double));
         end[i] = calloc((size_t)schedule->num_ops[i], sizeof(double));
     }
-    if (!start || !end || !plain_simulate(schedule, subject->times, start, end)) exit(1);
+    if (!start || !end || !plain_simulate(schedule, subject->times, NULL, start, end)) exit(1);
     for (size_t i = 0; i < p; i++) free(start[i]), free(end[i]);
     free(start);
     free(end);

@@ -65,8 +65,23 @@ static void words_gap(struct kerf_text *out, const struct schedule_answer *answe
     }
 }
 
+enum { SHOWN = 16 }; /* numbers of a line */
+
+static void print_shares(struct kerf_text *out, const double *shares, int32_t count, const char *what) {
+    for (int32_t j = 0; j < count && j < SHOWN; j++) kerf_text_printf(out, "%.3g ", 100 * shares[j]);
+    kerf_text_printf(out, "%s%% of %s", count > SHOWN ? "... " : "", what);
+}
+
+/* Unequal slices: what they have of the sequence, and what they take. */
+static void print_slices(struct kerf_text *out, const struct schedule_answer *answer) {
+    const struct kerf_schedule_slices *slices = answer->timeline->slices;
+    if (slices == NULL) return;
+    kerf_text_add(out, "  slices          ");
+    print_shares(out, slices->tokens, slices->count, "the sequence; ");
+    print_shares(out, slices->forward, slices->count, "a forward pass\n");
+}
+
 static void print_memory(struct kerf_text *out, const struct schedule_answer *answer) {
-    enum { SHOWN = 16 };
     const struct kerf_schedule *schedule = answer->schedule;
     kerf_text_add(out, "  activations     ");
     words_microbatches(out, answer_peak(answer), 4);
@@ -132,6 +147,7 @@ static void print_one(struct kerf_text *out, const struct schedule_answers *answ
     words_size(out, schedule);
     kerf_text_add(out, "\n\n");
     print_times(out, answer, answers->trace);
+    print_slices(out, answer);
     print_memory(out, answer);
     if (answer->warning) kerf_text_printf(out, "  note            refused by %s\n", answer->warning);
     if (!answers->with_ops) return;

@@ -140,7 +140,7 @@ struct kerf_schedule_request {
     int32_t group;        /* interleaved rules: micro-batches of a chunk before the next; 0: devices, or the
                              least above with which a short last group does not deadlock */
     int32_t replicas;     /* chimera: of the model, an even number; 0: 2 */
-    int32_t slices;       /* seq1f1b: parts of a micro-batch's sequence; 0: the rule's own */
+    int32_t slices;       /* seq1f1b and others: parts of a micro-batch's sequence; 0: the rule's own */
 
     /* For the rules that look for an order: what operations take, and how much a device may hold. */
     const struct kerf_schedule_times *times; /* NULL: 1 s for F, I and W, no latency, no cap */
@@ -273,6 +273,47 @@ KERF_API uint64_t kerf_schedule_times_fingerprint(const struct kerf_schedule_tim
 KERF_API void kerf_schedule_times_json(struct kerf_json *json, const struct kerf_schedule_times *times, int32_t devices,
                                        int32_t stages);
 
+/** How the sequence of a micro-batch is cut, and what each slice takes: shares of the whole, each sum of which is 1. */
+struct kerf_schedule_slices {
+    int32_t count;
+    const double *tokens;          /* [count] each: of the sequence, and so of the activations, O and L; */
+    const double *forward;         /* of F and R; */
+    const double *backward;        /* of B; */
+    const double *backward_input;  /* of I; */
+    const double *backward_weight; /* and of W */
+};
+
+enum kerf_slice_cut {
+    KERF_SLICE_CUT_OWN,       /* the rule's own: exchanged of slimpipe, balanced of all others */
+    KERF_SLICE_CUT_BALANCED,  /* slices take equally long: the later one, the fewer its tokens */
+    KERF_SLICE_CUT_EQUAL,     /* slices have as many tokens: the later one, the longer it takes */
+    KERF_SLICE_CUT_EXCHANGED, /* slices have as many tokens, and the devices share the attention of those that they have
+                                 at a time, so that all take equally long */
+    KERF_SLICE_CUTS
+};
+
+struct kerf_schedule_slices_request {
+    const char *rule; /* whose own cut it may be, or NULL */
+    enum kerf_slice_cut cut;
+    double attention; /* causal attention's share of a stage's F, and of its B, whose I has it; 0 to 1 */
+    const char *file; /* NULL, or times as kerf_schedule_times_request has them, whose "slices" take precedence */
+    const char *file_text;
+};
+
+/**
+ * Cuts the micro-batches of a schedule. A token attends to all before it, so that the slice between the shares x and y of
+ * the sequence takes (1 - attention) (y - x) + attention (y y - x x) of a forward pass. W has no attention. The file's
+ * "slices" is an object with arrays of as many numbers as there are slices, in any unit: tokens, forward, backward,
+ * backward_input, backward_weight, such as measured times. They are divided by their sum, and each takes the place of
+ * what follows from the cut and the attention; tokens, of the cut. *ret_slices is NULL where all slices are equal in all.
+ * KERF_EINVALID where the schedule does not cut micro-batches. Given back with kerf_schedule_slices_free.
+ */
+KERF_API int32_t kerf_schedule_slices_make(const struct kerf_schedule *schedule,
+                                           const struct kerf_schedule_times *times,
+                                           const struct kerf_schedule_slices_request *request,
+                                           struct kerf_schedule_slices **ret_slices, struct kerf_error *err);
+KERF_API struct kerf_schedule_slices *kerf_schedule_slices_free(struct kerf_schedule_slices *slices); /* always NULL */
+
 struct kerf_timeline {
     const double *const *start_s; /* [devices][num_ops[device]] */
     const double *const *end_s;
@@ -284,12 +325,21 @@ struct kerf_timeline {
     const double *peak_bytes;       /* [devices], NULL without activation_bytes */
     int64_t messages;               /* from one device to another */
     int32_t over_cap;               /* the first device that holds more than its cap, or -1 */
+    const struct kerf_schedule_slices *slices; /* how micro-batches are cut; NULL: in equal slices */
 };
 
 /** Runs the schedule, each operation as soon as its device and its inputs allow; linear in operations. The timeline is
- * given back with kerf_timeline_free. KERF_EINVALID when operations wait for each other, or one is missing. */
+ * given back with kerf_timeline_free. Slices take equally long, and hold as much. KERF_EINVALID when operations wait for
+ * each other, or one is missing. */
 KERF_API int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                                         struct kerf_timeline **ret_timeline, struct kerf_error *err);
+
+/** The same with slices that take what they take; NULL: equal ones. The timeline has a copy of them, and with it
+ * memory, bounds, noise, JSON and pictures go by them. KERF_EINVALID where their number is not the schedule's. */
+KERF_API int32_t kerf_schedule_simulate_slices(const struct kerf_schedule *schedule,
+                                               const struct kerf_schedule_times *times,
+                                               const struct kerf_schedule_slices *slices,
+                                               struct kerf_timeline **ret_timeline, struct kerf_error *err);
 KERF_API struct kerf_timeline *kerf_timeline_free(struct kerf_timeline *timeline); /* always NULL */
 
 /** What a device holds over time, as steps: from times_s[k] on held[k] micro-batches through all its chunks, or
@@ -425,7 +475,7 @@ KERF_API int32_t kerf_schedule_parse_text(const char *text, size_t length, const
                                           struct kerf_schedule **ret_schedule, struct kerf_error *err);
 
 /** Writes any schedule in the text form, each operation with its micro-batch, for editing by hand; it reads back as the
- * same. KERF_EUNSUPPORTED where two replicas are not each other's mirror. */
+ * same. */
 KERF_API int32_t kerf_schedule_text(struct kerf_text *out, const struct kerf_schedule *schedule,
                                     struct kerf_error *err);
 

@@ -101,6 +101,12 @@ static int32_t answer_estimate(const struct command *command, const struct reque
     return code;
 }
 
+/* Slices of a micro-batch; a rule's own are 4, or as many as devices. */
+static double slices_of(const struct kerf_schedule_request *request, const char *rule) {
+    if (!kerf_schedule_takes_slices(rule)) return 1;
+    return request->slices ? request->slices : fmax(request->devices, 4);
+}
+
 /* Who asks with a limit must not make the machine run out of memory, which holds all answers at once. */
 static int32_t check_operations(const struct schedule_question *question, int64_t most, struct kerf_error *err) {
     const struct kerf_schedule_request *request = &question->request;
@@ -111,7 +117,7 @@ static int32_t check_operations(const struct schedule_question *question, int64_
         const struct call_file *file = schedule_is_rule(name) ? NULL : call_file_find(question->sources, name);
         for (int32_t m = 0; m < question->microbatches.count; m++)
             operations += file ? (double)file->length / 2 /* "F0" */
-                               : 3.0 * fmax(request->devices, 1) * fmax(request->chunks, 1) * fmax(request->slices, 1) *
+                               : 3.0 * fmax(request->devices, 1) * fmax(request->chunks, 1) * slices_of(request, name) *
                                      (double)question->microbatches.values[m];
     }
     operations *= (double)question->num_caps * question->recompute.count * question->offload.count;

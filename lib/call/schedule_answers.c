@@ -129,14 +129,32 @@ static int32_t make_by_rule(const struct schedule_question *question, struct sch
     return KERF_OK;
 }
 
+/* How micro-batches are cut, where anything says so; *ret_slices NULL: in equal slices. */
+static int32_t cut_slices(const struct schedule_question *question, struct schedule_answer *answer,
+                          struct kerf_schedule_slices **ret_slices) {
+    const int asked = !isnan(question->attention) || question->slice_cut != KERF_SLICE_CUT_OWN;
+    const struct kerf_schedule_slices_request request = {.rule = answer->name,
+                                                         .cut = question->slice_cut,
+                                                         .attention =
+                                                             isnan(question->attention) ? 0 : question->attention,
+                                                         .file = question->times.file,
+                                                         .file_text = question->times.file_text};
+    if (answer->schedule->slices == 1 && (!asked || question->compare)) return KERF_OK; /* it is for the others */
+    return kerf_schedule_slices_make(answer->schedule, answer->times, &request, ret_slices, &answer->error);
+}
+
 /* Where there is no answer, error says why. */
 static void answer_one(const struct schedule_question *question, struct schedule_answer *answer,
                        struct overall *overall) {
     int32_t code = answer->name == NULL             ? take_trace(question, answer)
                    : schedule_is_rule(answer->name) ? make_by_rule(question, answer, overall)
                                                     : load_file(question, answer);
+    struct kerf_schedule_slices *slices = NULL;
+    if (code == KERF_OK) code = cut_slices(question, answer, &slices);
     if (code == KERF_OK)
-        code = kerf_schedule_simulate(answer->schedule, answer->times, &answer->own.timeline, &answer->error);
+        code = kerf_schedule_simulate_slices(answer->schedule, answer->times, slices, &answer->own.timeline,
+                                             &answer->error);
+    kerf_schedule_slices_free(slices);
     if (code != KERF_OK) return;
     answer->timeline = answer->own.timeline;
     answer->error.code = KERF_OK;

@@ -258,6 +258,34 @@ static int32_t read_shares(const char *text, const char *option, struct share_li
                                                              : kerf_error_set(err, code, "%s: %s", option, why.message);
 }
 
+/* Whether any of the schedules may have slices: files may. */
+static int any_slices(const struct schedule_question *question) {
+    for (int32_t i = 0; i < question->num_names; i++)
+        if (!schedule_is_rule(question->names[i]) || kerf_schedule_takes_slices(question->names[i])) return 1;
+    return 0;
+}
+
+static int32_t read_slices(const struct schedule_values *values, struct schedule_question *question,
+                           struct kerf_error *err) {
+    const char *option = values->attention ? "--attention" : "--slice-cut";
+    struct share_list list = {.count = 0};
+    question->attention = NAN;
+    question->slice_cut = values->slice_cut == NULL           ? KERF_SLICE_CUT_OWN
+                          : is(values->slice_cut, "balanced") ? KERF_SLICE_CUT_BALANCED
+                          : is(values->slice_cut, "equal")    ? KERF_SLICE_CUT_EQUAL
+                                                              : KERF_SLICE_CUT_EXCHANGED;
+    if (values->attention == NULL && values->slice_cut == NULL) return KERF_OK;
+    if (!any_slices(question))
+        return kerf_error_set(err, KERF_EINVALID,
+                              "%s is for schedules that cut micro-batches into slices, such as seq1f1b", option);
+    if (values->attention == NULL) return KERF_OK;
+    int32_t code = read_shares(values->attention, option, &list, err);
+    if (code == KERF_OK && list.count != 1)
+        return kerf_error_set(err, KERF_EINVALID, "--attention takes one share, not %d", list.count);
+    question->attention = list.values[0];
+    return code;
+}
+
 static void read_times(const struct schedule_values *values, struct kerf_schedule_times_request *times) {
     *times = (struct kerf_schedule_times_request){.forward_s = values->forward,
                                                   .backward_s = values->backward,
@@ -389,6 +417,7 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
     if (code == KERF_OK) code = read_shares(values->offload, "--offload", &question->offload, err);
     if (code == KERF_OK) code = read_frontier(values, question, err);
     if (code == KERF_OK) code = read_noise(values, question, err);
+    if (code == KERF_OK) code = read_slices(values, question, err);
     if (code == KERF_OK && values->plan) return read_plan_question(values, question, err);
     if (code == KERF_OK && values->trace) code = read_trace(values, question, err);
     question->trace_fit = question->own.trace_fit;

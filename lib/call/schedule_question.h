@@ -17,7 +17,8 @@ struct schedule_values {
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, search_time;
     double recompute_time, offload_time;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
-        *trace, *jitter, *straggler, *slow_link, *rank_by, *plan, *compare, *recompute, *offload, *host_link;
+        *trace, *jitter, *straggler, *slow_link, *rank_by, *plan, *compare, *recompute, *offload, *host_link,
+        *attention, *slice_cut;
     int64_t trace_step, rank;
     int32_t no_ops, memory_frontier;
     int32_t wants_certificate;   /* 1: of what best proves */
@@ -76,8 +77,25 @@ struct schedule_values {
          .value = "K",                                                                                                 \
          .minimum = 1,                                                                                                 \
          .maximum = 4096,                                                                                              \
-         .uses = "seq1f1b,seq_zb",                                                                                     \
-         .help = "Parts into which the sequence of each micro-batch is cut (default: 4)."},                            \
+         .uses = "seq1f1b,seq1f1b_interleaved,seq_zb,slimpipe",                                                        \
+         .help = "Parts into which the sequence of each micro-batch is cut (default: 4; of seq1f1b_interleaved and "   \
+                 "slimpipe as many as devices)."},                                                                     \
+        {.name = "attention",                                                                                          \
+         .type = OPTION_STRING,                                                                                        \
+         .offset = offsetof(owner, of.attention),                                                                      \
+         .value = "SHARE",                                                                                             \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help = "Causal attention's share of a stage's time, such as 30%: the later a slice, the more tokens it "     \
+                 "attends to. For schedules with slices (default: 0; \"slices\" in --times take precedence)."},        \
+        {.name = "slice-cut",                                                                                          \
+         .type = OPTION_CHOICE,                                                                                        \
+         .offset = offsetof(owner, of.slice_cut),                                                                      \
+         .value = "HOW",                                                                                               \
+         .choices = "balanced,equal,exchanged",                                                                        \
+         .uses = "SCHEDULE,compare",                                                                                   \
+         .help = "How slices are cut. balanced: so that they take equally long (default). equal: with equally many "   \
+                 "tokens. exchanged: the same, and the devices share the attention, so that slices take equally long " \
+                 "(default of slimpipe)."},                                                                            \
         {.name = "replicas",                                                                                           \
          .type = OPTION_INTEGER,                                                                                       \
          .offset = offsetof(owner, of.replicas),                                                                       \
@@ -380,6 +398,8 @@ struct schedule_question {
     int32_t frontier;                         /* 1: the best for each cap alone */
     struct kerf_schedule_request request;     /* all but rule, micro-batches and times */
     struct kerf_schedule_times_request times; /* all but the cap and the shares */
+    double attention;                         /* in slices, NAN: not said */
+    enum kerf_slice_cut slice_cut;            /* OWN: not said */
     double jitter;                            /* of operations, NAN: no noise */
     int32_t measured_jitter;                  /* 1: that of the trace */
     const char *straggler, *slow_link;        /* "3:1.5", or NULL */

@@ -16,6 +16,7 @@ enum {
     OPS_MAX = 1 << 27, /* of a kind */
     STAGES_MAX = 32767,
     SLICES_MAX = 4096,
+    HOMES_MAX = 1 << 22,          /* stages of all replicas, of a file */
     SCHEDULE_FILE_MAX = 256 << 20 /* bytes */
 };
 

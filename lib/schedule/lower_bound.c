@@ -36,7 +36,12 @@
  *
  * With whole backward passes B stands for I, and W is 0; with both kinds in one schedule the shorter one stands for
  * both. Where activations are freed by I, W is left out of the residence. A fused pair may be shorter than its parts,
- * so that only the loads count then. Ends are for one replica, and operations all of one sort. Blocking sends and shared links only add to all this.
+ * so that only the loads count then. Ends are for one replica, and operations all of one sort. Blocking sends and shared
+ * links only add to all this.
+ *
+ * Of slices that are unequal the shortest stands for a unit. The first to be anywhere is slice 0 of a micro-batch, which
+ * the others follow, and so is the last on its way back: entry and back are its. What needs units that are alike - filling
+ * and emptying places, ends - is left out.
  */
 #include "schedule/lower_bound.h"
 
@@ -46,6 +51,7 @@
 #include "base/arena.h"
 #include "schedule/move_shares.h"
 #include "schedule/order.h"
+#include "schedule/slices.h"
 
 /* What the operations are, and how long one takes of each stage. */
 struct work {
@@ -53,6 +59,9 @@ struct work {
     const struct kerf_schedule_times *times;
     int whole, split, fused;  /* whether there are B, W, FB */
     int recomputes, offloads; /* whether R, O */
+    int uneven;               /* whether slices are unequal */
+    double first[KERF_OP_R];  /* of each kind slice 0, as a share, where they are, */
+    double least[KERF_OP_R];  /* and the shortest */
 };
 
 static struct work look(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times) {
@@ -68,18 +77,36 @@ static struct work look(const struct kerf_schedule *schedule, const struct kerf_
     return work;
 }
 
-static double one(const struct work *work, double whole_s) {
-    return whole_s / work->schedule->slices + work->times->overhead_s;
+static void look_at_slices(struct work *work, const struct kerf_schedule_slices *slices) {
+    static const enum kerf_op_kind kinds[] = {KERF_OP_F, KERF_OP_B, KERF_OP_I, KERF_OP_W};
+    work->uneven = slices != NULL;
+    for (size_t i = 0; slices && i < sizeof kinds / sizeof *kinds; i++) {
+        work->first[kinds[i]] = slices_shares(slices, kinds[i])[0];
+        work->least[kinds[i]] = slices_least(slices, kinds[i]);
+    }
 }
-static double forward(const struct work *work, int32_t stage) { return one(work, work->times->forward_s[stage]); }
 
-static double backward(const struct work *work, int32_t stage) {
-    double whole = work->times->backward_s[stage], input = work->times->backward_input_s[stage];
-    return one(work, !work->split ? whole : !work->whole ? input : fmin(whole, input));
+/* One slice of a kind; shares: which of unequal ones, NULL: their mean. */
+static double one(const struct work *work, const double *shares, enum kerf_op_kind kind, double whole_s) {
+    const double part_s = work->uneven && shares ? whole_s * shares[kind] : whole_s / work->schedule->slices;
+    return part_s + work->times->overhead_s;
 }
-static double weight(const struct work *work, int32_t stage) {
-    return work->split && !work->whole ? one(work, work->times->backward_weight_s[stage]) : 0;
+static double forward_of(const struct work *work, const double *shares, int32_t stage) {
+    return one(work, shares, KERF_OP_F, work->times->forward_s[stage]);
 }
+static double backward_of(const struct work *work, const double *shares, int32_t stage) {
+    const double whole = one(work, shares, KERF_OP_B, work->times->backward_s[stage]);
+    const double input = one(work, shares, KERF_OP_I, work->times->backward_input_s[stage]);
+    return !work->split ? whole : !work->whole ? input : fmin(whole, input);
+}
+static double weight_of(const struct work *work, const double *shares, int32_t stage) {
+    return work->split && !work->whole ? one(work, shares, KERF_OP_W, work->times->backward_weight_s[stage]) : 0;
+}
+
+/* Of the shortest slice. */
+static double forward(const struct work *work, int32_t stage) { return forward_of(work, work->least, stage); }
+static double backward(const struct work *work, int32_t stage) { return backward_of(work, work->least, stage); }
+static double weight(const struct work *work, int32_t stage) { return weight_of(work, work->least, stage); }
 
 static double latency(const struct work *work, int32_t from, int32_t to) {
     if (from == to) return 0;
@@ -112,10 +139,11 @@ struct device {
 
 static void measure_replica(const struct work *work, int32_t replica, struct stream *streams) {
     const int32_t stages = work->schedule->stages, *at = work->schedule->device_of + replica * stages;
-    streams[0] = (struct stream){.back = weight(work, 0)};
+    streams[0] = (struct stream){.back = weight_of(work, work->first, 0)};
     for (int32_t k = 1; k < stages; k++) {
-        streams[k].entry = streams[k - 1].entry + forward(work, k - 1) + latency(work, at[k - 1], at[k]);
-        streams[k].back = streams[k - 1].back + backward(work, k - 1) + latency(work, at[k], at[k - 1]);
+        const double down = latency(work, at[k - 1], at[k]), up = latency(work, at[k], at[k - 1]);
+        streams[k].entry = streams[k - 1].entry + forward_of(work, work->first, k - 1) + down;
+        streams[k].back = streams[k - 1].back + backward_of(work, work->first, k - 1) + up;
     }
     for (int32_t k = stages; k-- > 0;) {
         streams[k].trip = forward(work, k) + backward(work, k);
@@ -259,7 +287,7 @@ static void bound_ends(const struct work *work, const struct stream *streams, co
     enum { CHUNKS_MAX = 8 }; /* more would take long, and say little */
     const double units = units_of(work, 0);
     int32_t on[CHUNKS_MAX], count = 0;
-    if (work->fused || (work->whole && work->split) || work->schedule->replicas != 1) return;
+    if (work->fused || (work->whole && work->split) || work->schedule->replicas != 1 || work->uneven) return;
     if (device->streams > CHUNKS_MAX || !(device->least_amount > 0)) return;
     for (int32_t k = 0; k < work->schedule->stages; k++)
         if (work->schedule->device_of[k] == d) on[count++] = k;
@@ -281,7 +309,7 @@ static void bound_ends(const struct work *work, const struct stream *streams, co
 
 /* By how much the filling and emptying of alike places lengthens the residence. */
 static double ramps_of(const struct work *work, const struct device *device, double room) {
-    if (work->whole && work->split) return 0;
+    if ((work->whole && work->split) || work->uneven) return 0;
     if (device->least_amount < device->most_amount || !(device->least_amount > 0)) return 0;
     const double places = fmin(device->units, floor(room / device->least_amount * (1 + 1e-9)));
     return places > 1 ? (places - 1) / 2 * (device->least_forward + device->least_freeing) : 0;
@@ -309,10 +337,11 @@ static void bound_device(const struct work *work, const struct stream *streams, 
         const double places = device->most_amount > 0 ? floor(room / device->most_amount * (1 + 1e-9)) : INFINITY;
         const double within = device->load + stream->trip - fmin(places, units) * f - b;
         why.kind = LOWER_BOUND_WAY_BACK;
-        keep_makespan(known, device->entry + units * (f + b) + stream->back, why);
+        const double all = units * (forward_of(work, NULL, stage) + backward_of(work, NULL, stage));
+        keep_makespan(known, device->entry + all + stream->back, why);
         why = (struct lower_bound_reason){LOWER_BOUND_ENDS, d, stage, -1, 1, 0};
-        keep_span(known, within, why);
-        keep_makespan(known, device->entry + within, why);
+        if (!work->uneven) keep_span(known, within, why);
+        if (!work->uneven) keep_makespan(known, device->entry + within, why);
     }
     bound_ends(work, streams, device, d, room, known);
 }
@@ -446,12 +475,13 @@ void kerf_schedule_lower_bounds(const struct kerf_schedule_run *runs, size_t cou
     memset(ret_bounds, 0, count * sizeof *ret_bounds);
     for (size_t i = 0; members && i < count; i++) {
         const struct kerf_schedule *schedule = runs[i].schedule;
-        const struct work work = look(schedule, runs[i].times);
+        struct work work = look(schedule, runs[i].times);
+        look_at_slices(&work, runs[i].timeline->slices);
         members[i] = (struct member){
             .own = own_bound(&runs[i], &work),
             .times = kerf_schedule_times_fingerprint(runs[i].times, schedule->devices, schedule->stages),
             .most = runs[i].times->cap ? INFINITY : fullest(&runs[i]),
-            .same = !work.fused && work.whole != work.split,
+            .same = !work.fused && work.whole != work.split && !work.uneven,
             .whole = work.whole,
             .moves = schedule->moves,
             .proved = is_proved(&runs[i])};

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include "schedule/order.h"
+#include "schedule/slices.h"
 
 static int takes(const struct kerf_op *op) { return op->kind == KERF_OP_F || op->kind == KERF_OP_FB; }
 
@@ -37,13 +38,17 @@ static double unit(const struct kerf_schedule *schedule, int32_t device, int in_
     return (double)schedule->slices * (in_bytes ? 1 : chunks_on(schedule, device));
 }
 
-/* One slice of a micro-batch of a stage, times the unit. */
-static double amount(const struct kerf_schedule_times *times, int32_t stage, int in_bytes) {
-    return in_bytes ? times->activation_bytes[stage] : 1;
+/* One slice of a micro-batch of a stage, times the unit; slices NULL: equal ones. */
+static double amount(const struct kerf_schedule_times *times, const struct kerf_schedule_slices *slices, int32_t stage,
+                     int32_t slice, int in_bytes) {
+    const double tokens = slices_tokens(slices, slice);
+    return in_bytes ? times->activation_bytes[stage] * tokens : tokens;
 }
 
-static double freed_amount(const struct kerf_schedule_times *times, const struct kerf_op *op, int in_bytes) {
-    return amount(times, op->kind == KERF_OP_FB ? op->with_stage : op->stage, in_bytes);
+static double freed_amount(const struct kerf_schedule_times *times, const struct kerf_schedule_slices *slices,
+                           const struct kerf_op *op, int in_bytes) {
+    if (op->kind == KERF_OP_FB) return amount(times, slices, op->with_stage, 0, in_bytes);
+    return amount(times, slices, op->stage, op->slice, in_bytes);
 }
 
 /* Of equal amounts, which need no stage: on the way of every simulation. */
@@ -88,6 +93,7 @@ static double share_of(const struct kerf_schedule_times *times, int32_t stage, e
 static struct change *list_changes(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                                    const struct kerf_timeline *timeline, int32_t device, int in_bytes,
                                    int32_t *ret_count) {
+    const struct kerf_schedule_slices *slices = timeline->slices;
     const struct kerf_op *ops = schedule->ops[device];
     const int32_t num_ops = schedule->num_ops[device];
     struct change *changes = malloc((2 * (size_t)num_ops + 1) * sizeof *changes);
@@ -98,7 +104,7 @@ static struct change *list_changes(const struct kerf_schedule *schedule, const s
             moved[unit_of(schedule, &ops[k])] |= ops[k].kind == KERF_OP_R ? RECOMPUTED : OFFLOADED;
     for (int32_t k = 0; changes && moved && k < num_ops; k++) {
         const struct kerf_op *op = &ops[k];
-        const double all = amount(times, op->stage, in_bytes), start = timeline->start_s[device][k];
+        const double all = amount(times, slices, op->stage, op->slice, in_bytes), start = timeline->start_s[device][k];
         const double end = timeline->end_s[device][k];
         const unsigned char how = moved[unit_of(schedule, op)];
         const double again = how & RECOMPUTED ? all * share_of(times, op->stage, RECOMPUTED) : 0;
@@ -109,7 +115,7 @@ static struct change *list_changes(const struct kerf_schedule *schedule, const s
         if (op->kind == KERF_OP_L) changes[count++] = (struct change){start, away, 2 * k};
         if (takes(op)) after -= again;
         if (op->kind == KERF_OP_O) after -= away;
-        if (frees(op, times->free_at_input)) after -= freed_amount(times, op, in_bytes);
+        if (frees(op, times->free_at_input)) after -= freed_amount(times, slices, op, in_bytes);
         if (after < 0) changes[count++] = (struct change){end, after, 2 * k + 1};
     }
     if (moved == NULL) {
@@ -141,13 +147,15 @@ static double peak_with_moves(const struct kerf_schedule *schedule, const struct
 double memory_peak(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                    const struct kerf_timeline *timeline, int32_t device, int in_bytes) {
     double held = 0, most = 0;
+    const struct kerf_schedule_slices *slices = timeline ? timeline->slices : NULL;
     const struct kerf_op *ops = schedule->ops[device];
     if (schedule->moves) return peak_with_moves(schedule, times, timeline, device, in_bytes);
-    if (!in_bytes) return peak_passes(ops, schedule->num_ops[device], times->free_at_input) / unit(schedule, device, 0);
+    if (!in_bytes && slices == NULL)
+        return peak_passes(ops, schedule->num_ops[device], times->free_at_input) / unit(schedule, device, 0);
     for (int32_t k = 0; k < schedule->num_ops[device]; k++) {
-        if (takes(&ops[k])) held += amount(times, ops[k].stage, in_bytes);
+        if (takes(&ops[k])) held += amount(times, slices, ops[k].stage, ops[k].slice, in_bytes);
         if (held > most) most = held;
-        if (frees(&ops[k], times->free_at_input)) held -= freed_amount(times, &ops[k], in_bytes);
+        if (frees(&ops[k], times->free_at_input)) held -= freed_amount(times, slices, &ops[k], in_bytes);
     }
     return most / unit(schedule, device, in_bytes);
 }
@@ -164,6 +172,7 @@ static double share_held(double sum, double whole) { return sum > 0 ? sum / whol
 int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                              const struct kerf_timeline *timeline, int32_t device, int32_t in_bytes, double *times_s,
                              double *held) {
+    const struct kerf_schedule_slices *slices = timeline->slices;
     const struct kerf_op *ops = schedule->ops[device];
     double sum = 0, whole = unit(schedule, device, in_bytes);
     int32_t count = 0;
@@ -180,12 +189,12 @@ int32_t kerf_timeline_memory(const struct kerf_schedule *schedule, const struct 
     }
     for (int32_t k = 0; k < schedule->num_ops[device]; k++) {
         if (takes(&ops[k])) {
-            sum += amount(times, ops[k].stage, in_bytes);
+            sum += amount(times, slices, ops[k].stage, ops[k].slice, in_bytes);
             times_s[count] = not_before(times_s, count, timeline->start_s[device][k]);
             held[count++] = share_held(sum, whole);
         }
         if (frees(&ops[k], times->free_at_input)) {
-            sum -= freed_amount(times, &ops[k], in_bytes);
+            sum -= freed_amount(times, slices, &ops[k], in_bytes);
             times_s[count] = not_before(times_s, count, timeline->end_s[device][k]);
             held[count++] = share_held(sum, whole);
         }

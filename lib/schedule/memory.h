@@ -5,7 +5,8 @@
 #include "kerf/schedule.h"
 
 /* The most that the device holds: in micro-batches through all its chunks, or with activation_bytes in bytes. The
- * timeline, of which start_s and end_s count, is needed where the schedule has moves; NAN without enough memory. */
+ * timeline, of which start_s, end_s and slices count, is needed where the schedule has moves or unequal slices; NAN
+ * without enough memory. */
 double memory_peak(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
                    const struct kerf_timeline *timeline, int32_t device, int in_bytes);
 

@@ -144,13 +144,14 @@ static double bound_mean(const struct problem *problem) {
 /* ---- All of it ------------------------------------------------------------------------------------------------ */
 
 static double least_of(const struct pipeline_question *question, const struct pipeline_rule *rule, int whole) {
+    const int32_t slices = rule->slices * (rule->by_device ? question->devices : 1);
     struct problem problem = {.question = question,
                               .placement = rule->placement,
                               .p = question->devices,
                               .stages = question->devices * question->chunks,
-                              .share = 1. / rule->slices,
+                              .share = 1. / slices,
                               .whole = whole};
-    const double units = (double)question->microbatches * rule->slices;
+    const double units = (double)question->microbatches * slices;
     struct place end = {0, 0};
     problem.units[0] = units;
     if (rule->placement == KERF_PLACE_BOTH) {

@@ -29,10 +29,11 @@ double pipeline_interleaved_peak(int32_t p, int32_t v, int32_t m, int32_t device
 /* What a rule has whatever is asked of it. */
 struct pipeline_rule {
     enum kerf_placement placement; /* best has a loop */
-    int32_t slices;
-    int whole;    /* 1: its backward passes are not split */
-    int walks;    /* 1: its order is that of pipeline_1f1b */
-    int is_gpipe; /* 1: that of pipeline_gpipe */
+    int32_t slices;                /* of each micro-batch, */
+    int32_t by_device;             /* 1: for each device */
+    int whole;                     /* 1: its backward passes are not split */
+    int walks;                     /* 1: its order is that of pipeline_1f1b */
+    int is_gpipe;                  /* 1: that of pipeline_gpipe */
 };
 struct pipeline_rule pipeline_rule_of(const char *name);
 

@@ -102,6 +102,7 @@ struct pipeline_rule pipeline_rule_of(const char *name) {
         if (strcmp(rule->shown.name, name) != 0) continue;
         ret.placement = rule->placement;
         if (rule->default_slices) ret.slices = rule->default_slices;
+        ret.by_device = rule->slices_by_device;
         break;
     }
     return ret;

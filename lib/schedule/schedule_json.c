@@ -41,6 +41,25 @@ static void op_json(struct kerf_json *json, int32_t device, const struct kerf_op
     kerf_json_close(json, '}');
 }
 
+/* What the slices of a micro-batch take, where they are unequal. */
+static void slices_json(struct kerf_json *json, const struct kerf_schedule_slices *slices) {
+    const struct {
+        const char *key;
+        const double *shares;
+    } all[] = {{"tokens", slices->tokens},
+               {"forward", slices->forward},
+               {"backward", slices->backward},
+               {"backward_input", slices->backward_input},
+               {"backward_weight", slices->backward_weight}};
+    kerf_json_open(json, "slice_shares", '{');
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        kerf_json_open(json, all[i].key, '[');
+        for (int32_t j = 0; j < slices->count; j++) kerf_json_number(json, NULL, all[i].shares[j]);
+        kerf_json_close(json, ']');
+    }
+    kerf_json_close(json, '}');
+}
+
 void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *schedule,
                         const struct kerf_timeline *timeline, const struct kerf_schedule_bound *bound,
                         int32_t with_ops) {
@@ -50,6 +69,7 @@ void kerf_schedule_json(struct kerf_json *json, const struct kerf_schedule *sche
     kerf_json_integer(json, "stages", schedule->stages);
     kerf_json_integer(json, "microbatches", schedule->microbatches);
     if (schedule->slices > 1) kerf_json_integer(json, "slices", schedule->slices);
+    if (timeline->slices) slices_json(json, timeline->slices);
     kerf_json_number(json, "makespan_s", timeline->makespan_s);
     kerf_json_number(json, "span_s", timeline->span_s);
     kerf_json_open(json, "bubble", '{');

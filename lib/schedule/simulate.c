@@ -26,6 +26,7 @@
 #include "schedule/memory.h"
 #include "schedule/move_shares.h"
 #include "schedule/order.h"
+#include "schedule/slices.h"
 
 enum { CACHE_LINE = 8 }; /* doubles */
 
@@ -41,7 +42,9 @@ struct device_state {
 struct simulation {
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
-    const double *durations[KERF_OP_KINDS]; /* [stages] of each kind */
+    const double *durations[KERF_OP_KINDS];    /* [stages] of each kind */
+    const struct kerf_schedule_slices *slices; /* NULL: equal ones */
+    const double *shares[KERF_OP_KINDS];       /* [slices] of each kind, of durations; FB has none */
     double *loaded;  /* [stages * units] by order_output / 2: when L has ended; NULL: moves are none */
     double *arrives; /* [2 * stages * units] by order_output: when an output is at the next stage's device, or the stage
                         before's; below 0: not made yet */
@@ -59,7 +62,7 @@ struct simulation {
 static int is_simple(const struct simulation *sim) {
     const struct kerf_schedule_times *times = sim->times;
     return sim->schedule->replicas == 1 && sim->schedule->slices == 1 && !sim->schedule->moves && !times->p2p_of_s &&
-           !times->shared_link && !times->host_link_shared && !times->blocking;
+           !sim->slices && !times->shared_link && !times->host_link_shared && !times->blocking;
 }
 
 SPECIALISED int32_t home(const struct simulation *sim, int simple, int32_t stage, int32_t microbatch) {
@@ -125,12 +128,21 @@ static double fused_duration(const struct kerf_schedule_times *times, const stru
     return times->fused_s ? times->fused_s[op->stage] : times->forward_s[op->stage] + times->backward_s[op->with_stage];
 }
 
+/* What slices of unequal times take. A fused pair's backward is of slice 0. */
+static double sliced_duration(const struct simulation *sim, const struct kerf_op *op) {
+    const struct kerf_schedule_times *times = sim->times;
+    if (op->kind != KERF_OP_FB) return sim->durations[op->kind][op->stage] * sim->shares[op->kind][op->slice];
+    const double forward = sim->slices->forward[op->slice], backward = sim->slices->backward[0];
+    if (times->fused_s) return times->fused_s[op->stage] * (forward + backward) / 2;
+    return times->forward_s[op->stage] * forward + times->backward_s[op->with_stage] * backward;
+}
+
 /* An O or L, which no other device waits for. 0 when its F is not there. */
 static int copy(const struct simulation *sim, struct device_state *state, int32_t device, int32_t at,
                 const struct kerf_op *op, double free_s) {
     const struct kerf_schedule_times *times = sim->times;
     const double *all_s = op->kind == KERF_OP_L && times->load_s ? times->load_s : times->offload_s;
-    const double took = all_s[op->stage] / sim->schedule->slices;
+    const double took = all_s[op->stage] / sim->schedule->slices * slices_tokens(sim->slices, op->slice);
     const int64_t unit = order_output(sim->schedule, 0, op->stage, op->microbatch, op->slice);
     double *link_s = times->host_link_shared ? &state->link_s : &state->host_s;
     if (when(sim, state, unit) < 0) return 0;
@@ -163,7 +175,7 @@ SPECIALISED void run_device(struct simulation *sim, int simple, int32_t device) 
             if (other > ready) ready = other;
         }
         double took = fused ? fused_duration(sim->times, &op) : sim->durations[op.kind][op.stage];
-        if (!simple) took /= slices;
+        if (!simple) took = sim->slices ? sliced_duration(sim, &op) : took / slices;
         took += overhead_s;
         double start = ready > free_s ? ready : free_s, end = start + took;
         starts[at] = start;
@@ -260,10 +272,20 @@ static int32_t check_copies(const struct kerf_schedule *schedule, const struct k
     return KERF_OK;
 }
 
-int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
-                               struct kerf_timeline **ret_timeline, struct kerf_error *err) {
+/* Slices as many as there are. */
+static int32_t check_slices(const struct kerf_schedule *schedule, const struct kerf_schedule_slices *slices,
+                            struct kerf_error *err) {
+    if (slices == NULL || slices->count == schedule->slices) return KERF_OK;
+    return kerf_error_set(err, KERF_EINVALID, "%s cuts micro-batches into %d slices, not %d", schedule->name,
+                          schedule->slices, slices->count);
+}
+
+int32_t kerf_schedule_simulate_slices(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
+                                      const struct kerf_schedule_slices *slices, struct kerf_timeline **ret_timeline,
+                                      struct kerf_error *err) {
     size_t p = (size_t)schedule->devices;
     if (check_copies(schedule, times, err) != KERF_OK) return KERF_EINVALID;
+    if (check_slices(schedule, slices, err) != KERF_OK) return KERF_EINVALID;
     struct owned_timeline *owned = calloc(1, sizeof *owned);
     struct arena scratch = {NULL}, *kept = &owned->arena;
     struct simulation sim = {.schedule = schedule,
@@ -279,6 +301,12 @@ int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struc
     sim.devices = arena_alloc(&scratch, p, sizeof *sim.devices);
     sim.turns = arena_alloc(&scratch, 2 * p, sizeof *sim.turns); /* a device stands in it at most twice */
     int good = activations && sim.arrives && sim.devices && sim.turns;
+    if (good && slices) {
+        sim.slices = owned->timeline.slices = slices_copy(slices, kept);
+        good = sim.slices != NULL;
+        for (int kind = 0; good && kind < KERF_OP_KINDS; kind++)
+            sim.shares[kind] = slices_shares(sim.slices, (enum kerf_op_kind)kind);
+    }
     if (schedule->moves) {
         sim.loaded = arena_alloc(&scratch, order_outputs(schedule) / 2, sizeof *sim.loaded);
         if (times->recompute_s == NULL) sim.durations[KERF_OP_R] = recomputation(&scratch, schedule, times);
@@ -318,4 +346,9 @@ int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struc
     }
     *ret_timeline = &owned->timeline;
     return KERF_OK;
+}
+
+int32_t kerf_schedule_simulate(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
+                               struct kerf_timeline **ret_timeline, struct kerf_error *err) {
+    return kerf_schedule_simulate_slices(schedule, times, NULL, ret_timeline, err);
 }

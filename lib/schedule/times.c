@@ -365,7 +365,8 @@ static int32_t read_file(const struct json_object *file, size_t devices, size_t 
     static const char *const keys[] = {
         "forward",    "backward",  "backward_input", "backward_weight", "fused",        "activation_bytes",
         "memory_cap", "p2p",       "schedule",       "devices",         "chunks",       "microbatches",
-        "makespan_s", "recompute", "recompute_time", "offload",         "offload_time", "load_time"};
+        "makespan_s", "recompute", "recompute_time", "offload",         "offload_time", "load_time",
+        "slices"}; /* which kerf_schedule_slices_make reads */
     struct kerf_schedule_times *times = &owned->times;
     const struct {
         const char *key, *unit;

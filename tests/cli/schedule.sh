@@ -71,3 +71,19 @@ ask schedule 1f1b -p 2 -m 2 --jitter trace
 ask schedule 1f1b -p 2 -m 2 --slow-link 2:2
 ask schedule compare 1f1b -p 2 -m 2 --rank-by p95
 ask schedule chimera -p 4 -m 4 --replicas 3
+
+# Slices of a sequence, and what causal attention makes them take.
+ask schedule seq1f1b -p 2 -m 2 --slices 3 --attention 50%
+ask schedule seq_zb -p 2 -m 2 --slices 2 --attention 0.5 --slice-cut equal --format json
+ask schedule slimpipe -p 2 -m 2 --attention 50% --format csv
+echo '{"forward":[1,2],"slices":{"tokens":[5,4,3],"forward":[1.2,1.3,1.1]},"activation_bytes":[1e9,1e9]}' >slices.json
+ask schedule seq1f1b -p 2 -m 2 --slices 3 --times slices.json --no-ops
+ask schedule compare 1f1b seq1f1b slimpipe -p 2 -m 4 --attention 30%
+refused schedule seq1f1b -p 2 -m 2 --slices 4 --times slices.json
+refused schedule seq1f1b -p 2 -m 2 --slices 3 --attention 1.5
+refused schedule seq1f1b -p 2 -m 2 --slices 3 --attention 10%,20%
+refused schedule seq1f1b -p 2 -m 2 --slice-cut halves
+refused schedule 1f1b -p 2 -m 2 --attention 10%
+refused schedule compare 1f1b gpipe -p 2 -m 2 --slice-cut equal
+refused schedule slimpipe -p 4 -m 2 --slices 6
+refused schedule seq1f1b -p 2 -m 2 --slices 0

@@ -42,3 +42,15 @@ refused schedule wrong.csv
 refused schedule nowhere.sched
 refused schedule dualpipe -p 4 -m 8 --format torch
 refused schedule seq1f1b -p 4 -m 8 --format torch-comms
+printf 'devices 4\nmicrobatches 4\nplacement both 4\ndevice i { F B }\n' >wrong.sched
+refused schedule wrong.sched
+printf 'devices 4\nmicrobatches 4\nplacement 0 1 / 1\ndevice i { F B }\n' >wrong.sched
+refused schedule wrong.sched
+refused schedule "examples/1f1b.sched" --attention 10%
+
+echo "== slices and replicas"
+ask schedule "examples/slimpipe.sched" -m 2 --attention 40% --slice-cut equal --no-ops
+printf 'devices 2\nmicrobatches 4\nplacement v 2\ndevice i { F0@0? F1@0? F1@1? F0@1? }\n' >wrong.sched
+refused schedule wrong.sched
+"$KERF" schedule bitpipe -p 2 -m 4 --format text -o bitpipe.sched && sed -n 1,4p bitpipe.sched
+ask schedule bitpipe.sched --no-ops

@@ -16,7 +16,8 @@ struct moment {
 struct plain {
     const struct kerf_schedule *schedule;
     const struct kerf_schedule_times *times;
-    struct moment **moments; /* [devices][num_ops] */
+    const struct kerf_schedule_slices *slices; /* NULL: equal ones */
+    struct moment **moments;                   /* [devices][num_ops] */
 };
 
 static int32_t home(const struct plain *plain, int32_t stage, int32_t microbatch) {
@@ -31,6 +32,17 @@ static double latency(const struct plain *plain, int32_t from, int32_t to) {
     return plain->times->p2p_of_s ? plain->times->p2p_of_s[from * plain->schedule->devices + to] : plain->times->p2p_s;
 }
 
+/* The share of the whole that an operation of a slice takes; none is fused. */
+static double share(const struct plain *plain, const struct kerf_op *op) {
+    const struct kerf_schedule_slices *slices = plain->slices;
+    if (slices == NULL) return 1. / plain->schedule->slices;
+    return (op->kind == KERF_OP_F || op->kind == KERF_OP_R ? slices->forward
+            : op->kind == KERF_OP_B                        ? slices->backward
+            : op->kind == KERF_OP_I                        ? slices->backward_input
+            : op->kind == KERF_OP_W                        ? slices->backward_weight
+                                                           : slices->tokens)[op->slice];
+}
+
 static double length(const struct plain *plain, const struct kerf_op *op) {
     const struct kerf_schedule_times *times = plain->times;
     double whole = op->kind == KERF_OP_F   ? times->forward_s[op->stage]
@@ -40,7 +52,7 @@ static double length(const struct plain *plain, const struct kerf_op *op) {
                    : op->kind == KERF_OP_R ? times->recompute_s[op->stage]
                    : times->fused_s        ? times->fused_s[op->stage]
                                            : times->forward_s[op->stage] + times->backward_s[op->with_stage];
-    return whole / plain->schedule->slices + times->overhead_s;
+    return whole * share(plain, op) + times->overhead_s;
 }
 
 static const struct moment *time_of(const struct plain *plain, int32_t device, int32_t at);
@@ -109,7 +121,7 @@ static void time_copy(const struct plain *plain, const struct kerf_op *op, const
     const double *all_s = op->kind == KERF_OP_L ? times->load_s : times->offload_s;
     *moment = *before;
     moment->start = fmax(before->free, times->host_link_shared ? before->link : before->host);
-    moment->end = moment->start + all_s[op->stage] / plain->schedule->slices;
+    moment->end = moment->start + all_s[op->stage] * share(plain, op);
     if (times->host_link_shared)
         moment->link = moment->end;
     else
@@ -142,9 +154,9 @@ static const struct moment *time_of(const struct plain *plain, int32_t device, i
     return moment;
 }
 
-int plain_simulate(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times, double **start_s,
-                   double **end_s) {
-    struct plain plain = {schedule, times, calloc((size_t)schedule->devices, sizeof *plain.moments)};
+int plain_simulate(const struct kerf_schedule *schedule, const struct kerf_schedule_times *times,
+                   const struct kerf_schedule_slices *slices, double **start_s, double **end_s) {
+    struct plain plain = {schedule, times, slices, calloc((size_t)schedule->devices, sizeof *plain.moments)};
     int good = plain.moments != NULL;
     for (int32_t i = 0; i < schedule->devices && good; i++)
         good = (plain.moments[i] = calloc((size_t)schedule->num_ops[i] + 1, sizeof **plain.moments)) != NULL;

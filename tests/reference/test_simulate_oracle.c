@@ -51,33 +51,37 @@ static void draw_times(struct own_times *own, int variant) {
 }
 
 /* Held over time, from the operations' times alone. */
-static double peak_bytes(const struct kerf_schedule *schedule, const struct own_times *own, int32_t device) {
+static double peak_bytes(const struct kerf_schedule *schedule, const struct own_times *own,
+                         const struct kerf_schedule_slices *slices, int32_t device) {
     double held = 0, most = 0;
     for (int32_t k = 0; k < schedule->num_ops[device]; k++) {
         const struct kerf_op *op = &schedule->ops[device][k];
-        if (op->kind == KERF_OP_F || op->kind == KERF_OP_FB) held += own->bytes[op->stage] / schedule->slices;
+        const double share = slices ? slices->tokens[op->slice] : 1. / schedule->slices;
+        if (op->kind == KERF_OP_F || op->kind == KERF_OP_FB) held += own->bytes[op->stage] * share;
         most = fmax(most, held);
         if (op->kind == KERF_OP_B || op->kind == (own->times.free_at_input ? KERF_OP_I : KERF_OP_W))
-            held -= own->bytes[op->stage] / schedule->slices;
+            held -= own->bytes[op->stage] * share;
         if (op->kind == KERF_OP_FB) held -= own->bytes[op->with_stage];
     }
     return most;
 }
 
-static void compare(const struct kerf_schedule *schedule, const struct own_times *own) {
+static void compare(const struct kerf_schedule *schedule, const struct own_times *own,
+                    const struct kerf_schedule_slices *slices) {
     static double starts[DEVICES_MAX][OPS_MAX], ends[DEVICES_MAX][OPS_MAX];
     double *start[DEVICES_MAX], *end[DEVICES_MAX], x[2 * OPS_MAX], y[2 * OPS_MAX];
     struct kerf_timeline *timeline;
     struct kerf_error err;
     for (int i = 0; i < DEVICES_MAX; i++) start[i] = starts[i], end[i] = ends[i];
-    if (kerf_schedule_simulate(schedule, &own->times, &timeline, &err) != KERF_OK) fail_msg("%s", err.message);
-    assert_true(plain_simulate(schedule, &own->times, start, end));
+    if (kerf_schedule_simulate_slices(schedule, &own->times, slices, &timeline, &err) != KERF_OK)
+        fail_msg("%s", err.message);
+    assert_true(plain_simulate(schedule, &own->times, slices, start, end));
     for (int32_t i = 0; i < schedule->devices; i++) {
         for (int32_t k = 0; k < schedule->num_ops[i]; k++)
             if (!(fabs(timeline->start_s[i][k] - start[i][k]) < 1e-9 && fabs(timeline->end_s[i][k] - end[i][k]) < 1e-9))
                 fail_msg("%s, device %d, operation %d: %.12g to %.12g, plain %.12g to %.12g", schedule->name, i, k,
                          timeline->start_s[i][k], timeline->end_s[i][k], start[i][k], end[i][k]);
-        double most = 0, peak = peak_bytes(schedule, own, i);
+        double most = 0, peak = peak_bytes(schedule, own, slices, i);
         int32_t steps = kerf_timeline_memory(schedule, &own->times, timeline, i, 1, x, y);
         for (int32_t k = 0; k < steps; k++) most = fmax(most, y[k]);
         assert_true(fabs(most - peak) < 1e-6 && timeline->peak_bytes[i] == most);
@@ -103,9 +107,46 @@ static void test_every_rule(void **state) {
                     if (kerf_schedule_make(&request, &schedule, NULL) != KERF_OK) continue;
                     seed = (uint32_t)(variant * 1000 + p * 10 + m);
                     draw_times(&own, variant);
-                    compare(schedule, &own);
+                    compare(schedule, &own, NULL);
                     kerf_schedule_free(schedule);
                 }
+}
+
+/* Slices of any length that take any time. */
+static void draw_shares(int32_t count, double *shares) {
+    double sum = 0;
+    for (int32_t j = 0; j < count; j++) sum += shares[j] = 0.01 + draw(1);
+    for (int32_t j = 0; j < count; j++) shares[j] /= sum;
+}
+
+static void test_unequal_slices(void **state) {
+    (void)state;
+    static struct own_times own;
+    static double shares[5][16];
+    const struct kerf_schedule_rule *rule;
+    int compared = 0;
+    for (size_t r = 0; (rule = kerf_schedule_rule_at(r)); r++)
+        for (int32_t p = 1; p <= 4 && kerf_schedule_takes_slices(rule->name); p++)
+            for (int32_t count = 1; count <= 8; count++)
+                for (int variant = 0; variant < 16; variant++) {
+                    struct kerf_schedule *schedule;
+                    const struct kerf_schedule_request request = {
+                        .rule = rule->name, .devices = p, .microbatches = 4, .slices = count};
+                    if (kerf_schedule_make(&request, &schedule, NULL) != KERF_OK) continue;
+                    seed = (uint32_t)(variant * 1000 + p * 10 + count);
+                    draw_times(&own, variant);
+                    for (int of = 0; of < 5; of++) draw_shares(count, shares[of]);
+                    const struct kerf_schedule_slices slices = {.count = count,
+                                                                .tokens = shares[0],
+                                                                .forward = shares[1],
+                                                                .backward = shares[2],
+                                                                .backward_input = shares[3],
+                                                                .backward_weight = shares[4]};
+                    compare(schedule, &own, &slices);
+                    compared++;
+                    kerf_schedule_free(schedule);
+                }
+    assert_true(compared > 1000);
 }
 
 /* ---- Recomputation and offload ---------------------------------------------------------------------------- */
@@ -170,7 +211,7 @@ static void compare_moved(const struct kerf_schedule *schedule, const struct own
     for (int i = 0; i < DEVICES_MAX; i++) start[i] = starts[i], end[i] = ends[i];
     if (kerf_schedule_check(schedule, &err) != KERF_OK) fail_msg("%s: %s", schedule->name, err.message);
     if (kerf_schedule_simulate(schedule, &own->times, &timeline, &err) != KERF_OK) fail_msg("%s", err.message);
-    assert_true(plain_simulate(schedule, &own->times, start, end));
+    assert_true(plain_simulate(schedule, &own->times, NULL, start, end));
     for (int32_t i = 0; i < schedule->devices; i++) {
         double most = 0, peak = 0;
         for (int32_t k = 0; k < schedule->num_ops[i]; k++) {
@@ -322,6 +363,7 @@ static void test_step(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_rule),
+        cmocka_unit_test(test_unequal_slices),
         cmocka_unit_test(test_recomputation_and_offload),
         cmocka_unit_test(test_moves_out_of_place),
         cmocka_unit_test(test_more_constraints_take_longer),

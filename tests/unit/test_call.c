@@ -353,6 +353,7 @@ static void schedules_come_with_the_request(void **state) {
         "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"jitter\":\"5%\"}",
         "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":8,\"straggler\":\"1:2\"}",
         "{\"schedule\":\"1f1b\",\"devices\":64,\"microbatches\":64,\"files\":{\"1f1b\":\"\"}}",
+        "{\"schedule\":\"slimpipe\",\"devices\":16,\"microbatches\":2}", /* 16 slices */
         "{\"schedule\":\"a.csv\",\"memory_cap\":\"1..999\",\"files\":{\"a.csv\":\"0F0,0B0\\n\"}}",
     };
     for (size_t i = 0; i < sizeof many / sizeof *many; i++) { /* all answers together */
@@ -361,6 +362,10 @@ static void schedules_come_with_the_request(void **state) {
     }
     const char *small = "{\"schedule\":\"1f1b\",\"devices\":4,\"microbatches\":\"1..12\"}"; /* 936 */
     assert_int_equal(kerf_call("schedule", small, strlen(small), &few, &answer, &err), KERF_OK);
+    kerf_call_free(answer);
+    const char *sliced = "{\"schedule\":\"seq1f1b\",\"devices\":4,\"microbatches\":2,\"attention\":\"40%\"}";
+    assert_int_equal(kerf_call("schedule", sliced, strlen(sliced), &few, &answer, &err), KERF_OK);
+    assert_non_null(strstr(answer, "\"slice_shares\":{\"tokens\":[0.3397"));
     kerf_call_free(answer);
 }
 

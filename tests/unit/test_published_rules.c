@@ -112,6 +112,113 @@ static void test_seq_zb(void **unused) {
         }
 }
 
+/* m s + (p - 1) s / (v k), with (v - 1) p + k + 2 (p - 1) slices of a chunk held: what interleaved 1F1B has with slices
+ * for micro-batches, but that the first backward waits for the whole first micro-batch. */
+static void test_seq1f1b_interleaved(void **unused) {
+    (void)unused;
+    for (int32_t p = 2; p <= 8; p++)
+        for (int32_t slices = 1; slices <= p; slices++)
+            for (int32_t chunks = 1; chunks <= 3 && p % slices == 0; chunks++) {
+                const int32_t m = 6 * p / slices;
+                const struct kerf_schedule_request request = {
+                    .rule = "seq1f1b_interleaved", .devices = p, .microbatches = m, .chunks = chunks, .slices = slices};
+                const struct answer answer = run(&request, 1, 1.5, 0.5, 0);
+                near("seq1f1b_interleaved", p, answer.makespan, 3. * m * chunks + (p - 1) * 3. / slices);
+                near("seq1f1b_interleaved memory", p, answer.peak,
+                     ((chunks - 1.) * p + slices + 2 * (p - 1)) / (chunks * slices));
+            }
+}
+
+/* The order of thunlp/Seq1F1B, schedules.py: a table of slices and chunks in groups of p, a longer warm-up, and for each
+ * chunk the slices that still have their backward, of which it takes the last one of the oldest micro-batch. */
+static void test_order_of_seq1f1b_interleaved(void **unused) {
+    (void)unused;
+    enum { UNITS_MAX = 256, CHUNKS_MAX = 4 };
+    static const struct {
+        int32_t p, slices, chunks, m;
+    } cases[] = {{4, 4, 2, 3}, {4, 2, 3, 6}, {8, 4, 2, 4}, {6, 3, 1, 4}};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        const int32_t p = cases[c].p, k = cases[c].slices, v = cases[c].chunks, m = cases[c].m, all = m * k * v;
+        const struct kerf_schedule_request request = {
+            .rule = "seq1f1b_interleaved", .devices = p, .microbatches = m, .chunks = v, .slices = k};
+        struct kerf_schedule *schedule = NULL;
+        assert_int_equal(kerf_schedule_make(&request, &schedule, NULL), KERF_OK);
+        for (int32_t i = 0; i < p; i++) {
+            int32_t waiting[CHUNKS_MAX][UNITS_MAX] = {{0}}, oldest[CHUNKS_MAX] = {0}, at = 0;
+            const int32_t warm_up = (p - i - 1) * 2 + (v - 1) * p + k - 1;
+            for (int32_t step = 0; step < all + warm_up; step++)
+                for (int back = 0; back < 2; back++) {
+                    const int32_t entry = back ? step - warm_up : step; /* of the table */
+                    if (entry < 0 || entry >= all) continue;
+                    const int32_t in_chunk = entry % (p * v), unit = entry / (p * v) * p + in_chunk % p;
+                    const int32_t chunk = back ? v - 1 - in_chunk / p : in_chunk / p;
+                    int32_t microbatch = unit / k, slice = unit % k;
+                    if (back) {
+                        microbatch = oldest[chunk];
+                        slice = --waiting[chunk][microbatch];
+                        if (slice == 0) oldest[chunk]++;
+                    } else {
+                        waiting[chunk][microbatch]++;
+                    }
+                    const struct kerf_op *op = &schedule->ops[i][at++];
+                    if (op->kind != (back ? KERF_OP_B : KERF_OP_F) || op->stage != chunk * p + i ||
+                        op->microbatch != microbatch || op->slice != slice)
+                        fail_msg("case %zu, device %d, operation %d: %d %d.%d of stage %d", c, i, at - 1, op->kind,
+                                 op->microbatch, op->slice, op->stage);
+                }
+            assert_int_equal(at, schedule->num_ops[i]);
+        }
+        kerf_schedule_free(schedule);
+    }
+}
+
+/* One micro-batch is held, and 2 (p - 1) slices of a chunk on the first device, however many devices there are. */
+static void test_slimpipe(void **unused) {
+    (void)unused;
+    for (int32_t p = 1; p <= 8; p++)
+        for (int32_t times = 1; times <= 4; times++)
+            for (int32_t chunks = 1; chunks <= 3; chunks++) {
+                const int32_t m = 4, slices = times * p;
+                const struct kerf_schedule_request request = {
+                    .rule = "slimpipe", .devices = p, .microbatches = m, .chunks = chunks, .slices = slices};
+                const struct answer answer = run(&request, 1, 1.5, 0.5, 0);
+                near("slimpipe", p, answer.makespan, 3. * m * chunks + (p - 1) * 3. / slices);
+                near("slimpipe memory", p, answer.peak, 1 + 2 * (p - 1.) / (chunks * slices));
+            }
+    const struct kerf_schedule_request request = {.rule = "slimpipe", .devices = 64, .microbatches = 8, .slices = 2048};
+    assert_true(run(&request, 1, 1, 1, 0).peak < 1.07); /* 1f1b holds 8 */
+}
+
+/* What the schedules of AMD-AGI/Primus, primus/core/pipeline_parallel, take and hold for m = 4 p and F = I = W, each order
+ * run as soon as it can be. Its v-min closes up by itself, and is a slot shorter at p = 8. */
+static void test_primus(void **unused) {
+    (void)unused;
+    static const struct {
+        const char *rule;
+        int32_t chunks;
+        double makespan[3], span[3], peak[3]; /* p = 4, 8, 16 */
+        double longer;                        /* kerf's at p = 8 */
+    } cases[] = {
+        {"1f1b", 0, {57, 117, 237}, {57, 117, 237}, {4, 8, 16}, 0},
+        {"interleaved_1f1b", 2, {105, 213, 429}, {105, 213, 429}, {5.5, 11.5, 23.5}, 0},
+        {"zb_h1", 0, {51, 103, 207}, {51, 103, 207}, {4, 8, 16}, 0},
+        {"zb_v", 0, {99, 199, 399}, {96, 192, 384}, {4, 8, 16}, 0},
+        {"v_half", 0, {101, 209, 425}, {101, 209, 425}, {3, 5, 9}, 0},
+        {"v_min", 0, {107, 218, 443}, {107, 218, 443}, {2, 4, 6}, 1},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+        for (int size = 0; size < 3; size++) {
+            const int32_t p = 4 << size;
+            const double longer = size == 1 ? cases[k].longer : 0;
+            const struct kerf_schedule_request request = {
+                .rule = cases[k].rule, .devices = p, .microbatches = 4 * p, .chunks = cases[k].chunks};
+            const struct answer answer = run(&request, 1, 1, 1, 0);
+            near(cases[k].rule, p, answer.makespan, cases[k].makespan[size] + longer);
+            near(cases[k].rule, p, answer.span, cases[k].span[size] + longer);
+            near(cases[k].rule, p, answer.peak, cases[k].peak[size]);
+        }
+}
+
 /* The order that v1f1b.py prints, run as soon as it can be. */
 static void test_1f1b_v(void **unused) {
     (void)unused;
@@ -166,6 +273,13 @@ static void test_refused(void **unused) {
         {{.rule = "chimera", .devices = 4, .microbatches = 6, .replicas = 3}, "not 3 replicas"},
         {{.rule = "chimera", .devices = 4, .microbatches = 6, .replicas = 6}, "divides the 4 devices"},
         {{.rule = "1f1b", .devices = 4, .microbatches = 6, .replicas = 2}, "1f1b has 1 replica"},
+        {{.rule = "slimpipe", .devices = 4, .microbatches = 6, .slices = 6}, "p = 4 slices, such as 8, not 6"},
+        {{.rule = "slimpipe", .devices = 4, .microbatches = 6, .slices = 2}, "such as 4, not 2"},
+        {{.rule = "slimpipe", .devices = 4, .microbatches = 6, .slices = -4}, "slices must lie between 1 and 4096"},
+        {{.rule = "slimpipe", .devices = 4096, .microbatches = 64}, "more than 134217728 operations of a kind"},
+        {{.rule = "seq1f1b_interleaved", .devices = 6, .microbatches = 6, .slices = 4}, "slices that divide p = 6"},
+        {{.rule = "seq1f1b_interleaved", .devices = 8, .microbatches = 5, .slices = 2}, "such as 8, not 5"},
+        {{.rule = "seq_zb", .devices = 4, .microbatches = 6, .slices = 5000}, "between 1 and 4096, not 5000"},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         struct kerf_schedule *schedule = NULL;
@@ -177,9 +291,19 @@ static void test_refused(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hanayo),     cmocka_unit_test(test_bitpipe),    cmocka_unit_test(test_chimera),
-        cmocka_unit_test(test_gis),        cmocka_unit_test(test_seq_zb),     cmocka_unit_test(test_1f1b_v),
-        cmocka_unit_test(test_v_adaptive), cmocka_unit_test(test_small_caps), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_hanayo),
+        cmocka_unit_test(test_bitpipe),
+        cmocka_unit_test(test_chimera),
+        cmocka_unit_test(test_gis),
+        cmocka_unit_test(test_seq_zb),
+        cmocka_unit_test(test_seq1f1b_interleaved),
+        cmocka_unit_test(test_order_of_seq1f1b_interleaved),
+        cmocka_unit_test(test_slimpipe),
+        cmocka_unit_test(test_primus),
+        cmocka_unit_test(test_1f1b_v),
+        cmocka_unit_test(test_v_adaptive),
+        cmocka_unit_test(test_small_caps),
+        cmocka_unit_test(test_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -54,14 +54,31 @@ static void same(const struct kerf_schedule *a, const struct kerf_schedule *b) {
     }
 }
 
+static void check_written(const struct kerf_schedule *schedule) {
+    struct kerf_text text = {0}, again = {0};
+    assert_int_equal(kerf_schedule_text(&text, schedule, NULL), KERF_OK);
+    struct kerf_schedule *back = parse(text.data, NULL);
+    same(back, schedule);
+    assert_string_equal(back->name, schedule->name);
+    assert_int_equal(kerf_schedule_text(&again, back, NULL), KERF_OK);
+    assert_string_equal(again.data, text.data);
+    kerf_text_free(&text);
+    kerf_text_free(&again);
+    kerf_schedule_free(back);
+}
+
 /* ---- The examples ----------------------------------------------------------------------------------------- */
 
 static void check_example(const char *name, int32_t p, int32_t m, int32_t v) {
     char path[512];
     struct kerf_schedule *own = NULL, *made = NULL;
     struct kerf_error why, err;
-    const struct kerf_schedule_request request = {
-        .rule = name, .devices = p, .microbatches = m, .chunks = v, .group = p}; /* the file's own group */
+    const struct kerf_schedule_request request = {.rule = name,
+                                                  .devices = p,
+                                                  .microbatches = m,
+                                                  .chunks = v,
+                                                  .group = p, /* the file's own group */
+                                                  .slices = strcmp(name, "slimpipe") == 0 ? 4 : 0};
     snprintf(path, sizeof path, "%s/examples/schedules/%s.sched", KERF_SOURCE_DIR, name);
     const struct kerf_schedule_file_request file = {.path = path, .devices = p, .microbatches = m, .chunks = v};
     int32_t code = kerf_schedule_make(&request, &made, &why), own_code = kerf_schedule_load(&file, &own, &err);
@@ -88,6 +105,7 @@ static void test_examples_are_the_rules(void **state) {
             for (int32_t m = 1; m <= 16; m++) {
                 check_example("looped_bfs", p, m, v);
                 check_example("interleaved_1f1b", p, m, v);
+                if (4 % p == 0) check_example("slimpipe", p, m, v); /* its own slices */
             }
     check_example("1f1b", 64, 512, 0);
     check_example("zb_v", 32, 200, 0);
@@ -160,11 +178,38 @@ static void test_expressions(void **state) {
     }
 }
 
+/* One micro-batch after the other, so that any placement can run it: each device does what it holds of its replica, with
+ * the micro-batches that the text form has given it. */
+static void check_replicas(const char *header, int32_t replicas, int32_t stages, const int32_t *device_of, int32_t p) {
+    const struct kerf_schedule_file_request request = {.devices = p, .microbatches = replicas};
+    struct kerf_text text = {0};
+    kerf_text_printf(&text, "%s\n", header);
+    for (int32_t device = 0; device < p; device++) {
+        kerf_text_printf(&text, "device %d {", device);
+        for (int32_t replica = 0, first = 0; replica < replicas; replica++) {
+            int32_t here = 0;
+            for (int32_t k = 0; k < stages; k++)
+                if (device_of[replica * stages + k] == device)
+                    kerf_text_printf(&text, " F%d@%d", first + here++, replica);
+            for (int32_t k = here; k-- > 0;) kerf_text_printf(&text, " B%d@%d", first + k, replica);
+            first += here;
+        }
+        kerf_text_add(&text, " }\n");
+    }
+    struct kerf_schedule *schedule = parse(text.data, &request);
+    assert_int_equal(schedule->replicas, replicas);
+    assert_int_equal(schedule->stages, stages);
+    assert_memory_equal(schedule->device_of, device_of, (size_t)(stages * replicas) * sizeof(int32_t));
+    check_written(schedule);
+    kerf_schedule_free(schedule);
+    kerf_text_free(&text);
+}
+
 static void test_placements(void **state) {
     (void)state;
     static const struct {
         const char *header;
-        int32_t p, v, stages, chunks, replicas, device_of[8];
+        int32_t p, v, stages, chunks, replicas, device_of[16];
     } cases[] = {
         {"", 2, 0, 2, 1, 1, {0, 1}},
         {"placement loop", 2, 3, 6, 3, 1, {0, 1, 0, 1, 0, 1}},
@@ -173,16 +218,29 @@ static void test_placements(void **state) {
         {"placement v chunks 4", 2, 0, 8, 4, 1, {0, 1, 1, 0, 0, 1, 1, 0}},
         {"placement both", 2, 0, 2, 1, 2, {0, 1, 1, 0}},
         {"placement 1 0 0", 2, 0, 3, 2, 1, {1, 0, 0}},
+        {"placement loop 1", 2, 0, 2, 1, 1, {0, 1}},
+        {"placement loop 2", 2, 0, 2, 1, 2, {0, 1, 1, 0}},
+        {"placement loop 2 chunks 2", 2, 0, 4, 2, 2, {0, 1, 0, 1, 1, 0, 1, 0}},
+        {"placement v 2", 2, 0, 4, 2, 2, {0, 1, 1, 0, 1, 0, 0, 1}},
+        {"placement both_v 2", 2, 0, 4, 2, 2, {0, 1, 1, 0, 1, 0, 0, 1}},
+        {"placement ring 4", 2, 0, 2, 1, 4, {0, 1, 1, 0, 1, 0, 0, 1}},
+        {"placement loop 4", 2, 0, 2, 1, 4, {0, 1, 1, 0, 1, 0, 0, 1}},
+        {"placement 0 1 / 1 0", 2, 0, 2, 1, 2, {0, 1, 1, 0}},
+        {"placement 0 1 / 0 1 / 1 0", 2, 0, 2, 1, 3, {0, 1, 0, 1, 1, 0}},
     };
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         char text[512];
         const struct kerf_schedule_file_request request = {
-            .devices = cases[k].p, .microbatches = 2, .chunks = cases[k].v};
+            .devices = cases[k].p, .microbatches = 4, .chunks = cases[k].v};
         /* all forwards from the first stage on, then all backwards: in an order that every placement has */
         snprintf(text, sizeof text,
                  "%s device i { repeat 9 as c { if c < %s { repeat m { F[c]? } } } repeat 9 as c "
                  "{ if c < %s { repeat m { B[%s - 1 - c]? } } } }",
                  cases[k].header, k == 6 ? "2 - i" : "v", k == 6 ? "2 - i" : "v", k == 6 ? "2 - i" : "v");
+        if (cases[k].replicas > 1) { /* each replica by itself, which the order above would not do */
+            check_replicas(cases[k].header, cases[k].replicas, cases[k].stages, cases[k].device_of, cases[k].p);
+            continue;
+        }
         struct kerf_schedule *schedule = parse(text, &request);
         assert_int_equal(schedule->stages, cases[k].stages);
         assert_int_equal(schedule->chunks, cases[k].chunks);
@@ -301,7 +359,25 @@ static void test_errors_of_evaluation(void **state) {
             "the schedule requires m >= 2 * p - 1; here p is 2, m 2 and v 1");
     refuses("placement 0 1 2 device i { }", 1, 1, "stage 2 is on device 2; with 2 devices they are 0 to 1");
     refuses("placement 0 0 device i { }", 1, 1, "device 1 has no stage");
-    refuses("placement both chunks 2 device i { }", 0, 0, "one chunk of each replica");
+    refuses("placement both chunks 2 device i { }", 1, 1,
+            "with the placement both a device has 1 chunk of each replica");
+    refuses("chunks 1\nplacement both_v device i { }", 2, 1, "has 2 chunks of each replica, not 1");
+    refuses("placement\n  ring 3 device i { }", 2, 8, "of them: not 3");
+    refuses("placement ring 1 device i { }", 1, 16, "of them: not 1");
+    refuses("placement v 0 device i { }", 1, 13, "of them: not 0");
+    refuses("placement both 4 device i { }", 1, 16,
+            "the placement both has 2 replicas, not 4; loop has any even number");
+    refuses("placement both_v 1 device i { }", 1, 18, "has 2 replicas, not 1; v has any even number");
+    refuses("placement loop 2147483646 device i { }", 1, 16, "of them: not 2147483646");
+    refuses("placement loop 99999999999 device i { }", 1, 16, "is too large");
+    refuses("placement loop 6 device i { }", 1, 1, "3 pairs of replicas do not go evenly around 2 devices");
+    refuses("placement 0 1 / 1 device i { }", 1, 17, "this replica has 1 stage, the first one 2");
+    refuses("placement 0 1 /\n device i { }", 2, 2, "this replica has 0 stages, the first one 2");
+    refuses("placement 0 0 / 0 0 device i { }", 1, 1, "device 1 has no stage");
+    refuses("placement 0 1 / 1 4096 device i { }", 1, 19, "on devices 0 to 4095");
+    const struct kerf_schedule_file_request wide = {.devices = 4096, .microbatches = 1};
+    refuses_at("chunks 7 placement loop 8192 device i { }", &wide, 1, 10,
+               "28672 stages in 8192 replicas are more than");
     refuses("device i { F F B }", 0, 0, "0B1 is missing");
     refuses("device i { repeat m { B } repeat m { F } }", 0, 0, "deadlock: 0B0 on device 0 waits for 0F0");
     refuses("device 0 { F B F B } device 1 { F F B B }", 0, 0, "deadlock: ");
@@ -317,19 +393,6 @@ static void test_errors_of_evaluation(void **state) {
 }
 
 /* ---- Writing ---------------------------------------------------------------------------------------------- */
-
-static void check_written(const struct kerf_schedule *schedule) {
-    struct kerf_text text = {0}, again = {0};
-    assert_int_equal(kerf_schedule_text(&text, schedule, NULL), KERF_OK);
-    struct kerf_schedule *back = parse(text.data, NULL);
-    same(back, schedule);
-    assert_string_equal(back->name, schedule->name);
-    assert_int_equal(kerf_schedule_text(&again, back, NULL), KERF_OK);
-    assert_string_equal(again.data, text.data);
-    kerf_text_free(&text);
-    kerf_text_free(&again);
-    kerf_schedule_free(back);
-}
 
 static void test_what_is_written_reads_as_the_same(void **state) {
     (void)state;

@@ -9,7 +9,7 @@ import {
 
 const first = { schedule: '1f1b', devices: '4', microbatches: '8' };
 const times = [['forward', 'forward', '1'], ['backward_input', 'backward of the input', '1'], ['backward_weight', 'backward of the weights', '1']];
-const options = ['chunks', 'slices', 'group', 'p2p', 'memory_cap', 'jitter', 'placement', 'search_time'];
+const options = ['chunks', 'slices', 'attention', 'group', 'p2p', 'memory_cap', 'jitter', 'placement', 'search_time'];
 
 /* "1,1.2,1" is a time for each stage. */
 const listed = (text) => text.split(',').map((word) => Number(word));
@@ -49,7 +49,7 @@ export function requestOf(query, hash) {
   }
   for (const key of options) {
     const value = query.get(key);
-    if (value) request[key] = /^\d+$/.test(value) && key !== 'memory_cap' ? Number(value) : value;
+    if (value) request[key] = /^\d+$/.test(value) && !['memory_cap', 'attention'].includes(key) ? Number(value) : value;
   }
   const byStage = {};
   for (const [key] of times) {
@@ -290,7 +290,8 @@ export function Schedule() {
       <${NumberField} label="devices" value=${has('devices')} max="4096" onValue=${(v) => setQuery({ devices: v })} />
       <${NumberField} label="micro-batches" value=${has('microbatches')} max="1048576" onValue=${(v) => setQuery({ microbatches: v })} />
       ${rule?.takes_chunks && html`<${NumberField} label="chunks" value=${value('chunks')} onValue=${(v) => setQuery({ chunks: v })} />`}
-      ${rule?.takes_slices && html`<${NumberField} label="slices" value=${value('slices')} onValue=${(v) => setQuery({ slices: v })} />`}
+      ${rule?.takes_slices && html`<${NumberField} label="slices" value=${value('slices')} onValue=${(v) => setQuery({ slices: v })} />
+        <${TextField} label="attention" id="attention" value=${value('attention')} placeholder="0%" onValue=${(v) => setQuery({ attention: v })} />`}
       ${times.map(([key, label, usual]) => html`<${TextField} label=${label} id=${key} value=${value(key)} placeholder=${trace ? 'measured' : usual} onValue=${(v) => setQuery({ [key]: v })} />`)}
       <${TextField} label="latency" id="p2p" value=${value('p2p')} placeholder=${trace ? 'measured' : '0'} onValue=${(v) => setQuery({ p2p: v })} />
       <${TextField} label="memory cap" id="memory_cap" value=${value('memory_cap')} placeholder="none" onValue=${(v) => setQuery({ memory_cap: v })} />`}

@@ -513,27 +513,56 @@ static void parse_size(struct parser *parser, int32_t *size, int32_t most, const
     advance(parser);
 }
 
-/* placement 0 1 2 3 3 2 1 0 */
-static void parse_device_list(struct parser *parser) {
-    int32_t capacity = 0, *list = NULL;
+/* The stages of a replica in a list of devices. */
+static void parse_devices(struct parser *parser, int32_t *num_listed, int32_t *capacity) {
     struct program *program = parser->program;
     while (parser->token.kind == TOKEN_NUMBER && parser->code == KERF_OK) {
-        if (program->stages == STAGES_MAX || parser->token.value >= DEVICES_MAX) {
-            fail(parser, parser->token.place, "there may be at most %d stages, on devices 0 to %d", STAGES_MAX,
-                 DEVICES_MAX - 1);
+        if (*num_listed == HOMES_MAX || parser->token.value >= DEVICES_MAX) {
+            fail(parser, parser->token.place, "there may be at most %d stages of all replicas, on devices 0 to %d",
+                 HOMES_MAX, DEVICES_MAX - 1);
             return;
         }
-        if (program->stages == capacity) {
-            capacity = capacity ? 2 * capacity : 64;
-            int32_t *grown = alloc(parser, (size_t)capacity * sizeof *grown);
+        if (*num_listed == *capacity) {
+            *capacity = *capacity ? 2 * *capacity : 64;
+            int32_t *grown = alloc(parser, (size_t)*capacity * sizeof *grown);
             if (grown == NULL) return;
-            if (list) memcpy(grown, list, (size_t)program->stages * sizeof *grown);
-            list = grown;
+            if (program->device_of) memcpy(grown, program->device_of, (size_t)*num_listed * sizeof *grown);
+            program->device_of = grown;
         }
-        list[program->stages++] = (int32_t)parser->token.value;
+        program->device_of[(*num_listed)++] = (int32_t)parser->token.value;
         advance(parser);
     }
-    program->device_of = list;
+}
+
+/* placement 0 1 2 3 3 2 1 0, or with replicas 0 1 / 1 0 */
+static void parse_lists(struct parser *parser) {
+    int32_t capacity = 0, listed = 0, before = 0;
+    struct program *program = parser->program;
+    do {
+        const struct place place = parser->token.place;
+        parse_devices(parser, &listed, &capacity);
+        if (program->replicas == 0) program->stages = listed;
+        if (program->stages > STAGES_MAX)
+            fail(parser, place, "there may be at most %d stages of a replica", STAGES_MAX);
+        if (listed - before != program->stages)
+            fail(parser, place, "this replica has %d stage%s, the first one %d", listed - before,
+                 listed - before == 1 ? "" : "s", program->stages);
+        before = listed;
+        program->replicas++;
+    } while (parser->code == KERF_OK && take_symbol(parser, '/'));
+}
+
+/* placement v, placement ring 4 */
+static void parse_replicas(struct parser *parser, const struct placement *place) {
+    const int64_t replicas = parser->token.value;
+    if (place->replicas > 1 && replicas != place->replicas)
+        fail(parser, parser->token.place, "the placement %s has %d replicas, not %lld; %s has any even number",
+             place->word, place->replicas, (long long)replicas, place->zigzag ? "v" : "loop");
+    else if (replicas < 1 || replicas > 2 * DEVICES_MAX || (replicas % 2 == 1 && (replicas > 1 || !place->replicas)))
+        fail(parser, parser->token.place, "replicas go in pairs, at most %d of them: not %lld", 2 * DEVICES_MAX,
+             (long long)replicas);
+    parser->program->replicas = (int32_t)replicas;
+    advance(parser);
 }
 
 static void parse_placement(struct parser *parser) {
@@ -544,14 +573,12 @@ static void parse_placement(struct parser *parser) {
     for (int32_t k = 0; k < KERF_PLACEMENTS; k++) {
         if (placements[k].word == NULL || !take_word(parser, placements[k].word)) continue;
         program->placement = (enum kerf_placement)k;
-        if (placements[k].replicas == 0 && parser->token.kind == TOKEN_NUMBER) {
-            program->replicas = parser->token.value > DEVICES_MAX ? DEVICES_MAX + 1 : (int32_t)parser->token.value;
-            advance(parser);
-        }
+        program->replicas = placement_replicas(program->placement, 0);
+        if (parser->token.kind == TOKEN_NUMBER) parse_replicas(parser, &placements[k]);
         return;
     }
     if (parser->token.kind == TOKEN_NUMBER)
-        parse_device_list(parser);
+        parse_lists(parser);
     else
         expected(parser, "loop, v, both, both_v, ring, or the device of each stage, such as 0 1 1 0,");
 }

@@ -110,10 +110,10 @@ struct program {
     const char *name;                              /* NULL: the file's */
     int32_t devices, microbatches, chunks, slices; /* 0: not said */
     enum kerf_placement placement;
-    int32_t replicas; /* of a ring */
+    int32_t replicas; /* 0: no placement is said */
     struct place placement_place;
-    int32_t *device_of; /* [stages] as listed; NULL: by the placement */
-    int32_t stages;
+    int32_t *device_of; /* [replicas * stages] as listed; NULL: by the placement */
+    int32_t stages;     /* of a list */
     struct requirement *requirements;
     struct device_block *blocks;
 };

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include "schedule/build.h"
 #include "schedule/file/read_schedule.h"
 #include "schedule/file/sched_program.h"
@@ -416,11 +417,11 @@ static int32_t choose_chunks(struct run *run, int32_t asked) {
     run->chunks = asked ? asked : program->chunks; /* of a list, which has its own */
     if (program->device_of) return KERF_OK;
     if (place->fixed_chunks && said != own)
-        return fail(run, own == 1 ? "with this placement a device has one chunk of each replica"
-                                  : "with this placement a device has two chunks of each replica");
+        run_fail(run, program->placement_place, "with the placement %s a device has %d chunk%s of each replica, not %d",
+                 place->word, own, own == 1 ? "" : "s", said);
     if (said < 1 || (int64_t)said * run->devices > STAGES_MAX) return fail(run, "there may be 1 to 32767 stages");
     run->chunks = said;
-    return KERF_OK;
+    return run->code;
 }
 
 static int32_t choose_sizes(struct run *run, const struct kerf_schedule_file_request *request) {
@@ -442,14 +443,18 @@ static int32_t place_list(struct run *run) {
     const struct program *program = run->program;
     const struct place place = program->placement_place;
     int32_t *counts = arena_alloc(program->arena, (size_t)run->devices, sizeof *counts), chunks = 0;
-    if (counts == NULL) return KERF_ENOMEM;
-    for (int32_t k = 0; k < program->stages && run->code == KERF_OK; k++) {
-        int32_t device = program->device_of[k];
-        if (device >= run->devices)
-            run_fail(run, place, "stage %d is on device %d; with %d devices they are 0 to %d", k, device, run->devices,
-                     run->devices - 1);
-        else if (++counts[device] > chunks)
-            chunks = counts[device];
+    int32_t *of_replica = arena_alloc(program->arena, (size_t)run->devices, sizeof *of_replica);
+    if (counts == NULL || of_replica == NULL) return KERF_ENOMEM;
+    for (int32_t k = 0; k < run->replicas * program->stages && run->code == KERF_OK; k++) {
+        const int32_t device = program->device_of[k], stage = k % program->stages;
+        if (device >= run->devices) {
+            run_fail(run, place, "stage %d is on device %d; with %d devices they are 0 to %d", stage, device,
+                     run->devices, run->devices - 1);
+            break;
+        }
+        if (stage == 0) memset(of_replica, 0, (size_t)run->devices * sizeof *of_replica);
+        counts[device]++;
+        if (++of_replica[device] > chunks) chunks = of_replica[device];
     }
     for (int32_t i = 0; i < run->devices && run->code == KERF_OK; i++)
         if (counts[i] == 0) run_fail(run, place, "device %d has no stage", i);
@@ -464,12 +469,17 @@ static int32_t place_list(struct run *run) {
 
 static int32_t place_stages(struct run *run) {
     const struct program *program = run->program;
-    int32_t p = run->devices;
-    run->replicas = placement_replicas(program->placement, program->replicas);
-    if (run->replicas > 1 && (run->replicas % 2 == 1 || p % (run->replicas / 2) != 0))
-        return fail(run, "replicas go in pairs, whose number divides the devices");
+    const int32_t p = run->devices;
+    run->replicas = program->replicas ? program->replicas : 1;
     if (program->device_of) return place_list(run);
+    if (run->replicas > 1 && p % (run->replicas / 2) != 0)
+        run_fail(run, program->placement_place, "%d pairs of replicas do not go evenly around %d devices",
+                 run->replicas / 2, p);
     run->stages = p * run->chunks;
+    if ((int64_t)run->stages * run->replicas > HOMES_MAX)
+        run_fail(run, program->placement_place, "%d stages in %d replicas are more than %d", run->stages, run->replicas,
+                 HOMES_MAX);
+    if (run->code != KERF_OK) return run->code;
     run->device_of = arena_alloc(program->arena, (size_t)run->stages * (size_t)run->replicas, sizeof *run->device_of);
     if (run->device_of == NULL) return KERF_ENOMEM;
     placement_fill(program->placement, p, run->chunks, run->replicas, run->device_of);
@@ -510,6 +520,7 @@ static int32_t prepare(struct run *run, const struct kerf_schedule_file_request 
 struct homes {
     int32_t *begin;  /* [devices + 1] */
     int32_t *stages; /* [replicas * stages]; those of the second replica are counted on */
+    int32_t most;    /* of a device */
 };
 
 static int find_homes(const struct run *run, struct homes *ret_homes) {
@@ -521,7 +532,9 @@ static int find_homes(const struct run *run, struct homes *ret_homes) {
     for (int32_t k = 0; k < all; k++) begin[run->device_of[k] + 2]++;
     for (int32_t i = 2; i <= p + 1; i++) begin[i] += begin[i - 1];
     for (int32_t k = 0; k < all; k++) stages[begin[run->device_of[k] + 1]++] = k;
-    *ret_homes = (struct homes){begin, stages};
+    *ret_homes = (struct homes){begin, stages, 0};
+    for (int32_t i = 0; i < p; i++)
+        if (begin[i + 1] - begin[i] > ret_homes->most) ret_homes->most = begin[i + 1] - begin[i];
     return 1;
 }
 
@@ -597,8 +610,9 @@ int32_t sched_run(const struct program *program, const struct kerf_schedule_file
     size_t p = (size_t)run.devices;
     struct kerf_op **ops = arena_alloc(program->arena, p, sizeof *ops);
     int32_t *num_ops = arena_alloc(program->arena, p, sizeof *num_ops);
-    run.chunk = arena_alloc(program->arena, (size_t)run.stages * (size_t)run.replicas, sizeof *run.chunk);
-    if (ops && num_ops && run.chunk && find_homes(&run, &homes))
+    const int found = find_homes(&run, &homes);
+    if (found) run.chunk = arena_alloc(program->arena, (size_t)homes.most, sizeof *run.chunk);
+    if (ops && num_ops && run.chunk)
         code = run_devices(&run, &homes, ops, num_ops);
     else
         code = file_fail(err, KERF_ENOMEM, program->file, 0, 0, "not enough memory for the schedule");

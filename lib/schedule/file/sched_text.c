@@ -7,14 +7,19 @@
 
 enum { WIDTH = 100 };
 
+/* Whether the placement has the schedule's replicas without their number: ring never has. */
+static int has_replicas(enum kerf_placement placement, int32_t replicas) {
+    return placements[placement].replicas == replicas;
+}
+
 static int is_placed(const struct kerf_schedule *schedule, enum kerf_placement placement) {
-    const int32_t stages = schedule->stages, devices = schedule->devices;
-    if (stages % devices != 0 || placement_replicas(placement, schedule->replicas) != schedule->replicas) return 0;
+    const int32_t stages = schedule->stages, devices = schedule->devices, replicas = schedule->replicas;
+    if (stages % devices != 0) return 0;
+    if (!has_replicas(placement, replicas) && (placements[placement].replicas > 1 || replicas % 2 == 1)) return 0;
     if (placements[placement].fixed_chunks && stages != placements[placement].default_chunks * devices) return 0;
-    if (schedule->replicas > 2 && devices % (schedule->replicas / 2) != 0) return 0;
-    for (int32_t at = 0; at < stages * schedule->replicas; at++)
-        if (schedule->device_of[at] !=
-            placement_device(placement, devices, schedule->replicas, at / stages, at % stages))
+    if (replicas > 2 && devices % (replicas / 2) != 0) return 0;
+    for (int32_t at = 0; at < stages * replicas; at++)
+        if (schedule->device_of[at] != placement_device(placement, devices, replicas, at / stages, at % stages))
             return 0;
     return 1;
 }
@@ -28,23 +33,27 @@ static void write_name(struct kerf_text *out, const char *name) {
     kerf_text_add(out, "\n");
 }
 
-static int32_t write_placement(struct kerf_text *out, const struct kerf_schedule *schedule, struct kerf_error *err) {
+/* A named placement with its own number of replicas, where there is one, before one with a number behind its name. */
+static int write_named(struct kerf_text *out, const struct kerf_schedule *schedule, int numbered) {
     for (int placement = KERF_PLACE_LOOP; placement < KERF_PLACEMENTS; placement++) {
         const struct placement *place = &placements[placement];
         if (place->word == NULL || !is_placed(schedule, (enum kerf_placement)placement)) continue;
+        if (numbered == has_replicas((enum kerf_placement)placement, schedule->replicas)) continue;
         if (!place->fixed_chunks) kerf_text_printf(out, "chunks %d\n", schedule->stages / schedule->devices);
         kerf_text_printf(out, "placement %s", place->word);
-        if (place->replicas == 0) kerf_text_printf(out, " %d", schedule->replicas);
+        if (numbered) kerf_text_printf(out, " %d", schedule->replicas);
         kerf_text_add(out, "\n");
-        return KERF_OK;
+        return 1;
     }
-    if (schedule->replicas > 1)
-        return kerf_error_set(err, KERF_EUNSUPPORTED,
-                              "the text form cannot hold replicas that are not placed as both, both_v or ring");
+    return 0;
+}
+
+static void write_placement(struct kerf_text *out, const struct kerf_schedule *schedule) {
+    if (write_named(out, schedule, 0) || write_named(out, schedule, 1)) return;
     kerf_text_add(out, "placement");
-    for (int32_t k = 0; k < schedule->stages; k++) kerf_text_printf(out, " %d", schedule->device_of[k]);
+    for (int32_t k = 0; k < schedule->stages * schedule->replicas; k++)
+        kerf_text_printf(out, k > 0 && k % schedule->stages == 0 ? " / %d" : " %d", schedule->device_of[k]);
     kerf_text_add(out, "\n");
-    return KERF_OK;
 }
 
 struct chunks {
@@ -99,15 +108,14 @@ int32_t kerf_schedule_text(struct kerf_text *out, const struct kerf_schedule *sc
     write_name(out, schedule->name);
     kerf_text_printf(out, "devices %d\nmicrobatches %d\n", schedule->devices, schedule->microbatches);
     if (schedule->slices > 1) kerf_text_printf(out, "slices %d\n", schedule->slices);
-    int32_t code = write_placement(out, schedule, err);
-    if (code == KERF_OK) {
-        if (number_chunks(schedule, &chunks))
-            for (int32_t i = 0; i < schedule->devices; i++) write_device(out, schedule, &chunks, i);
-        else
-            code = kerf_error_set(err, KERF_ENOMEM, "not enough memory to write the schedule");
-        free(chunks.of);
-        free(chunks.counts);
-    }
+    int32_t code = KERF_OK;
+    write_placement(out, schedule);
+    if (number_chunks(schedule, &chunks))
+        for (int32_t i = 0; i < schedule->devices; i++) write_device(out, schedule, &chunks, i);
+    else
+        code = kerf_error_set(err, KERF_ENOMEM, "not enough memory to write the schedule");
+    free(chunks.of);
+    free(chunks.counts);
     if (code != KERF_OK && out->data) { /* nothing is written after an error */
         out->length = before;
         out->data[before] = 0;

@@ -14,10 +14,12 @@ struct rule {
     int32_t any_placement; /* 1: the request chooses it */
     int32_t any_replicas;  /* 1: more than two make the placement a ring */
     int32_t default_chunks;
-    int32_t fixed_chunks;   /* 1: --chunks cannot change them */
-    int32_t default_slices; /* 0: a micro-batch is not cut */
-    int32_t own_group;      /* 1: a group that is not asked for is 0, and the rule has its own */
-    int32_t grouped;        /* 1: a group below p, or one that does not divide m, may deadlock: the validator decides */
+    int32_t fixed_chunks;          /* 1: --chunks cannot change them */
+    int32_t default_slices;        /* 0: a micro-batch is not cut */
+    int32_t slices_by_device;      /* 1: default_slices are so many for each device */
+    enum kerf_slice_cut slice_cut; /* OWN: balanced */
+    int32_t own_group;             /* 1: a group that is not asked for is 0, and the rule has its own */
+    int32_t grouped; /* 1: a group below p, or one that does not divide m, may deadlock: the validator decides */
     /* The constraint of the rule in words for err, or KERF_OK. */
     int32_t (*check)(const struct kerf_schedule_request *request, struct kerf_error *err); /* NULL: takes anything */
     int (*refused_elsewhere)(const struct kerf_schedule_request *request); /* 1: see shown.elsewhere; NULL: never */
@@ -33,10 +35,14 @@ extern const struct rule rule_best;
 extern const struct rule rule_gpipe, rule_1f1b, rule_eager_1f1b, rule_1f1b_overlap, rule_interleaved_1f1b,
     rule_interleaved_1f1b_overlap, rule_interleaved_zb, rule_looped_bfs, rule_zb_h1, rule_zb1p, rule_zb_h2, rule_zb_v,
     rule_dualpipe, rule_dualpipe_v, rule_chimera, rule_seq1f1b, rule_zb_1p, rule_zb_2p, rule_zb_v_searched, rule_v_half,
-    rule_v_min, rule_hanayo, rule_bitpipe, rule_gis, rule_1f1b_v, rule_seq_zb, rule_v_adaptive;
+    rule_v_min, rule_hanayo, rule_bitpipe, rule_gis, rule_1f1b_v, rule_seq_zb, rule_v_adaptive,
+    rule_seq1f1b_interleaved, rule_slimpipe;
 
 /* The rules one after the other; NULL behind the last. */
 const struct rule *rules_at(size_t index);
+
+/* How the rule of this name cuts micro-batches: balanced where it does not say, or there is none. */
+enum kerf_slice_cut rule_slice_cut(const char *name);
 
 /* How many stages the request's model has by the rule, whose name the request does not say. */
 int32_t rule_stages(const struct rule *rule, const struct kerf_schedule_request *request, int32_t *ret_stages,

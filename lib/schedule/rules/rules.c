@@ -34,9 +34,18 @@ static const struct rule *const rules[] = {
     &rule_gis,
     &rule_1f1b_v,
     &rule_seq_zb,
+    &rule_seq1f1b_interleaved,
+    &rule_slimpipe,
 };
 
 const struct rule *rules_at(size_t index) { return index < sizeof rules / sizeof *rules ? rules[index] : NULL; }
+
+enum kerf_slice_cut rule_slice_cut(const char *name) {
+    const struct rule *rule;
+    for (size_t i = 0; name && (rule = rules_at(i)); i++)
+        if (strcmp(rule->shown.name, name) == 0 && rule->slice_cut != KERF_SLICE_CUT_OWN) return rule->slice_cut;
+    return KERF_SLICE_CUT_BALANCED;
+}
 
 /* ---- What is asked for ------------------------------------------------------------------------------------ */
 
@@ -45,6 +54,11 @@ struct shape {
     enum kerf_placement placement;
     int32_t p, m, chunks, group, slices, replicas;
 };
+
+static int32_t default_slices(const struct rule *rule, int32_t devices) {
+    if (rule->default_slices == 0) return 1;
+    return rule->default_slices * (rule->slices_by_device ? devices : 1);
+}
 
 static struct shape shape_of(const struct rule *rule, const struct kerf_schedule_request *request) {
     const int ring = rule->any_replicas && request->replicas != 0 && request->replicas != 2;
@@ -59,9 +73,7 @@ static struct shape shape_of(const struct rule *rule, const struct kerf_schedule
                                                           : rule->default_chunks,
                           .replicas = placement_replicas(placement, request->replicas),
                           .group = request->group || rule->own_group ? request->group : request->devices,
-                          .slices = request->slices        ? request->slices
-                                    : rule->default_slices ? rule->default_slices
-                                                           : 1};
+                          .slices = request->slices ? request->slices : default_slices(rule, request->devices)};
 }
 
 static int32_t check_size(const struct rule *rule, const struct kerf_schedule_request *request,
