@@ -29,7 +29,8 @@
  * tail's in every order: by the way of one unit, or because the units of a stream do not all fit in.
  *
  * Load, residence and ends without entry_d are of the time from the device's own first start to its own last end,
- * and so bound the span; so does the chain of each stream.
+ * and so bound the span; so does the chain of each stream. With one replica all begins with F of stage 0: way back, and
+ * ends whose tail goes back to W of stage 0, bound the span of that stage's device as they are.
  *
  * Where activations are recomputed or offloaded, what a unit surely occupies is the share that is neither, and R is
  * counted in the load alone: an order without its R, O and L is one of the problem without them, and no longer.
@@ -257,15 +258,17 @@ static double head_of(const struct work *work, const struct stream *streams, con
            deep_units(&around, room, units) * around.deep;
 }
 
-/* How long it is idle behind the last F or I (back 1), until all ends or, own_end 1, its own work. */
+enum until { UNTIL_ALL, UNTIL_OWN, UNTIL_FIRST }; /* all ends, or the device's own work, or that of the first stage */
+
+/* How long it is idle behind the last F or I (back 1). */
 static double tail_of(const struct work *work, const struct stream *streams, const int32_t *on, int32_t count,
-                      double room, double units, int32_t at, int back, int own_end) {
+                      double room, double units, int32_t at, int back, enum until until) {
     const struct around around = look_around(work, on, count, at);
     const struct stream *stream = &streams[on[at]];
     const double own = stream->back - streams[on[0]].back + weight(work, on[0]);
-    const double way = own_end ? own : fmax(own, stream->back);
+    const double way = until == UNTIL_OWN ? own : until == UNTIL_FIRST ? stream->back : fmax(own, stream->back);
     double all = 0;
-    if (work->times->free_at_input) return 0;
+    if (work->times->free_at_input) return until == UNTIL_FIRST ? -INFINITY : 0; /* any number of W may be left */
     for (int32_t i = 0; i < count; i++)
         all += i < at || !back ? backward(work, on[i]) + weight(work, on[i]) : weight(work, on[i]);
     if (back) return way - fmin(at_most(room, around.weight_rate), units * all);
@@ -298,11 +301,13 @@ static void bound_ends(const struct work *work, const struct stream *streams, co
         keep_span(known, device->load + idle - device->entry, why);
         for (int32_t tail = 0; tail < 2 * count; tail++) {
             if (!is_before(work, on, room, units, head / 2, head % 2, tail / 2, tail % 2)) continue;
-            const double behind = tail_of(work, streams, on, count, room, units, tail / 2, tail % 2, 0);
-            const double own = tail_of(work, streams, on, count, room, units, tail / 2, tail % 2, 1);
+            double behind[3];
+            for (int until = UNTIL_ALL; until <= UNTIL_FIRST; until++)
+                behind[until] = tail_of(work, streams, on, count, room, units, tail / 2, tail % 2, (enum until)until);
             why.tail = on[tail / 2], why.tail_back = tail % 2;
-            keep_makespan(known, device->load + idle + behind, why);
-            keep_span(known, device->load + idle - device->entry + own, why);
+            keep_makespan(known, device->load + idle + behind[UNTIL_ALL], why);
+            keep_span(known, device->load + idle - device->entry + behind[UNTIL_OWN], why);
+            keep_span(known, device->load + idle + behind[UNTIL_FIRST], why);
         }
     }
 }
@@ -339,6 +344,7 @@ static void bound_device(const struct work *work, const struct stream *streams, 
         why.kind = LOWER_BOUND_WAY_BACK;
         const double all = units * (forward_of(work, NULL, stage) + backward_of(work, NULL, stage));
         keep_makespan(known, device->entry + all + stream->back, why);
+        if (work->schedule->replicas == 1) keep_span(known, device->entry + all + stream->back, why);
         why = (struct lower_bound_reason){LOWER_BOUND_ENDS, d, stage, -1, 1, 0};
         if (!work->uneven) keep_span(known, within, why);
         if (!work->uneven) keep_makespan(known, device->entry + within, why);

@@ -340,6 +340,24 @@ static void test_proofs(void **unused) {
     assert_true(is_near(make(&q).value, 95));
 }
 
+/* Of sizes that people run: what begins and ends on the device of stage 0 bounds its span. */
+static void test_spans(void **unused) {
+    (void)unused;
+    static const struct {
+        int32_t p, m;
+        double cap, optimum;
+    } cases[] = {{4, 12, 6, 49.4}, {8, 32, 9, 133}, {8, 32, 12, 130.6}, {8, 32, 16, 127.4}};
+    static struct question q;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ask_for(&q, cases[k].p, cases[k].m, KERF_PLACE_LOOP, KERF_OBJECTIVE_SPAN, 300000000);
+        set_times(&q, 1, 1.9, 0.8, 0.05, cases[k].cap);
+        const struct answer answer = make(&q);
+        if (!is_near(answer.value, cases[k].optimum) || !is_near(answer.span_bound, cases[k].optimum))
+            fail_msg("%dx%d, cap %g: %.12g, at least %.12g, not %g", cases[k].p, cases[k].m, cases[k].cap, answer.value,
+                     answer.span_bound, cases[k].optimum);
+    }
+}
+
 /* ---- The other rules -------------------------------------------------------------------------------------- */
 
 static void test_never_worse_than_a_rule(void **unused) {
@@ -666,6 +684,7 @@ int main(void) {
         cmocka_unit_test(test_every_order),
         cmocka_unit_test(test_proved_optima),
         cmocka_unit_test(test_proofs),
+        cmocka_unit_test(test_spans),
         cmocka_unit_test(test_never_worse_than_a_rule),
         cmocka_unit_test(test_caps),
         cmocka_unit_test(test_progress_ends_it),

@@ -116,18 +116,20 @@ static double head(const struct proof *proof, const struct place *place, int32_t
     return proof_entry(proof, s) + trip(proof, s) - proof->time[1][k] - before - deep_work(proof, place, at);
 }
 
-static double tail(const struct proof *proof, const struct place *place, int32_t at, int32_t kind) {
+/* Behind it until all ends, of the span until the device's own end or, back 1, that of stage 0. */
+static double tail(const struct proof *proof, const struct place *place, int32_t at, int32_t kind, int back) {
     const int32_t s = place->on[at], first = proof_stage(proof, place->on[0]);
     double rate = 0, all = 0;
-    if (proof->frees == 1) return 0; /* any number of W may be left */
+    if (proof->frees == 1) return back ? -INFINITY : 0; /* any number of W may be left */
     for (int32_t i = 0; i < place->count; i++) {
         const int32_t other = proof_stage(proof, place->on[i]);
         const double input = kind == 0 || i < at ? proof->time[1][other] : 0;
         rate = fmax(rate, (input + proof->time[2][other]) / proof->amount[other]);
         all += proof->units[place->on[i]] * (input + proof->time[2][other]);
     }
-    double way = climb(proof, s, first) + proof->time[2][first];
-    if (!proof->span) way = fmax(way, climb(proof, s, 0) + proof->time[2][0]);
+    const double to_own = climb(proof, s, first) + proof->time[2][first];
+    const double to_first = climb(proof, s, 0) + proof->time[2][0];
+    double way = !proof->span ? fmax(to_own, to_first) : back ? to_first : to_own;
     way -= allowed(place->room, rate, all);
     if (kind == 1) return way;
     return way + trip(proof, s) - proof->time[0][proof_stage(proof, s)] - deep_work(proof, place, at);
@@ -155,10 +157,12 @@ static double ends(const struct proof *proof, const struct place *place) {
     if ((proof->head >= 0) != (head_at >= 0) || (proof->tail >= 0) != (tail_at >= 0)) return 0;
     if ((head_at >= 0 || tail_at >= 0) && !(place->least > 0)) return 0;
     if (head_at >= 0 && tail_at >= 0 && !in_turn(proof, place, head_at, tail_at)) return 0;
-    double before = head_at >= 0 ? head(proof, place, head_at, proof->head_kind) : entry;
-    const double behind = tail_at >= 0 ? tail(proof, place, tail_at, proof->tail_kind) : 0;
-    if (proof->span) before -= entry;
-    return before + place->load + behind;
+    const double before = head_at >= 0 ? head(proof, place, head_at, proof->head_kind) : entry;
+    const double behind = tail_at >= 0 ? tail(proof, place, tail_at, proof->tail_kind, 0) : 0;
+    if (!proof->span) return before + place->load + behind;
+    const double own = before - entry + place->load + behind;
+    if (tail_at < 0) return own;
+    return fmax(own, before + place->load + tail(proof, place, tail_at, proof->tail_kind, 1));
 }
 
 double proof_argue(const struct proof *proof, struct arena *arena) {
@@ -179,7 +183,7 @@ double proof_argue(const struct proof *proof, struct arena *arena) {
         return ends(proof, &place);
     case PROOF_WAY_BACK: {
         const int32_t s = place.on[0], k = proof_stage(proof, s);
-        if (place.count != 1 || proof->span) return 0;
+        if (place.count != 1 || (proof->span && proof->replicas != 1)) return 0;
         return entry + proof->units[s] * (proof->time[0][k] + proof->time[1][k]) + climb(proof, s, 0) +
                proof->time[2][0];
     }
