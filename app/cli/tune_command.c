@@ -111,11 +111,12 @@ static const struct option tune_option_table[] = {
      .type = OPTION_CHOICE,
      AT(protocol),
      .value = "HOW",
-     .choices = "exit,lines,worker,llama-bench",
+     .choices = "exit,lines,worker,llama-bench,bench",
      .uses = "COMMAND",
      .help = "How COMMAND is measured (default: exit): exit: from its start to its end; lines: each line of its "
              "output is a sample; worker: it is started once, and reads questions on its standard input; llama-bench: "
-             "by its JSON lines."},
+             "by its JSON lines; bench: SERVER -- CLIENT: the server is started once, {port} is a free port, and each "
+             "run of the client measures it."},
     {.name = "policy",
      .type = OPTION_CHOICE,
      AT(policy),

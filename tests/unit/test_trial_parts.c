@@ -55,7 +55,7 @@ static void commands(void **state) {
 static void checked(const char *const *words, int32_t count, int may_leave_out, const char *expected) {
     const struct kerf_trial_command command = {.words = words, .num_words = count};
     struct kerf_error err = {0};
-    int32_t code = placeholders_check(&space, &command, may_leave_out, &err);
+    int32_t code = placeholders_check(&space, &command, may_leave_out, 0, &err);
     assert_int_equal(code, expected ? KERF_EINVALID : KERF_OK);
     if (expected && !strstr(err.message, expected)) fail_msg("'%s' lacks '%s'", err.message, expected);
 }
