@@ -13,6 +13,7 @@ static const struct llama_objective objectives[] = {
     {"generate", LLAMA_GENERATE, 0, "wall", NULL},
     {"generate-cpu", LLAMA_GENERATE, 1, "wall", NULL},
     {"serve", LLAMA_SERVE, 0, "json:tokens_per_s", "smaller:parallel,ubatch"},
+    {"serve-cpu", LLAMA_SERVE, 1, "cpu", "smaller:parallel,ubatch"},
 };
 enum { OBJECTIVES = sizeof objectives / sizeof *objectives, TOKENS_MAX = 1 << 24 };
 
@@ -26,7 +27,7 @@ int32_t llama_objective_find(const char *name, const struct llama_objective **re
     }
     const char *nearest = nearest_name(name, names, OBJECTIVES);
     return kerf_error_set(err, KERF_EINVALID,
-                          "--objective '%.64s' of llama must be prompt, cpu, generate, generate-cpu or serve%s%s%s",
+                          "--objective '%.64s' of llama must be prompt, cpu, generate, generate-cpu, serve or serve-cpu%s%s%s",
                           name, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 

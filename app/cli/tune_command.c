@@ -91,12 +91,12 @@ static const struct option tune_option_table[] = {
      .type = OPTION_STRING,
      AT(objective),
      .value = "WHAT",
-     .choices = "wall,cpu,memory,value,regex:,json:,prompt,generate,generate-cpu,serve",
+     .choices = "wall,cpu,memory,value,regex:,json:,prompt,generate,generate-cpu,serve,serve-cpu",
      .help = "What to minimize (default: wall): wall or cpu (seconds), memory (bytes at the peak), "
              "regex:EXPRESSION (its first group, in the last match in the output), json:PATH (in the last JSON "
              "value of the output), or value (a worker's number that is not a time). Of llama (default: prompt): "
-             "prompt or generate (seconds), cpu or generate-cpu (their processor time), or serve (tokens a second "
-             "of llama-server, more is better)."},
+             "prompt or generate (seconds), serve (tokens a second of llama-server, more is better), or their "
+             "processor time: cpu, generate-cpu or serve-cpu."},
     {.name = "minimize",
      .type = OPTION_FLAG,
      AT(minimize),
@@ -658,7 +658,7 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
     if (code == KERF_OK && is_llama(values)) code = llama_objective_find(values->objective, &objective, err);
     if (code == KERF_OK && objective) {
         sources->request.objective = objective->measured;
-        sources->request.maximize = objective->work == LLAMA_SERVE;
+        sources->request.maximize = strcmp(objective->measured, "json:tokens_per_s") == 0;
     }
     if (code == KERF_OK && values->subject_to.count > 0) {
         code = read_limits(&values->subject_to, sources->request.objective, &sources->objective, err);

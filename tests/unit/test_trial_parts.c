@@ -104,8 +104,8 @@ static void refusals(void **state) {
     refused((command){.words = (const char *const[]){"/etc/passwd", "{setting}"}, .num_words = 2}, KERF_EIO,
             "Permission denied");
     refused((command){.launcher = "no-such-launcher -n 1"}, KERF_EIO, "no-such-launcher");
-    for (size_t i = 0; i < 4; i++) assert_non_null(kerf_trial_protocol_at(i)->summary);
-    assert_null(kerf_trial_protocol_at(4));
+    for (size_t i = 0; i < 5; i++) assert_non_null(kerf_trial_protocol_at(i)->summary);
+    assert_null(kerf_trial_protocol_at(5));
 }
 
 /* ---- Output -------------------------------------------------------------------------------------------------- */
