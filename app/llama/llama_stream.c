@@ -33,8 +33,9 @@ static void refused(struct llama_stream *stream, const char *text) {
 
 static int read_count(const json_t *event, const char *key, int64_t *ret_count) {
     const json_t *value = json_object_get(event, key);
+    if (!json_is_integer(value) || json_integer_value(value) < 0) return 0;
     *ret_count = json_integer_value(value);
-    return json_is_integer(value) && *ret_count >= 0;
+    return 1;
 }
 
 static void take_event(struct llama_stream *stream, const char *text) {

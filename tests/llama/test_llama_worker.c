@@ -161,7 +161,8 @@ static void it_measures_and_goes_on_after_errors(void **state) {
     struct worker worker = started("", "--context 512 --threads 1");
     has_value(ask(&worker, "{\"id\":1,\"setting\":{\"batch\":512,\"ubatch\":128}}"), 1);
     has_value(ask(&worker, "{\"id\":2,\"setting\":{},\"limit_s\":600}"), 2);
-    has_error(ask(&worker, "{\"id\":3,\"setting\":{\"batch\":0}}"), "other", "batch must be a whole number of 1 or more");
+    has_error(ask(&worker, "{\"id\":3,\"setting\":{\"batch\":0}}"), "other",
+              "batch must be a whole number of 1 or more");
     has_error(ask(&worker, "{\"id\":4,\"setting\":{\"ubtach\":1}}"), "other", "did you mean ubatch?");
     has_error(ask(&worker, "{\"id\":5,\"setting\":{\"kv_type\":\"q8_0\",\"flash_attention\":\"off\"}}"), "other",
               "quantized V cache");
