@@ -271,14 +271,20 @@ static int32_t load(struct llama_chunk_runner *runner, const struct llama_settin
 
 /* ---- A chunk ---------------------------------------------------------------------------------------------- */
 
-/* By which times and limits are taken. */
-static double clock_s(const struct llama_chunk_runner *runner) {
-    return runner->plan.takes_cpu ? cpu_s() : clock_ticks_s();
+struct moment {
+    double clock_s, cpu_s;
+};
+
+static struct moment now(void) { return (struct moment){clock_ticks_s(), cpu_s()}; }
+
+/* By that time which values and limits are of. */
+static double moment_s(const struct llama_chunk_runner *runner, struct moment moment) {
+    return runner->plan.takes_cpu ? moment.cpu_s : moment.clock_s;
 }
 
 static bool is_late(void *context) {
     const struct llama_chunk_runner *runner = context;
-    return runner->deadline_s > 0 && clock_s(runner) >= runner->deadline_s;
+    return runner->deadline_s > 0 && moment_s(runner, now()) >= runner->deadline_s;
 }
 
 static struct llama_context *make_context(struct llama_chunk_runner *runner, const struct llama_setting *setting) {
@@ -335,23 +341,24 @@ static int32_t decode(struct llama_chunk_runner *runner, struct llama_context *c
     int32_t chunk = runner->chunk, most = setting->batch < chunk ? setting->batch : chunk;
     struct llama_batch batch = llama_batch_init(most, 0, 1);
     int32_t code = KERF_OK, chunks = runner->plan.chunks;
-    double start_s = clock_ticks_s(), cpu_before_s = cpu_s(), before_s = clock_s(runner);
-    runner->deadline_s = limit_s > 0 ? before_s + limit_s * chunks : 0;
+    const struct moment start = now();
+    runner->deadline_s = limit_s > 0 ? moment_s(runner, start) + limit_s * chunks : 0;
     for (int32_t i = 0; i < chunks && code == KERF_OK; i++) {
         if (i > 0) llama_memory_clear(llama_get_memory(context), true);
         code = decode_chunk(runner, context, &batch, setting, err);
         if (code == KERF_OK) llama_synchronize(context);
     }
-    double end_s = clock_ticks_s(), taken_s = clock_s(runner) - before_s;
-    result->cpu_s = (cpu_s() - cpu_before_s) / chunks;
+    const struct moment end = now();
+    double taken_s = moment_s(runner, end) - moment_s(runner, start);
+    result->cpu_s = (end.cpu_s - start.cpu_s) / chunks;
     runner->deadline_s = 0;
     llama_batch_free(batch);
     if (code != KERF_OK && code != KERF_EINTERRUPTED) return code;
     result->censored = code == KERF_EINTERRUPTED || (limit_s > 0 && taken_s > limit_s * chunks);
     result->value_s = result->censored ? limit_s : taken_s / chunks;
     result->tokens_per_s = result->censored ? (double)NAN : chunk / result->value_s;
-    result->start_s = start_s - runner->start_s;
-    result->end_s = end_s - runner->start_s;
+    result->start_s = start.clock_s - runner->start_s;
+    result->end_s = end.clock_s - runner->start_s;
     return KERF_OK;
 }
 
@@ -362,24 +369,26 @@ static int32_t decode_steps(struct llama_chunk_runner *runner, struct llama_cont
                             double limit_s, double *step_s, struct llama_chunk_result *result, struct kerf_error *err) {
     const struct llama_generation *generation = &runner->plan.generation;
     const double tokens = (double)generation->tokens * generation->sequences;
-    double start_s = clock_ticks_s(), cpu_before_s = cpu_s(), before_s = clock_s(runner), last_s = before_s;
-    int32_t code = 0, step = 0;
-    runner->deadline_s = limit_s > 0 ? before_s + limit_s * tokens : 0;
-    for (; step < generation->tokens && code == 0; step++) {
+    const struct moment start = now();
+    struct moment end = start;
+    int32_t code = 0;
+    runner->deadline_s = limit_s > 0 ? moment_s(runner, start) + limit_s * tokens : 0;
+    for (int32_t step = 0; step < generation->tokens && code == 0; step++) {
+        const struct moment before = end;
         code = llama_generation_step(generation, context, batch, step, runner->tokens);
-        double now_s = clock_s(runner);
-        step_s[step] = now_s - last_s;
-        last_s = now_s;
+        end = now();
+        step_s[step] = moment_s(runner, end) - moment_s(runner, before);
         if (code == 0 && step + 1 < generation->tokens && is_late(runner)) code = 2;
     }
     runner->deadline_s = 0;
-    result->cpu_s = (cpu_s() - cpu_before_s) / tokens;
-    result->start_s = start_s - runner->start_s;
-    result->end_s = clock_ticks_s() - runner->start_s;
+    const double taken_s = moment_s(runner, end) - moment_s(runner, start);
+    result->cpu_s = (end.cpu_s - start.cpu_s) / tokens;
+    result->start_s = start.clock_s - runner->start_s;
+    result->end_s = end.clock_s - runner->start_s;
     if (code != 0 && code != 2) return decode_failed(runner, code, err);
     if (generation->depth == 0) result->ttft_s = step_s[0];
-    result->censored = code == 2 || (limit_s > 0 && last_s - before_s > limit_s * tokens);
-    result->value_s = result->censored ? limit_s : (last_s - before_s) / tokens;
+    result->censored = code == 2 || (limit_s > 0 && taken_s > limit_s * tokens);
+    result->value_s = result->censored ? limit_s : taken_s / tokens;
     if (result->censored) return KERF_OK;
     result->tokens_per_s = 1 / result->value_s;
     result->step_s[0] = quantile_of(step_s, generation->tokens, 0.5);
