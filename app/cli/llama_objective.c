@@ -26,9 +26,10 @@ int32_t llama_objective_find(const char *name, const struct llama_objective **re
         return KERF_OK;
     }
     const char *nearest = nearest_name(name, names, OBJECTIVES);
-    return kerf_error_set(err, KERF_EINVALID,
-                          "--objective '%.64s' of llama must be prompt, cpu, generate, generate-cpu, serve or serve-cpu%s%s%s",
-                          name, nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
+    return kerf_error_set(
+        err, KERF_EINVALID,
+        "--objective '%.64s' of llama must be prompt, cpu, generate, generate-cpu, serve or serve-cpu%s%s%s", name,
+        nearest ? "; did you mean " : "", nearest ? nearest : "", nearest ? "?" : "");
 }
 
 /* The longest of "64,256": 0 where it is no list of numbers of tokens. */

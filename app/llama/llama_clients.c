@@ -17,6 +17,7 @@
 #include "base/option.h"
 #include "kerf/json.h"
 #include "llama/client_load.h"
+#include "llama/own_program.h"
 
 struct clients_options {
     struct string_list words;
@@ -63,10 +64,7 @@ static const struct command table = {
     .arguments_offset = offsetof(struct clients_options, words),
 };
 
-static int refuse(int status, const char *message) {
-    fprintf(stderr, "kerf-llama-clients: %s\n", message);
-    return status;
-}
+static int refuse(int status, const char *message) { return own_program_refuse(&table, status, message); }
 
 /* "64,256": whole numbers, each above 0. */
 static int32_t read_lengths(const char *option, const char *text, struct lengths *ret_lengths, struct kerf_error *err) {
@@ -137,16 +135,6 @@ static int run(const struct clients_options *given) {
     return print_result(&load, &result);
 }
 
-/* The table's words are those of a command of kerf's, and this is a program. */
-static void print_help(void) {
-    struct kerf_text text = {0};
-    command_help(&text, &table, 0, 0);
-    char *name = text.data ? strstr(text.data, "kerf llama-clients") : NULL;
-    for (; name; name = strstr(name, "kerf llama-clients")) name[4] = '-';
-    if (text.data) fputs(text.data, stdout);
-    kerf_text_free(&text);
-}
-
 int main(int argc, char **argv) {
     struct clients_options given = {.prompts = "128", .outputs = "32", .clients = 4, .vocab = 256, .timeout_s = 600};
     struct kerf_error err = {0};
@@ -154,7 +142,7 @@ int main(int argc, char **argv) {
     if (options_parse(&table, argc - 1, argv + 1, &given, &help, &err) != KERF_OK) return refuse(2, err.message);
     int status = 0;
     if (help)
-        print_help();
+        own_program_help(&table);
     else if (given.words.count > 0)
         status = refuse(2, "it takes only options");
     else

@@ -23,6 +23,7 @@
 #include "kerf/json.h"
 #include "base/option.h"
 #include "llama/llama_chunk.h"
+#include "llama/own_program.h"
 
 struct worker_options {
     struct string_list words;
@@ -86,10 +87,7 @@ static const struct command table = {
     .arguments_offset = offsetof(struct worker_options, words),
 };
 
-static int refuse(int status, const char *message) {
-    fprintf(stderr, "kerf-llama-worker: %s\n", message);
-    return status;
-}
+static int refuse(int status, const char *message) { return own_program_refuse(&table, status, message); }
 
 /* ---- Answers ---------------------------------------------------------------------------------------------- */
 
@@ -253,16 +251,6 @@ static int run(const struct worker_options *given) {
     return status;
 }
 
-/* The table's words are those of a command of kerf's, and this is a program. */
-static void print_help(void) {
-    struct kerf_text text = {0};
-    command_help(&text, &table, 0, 0);
-    char *name = text.data ? strstr(text.data, "kerf llama-worker") : NULL;
-    for (; name; name = strstr(name, "kerf llama-worker")) name[4] = '-';
-    if (text.data) fputs(text.data, stdout);
-    kerf_text_free(&text);
-}
-
 int main(int argc, char **argv) {
     struct worker_options given = {.logits = "all",
                                    .flash_attention = "auto",
@@ -279,7 +267,7 @@ int main(int argc, char **argv) {
     if (options_parse(&table, argc - 1, argv + 1, &given, &help, &err) != KERF_OK) return refuse(2, err.message);
     int status = 0;
     if (help)
-        print_help();
+        own_program_help(&table);
     else if (given.words.count > 0)
         status = refuse(2, "it takes only options");
     else
