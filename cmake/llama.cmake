@@ -1,11 +1,16 @@
 # llama.cpp for kerf-llama-worker: the folder KERF_LLAMA_DIR (include/llama.h, lib/libllama*.so), else pkg-config's,
 # else the one that tests/llama/fetch got, with which the worker is built for the tests and not installed. Without any
-# of them the worker is left out.
+# of them, and with -DKERF_LLAMA=OFF, the worker is left out.
 #
 # Sets LLAMA_FOUND, the target llama_library, and LLAMA_IS_FETCHED.
+option(KERF_LLAMA "build kerf-llama-worker where there is a llama.cpp" ON)
 set(KERF_LLAMA_DIR "$ENV{KERF_LLAMA_DIR}" CACHE PATH "llama.cpp: a folder with include/llama.h and lib/libllama*.so")
 set(fetched ${PROJECT_SOURCE_DIR}/tests/llama/node_modules/llama)
 set(LLAMA_IS_FETCHED OFF)
+if(NOT KERF_LLAMA)
+  set(LLAMA_FOUND OFF)
+  return()
+endif()
 set(llama_dir "${KERF_LLAMA_DIR}")
 if(NOT llama_dir)
   pkg_check_modules(LLAMA IMPORTED_TARGET llama)

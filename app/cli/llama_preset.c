@@ -11,10 +11,11 @@
 #include "cli/llama_question.h"
 #include "cli/tune_print.h"
 
-/* The program that runs llama.cpp for a study, and its command: kerf-llama-worker, which loads the model once, else
- * llama-bench, which loads it for each measurement. */
+/* The program that runs llama.cpp for a study, and its command: kerf-llama-worker, which loads the model once, else, for
+ * prompts, llama-bench, which loads it for each measurement; or llama-server with its clients. */
 struct llama_program {
-    const char *worker; /* NULL: llama-bench from $PATH */
+    const char *worker;           /* NULL: llama-bench or llama-server from $PATH */
+    const char *server, *clients; /* NULL: no server is asked for */
 };
 
 /* ---- Finding it ---------------------------------------------------------------------------------------------- */
@@ -30,10 +31,11 @@ static const char *beside_kerf(struct sketch *sketch, const char *relative) {
     return access(worker, X_OK) == 0 ? worker : NULL;
 }
 
-static const char *find_worker(struct sketch *sketch) {
-    const char *own = getenv("KERF_LLAMA_WORKER");
-    const char *worker = own && *own ? own : beside_kerf(sketch, "kerf-llama-worker");
-    return worker ? worker : beside_kerf(sketch, "../libexec/kerf/kerf-llama-worker");
+/* A program of kerf's: what the variable names, beside kerf, or where it is installed. */
+static const char *find_own(struct sketch *sketch, const char *variable, const char *name) {
+    const char *named = getenv(variable);
+    const char *found = named && *named ? named : beside_kerf(sketch, name);
+    return found ? found : beside_kerf(sketch, sketch_printf(sketch, "../libexec/kerf/%s", name));
 }
 
 static int is_in_path(const char *name) {
@@ -47,20 +49,39 @@ static int is_in_path(const char *name) {
     return 0;
 }
 
-/* KERF_EUNSUPPORTED: there is neither. */
-static int32_t llama_program_find(struct sketch *sketch, struct llama_program *ret_program, struct kerf_error *err) {
-    const char *worker = find_worker(sketch);
+static int32_t find_server(struct sketch *sketch, struct llama_program *ret_program, struct kerf_error *err) {
+    const char *named = getenv("KERF_LLAMA_SERVER");
+    const char *server = named && *named ? named : is_in_path("llama-server") ? "llama-server" : NULL;
+    const char *clients = find_own(sketch, "KERF_LLAMA_CLIENTS", "kerf-llama-clients");
+    if (server == NULL)
+        return kerf_error_set(err, KERF_EUNSUPPORTED, "no llama-server, neither in $PATH nor in $KERF_LLAMA_SERVER");
+    if (clients == NULL)
+        return kerf_error_set(err, KERF_EUNSUPPORTED,
+                              "no kerf-llama-clients, neither beside kerf nor in $KERF_LLAMA_CLIENTS");
+    *ret_program = (struct llama_program){.server = server, .clients = clients};
+    return KERF_OK;
+}
+
+/* KERF_EUNSUPPORTED: there is none that does what is asked. */
+static int32_t llama_program_find(const struct llama_question *question, struct sketch *sketch,
+                                  struct llama_program *ret_program, struct kerf_error *err) {
+    if (question->work == LLAMA_SERVE) return find_server(sketch, ret_program, err);
+    const char *worker = find_own(sketch, "KERF_LLAMA_WORKER", "kerf-llama-worker");
+    if (worker == NULL && (question->work != LLAMA_PROMPT || question->takes_cpu))
+        return kerf_error_set(err, KERF_EUNSUPPORTED,
+                              "this objective needs kerf-llama-worker, which is built where pkg-config finds llama, or "
+                              "with -DKERF_LLAMA_DIR=FOLDER");
     if (worker == NULL && !is_in_path("llama-bench"))
         return kerf_error_set(err, KERF_EUNSUPPORTED,
                               "no program to run llama.cpp: neither kerf-llama-worker (built where pkg-config finds "
                               "llama, or with -DKERF_LLAMA_DIR=FOLDER) nor llama-bench in $PATH");
-    *ret_program = (struct llama_program){worker};
+    *ret_program = (struct llama_program){.worker = worker};
     return KERF_OK;
 }
 
 /* ---- Its command --------------------------------------------------------------------------------------------- */
 
-enum { WORDS_MAX = 32 };
+enum { WORDS_MAX = 64 };
 
 static void add(struct kerf_study_strings *words, const char *word) { words->items[words->count++] = word; }
 
@@ -74,7 +95,17 @@ static void worker_words(const char *worker, const struct llama_question *questi
     add(words, worker);
     add(words, "--model");
     add(words, question->model);
-    add_option(words, sketch, "--context", question->context);
+    if (question->work == LLAMA_GENERATE) {
+        add_option(words, sketch, "--generate", question->tokens);
+        add_option(words, sketch, "--depth", question->depth);
+        add_option(words, sketch, "--sequences", question->sequences);
+    } else {
+        add_option(words, sketch, "--context", question->context);
+    }
+    if (question->takes_cpu) {
+        add(words, "--clock");
+        add(words, "cpu");
+    }
     add_option(words, sketch, "--threads", question->threads);
     add_option(words, sketch, "--gpu-layers", question->gpu_layers);
     add(words, "--logits");
@@ -82,20 +113,15 @@ static void worker_words(const char *worker, const struct llama_question *questi
     if (policy && strcmp(policy, "best_bub") == 0) add(words, "--no-warmup"); /* as best_bub does */
 }
 
-/* llama-bench's options: first the fixed ones, then those of the grid's parameters. */
-static void bench_words(const struct llama_question *question, const struct kerf_tune_space *space,
-                        struct sketch *sketch, struct kerf_study_strings *words) {
+/* The options of llama.cpp's programs for the grid's parameters, and for what it does not tune. */
+static void grid_words(const struct llama_question *question, const struct kerf_tune_space *space,
+                       struct sketch *sketch, struct kerf_study_strings *words) {
     static const struct {
         const char *name, *option;
     } options[] = {{"batch", "-b"},     {"ubatch", "-ub"},   {"threads", "-t"},          {"gpu_layers", "-ngl"},
-                   {"kv_type", "-ctk"}, {"kv_type", "-ctv"}, {"flash_attention", "-fa"}, {"mmap", "-lm"}};
-    static const char *const fixed[] = {"-n", "0", "-r", "1", "-o", "jsonl"};
+                   {"kv_type", "-ctk"}, {"kv_type", "-ctv"}, {"flash_attention", "-fa"}, {"mmap", "-lm"},
+                   {"parallel", "-np"}};
     int has_threads = 0, has_layers = 0;
-    add(words, "llama-bench");
-    add(words, "-m");
-    add(words, question->model);
-    add_option(words, sketch, "-p", question->context - 1);
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) add(words, fixed[i]);
     for (int32_t p = 0; p < space->num_params; p++)
         for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
             if (strcmp(space->params[p].name, options[i].name) != 0) continue;
@@ -108,14 +134,58 @@ static void bench_words(const struct llama_question *question, const struct kerf
     if (!has_layers) add_option(words, sketch, "-ngl", question->gpu_layers);
 }
 
+static void bench_words(const struct llama_question *question, const struct kerf_tune_space *space,
+                        struct sketch *sketch, struct kerf_study_strings *words) {
+    static const char *const fixed[] = {"-n", "0", "-r", "1", "-o", "jsonl"};
+    add(words, "llama-bench");
+    add(words, "-m");
+    add(words, question->model);
+    add_option(words, sketch, "-p", question->context - 1);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) add(words, fixed[i]);
+    grid_words(question, space, sketch, words);
+}
+
+/* The largest number of slots that a setting has: llama-server divides its context by their number. */
+static int64_t most_slots(const struct kerf_tune_space *space) {
+    int64_t most = 1;
+    for (int32_t p = 0; p < space->num_params; p++)
+        for (int32_t i = 0; strcmp(space->params[p].name, "parallel") == 0 && i < space->params[p].num_values; i++)
+            if (space->params[p].integers[i] > most) most = space->params[p].integers[i];
+    return most;
+}
+
+static void server_words(const struct llama_program *program, const struct llama_question *question,
+                         const struct kerf_tune_space *space, int64_t vocabulary, struct sketch *sketch,
+                         struct kerf_study_strings *words) {
+    static const char *const address[] = {"--host", "127.0.0.1", "--port", "{port}"};
+    add(words, program->server);
+    add(words, "-m");
+    add(words, question->model);
+    add_option(words, sketch, "-c", question->context * most_slots(space));
+    for (size_t i = 0; i < sizeof address / sizeof *address; i++) add(words, address[i]);
+    grid_words(question, space, sketch, words);
+    add(words, "--");
+    add(words, program->clients);
+    for (size_t i = 2; i < sizeof address / sizeof *address; i++) add(words, address[i]);
+    add_option(words, sketch, "--clients", question->clients);
+    add_option(words, sketch, "--requests", question->requests);
+    add(words, "--prompts");
+    add(words, question->prompts);
+    add(words, "--outputs");
+    add(words, question->answers);
+    add_option(words, sketch, "--vocab", vocabulary);
+}
+
 /* The command that measures the settings of the space, and its protocol. */
 static void llama_program_command(const struct llama_program *program, const struct llama_question *question,
-                                  const struct kerf_tune_space *space, struct sketch *sketch,
+                                  const struct kerf_tune_space *space, int64_t vocabulary, struct sketch *sketch,
                                   struct kerf_study_request *request) {
     struct kerf_study_strings words = {sketch_alloc(sketch, WORDS_MAX, sizeof *words.items), 0};
-    request->protocol = program->worker ? "worker" : "llama-bench";
+    request->protocol = program->server ? "bench" : program->worker ? "worker" : "llama-bench";
     if (words.items == NULL) return;
-    if (program->worker)
+    if (program->server)
+        server_words(program, question, space, vocabulary, sketch, &words);
+    else if (program->worker)
         worker_words(program->worker, question, sketch, request->policy, &words);
     else
         bench_words(question, space, sketch, &words);
@@ -131,19 +201,31 @@ static const char *word_after(const struct kerf_study_request *request, const ch
     return NULL;
 }
 
+static int64_t number_after(const struct kerf_study_request *request, const char *of_worker, const char *of_bench) {
+    const char *word = word_after(request, of_worker, of_bench);
+    return word ? strtoll(word, NULL, 10) : 0;
+}
+
 /* The question from which the command of a kept study was made; it points into the request. */
 static int32_t llama_program_recall(const struct kerf_study_request *request, struct llama_question *ret_question,
                                     struct kerf_error *err) {
-    const char *model = word_after(request, "--model", "-m"), *context = word_after(request, "--context", "-p");
-    const char *threads = word_after(request, "--threads", "-t"), *layers = word_after(request, "--gpu-layers", "-ngl");
+    const char *model = word_after(request, "--model", "-m");
     const char *outputs = word_after(request, "--logits", "--logits");
-    if (model == NULL || context == NULL)
+    int is_bench = strcmp(request->protocol, "llama-bench") == 0, is_server = strcmp(request->protocol, "bench") == 0;
+    int64_t tokens = number_after(request, "--generate", "--generate");
+    int64_t context = is_server    ? number_after(request, "-c", "-c")
+                      : tokens > 0 ? number_after(request, "--depth", "--depth") + tokens
+                                   : number_after(request, "--context", "-p") + is_bench;
+    if (model == NULL || context <= 0)
         return kerf_error_set(err, KERF_ESYNTAX, "the study's command does not name a model");
-    int is_bench = strcmp(request->protocol, "llama-bench") == 0;
     *ret_question = (struct llama_question){.model = model,
-                                            .context = strtoll(context, NULL, 10) + is_bench,
-                                            .threads = threads ? strtoll(threads, NULL, 10) : 0,
-                                            .gpu_layers = layers ? strtoll(layers, NULL, 10) : 0,
+                                            .work = is_server    ? LLAMA_SERVE
+                                                    : tokens > 0 ? LLAMA_GENERATE
+                                                                 : LLAMA_PROMPT,
+                                            .context = context,
+                                            .sequences = number_after(request, "--sequences", "--sequences"),
+                                            .threads = number_after(request, "--threads", "-t"),
+                                            .gpu_layers = number_after(request, "--gpu-layers", "-ngl"),
                                             .outputs = outputs ? outputs : "all"};
     return KERF_OK;
 }
@@ -156,25 +238,30 @@ void llama_preset_free(struct llama_preset *preset) {
     *preset = (struct llama_preset){0};
 }
 
-static void fix(const struct llama_question *question, struct llama_preset *preset) {
+/* context: of all sequences. */
+static void fix(const struct llama_question *question, int64_t context, struct llama_preset *preset) {
     kerf_llama_setting_defaults(&preset->fixed);
-    preset->fixed.context = question->context;
+    preset->fixed.context = context;
+    preset->fixed.sequences = question->sequences;
     preset->fixed.threads = (int32_t)question->threads;
     preset->fixed.gpu_layers = question->gpu_layers;
-    preset->fixed.outputs = strcmp(question->outputs, "last") == 0;
+    preset->fixed.outputs = question->work != LLAMA_PROMPT || strcmp(question->outputs, "last") == 0;
 }
 
 static int32_t check(const struct llama_question *question, struct llama_preset *preset,
                      const struct kerf_study_request *request, struct llama_program *ret_program,
                      struct kerf_error *err) {
     int32_t code = llama_question_check(question, preset->gguf, err);
-    if (code == KERF_OK) code = llama_values_check_names(&request->params, err);
-    if (code == KERF_OK) code = llama_program_find(&preset->sketch, ret_program, err);
+    if (code == KERF_OK) code = llama_values_check_names(&request->params, question->work, err);
+    if (code == KERF_OK && question->work == LLAMA_SERVE && preset->gguf->vocab_size <= 0)
+        code = kerf_error_set(err, KERF_EINVALID, "%.200s does not say how many tokens its vocabulary has",
+                              question->model);
+    if (code == KERF_OK) code = llama_program_find(question, &preset->sketch, ret_program, err);
     return code == KERF_OK ? llama_question_check_imatrix(question, ret_program->worker == NULL, err) : code;
 }
 
 static int32_t fill(const struct llama_question *question, struct llama_preset *preset,
-                    struct kerf_study_request *request, struct kerf_error *err) {
+                    struct kerf_study_request *request, int64_t *ret_context, struct kerf_error *err) {
     struct llama_program program = {0};
     struct kerf_tune_space *space = NULL;
     int32_t code = check(question, preset, request, &program, err);
@@ -194,7 +281,10 @@ static int32_t fill(const struct llama_question *question, struct llama_preset *
         return code;
     }
     if (request->defaults == NULL) request->defaults = llama_grid_default(&grid, space);
-    llama_program_command(&program, question, space, &preset->sketch, request);
+    llama_program_command(&program, question, space, preset->gguf->vocab_size, &preset->sketch, request);
+    *ret_context = question->context * (question->work == LLAMA_SERVE      ? most_slots(space)
+                                        : question->work == LLAMA_GENERATE ? question->sequences
+                                                                           : 1);
     kerf_tune_space_free(space);
     request->params = grid.params;
     request->wheres = grid.wheres;
@@ -205,16 +295,18 @@ int32_t llama_preset_make(const struct llama_question *question, struct llama_pr
                           struct kerf_study_request *request, struct kerf_error *err) {
     struct llama_question whole = *question;
     struct llama_preset preset = {0};
-    int64_t processors = llama_grid_processors();
+    int64_t processors = llama_grid_processors(), context = 0;
+    whole.threads_are_given = whole.threads > 0;
     if (whole.threads == 0) whole.threads = processors - (whole.one_thread_less && processors > 1);
-    int32_t code = llama_question_model(whole.model, &preset.gguf, err);
+    int32_t code = llama_objective_complete(&whole, err);
+    if (code == KERF_OK) code = llama_question_model(whole.model, &preset.gguf, err);
     if (code == KERF_OK) whole.model = preset.gguf->path;
-    if (code == KERF_OK) code = fill(&whole, &preset, request, err);
+    if (code == KERF_OK) code = fill(&whole, &preset, request, &context, err);
     if (code != KERF_OK) {
         llama_preset_free(&preset);
         return code;
     }
-    fix(&whole, &preset);
+    fix(&whole, context, &preset);
     request->preset = "llama";
     *ret_preset = preset;
     return KERF_OK;
@@ -227,7 +319,7 @@ int32_t llama_preset_recall(const struct kerf_study_request *request, struct lla
     if (code != KERF_OK) return code;
     *ret_preset = (struct llama_preset){0};
     if (kerf_gguf_read(question.model, &ret_preset->gguf, NULL) != KERF_OK) ret_preset->gguf = NULL;
-    fix(&question, ret_preset);
+    fix(&question, question.context * (question.sequences > 1 ? question.sequences : 1), ret_preset);
     return KERF_OK;
 }
 
@@ -314,6 +406,7 @@ static int flags(const struct tune_report *report, const char *tool, struct kerf
     struct kerf_llama_setting setting =
         llama_grid_setting(&report->llama->fixed, report->state->space, report->answer.recommended);
     setting.threads_batch = 0;
+    if (strcmp(report->state->request->protocol, "bench") == 0 && strcmp(tool, "llama-server") != 0) return 0;
     if (strcmp(tool, "llama-bench") == 0) setting.context = 0;
     return kerf_llama_flags(tool, &setting, out, NULL) == KERF_OK;
 }

@@ -9,7 +9,7 @@
 #include "base/characters.h"
 #include "kerf/text.h"
 
-/* Parameters that can be tuned beside batch and ubatch, in this order. */
+/* Parameters that can be tuned beside those that are always, in this order. */
 enum llama_choice { LLAMA_THREADS, LLAMA_GPU_LAYERS, LLAMA_FLASH_ATTENTION, LLAMA_KV_TYPE, LLAMA_MMAP, LLAMA_CHOICES };
 static const char *const llama_choice_names[LLAMA_CHOICES] = {"threads", "gpu_layers", "flash_attention", "kv_type",
                                                               "mmap"};
@@ -87,10 +87,12 @@ static const struct parameter {
     const char *name;
     int64_t least;           /* smallest number */
     const char *words[10];   /* empty: values are numbers */
-    const char *of_bench[3]; /* llama-bench's words, where they differ */
+    const char *of_bench[3]; /* those of llama.cpp's command lines, where they differ */
+    int32_t is_of_servers;   /* there is no such parameter elsewhere */
 } parameters[] = {
     {.name = "batch", .least = 1},
     {.name = "ubatch", .least = 1},
+    {.name = "parallel", .least = 1, .is_of_servers = 1},
     {.name = "threads", .least = 1},
     {.name = "gpu_layers", .least = -1},
     {.name = "flash_attention", .words = {"off", "on", "auto"}},
@@ -106,13 +108,17 @@ static const struct parameter *find(const char *name, size_t length) {
     return NULL;
 }
 
-int32_t llama_values_check_names(const struct kerf_study_strings *params, struct kerf_error *err) {
+int32_t llama_values_check_names(const struct kerf_study_strings *params, enum llama_work work,
+                                 struct kerf_error *err) {
     const char *names[PARAMETERS];
     for (size_t i = 0; i < PARAMETERS; i++) names[i] = parameters[i].name;
     for (int32_t i = 0; i < params->count; i++) {
         char name[64];
         size_t length = strcspn(params->items[i], "=");
-        if (find(params->items[i], length)) continue;
+        const struct parameter *known = find(params->items[i], length);
+        if (known && known->is_of_servers && work != LLAMA_SERVE)
+            return kerf_error_set(err, KERF_EINVALID, "--param: %s belongs to --objective serve", known->name);
+        if (known) continue;
         snprintf(name, sizeof name, "%.*s", (int)(length < sizeof name ? length : sizeof name - 1), params->items[i]);
         const char *nearest = nearest_name(name, names, PARAMETERS);
         if (nearest)
@@ -226,6 +232,24 @@ static const char *ubatch_param(const struct llama_grid *grid, int64_t most) {
     return sketch_printf(grid->sketch, "ubatch=%" PRId64 "..%" PRId64 ":x2", least, most);
 }
 
+/* Slots of a server: more than there are clients would stay empty. */
+static const char *parallel_param(const struct llama_grid *grid) {
+    struct kerf_text text = {0};
+    int64_t clients = grid->question->clients, power = 1;
+    kerf_text_add(&text, "parallel=1");
+    for (power = 2; power <= clients; power *= 2) kerf_text_printf(&text, ",%" PRId64, power);
+    if (power / 2 != clients) kerf_text_printf(&text, ",%" PRId64, clients);
+    return sketch_text(grid->sketch, &text);
+}
+
+/* Up to what the prompts of all clients need, and llama.cpp's batch. */
+static const char *server_ubatch_param(const struct llama_grid *grid) {
+    enum { LEAST = 32 };
+    int64_t most = LEAST, needed = grid->question->clients * grid->question->longest_prompt;
+    while (most < needed && most < BATCH_DEFAULT) most *= 2;
+    return sketch_printf(grid->sketch, "ubatch=%d..%" PRId64 ":x2", LEAST, most);
+}
+
 /* 1, 2, 3, 4, 6, 8, 12, 16, ... and the number of processors itself. */
 static const char *threads_param(const struct llama_grid *grid) {
     struct kerf_text text = {0};
@@ -273,24 +297,35 @@ static const char *param_of(const struct kerf_study_strings *params, const char 
 
 static void add(struct kerf_study_strings *list, const char *item) { list->items[list->count++] = item; }
 
+/* The user's own values of a parameter, else the usual ones; neither: it is not tuned. */
+static void add_param(struct llama_grid *grid, const char *name, const char *usual) {
+    const char *own = param_of(&grid->request->params, name);
+    if (own || usual) add(&grid->params, own ? own : usual);
+}
+
+/* What one token of each sequence needs is in one batch: its size is not tuned where tokens are generated. */
+static int is_always_tuned(const struct llama_question *question, enum llama_choice choice) {
+    if (question->work != LLAMA_GENERATE) return 0;
+    return choice == LLAMA_FLASH_ATTENTION || (choice == LLAMA_THREADS && !question->threads_are_given);
+}
+
 static void add_params(struct llama_grid *grid) {
-    int64_t most = largest_batch(grid->question);
-    const char *batch = param_of(&grid->request->params, "batch"), *ubatch = param_of(&grid->request->params, "ubatch");
-    add(&grid->params, batch ? batch : batch_param(grid, most));
-    add(&grid->params, ubatch ? ubatch : ubatch_param(grid, most));
+    const struct llama_question *question = grid->question;
+    int64_t most = largest_batch(question);
+    int is_prompt = question->work == LLAMA_PROMPT, is_server = question->work == LLAMA_SERVE;
+    add_param(grid, "parallel", is_server ? parallel_param(grid) : NULL);
+    add_param(grid, "batch", is_prompt ? batch_param(grid, most) : NULL);
+    add_param(grid, "ubatch", is_prompt ? ubatch_param(grid, most) : is_server ? server_ubatch_param(grid) : NULL);
     for (enum llama_choice i = 0; i < LLAMA_CHOICES; i++) {
-        const char *own = param_of(&grid->request->params, llama_choice_names[i]);
-        if (own)
-            add(&grid->params, own);
-        else if (llama_question_tunes(grid->question, i))
-            add(&grid->params, choice_param(grid, i));
+        int is_tuned = is_always_tuned(question, i) || llama_question_tunes(question, i);
+        add_param(grid, llama_choice_names[i], is_tuned ? choice_param(grid, i) : NULL);
     }
 }
 
 /* Excludes what llama.cpp refuses, and for llama-imatrix batches larger than the context: of these it decodes several
  * chunks at a time, each with a cache of its own, which is not what was measured. */
 static void add_wheres(struct llama_grid *grid) {
-    add(&grid->wheres, "ubatch <= batch");
+    if (param_of(&grid->params, "batch") && param_of(&grid->params, "ubatch")) add(&grid->wheres, "ubatch <= batch");
     if (param_of(&grid->params, "kv_type") && param_of(&grid->params, "flash_attention"))
         add(&grid->wheres, "kv_type == \"f16\" || flash_attention != \"off\"");
     if (grid->question->conform_to_imatrix)
@@ -299,7 +334,7 @@ static void add_wheres(struct llama_grid *grid) {
 }
 
 void llama_grid_make(struct llama_grid *grid) {
-    enum { PARAMS_MAX = 2 + LLAMA_CHOICES, WHERES_OF_OURS = 3 };
+    enum { PARAMS_MAX = PARAMETERS, WHERES_OF_OURS = 3 };
     size_t wheres = WHERES_OF_OURS + (size_t)grid->request->wheres.count;
     grid->params.items = sketch_alloc(grid->sketch, PARAMS_MAX, sizeof *grid->params.items);
     grid->wheres.items = sketch_alloc(grid->sketch, wheres, sizeof *grid->wheres.items);
@@ -316,9 +351,21 @@ static int has(const struct kerf_tune_param *param, const char *text) {
     return 0;
 }
 
+/* llama.cpp cuts the batch to the context of a prompt, and the ubatch to the batch. */
+static const char *default_batch(const struct llama_grid *grid, int64_t batch) {
+    const struct llama_question *question = grid->question;
+    int64_t most = question->work == LLAMA_PROMPT ? question->context : batch;
+    return sketch_printf(grid->sketch, "%" PRId64, batch < most ? batch : most);
+}
+
 /* llama.cpp's own value of a parameter; gpu_layers 0 and all processors are kerf's own. */
 static const char *usual(const struct llama_grid *grid, const struct kerf_tune_param *param) {
     const char *last = param->texts[param->num_values - 1];
+    int is_server = grid->question->work == LLAMA_SERVE;
+    if (strcmp(param->name, "batch") == 0) return default_batch(grid, BATCH_DEFAULT);
+    if (strcmp(param->name, "ubatch") == 0)
+        return is_server && !has(param, "512") ? last : default_batch(grid, UBATCH_DEFAULT);
+    if (strcmp(param->name, "parallel") == 0) return has(param, "4") ? "4" : last; /* llama-server's own is 4 */
     if (strcmp(param->name, "gpu_layers") == 0) return grid->question->gpu_layers ? last : "0";
     if (strcmp(param->name, "flash_attention") == 0) return has(param, "auto") ? "auto" : "on"; /* where it can */
     if (strcmp(param->name, "kv_type") == 0) return "f16";
@@ -326,14 +373,10 @@ static const char *usual(const struct llama_grid *grid, const struct kerf_tune_p
     return last;
 }
 
-/* llama.cpp cuts the batch to the context, and the ubatch to the batch. */
 const char *llama_grid_default(const struct llama_grid *grid, const struct kerf_tune_space *space) {
     struct kerf_text text = {0};
-    int64_t batch = grid->question->context < BATCH_DEFAULT ? grid->question->context : BATCH_DEFAULT;
-    kerf_text_printf(&text, "batch=%" PRId64 ",ubatch=%" PRId64, batch,
-                     batch < UBATCH_DEFAULT ? batch : (int64_t)UBATCH_DEFAULT);
-    for (int32_t p = 2; p < space->num_params; p++)
-        kerf_text_printf(&text, ",%s=%s", space->params[p].name, usual(grid, &space->params[p]));
+    for (int32_t p = 0; p < space->num_params; p++)
+        kerf_text_printf(&text, "%s%s=%s", p ? "," : "", space->params[p].name, usual(grid, &space->params[p]));
     const char *words = sketch_text(grid->sketch, &text);
     int32_t setting;
     return kerf_tune_setting_read(space, words, &setting, NULL) == KERF_OK ? words : NULL;
@@ -349,6 +392,7 @@ struct kerf_llama_setting llama_grid_setting(const struct kerf_llama_setting *fi
         int64_t number = param->integers ? param->integers[index] : 0;
         if (strcmp(param->name, "batch") == 0) whole.batch = number;
         if (strcmp(param->name, "ubatch") == 0) whole.ubatch = number;
+        if (strcmp(param->name, "parallel") == 0) whole.sequences = number;
         if (strcmp(param->name, "threads") == 0) whole.threads = (int32_t)number;
         if (strcmp(param->name, "gpu_layers") == 0) whole.gpu_layers = number;
         if (strcmp(param->name, "kv_type") == 0) whole.kv_type_k = whole.kv_type_v = text;

@@ -9,17 +9,54 @@
 #include "kerf/study.h"
 #include "kerf/tune.h"
 
+enum llama_work {
+    LLAMA_PROMPT,   /* a prompt in a context of its own */
+    LLAMA_GENERATE, /* tokens after a prompt */
+    LLAMA_SERVE     /* llama-server under the requests of several clients */
+};
+
 struct llama_question {
-    const char *model;          /* a GGUF file */
-    int64_t context;            /* tokens */
-    int64_t threads;            /* 0: one for each processor */
-    int32_t one_thread_less;    /* 1: with threads 0 one less */
-    int64_t gpu_layers;         /* -1: all */
+    const char *model; /* a GGUF file */
+    enum llama_work work;
+    int32_t takes_cpu;                /* 1: processor time, not time by the clock */
+    int64_t context;                  /* tokens, of each sequence; 0 before llama_objective_complete: not said */
+    int64_t tokens, depth, sequences; /* of LLAMA_GENERATE: generated ones, those before them; 0: not said, as below */
+    int64_t clients, requests;        /* of LLAMA_SERVE */
+    const char *prompts, *answers;    /* of LLAMA_SERVE: lengths, "64,256" */
+    int64_t longest_prompt;           /* of LLAMA_SERVE, filled in by llama_objective_complete */
+    int64_t threads;                  /* 0: one for each processor */
+    int32_t threads_are_given;        /* filled in by llama_preset_make */
+    int32_t one_thread_less;          /* 1: with threads 0 one less */
+    int64_t gpu_layers;               /* -1: all */
     const char *also;           /* "threads,flash_attention": also tuned, beside batch and ubatch; NULL: nothing */
-    const char *outputs;        /* "all" or "last": tokens whose logits are computed */
+    const char *outputs;        /* "all" or "last": tokens whose logits are computed; NULL: not said */
     int32_t conform_to_imatrix; /* 1: only settings that llama-imatrix runs as they were measured */
     int32_t max_batch_exponent; /* the largest batch is 2 to this power; 0: the context */
 };
+
+/* ---- What is measured (llama_objective.c) ------------------------------------------------------------------------ */
+
+struct llama_objective {
+    const char *name;
+    enum llama_work work;
+    int32_t takes_cpu;
+    const char *measured; /* as kerf_study_request.objective */
+    const char *prefers;  /* of equally good settings that which needs the least memory; NULL: none */
+};
+
+/* What is used where the options do not say it. */
+#define LLAMA_PROMPTS "32,128,512"
+#define LLAMA_ANSWERS "16,64"
+enum { LLAMA_TOKENS = 32, LLAMA_CLIENTS = 4 };
+
+/* name NULL: the first. KERF_EINVALID. */
+int32_t llama_objective_find(const char *name, const struct llama_objective **ret_objective, struct kerf_error *err);
+
+/* Fills in what was not said, and the context. KERF_EINVALID: an option that belongs to another objective, or is
+ * missing. */
+int32_t llama_objective_complete(struct llama_question *question, struct kerf_error *err);
+
+/* ---- The question -------------------------------------------------------------------------------------------- */
 
 /* Reads the model's file. A file that kerf or llama.cpp cannot read is bad input. */
 int32_t llama_question_model(const char *path, struct kerf_gguf **ret_gguf, struct kerf_error *err);
@@ -34,7 +71,7 @@ int32_t llama_question_check_imatrix(const struct llama_question *question, int 
 /* ---- Parameters and values ------------------------------------------------------------------------------------- */
 
 /* Checks that each --param names a parameter of llama.cpp. */
-int32_t llama_values_check_names(const struct kerf_study_strings *params, struct kerf_error *err);
+int32_t llama_values_check_names(const struct kerf_study_strings *params, enum llama_work work, struct kerf_error *err);
 
 /* Checks that llama-bench, or else the worker, takes each value; with conform_to_imatrix also that the value does not
  * change the matrix. */
@@ -47,7 +84,7 @@ struct llama_grid {
     const struct llama_question *question;
     const struct kerf_gguf *gguf;
     const struct kerf_study_request *request; /* its params and wheres replace the usual ones */
-    int is_bench;                             /* 1: values are words of llama-bench's command line */
+    int is_bench;                             /* 1: values are words of llama.cpp's command lines */
     struct sketch *sketch;                    /* holds what the lists point to */
     struct kerf_study_strings params, wheres;
 };
@@ -70,7 +107,7 @@ struct kerf_llama_setting llama_grid_setting(const struct kerf_llama_setting *fi
 /* What `kerf tune llama` and `kerf bub` make of a model: the request of a study, and the settings that it leaves
  * out. */
 
-/* Of equally good settings the one that needs the least memory. */
+/* Of equally good settings for prompts the one that needs the least memory. */
 #define LLAMA_PREFERENCE "smaller:ubatch,batch"
 
 struct llama_preset {

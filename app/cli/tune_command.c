@@ -19,9 +19,9 @@ struct tune_options {
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
     const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
     const char *memory_cap, *study, *format;
-    const char *also, *logits;                                    /* of the preset llama, as the next ones */
+    const char *also, *logits, *prompts, *outputs_of_prompts;     /* of the preset llama, as the next ones */
     double budget_s, patience_s, load_timeout_s, trial_timeout_s; /* 0: not said */
-    int64_t context, threads, gpu_layers;
+    int64_t context, threads, gpu_layers, tokens, depth, sequences, clients, requests;
     int64_t warmups, seed, slots, max_observations;
     int32_t minimize, maximize, resume, no_journal, fresh, show_output, conform_to_imatrix;
 };
@@ -54,10 +54,9 @@ static const struct option tune_option_table[] = {
      .type = OPTION_STRINGS,
      AT(subject_to),
      .value = "LIMIT",
-     .uses = "COMMAND",
      .help = "A limit on a further number of each run: memory <= 8GB, wall <= 90s, cpu, or a path into the JSON that "
-             "the program prints or a worker answers, such as 'p99_ms <= 50'. A run that breaks it failed. May be "
-             "given several times."},
+             "the program prints or a worker answers, such as 'p99_ms <= 50', with llama 'p95_s <= 2' or "
+             "'ttft_s <= 0.5'. A run that breaks it failed. May be given several times."},
     {.name = "default",
      .letter = 'd',
      .type = OPTION_STRING,
@@ -92,11 +91,12 @@ static const struct option tune_option_table[] = {
      .type = OPTION_STRING,
      AT(objective),
      .value = "WHAT",
-     .choices = "wall,cpu,memory,value,regex:,json:",
-     .uses = "COMMAND",
+     .choices = "wall,cpu,memory,value,regex:,json:,prompt,generate,generate-cpu,serve,serve-cpu",
      .help = "What to minimize (default: wall): wall or cpu (seconds), memory (bytes at the peak), "
              "regex:EXPRESSION (its first group, in the last match in the output), json:PATH (in the last JSON "
-             "value of the output), or value (a worker's number that is not a time)."},
+             "value of the output), or value (a worker's number that is not a time). Of llama (default: prompt): "
+             "prompt or generate (seconds), serve (tokens a second of llama-server, more is better), or their "
+             "processor time: cpu, generate-cpu or serve-cpu."},
     {.name = "minimize",
      .type = OPTION_FLAG,
      AT(minimize),
@@ -111,11 +111,12 @@ static const struct option tune_option_table[] = {
      .type = OPTION_CHOICE,
      AT(protocol),
      .value = "HOW",
-     .choices = "exit,lines,worker,llama-bench",
+     .choices = "exit,lines,worker,llama-bench,bench",
      .uses = "COMMAND",
      .help = "How COMMAND is measured (default: exit): exit: from its start to its end; lines: each line of its "
              "output is a sample; worker: it is started once, and reads questions on its standard input; llama-bench: "
-             "by its JSON lines."},
+             "by its JSON lines; bench: SERVER -- CLIENT: the server is started once, {port} is a free port, and each "
+             "run of the client measures it."},
     {.name = "policy",
      .type = OPTION_CHOICE,
      AT(policy),
@@ -220,7 +221,60 @@ static const struct option tune_option_table[] = {
      .minimum = 2,
      .maximum = 1 << 30,
      .uses = "llama",
-     .help = "Tokens of context; a measurement is a prompt of N - 1 tokens."},
+     .help = "Tokens of context; a measurement is a prompt of N - 1 tokens. With --objective serve: of each slot "
+             "(default: the longest prompt with the longest answer)."},
+    {.name = "tokens",
+     .type = OPTION_INTEGER,
+     AT(tokens),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1 << 20,
+     .uses = "llama",
+     .help = "With --objective generate: tokens to generate, of each sequence (default: 32)."},
+    {.name = "depth",
+     .type = OPTION_INTEGER,
+     AT(depth),
+     .value = "N",
+     .minimum = 0,
+     .maximum = 1 << 24,
+     .uses = "llama",
+     .help = "With --objective generate: tokens of the prompt before them (default: 0)."},
+    {.name = "sequences",
+     .type = OPTION_INTEGER,
+     AT(sequences),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 256,
+     .uses = "llama",
+     .help = "With --objective generate: sequences at a time (default: 1)."},
+    {.name = "clients",
+     .type = OPTION_INTEGER,
+     AT(clients),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 256,
+     .uses = "llama",
+     .help = "With --objective serve: requests at a time (default: 4)."},
+    {.name = "requests",
+     .type = OPTION_INTEGER,
+     AT(requests),
+     .value = "N",
+     .minimum = 1,
+     .maximum = 1000000,
+     .uses = "llama",
+     .help = "With --objective serve: requests of a measurement (default: four for each client)."},
+    {.name = "prompts",
+     .type = OPTION_STRING,
+     AT(prompts),
+     .value = "N[,N]",
+     .uses = "llama",
+     .help = "With --objective serve: tokens of prompts, each as often as the others (default: 32,128,512)."},
+    {.name = "outputs",
+     .type = OPTION_STRING,
+     AT(outputs_of_prompts),
+     .value = "N[,N]",
+     .uses = "llama",
+     .help = "With --objective serve: tokens of answers (default: 16,64)."},
     {.name = "threads",
      .letter = 't',
      .type = OPTION_INTEGER,
@@ -444,7 +498,6 @@ static int32_t tune_check_llama(const struct tune_options *values, struct kerf_e
         return kerf_error_set(
             err, KERF_EINVALID,
             "kerf tune llama takes one model, such as model.gguf; to run a program of that name: ./llama");
-    if (values->context == 0) return kerf_error_set(err, KERF_EINVALID, "--context is missing, such as --context 4096");
     return KERF_OK;
 }
 
@@ -555,16 +608,25 @@ static int is_llama(const struct tune_options *values) {
 }
 
 /* Fills in what the preset knows. */
-static int32_t read_llama(const struct tune_options *values, struct llama_preset *preset,
-                          struct kerf_study_request *request, struct kerf_error *err) {
+static int32_t read_llama(const struct tune_options *values, const struct llama_objective *objective,
+                          struct llama_preset *preset, struct kerf_study_request *request, struct kerf_error *err) {
     const struct llama_question question = {.model = values->words.items[1],
+                                            .work = objective->work,
+                                            .takes_cpu = objective->takes_cpu,
+                                            .tokens = values->tokens,
+                                            .depth = values->depth,
+                                            .sequences = values->sequences,
+                                            .clients = values->clients,
+                                            .requests = values->requests,
+                                            .prompts = values->prompts,
+                                            .answers = values->outputs_of_prompts,
                                             .context = values->context,
                                             .threads = values->threads,
                                             .gpu_layers = values->gpu_layers == TUNE_NOT_GIVEN ? 0 : values->gpu_layers,
                                             .also = values->also,
                                             .conform_to_imatrix = values->conform_to_imatrix,
-                                            .outputs = values->logits ? values->logits : "all"};
-    if (request->prefer == NULL) request->prefer = LLAMA_PREFERENCE;
+                                            .outputs = values->logits};
+    if (request->prefer == NULL) request->prefer = objective->prefers;
     return llama_preset_make(&question, preset, request, err);
 }
 
@@ -580,6 +642,7 @@ struct tune_sources {
 };
 
 static int32_t read_sources(const struct tune_options *values, struct tune_sources *sources, struct kerf_error *err) {
+    const struct llama_objective *objective = NULL; /* of llama */
     int32_t code = tune_check_name(values, err);
     if (code != KERF_OK) return code;
     if (values->resume) {
@@ -592,12 +655,17 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
     }
     code = is_llama(values) ? tune_check_llama(values, err) : tune_check_not_llama(values, err);
     if (code == KERF_OK) code = tune_options_request(values, &sources->request, err);
+    if (code == KERF_OK && is_llama(values)) code = llama_objective_find(values->objective, &objective, err);
+    if (code == KERF_OK && objective) {
+        sources->request.objective = objective->measured;
+        sources->request.maximize = strcmp(objective->measured, "json:tokens_per_s") == 0;
+    }
     if (code == KERF_OK && values->subject_to.count > 0) {
         code = read_limits(&values->subject_to, sources->request.objective, &sources->objective, err);
         sources->request.objective = sources->objective.data;
     }
     if (code != KERF_OK || !is_llama(values)) return code;
-    code = read_llama(values, &sources->llama, &sources->request, err);
+    code = read_llama(values, objective, &sources->llama, &sources->request, err);
     if (code == KERF_OK) code = kerf_study_request_space(&sources->request, &sources->space, err);
     return code == KERF_OK ? llama_preset_skip(&sources->llama, &sources->request, sources->space, err) : code;
 }

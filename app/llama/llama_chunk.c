@@ -5,6 +5,7 @@
 #include <ggml-backend.h>
 #include <llama.h>
 #include <malloc.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error_fill.h"
 #include "kerf/text.h"
+#include "llama/quantile.h"
 
 /* ---- Settings -------------------------------------------------------------------------------------------------- */
 
@@ -269,18 +271,33 @@ static int32_t load(struct llama_chunk_runner *runner, const struct llama_settin
 
 /* ---- A chunk ---------------------------------------------------------------------------------------------- */
 
+struct moment {
+    double clock_s, cpu_s;
+};
+
+static struct moment now(void) { return (struct moment){clock_ticks_s(), cpu_s()}; }
+
+/* By that time which values and limits are of. */
+static double moment_s(const struct llama_chunk_runner *runner, struct moment moment) {
+    return runner->plan.takes_cpu ? moment.cpu_s : moment.clock_s;
+}
+
 static bool is_late(void *context) {
     const struct llama_chunk_runner *runner = context;
-    return runner->deadline_s > 0 && clock_ticks_s() >= runner->deadline_s;
+    return runner->deadline_s > 0 && moment_s(runner, now()) >= runner->deadline_s;
 }
 
 static struct llama_context *make_context(struct llama_chunk_runner *runner, const struct llama_setting *setting) {
     struct llama_context_params params = llama_context_default_params();
-    params.n_ctx = (uint32_t)runner->plan.context;
+    const struct llama_generation *generation = &runner->plan.generation;
+    int is_prompt = generation->tokens == 0;
+    params.n_ctx = (uint32_t)(is_prompt ? runner->plan.context : llama_generation_context(generation));
+    params.n_seq_max = is_prompt ? 1 : (uint32_t)generation->sequences;
     params.n_batch = (uint32_t)setting->batch;
     params.n_ubatch = (uint32_t)setting->ubatch;
 #ifdef KERF_LLAMA_HAS_OUTPUTS_MAX
-    params.n_outputs_max = runner->plan.all_logits ? 0 : 1; /* as llama-server; 0: every token of a batch */
+    /* as llama-server; 0: every token of a batch */
+    params.n_outputs_max = !is_prompt ? (uint32_t)generation->sequences : runner->plan.all_logits ? 0 : 1;
 #endif
     params.n_threads = setting->threads;
     params.n_threads_batch = setting->threads_batch ? setting->threads_batch : setting->threads;
@@ -291,6 +308,10 @@ static struct llama_context *make_context(struct llama_chunk_runner *runner, con
     params.abort_callback = is_late;
     params.abort_callback_data = runner;
     return llama_init_from_model(runner->model, params);
+}
+
+static int32_t decode_failed(struct llama_chunk_runner *runner, int32_t code, struct kerf_error *err) {
+    return fail(runner, code == 1 ? "no room in the KV cache for the batch" : "llama_decode failed", err);
 }
 
 /* KERF_EINTERRUPTED: past the deadline. A device may not ask is_late, so that it is asked between batches too. */
@@ -309,8 +330,7 @@ static int32_t decode_chunk(struct llama_chunk_runner *runner, struct llama_cont
         }
         int32_t code = llama_decode(context, *batch);
         if (code == 2 || (code == 0 && is_late(runner))) return KERF_EINTERRUPTED;
-        if (code == 1) return fail(runner, "no room in the KV cache for the batch", err);
-        if (code != 0) return fail(runner, "llama_decode failed", err);
+        if (code != 0) return decode_failed(runner, code, err);
     }
     return KERF_OK;
 }
@@ -321,23 +341,82 @@ static int32_t decode(struct llama_chunk_runner *runner, struct llama_context *c
     int32_t chunk = runner->chunk, most = setting->batch < chunk ? setting->batch : chunk;
     struct llama_batch batch = llama_batch_init(most, 0, 1);
     int32_t code = KERF_OK, chunks = runner->plan.chunks;
-    double start_s = clock_ticks_s(), cpu_before_s = cpu_s();
-    runner->deadline_s = limit_s > 0 ? start_s + limit_s * chunks : 0;
+    const struct moment start = now();
+    runner->deadline_s = limit_s > 0 ? moment_s(runner, start) + limit_s * chunks : 0;
     for (int32_t i = 0; i < chunks && code == KERF_OK; i++) {
         if (i > 0) llama_memory_clear(llama_get_memory(context), true);
         code = decode_chunk(runner, context, &batch, setting, err);
         if (code == KERF_OK) llama_synchronize(context);
     }
-    double end_s = clock_ticks_s();
-    result->cpu_s = (cpu_s() - cpu_before_s) / chunks;
+    const struct moment end = now();
+    double taken_s = moment_s(runner, end) - moment_s(runner, start);
+    result->cpu_s = (end.cpu_s - start.cpu_s) / chunks;
     runner->deadline_s = 0;
     llama_batch_free(batch);
     if (code != KERF_OK && code != KERF_EINTERRUPTED) return code;
-    result->censored = code == KERF_EINTERRUPTED || (limit_s > 0 && end_s - start_s > limit_s * chunks);
-    result->value_s = result->censored ? limit_s : (end_s - start_s) / chunks;
-    result->start_s = start_s - runner->start_s;
-    result->end_s = end_s - runner->start_s;
+    result->censored = code == KERF_EINTERRUPTED || (limit_s > 0 && taken_s > limit_s * chunks);
+    result->value_s = result->censored ? limit_s : taken_s / chunks;
+    result->tokens_per_s = result->censored ? (double)NAN : chunk / result->value_s;
+    result->start_s = start.clock_s - runner->start_s;
+    result->end_s = end.clock_s - runner->start_s;
     return KERF_OK;
+}
+
+/* ---- A generation ----------------------------------------------------------------------------------------- */
+
+/* With the prompts in the context: the steps, each under the clock. */
+static int32_t decode_steps(struct llama_chunk_runner *runner, struct llama_context *context, struct llama_batch *batch,
+                            double limit_s, double *step_s, struct llama_chunk_result *result, struct kerf_error *err) {
+    const struct llama_generation *generation = &runner->plan.generation;
+    const double tokens = (double)generation->tokens * generation->sequences;
+    const struct moment start = now();
+    struct moment end = start;
+    int32_t code = 0;
+    runner->deadline_s = limit_s > 0 ? moment_s(runner, start) + limit_s * tokens : 0;
+    for (int32_t step = 0; step < generation->tokens && code == 0; step++) {
+        const struct moment before = end;
+        code = llama_generation_step(generation, context, batch, step, runner->tokens);
+        end = now();
+        step_s[step] = moment_s(runner, end) - moment_s(runner, before);
+        if (code == 0 && step + 1 < generation->tokens && is_late(runner)) code = 2;
+    }
+    runner->deadline_s = 0;
+    const double taken_s = moment_s(runner, end) - moment_s(runner, start);
+    result->cpu_s = (end.cpu_s - start.cpu_s) / tokens;
+    result->start_s = start.clock_s - runner->start_s;
+    result->end_s = end.clock_s - runner->start_s;
+    if (code != 0 && code != 2) return decode_failed(runner, code, err);
+    if (generation->depth == 0) result->ttft_s = step_s[0];
+    result->censored = code == 2 || (limit_s > 0 && taken_s > limit_s * tokens);
+    result->value_s = result->censored ? limit_s : taken_s / tokens;
+    if (result->censored) return KERF_OK;
+    result->tokens_per_s = 1 / result->value_s;
+    result->step_s[0] = quantile_of(step_s, generation->tokens, 0.5);
+    result->step_s[1] = quantile_of(step_s, generation->tokens, 0.95);
+    return KERF_OK;
+}
+
+static int32_t generate(struct llama_chunk_runner *runner, struct llama_context *context,
+                        const struct llama_setting *setting, double limit_s, struct llama_chunk_result *result,
+                        struct kerf_error *err) {
+    const struct llama_generation *generation = &runner->plan.generation;
+    double *step_s = calloc((size_t)generation->tokens, sizeof *step_s);
+    if (step_s == NULL) return error_no_memory(err, "a generation");
+    if (generation->sequences > setting->batch) {
+        free(step_s);
+        return kerf_error_set(err, KERF_EINVALID, "a batch of %d has no room for a token of each of %d sequences",
+                              (int)setting->batch, (int)generation->sequences);
+    }
+    struct llama_batch batch = llama_batch_init(setting->batch, 0, 1);
+    double before_s = clock_ticks_s();
+    result->tokens_per_s = result->step_s[0] = result->step_s[1] = (double)NAN;
+    int32_t code = llama_generation_prompts(generation, context, &batch, setting->batch, runner->tokens);
+    result->ttft_s = clock_ticks_s() - before_s;
+    code = code == 0 ? decode_steps(runner, context, &batch, limit_s, step_s, result, err)
+                     : decode_failed(runner, code, err);
+    llama_batch_free(batch);
+    free(step_s);
+    return code;
 }
 
 /* With a model that is loaded. */
@@ -348,7 +427,8 @@ static int32_t measure(struct llama_chunk_runner *runner, const struct llama_set
     struct llama_context *context = make_context(runner, setting);
     result->context_s = clock_ticks_s() - before_s;
     if (context == NULL) return fail(runner, "llama.cpp cannot make a context with this setting", err);
-    int32_t code = decode(runner, context, setting, limit_s, result, err);
+    int32_t code = runner->plan.generation.tokens > 0 ? generate(runner, context, setting, limit_s, result, err)
+                                                      : decode(runner, context, setting, limit_s, result, err);
     llama_free(context);
     return code;
 }
@@ -359,13 +439,16 @@ static int32_t measure(struct llama_chunk_runner *runner, const struct llama_set
  * then. What cannot do that tells so when it is measured, and the next one warms up. */
 static void warm_up(struct llama_chunk_runner *runner, const struct llama_setting *setting, double limit_s) {
     struct llama_chunk_result result = {0};
-    int32_t chunk = runner->chunk, chunks = runner->plan.chunks;
+    const struct llama_chunk_plan plan = runner->plan;
+    int32_t chunk = runner->chunk;
     runner->plan.chunks = runner->chunk = 1;
+    if (plan.generation.tokens > 0) runner->plan.generation.tokens = 1;
+    if (plan.generation.depth > setting->ubatch) runner->plan.generation.depth = setting->ubatch;
     int32_t code = measure(runner, setting, 0, &result, NULL);
     runner->chunk = setting->ubatch < chunk ? setting->ubatch : chunk;
     if (code == KERF_OK) code = measure(runner, setting, limit_s, &result, NULL);
     runner->chunk = chunk;
-    runner->plan.chunks = chunks;
+    runner->plan = plan;
     runner->is_warm = code == KERF_OK;
 }
 

@@ -3,13 +3,15 @@
  * Decoding a chunk with llama.cpp and timing it. A chunk is context - 1 random tokens in batches of n_batch, as
  * llama-perplexity and best_bub cut a text; each is decoded in a context of its own, made for it and freed after it.
  * The time is that of decoding until llama.cpp has synchronized: neither of loading the model nor of making the
- * context.
+ * context. With a generation (llama_generation.h) it is that of a generated token instead: of all steps, over the tokens
+ * of all sequences; the prompts before them are not part of it.
  */
 #ifndef KERF_LLAMA_LLAMA_CHUNK_H
 #define KERF_LLAMA_LLAMA_CHUNK_H
 
 #include <jansson.h>
 #include "kerf/error.h"
+#include "llama/llama_generation.h"
 
 /* What llama.cpp is run with, as options of the worker and as the setting of a request name it. */
 struct llama_setting {
@@ -30,9 +32,11 @@ int32_t llama_setting_kv_type(const char *word, int32_t *ret_type, struct kerf_e
 int32_t llama_setting_read(const json_t *object, struct llama_setting *setting, struct kerf_error *err);
 
 struct llama_chunk_plan {
-    const char *model; /* path */
-    int32_t context;   /* tokens */
-    int32_t chunks;    /* in a measurement, 1 or more */
+    const char *model;                  /* path */
+    int32_t context;                    /* tokens; of a generation depth + tokens + 1 */
+    struct llama_generation generation; /* tokens 0: prompts */
+    int32_t takes_cpu;                  /* 1: times and limits are processor time of all threads */
+    int32_t chunks;                     /* in a measurement, 1 or more */
     int32_t all_logits;
     int32_t no_warmup; /* 1: the first chunk after loading is as it comes */
     uint64_t seed;     /* of the tokens */
@@ -40,9 +44,12 @@ struct llama_chunk_plan {
 
 struct llama_chunk_result {
     int32_t censored;      /* 1: stopped at the limit */
-    double value_s;        /* a chunk's mean */
+    double value_s;        /* a chunk's mean, or a generated token's */
+    double tokens_per_s;   /* in value_s; NAN where it was stopped, as the next two */
+    double ttft_s;         /* of a generation: until its first token, of the last sequence; always by the clock */
+    double step_s[2];      /* of a generation: half and 95 % of the steps took no longer */
     double cpu_s;          /* a chunk's, of all threads, until it ended or was stopped */
-    double start_s, end_s; /* of decoding, since the runner was made */
+    double start_s, end_s; /* of what is timed, since the runner was made */
     double load_s;         /* 0: the model was there */
     double context_s;      /* until the context was there */
 };

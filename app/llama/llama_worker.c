@@ -5,13 +5,14 @@
  *
  *     -> {"ready":true}
  *     <- {"id":7,"setting":{"batch":512,"ubatch":128},"limit_s":1.25}
- *     -> {"id":7,"value":0.479,"start_s":3.1,"end_s":3.579}      seconds a chunk
+ *     -> {"id":7,"value":0.479,"start_s":3.1,"end_s":3.579}      seconds a chunk, or with --generate a token
  *     -> {"id":7,"censored":1.25,...}                            a chunk would have taken longer than limit_s
  *     -> {"id":7,"error":"...","kind":"memory"}                  memory or other; a crash is one
  *
  * What a request does not name is as the options say. Closing its input ends it. It is a program of its own so that
  * kerf needs no llama.cpp, and that whatever llama.cpp does to its process is no harm to kerf.
  */
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +23,12 @@
 #include "kerf/json.h"
 #include "base/option.h"
 #include "llama/llama_chunk.h"
+#include "llama/own_program.h"
 
 struct worker_options {
     struct string_list words;
-    const char *model, *logits, *flash_attention, *kv_type;
+    const char *model, *logits, *flash_attention, *kv_type, *clock;
+    int64_t generate, depth, sequences;
     int64_t context, threads, threads_batch, gpu_layers, seed, chunks, batch, ubatch;
     int32_t use_mmap, no_mmap, no_warmup;
 };
@@ -42,6 +45,15 @@ static const struct option options[] = {
     NUMBER("threads-batch", threads_batch, 1, 4096, "Threads of a batch (default: as --threads)."),
     NUMBER("gpu-layers", gpu_layers, -1, 4096, "Layers on devices, -1 for all, as llama.cpp has it (default: -1)."),
     NUMBER("seed", seed, 0, 0x1p53, "Seed of the random tokens (default: 0)."),
+    NUMBER("generate", generate, 1, 1 << 24, "Time the generation of so many tokens, not a prompt."),
+    NUMBER("depth", depth, 0, 1 << 24, "With --generate: tokens of the prompt before them (default: 0)."),
+    NUMBER("sequences", sequences, 1, 256, "With --generate: as many at a time (default: 1)."),
+    {.name = "clock",
+     .type = OPTION_CHOICE,
+     AT(clock),
+     .value = "WHICH",
+     .choices = "wall,cpu",
+     .help = "wall, or cpu: the processor time of all threads (default: wall)."},
     NUMBER("chunks", chunks, 1, 1000000, "Chunks in a measurement, whose mean is the value (default: 1)."),
     {.name = "logits",
      .type = OPTION_CHOICE,
@@ -75,10 +87,7 @@ static const struct command table = {
     .arguments_offset = offsetof(struct worker_options, words),
 };
 
-static int refuse(int status, const char *message) {
-    fprintf(stderr, "kerf-llama-worker: %s\n", message);
-    return status;
-}
+static int refuse(int status, const char *message) { return own_program_refuse(&table, status, message); }
 
 /* ---- Answers ---------------------------------------------------------------------------------------------- */
 
@@ -109,6 +118,12 @@ static void answer_result(struct kerf_json *json, const struct llama_chunk_resul
     kerf_json_number(json, "start_s", result->start_s);
     kerf_json_number(json, "end_s", result->end_s);
     kerf_json_number(json, "context_s", result->context_s);
+    if (!isnan(result->tokens_per_s)) kerf_json_number(json, "tokens_per_s", result->tokens_per_s);
+    if (result->ttft_s > 0) kerf_json_number(json, "ttft_s", result->ttft_s);
+    if (result->step_s[1] > 0) {
+        kerf_json_number(json, "step_p50_s", result->step_s[0]);
+        kerf_json_number(json, "step_p95_s", result->step_s[1]);
+    }
     if (result->load_s > 0) kerf_json_number(json, "load_s", result->load_s);
 }
 
@@ -206,13 +221,20 @@ static int run(const struct worker_options *given) {
     struct kerf_error err = {0};
     double load_s = 0;
     if (given->model == NULL) return refuse(2, "--model FILE is needed");
+    if (given->generate == 0 && (given->depth > 0 || given->sequences > 1))
+        return refuse(2, "--depth and --sequences need --generate");
+    if (given->generate > 0 && given->chunks > 1) return refuse(2, "give --generate or --chunks, not both");
     if (given->use_mmap && given->no_mmap) return refuse(2, "give --mmap or --no-mmap, not both");
     if (default_setting(given, &setting, &err) != KERF_OK) return refuse(2, err.message);
     FILE *output = take_output();
     if (output == NULL) return refuse(3, "no standard output");
     struct llama_chunk_plan plan = {
         .model = given->model,
-        .context = (int32_t)given->context,
+        .context = (int32_t)(given->generate ? given->depth + given->generate + 1 : given->context),
+        .generation = {.tokens = (int32_t)given->generate,
+                       .depth = (int32_t)given->depth,
+                       .sequences = (int32_t)given->sequences},
+        .takes_cpu = strcmp(given->clock, "cpu") == 0,
         .chunks = (int32_t)given->chunks,
         .all_logits = strcmp(given->logits, "all") == 0,
         .no_warmup = given->no_warmup,
@@ -229,20 +251,12 @@ static int run(const struct worker_options *given) {
     return status;
 }
 
-/* The table's words are those of a command of kerf's, and this is a program. */
-static void print_help(void) {
-    struct kerf_text text = {0};
-    command_help(&text, &table, 0, 0);
-    char *name = text.data ? strstr(text.data, "kerf llama-worker") : NULL;
-    for (; name; name = strstr(name, "kerf llama-worker")) name[4] = '-';
-    if (text.data) fputs(text.data, stdout);
-    kerf_text_free(&text);
-}
-
 int main(int argc, char **argv) {
     struct worker_options given = {.logits = "all",
                                    .flash_attention = "auto",
                                    .kv_type = "f16",
+                                   .clock = "wall",
+                                   .sequences = 1,
                                    .context = 512,
                                    .batch = 2048,
                                    .ubatch = 512,
@@ -253,7 +267,7 @@ int main(int argc, char **argv) {
     if (options_parse(&table, argc - 1, argv + 1, &given, &help, &err) != KERF_OK) return refuse(2, err.message);
     int status = 0;
     if (help)
-        print_help();
+        own_program_help(&table);
     else if (given.words.count > 0)
         status = refuse(2, "it takes only options");
     else

@@ -55,7 +55,7 @@ extern "C" {
 
 /** How a program and kerf talk. */
 struct kerf_trial_protocol {
-    const char *name; /* exit, lines, worker, llama-bench */
+    const char *name; /* exit, lines, worker, llama-bench, bench */
     const char *summary;
 };
 KERF_API const struct kerf_trial_protocol *kerf_trial_protocol_at(size_t index);
@@ -70,8 +70,10 @@ enum kerf_trial_objective {
 };
 
 struct kerf_trial_command {
-    const char *const *words; /* [num_words]; {param} and {setting} (as JSON) are replaced; a word that is only the
-                                 placeholder of a flag is left out where the flag is off */
+    /* [num_words]; {param} and {setting} (as JSON) are replaced; a word that is only the placeholder of a flag is left out
+     * where the flag is off. With the protocol bench they are a server's, the word "--", and its client's, and {port} is
+     * a free port in both. */
+    const char *const *words;
     int32_t num_words;
     const char *protocol; /* NULL: exit */
     int32_t fresh_worker; /* 1: each setting gets a worker of its own */
@@ -105,8 +107,8 @@ struct kerf_trial_runner;
  * process is the parent of orphans below it (PR_SET_CHILD_SUBREAPER); orphans in a session of their own are taken for
  * a trial's, and ended. Trials die with the calling thread. KERF_EINVALID: a parameter that the command does not use
  * (unless the protocol is worker), a placeholder that is not a parameter, a bad expression, an objective that the
- * protocol cannot measure; KERF_EUNKNOWN: there is no such protocol; KERF_EIO: the program cannot be found;
- * KERF_EUNSUPPORTED: a Linux before 5.3. */
+ * protocol cannot measure, with bench a launcher or no client; KERF_EUNKNOWN: there is no such protocol; KERF_EIO: the
+ * program cannot be found; KERF_EUNSUPPORTED: a Linux before 5.3. */
 KERF_API int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
                                           struct kerf_trial_runner **ret_runner, struct kerf_error *err);
 

@@ -57,7 +57,8 @@ int32_t kerf_llama_flags(const char *name, const struct kerf_llama_setting *s, s
     int first = 1;
     int32_t threads = tool->family == BENCH && s->threads == 0 ? s->threads_batch : s->threads;
     if (s->context > 0) flag_number(out, &first, "-c", s->context);
-    if (s->sequences > 1) flag_number(out, &first, "-np", s->sequences);
+    /* without it llama-server chooses a number of its own */
+    if (s->sequences > 0 && tool->family == COMMON) flag_number(out, &first, "-np", s->sequences);
     if (s->batch > 0) flag_number(out, &first, "-b", s->batch);
     if (s->ubatch > 0) flag_number(out, &first, "-ub", s->ubatch);
     if (threads > 0) flag_number(out, &first, "-t", threads);

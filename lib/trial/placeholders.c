@@ -6,7 +6,7 @@
 #include "base/characters.h"
 #include "base/error_fill.h"
 
-enum { SETTING = -1, UNKNOWN = -2 };
+enum { SETTING = -1, PORT = -2, UNKNOWN = -3 };
 
 /* ---- Reading a word ------------------------------------------------------------------------------------------ */
 
@@ -35,13 +35,16 @@ static int next_piece(const char **word, struct piece *ret_piece) {
     return 1;
 }
 
-/* The parameter that a placeholder names, SETTING or UNKNOWN. */
-static int32_t find_param(const struct kerf_tune_space *space, const struct piece *piece) {
+static int is_named(const struct piece *piece, const char *name) {
+    return strlen(name) == piece->length && memcmp(piece->text, name, piece->length) == 0;
+}
+
+/* The parameter that a placeholder names, SETTING, PORT or UNKNOWN. */
+static int32_t find_param(const struct kerf_tune_space *space, const struct piece *piece, int has_port) {
     for (int32_t i = 0; i < space->num_params; i++)
-        if (strlen(space->params[i].name) == piece->length &&
-            memcmp(space->params[i].name, piece->text, piece->length) == 0)
-            return i;
-    return piece->length == 7 && memcmp(piece->text, "setting", 7) == 0 ? SETTING : UNKNOWN;
+        if (is_named(piece, space->params[i].name)) return i;
+    if (is_named(piece, "setting")) return SETTING;
+    return has_port && is_named(piece, "port") ? PORT : UNKNOWN;
 }
 
 /* ---- Checking ------------------------------------------------------------------------------------------------ */
@@ -65,14 +68,14 @@ static int32_t unknown_placeholder(const struct kerf_tune_space *space, const st
 }
 
 int32_t placeholders_check(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
-                           int may_leave_out, struct kerf_error *err) {
+                           int may_leave_out, int has_port, struct kerf_error *err) {
     int32_t code = KERF_OK;
     char *used = calloc((size_t)space->num_params + 1, 1);
     if (used == NULL) return error_no_memory(err, "the command");
     for (int32_t i = 0; i < command->num_words && code == KERF_OK; i++) {
         const char *word = command->words[i];
         for (struct piece piece; code == KERF_OK && next_piece(&word, &piece);) {
-            int32_t param = piece.is_placeholder ? find_param(space, &piece) : UNKNOWN;
+            int32_t param = piece.is_placeholder ? find_param(space, &piece, has_port) : UNKNOWN;
             if (param >= 0) used[param] = 1;
             if (param == SETTING) memset(used, 1, (size_t)space->num_params);
             if (param == UNKNOWN && piece.is_placeholder) code = unknown_placeholder(space, &piece, err);
@@ -147,25 +150,30 @@ static const char *text_of(const struct kerf_tune_space *space, int32_t setting,
     return space->params[param].texts[value];
 }
 
-static void add_filled(struct words *words, const struct kerf_tune_space *space, int32_t setting, const char *word) {
+static void add_filled(struct words *words, const struct kerf_tune_space *space, const struct command_part *part,
+                       int32_t setting, const char *word) {
     struct kerf_text text = {0};
     struct piece piece;
     const char *rest = word;
     if (next_piece(&rest, &piece) && piece.is_placeholder && *rest == 0) {
-        int32_t param = find_param(space, &piece);
+        int32_t param = find_param(space, &piece, part->has_port);
         if (param >= 0 && space->params[param].kind == KERF_TUNE_FLAG) {
             add_split(words, text_of(space, setting, param));
             return;
         }
     }
     for (rest = word; next_piece(&rest, &piece);) {
-        int32_t param = piece.is_placeholder ? find_param(space, &piece) : UNKNOWN;
+        int32_t param = piece.is_placeholder ? find_param(space, &piece, part->has_port) : UNKNOWN;
         struct kerf_json json;
         kerf_json_begin(&json, &text);
         if (param >= 0)
             kerf_text_add(&text, text_of(space, setting, param));
         else if (param == SETTING)
             kerf_tune_setting_json(&json, NULL, space, setting);
+        else if (param == PORT && part->port > 0)
+            kerf_text_printf(&text, "%d", (int)part->port);
+        else if (param == PORT)
+            kerf_text_add(&text, "{port}");
         else
             kerf_text_write(&text, piece.text, piece.length);
     }
@@ -174,11 +182,11 @@ static void add_filled(struct words *words, const struct kerf_tune_space *space,
     kerf_text_free(&text);
 }
 
-char **placeholders_fill(const struct kerf_tune_space *space, const struct kerf_trial_command *command, int32_t setting,
-                         struct arena *arena) {
+char **placeholders_fill(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
+                         const struct command_part *part, int32_t setting, struct arena *arena) {
     struct words words = {.arena = arena};
     if (command->launcher) add_split(&words, command->launcher);
-    for (int32_t i = 0; i < command->num_words; i++) add_filled(&words, space, setting, command->words[i]);
+    for (int32_t i = part->from; i < part->to; i++) add_filled(&words, space, part, setting, command->words[i]);
     return words.failed || words.count == 0 ? NULL : words.list;
 }
 
@@ -203,7 +211,9 @@ static void write_quoted(const char *word, struct kerf_text *out) {
 void kerf_trial_command_write(const struct kerf_tune_space *space, const struct kerf_trial_command *command,
                               int32_t setting, struct kerf_text *out) {
     struct arena arena = {0};
-    char **words = placeholders_fill(space, command, setting, &arena);
+    const int has_port = command->protocol && strcmp(command->protocol, "bench") == 0;
+    const struct command_part whole = {.to = command->num_words, .has_port = has_port};
+    char **words = placeholders_fill(space, command, &whole, setting, &arena);
     if (words == NULL && command->num_words > 0) out->failed = 1;
     for (size_t i = 0; words && words[i]; i++) {
         if (i > 0) kerf_text_add(out, " ");

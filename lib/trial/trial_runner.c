@@ -23,7 +23,7 @@ static const double LAUNCHER_GRACE_S = 10; /* it has to end what runs elsewhere 
 /* ---- Protocols: each is a file of its own ------------------------------------------------------------------------ */
 
 static const struct trial_protocol *const protocols[] = {&exit_protocol, &lines_protocol, &worker_protocol,
-                                                         &llama_bench_protocol};
+                                                         &llama_bench_protocol, &bench_protocol};
 enum { PROTOCOLS = sizeof protocols / sizeof protocols[0] };
 
 /* The first is the default. */
@@ -48,22 +48,31 @@ static void remember(struct trial *trial, enum program_stream stream, const char
 static void program_line(void *context, enum program_stream stream, char *line, size_t length) {
     struct slot *slot = context;
     struct trial *trial = &slot->trial;
-    int is_answer = stream == STREAM_OUT && slot->runner->protocol->is_persistent && *line == '{';
+    int is_answer = stream == STREAM_OUT && slot->runner->protocol->is_asked && *line == '{';
     int is_heard = (trial->phase == PHASE_LOAD || trial->phase == PHASE_RUN) && !trial->is_decided;
     int is_late = is_answer && trial->must_end; /* to a request that was given up: nobody needs to see it */
-    if (!is_heard && !is_late && stream == STREAM_OUT && slot->runner->protocol->is_persistent)
+    if (!is_heard && !is_late && stream == STREAM_OUT && slot->runner->protocol->is_asked)
         slot_stray_line(slot, line, length);
     if (trial->phase != PHASE_LOAD && trial->phase != PHASE_RUN) return;
     if (!is_answer) remember(trial, stream, line);
+    if (slot->runner->protocol->has_client) return; /* what a server prints measures nothing */
     if (!trial->is_decided && slot->runner->captures && stream == STREAM_OUT) objective_capture(slot, line, length);
     if (!trial->is_decided) slot->runner->protocol->line(slot, stream, line, length, clock_ticks_s());
 }
 
+static void client_line(struct slot *slot, enum program_stream stream, char *line, size_t length) {
+    struct trial *trial = &slot->trial;
+    quote_line(line, trial->client_said, sizeof trial->client_said);
+    if (trial->phase != PHASE_RUN || trial->is_decided) return; /* the warm-up of a server measures nothing */
+    if (slot->runner->captures && stream == STREAM_OUT) objective_capture(slot, line, length);
+    slot->runner->protocol->line(slot, stream, line, length, clock_ticks_s());
+}
+
 static void shell_line(void *context, enum program_stream stream, char *line, size_t length) {
     struct slot *slot = context;
-    (void)stream;
-    (void)length;
-    if (slot->trial.phase == PHASE_PREPARE) quote_line(line, slot->trial.said[STREAM_ERR], sizeof slot->trial.said[0]);
+    enum trial_phase phase = slot->trial.phase;
+    if (phase == PHASE_PREPARE) quote_line(line, slot->trial.said[STREAM_ERR], sizeof slot->trial.said[0]);
+    if (phase == PHASE_LOAD || phase == PHASE_RUN) client_line(slot, stream, line, length);
 }
 
 /* ---- Making one ---------------------------------------------------------------------------------------------- */
@@ -96,17 +105,41 @@ static int32_t check_command(struct kerf_trial_runner *runner, struct kerf_error
     if (code == KERF_OK) code = check_number(command->grace_s, "the grace", err);
     if (code == KERF_OK) code = check_number(command->silence_s, "the silence of a worker", err);
     if (code == KERF_OK) code = objective_check(runner->protocol, runner, err);
-    if (code == KERF_OK) code = placeholders_check(runner->space, command, runner->protocol->is_persistent, err);
+    if (code == KERF_OK)
+        code =
+            placeholders_check(runner->space, command, runner->protocol->is_asked, runner->protocol->has_client, err);
     return code;
 }
 
+/* A server and its client are divided by the first word that is --. */
+static int32_t divide_command(struct kerf_trial_runner *runner, struct kerf_error *err) {
+    const struct kerf_trial_command *command = &runner->command;
+    runner->main = (struct command_part){.to = command->num_words};
+    if (!runner->protocol->has_client) return KERF_OK;
+    int32_t at = 0;
+    while (at < command->num_words && strcmp(command->words[at], "--") != 0) at++;
+    if (at == 0 || at + 1 >= command->num_words)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the protocol %s needs two commands with -- between them: the server, then its client",
+                              runner->protocol->about.name);
+    if (command->launcher)
+        return kerf_error_set(err, KERF_EINVALID,
+                              "the protocol %s takes no launcher: kerf runs the server and its "
+                              "client on this machine",
+                              runner->protocol->about.name);
+    runner->main = (struct command_part){.to = at, .has_port = 1};
+    runner->client = (struct command_part){.from = at + 1, .to = command->num_words, .has_port = 1};
+    return KERF_OK;
+}
+
 /* Looks for the program at once, unless its name depends on the setting. */
-static int32_t check_program(const struct kerf_trial_runner *runner, struct kerf_error *err) {
+static int32_t check_program(const struct kerf_trial_runner *runner, const struct command_part *part,
+                             struct kerf_error *err) {
     struct arena arena = {0};
     const struct kerf_trial_command *command = &runner->command;
-    char **words = placeholders_fill(runner->space, command, 0, &arena);
+    char **words = placeholders_fill(runner->space, command, part, 0, &arena);
     int32_t code = words ? KERF_OK : error_no_memory(err, "the command");
-    if (words && (command->launcher || !strchr(command->words[0], '{'))) {
+    if (words && (command->launcher || !strchr(command->words[part->from], '{'))) {
         char *path = child_find_program(words[0]);
         if (path == NULL)
             code = kerf_error_set(err, KERF_EIO, "%.200s cannot be run: %s", words[0],
@@ -184,7 +217,9 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
     if (runner->command.grace_s == 0) runner->command.grace_s = command->launcher ? LAUNCHER_GRACE_S : GRACE_S;
     int32_t code = check_command(runner, err);
     if (code == KERF_OK) runner->knows_setting = command->prepare || placeholders_any(command);
-    if (code == KERF_OK) code = check_program(runner, err);
+    if (code == KERF_OK) code = divide_command(runner, err);
+    if (code == KERF_OK) code = check_program(runner, &runner->main, err);
+    if (code == KERF_OK && runner->client.to > 0) code = check_program(runner, &runner->client, err);
     if (code == KERF_OK) code = make_slots(runner, err);
     if (code == KERF_OK) code = watch_processes(runner, err);
     if (code == KERF_OK)
@@ -196,7 +231,7 @@ int32_t kerf_trial_runner_create(const struct kerf_tune_space *space, const stru
 
 int32_t kerf_trial_runner_limit(struct kerf_trial_runner *runner, const char *limit, struct kerf_error *err) {
     int32_t code = limits_add(&runner->limits, limit, err);
-    runner->captures |= runner->limits.are_told && !runner->protocol->is_persistent;
+    runner->captures |= runner->limits.are_told && !runner->protocol->is_asked;
     return code;
 }
 
@@ -235,7 +270,7 @@ static void place_in_time(struct slot *slot) {
     const struct kerf_trial_runner *runner = slot->runner;
     struct kerf_tune_observation *seen = &slot->trial.result.observation;
     struct time_span kerfs = {seen->start_s, seen->end_s};
-    if (!runner->protocol->is_persistent || runner->command.slots > 1) return;
+    if (!runner->protocol->is_asked || runner->command.slots > 1) return;
     struct time_span span = slot->trial.has_told
                                 ? worker_clock_answer(&slot->clock, runner->loads, slot->trial.told, kerfs)
                                 : worker_clock_silence(&slot->clock, kerfs);

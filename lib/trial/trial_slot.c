@@ -3,14 +3,17 @@
 #include "trial/trial_slot.h"
 
 #include <assert.h>
+#include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -211,6 +214,15 @@ static int ran_out_of_memory(const struct slot *slot) {
     return machine_memory_kills(slot->runner->root) > slot->trial.memory_kills;
 }
 
+/* Where a program that stays had come to when it ended. */
+static const char *how_far(const struct slot *slot) {
+    const struct trial_protocol *protocol = slot->runner->protocol;
+    const struct trial *trial = &slot->trial;
+    if (!protocol->is_persistent) return "";
+    if (protocol->has_client) return trial->is_ready ? " while it was measured" : " before it was ready";
+    return trial->request > 0 ? " before it answered" : " before it was ready";
+}
+
 static void program_died(struct slot *slot) {
     const struct trial *trial = &slot->trial;
     const struct program *program = &slot->program;
@@ -230,11 +242,7 @@ static void program_died(struct slot *slot) {
     else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL)
         slot_failed(slot, KERF_TUNE_FAILURE_CRASH, "%s, from outside", words);
     else
-        slot_failed(slot, KERF_TUNE_FAILURE_CRASH, "%s%s%s%s", words,
-                    !slot->runner->protocol->is_persistent ? ""
-                    : trial->request > 0                   ? " before it answered"
-                                                           : " before it was ready",
-                    last[0] ? ": " : "", last);
+        slot_failed(slot, KERF_TUNE_FAILURE_CRASH, "%s%s%s%s", words, how_far(slot), last[0] ? ": " : "", last);
 }
 
 /* The program ended with status 0, and is gone. */
@@ -257,24 +265,27 @@ void slot_stray_line(const struct slot *slot, const char *line, size_t length) {
 /* ---- Starting programs --------------------------------------------------------------------------------------- */
 
 static int is_ours(const char *variable) {
-    static const char *const names[] = {"KERF_SLOT=", "KERF_SETTING=", TRIAL_MARK "="};
+    static const char *const names[] = {"KERF_SLOT=", "KERF_SETTING=", "KERF_WARMUP=", TRIAL_MARK "="};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strncmp(variable, names[i], strlen(names[i])) == 0) return 1;
     return 0;
 }
 
-/* This process's environment and KERF_SLOT; for a shell also KERF_SETTING, for a program its mark. A program's
+/* This process's environment and KERF_SLOT; for a shell also KERF_SETTING, for a program its mark, and for the client
+ * that warms up KERF_WARMUP. A program's
  * environment is the same for all settings, because its size alone can change how fast a program is. */
-static char **make_environment(struct slot *slot, int is_shell) {
+enum environment { ENVIRONMENT, ENVIRONMENT_WARMUP, ENVIRONMENT_SHELL };
+
+static char **make_environment(struct slot *slot, enum environment kind) {
     size_t count = 0, kept = 0;
     while (environ[count]) count++;
-    char **list = arena_alloc(&slot->arena, count + 3, sizeof *list);
+    char **list = arena_alloc(&slot->arena, count + 4, sizeof *list);
     if (list == NULL) return NULL;
     for (size_t i = 0; i < count; i++)
         if (!is_ours(environ[i])) list[kept++] = environ[i];
     list[kept] = arena_printf(&slot->arena, "KERF_SLOT=%d", (int)slot->index);
     if (list[kept++] == NULL) return NULL;
-    if (is_shell) {
+    if (kind == ENVIRONMENT_SHELL) {
         struct kerf_text text = {0};
         struct kerf_json json;
         kerf_json_begin(&json, &text);
@@ -283,6 +294,7 @@ static char **make_environment(struct slot *slot, int is_shell) {
         kerf_text_free(&text);
     } else {
         list[kept] = arena_printf(&slot->arena, TRIAL_MARK "=%d", (int)slot->index);
+        if (list[kept] && kind == ENVIRONMENT_WARMUP) list[++kept] = arena_strdup(&slot->arena, "KERF_WARMUP=1");
     }
     return list[kept] ? list : NULL;
 }
@@ -290,11 +302,28 @@ static char **make_environment(struct slot *slot, int is_shell) {
 static int start_shell(struct slot *slot, const char *text, double now_s) {
     char sh[] = "sh", dash_c[] = "-c", *words[] = {sh, dash_c, arena_strdup(&slot->arena, text), NULL};
     struct program_launch start = {.words = words,
-                                   .environment = make_environment(slot, 1),
+                                   .environment = make_environment(slot, ENVIRONMENT_SHELL),
                                    .root = slot->runner->root,
                                    .processors = slot->runner->share ? &slot->processors : NULL};
     if (words[2] == NULL || start.environment == NULL) return ENOMEM;
     slot->trial.until_s = now_s + (slot->runner->is_ending ? CLEANUP_S : slot->runner->command.load_timeout_s);
+    slot->shell.leaves_rest = 1;
+    return program_launch(&slot->shell, &start, now_s);
+}
+
+int slot_start_client(struct slot *slot, int is_warmup, double now_s) {
+    struct kerf_trial_runner *runner = slot->runner;
+    struct command_part part = runner->client;
+    part.port = slot->port;
+    char **words =
+        placeholders_fill(runner->space, &runner->command, &part, slot->trial.result.observation.setting, &slot->arena);
+    struct program_launch start = {.words = words,
+                                   .environment = make_environment(slot, is_warmup ? ENVIRONMENT_WARMUP : ENVIRONMENT),
+                                   .root = runner->root,
+                                   .processors = runner->share ? &slot->processors : NULL};
+    if (words == NULL || start.environment == NULL) return ENOMEM;
+    slot->shell.leaves_rest = 0;
+    slot->trial.client_said[0] = 0;
     return program_launch(&slot->shell, &start, now_s);
 }
 
@@ -328,8 +357,8 @@ static void start_program(struct slot *slot, char **words, double now_s) {
     const struct trial_protocol *protocol = runner->protocol;
     struct trial *trial = &slot->trial;
     const struct program_launch start = {.words = words,
-                                         .environment = make_environment(slot, 0),
-                                         .has_input = protocol->is_persistent,
+                                         .environment = make_environment(slot, ENVIRONMENT),
+                                         .has_input = protocol->is_asked,
                                          .wants_group = runner->command.objective == KERF_TRIAL_MEMORY,
                                          .cap_bytes = runner->command.memory_cap_bytes,
                                          .root = runner->root,
@@ -359,7 +388,7 @@ void slot_loaded(struct slot *slot, double load_s, double now_s) {
     struct trial *trial = &slot->trial;
     double timeout_s = runner->command.trial_timeout_s;
     if (trial->was_loaded) return;
-    trial->was_loaded = 1;
+    trial->was_loaded = trial->is_ready = 1;
     trial->result.load_s = load_s;
     trial->until_s = timeout_s > 0 ? now_s + timeout_s : (double)INFINITY;
 }
@@ -401,15 +430,19 @@ static int begin_cleanup(struct slot *slot, double now_s) {
     return 1;
 }
 
+/* The slot's program runs further trials. */
+static int lives_on(const struct slot *slot) {
+    return slot->runner->protocol->is_persistent && !slot->trial.must_end && slot->program.pid > 0 &&
+           slot->program.stage == STAGE_LIVE && !slot->program.is_over;
+}
+
 /* The trial is decided, or its program has ended. */
 static int begin_ending(struct slot *slot, double now_s) {
-    struct trial *trial = &slot->trial;
     measure_end(slot, now_s);
-    if (slot->program.pid > 0 && (trial->must_end || !slot->runner->protocol->is_persistent))
+    if (slot->shell.pid > 0) program_end(&slot->shell, STAGE_TERMINATED, now_s); /* a client */
+    if (slot->program.pid > 0 && (slot->trial.must_end || !slot->runner->protocol->is_persistent))
         program_end(&slot->program, STAGE_TERMINATED, now_s);
-    else if (slot->program.pid > 0 && !slot->program.is_over)
-        return begin_cleanup(slot, now_s);
-    trial->phase = PHASE_ENDING;
+    slot->trial.phase = PHASE_ENDING;
     return 1;
 }
 
@@ -441,6 +474,23 @@ static int prepare_step(struct slot *slot, double now_s) {
     return begin_cleanup(slot, now_s);
 }
 
+/* A port of this machine on which nobody listens: the one that a server had before, if it is free again. */
+static int32_t free_port(int32_t before) {
+    for (int32_t port = before;; port = 0) {
+        struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
+        socklen_t length = sizeof address;
+        const int yes = 1;
+        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+        int is_free = fd >= 0 && bind(fd, (struct sockaddr *)&address, length) == 0 &&
+                      getsockname(fd, (struct sockaddr *)&address, &length) == 0;
+        if (fd >= 0) close(fd);
+        if (is_free) return ntohs(address.sin_port);
+        if (port == 0) return 0; /* {port} stays, and the server says what it thinks of it */
+    }
+}
+
 static int is_used_up(const struct slot *slot) {
     return slot->runner->command.fresh_worker && slot->setting != slot->trial.result.observation.setting;
 }
@@ -448,16 +498,21 @@ static int is_used_up(const struct slot *slot) {
 static int replace_step(struct slot *slot, double now_s) {
     struct program *program = &slot->program;
     struct kerf_trial_runner *runner = slot->runner;
+    struct trial *trial = &slot->trial;
     int32_t setting = slot->trial.result.observation.setting;
     int is_live = program->pid > 0 && program->stage == STAGE_LIVE && !program->is_over;
     if (program->pid > 0 && !is_live) return 0;
-    char **words = placeholders_fill(runner->space, &runner->command, setting, &slot->arena);
+    struct command_part part = runner->main;
+    if (part.has_port && !is_live) slot->port = free_port(slot->port);
+    part.port = slot->port;
+    char **words = placeholders_fill(runner->space, &runner->command, &part, setting, &slot->arena);
     if (words == NULL) {
         slot_failed(slot, KERF_TUNE_FAILURE_OTHER, "kerf has not enough memory for the command");
     } else if (is_live && (!was_started_with(slot, words) || is_used_up(slot))) {
-        program_end(program, STAGE_ASKED, now_s);
+        program_end(program, runner->protocol->is_asked ? STAGE_ASKED : STAGE_TERMINATED, now_s);
         return 0;
     } else if (is_live) {
+        trial->is_ready = 1;
         measure_begin(slot, now_s);
         run(slot, slot->trial.start_s);
     } else {
@@ -469,10 +524,14 @@ static int replace_step(struct slot *slot, double now_s) {
 static void time_out(struct slot *slot) {
     const struct kerf_trial_command *command = &slot->runner->command;
     struct trial *trial = &slot->trial;
-    int is_worker = slot->runner->protocol->is_persistent;
+    int is_worker = slot->runner->protocol->is_asked;
+    int is_server = slot->runner->protocol->has_client;
     trial->must_end = 1;
     if (trial->is_closed)
         slot_failed(slot, KERF_TUNE_FAILURE_OUTPUT, "the worker closed its output but still runs");
+    else if (trial->phase == PHASE_LOAD && is_server)
+        slot_failed(slot, KERF_TUNE_FAILURE_LOAD, "the server is not ready within %g s: its client %s%s",
+                    command->load_timeout_s, trial->client_said[0] ? "says " : "says nothing", trial->client_said);
     else if (trial->phase == PHASE_LOAD || (slot->runner->protocol->has_load && !is_worker && !trial->was_loaded))
         slot_failed(slot, KERF_TUNE_FAILURE_LOAD,
                     is_worker ? "not ready within %g s: a worker must print {\"ready\":true} when it has loaded"
@@ -486,14 +545,23 @@ static void time_out(struct slot *slot) {
 /* The author of the worker may not know that kerf waits for this line, and would see nothing until the time-out. */
 static void tell_silence(struct slot *slot) {
     struct kerf_trial_runner *runner = slot->runner;
-    char line[240];
+    char line[400];
     slot->trial.silent_s = (double)INFINITY;
     if (runner->is_silence_told) return;
     runner->is_silence_told = 1;
-    snprintf(line, sizeof line,
-             "the worker is not ready after %g s: kerf waits for the line {\"ready\":true} on its standard output, for "
-             "%g s in all (--load-timeout)",
-             runner->command.silence_s, runner->command.load_timeout_s);
+    if (runner->protocol->has_client)
+        snprintf(
+            line, sizeof line,
+            "the server is not ready after %g s: kerf runs the client until it ends with status 0, for %g s in all "
+            "(--load-timeout); it %s%s",
+            runner->command.silence_s, runner->command.load_timeout_s,
+            slot->trial.client_said[0] ? "says " : "says nothing", slot->trial.client_said);
+    else
+        snprintf(
+            line, sizeof line,
+            "the worker is not ready after %g s: kerf waits for the line {\"ready\":true} on its standard output, for "
+            "%g s in all (--load-timeout)",
+            runner->command.silence_s, runner->command.load_timeout_s);
     runner->command.warn(runner->command.warn_context, line);
 }
 
@@ -508,7 +576,9 @@ static int run_step(struct slot *slot, double now_s) {
         run(slot, trial->start_s);
         return 1;
     }
-    if (protocol->is_persistent && program->out[STREAM_OUT] < 0 && !trial->is_closed) {
+    if (protocol->client) protocol->client(slot, now_s);
+    if (trial->is_decided || (trial->phase == PHASE_LOAD && trial->was_loaded)) return 1;
+    if (protocol->is_asked && program->out[STREAM_OUT] < 0 && !trial->is_closed) {
         trial->is_closed = 1;
         trial->until_s = fmin(trial->until_s, now_s + CLOSED_S);
     }
@@ -537,7 +607,9 @@ static int ask_again(struct slot *slot) {
 
 static int ending_step(struct slot *slot, double now_s) {
     struct trial *trial = &slot->trial;
-    if (slot->program.pid > 0 || slot->shell.pid > 0) return 0;
+    if (slot->shell.pid > 0) return 0;
+    if (trial->is_decided && lives_on(slot)) return begin_cleanup(slot, now_s);
+    if (slot->program.pid > 0) return 0;
     if (ask_again(slot)) return 1;
     if (!slot->runner->protocol->is_persistent || slot->program.is_over) {
         measure_gone(slot);
@@ -584,7 +656,7 @@ void slot_step(struct slot *slot, double now_s) {
 double slot_until(const struct slot *slot) {
     const struct trial *trial = &slot->trial;
     switch (trial->phase) {
-    case PHASE_LOAD: return fmin(trial->until_s, trial->silent_s);
+    case PHASE_LOAD: return fmin(trial->retry_s, fmin(trial->until_s, trial->silent_s));
     case PHASE_LISTEN: return trial->until_s;
     case PHASE_PREPARE:
     case PHASE_CLEANUP: return slot->shell.stage == STAGE_LIVE ? trial->until_s : (double)INFINITY;
@@ -606,6 +678,7 @@ void slot_begin(struct slot *slot, int32_t id, int32_t setting, double limit, do
                                  .until_s = (double)INFINITY,
                                  .silent_s = (double)INFINITY,
                                  .cut_s = (double)INFINITY,
+                                 .retry_s = (double)INFINITY,
                                  .start_s = now_s,
                                  .captured = captured};
     slot->trial.result =
@@ -628,8 +701,8 @@ void slot_interrupt(struct slot *slot, double now_s) {
     enum trial_phase phase = slot->trial.phase;
     int is_idle = phase == PHASE_NONE || phase >= PHASE_CLEANUP;
     slot->trial.must_end = 1;
-    program_end(&slot->program, is_idle ? STAGE_ASKED : STAGE_TERMINATED, now_s);
-    if (phase == PHASE_PREPARE || phase == PHASE_REPLACE) {
+    program_end(&slot->program, is_idle && slot->runner->protocol->is_asked ? STAGE_ASKED : STAGE_TERMINATED, now_s);
+    if (!is_idle) {
         slot->shell.leaves_rest = 0;
         program_end(&slot->shell, STAGE_TERMINATED, now_s);
     }

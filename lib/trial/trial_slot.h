@@ -17,6 +17,7 @@
 #include "kerf/trial.h"
 #include "trial/interference.h"
 #include "trial/limits.h"
+#include "trial/placeholders.h"
 #include "trial/program.h"
 #include "trial/worker_answer.h"
 
@@ -26,6 +27,8 @@ struct trial_protocol {
     struct kerf_trial_protocol about;
     uint32_t objectives; /* OBJECTIVE_BIT of those that it can measure */
     int is_persistent;   /* one program runs many trials */
+    int is_asked;        /* it is asked on its standard input, and answers on its output */
+    int has_client;      /* a second program, after a lone -- in the command, measures each trial */
     int has_load;        /* the load time-out runs until slot_loaded */
 
     /* The program runs, and the trial begins: sets trial->cut_s, or asks the worker. */
@@ -36,8 +39,10 @@ struct trial_protocol {
     void (*cut)(struct slot *slot, double now_s);
     /* The program ended with status 0 and is gone: decides the trial. */
     void (*over)(struct slot *slot);
+    /* While the program loads, and while the trial runs: what the client has come to. NULL: there is none. */
+    void (*client)(struct slot *slot, double now_s);
 };
-extern const struct trial_protocol exit_protocol, lines_protocol, worker_protocol, llama_bench_protocol;
+extern const struct trial_protocol exit_protocol, lines_protocol, worker_protocol, llama_bench_protocol, bench_protocol;
 
 enum trial_phase {
     PHASE_NONE,
@@ -65,11 +70,13 @@ struct trial {
     double until_s;           /* the time-out of the phase; INFINITY */
     double silent_s;          /* until when a worker may load without a warning; INFINITY */
     double cut_s;             /* when `limit` is reached; INFINITY */
+    double retry_s;           /* when the client tries again whether the server is ready; INFINITY */
     double start_s;
     int64_t request;    /* id of the question to a worker */
     size_t asked_bytes; /* its length */
     int is_asked_again;
     int was_loaded; /* the load time is told */
+    int is_ready;   /* the program can be measured */
     int is_closed;  /* the worker closed its output, and must end soon */
     int is_measured;
     int has_told;          /* a worker told when it measured */
@@ -84,6 +91,8 @@ struct trial {
     struct kerf_text captured;            /* the output, where JSON is looked for in it */
     const json_t *answer;                 /* of a worker, while it is read */
     char said[STREAMS][120], memory[120]; /* last lines, and one that says that memory ran out; "" */
+    char client_said[120];                /* the client's last line; "" */
+    int tries;                            /* of the client, while the server loads */
     /* as it was at the start */
     struct machine_load before;
     double own_before_s, cpu_before_s;
@@ -96,9 +105,10 @@ struct trial {
 struct slot {
     struct kerf_trial_runner *runner;
     int32_t index;
-    cpu_set_t processors; /* that it may use */
-    struct program program, shell;
+    cpu_set_t processors;          /* that it may use */
+    struct program program, shell; /* shell: of prepare and cleanup, and a client */
     struct trial trial;
+    int32_t port; /* of its server; 0: none was chosen */
     struct worker_clock clock;
     struct gap gap;
     int has_server;         /* a trial's server was found: every gap is watched */
@@ -115,10 +125,11 @@ struct kerf_trial_runner {
     regex_t regex;
     int has_regex;
     struct limits limits;
-    int captures;       /* JSON is looked for in the whole output: the objective, or what a limit is of */
-    int knows_setting;  /* the command's words depend on the setting, or `prepare` may */
-    struct slot *slots; /* [command.slots] */
-    int32_t share;      /* how many processors each slot has for itself; 0: all share those that kerf may use */
+    struct command_part main, client; /* of the command's words */
+    int captures;                     /* JSON is looked for in the whole output: the objective, or what a limit is of */
+    int knows_setting;                /* the command's words depend on the setting, or `prepare` may */
+    struct slot *slots;               /* [command.slots] */
+    int32_t share; /* how many processors each slot has for itself; 0: all share those that kerf may use */
     struct pollfd *fds;
     struct program_family family;
     struct trial_guard guard;
@@ -143,6 +154,9 @@ void slot_interrupt(struct slot *slot, double now_s);
 
 /* The load time-out is over, the trial's own begins. */
 void slot_loaded(struct slot *slot, double load_s, double now_s);
+
+/* Starts the client with the trial's setting. 0 or an errno. */
+int slot_start_client(struct slot *slot, int is_warmup, double now_s);
 
 /* Its objective is a time, which has to be above 0. */
 int slot_measures_time(const struct slot *slot);
@@ -179,6 +193,12 @@ int objective_sample(const struct slot *slot, const char *line, size_t length, d
 
 /* Decides the trial of a program that ended with success. */
 void objective_over(struct slot *slot);
+
+/* ---- Cutting a time at its limit (exit_protocol.c) -------------------------------------------------------------- */
+
+/* Of wall or processor time: arms trial->cut_s, and what happens then. */
+void time_limit_begin(struct slot *slot, double now_s);
+void time_limit_cut(struct slot *slot, double now_s);
 
 /* ---- llama-bench (llama_bench_protocol.c) ---------------------------------------------------------------------- */
 

@@ -92,6 +92,7 @@ const struct trial_protocol worker_protocol = {
     .objectives = OBJECTIVE_BIT(KERF_TRIAL_WALL) | OBJECTIVE_BIT(KERF_TRIAL_CPU) | OBJECTIVE_BIT(KERF_TRIAL_MEMORY) |
                   OBJECTIVE_BIT(KERF_TRIAL_VALUE),
     .is_persistent = 1,
+    .is_asked = 1,
     .has_load = 1,
     .begin = begin,
     .line = line};

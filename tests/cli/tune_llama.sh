@@ -82,7 +82,7 @@ echo "== refusals"
 refuses tune llama model.gguf
 refuses tune llama model.gguf --context 4096
 refuses tune llama model.gguf --context 512 --tune treads
-refuses tune llama model.gguf --context 512 --objective cpu
+refuses tune llama model.gguf --context 512 --objective wall
 refuses tune llama model.gguf other.gguf --context 512
 
 echo "== without the worker: llama-bench, or nothing"

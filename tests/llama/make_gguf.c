@@ -36,10 +36,7 @@ struct options {
 
 #define AT(field) .offset = offsetof(struct options, field)
 #define SIZE(option, field, most, what)                                                                                \
-    {                                                                                                                  \
-        .name = option, .type = OPTION_INTEGER, AT(field), .value = "N", .minimum = 1, .maximum = most,           \
-        .help = what                                                                                                   \
-    }
+    { .name = option, .type = OPTION_INTEGER, AT(field), .value = "N", .minimum = 1, .maximum = most, .help = what }
 static const struct option table_options[] = {
     {.name = "architecture",
      .type = OPTION_CHOICE,
@@ -84,10 +81,10 @@ static const struct option table_options[] = {
     {.name = NULL},
 };
 static const struct command table = {.name = "make_gguf",
-                                          .summary = "a GGUF file with random weights",
-                                          .arguments = "FILE",
-                                          .options = table_options,
-                                          .arguments_offset = offsetof(struct options, words)};
+                                     .summary = "a GGUF file with random weights",
+                                     .arguments = "FILE",
+                                     .options = table_options,
+                                     .arguments_offset = offsetof(struct options, words)};
 
 struct tensor {
     char name[NAME_MAX_BYTES];

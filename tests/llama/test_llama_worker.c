@@ -161,7 +161,8 @@ static void it_measures_and_goes_on_after_errors(void **state) {
     struct worker worker = started("", "--context 512 --threads 1");
     has_value(ask(&worker, "{\"id\":1,\"setting\":{\"batch\":512,\"ubatch\":128}}"), 1);
     has_value(ask(&worker, "{\"id\":2,\"setting\":{},\"limit_s\":600}"), 2);
-    has_error(ask(&worker, "{\"id\":3,\"setting\":{\"batch\":0}}"), "other", "batch must be a whole number of 1 or more");
+    has_error(ask(&worker, "{\"id\":3,\"setting\":{\"batch\":0}}"), "other",
+              "batch must be a whole number of 1 or more");
     has_error(ask(&worker, "{\"id\":4,\"setting\":{\"ubtach\":1}}"), "other", "did you mean ubatch?");
     has_error(ask(&worker, "{\"id\":5,\"setting\":{\"kv_type\":\"q8_0\",\"flash_attention\":\"off\"}}"), "other",
               "quantized V cache");
@@ -200,6 +201,42 @@ static void what_needs_another_load_gets_one(void **state) {
     has_error(ask(&worker, "{\"id\":4,\"setting\":{\"mmap\":true}}"), "other", "the model cannot be loaded");
     make_model("");
     has_value(ask(&worker, "{\"id\":5,\"setting\":{\"mmap\":true}}"), 5);
+    assert_int_equal(end(&worker), 0);
+}
+
+/* The value is of a token: of all steps, over the tokens of all sequences. */
+static void it_generates(void **state) {
+    (void)state;
+    make_model("");
+    struct worker worker = started("", "--generate 12 --depth 40 --sequences 3 --threads 1 --batch 32");
+    json_t *answer = ask(&worker, "{\"id\":1,\"setting\":{}}");
+    double value = number(answer, "value"), taken_s = number(answer, "end_s") - number(answer, "start_s");
+    assert_true(value > 0 && fabs(taken_s - 36 * value) < 1e-6);
+    assert_true(fabs(number(answer, "tokens_per_s") * value - 1) < 1e-9);
+    assert_true(number(answer, "ttft_s") > 0);
+    assert_true(number(answer, "step_p50_s") > 0 && number(answer, "step_p50_s") <= number(answer, "step_p95_s"));
+    answer = ask(&worker, "{\"id\":2,\"setting\":{\"ubatch\":8},\"limit_s\":1e-9}");
+    assert_true(number(answer, "censored") == 1e-9);
+    assert_null(json_object_get(answer, "tokens_per_s"));
+    has_error(ask(&worker, "{\"id\":3,\"setting\":{\"batch\":2}}"), "other", "no room for a token of each of 3");
+    number(ask(&worker, "{\"id\":4,\"setting\":{\"flash_attention\":\"off\",\"batch\":3}}"), "value");
+    assert_int_equal(end(&worker), 0);
+    worker = started("", "--generate 5 --threads 1");
+    answer = ask(&worker, "{\"id\":1,\"setting\":{}}");
+    assert_true(number(answer, "ttft_s") > 0); /* without a prompt that of the first step */
+    assert_int_equal(end(&worker), 0);
+    worker = start("", "--depth 5");
+    assert_int_equal(end(&worker), 2);
+}
+
+static void it_takes_processor_time(void **state) {
+    (void)state;
+    make_model("");
+    struct worker worker = started("", "--context 512 --threads 1 --clock cpu");
+    json_t *answer = ask(&worker, "{\"id\":1,\"setting\":{}}");
+    assert_true(number(answer, "value") == number(answer, "cpu_s"));
+    answer = ask(&worker, "{\"id\":2,\"setting\":{},\"limit_s\":1e-9}");
+    assert_true(number(answer, "censored") == 1e-9);
     assert_int_equal(end(&worker), 0);
 }
 
@@ -377,6 +414,8 @@ int main(void) {
         cmocka_unit_test_teardown(it_measures_and_goes_on_after_errors, give_back),
         cmocka_unit_test_teardown(a_slow_chunk_is_stopped, give_back),
         cmocka_unit_test_teardown(what_needs_another_load_gets_one, give_back),
+        cmocka_unit_test_teardown(it_generates, give_back),
+        cmocka_unit_test_teardown(it_takes_processor_time, give_back),
         cmocka_unit_test_teardown(one_thread_is_one_thread, give_back),
         cmocka_unit_test_teardown(memory_that_lacks_is_an_answer, give_back),
         cmocka_unit_test_teardown(a_model_that_cannot_be_loaded, give_back),

@@ -55,7 +55,7 @@ static void commands(void **state) {
 static void checked(const char *const *words, int32_t count, int may_leave_out, const char *expected) {
     const struct kerf_trial_command command = {.words = words, .num_words = count};
     struct kerf_error err = {0};
-    int32_t code = placeholders_check(&space, &command, may_leave_out, &err);
+    int32_t code = placeholders_check(&space, &command, may_leave_out, 0, &err);
     assert_int_equal(code, expected ? KERF_EINVALID : KERF_OK);
     if (expected && !strstr(err.message, expected)) fail_msg("'%s' lacks '%s'", err.message, expected);
 }
@@ -104,8 +104,8 @@ static void refusals(void **state) {
     refused((command){.words = (const char *const[]){"/etc/passwd", "{setting}"}, .num_words = 2}, KERF_EIO,
             "Permission denied");
     refused((command){.launcher = "no-such-launcher -n 1"}, KERF_EIO, "no-such-launcher");
-    for (size_t i = 0; i < 4; i++) assert_non_null(kerf_trial_protocol_at(i)->summary);
-    assert_null(kerf_trial_protocol_at(4));
+    for (size_t i = 0; i < 5; i++) assert_non_null(kerf_trial_protocol_at(i)->summary);
+    assert_null(kerf_trial_protocol_at(5));
 }
 
 /* ---- Output -------------------------------------------------------------------------------------------------- */
