@@ -210,8 +210,8 @@ _kerf() {
     'tune --within') _kerf_words ;;
     'tune --margin') _kerf_words ;;
     'tune --confidence') _kerf_words ;;
-    'tune --objective') _kerf_words wall cpu memory value regex: json: ;;
-    'tune --protocol') _kerf_words exit lines worker llama-bench ;;
+    'tune --objective') _kerf_words wall cpu memory value regex: json: prompt generate generate-cpu serve serve-cpu ;;
+    'tune --protocol') _kerf_words exit lines worker llama-bench bench ;;
     'tune --policy') _kerf_words kerf race exhaustive random halving best_bub null ;;
     'tune --warmup') _kerf_words ;;
     'tune --prepare') _kerf_words ;;
@@ -227,6 +227,13 @@ _kerf() {
     'tune --launcher') _kerf_words ;;
     'tune --seed') _kerf_words ;;
     'tune --context' | 'tune -c') _kerf_words ;;
+    'tune --tokens') _kerf_words ;;
+    'tune --depth') _kerf_words ;;
+    'tune --sequences') _kerf_words ;;
+    'tune --clients') _kerf_words ;;
+    'tune --requests') _kerf_words ;;
+    'tune --prompts') _kerf_words ;;
+    'tune --outputs') _kerf_words ;;
     'tune --threads' | 'tune -t') _kerf_words ;;
     'tune --gpu-layers') _kerf_words ;;
     'tune --logits') _kerf_words all last ;;
@@ -374,7 +381,7 @@ _kerf() {
         'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --trace-step --certificate --list --format --output --help ;;
         'schedule verify -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --certificate --list --format --output --help ;;
         'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --attention --slice-cut --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --recompute --recompute-time --offload --offload-time --host-link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --jitter --straggler --slow-link --trace --trace-step --plan --rank --compare --no-ops --certificate --from --to --list --format --recv --output --help ;;
-        'tune llama -'*) _kerf_words --param --where --default --prefer --within --margin --confidence --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
+        'tune llama -'*) _kerf_words --param --where --subject-to --default --prefer --within --margin --confidence --objective --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --tokens --depth --sequences --clients --requests --prompts --outputs --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
         'tune  -'*) _kerf_words --param --where --subject-to --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
         'bub  -'*) _kerf_words --model --context-size --n-gpu-layers --threads --max-trials --chunks --conform-to-imatrix --verbosity --temp --top-k --top-p --min-p --seed --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --interference --format --output --help ;;
         'studies list -'*) _kerf_words --format --output --help ;;
