@@ -664,7 +664,7 @@ static int32_t read_sources(const struct tune_options *values, struct tune_sourc
         code = read_limits(&values->subject_to, sources->request.objective, &sources->objective, err);
         sources->request.objective = sources->objective.data;
     }
-    if (code != KERF_OK || !is_llama(values)) return code;
+    if (code != KERF_OK || objective == NULL) return code;
     code = read_llama(values, objective, &sources->llama, &sources->request, err);
     if (code == KERF_OK) code = kerf_study_request_space(&sources->request, &sources->space, err);
     return code == KERF_OK ? llama_preset_skip(&sources->llama, &sources->request, sources->space, err) : code;
