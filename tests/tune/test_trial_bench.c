@@ -129,8 +129,10 @@ static void the_clients_numbers_count(void **state) {
 /* Processor time is the server's: here none, however much the client uses. */
 static void processor_time_is_the_servers(void **state) {
     (void)state;
-    struct kerf_trial_command command = command_with(
-        STAYS, "test \"$KERF_WARMUP\" && exit; i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done # {setting}");
+    struct kerf_trial_command command =
+        command_with("echo $$ >$LOG.server; exec sleep 1000", /* which is ready when it sleeps */
+                     "if test \"$KERF_WARMUP\"; then grep -q '(sleep) S' /proc/$(cat $LOG.server)/stat; exit; fi; i=0; "
+                     "while [ $i -lt 30000 ]; do i=$((i+1)); done # {setting}");
     command.objective = KERF_TRIAL_WALL;
     struct kerf_trial_runner *runner = runner_of(&command);
     struct kerf_trial_result result = trial_of(runner, setting_of(1), 0);
