@@ -40,7 +40,8 @@ static const struct option tune_option_table[] = {
      AT(params),
      .value = "NAME=VALUES",
      .help = "A parameter, used in COMMAND as {NAME}: batch=16..2048:x2 (times 2), threads=1..16, "
-             "layers=0..32:+8, kv=f16,q8_0 (a choice), or map?=--no-mmap (a flag: these words or nothing). "
+             "layers=0..32:+8, lr=1e-5..0.1:log9 (nine values from end to end), kv=f16,q8_0 (a choice), or "
+             "map?=--no-mmap (a flag: these words or nothing). "
              "{setting} is all parameters as JSON, so none may have this name."},
     {.name = "where",
      .letter = 'w',

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include "base/error_fill.h"
@@ -53,7 +54,7 @@ static int is_like_range(const char *text) {
     if (dots == NULL || dots[2] == '/') return 0;
     for (const char *c = text; c < dots; c++) {
         digits |= is_digit(*c);
-        if (!is_digit(*c) && *c != '-' && *c != '+' && *c != '^' && *c != '.' && *c != ' ') return 0;
+        if (!is_digit(*c) && (*c == 0 || strchr("-+^. eE", *c) == NULL)) return 0;
     }
     return digits || (dots == text && is_digit(dots[2]));
 }
@@ -119,19 +120,40 @@ static int read_decimal(const char *text, size_t length, double *ret_value) {
     return *end == 0 && isfinite(*ret_value);
 }
 
-/* "0.1..0.9:+0.2", "1e-5..1e-1:x10": the values as texts, which the command gets, and as numbers. 1: done; 0: it is not
- * such a range; or an error. */
+enum { DECIMALS_MAX = 1000 };
+
+/* The ends of "1e-5..1e-1:x10", and what follows its colon. */
+static int read_ends(const char *values, double *ret_first, double *ret_last, const char **ret_rest) {
+    const char *dots = strstr(values, ".."), *colon = strchr(values, ':');
+    if (!dots || !colon || colon < dots + 2) return 0;
+    *ret_rest = colon + 1;
+    return read_decimal(values, (size_t)(dots - values), ret_first) &&
+           read_decimal(dots + 2, (size_t)(colon - dots - 2), ret_last);
+}
+
+/* The values as texts, which the command gets, and as the numbers that those texts are. */
+static int32_t fill_numbers(const double *values, int32_t count, int digits, struct arena *arena,
+                            struct kerf_tune_param *param, struct kerf_error *err) {
+    const char **texts = arena_take(arena, (size_t)count, sizeof *texts);
+    double *numbers = arena_take(arena, (size_t)count, sizeof *numbers);
+    for (int32_t i = 0; texts && numbers && i < count; i++) {
+        if ((texts[i] = arena_printf(arena, "%.*g", digits, values[i])) == NULL) texts = NULL;
+        if (texts) numbers[i] = strtod(texts[i], NULL);
+    }
+    if (texts == NULL || numbers == NULL) return error_no_memory(err, "a space");
+    *param = (struct kerf_tune_param){param->name, KERF_TUNE_CHOICE, count, NULL, texts, numbers};
+    return KERF_OK;
+}
+
+/* "0.1..0.9:+0.2", "1e-5..1e-1:x10". 1: done; 0: it is not such a range; or an error. */
 static int32_t fill_decimals(const char *text, const char *values, struct arena *arena, struct kerf_tune_param *param,
                              struct kerf_error *err) {
-    enum { DECIMALS_MAX = 1000 };
-    const char *dots = strstr(values, ".."), *colon = strchr(values, ':');
-    double first, last, step;
-    if (!dots || !colon || colon < dots || (colon[1] != 'x' && colon[1] != '+')) return 0;
-    int is_range = read_decimal(values, (size_t)(dots - values), &first) &&
-                   read_decimal(dots + 2, (size_t)(colon - dots - 2), &last) &&
-                   read_decimal(colon + 2, strlen(colon + 2), &step);
-    if (!is_range) return 0;
-    int times = colon[1] == 'x';
+    const char *rest;
+    double first, last, step, numbers[DECIMALS_MAX];
+    if (!read_ends(values, &first, &last, &rest) || (*rest != 'x' && *rest != '+') ||
+        !read_decimal(rest + 1, strlen(rest + 1), &step))
+        return 0;
+    int times = *rest == 'x';
     if (last < first) return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty", text);
     if (times ? !(first > 0 && step > 1) : !(step > 0))
         return kerf_error_set(err, KERF_EINVALID,
@@ -141,17 +163,77 @@ static int32_t fill_decimals(const char *text, const char *values, struct arena 
     double steps = floor((times ? log(last / first) / log(step) : (last - first) / step) + 1e-9);
     if (steps >= DECIMALS_MAX)
         return kerf_error_set(err, KERF_EINVALID, "'%s': more than %d values", text, DECIMALS_MAX);
-    int32_t count = (int32_t)steps + 1;
-    const char **texts = arena_take(arena, (size_t)count, sizeof *texts);
-    double *numbers = arena_take(arena, (size_t)count, sizeof *numbers);
-    for (int32_t i = 0; texts && numbers && i < count; i++) {
-        double value = times ? first * pow(step, i) : first + step * i;
-        if ((texts[i] = arena_printf(arena, "%.9g", value)) == NULL) texts = NULL;
-        if (texts) numbers[i] = strtod(texts[i], NULL);
+    for (int32_t i = 0; i <= (int32_t)steps; i++) numbers[i] = times ? first * pow(step, i) : first + step * i;
+    int32_t code = fill_numbers(numbers, (int32_t)steps + 1, 9, arena, param, err);
+    return code == KERF_OK ? 1 : code;
+}
+
+/* ---- Numbers of points ------------------------------------------------------------------------------------------- */
+
+/* The fewest digits, from three, with which the ends are what was written and all values differ. */
+static int digits_that_tell(const double *values, int32_t count) {
+    char before[32], text[32];
+    for (int digits = 3; digits < 15; digits++) {
+        int enough = 1;
+        for (int32_t i = 0; i < count && enough; i++) {
+            (void)snprintf(text, sizeof text, "%.*g", digits, values[i]);
+            if (i == 0 || i == count - 1) enough = strtod(text, NULL) == values[i];
+            if (i > 0 && strcmp(before, text) == 0) enough = 0;
+            memcpy(before, text, sizeof before);
+        }
+        if (enough) return digits;
     }
-    if (texts == NULL || numbers == NULL) return error_no_memory(err, "a space");
-    *param = (struct kerf_tune_param){param->name, KERF_TUNE_CHOICE, count, NULL, texts, numbers};
-    return 1;
+    return 15;
+}
+
+/* Points between whole ends are whole, and each is there once. */
+static int32_t fill_whole_points(const double *values, int32_t count, struct arena *arena,
+                                 struct kerf_tune_param *param, struct kerf_error *err) {
+    int64_t *integers = arena_take(arena, (size_t)count, sizeof *integers);
+    int32_t kept = 0;
+    if (integers == NULL) return error_no_memory(err, "a space");
+    for (int32_t i = 0; i < count; i++) {
+        int64_t value = llround(values[i]);
+        if (kept == 0 || value > integers[kept - 1]) integers[kept++] = value;
+    }
+    param->kind = KERF_TUNE_INTEGER;
+    param->integers = integers;
+    param->num_values = kept;
+    return KERF_OK;
+}
+
+/* "1e-5..1e-1:log9", "64..4096:log7", "0..1:lin5": so many values with both ends, each as many times the one before, or
+ * as much above it. 1: done; 0: it is not such a range; or an error. */
+static int32_t fill_points(const char *text, const char *values, struct arena *arena, struct kerf_tune_param *param,
+                           struct kerf_error *err) {
+    const double whole_most = 9007199254740992.0; /* 2^53: beyond, doubles skip integers */
+    const char *rest;
+    double first, last, points[DECIMALS_MAX];
+    int64_t count, whole;
+    if (!read_ends(values, &first, &last, &rest) || (strncmp(rest, "log", 3) != 0 && strncmp(rest, "lin", 3) != 0))
+        return 0;
+    int is_log = rest[1] == 'o';
+    if (!param_read_integer(rest + 3, strlen(rest + 3), &count) || count < 2 || count > DECIMALS_MAX)
+        return kerf_error_set(err, KERF_EINVALID, "'%s': %.3s is followed by a number of values from 2 to %d, as %.3s9",
+                              text, rest, DECIMALS_MAX, rest);
+    if (last <= first) return kerf_error_set(err, KERF_EINVALID, "'%s': the range is empty", text);
+    if (is_log && !(first > 0))
+        return kerf_error_set(err, KERF_EINVALID, "'%s': a range with 'log' begins above 0", text);
+    for (int64_t i = 0; i < count; i++) {
+        double share = (double)i / (double)(count - 1);
+        points[i] = is_log ? first * pow(last / first, share) : first + (last - first) * share;
+    }
+    points[count - 1] = last;
+    const char *dots = strstr(values, "..");
+    int are_whole = param_read_integer(values, (size_t)(dots - values), &whole) &&
+                    param_read_integer(dots + 2, (size_t)(rest - 1 - dots - 2), &whole);
+    if (are_whole && !(fabs(first) <= whole_most && fabs(last) <= whole_most))
+        return kerf_error_set(err, KERF_EINVALID, "'%s': the ends of such a range are at most 2^53", text);
+    are_whole &= is_log || last - first >= (double)(count - 1);
+    int32_t code =
+        are_whole ? fill_whole_points(points, (int32_t)count, arena, param, err)
+                  : fill_numbers(points, (int32_t)count, digits_that_tell(points, (int32_t)count), arena, param, err);
+    return code == KERF_OK ? 1 : code;
 }
 
 /* Where all words are numbers, and ascend, they are ordered. */
@@ -218,7 +300,7 @@ static int32_t fill_list(const char *text, const char *values, struct arena *are
         if (is_like_range(words[i]))
             return kerf_error_set(
                 err, KERF_ESYNTAX,
-                "'%.200s': %.100s is not a range; a range is like 1..16, 0..32:+8 or 16..2048:x2, has "
+                "'%.200s': %.100s is not a range; a range is like 1..16, 0..32:+8, 16..2048:x2 or 1e-5..0.1:log9, has "
                 "integers up to 9223372036854775807, and is the only value",
                 text, words[i]);
     for (int32_t i = 0; i < param->num_values && all; i++)
@@ -281,7 +363,8 @@ int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param
         code = fill_flag(text, equals + 1, arena, &param, err);
     else if (read_range(equals + 1, &range))
         code = fill_range(text, &range, arena, &param, err);
-    else if ((code = fill_decimals(text, equals + 1, arena, &param, err)) == 0)
+    else if ((code = fill_decimals(text, equals + 1, arena, &param, err)) == 0 &&
+             (code = fill_points(text, equals + 1, arena, &param, err)) == 0)
         code = fill_list(text, equals + 1, arena, &param, err);
     if (code == 1) code = KERF_OK;
     if (code == KERF_OK && param.texts == NULL) code = write_texts(&param, arena, err);

@@ -53,6 +53,37 @@ static void numbers_with_decimals_are_ordered(void **state) {
     expect_refused("lr=0.1..0.5:+0.0001", NULL, NULL, KERF_EINVALID, "'lr=0.1..0.5:+0.0001': more than 1000 values");
 }
 
+/* The texts of one parameter, with blanks between. */
+static void expect_values(const char *param, const char *expected) {
+    struct kerf_tune_space *space = space_of(&param, 1, NULL, NULL);
+    char got[512] = "";
+    for (int32_t i = 0; i < space->params[0].num_values; i++)
+        snprintf(got + strlen(got), sizeof got - strlen(got), "%s%s", i ? " " : "", space->params[0].texts[i]);
+    assert_string_equal(got, expected);
+    kerf_tune_space_free(space);
+}
+
+static void so_many_points(void **state) {
+    (void)state;
+    expect_values("lr=1e-5..1e-1:log9", "1e-05 3.16e-05 0.0001 0.000316 0.001 0.00316 0.01 0.0316 0.1");
+    expect_values("lr=0.12345..0.5:log3", "0.12345 0.24845 0.5");           /* the ends are as written */
+    expect_values("p=0.1..0.1004:lin5", "0.1 0.1001 0.1002 0.1003 0.1004"); /* and all values differ */
+    expect_values("p=0..1:lin5", "0 0.25 0.5 0.75 1");
+    expect_values("p=-1..1:lin3", "-1 0 1");
+    expect_values("batch=64..4096:log7", "64 128 256 512 1024 2048 4096");
+    expect_values("batch=1..8:log10", "1 2 3 4 5 6 8"); /* whole between whole ends, each once */
+    expect_values("layers=0..32:lin4", "0 11 21 32");
+    expect_values("x=1.0..2:log2", "1 2");
+    expect_refused("lr=0..1:log5", NULL, NULL, KERF_EINVALID, "'lr=0..1:log5': a range with 'log' begins above 0");
+    expect_refused("lr=1..1:lin2", NULL, NULL, KERF_EINVALID, "'lr=1..1:lin2': the range is empty");
+    expect_refused("lr=1..9:lin", NULL, NULL, KERF_EINVALID,
+                   "'lr=1..9:lin': lin is followed by a number of values from 2 to 1000, as lin9");
+    expect_refused("lr=1..9:log1001", NULL, NULL, KERF_EINVALID,
+                   "'lr=1..9:log1001': log is followed by a number of values from 2 to 1000, as log9");
+    expect_refused("n=1..9223372036854775807:log9", NULL, NULL, KERF_EINVALID,
+                   "'n=1..9223372036854775807:log9': the ends of such a range are at most 2^53");
+}
+
 static void reads_every_kind(void **state) {
     (void)state;
     const char *params[] = {"batch=16..100:x2", "threads=1..3", "layers=0..20:+8",
@@ -200,15 +231,16 @@ static void refuses_what_is_nearly_a_range(void **state) {
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         snprintf(param, sizeof param, "a=%s", odd[i]);
         snprintf(message, sizeof message,
-                 "'%s': %s is not a range; a range is like 1..16, 0..32:+8 or 16..2048:x2, has integers up to "
+                 "'%s': %s is not a range; a range is like 1..16, 0..32:+8, 16..2048:x2 or 1e-5..0.1:log9, has "
+                 "integers up to "
                  "9223372036854775807, and is the only value",
                  param, odd[i]);
         expect_refused(param, NULL, NULL, KERF_ESYNTAX, message);
     }
-    expect_refused(
-        "a=7,1..4", NULL, NULL, KERF_ESYNTAX,
-        "'a=7,1..4': 1..4 is not a range; a range is like 1..16, 0..32:+8 or 16..2048:x2, has integers up to "
-        "9223372036854775807, and is the only value");
+    expect_refused("a=7,1..4", NULL, NULL, KERF_ESYNTAX,
+                   "'a=7,1..4': 1..4 is not a range; a range is like 1..16, 0..32:+8, 16..2048:x2 or 1e-5..0.1:log9, "
+                   "has integers up to "
+                   "9223372036854775807, and is the only value");
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const char *params[] = {param};
         snprintf(param, sizeof param, "a=%s", words[i]);
@@ -284,15 +316,11 @@ static void constraints_are_as_in_c(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_kind),
-        cmocka_unit_test(numbers_with_decimals_are_ordered),
-        cmocka_unit_test(settings_have_one_index),
-        cmocka_unit_test(refuses_in_words),
-        cmocka_unit_test(refuses_constraints_in_words),
-        cmocka_unit_test(constraints_are_as_in_c),
-        cmocka_unit_test(refuses_constraints_without_a_value),
-        cmocka_unit_test(flags_have_synonyms),
-        cmocka_unit_test(refuses_what_is_nearly_a_range),
+        cmocka_unit_test(reads_every_kind),        cmocka_unit_test(numbers_with_decimals_are_ordered),
+        cmocka_unit_test(so_many_points),          cmocka_unit_test(settings_have_one_index),
+        cmocka_unit_test(refuses_in_words),        cmocka_unit_test(refuses_constraints_in_words),
+        cmocka_unit_test(constraints_are_as_in_c), cmocka_unit_test(refuses_constraints_without_a_value),
+        cmocka_unit_test(flags_have_synonyms),     cmocka_unit_test(refuses_what_is_nearly_a_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

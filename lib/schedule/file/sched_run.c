@@ -604,7 +604,7 @@ static int32_t finish(const struct run *run, struct kerf_op *const *ops, const i
 int32_t sched_run(const struct program *program, const struct kerf_schedule_file_request *request,
                   struct kerf_schedule **ret_schedule, struct kerf_error *err) {
     struct run run = {.program = program, .err = err};
-    struct homes homes;
+    struct homes homes = {0};
     int32_t code = prepare(&run, request);
     if (code != KERF_OK) return code;
     size_t p = (size_t)run.devices;
