@@ -110,7 +110,15 @@ _encoder = json.JSONEncoder(allow_nan=False, default=_plain)
 
 
 def _json_of(request: Mapping[str, Any]) -> bytes:
-    return _encoder.encode(request).encode()
+    try:
+        return _encoder.encode(request).encode()
+    except ValueError:  # it does not say which
+        for name, value in request.items():
+            try:
+                _encoder.encode(value)
+            except ValueError:
+                raise ValueError(f"{name} must be finite: {value!r}") from None
+        raise
 
 
 class _Watch:

@@ -188,7 +188,8 @@ class Mistakes(unittest.TestCase):
         self.assertEqual((error.line, error.column), (1, 16))
 
     def test_values_that_json_lacks_are_refused(self):
-        self.assertRaises(ValueError, kerf.plan, model="gpt3", system="h100", gpus=float("nan"), global_batch=8)
+        with self.assertRaisesRegex(ValueError, "gpus must be finite: nan"):
+            kerf.plan(model="gpt3", system="h100", gpus=float("nan"), global_batch=8)
         self.assertRaises(TypeError, kerf.plan, model="gpt3", system="h100", gpus=object(), global_batch=8)
 
     def test_progress_may_end_the_work_or_fail(self):
