@@ -179,7 +179,7 @@ static int32_t write_answer(void *context, struct kerf_text *out, const struct r
 static int32_t find_more(const struct plan_options *values, const struct plan_question *question,
                          const struct render *render, struct kerf_plan *plan, struct kerf_error *err) {
     struct terminal_progress next = {.what = "explaining"};
-    struct call_progress progress = {terminal_progress, &next};
+    struct call_progress progress = {.tell = terminal_progress, .context = &next};
     struct kerf_plan_options again = plan_question_options(question, progress);
     int32_t code = plan_question_explain(question, progress, plan, err);
     terminal_progress_end(&next);
@@ -252,7 +252,8 @@ static int answer(struct plan_options *values) {
     if (code == KERF_OK) code = check_outputs(values, &render, &err);
     if (code == KERF_OK) {
         interrupt_catch();
-        code = plan_question_search(&question, (struct call_progress){terminal_progress, &progress}, &plan, &err);
+        code = plan_question_search(&question, (struct call_progress){.tell = terminal_progress, .context = &progress},
+                                    &plan, &err);
         terminal_progress_end(&progress);
         if (code == KERF_OK && plan->complete) code = find_more(values, &question, &render, plan, &err);
         answer.plan = plan;

@@ -292,8 +292,9 @@ static int answer(const struct schedule_options *values) {
     answers.trace_fit = question.trace_fit;
     interrupt_catch();
     if (code == KERF_OK)
-        code = schedule_answers_make(&question, (struct call_progress){terminal_progress, &progress}, &answers,
-                                     &complete, &err);
+        code = schedule_answers_make(&question,
+                                     (struct call_progress){terminal_progress, &progress, terminal_progress_found},
+                                     &answers, &complete, &err);
     terminal_progress_end(&progress);
     if (code == KERF_OK && answers.frontier) schedule_frontier(&answers);
     if (code == KERF_OK && question.pipeline) check_plan(question.pipeline, &answers);

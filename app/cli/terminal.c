@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -72,7 +73,27 @@ void terminal_plain(struct kerf_text *text) {
 
 /* ---- Progress --------------------------------------------------------------------------------------------- */
 
+static const char HINT[] = " (Ctrl-C prints the results so far)";
+
 static int64_t now_ms(void) { return (int64_t)(clock_ticks_s() * 1000); }
+
+/* "; 344.4 s, at most 24.4 % above the shortest" */
+static void write_found(const struct terminal_progress *progress, char *buffer, size_t size) {
+    struct kerf_text text = {0};
+    *buffer = 0;
+    if (progress->found_s <= 0 || progress->bound_s <= 0) return;
+    quantity_seconds(&text, progress->found_s);
+    if (!text.failed)
+        snprintf(buffer, size, "; %s, at most %.3g %% above the shortest", text.data,
+                 fmax(0, 100 * (progress->found_s / progress->bound_s - 1)));
+    kerf_text_free(&text);
+}
+
+void terminal_progress_found(void *context, double found_s, double bound_s) {
+    struct terminal_progress *progress = context;
+    progress->found_s = isfinite(found_s) ? found_s : 0;
+    progress->bound_s = bound_s;
+}
 
 int32_t terminal_progress(void *context, double done) {
     struct terminal_progress *progress = context;
@@ -86,9 +107,14 @@ int32_t terminal_progress(void *context, double done) {
         struct kerf_text left = {0};
         quantity_seconds(&left, (double)spent / 1000 * (1 - done) / done);
         struct winsize size;
-        int narrow = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 && size.ws_col < 64;
-        fprintf(stderr, "\r\033[K%s: %.0f %%, %s left%s", progress->what, 100 * done,
-                left.failed ? "some time" : left.data, narrow ? "" : " (Ctrl-C prints the results so far)");
+        const int columns = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+        char found[64];
+        write_found(progress, found, sizeof found);
+        int length = fprintf(stderr, "\r\033[K%s: %.0f %%, %s left", progress->what, 100 * done,
+                             left.failed ? "some time" : left.data);
+        length -= (int)strlen("\r\033[K");
+        length += fprintf(stderr, "%s", length + (int)strlen(found) < columns ? found : "");
+        fputs(length + (int)strlen(HINT) < columns ? HINT : "", stderr);
         fflush(stderr);
         kerf_text_free(&left);
         progress->shown_ms = now;

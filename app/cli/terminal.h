@@ -14,15 +14,17 @@ int32_t terminal_colour(void);
 /* Makes the text ASCII unless the environment says that text is in UTF-8, a sign for a sign. */
 void terminal_plain(struct kerf_text *text);
 
-/* A kerf_progress: shows the share that is done and the time that remains on a terminal, after the first half
- * second; returns 1 after Ctrl-C. context is a struct terminal_progress, zeroed before its first use. */
+/* A kerf_progress: shows the share that is done, the time that remains and what is found on a terminal, after the first
+ * half second; returns 1 after Ctrl-C. context is a struct terminal_progress, zeroed before its first use. */
 struct terminal_progress {
     const char *what; /* "searching" */
     int64_t began_ms, shown_ms;
-    double most; /* the largest share that was told: it never runs backwards */
+    double most;             /* the largest share that was told: it never runs backwards */
+    double found_s, bound_s; /* the shortest step that was found, and what none is below; 0: not known */
 };
 int32_t terminal_progress(void *context, double done);
-void terminal_progress_end(struct terminal_progress *progress); /* wipes the line */
+void terminal_progress_found(void *context, double found_s, double bound_s); /* INFINITY: none yet */
+void terminal_progress_end(struct terminal_progress *progress);              /* wipes the line */
 
 /* Ctrl-C (and SIGTERM, and a terminal that is closed): the first asks the work to end with what is known, the second
  * ends the program. */

@@ -44,7 +44,7 @@ struct verb {
 };
 
 static struct call_progress progress_of(const struct request *request) {
-    return (struct call_progress){request->options->progress, request->options->progress_context};
+    return (struct call_progress){.tell = request->options->progress, .context = request->options->progress_context};
 }
 
 static int32_t parse(const struct command *command, const struct request *request, void *values,

@@ -105,6 +105,9 @@ void plan_question_free(struct plan_question *question);
 struct call_progress {
     kerf_progress tell;
     void *context;
+    /* NULL, or told what the search of one schedule knows: the objective of the best order (INFINITY: none yet), and what
+     * no order is below. */
+    void (*found)(void *context, double found_s, double bound_s);
 };
 
 /* How the question is searched. */

@@ -8,6 +8,7 @@
 #include "base/error_fill.h"
 #include "base/number.h"
 #include "base/quantity.h"
+#include "schedule/search_watch.h"
 
 /* ---- Answers ---------------------------------------------------------------------------------------------- */
 
@@ -22,6 +23,11 @@ static int32_t tell(void *context, double share) {
     const struct call_progress *progress = &overall->progress;
     if (progress->tell) overall->stopped |= progress->tell(progress->context, (overall->done + share) / overall->all);
     return overall->stopped;
+}
+
+static void found(void *context, double found_s, double bound_s) {
+    const struct call_progress *progress = &((struct overall *)context)->progress;
+    progress->found(progress->context, found_s, bound_s);
 }
 
 /* Numbers are of all stages of a device together, so that schedules with other stages can be compared. */
@@ -120,8 +126,10 @@ static int32_t make_by_rule(const struct schedule_question *question, struct sch
     if (question->compare && !kerf_schedule_takes_slices(answer->name)) request.slices = 0;
     if (is_of_plan(question, answer)) ask_as_plan(question->pipeline, &request);
     if (question->compare && strcmp(answer->name, "chimera") != 0) request.replicas = 0;
-    int32_t code =
-        kerf_schedule_make_timed(&request, &times, &answer->own.schedule, &answer->own.times, &answer->error);
+    const struct search_watch watch = {found, overall};
+    const int watched = overall->progress.found && overall->all == 1;
+    int32_t code = schedule_make_watched(&request, &times, watched ? &watch : NULL, &answer->own.schedule,
+                                         &answer->own.times, &answer->error);
     if (code != KERF_OK) return without_place(question, &answer->error, code);
     answer->schedule = answer->own.schedule;
     answer->times = answer->own.times;

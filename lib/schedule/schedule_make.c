@@ -10,6 +10,7 @@
 #include "schedule/move_shares.h"
 #include "schedule/moves.h"
 #include "schedule/rules/rule.h"
+#include "schedule/search_watch.h"
 
 /* ---- By name ---------------------------------------------------------------------------------------------- */
 
@@ -53,7 +54,7 @@ int32_t kerf_schedule_stages(const struct kerf_schedule_request *request, int32_
 int32_t kerf_schedule_make(const struct kerf_schedule_request *request, struct kerf_schedule **ret_schedule,
                            struct kerf_error *err) {
     const struct rule *rule = find(request->rule, err);
-    return rule ? rule_make(rule, request, ret_schedule, err) : KERF_EUNKNOWN;
+    return rule ? rule_make(rule, request, NULL, ret_schedule, err) : KERF_EUNKNOWN;
 }
 
 int32_t kerf_schedule_takes_chunks(const char *name) {
@@ -142,7 +143,7 @@ static int32_t make_moved(const struct rule *rule, const struct kerf_schedule_re
     in->times.backward_weight_s = whole ? in->none_s : times->backward_weight_s;
     asked.times = rule->search ? &in->times : times;
     asked.certificate = 0;
-    int32_t code = rule_make(rule, &asked, &plain, err);
+    int32_t code = rule_make(rule, &asked, NULL, &plain, err);
     if (code == KERF_OK) code = moves_make(plain, times, whole, ret_schedule, err);
     kerf_schedule_free(plain);
     return code;
@@ -244,7 +245,8 @@ static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedu
 }
 
 static int32_t make_timed(const struct rule *rule, const struct kerf_schedule_request *request,
-                          const struct kerf_schedule_times_request *said, struct timed *ret, struct kerf_error *err) {
+                          const struct kerf_schedule_times_request *said, const struct search_watch *watch,
+                          struct timed *ret, struct kerf_error *err) {
     struct kerf_schedule_request asked = *request;
     struct timed timed = {NULL, NULL};
     int32_t stages = 0;
@@ -255,7 +257,7 @@ static int32_t make_timed(const struct rule *rule, const struct kerf_schedule_re
     if (code == KERF_OK)
         code = move_shares_asked(timed.times, stages)
                    ? make_with_moves(rule, &asked, stages, timed.times, &timed.schedule, err)
-                   : rule_make(rule, &asked, &timed.schedule, err);
+                   : rule_make(rule, &asked, watch, &timed.schedule, err);
     if (code == KERF_OK)
         *ret = timed;
     else
@@ -336,7 +338,7 @@ static int32_t make_any(const struct rule *rule, const struct kerf_schedule_requ
             const double left_s = begin_s + request->search_time_s - request->clock(request->clock_context);
             asked.search_time_s = fmax(left_s, 0) / (TURNS - turn.done);
         }
-        int32_t code = make_timed(rule, &asked, said, &timed, first_error.code == KERF_OK ? &first_error : NULL);
+        int32_t code = make_timed(rule, &asked, said, NULL, &timed, first_error.code == KERF_OK ? &first_error : NULL);
         if (code == KERF_ENOMEM) {
             timed_free(&best);
             return error_no_memory(err, "the search");
@@ -362,16 +364,24 @@ static int32_t make_any(const struct rule *rule, const struct kerf_schedule_requ
     return KERF_OK;
 }
 
-int32_t kerf_schedule_make_timed(const struct kerf_schedule_request *request,
-                                 const struct kerf_schedule_times_request *times, struct kerf_schedule **ret_schedule,
-                                 struct kerf_schedule_times **ret_times, struct kerf_error *err) {
+int32_t schedule_make_watched(const struct kerf_schedule_request *request,
+                              const struct kerf_schedule_times_request *times, const struct search_watch *watch,
+                              struct kerf_schedule **ret_schedule, struct kerf_schedule_times **ret_times,
+                              struct kerf_error *err) {
     const struct rule *rule = find(request->rule, err);
     struct timed timed;
     if (rule == NULL) return KERF_EUNKNOWN;
     int any = rule->any_placement && request->placement == KERF_PLACE_ANY;
-    int32_t code = any ? make_any(rule, request, times, &timed, err) : make_timed(rule, request, times, &timed, err);
+    int32_t code =
+        any ? make_any(rule, request, times, &timed, err) : make_timed(rule, request, times, watch, &timed, err);
     if (code != KERF_OK) return code;
     *ret_schedule = timed.schedule;
     *ret_times = timed.times;
     return KERF_OK;
+}
+
+int32_t kerf_schedule_make_timed(const struct kerf_schedule_request *request,
+                                 const struct kerf_schedule_times_request *times, struct kerf_schedule **ret_schedule,
+                                 struct kerf_schedule_times **ret_times, struct kerf_error *err) {
+    return schedule_make_watched(request, times, NULL, ret_schedule, ret_times, err);
 }

@@ -14,6 +14,7 @@ until_true "$@"
 kill -s INT $kerf
 wait $kerf
 END
+sed 's/^endless .*/"$KERF" schedule best -p 16 -m 64 --placement v --memory-cap 8 --p2p 0.1 --search-time 1h \&/' long.sh >best.sh
 # on_terminal COMMAND: runs it with a terminal of 80 columns, and shows what appeared there: \r as <CR>, ESC as <ESC>
 on_terminal() {
     script -q -f -e -c "stty cols 80; $1" typescript </dev/null >/dev/null
@@ -29,6 +30,10 @@ sed -n '1p' seen
 sed '1d; s/<CR>/\n<CR>/g' seen | sed 's/[0-9][0-9]* %/N %/; s/, .* left/, T left/; /^$/d' | uniq
 sed '1d; s/<CR>/\n/g' seen | sed -n 's/.*: \([0-9]*\) %.*/\1/p' | awk '$1 < last {print "(back from " last " % to " $1 " %)"} {last = $1}'
 echo "lines on standard output: $(($(wc -l <out.csv) > 1))"
+echo "== a search for the best schedule says how good the order is that it has, where the words fit"
+# shellcheck disable=SC2016 # the shell there expands it
+on_terminal 'stty cols 130; sh best.sh appeared 2 >out.txt' >seen
+sed '1d; s/<CR>/\n<CR>/g' seen | sed 's/[0-9.][0-9.]* %/N %/g; s/, [^,]* left/, T left/; s/; [0-9.]* s/; T/; /^$/d' | uniq
 echo "== not into a file"
 # shellcheck disable=SC2016 # the shell there expands it
 on_terminal 'sh long.sh eval "has_worked \$kerf 100" >out.csv 2>err'

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kerf/schedule.h"
+#include "schedule/search_watch.h"
 
 enum { STAGES = 16, DEVICES = 16, LONGEST = 64 };
 static const int64_t TO_THE_END = 20000000000; /* steps: a proof needs far fewer */
@@ -633,6 +634,49 @@ static void test_one_problem_has_one_bound(void **unused) {
     for (int k = 0; k < 3; k++) forget(&runs[k]);
 }
 
+struct seen {
+    double found_s, bound_s; /* told last */
+    int32_t times, fell;
+};
+
+static int32_t go_on(void *context, double done) {
+    (void)context, (void)done;
+    return 0;
+}
+
+static void see(void *context, double found_s, double bound_s) {
+    struct seen *seen = context;
+    assert_true(seen->times == 0 || (found_s <= seen->found_s && bound_s >= seen->bound_s));
+    seen->fell += seen->times++ > 0 && found_s < seen->found_s;
+    seen->found_s = found_s, seen->bound_s = bound_s;
+}
+
+/* The gap only closes while the search goes on, and the answer is what was told, or better. */
+static void test_a_search_may_be_watched(void **unused) {
+    (void)unused;
+    struct kerf_schedule_times_request said;
+    struct kerf_schedule *schedule;
+    struct kerf_schedule_times *times;
+    struct kerf_error err;
+    struct seen seen = {0};
+    const struct search_watch watch = {see, &seen};
+    const struct kerf_schedule_request request = {.rule = "best",
+                                                  .devices = 6,
+                                                  .microbatches = 12,
+                                                  .placement = KERF_PLACE_V,
+                                                  .objective = KERF_OBJECTIVE_MAKESPAN,
+                                                  .search_steps = 60000000,
+                                                  .progress = go_on};
+    kerf_schedule_times_unsaid(&said);
+    said.forward_s = 1, said.backward_input_s = 1.9, said.backward_weight_s = 0.8, said.p2p_s = 0.05;
+    said.cap = 4, said.per_device = 1;
+    assert_int_equal(schedule_make_watched(&request, &said, &watch, &schedule, &times, &err), KERF_OK);
+    assert_true(seen.times > 3 && seen.fell > 0);
+    assert_true(schedule->proof.makespan_s >= seen.bound_s);
+    kerf_schedule_times_free(times);
+    kerf_schedule_free(schedule);
+}
+
 /* With any placement best is as short as every rule that keeps the cap. */
 static void test_any_placement(void **unused) {
     (void)unused;
@@ -694,6 +738,7 @@ int main(void) {
         cmocka_unit_test(test_equally_short_orders_hold_the_least),
         cmocka_unit_test(test_steps_and_clocks),
         cmocka_unit_test(test_one_problem_has_one_bound),
+        cmocka_unit_test(test_a_search_may_be_watched),
         cmocka_unit_test(test_any_placement),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

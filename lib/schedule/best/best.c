@@ -132,6 +132,7 @@ static int32_t search_all(struct best_search *search, const struct kerf_schedule
     best_budget_allow(search->budget, 7. / 8, INFINITY, 0); /* the rest is for best_thin */
     best_one_by_one(search);
     best_rules(search, frame, request, &rule);
+    search->rule_value = rule.value;
     if (!best_is_done(search)) best_patterns(search);
     if (!best_is_done(search)) best_starts(search);
     if (problem->ops > MANY_OPS && !best_is_done(search)) exact_then_windows(search);
@@ -175,6 +176,8 @@ static int32_t search_best(struct builder *builder, const struct kerf_schedule_r
                                         .slices = 1,
                                         .device_of = device_of};
     best_budget_start(&budget, request);
+    budget.watch = builder->watch;
+    budget.watched = &search;
     int32_t code = search_all(&search, &frame, builder, request, objective_of(request), err);
     arena_free(&search.arena);
     arena_free(&search.problem.arena);

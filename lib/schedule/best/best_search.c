@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
+#include "schedule/search_watch.h"
 
 /* ---- What may be spent ------------------------------------------------------------------------------------ */
 
@@ -61,6 +62,9 @@ int32_t best_spend(struct best_budget *budget, int64_t steps) {
         const double share = fmax(gone / budget->limit_s, (double)budget->steps / (double)budget->most_steps);
         budget->report_at = budget->steps + REPORT_STEPS;
         budget->report_s = gone + REPORT_S;
+        if (budget->watch)
+            budget->watch->tell(budget->watch->context, fmin(budget->watched->value, budget->watched->rule_value),
+                                budget->watched->bound);
         if (budget->progress(budget->progress_context, fmin(1, share))) budget->used_up = budget->ended = 1;
     }
     return budget->used_up;
@@ -69,7 +73,7 @@ int32_t best_spend(struct best_budget *budget, int64_t steps) {
 /* ---- What is known ---------------------------------------------------------------------------------------- */
 
 int32_t best_search_make(struct best_search *search) {
-    search->value = search->makespan = search->held = INFINITY;
+    search->value = search->makespan = search->held = search->rule_value = INFINITY;
     search->order = arena_alloc(&search->arena, (size_t)search->problem.ops, sizeof *search->order);
     return search->order ? best_run_make(&search->run, &search->problem, &search->arena) : KERF_ENOMEM;
 }

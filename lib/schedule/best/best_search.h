@@ -12,6 +12,8 @@
 
 /* ---- What may be spent ------------------------------------------------------------------------------------ */
 
+struct best_search;
+
 struct best_budget {
     int64_t steps;           /* done so far */
     int64_t most_steps;      /* of the whole search, INT64_MAX: any number; */
@@ -22,9 +24,11 @@ struct best_budget {
     void *clock_context;
     kerf_progress progress; /* NULL: none */
     void *progress_context;
-    int64_t report_at;      /* steps, or */
-    double report_s;        /* the time, as steps may be slow */
-    int32_t used_up, ended; /* until_... are reached; the caller ended all of it */
+    const struct search_watch *watch;  /* NULL: nobody is told */
+    const struct best_search *watched; /* what is known of this search */
+    int64_t report_at;                 /* steps, or */
+    double report_s;                   /* the time, as steps may be slow */
+    int32_t used_up, ended;            /* until_... are reached; the caller ended all of it */
 };
 
 void best_budget_start(struct best_budget *budget, const struct kerf_schedule_request *request);
@@ -50,6 +54,7 @@ struct best_search {
     double value;                 /* its objective, INFINITY: none yet, */
     double makespan;              /* makespan */
     double held;                  /* and the most that a device holds */
+    double rule_value;            /* the objective of another rule's schedule as it is; INFINITY: none */
     double bound;                 /* no order of split operations has a lower objective, */
     double makespan_bound;        /* or makespan */
     struct kerf_text *refutation; /* NULL, or where the proof of the largest goal that the exact search refuted goes, */

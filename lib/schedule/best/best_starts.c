@@ -294,7 +294,7 @@ static void try_rule(struct best_search *search, const struct kerf_schedule *fra
     struct kerf_schedule *schedule = NULL;
     struct kerf_timeline *timeline = NULL;
     best_spend(search->budget, MAKING * search->problem.ops);
-    if (rule_make(rule, request, &schedule, NULL) != KERF_OK) return;
+    if (rule_make(rule, request, NULL, &schedule, NULL) != KERF_OK) return;
     if (same_frame(schedule, frame) && kerf_schedule_check(schedule, NULL) == KERF_OK &&
         kerf_schedule_simulate(schedule, request->times, &timeline, NULL) == KERF_OK) {
         const double value = search->problem.objective == KERF_OBJECTIVE_SPAN ? timeline->span_s : timeline->makespan_s;

@@ -50,6 +50,6 @@ int32_t rule_stages(const struct rule *rule, const struct kerf_schedule_request 
 
 /* Makes a schedule by the rule, whatever name the request says. Errors as kerf_schedule_make. */
 int32_t rule_make(const struct rule *rule, const struct kerf_schedule_request *request,
-                  struct kerf_schedule **ret_schedule, struct kerf_error *err);
+                  const struct search_watch *watch, struct kerf_schedule **ret_schedule, struct kerf_error *err);
 
 #endif

@@ -53,6 +53,7 @@ enum kerf_slice_cut rule_slice_cut(const char *name) {
 struct shape {
     enum kerf_placement placement;
     int32_t p, m, chunks, group, slices, replicas;
+    const struct search_watch *watch; /* of the request's rule; NULL: nobody watches */
 };
 
 static int32_t default_slices(const struct rule *rule, int32_t devices) {
@@ -161,7 +162,8 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
                               .v = shape->chunks,
                               .group = shape->group,
                               .slices = shape->slices,
-                              .replicas = replicas};
+                              .replicas = replicas,
+                              .watch = shape->watch};
     size_t passes = (size_t)shape->m * (size_t)shape->chunks * (size_t)shape->slices; /* of a kind on a device */
     int32_t *device_of = arena_alloc(arena, (size_t)stages * (size_t)replicas, sizeof *device_of);
     builder.ops = arena_alloc(arena, (size_t)p, sizeof *builder.ops);
@@ -229,9 +231,10 @@ static int32_t make_checked(const struct rule *rule, const struct kerf_schedule_
 }
 
 int32_t rule_make(const struct rule *rule, const struct kerf_schedule_request *request,
-                  struct kerf_schedule **ret_schedule, struct kerf_error *err) {
+                  const struct search_watch *watch, struct kerf_schedule **ret_schedule, struct kerf_error *err) {
     struct shape shape = shape_of(rule, request);
     struct owned_schedule *owned = NULL;
+    shape.watch = watch;
     int32_t code = check_size(rule, request, &shape, err);
     if (code != KERF_OK) return code;
     code = make_checked(rule, request, &shape, &owned, err);
