@@ -182,9 +182,8 @@ static void export_csv(const struct kerf_study_record *record, struct kerf_text 
         const struct kerf_tune_observation *seen = &result->observation;
         kerf_text_printf(out, "%d", i + 1);
         for (int32_t p = 0; p < space->num_params; p++) {
-            int32_t value = space->values[seen->setting * space->num_params + p];
             kerf_text_add(out, ",");
-            csv_text(out, kerf_tune_value_word(&space->params[p], value));
+            csv_text(out, kerf_tune_setting_word(space, seen->setting, p));
         }
         kerf_text_printf(out, ",%s,%s", kerf_study_outcome_word(seen->outcome), kerf_tune_failure_word(seen->failure));
         csv_number(out, seen->outcome == KERF_TUNE_FAILED ? NAN : seen->value);

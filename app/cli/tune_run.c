@@ -25,9 +25,8 @@ enum { SHOWN = 6, NARROW = 20, WIDE = 100 };
 /* A setting's values alone: "2048,512", below "batch,ubatch". */
 static void add_values(struct kerf_text *cells, const struct kerf_tune_space *space, int32_t setting) {
     for (int32_t p = 0; p < space->num_params; p++) {
-        int32_t value = setting < 0 ? 0 : space->values[setting * space->num_params + p];
         kerf_text_printf(cells, "%s%s", p ? "," : "",
-                         setting < 0 ? space->params[p].name : kerf_tune_value_word(&space->params[p], value));
+                         setting < 0 ? space->params[p].name : kerf_tune_setting_word(space, setting, p));
     }
 }
 

@@ -29,8 +29,7 @@ static void row(struct kerf_text *cells, const struct tune_report *report, int32
     const struct kerf_tune_estimate *estimate = &report->answer.settings[index];
     const struct kerf_study_request *request = report->state->request;
     for (int32_t p = 0; p < space->num_params; p++) {
-        int32_t value = space->values[index * space->num_params + p];
-        kerf_text_printf(cells, "%s%s", p ? "\t" : "", kerf_tune_value_word(&space->params[p], value));
+        kerf_text_printf(cells, "%s%s", p ? "\t" : "", kerf_tune_setting_word(space, index, p));
     }
     kerf_text_add(cells, "\t");
     words_objective(cells, request, estimate->observed_mean);
@@ -295,8 +294,7 @@ void print_tune_csv(struct kerf_text *out, const struct tune_report *report) {
     for (int32_t i = 0; i < space->num_settings; i++) {
         const struct kerf_tune_estimate *estimate = &report->answer.settings[i];
         for (int32_t p = 0; p < space->num_params; p++) {
-            int32_t value = space->values[i * space->num_params + p];
-            csv_text(out, kerf_tune_value_word(&space->params[p], value));
+            csv_text(out, kerf_tune_setting_word(space, i, p));
             kerf_text_add(out, ",");
         }
         kerf_text_printf(out, "%s,%d,%d,%d", kerf_tune_status_word(estimate->status), estimate->observations,

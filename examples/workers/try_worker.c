@@ -13,7 +13,7 @@ static const int64_t integers[] = {0, 16, 64};
 static const char *const texts[] = {"0", "16", "64"};
 static const struct kerf_tune_param block = {"block", KERF_TUNE_INTEGER, 3, integers, texts, NULL};
 static const int32_t values[] = {0, 1, 2};
-static const struct kerf_tune_space space = {&block, values, 1, 3, -1};
+static const struct kerf_tune_space space = {&block, values, 1, 3, -1, 0};
 
 static int trial(struct kerf_trial_runner *runner, int32_t setting, double limit, int32_t expected) {
     static const char *const words[] = {"value", "censored", "failed"};

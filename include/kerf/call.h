@@ -87,7 +87,8 @@ KERF_API int32_t kerf_call_schema(const char *verb, char **ret_schema, struct ke
 
 /**
  * A study of kerf/tune.h in JSON. {"params":{"batch":[128,256],"kv":["f16","q8_0"],"threads":"1..16"}} names the space: a
- * list of numbers (sorted, near ones are alike), texts or booleans, or a range. "where" (an array of constraints),
+ * list of numbers (sorted, near ones are alike), texts or booleans, or a range. "where" (an array of constraints), "when"
+ * (an object: conditions under which parameters have an effect; settings lack those that they do not use),
  * "default" (a setting), "policy", "prefer", "within", "margin", "confidence", "seed" and "max_runs" are those of struct
  * kerf_tune_question, "maximize" and "time" its flags; "subject_to" is an array of limits, "p99_ms <= 50" (as of
  * kerf_trial_runner_limit), whose numbers are told as "outputs". KERF_ESYNTAX, KERF_EINVALID, KERF_EUNKNOWN, KERF_EINFEASIBLE.

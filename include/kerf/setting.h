@@ -58,15 +58,27 @@ struct kerf_tune_space {
     int32_t num_params;
     int32_t num_settings;    /* 1 or more; in the order of the grid, the last parameter fastest */
     int32_t default_setting; /* index, -1: none was named */
+    int32_t has_unused;      /* 0, or KERF_TUNE_HAS_UNUSED: kerf_tune_setting_uses may say 0 */
 };
 
-/** "batch=512,kv=f16,map=on"; of a flag off or on. */
+/** Behind the values of such a space lie [num_settings][num_params] bytes, 1 where the setting does not use the parameter.
+ * No number that an older program may have left there. */
+#define KERF_TUNE_HAS_UNUSED 0x57484e55
+
+/** Whether the parameter has an effect in the setting: 0 where its condition ("draft=4,8 when spec") does not hold. The
+ * setting has its first value then. */
+KERF_API int32_t kerf_tune_setting_uses(const struct kerf_tune_space *space, int32_t setting, int32_t param);
+
+/** "batch=512,kv=f16,map=on"; of a flag off or on; without parameters that the setting does not use. */
 KERF_API void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t setting, struct kerf_text *out);
 
 /** One value of a parameter as kerf_tune_setting_write writes it: its text; of a flag "off" or "on". */
 KERF_API const char *kerf_tune_value_word(const struct kerf_tune_param *param, int32_t value);
 
-/** "key":{"batch":512,"kv":"f16","map":true}; key as in kerf/json.h. */
+/** The word of the parameter's value in the setting; "-" where the setting does not use it. */
+KERF_API const char *kerf_tune_setting_word(const struct kerf_tune_space *space, int32_t setting, int32_t param);
+
+/** "key":{"batch":512,"kv":"f16","map":true}; key as in kerf/json.h. Without parameters that the setting does not use. */
 KERF_API void kerf_tune_setting_json(struct kerf_json *json, const char *key, const struct kerf_tune_space *space,
                                      int32_t setting);
 

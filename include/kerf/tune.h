@@ -63,6 +63,8 @@ extern "C" {
  *               "rate=0.1,0.2,0.5"   numbers that ascend              "lr=1e-5..1e-1:x10" and "p=0.1..0.9:+0.2" likewise
  *               "lr=1e-5..1e-1:log9" nine values, each as many times the one before; "p=0..1:lin5" five, each as much above
  *               it; both ends are among them; between whole ends values are whole, each once
+ *               "draft=4,8 when spec" has an effect only where the condition holds, which is written as in wheres; elsewhere
+ *               the setting stands there once, with its first value
  *     wheres    "ubatch <= batch", "kv == \"f16\" || fa": + - * / %, comparisons, && || !, parentheses, integers,
  *               names of parameters; all have to hold
  *     defaults  "batch=2048,ubatch=512"; NULL: none

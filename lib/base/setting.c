@@ -15,11 +15,24 @@ static const int32_t *values_of(const struct kerf_tune_space *space, int32_t set
     return space->values + (int64_t)setting * space->num_params;
 }
 
+int32_t kerf_tune_setting_uses(const struct kerf_tune_space *space, int32_t setting, int32_t param) {
+    assert(setting >= 0 && setting < space->num_settings && param >= 0 && param < space->num_params);
+    if (space->has_unused != KERF_TUNE_HAS_UNUSED) return 1;
+    const char *unused = (const char *)(space->values + (int64_t)space->num_settings * space->num_params);
+    return !unused[(int64_t)setting * space->num_params + param];
+}
+
+const char *kerf_tune_setting_word(const struct kerf_tune_space *space, int32_t setting, int32_t param) {
+    if (!kerf_tune_setting_uses(space, setting, param)) return "-";
+    return kerf_tune_value_word(&space->params[param], values_of(space, setting)[param]);
+}
+
 void kerf_tune_setting_write(const struct kerf_tune_space *space, int32_t setting, struct kerf_text *out) {
-    const int32_t *values = values_of(space, setting);
+    const char *comma = "";
     for (int32_t k = 0; k < space->num_params; k++) {
-        const struct kerf_tune_param *param = &space->params[k];
-        kerf_text_printf(out, "%s%s=%s", k ? "," : "", param->name, kerf_tune_value_word(param, values[k]));
+        if (!kerf_tune_setting_uses(space, setting, k)) continue;
+        kerf_text_printf(out, "%s%s=%s", comma, space->params[k].name, kerf_tune_setting_word(space, setting, k));
+        comma = ",";
     }
 }
 
@@ -29,6 +42,7 @@ void kerf_tune_setting_json(struct kerf_json *json, const char *key, const struc
     kerf_json_open(json, key, '{');
     for (int32_t k = 0; k < space->num_params; k++) {
         const struct kerf_tune_param *param = &space->params[k];
+        if (!kerf_tune_setting_uses(space, setting, k)) continue;
         if (param->kind == KERF_TUNE_INTEGER)
             kerf_json_integer(json, param->name, param->integers[values[k]]);
         else if (param->kind == KERF_TUNE_FLAG)

@@ -14,6 +14,7 @@
 #include "base/error_fill.h"
 #include "base/json_read.h"
 #include "kerf/tune.h"
+#include "tune/param.h"
 
 enum { PARAMS_MAX = 32 /* of a space */, VALUES_MAX = 4096, PENDING_MAX = 64 };
 
@@ -97,6 +98,25 @@ static int32_t read_values(struct kerf_asker *asker, const struct json_object *p
 
 static int32_t read_default(const struct kerf_asker *asker, const struct json_object *root, struct kerf_error *err);
 
+/* "when":{"draft":"spec"}: the conditions under which parameters have an effect. *ret_when NULL: there is none. */
+static int32_t read_when(const struct json_object *root, const struct json_object *params, const json_t **ret_when,
+                         struct kerf_error *err) {
+    const json_t *when = json_object_get(root->json, "when"), *condition;
+    const char *name;
+    *ret_when = NULL;
+    if (when == NULL || json_is_null(when)) return KERF_OK;
+    if (!json_is_object(when))
+        return json_fail(root, "when", KERF_EINVALID, err, "\"when\" must name parameters, each with a condition");
+    json_object_foreach((json_t *)(void *)when, name, condition) {
+        if (!json_has(params, name))
+            return json_fail(root, "when", KERF_EUNKNOWN, err, "\"when\" names \"%.64s\", which is no parameter", name);
+        if (!json_is_string(condition))
+            return json_fail(root, "when", KERF_EINVALID, err, "the condition of \"%.64s\" must be a text", name);
+    }
+    *ret_when = when;
+    return KERF_OK;
+}
+
 static int32_t make_space(struct kerf_asker *asker, const struct json_object *root, struct kerf_error *err) {
     struct json_object params;
     int32_t code = json_get_object(root, "params", JSON_REQUIRED, &params, err);
@@ -114,10 +134,15 @@ static int32_t make_space(struct kerf_asker *asker, const struct json_object *ro
         wheres[i] = json_string_value(json_array_get(where, i));
         if (wheres[i] == NULL) return json_fail(root, "where", KERF_EINVALID, err, "constraints are texts");
     }
+    const json_t *when = NULL;
+    if (code == KERF_OK) code = read_when(root, &params, &when, err);
+    if (code != KERF_OK) return code;
     const char *name;
     json_object_foreach(params.json, name, values) {
         struct kerf_text text = {0};
         code = read_values(asker, &params, name, values, &asker->given[at], &text, err);
+        const char *condition = when ? json_string_value(json_object_get(when, name)) : NULL;
+        if (condition) kerf_text_printf(&text, " when %s", condition);
         if (code == KERF_OK && (text.failed || !(texts[at] = arena_copy(&asker->arena, text.data, text.length))))
             code = error_no_memory(err, "the question");
         kerf_text_free(&text);
@@ -151,8 +176,9 @@ static int32_t read_limits(struct kerf_asker *asker, const struct json_object *r
 }
 
 static int32_t read_question(struct kerf_asker *asker, const struct json_object *root, struct kerf_error *err) {
-    static const char *const names[] = {"params",   "where", "default", "policy",   "prefer",     "within",    "margin",
-                                        "maximize", "time",  "seed",    "max_runs", "confidence", "subject_to"};
+    static const char *const names[] = {"params",   "where",      "default",    "policy", "prefer",
+                                        "within",   "margin",     "maximize",   "time",   "seed",
+                                        "max_runs", "confidence", "subject_to", "when"};
     struct kerf_tune_question question;
     kerf_tune_question_defaults(&question);
     int64_t runs = 0;
@@ -239,14 +265,20 @@ static int32_t find_setting(const struct kerf_asker *asker, const struct json_ob
     for (int32_t k = 0; k < space->num_params && code == KERF_OK; k++) {
         const struct kerf_tune_param *param = &space->params[k];
         const json_t *value = json_object_get(object->json, param->name);
-        if (value == NULL) return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing", param->name);
+        if (value == NULL && !space->has_unused)
+            return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing", param->name);
+        values[k] = -1;
+        if (value == NULL) continue;
         for (values[k] = 0; values[k] < param->num_values; values[k]++)
             if (is_value(param, &asker->given[k], values[k], value)) break;
         if (values[k] == param->num_values)
             return json_fail(object, param->name, KERF_EUNKNOWN, err, "this is not a value of \"%s\"", param->name);
     }
     if (code != KERF_OK) return code;
-    *ret_setting = kerf_tune_space_find(space, values);
+    *ret_setting = tune_space_complete(space, values);
+    for (int32_t k = 0; k < space->num_params && *ret_setting < 0; k++)
+        if (values[k] < 0)
+            return json_fail(object, NULL, KERF_EINVALID, err, "\"%s\" is missing", space->params[k].name);
     if (*ret_setting < 0) return json_fail(object, NULL, KERF_EUNKNOWN, err, "the constraints forbid this setting");
     return KERF_OK;
 }
@@ -283,8 +315,9 @@ static void setting_json(struct kerf_json *json, const char *key, const struct k
     }
     kerf_json_open(json, key, '{');
     for (int32_t k = 0; k < space->num_params; k++)
-        value_json(json, &space->params[k], &asker->given[k],
-                   space->values[(size_t)setting * (size_t)space->num_params + (size_t)k]);
+        if (kerf_tune_setting_uses(space, setting, k))
+            value_json(json, &space->params[k], &asker->given[k],
+                       space->values[(size_t)setting * (size_t)space->num_params + (size_t)k]);
     kerf_json_close(json, '}');
 }
 

@@ -314,6 +314,12 @@ static int64_t value_of(const struct constraint *constraint, struct values *valu
     return arithmetic(constraint->kind, left, right, values);
 }
 
+int constraint_names(const struct constraint *constraint, int32_t param) {
+    if (constraint == NULL) return 0;
+    if (constraint->kind == PARAMETER && constraint->number == param) return 1;
+    return constraint_names(constraint->left, param) || constraint_names(constraint->right, param);
+}
+
 int constraint_holds(const struct constraint *constraint, const struct kerf_tune_param *params, const int32_t *values,
                      const char **ret_fault) {
     struct values all = {params, values, NULL};

@@ -339,7 +339,22 @@ static int32_t fill_flag(const char *text, const char *word, struct arena *arena
     return KERF_OK;
 }
 
-int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param *ret_param, struct kerf_error *err) {
+/* "draft=4,8 when spec": the values without the condition, and that. */
+static int32_t split_condition(const char *text, struct arena *arena, const char **ret_text, const char **ret_condition,
+                               struct kerf_error *err) {
+    static const char word[] = " when ";
+    const char *when = strstr(text, word);
+    *ret_text = text;
+    *ret_condition = NULL;
+    if (when == NULL) return KERF_OK;
+    *ret_condition = arena_strdup(arena, when + sizeof word - 1);
+    while (when > text && when[-1] == ' ') when--;
+    *ret_text = arena_copy(arena, text, (size_t)(when - text));
+    return *ret_text && *ret_condition ? KERF_OK : error_no_memory(err, "a space");
+}
+
+static int32_t read_plain(const char *text, struct arena *arena, struct kerf_tune_param *ret_param,
+                          struct kerf_error *err) {
     const char *equals = strchr(text, '=');
     if (equals == NULL)
         return kerf_error_set(err, KERF_ESYNTAX,
@@ -370,4 +385,11 @@ int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param
     if (code == KERF_OK && param.texts == NULL) code = write_texts(&param, arena, err);
     if (code == KERF_OK) *ret_param = param;
     return code;
+}
+
+int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param *ret_param, const char **ret_condition,
+                   struct kerf_error *err) {
+    const char *plain;
+    int32_t code = split_condition(text, arena, &plain, ret_condition, err);
+    return code == KERF_OK ? read_plain(plain, arena, ret_param, err) : code;
 }

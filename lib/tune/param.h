@@ -10,7 +10,9 @@
 
 enum { TUNE_SETTINGS_MAX = 1000000 };
 
-int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param *ret_param, struct kerf_error *err);
+/* *ret_condition: of "draft=4,8 when spec" what follows "when"; NULL: the parameter has none. */
+int32_t param_read(const char *text, struct arena *arena, struct kerf_tune_param *ret_param, const char **ret_condition,
+                   struct kerf_error *err);
 
 /* Whether these bytes are the name of a parameter: a letter or _, then letters, digits, _ . - */
 int param_is_name(const char *text, size_t length);
@@ -22,6 +24,9 @@ int param_read_integer(const char *text, size_t length, int64_t *ret_value);
 
 struct constraint;
 
+/* Whether the parameter of this index is named in it. */
+int constraint_names(const struct constraint *constraint, int32_t param);
+
 /* KERF_ESYNTAX, KERF_EUNKNOWN (a name that is not a parameter), KERF_EINVALID (a word where an integer is needed); with
  * the column. */
 int32_t constraint_read(const char *text, const struct kerf_tune_param *params, int32_t num_params, struct arena *arena,
@@ -31,5 +36,10 @@ int32_t constraint_read(const char *text, const struct kerf_tune_param *params, 
  * and *ret_fault says why: "divides by 0". */
 int constraint_holds(const struct constraint *constraint, const struct kerf_tune_param *params, const int32_t *values,
                      const char **ret_fault);
+
+/* ---- Settings (tune_space.c) ------------------------------------------------------------------------------------ */
+
+/* The setting with these values (indexes), where -1 stands for a parameter that it does not use; -1: there is none. */
+int32_t tune_space_complete(const struct kerf_tune_space *space, const int32_t *values);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The grid of all parameters' values without what the constraints forbid, and the text form of one setting. */
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,14 +14,23 @@ struct owned_space {
     struct arena arena;
 };
 
+/* What the settings have to be like. */
+struct conditions {
+    const char *const *texts;   /* [count] */
+    struct constraint **wheres; /* [count] */
+    int32_t count;
+    const char **when_texts;   /* [num_params] when the parameter has an effect; NULL: always */
+    struct constraint **whens; /* [num_params] likewise */
+};
+
 static int32_t read_params(const char *const *texts, int32_t count, struct arena *arena,
-                           struct kerf_tune_param **ret_params, struct kerf_error *err) {
+                           struct kerf_tune_param **ret_params, const char **when_texts, struct kerf_error *err) {
     if (count < 1) return kerf_error_set(err, KERF_EINVALID, "a space needs a parameter, such as batch=16..2048:x2");
     if (count > PARAMS_MAX) return kerf_error_set(err, KERF_EINVALID, "more than %d parameters", PARAMS_MAX);
     struct kerf_tune_param *params = arena_alloc(arena, (size_t)count, sizeof *params);
     if (params == NULL) return error_no_memory(err, "a space");
     for (int32_t i = 0; i < count; i++) {
-        int32_t code = param_read(texts[i], arena, &params[i], err);
+        int32_t code = param_read(texts[i], arena, &params[i], &when_texts[i], err);
         if (code != KERF_OK) return code;
         for (int32_t j = 0; j < i; j++)
             if (strcmp(params[i].name, params[j].name) == 0)
@@ -30,16 +40,23 @@ static int32_t read_params(const char *const *texts, int32_t count, struct arena
     return KERF_OK;
 }
 
-static int32_t read_wheres(const char *const *texts, int32_t count, const struct kerf_tune_space *space,
-                           struct arena *arena, struct constraint ***ret_wheres, struct kerf_error *err) {
-    struct constraint **wheres = arena_alloc(arena, (size_t)count + 1, sizeof(struct constraint *));
-    *ret_wheres = wheres;
-    if (wheres == NULL) return error_no_memory(err, "a space");
-    for (int32_t i = 0; i < count; i++) {
-        int32_t code = constraint_read(texts[i], space->params, space->num_params, arena, &wheres[i], err);
-        if (code != KERF_OK) return code;
+static int32_t read_conditions(const struct kerf_tune_space *space, struct arena *arena, struct conditions *conditions,
+                               struct kerf_error *err) {
+    const int32_t num = space->num_params;
+    conditions->wheres = arena_alloc(arena, (size_t)conditions->count + 1, sizeof(struct constraint *));
+    conditions->whens = arena_alloc(arena, (size_t)num, sizeof(struct constraint *));
+    if (conditions->wheres == NULL || conditions->whens == NULL) return error_no_memory(err, "a space");
+    int32_t code = KERF_OK;
+    for (int32_t i = 0; i < conditions->count && code == KERF_OK; i++)
+        code = constraint_read(conditions->texts[i], space->params, num, arena, &conditions->wheres[i], err);
+    for (int32_t k = 0; k < num && code == KERF_OK; k++) {
+        if (conditions->when_texts[k] == NULL) continue;
+        code = constraint_read(conditions->when_texts[k], space->params, num, arena, &conditions->whens[k], err);
+        if (code == KERF_OK && constraint_names(conditions->whens[k], k))
+            code = kerf_error_set(err, KERF_EINVALID, "'%s' has an effect when '%.100s', which names itself",
+                                  space->params[k].name, conditions->when_texts[k]);
     }
-    return KERF_OK;
+    return code;
 }
 
 /* The next point of the grid, the last parameter fastest; 0 behind the last. */
@@ -64,29 +81,58 @@ static int32_t cannot_tell(const struct kerf_tune_space *space, const int32_t *p
     return KERF_EINVALID;
 }
 
-static int32_t fill_settings(struct kerf_tune_space *space, struct constraint *const *wheres, const char *const *texts,
-                             int32_t num_wheres, struct arena *arena, struct kerf_error *err) {
+/* Marks the parameters that the point does not use. 0: it is not the one of its kind that has their first values. */
+static int32_t mark_unused(const struct kerf_tune_space *space, const struct conditions *conditions,
+                           const int32_t *point, char *unused, int *ret_stands, struct kerf_error *err) {
+    *ret_stands = 1;
+    for (int32_t k = 0; k < space->num_params && *ret_stands; k++) {
+        const char *fault = NULL;
+        unused[k] = conditions->whens[k] && !constraint_holds(conditions->whens[k], space->params, point, &fault);
+        if (fault) return cannot_tell(space, point, conditions->when_texts[k], fault, err);
+        *ret_stands = !unused[k] || point[k] == 0;
+    }
+    return KERF_OK;
+}
+
+static int32_t keep(const struct kerf_tune_space *space, const struct conditions *conditions, const int32_t *point,
+                    int *ret_keep, struct kerf_error *err) {
+    *ret_keep = 1;
+    for (int32_t i = 0; i < conditions->count && *ret_keep; i++) {
+        const char *fault = NULL;
+        *ret_keep = constraint_holds(conditions->wheres[i], space->params, point, &fault);
+        if (fault) return cannot_tell(space, point, conditions->texts[i], fault, err);
+    }
+    return KERF_OK;
+}
+
+static int32_t fill_settings(struct kerf_tune_space *space, const struct conditions *conditions, struct arena *arena,
+                             struct kerf_error *err) {
     int64_t whole = 1, at = 0;
     size_t width = (size_t)space->num_params;
     for (int32_t k = 0; k < space->num_params; k++)
         if ((whole *= space->params[k].num_values) > TUNE_SETTINGS_MAX)
             return kerf_error_set(err, KERF_EINVALID, "the grid has more than %d settings", TUNE_SETTINGS_MAX);
-    int32_t *values = arena_take(arena, (size_t)whole, width * sizeof *values);
+    int32_t *values = arena_take(arena, (size_t)whole, width * (sizeof *values + 1));
     int32_t *point = arena_alloc(arena, width, sizeof *point);
-    if (values == NULL || point == NULL || wheres == NULL) return error_no_memory(err, "a space");
+    char *unused = arena_take(arena, (size_t)whole, width), *of_point = arena_alloc(arena, width, 1);
+    int some_unused = 0;
+    if (values == NULL || point == NULL || unused == NULL || of_point == NULL) return error_no_memory(err, "a space");
     do {
-        int holds = 1;
-        for (int32_t i = 0; i < num_wheres && holds; i++) {
-            const char *fault = NULL;
-            holds = constraint_holds(wheres[i], space->params, point, &fault);
-            if (fault) return cannot_tell(space, point, texts[i], fault, err);
-        }
-        if (holds) memcpy(values + width * (size_t)at++, point, width * sizeof *point);
+        int stands, kept = 0;
+        int32_t code = mark_unused(space, conditions, point, of_point, &stands, err);
+        if (code == KERF_OK && stands) code = keep(space, conditions, point, &kept, err);
+        if (code != KERF_OK) return code;
+        if (!kept) continue;
+        memcpy(values + width * (size_t)at, point, width * sizeof *point);
+        memcpy(unused + width * (size_t)at++, of_point, width);
+        some_unused |= memchr(of_point, 1, width) != NULL;
     } while (step(space, point));
     if (at == 0)
         return kerf_error_set(err, KERF_EINFEASIBLE, "of %" PRId64 " settings of the grid none satisfies %s", whole,
-                              num_wheres > 1 ? "all constraints" : "the constraint");
+                              conditions->count > 1 ? "all constraints" : "the constraint");
     space->values = values;
+    if (some_unused) memcpy(values + width * (size_t)at, unused, width * (size_t)at);
+    if (some_unused) space->has_unused = KERF_TUNE_HAS_UNUSED;
     space->num_settings = (int32_t)at;
     return KERF_OK;
 }
@@ -95,14 +141,15 @@ static int32_t fill(struct owned_space *owned, const char *const *params, int32_
                     int32_t num_wheres, const char *defaults, struct kerf_error *err) {
     struct kerf_tune_space *space = &owned->space;
     struct kerf_tune_param *read = NULL;
-    struct constraint **constraints = NULL;
-    int32_t code = read_params(params, num_params, &owned->arena, &read, err);
+    const char *when_texts[PARAMS_MAX] = {NULL};
+    struct conditions conditions = {.texts = wheres, .count = num_wheres, .when_texts = when_texts};
+    int32_t code = read_params(params, num_params, &owned->arena, &read, when_texts, err);
     if (code != KERF_OK) return code;
     space->params = read;
     space->num_params = num_params;
     space->default_setting = -1;
-    code = read_wheres(wheres, num_wheres, space, &owned->arena, &constraints, err);
-    if (code == KERF_OK) code = fill_settings(space, constraints, wheres, num_wheres, &owned->arena, err);
+    code = read_conditions(space, &owned->arena, &conditions, err);
+    if (code == KERF_OK) code = fill_settings(space, &conditions, &owned->arena, err);
     if (code != KERF_OK || defaults == NULL) return code;
     struct kerf_error why;
     code = kerf_tune_setting_read(space, defaults, &space->default_setting, &why);
@@ -145,6 +192,16 @@ int32_t kerf_tune_space_find(const struct kerf_tune_space *space, const int32_t 
             high = middle;
     }
     return -1;
+}
+
+int32_t tune_space_complete(const struct kerf_tune_space *space, const int32_t *values) {
+    int32_t whole[PARAMS_MAX];
+    assert(space->num_params <= PARAMS_MAX);
+    for (int32_t k = 0; k < space->num_params; k++) whole[k] = values[k] < 0 ? 0 : values[k];
+    int32_t setting = kerf_tune_space_find(space, whole);
+    for (int32_t k = 0; k < space->num_params && setting >= 0; k++)
+        if (values[k] < 0 && kerf_tune_setting_uses(space, setting, k)) setting = -1;
+    return setting;
 }
 
 /* ---- The text of a setting --------------------------------------------------------------------------------- */
@@ -201,12 +258,14 @@ int32_t kerf_tune_setting_read(const struct kerf_tune_space *space, const char *
         if (at[length] == 0) break;
         at += length + 1;
     }
-    for (int32_t k = 0; k < space->num_params; k++)
-        if (values[k] < 0)
-            return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing after a comma", text,
-                                  space->params[k].name);
-    int32_t setting = kerf_tune_space_find(space, values);
-    if (setting < 0) return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': a condition (--where) excludes it", text);
+    int32_t setting = tune_space_complete(space, values), k = 0;
+    while (setting < 0 && k < space->num_params && values[k] >= 0) k++;
+    if (setting < 0 && k < space->num_params)
+        return kerf_error_set(err, KERF_ESYNTAX, "'%.200s': a value of '%s' is missing after a comma", text,
+                              space->params[k].name);
+    if (setting < 0)
+        return kerf_error_set(err, KERF_EUNKNOWN, "'%.200s': a condition (--where%s) excludes it", text,
+                              space->has_unused ? ", or of a parameter" : "");
     *ret_setting = setting;
     return KERF_OK;
 }

@@ -26,17 +26,18 @@ class Study:
     subject_to: limits on further numbers of a run, ["p99_ms <= 50"], which are told by name:
     study.tell(setting, tokens_per_s, p99_ms=41). A setting that broke one twice is not the answer.
 
-    No setting comes twice before each was measured once. where, default, policy, prefer, within, margin, confidence, seed
-    and max_runs are those of `kerf tune`; time=True says that values are times, all above 0.
+    No setting comes twice before each was measured once. when={"draft": "spec"} names conditions: settings in which one does
+    not hold lack the parameter. where, default, policy, prefer, within, margin, confidence, seed and max_runs are those of `kerf tune`; time=True says that values are times, all above 0.
     """
 
     def __init__(self, space: Mapping[str, Values], *, maximize: bool = False, time: bool = False,
-                 where: Optional[Sequence[str]] = None, default: Optional[Setting] = None, policy: Optional[str] = None,
-                 prefer: Optional[str] = None, within: Optional[float] = None, margin: Optional[float] = None,
+                 where: Optional[Sequence[str]] = None, when: Optional[Mapping[str, str]] = None,
+                 default: Optional[Setting] = None, policy: Optional[str] = None, prefer: Optional[str] = None, within: Optional[float] = None, margin: Optional[float] = None,
                  confidence: Optional[float] = None, seed: Optional[int] = None, max_runs: Optional[int] = None,
                  subject_to: Optional[Sequence[str]] = None) -> None:
         params = {name: values if isinstance(values, str) else list(values) for name, values in space.items()}
         request = {"params": params, "maximize": maximize, "time": time, "where": list(where) if where else None,
+                   "when": dict(when) if when else None,
                    "default": default, "policy": policy, "prefer": prefer, "within": within, "margin": margin,
                    "confidence": confidence, "seed": seed, "max_runs": max_runs,
                    "subject_to": list(subject_to) if subject_to else None}

@@ -293,6 +293,14 @@ class Studies(unittest.TestCase):
         self.assertIsInstance(setting["y"], bool)
         self.assertIn(setting["z"], ["a,b", "c"])
 
+    def test_what_has_no_effect_is_not_asked(self):
+        study = kerf.Study({"spec": ["off", "on"], "draft": [4, 8]}, when={"draft": 'spec == "on"'}, policy="exhaustive")
+        asked = [study.ask() for _ in range(3)]
+        self.assertIn({"spec": "off"}, asked)
+        for setting in asked:
+            study.tell(setting, 8 / setting["draft"] if "draft" in setting else 5)
+        self.assertEqual(study.best, {"spec": "on", "draft": 8})
+
     def test_failures_are_told(self):
         study = kerf.Study({"x": [1, 2]}, policy="exhaustive")
         study.tell({"x": 1}, None)

@@ -244,7 +244,7 @@ complete -c kerf -n '__kerf_at schedule' -l output -s o -r -F -d 'Write FILE too
 # kerf tune
 complete -c kerf -n '__kerf_at tune ""' -a llama
 complete -c kerf -n '__kerf_at tune llama' -F
-complete -c kerf -n '__kerf_at tune' -l param -x -d 'A parameter, used in COMMAND as {NAME}: batch=16..2048:x2 (times 2), threads=1..16, layers=0..32:+8, lr=1e-5..0.1:log9 (nine values from end to end), kv=f16,q8_0 (a choice), or map?=--no-mmap (a flag: these words or nothing)'
+complete -c kerf -n '__kerf_at tune' -l param -x -d 'A parameter, used in COMMAND as {NAME}: batch=16..2048:x2 (times 2), threads=1..16, layers=0..32:+8, lr=1e-5..0.1:log9 (nine values from end to end), kv=f16,q8_0 (a choice), or map?=--no-mmap (a flag: these words or nothing); with a condition, draft=4,8 when map, it has an effect only where that holds'
 complete -c kerf -n '__kerf_at tune' -l where -s w -x -d 'A condition on settings: \'ubatch <= batch && batch * seqs < 4096\''
 complete -c kerf -n '__kerf_at tune' -l subject-to -x -d 'A limit on a further number of each run: memory <= 8GB, wall <= 90s, cpu, or a path into the JSON that the program prints or a worker answers, such as \'p99_ms <= 50\', with llama \'p95_s <= 2\' or \'ttft_s <= 0.5\''
 complete -c kerf -n '__kerf_at tune' -l default -s d -x -d 'The setting that is used today, such as batch=2048,ubatch=512'

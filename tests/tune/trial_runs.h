@@ -15,7 +15,7 @@ static const char *const n_texts[] = {"1", "2", "3", "4"}, *const fast_texts[] =
 static const struct kerf_tune_param params[] = {{"n", KERF_TUNE_INTEGER, 4, n_values, n_texts, NULL},
                                                 {"fast", KERF_TUNE_FLAG, 2, NULL, fast_texts, NULL}};
 static const int32_t setting_values[] = {0, 0, 0, 1, 1, 0, 1, 1, 2, 0, 2, 1, 3, 0, 3, 1};
-static const struct kerf_tune_space n_space = {params, setting_values, 2, 8, -1};
+static const struct kerf_tune_space n_space = {params, setting_values, 2, 8, -1, 0};
 
 static inline int32_t setting_of(int n) { return 2 * (n - 1); }
 

@@ -127,6 +127,31 @@ static void values_come_back_as_they_were(void **state) {
     kerf_asker_free(asker);
 }
 
+/* A setting lacks what it does not use, both ways. */
+static void what_has_no_effect_is_not_there(void **state) {
+    (void)state;
+    struct kerf_asker *asker = asker_of("{\"params\":{\"s\":[\"off\",\"on\"],\"x\":[1,2,4]},"
+                                        "\"when\":{\"x\":\"s == \\\"on\\\"\"},\"policy\":\"exhaustive\"}");
+    int without = 0, asked = 0;
+    for (; asked < 4; asked++) {
+        json_t *answer = ask(asker), *setting = json_object_get(answer, "setting"), *x = json_object_get(setting, "x");
+        const int on = strcmp(json_string_value(json_object_get(setting, "s")), "on") == 0;
+        assert_int_equal(x != NULL, on);
+        without += !on;
+        assert_int_equal(tell(asker, setting, on ? 5 - (double)json_integer_value(x) : 3), KERF_OK);
+        json_decref(answer);
+    }
+    assert_int_equal(without, 1);
+    json_t *best = best_of(asker), *expected = json_pack("{s:s,s:i}", "s", "on", "x", 4);
+    assert_true(json_equal(best, expected));
+    json_decref(best);
+    json_t *short_of = json_pack("{s:s}", "s", "on");
+    assert_int_equal(tell(asker, short_of, 1), KERF_EINVALID);
+    json_decref(short_of);
+    json_decref(expected);
+    kerf_asker_free(asker);
+}
+
 static void failures_and_objectives_below_zero_are_fine(void **state) {
     (void)state;
     struct kerf_asker *asker = asker_of("{\"params\":{\"x\":[1,2,3]},\"policy\":\"exhaustive\"}");
@@ -187,6 +212,9 @@ static void refuses(const char *request, const char *part) {
 
 static void mistakes_are_told(void **state) {
     (void)state;
+    refuses("{\"params\":{\"x\":[1,2]},\"when\":{\"y\":\"x > 1\"}}", "\"when\" names \"y\", which is no parameter");
+    refuses("{\"params\":{\"x\":[1,2]},\"when\":{\"x\":1}}", "the condition of \"x\" must be a text");
+    refuses("{\"params\":{\"x\":[1,2]},\"when\":[]}", "must name parameters");
     refuses("", "empty");
     refuses("{}", "\"params\" is missing");
     refuses("{\"params\":{}}", "parameter");
@@ -263,6 +291,7 @@ int main(void) {
         cmocka_unit_test(the_best_is_found),
         cmocka_unit_test(more_may_be_better),
         cmocka_unit_test(values_come_back_as_they_were),
+        cmocka_unit_test(what_has_no_effect_is_not_there),
         cmocka_unit_test(failures_and_objectives_below_zero_are_fine),
         cmocka_unit_test(what_breaks_a_limit_is_not_the_answer),
         cmocka_unit_test(mistakes_are_told),

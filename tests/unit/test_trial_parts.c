@@ -28,7 +28,7 @@ static const struct kerf_tune_param params[] = {{"batch", KERF_TUNE_INTEGER, 2, 
                                                 {"kv", KERF_TUNE_CHOICE, 2, NULL, kv_texts, NULL},
                                                 {"map", KERF_TUNE_FLAG, 2, NULL, map_texts, NULL}};
 static const int32_t values[] = {0, 0, 0, 1, 1, 1};
-static const struct kerf_tune_space space = {params, values, 3, 2, -1};
+static const struct kerf_tune_space space = {params, values, 3, 2, -1, 0};
 
 static void filled(const char *const *words, int32_t count, const char *launcher, int32_t setting,
                    const char *expected) {

@@ -84,6 +84,57 @@ static void so_many_points(void **state) {
                    "'n=1..9223372036854775807:log9': the ends of such a range are at most 2^53");
 }
 
+static void refuse_condition(const char *first, const char *second, int32_t code, const char *words) {
+    const char *params[] = {first, second};
+    struct kerf_tune_space *space = NULL;
+    struct kerf_error err = {0};
+    assert_int_equal(kerf_tune_space_create(params, 2, NULL, 0, NULL, &space, &err), code);
+    assert_string_equal(err.message, words);
+    assert_null(space);
+}
+
+static void a_parameter_may_have_a_condition(void **state) {
+    (void)state;
+    const char *params[] = {"spec=off,on", "draft=4,8,16 when spec == \"on\"", "depth=1..2 when draft > 4"};
+    const char *const settings[] = {"spec=off",
+                                    "spec=on,draft=4",
+                                    "spec=on,draft=8,depth=1",
+                                    "spec=on,draft=8,depth=2",
+                                    "spec=on,draft=16,depth=1",
+                                    "spec=on,draft=16,depth=2"};
+    struct kerf_tune_space *space = space_of(params, 3, NULL, "spec=on,draft=4");
+    struct kerf_error err;
+    int32_t setting;
+    assert_int_equal(space->num_settings, 6);
+    for (int32_t i = 0; i < 6; i++) {
+        struct kerf_text text = {0};
+        kerf_tune_setting_write(space, i, &text);
+        assert_string_equal(text.data, settings[i]);
+        kerf_text_free(&text);
+        assert_int_equal(kerf_tune_setting_read(space, settings[i], &setting, &err), KERF_OK);
+        assert_int_equal(setting, i);
+    }
+    assert_int_equal(space->default_setting, 1);
+    assert_string_equal(kerf_tune_setting_word(space, 0, 1), "-");
+    assert_false(kerf_tune_setting_uses(space, 1, 2));
+    assert_int_equal(kerf_tune_setting_read(space, "spec=off,draft=4,depth=1", &setting, &err), KERF_OK);
+    assert_int_equal(setting, 0); /* the first values may be named */
+    assert_int_equal(kerf_tune_setting_read(space, "spec=off,draft=8,depth=1", &setting, &err), KERF_EUNKNOWN);
+    assert_int_equal(kerf_tune_setting_read(space, "spec=on,draft=16", &setting, &err), KERF_ESYNTAX);
+    assert_string_equal(err.message, "'spec=on,draft=16': a value of 'depth' is missing after a comma");
+    kerf_tune_space_free(space);
+
+    const char *flag[] = {"a?=-a", "draft=4,8,16  when a"};
+    space = space_of(flag, 2, "draft < 16", NULL);
+    assert_int_equal(space->num_settings, 3);
+    kerf_tune_space_free(space);
+    refuse_condition("a=1,2", "b=1,2 when ", KERF_ESYNTAX, "'': it ends too early");
+    refuse_condition("a=1,2", "b=1,2 when c", KERF_EUNKNOWN, "'c': no parameter is called 'c'");
+    refuse_condition("a=1,2", "b=1,2 when b > 1", KERF_EINVALID, "'b' has an effect when 'b > 1', which names itself");
+    refuse_condition("a=0..1", "b=1,2 when 1 / a", KERF_EINVALID,
+                     "'1 / a' divides by 0 for a=0,b=1; exclude it with a condition before this one, or with &&");
+}
+
 static void reads_every_kind(void **state) {
     (void)state;
     const char *params[] = {"batch=16..100:x2", "threads=1..3", "layers=0..20:+8",
@@ -316,11 +367,17 @@ static void constraints_are_as_in_c(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reads_every_kind),        cmocka_unit_test(numbers_with_decimals_are_ordered),
-        cmocka_unit_test(so_many_points),          cmocka_unit_test(settings_have_one_index),
-        cmocka_unit_test(refuses_in_words),        cmocka_unit_test(refuses_constraints_in_words),
-        cmocka_unit_test(constraints_are_as_in_c), cmocka_unit_test(refuses_constraints_without_a_value),
-        cmocka_unit_test(flags_have_synonyms),     cmocka_unit_test(refuses_what_is_nearly_a_range),
+        cmocka_unit_test(reads_every_kind),
+        cmocka_unit_test(numbers_with_decimals_are_ordered),
+        cmocka_unit_test(so_many_points),
+        cmocka_unit_test(a_parameter_may_have_a_condition),
+        cmocka_unit_test(settings_have_one_index),
+        cmocka_unit_test(refuses_in_words),
+        cmocka_unit_test(refuses_constraints_in_words),
+        cmocka_unit_test(constraints_are_as_in_c),
+        cmocka_unit_test(refuses_constraints_without_a_value),
+        cmocka_unit_test(flags_have_synonyms),
+        cmocka_unit_test(refuses_what_is_nearly_a_range),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
