@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The input is lines: "param ...", "where ...", "default ...", anything else is the text of a setting. What is accepted
- * is a grid in order, of which every setting is read back from its own text; what is refused says why in one line.
+ * is a grid in order, of which every setting is read back from its own text and gives the parameters that it uses as
+ * JSON; what is refused says why in one line.
  */
 #include "invariants.h"
 
@@ -15,7 +16,14 @@ static void check_setting(const struct kerf_tune_space *space, int32_t setting) 
     struct kerf_text text = {0};
     struct kerf_json json = {0};
     const int32_t *values = space->values + (int64_t)setting * space->num_params;
-    for (int32_t k = 0; k < space->num_params; k++) CHECK(values[k] >= 0 && values[k] < space->params[k].num_values);
+    size_t num_used = 0;
+    for (int32_t k = 0; k < space->num_params; k++) {
+        CHECK(values[k] >= 0 && values[k] < space->params[k].num_values);
+        if (kerf_tune_setting_uses(space, setting, k))
+            num_used++;
+        else
+            CHECK(space->has_unused && values[k] == 0);
+    }
     CHECK(kerf_tune_space_find(space, values) == setting);
     kerf_tune_setting_write(space, setting, &text);
     CHECK(text.length > 0);
@@ -25,7 +33,7 @@ static void check_setting(const struct kerf_tune_space *space, int32_t setting) 
     kerf_json_begin(&json, &text);
     kerf_tune_setting_json(&json, NULL, space, setting);
     json_t *object = read_back(&text);
-    CHECK(json_is_object(object) && json_object_size(object) == (size_t)space->num_params);
+    CHECK(json_is_object(object) && json_object_size(object) == num_used);
     json_decref(object);
     kerf_text_free(&text);
 }
