@@ -473,6 +473,7 @@ static int32_t show(const struct render *asked, const struct kerf_study_record *
     if (code == KERF_OK && record->stopped[0] == 0)
         snprintf(state->reason, sizeof state->reason, "it was killed, or still runs");
     if (code == KERF_OK) code = tune_report_make(state, &report, err);
+    if (code == KERF_OK) code = tune_report_weigh(&report, err);
     if (record->request.preset && llama_preset_recall(&record->request, &llama, NULL) == KERF_OK) report.llama = &llama;
     if (code == KERF_OK) code = render_all(&render, err);
     kerf_study_state_free(state);

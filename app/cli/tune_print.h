@@ -12,10 +12,14 @@ struct tune_report {
     struct kerf_study_state *state;
     struct kerf_tune_answer answer;
     int32_t most_to_go_on; /* 0: the study goes on as it is; N: with --max-observations N; -1: it has nothing to do */
-    const struct llama_preset *llama; /* NULL: of another program */
+    const struct llama_preset *llama;       /* NULL: of another program */
+    struct kerf_tune_importance importance; /* without effects until tune_report_weigh */
 };
 
 int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err);
+
+/* What matters, for a report that is printed and not only shown while the study runs: it takes a while. */
+int32_t tune_report_weigh(struct tune_report *report, struct kerf_error *err);
 
 /* Settings in the order of reports: measured ones by their mean, then those whose runs were all stopped, then the
  * others. [num_settings], to be freed; NULL when memory ran out. */

@@ -30,6 +30,11 @@ int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret
     return code;
 }
 
+int32_t tune_report_weigh(struct tune_report *report, struct kerf_error *err) {
+    report->importance.size = sizeof report->importance;
+    return kerf_tune_study_importance(report->state->study, &report->importance, err);
+}
+
 static int rank(const struct kerf_tune_estimate *estimate) {
     switch (estimate->status) {
     case KERF_TUNE_MEASURED: return 0;

@@ -235,6 +235,7 @@ int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_erro
     if (code == KERF_OK) code = kerf_study_run(&plan, &state, err);
     tune_live_end(&live);
     if (code == KERF_OK) code = tune_report_make(state, &report, err);
+    if (code == KERF_OK) code = tune_report_weigh(&report, err);
     report.llama = asked->llama;
     if (code == KERF_OK) code = render_all(&render, err);
     if (code == KERF_OK) {

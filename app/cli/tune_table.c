@@ -84,6 +84,90 @@ static int32_t rows(struct kerf_text *cells, const struct tune_report *report) {
     return hidden;
 }
 
+/* ---- What matters -------------------------------------------------------------------------------------------- */
+
+enum { MAIN_SHOWN = 8, PAIRS_SHOWN = 3 };
+static const double SHOWN_FROM = 0.01; /* a pair's share */
+static const double UNKNOWN = 0.5;     /* the width of an interval that says next to nothing */
+
+/* "81 %" */
+static void words_part(struct kerf_text *out, double share) { kerf_text_printf(out, "%.0f %%", 100 * share); }
+
+static void effect_row(struct kerf_text *cells, const struct tune_report *report, const struct kerf_tune_effect *of) {
+    const struct kerf_tune_param *params = report->state->space->params;
+    kerf_text_add(cells, params[of->params[0]].name);
+    if (of->params[1] >= 0) kerf_text_printf(cells, " with %s", params[of->params[1]].name);
+    if (isnan(of->share)) {
+        kerf_text_add(cells, "\t-\t\n");
+        return;
+    }
+    kerf_text_add(cells, "\t");
+    words_part(cells, of->share);
+    kerf_text_add(cells, "\t");
+    words_part(cells, of->interval[0]);
+    kerf_text_add(cells, " - ");
+    words_part(cells, of->interval[1]);
+    kerf_text_add(cells, "\n");
+}
+
+/* 0: one parameter alone, which has all of it, or nothing is known. */
+static int effect_rows(struct kerf_text *cells, const struct tune_report *report) {
+    const struct kerf_tune_importance *importance = &report->importance;
+    int32_t mains = 0, pairs = 0;
+    double left = 1;
+    kerf_text_add(cells, "what matters\tshare\t90 % interval\n");
+    for (int32_t k = 0; k < importance->num_effects; k++) {
+        const struct kerf_tune_effect *of = &importance->effects[k];
+        int is_pair = of->params[1] >= 0;
+        if (is_pair ? !(of->share >= SHOWN_FROM) || pairs >= PAIRS_SHOWN : mains >= MAIN_SHOWN) continue;
+        *(is_pair ? &pairs : &mains) += 1;
+        effect_row(cells, report, of);
+        left -= of->share;
+    }
+    if (left >= SHOWN_FROM) {
+        kerf_text_add(cells, "all else\t");
+        words_part(cells, left);
+        kerf_text_add(cells, "\t\n");
+    }
+    return mains > 1;
+}
+
+/* What the shares are of, and whether they say anything. */
+static void words_importance(struct kerf_text *out, const struct tune_report *report) {
+    const struct kerf_tune_importance *importance = &report->importance;
+    const struct kerf_tune_effect *first = &importance->effects[0];
+    kerf_text_printf(out, "Shares of the variance between %s%d settings%s", importance->is_sample ? "" : "the ",
+                     importance->settings, importance->is_sample ? " drawn at random" : " that may be measured");
+    if (importance->is_ratio) {
+        kerf_text_printf(out, ", which differ by a factor of %.3g (standard deviation; 90 %%: %.3g to %.3g).\n",
+                         exp(importance->spread), exp(importance->spread_interval[0]),
+                         exp(importance->spread_interval[1]));
+    } else {
+        kerf_text_add(out, ", which differ by ");
+        words_objective(out, report->state->request, importance->spread);
+        kerf_text_add(out, " (standard deviation).\n");
+    }
+    if (!(first->interval[1] - first->interval[0] <= UNKNOWN))
+        kerf_text_add(out, "Too little was measured to say what matters.\n");
+}
+
+/* style NULL: as Markdown */
+static void put_importance(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
+    static const struct table_column columns[TABLE_COLUMNS_MAX] = {{0, 0}, {1, 0}, {1, 0}};
+    struct kerf_text cells = {0};
+    if (effect_rows(&cells, report)) {
+        kerf_text_add(out, "\n");
+        if (style)
+            terminal_table(out, &cells, columns, style->columns, style->colour, -1);
+        else
+            markdown_table(out, &cells);
+        kerf_text_add(out, style ? "" : "\n");
+        words_importance(out, report);
+    }
+    if (cells.failed) out->failed = 1;
+    kerf_text_free(&cells);
+}
+
 /* ---- The report ---------------------------------------------------------------------------------------------- */
 
 static void put_surface(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
@@ -111,6 +195,7 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     words_study(out, report, style->colour);
     if (report->llama) words_llama(out, report);
     put_surface(out, report, style);
+    put_importance(out, report, style);
     if (num_params > TABLE_COLUMNS_MAX - 7) return; /* no table is that wide */
     for (int32_t p = 0; p < num_params; p++)
         columns[p].right =
@@ -136,6 +221,7 @@ void print_tune_markdown(struct kerf_text *out, const struct tune_report *report
     for (const char *c = words.data ? words.data : ""; *c; c++)
         kerf_text_write(out, *c == '\n' ? "\n\n" : c, *c == '\n' ? 2 : 1);
     if (rows(&cells, report) < report->state->space->num_settings) markdown_table(out, &cells);
+    put_importance(out, report, NULL);
     if (words.failed || cells.failed) out->failed = 1;
     kerf_text_free(&words);
     kerf_text_free(&cells);
@@ -274,6 +360,7 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
     put_best(&json, report);
     put_default(&json, report);
     put_equivalent(&json, report);
+    kerf_tune_importance_write(&report->importance, state->space, &json);
     put_settings(&json, report);
     if (report->llama) json_llama(&json, report);
     kerf_json_close(&json, '}');

@@ -203,6 +203,42 @@ struct kerf_tune_answer {
 KERF_API int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_answer *ret_answer,
                                         struct kerf_error *err);
 
+/* ---- What matters ------------------------------------------------------------------------------------------ */
+
+/** What one parameter does, or two together beyond what each does: a part of the differences between settings. It does not
+ * grow. */
+struct kerf_tune_effect {
+    int32_t params[2];  /* of the space, ascending; [1]: -1 where it is one parameter alone */
+    double share;       /* 0 .. 1 of the variance; NAN: too few settings have these values in common */
+    double interval[2]; /* with 90 %: what is not known of the surface makes it wide */
+};
+
+/** A functional analysis of variance of the surface, as the study knows it, over `settings` of the same weight: of its
+ * logarithm where all objectives are above 0, else of the objective itself. The surface is drawn from the model again and again;
+ * a share is the mean of its draws. The policy race has a model without neighbours, all others that of the policy kerf. */
+struct kerf_tune_importance {
+    size_t size; /* of this struct, as later versions may have more members; it must be set */
+    const struct kerf_tune_effect *effects; /* [num_effects] parameters, then pairs, the larger share first; until the
+                                               next call, and as long as the study */
+    int32_t num_effects; /* 0: nothing was measured, or there is one setting. A parameter with one value has none */
+    int32_t settings;    /* those that may be measured: neither skipped nor left out after failures */
+    int32_t is_sample;   /* 1: of a space with more than 256 of these, so many at random; values of an ordered parameter
+                            that has more than 16 are taken together in 16 groups */
+    int32_t is_ratio;    /* 1: `spread` is of the logarithm, 0.1 for differences of about 10 % */
+    double spread, spread_interval[2]; /* standard deviation over the settings */
+    double rest, rest_interval[2];     /* share of what three or more do together; NAN where an effect's is */
+};
+
+/** KERF_EINVALID: no size. Takes as long as some decisions together, so ask at the end. */
+KERF_API int32_t kerf_tune_study_importance(struct kerf_tune_study *study, struct kerf_tune_importance *ret_importance,
+                                            struct kerf_error *err);
+
+/** Two members of an object that is open: "importance":[{"parameters":["batch"],"share":0.8,"interval":[0.7,0.9]},...] and
+ * "importance_of":{"settings":39,"sample":false,"ratio":true,"spread":0.35,"spread_interval":[0.33,0.4],"rest":0.01,
+ * "rest_interval":[0,0.02]}; null in the place of NAN. */
+KERF_API void kerf_tune_importance_write(const struct kerf_tune_importance *importance,
+                                         const struct kerf_tune_space *space, struct kerf_json *json);
+
 #ifdef __cplusplus
 }
 #endif

@@ -131,6 +131,11 @@ void gp_keep(struct gp *gp, int32_t dims, int32_t from, int32_t to) {
     gp->mean[to] = gp->mean[from];
 }
 
+double gp_noise_variance(const struct gp *gp, double z) {
+    double freedom = 2 * gp->alpha, c = 2 / (9 * freedom), root = fmax(1 - c + z * sqrt(c), 0.05);
+    return 2 * gp->beta / (freedom * root * root * root);
+}
+
 /* ---- Factors of a covariance ------------------------------------------------------------------------------------- */
 
 /*

@@ -45,6 +45,10 @@ void gp_drift(struct gp *gp, int32_t dims, int32_t which, double keep, double va
 /* The unknown `to` takes the present value of `from`, and keeps it when `from` goes on. */
 void gp_keep(struct gp *gp, int32_t dims, int32_t from, int32_t to);
 
+/* s^2 for a normal number z: beta over a gamma variable with alpha, by Wilson and Hilferty's cube root ("The Distribution
+ * of Chi-Square", 1931). */
+double gp_noise_variance(const struct gp *gp, double z);
+
 /* ---- Factors of a covariance ------------------------------------------------------------------------------------- */
 
 enum { CHOLESKY_LANES = 8 };

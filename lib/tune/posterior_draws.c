@@ -3,8 +3,7 @@
  * SURFACE_DRAWS samples from the mixture of Gaussian processes, of those settings whose mean is within REACH standard
  * deviations of being the best or of being within the margin of it. The points of the mixture are taken by their
  * weight, DRAW_POINTS of them at equal distances of the cumulated weight; each gives SURFACE_DRAWS / DRAW_POINTS draws: of the
- * variance of the noise, by Wilson and Hilferty's cube root ("The Distribution of Chi-Square", 1931), and then of all
- * settings by the Cholesky factor of their covariance.
+ * variance of the noise, and then of all settings by the Cholesky factor of their covariance.
  *
  * The normal numbers behind them depend on the study's seed alone and come in pairs of opposite sign. So probabilities
  * change with what is known and not with the draw, and a study that stops at 95 % has not waited for a lucky one.
@@ -88,24 +87,6 @@ static int choose(struct posterior_draws *draws, const int32_t *also, int32_t nu
 
 /* ---- Drawing ----------------------------------------------------------------------------------------------- */
 
-/* The point of the mixture at a share of the cumulated weight. */
-static int32_t point_at(const struct surface_model *model, double share) {
-    double sum = 0;
-    int32_t last = 0;
-    for (int32_t i = 0; i < model->num_points; i++) {
-        if (model->weights[i] == 0) continue;
-        last = i;
-        if ((sum += model->weights[i]) > share) return i;
-    }
-    return last;
-}
-
-/* s^2 for a normal number z: beta over a gamma variable with alpha. */
-static double noise_variance(const struct gp *gp, double z) {
-    double freedom = 2 * gp->alpha, c = 2 / (9 * freedom), root = fmax(1 - c + z * sqrt(c), 0.05);
-    return 2 * gp->beta / (freedom * root * root * root);
-}
-
 /* Settings and the drift, in this order: their covariance in units of s^2, factored. */
 static void factor(const struct posterior_draws *draws, const struct gp *gp, double *ret_factor) {
     const struct surface_model *model = draws->model;
@@ -147,7 +128,7 @@ static void draw_point(struct posterior_draws *draws, const struct gp *gp, int32
     double s[PER_POINT];
     for (int32_t k = 0; k < PER_POINT; k++) {
         double z = columns[num + 1][k / 2];
-        s[k] = sqrt(noise_variance(gp, k % 2 ? -z : z)) * (k % 2 ? -1 : 1);
+        s[k] = sqrt(gp_noise_variance(gp, k % 2 ? -z : z)) * (k % 2 ? -1 : 1);
         draws->noise[from + k] = fabs(s[k]);
     }
     cholesky_times(factored, num + 1, columns, PAIRS, work);
@@ -185,7 +166,7 @@ static int draw(struct posterior_draws *draws) {
     for (size_t i = 0; i < width; i++)
         columns[i] = normals_of(model, i < num ? draws->at[i] : model->num_active + (int32_t)(i - num));
     for (int32_t k = 0, before = -1; k < DRAW_POINTS; k++) {
-        int32_t point = point_at(model, (k + 0.5) / DRAW_POINTS);
+        int32_t point = surface_model_point(model, (k + 0.5) / DRAW_POINTS);
         for (size_t i = 0; i < width; i++) columns[width + i] = columns[i] + k * PAIRS;
         if (point != before) factor(draws, &model->points[point], factored);
         draw_point(draws, &model->points[point], k * PER_POINT, factored, columns + width, work);

@@ -104,6 +104,7 @@ const struct tune_policy tune_policy_race = {
               "rounds of all settings that may still be the best, each independent of the others: for choices without "
               "an order",
               "Maron and Moore, Hoeffding Races, 1994; Birattari et al., F-Race, 2002", 1},
+    .surface = SURFACE_UNRELATED,
     .max_observations = max_observations,
     .begin = begin,
     .end = end,

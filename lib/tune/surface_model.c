@@ -332,6 +332,17 @@ void surface_model_moments(const struct surface_model *model, int32_t which, dou
     *ret_sd = sqrt(fmax(square - mean * mean, 0));
 }
 
+int32_t surface_model_point(const struct surface_model *model, double share) {
+    double sum = 0;
+    int32_t last = 0;
+    for (int32_t i = 0; i < model->num_points; i++) {
+        if (model->weights[i] == 0) continue;
+        last = i;
+        if ((sum += model->weights[i]) > share) return i;
+    }
+    return last;
+}
+
 double surface_model_noise(const struct surface_model *model) {
     double sum = 0;
     for (int32_t i = 0; i < model->num_points; i++)

@@ -144,6 +144,9 @@ double surface_model_stretch(const struct surface_model *model, enum score_of ki
 /* Mean and standard deviation of an unknown, on the model's scale. */
 void surface_model_moments(const struct surface_model *model, int32_t which, double *ret_mean, double *ret_sd);
 
+/* The point of the mixture at a share of the cumulated weight. */
+int32_t surface_model_point(const struct surface_model *model, double share);
+
 /* A setting whose last run on this slot has to be repeated there, because it differs too much from the run before it or
  * from the predictions; -1: none. */
 int32_t surface_model_suspect(const struct surface_model *model, int32_t slot);

@@ -7,6 +7,7 @@
 
 struct tune_policy {
     struct kerf_tune_policy about;
+    int32_t surface; /* enum surface_kind of its model, and of what is said of the surface where it has none */
 
     /* The bound on observations where the question has none. */
     int32_t (*max_observations)(const struct kerf_tune_study *study);

@@ -143,6 +143,7 @@ struct kerf_tune_study *kerf_tune_study_free(struct kerf_tune_study *study) {
     if (study == NULL) return NULL;
     if (study->policy->end) study->policy->end(study);
     free(study->observations);
+    arena_free(&study->importance);
     arena_free(&study->arena);
     free(study);
     return NULL;
