@@ -253,6 +253,16 @@ KERF_API int32_t kerf_schedule_make_timed(const struct kerf_schedule_request *re
                                           struct kerf_error *err);
 
 /**
+ * The same, where a rule that looks for an order may use so many threads, 0: one for each processor; the others use
+ * one. With a limit in steps alone the answer does not depend on their number; within a limit of time more threads do
+ * more. The request's clock and progress are called on the caller's thread.
+ */
+KERF_API int32_t kerf_schedule_make_threads(const struct kerf_schedule_request *request,
+                                            const struct kerf_schedule_times_request *times, int32_t threads,
+                                            struct kerf_schedule **ret_schedule, struct kerf_schedule_times **ret_times,
+                                            struct kerf_error *err);
+
+/**
  * The same schedule with R, O and L for every micro-batch of the stages whose shares in times are above 0; a NULL share
  * is 0 here. R comes right before the backward pass, O right after F, L as early before the backward pass as
  * its copy takes by the devices' own operations. A micro-batch whose backward pass follows too soon for both copies is not

@@ -8,7 +8,7 @@
 #include "base/error_fill.h"
 #include "base/number.h"
 #include "base/quantity.h"
-#include "schedule/search_watch.h"
+#include "schedule/search_how.h"
 
 /* ---- Answers ---------------------------------------------------------------------------------------------- */
 
@@ -126,10 +126,9 @@ static int32_t make_by_rule(const struct schedule_question *question, struct sch
     if (question->compare && !kerf_schedule_takes_slices(answer->name)) request.slices = 0;
     if (is_of_plan(question, answer)) ask_as_plan(question->pipeline, &request);
     if (question->compare && strcmp(answer->name, "chimera") != 0) request.replicas = 0;
-    const struct search_watch watch = {found, overall};
     const int watched = overall->progress.found && overall->all == 1;
-    int32_t code = schedule_make_watched(&request, &times, watched ? &watch : NULL, &answer->own.schedule,
-                                         &answer->own.times, &answer->error);
+    const struct search_how how = {.threads = question->threads, .tell = watched ? found : NULL, .context = overall};
+    int32_t code = schedule_make_how(&request, &times, &how, &answer->own.schedule, &answer->own.times, &answer->error);
     if (code != KERF_OK) return without_place(question, &answer->error, code);
     answer->schedule = answer->own.schedule;
     answer->times = answer->own.times;

@@ -379,6 +379,7 @@ static int32_t read_plan_question(const struct schedule_values *values, struct s
     question->times.file_text = question->own.times.data;
     snprintf(microbatches, sizeof microbatches, "%d", pipeline->microbatches);
     read_search(values, question->compare, &question->request);
+    question->threads = (int32_t)values->threads;
     code = range_parse(microbatches, "the plan", 1, 1048576, &question->microbatches, err);
     if (code == KERF_OK) code = read_caps(NULL, &question->caps, &question->num_caps, err);
     return code;
@@ -445,6 +446,7 @@ static int32_t read_question(const struct schedule_values *values, struct schedu
         .slices = (int32_t)values->slices,
         .replicas = (int32_t)values->replicas};
     read_search(values, question->compare, &question->request);
+    question->threads = (int32_t)values->threads;
     if (values->times) code = read_times_file(values, question, err);
     if (code != KERF_OK) return code;
     code = values->microbatches

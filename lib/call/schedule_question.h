@@ -13,7 +13,7 @@
 
 struct schedule_values {
     struct string_list names;
-    int64_t devices, chunks, group, slices, search_steps, replicas;
+    int64_t devices, chunks, group, slices, search_steps, threads, replicas;
     double forward, backward, backward_input, backward_weight, fused, p2p, overhead, optimizer, search_time;
     double recompute_time, offload_time;
     const char *microbatches, *memory_cap, *times, *free_at, *send, *link, *optimizer_step, *objective, *placement,
@@ -291,6 +291,16 @@ struct schedule_values {
          .help = "How much it may search, in steps of work instead of time: the answer is then the same on every "     \
                  "machine. "                                                                                           \
                  "One second is a few hundred million steps."},                                                        \
+        {.name = "threads",                                                                                            \
+         .letter = 't',                                                                                                \
+         .type = OPTION_INTEGER,                                                                                       \
+         .offset = offsetof(owner, of.threads),                                                                        \
+         .value = "N",                                                                                                 \
+         .minimum = 0,                                                                                                 \
+         .maximum = 256,                                                                                               \
+         .uses = "best",                                                                                               \
+         .help = "Threads to search with (default: 0, all processors). With --search-steps the answer does not "       \
+                 "depend on it."},                                                                                     \
         {.name = "jitter",                                                                                             \
          .type = OPTION_STRING,                                                                                        \
          .offset = offsetof(owner, of.jitter),                                                                         \
@@ -396,6 +406,7 @@ struct schedule_question {
     const struct call_sources *sources;       /* where its files are */
     struct share_list recompute, offload;     /* at least one each; NAN: not said */
     int32_t frontier;                         /* 1: the best for each cap alone */
+    int32_t threads;                          /* of a search; 0: all processors */
     struct kerf_schedule_request request;     /* all but rule, micro-batches and times */
     struct kerf_schedule_times_request times; /* all but the cap and the shares */
     double attention;                         /* in slices, NAN: not said */

@@ -9,7 +9,7 @@
 #include <assert.h>
 #include "base/arena.h"
 #include "kerf/schedule.h"
-#include "schedule/search_watch.h"
+#include "schedule/search_how.h"
 
 enum {
     DEVICES_MAX = 4096,
@@ -71,7 +71,7 @@ struct builder {
     int32_t *scratch_count;           /* [2 v] */
     struct kerf_schedule_proof proof; /* what a search has proved, */
     struct kerf_text certificate;     /* and its certificate, where that was asked for */
-    const struct search_watch *watch; /* NULL: nobody watches a search */
+    const struct search_how *how;     /* NULL: on one thread, and nobody is told */
 };
 
 static inline struct kerf_op *add(struct builder *builder, int32_t device, enum kerf_op_kind kind, int32_t stage,

@@ -10,7 +10,7 @@
 #include "schedule/move_shares.h"
 #include "schedule/moves.h"
 #include "schedule/rules/rule.h"
-#include "schedule/search_watch.h"
+#include "schedule/search_how.h"
 
 /* ---- By name ---------------------------------------------------------------------------------------------- */
 
@@ -133,8 +133,8 @@ static int stand_in_make(const struct kerf_schedule_times *times, int32_t device
 
 /* Makes the rule's order for the caps times a factor, and moves. */
 static int32_t make_moved(const struct rule *rule, const struct kerf_schedule_request *request,
-                          const struct kerf_schedule_times *times, struct stand_in *in, double factor, int whole,
-                          struct kerf_schedule **ret_schedule, struct kerf_error *err) {
+                          const struct kerf_schedule_times *times, const struct search_how *how, struct stand_in *in,
+                          double factor, int whole, struct kerf_schedule **ret_schedule, struct kerf_error *err) {
     struct kerf_schedule_request asked = *request;
     struct kerf_schedule *plain = NULL;
     for (int32_t d = 0; times->cap && d < request->devices; d++) in->cap[d] = times->cap[d] * factor;
@@ -143,7 +143,7 @@ static int32_t make_moved(const struct rule *rule, const struct kerf_schedule_re
     in->times.backward_weight_s = whole ? in->none_s : times->backward_weight_s;
     asked.times = rule->search ? &in->times : times;
     asked.certificate = 0;
-    int32_t code = rule_make(rule, &asked, NULL, &plain, err);
+    int32_t code = rule_make(rule, &asked, how, &plain, err);
     if (code == KERF_OK) code = moves_make(plain, times, whole, ret_schedule, err);
     kerf_schedule_free(plain);
     return code;
@@ -187,7 +187,7 @@ static void try_rules(const struct kerf_schedule_request *request, const struct 
         int32_t stages;
         if (rule->default_slices) continue;
         if (rule_stages(rule, &asked, &stages, NULL) != KERF_OK || stages != found->schedule->stages) continue;
-        if (make_moved(rule, &asked, times, in, 1, 0, &schedule, NULL) != KERF_OK) continue;
+        if (make_moved(rule, &asked, times, NULL, in, 1, 0, &schedule, NULL) != KERF_OK) continue;
         if (same_places(schedule, found->schedule) &&
             kerf_schedule_simulate(schedule, times, &timeline, NULL) == KERF_OK)
             schedule = keep_better(found, schedule, timeline);
@@ -199,13 +199,14 @@ static void try_rules(const struct kerf_schedule_request *request, const struct 
 /* The shortest that keeps the caps, of the rule's orders for larger and larger caps; one that does not keep them where
  * none does. */
 static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedule_request *request, int32_t stages,
-                               const struct kerf_schedule_times *times, struct kerf_schedule **ret_schedule,
-                               struct kerf_error *err) {
+                               const struct kerf_schedule_times *times, const struct search_how *how,
+                               struct kerf_schedule **ret_schedule, struct kerf_error *err) {
     enum { TRIES = 12 };
     struct kerf_schedule_request asked = *request;
     struct found found = {.schedule = NULL};
     struct kerf_error why = {0}, later = {0};
     struct stand_in in;
+    const struct search_how silent = {.threads = how ? how->threads : 1};
     const int tries = rule->search && times->cap ? TRIES : 1;
     int32_t code = KERF_OK;
     if (request->certificate)
@@ -219,7 +220,7 @@ static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedu
         struct kerf_schedule *schedule = NULL;
         struct kerf_timeline *timeline = NULL;
         if (k > 0 && request->progress && request->progress(request->progress_context, (double)k / tries)) break;
-        code = make_moved(rule, &asked, times, &in, factor, k % 2, &schedule, k == 0 ? &why : &later);
+        code = make_moved(rule, &asked, times, &silent, &in, factor, k % 2, &schedule, k == 0 ? &why : &later);
         if (code == KERF_EINFEASIBLE && k + 1 < tries) {
             code = KERF_OK;
             continue;
@@ -245,7 +246,7 @@ static int32_t make_with_moves(const struct rule *rule, const struct kerf_schedu
 }
 
 static int32_t make_timed(const struct rule *rule, const struct kerf_schedule_request *request,
-                          const struct kerf_schedule_times_request *said, const struct search_watch *watch,
+                          const struct kerf_schedule_times_request *said, const struct search_how *how,
                           struct timed *ret, struct kerf_error *err) {
     struct kerf_schedule_request asked = *request;
     struct timed timed = {NULL, NULL};
@@ -256,8 +257,8 @@ static int32_t make_timed(const struct rule *rule, const struct kerf_schedule_re
     asked.times = timed.times;
     if (code == KERF_OK)
         code = move_shares_asked(timed.times, stages)
-                   ? make_with_moves(rule, &asked, stages, timed.times, &timed.schedule, err)
-                   : rule_make(rule, &asked, watch, &timed.schedule, err);
+                   ? make_with_moves(rule, &asked, stages, timed.times, how, &timed.schedule, err)
+                   : rule_make(rule, &asked, how, &timed.schedule, err);
     if (code == KERF_OK)
         *ret = timed;
     else
@@ -309,7 +310,9 @@ static int32_t tell(void *context, double share) {
 
 /* Every placement has an equal part of the steps and of the time; what one leaves goes to those behind it. */
 static int32_t make_any(const struct rule *rule, const struct kerf_schedule_request *request,
-                        const struct kerf_schedule_times_request *said, struct timed *ret, struct kerf_error *err) {
+                        const struct kerf_schedule_times_request *said, const struct search_how *how, struct timed *ret,
+                        struct kerf_error *err) {
+    const struct search_how silent = {.threads = how ? how->threads : 1};
     const struct {
         enum kerf_placement placement;
         int32_t chunks;
@@ -338,7 +341,8 @@ static int32_t make_any(const struct rule *rule, const struct kerf_schedule_requ
             const double left_s = begin_s + request->search_time_s - request->clock(request->clock_context);
             asked.search_time_s = fmax(left_s, 0) / (TURNS - turn.done);
         }
-        int32_t code = make_timed(rule, &asked, said, NULL, &timed, first_error.code == KERF_OK ? &first_error : NULL);
+        int32_t code =
+            make_timed(rule, &asked, said, &silent, &timed, first_error.code == KERF_OK ? &first_error : NULL);
         if (code == KERF_ENOMEM) {
             timed_free(&best);
             return error_no_memory(err, "the search");
@@ -364,16 +368,15 @@ static int32_t make_any(const struct rule *rule, const struct kerf_schedule_requ
     return KERF_OK;
 }
 
-int32_t schedule_make_watched(const struct kerf_schedule_request *request,
-                              const struct kerf_schedule_times_request *times, const struct search_watch *watch,
-                              struct kerf_schedule **ret_schedule, struct kerf_schedule_times **ret_times,
-                              struct kerf_error *err) {
+int32_t schedule_make_how(const struct kerf_schedule_request *request, const struct kerf_schedule_times_request *times,
+                          const struct search_how *how, struct kerf_schedule **ret_schedule,
+                          struct kerf_schedule_times **ret_times, struct kerf_error *err) {
     const struct rule *rule = find(request->rule, err);
     struct timed timed;
     if (rule == NULL) return KERF_EUNKNOWN;
     int any = rule->any_placement && request->placement == KERF_PLACE_ANY;
     int32_t code =
-        any ? make_any(rule, request, times, &timed, err) : make_timed(rule, request, times, watch, &timed, err);
+        any ? make_any(rule, request, times, how, &timed, err) : make_timed(rule, request, times, how, &timed, err);
     if (code != KERF_OK) return code;
     *ret_schedule = timed.schedule;
     *ret_times = timed.times;
@@ -383,5 +386,14 @@ int32_t schedule_make_watched(const struct kerf_schedule_request *request,
 int32_t kerf_schedule_make_timed(const struct kerf_schedule_request *request,
                                  const struct kerf_schedule_times_request *times, struct kerf_schedule **ret_schedule,
                                  struct kerf_schedule_times **ret_times, struct kerf_error *err) {
-    return schedule_make_watched(request, times, NULL, ret_schedule, ret_times, err);
+    return schedule_make_how(request, times, NULL, ret_schedule, ret_times, err);
+}
+
+int32_t kerf_schedule_make_threads(const struct kerf_schedule_request *request,
+                                   const struct kerf_schedule_times_request *times, int32_t threads,
+                                   struct kerf_schedule **ret_schedule, struct kerf_schedule_times **ret_times,
+                                   struct kerf_error *err) {
+    const struct search_how how = {.threads = threads};
+    if (threads < 0) return kerf_error_set(err, KERF_EINVALID, "%d threads are no number of threads", threads);
+    return schedule_make_how(request, times, &how, ret_schedule, ret_times, err);
 }

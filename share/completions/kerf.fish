@@ -222,6 +222,7 @@ complete -c kerf -n '__kerf_at schedule "" compare fit verify' -l objective -x -
 complete -c kerf -n '__kerf_at schedule "" compare fit verify' -l placement -x -a 'any loop v both' -d 'Which device has which stage: loop, one after the other, starting again with each chunk (default); v, down and back in two chunks; both, in two replicas from both ends, each with its copy of the parameters; or any, the one of these with the shortest step (default in a comparison)'
 complete -c kerf -n '__kerf_at schedule "" compare fit verify' -l search-time -x -d 'How long it may search (default: 1s)'
 complete -c kerf -n '__kerf_at schedule "" compare fit verify' -l search-steps -x -d 'How much it may search, in steps of work instead of time: the answer is then the same on every machine'
+complete -c kerf -n '__kerf_at schedule "" compare fit verify' -l threads -s t -x -d 'Threads to search with (default: 0, all processors)'
 complete -c kerf -n '__kerf_at schedule "" compare' -l jitter -x -d 'How much the time of an operation varies: its standard deviation, such as 5% or 0.05 of it (log-normal), or trace for what --trace has measured'
 complete -c kerf -n '__kerf_at schedule "" compare' -l straggler -x -d 'One device whose operations take longer than the schedule was made for, such as 3:1.5'
 complete -c kerf -n '__kerf_at schedule "" compare' -l slow-link -x -d 'One device whose messages take longer than the schedule was made for, such as 3:10'

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "kerf/schedule.h"
-#include "schedule/search_watch.h"
+#include "schedule/search_how.h"
 
 enum { STAGES = 16, DEVICES = 16, LONGEST = 64 };
 static const int64_t TO_THE_END = 20000000000; /* steps: a proof needs far fewer */
@@ -589,6 +589,51 @@ static void test_steps_and_clocks(void **unused) {
     kerf_schedule_free(first), kerf_schedule_free(second), kerf_schedule_free(timed), kerf_schedule_free(hurried);
 }
 
+/* With a limit in steps any number of threads has one answer, and one proof: of few operations, where the exact search
+ * begins alone, and of many. */
+static void test_any_number_of_threads(void **unused) {
+    (void)unused;
+    static const struct {
+        int32_t p, m;
+        enum kerf_placement placement;
+        double cap;
+        int64_t steps;
+    } asked[] = {{6, 12, KERF_PLACE_V, 4, 150000000}, {8, 72, KERF_PLACE_LOOP, 7, 90000000}};
+    static const int32_t threads[] = {1, 2, 5};
+    for (size_t k = 0; k < sizeof asked / sizeof *asked; k++) {
+        struct kerf_schedule *schedules[3];
+        struct kerf_schedule_times_request said;
+        const struct kerf_schedule_request request = {.rule = "best",
+                                                      .devices = asked[k].p,
+                                                      .microbatches = asked[k].m,
+                                                      .placement = asked[k].placement,
+                                                      .objective = KERF_OBJECTIVE_MAKESPAN,
+                                                      .certificate = 1,
+                                                      .search_steps = asked[k].steps};
+        kerf_schedule_times_unsaid(&said);
+        said.forward_s = 1, said.backward_input_s = 1.9, said.backward_weight_s = 0.8, said.p2p_s = 0.05;
+        said.cap = asked[k].cap, said.per_device = 1;
+        for (int t = 0; t < 3; t++) {
+            struct kerf_schedule_times *times;
+            struct kerf_error err;
+            if (kerf_schedule_make_threads(&request, &said, threads[t], &schedules[t], &times, &err) != KERF_OK)
+                fail_msg("%s", err.message);
+            kerf_schedule_times_free(times);
+        }
+        for (int t = 1; t < 3; t++) {
+            assert_true(same_order(schedules[0], schedules[t]));
+            assert_string_equal(schedules[0]->certificate, schedules[t]->certificate);
+        }
+        for (int t = 0; t < 3; t++) kerf_schedule_free(schedules[t]);
+    }
+    struct kerf_schedule_times_request said;
+    struct kerf_schedule *none;
+    struct kerf_schedule_times *times;
+    const struct kerf_schedule_request request = {.rule = "best", .devices = 2, .microbatches = 2};
+    kerf_schedule_times_unsaid(&said);
+    assert_int_equal(kerf_schedule_make_threads(&request, &said, -1, &none, &times, NULL), KERF_EINVALID);
+}
+
 /* ---- Comparisons ------------------------------------------------------------------------------------------ */
 
 static void simulate(struct kerf_schedule_run *run, const struct kerf_schedule_request *request,
@@ -659,7 +704,7 @@ static void test_a_search_may_be_watched(void **unused) {
     struct kerf_schedule_times *times;
     struct kerf_error err;
     struct seen seen = {0};
-    const struct search_watch watch = {see, &seen};
+    const struct search_how how = {2, see, &seen};
     const struct kerf_schedule_request request = {.rule = "best",
                                                   .devices = 6,
                                                   .microbatches = 12,
@@ -670,7 +715,7 @@ static void test_a_search_may_be_watched(void **unused) {
     kerf_schedule_times_unsaid(&said);
     said.forward_s = 1, said.backward_input_s = 1.9, said.backward_weight_s = 0.8, said.p2p_s = 0.05;
     said.cap = 4, said.per_device = 1;
-    assert_int_equal(schedule_make_watched(&request, &said, &watch, &schedule, &times, &err), KERF_OK);
+    assert_int_equal(schedule_make_how(&request, &said, &how, &schedule, &times, &err), KERF_OK);
     assert_true(seen.times > 3 && seen.fell > 0);
     assert_true(schedule->proof.makespan_s >= seen.bound_s);
     kerf_schedule_times_free(times);
@@ -737,6 +782,7 @@ int main(void) {
         cmocka_unit_test(test_the_step_is_followed),
         cmocka_unit_test(test_equally_short_orders_hold_the_least),
         cmocka_unit_test(test_steps_and_clocks),
+        cmocka_unit_test(test_any_number_of_threads),
         cmocka_unit_test(test_one_problem_has_one_bound),
         cmocka_unit_test(test_a_search_may_be_watched),
         cmocka_unit_test(test_any_placement),

@@ -5,11 +5,12 @@
  *   1. every other rule that has the same placement and keeps the caps; as it is, and with its backwards split
  *                                                                                         best_starts.c
  *   2. patterns that repeat, and list scheduling by many policies         best_patterns.c, best_starts.c
- *   3. where there are many operations: a window at a time                                  best_improve.c
- *   4. the exact search, which improves the order or proves that nothing is shorter         best_exact.c
- *   5. an order as short that holds less                                                    best_thin.c
+ *   3. side by side                                                                           best_rounds.c
+ *      the exact search, which improves the order or proves that nothing is shorter         best_exact.c
+ *      a window at a time                                                                   best_windows.c
+ *   4. an order as short that holds less                                                    best_thin.c
  *
- * Phases 1 to 4 take the best order known and stop at once when its objective is that of a bound, which is a proof. All
+ * Phases 1 to 3 take the best order known and stop at once when its objective is that of a bound, which is a proof. All
  * are deterministic: with a limit in steps there is one answer, and with a clock there is one where the search ends
  * before its time. The answer is never worse than any of the rules of phase 1.
  */
@@ -22,9 +23,6 @@
 #include "schedule/lower_bound.h"
 #include "schedule/proof/proof_write.h"
 #include "schedule/rules/rule.h"
-
-enum { MANY_OPS = 1600, EXACT_OPS = 12000 }; /* above these windows too; no exact search at once */
-static const double EXACT_SHARE = 0.75;
 
 /* ---- The answer ------------------------------------------------------------------------------------------- */
 
@@ -104,15 +102,6 @@ static void write_certificate(const struct best_search *search, const struct ker
     proof_write(out, &claim);
 }
 
-/* With many operations the exact search may find neither a better order nor a proof, and windows never give a proof:
- * each has its part of the budget. */
-static void exact_then_windows(struct best_search *search) {
-    const struct best_budget whole = *search->budget;
-    if (search->problem.ops <= EXACT_OPS && best_budget_divide(search->budget, &whole, EXACT_SHARE) == 0)
-        best_exact(search, INT64_MAX);
-    if (best_budget_divide(search->budget, &whole, 1) == 0 && !best_is_done(search)) best_improve(search);
-}
-
 static int32_t search_all(struct best_search *search, const struct kerf_schedule *frame, struct builder *builder,
                           const struct kerf_schedule_request *request, enum kerf_objective objective,
                           struct kerf_error *err) {
@@ -135,8 +124,7 @@ static int32_t search_all(struct best_search *search, const struct kerf_schedule
     search->rule_value = rule.value;
     if (!best_is_done(search)) best_patterns(search);
     if (!best_is_done(search)) best_starts(search);
-    if (problem->ops > MANY_OPS && !best_is_done(search)) exact_then_windows(search);
-    if (!best_is_done(search)) best_exact(search, INT64_MAX);
+    if (!best_is_done(search)) best_rounds(search);
     if (best_less(rule.value, search->value)) {
         answer_rule(builder, rule.schedule);
     } else {
@@ -176,7 +164,7 @@ static int32_t search_best(struct builder *builder, const struct kerf_schedule_r
                                         .slices = 1,
                                         .device_of = device_of};
     best_budget_start(&budget, request);
-    budget.watch = builder->watch;
+    budget.how = builder->how;
     budget.watched = &search;
     int32_t code = search_all(&search, &frame, builder, request, objective_of(request), err);
     arena_free(&search.arena);

@@ -14,6 +14,7 @@
 #include "schedule/best/best_search.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { EASY = 200, PATIENCE = 1500 }; /* conflicts */
@@ -22,21 +23,36 @@ static int32_t stop(void *context, int64_t steps) { return best_spend(context, s
 
 struct descent {
     struct best_search *search;
-    int32_t objective, bounds; /* enum kerf_objective; whether what is refuted bounds it */
+    int32_t bounds; /* whether what is refuted bounds the objective */
     struct model model;
-    int32_t *order;  /* [ops] the one known, */
-    double value;    /* and what it takes */
+    struct kerf_text record;
+    double value;    /* the objective of the search's order, when it was looked at last, */
     int64_t known;   /* that in ticks, */
     int64_t refuted; /* and to which no order comes down */
     int64_t step, least_step;
-    int64_t conflicts; /* that may still be spent */
+    int64_t conflicts; /* that may still be spent, */
+    int64_t patience;  /* of these on the question at hand; 0: there is none */
+    int64_t spent;     /* on it */
+    int32_t last;      /* it is for the smallest improvement */
     int32_t fresh;     /* a new solver is needed */
 };
 
+/* What is known now, by this search or by others beside it. */
 static void look_at_known(struct descent *descent) {
-    double ticks = descent->value / descent->model.ticks.tick_s;
+    const struct best_search *search = descent->search;
+    const double ticks = search->value / descent->model.ticks.tick_s;
+    const int span = search->problem.objective == KERF_OBJECTIVE_SPAN;
+    const double bound = (span ? search->bound : search->makespan_bound) / descent->model.ticks.tick_s;
+    const int64_t refuted = (int64_t)floor(bound * (1 - 1e-9)) - 1;
+    if (search->value < descent->value) descent->patience = 0; /* a lower goal is better */
+    descent->value = search->value;
     descent->known = (int64_t)floor(descent->model.ticks.exact ? ticks + 0.5 : ticks);
     descent->least_step = descent->model.ticks.exact ? 1 : 1 + (int64_t)floor(ticks * 0.9e-9);
+    if (refuted > descent->refuted) descent->refuted = refuted;
+    if (descent->patience > 0 && descent->model.goal <= descent->refuted) {
+        descent->patience = 0;
+        descent->fresh = 1;
+    }
 }
 
 static void take_bound(struct descent *descent) {
@@ -44,8 +60,9 @@ static void take_bound(struct descent *descent) {
     double bound = model_bound(&descent->model);
     if (descent->model.goal > descent->refuted) descent->refuted = descent->model.goal;
     if (!descent->bounds) return;
-    if (descent->objective == KERF_OBJECTIVE_MAKESPAN) search->makespan_bound = fmax(search->makespan_bound, bound);
-    if (descent->objective != search->problem.objective || !(bound > search->bound)) return;
+    if (search->problem.objective == KERF_OBJECTIVE_MAKESPAN)
+        search->makespan_bound = fmax(search->makespan_bound, bound);
+    if (!(bound > search->bound)) return;
     search->bound = bound;
     if (descent->model.record && !descent->model.record->failed) {
         kerf_text_clear(search->refutation);
@@ -66,74 +83,105 @@ static int set_goal(struct descent *descent) {
         return 1;
     }
     descent->fresh = 0;
-    if (!model_build(&descent->model, descent->order, NULL, NULL, goal)) return 0;
-    return !best_spend(descent->search->budget, model_steps(&descent->model));
+    if (!model_build(&descent->model, descent->search->order, NULL, NULL, goal)) return 0;
+    best_spend(descent->search->budget, model_steps(&descent->model));
+    return 1;
 }
 
 /* Takes the solution; 0: it is not better in truth, because of rounding or because messages share links. */
 static int take_solution(struct descent *descent) {
-    struct best_search *search = descent->search;
-    best_offer(search, descent->model.order);
-    double value = descent->objective == KERF_OBJECTIVE_SPAN ? search->run.span : search->run.makespan;
-    if (!(value < descent->value)) return 0;
-    descent->value = value;
-    memcpy(descent->order, descent->model.order, (size_t)search->problem.ops * sizeof *descent->order);
+    const double before = descent->value;
+    best_offer(descent->search, descent->model.order);
     look_at_known(descent);
-    return 1;
+    return descent->value < before;
 }
 
-/* One question and what follows from its answer. 0: the descent ends. */
-static int ask(struct descent *descent) {
-    struct best_search *search = descent->search;
-    if (descent->conflicts <= 0 || best_is_done(search) || !set_goal(descent)) return 0;
-    int last = descent->step <= descent->least_step;
-    int64_t before = lazy_conflicts(descent->model.solver), most = descent->conflicts;
-    if (!last && most > PATIENCE) most = PATIENCE;
-    enum lazy_answer answer = lazy_solve(descent->model.solver, most, stop, search->budget);
-    int64_t spent = lazy_conflicts(descent->model.solver) - before;
-    descent->conflicts -= spent;
+/* What follows from an answer. 0: the descent ends. */
+static int go_on(struct descent *descent, enum lazy_answer answer) {
     switch (answer) {
     case LAZY_SOLVED:
         model_read(&descent->model);
         if (model_refine(&descent->model) > 0) return 1;
-        descent->step = spent <= EASY ? 2 * descent->step : spent > PATIENCE / 2 ? descent->step / 2 : descent->step;
+        if (descent->spent <= EASY) descent->step *= 2;
+        if (descent->spent > PATIENCE / 2) descent->step /= 2;
         return take_solution(descent);
     case LAZY_IMPOSSIBLE:
         take_bound(descent);
         descent->fresh = 1;
         descent->step /= 4;
-        return !last;
+        return !descent->last;
     case LAZY_UNKNOWN:
         descent->fresh = 1;
         descent->step /= 4;
         if (descent->step < descent->known / 1000000) descent->step = 0;
-        return !last;
+        return !descent->last;
     default: return 0;
     }
 }
 
-static void descend(struct best_search *search, enum kerf_objective objective, int64_t conflicts) {
-    struct descent descent = {.search = search, .objective = objective, .conflicts = conflicts, .fresh = 1};
-    descent.bounds = objective == KERF_OBJECTIVE_MAKESPAN || search->problem.replicas == 1;
-    descent.value = (int32_t)objective == search->problem.objective ? search->value : search->makespan;
-    struct kerf_text record = {0};
-    if (model_make(&descent.model, &search->problem, objective, descent.value)) {
-        descent.model.record = search->refutation ? &record : NULL;
-        size_t ops = (size_t)search->problem.ops;
-        descent.order = arena_alloc(&descent.model.arena, ops, sizeof *descent.order);
-        look_at_known(&descent);
-        double bound = objective == KERF_OBJECTIVE_SPAN ? search->bound : search->makespan_bound;
-        descent.refuted = (int64_t)floor(bound / descent.model.ticks.tick_s * (1 - 1e-9)) - 1;
-        descent.step = descent.known / 500;
-        if (descent.order) {
-            memcpy(descent.order, search->order, ops * sizeof *descent.order);
-            while (ask(&descent)) continue;
-        }
+/* One question, or the rest of one that was interrupted, and what follows from its answer. 0: the descent ends. */
+static int ask(struct descent *descent) {
+    if (descent->patience <= 0) {
+        if (descent->conflicts <= 0 || !set_goal(descent)) return 0;
+        descent->last = descent->step <= descent->least_step;
+        descent->patience = descent->last || descent->conflicts < PATIENCE ? descent->conflicts : PATIENCE;
+        descent->spent = 0;
     }
-    model_free(&descent.model);
-    kerf_text_free(&record);
+    const int64_t before = lazy_conflicts(descent->model.solver);
+    enum lazy_answer answer = lazy_solve(descent->model.solver, descent->patience, stop, descent->search->budget);
+    const int64_t spent = lazy_conflicts(descent->model.solver) - before;
+    descent->conflicts -= spent;
+    descent->patience -= spent;
+    descent->spent += spent;
+    if (answer == LAZY_UNKNOWN && descent->patience > 0) return 1; /* it goes on, with more budget */
+    descent->patience = 0;
+    return go_on(descent, answer);
+}
+
+static int descent_make(struct descent *descent, struct best_search *search, int64_t conflicts) {
+    *descent = (struct descent){.search = search, .value = search->value, .conflicts = conflicts, .fresh = 1};
+    descent->bounds = search->problem.objective == KERF_OBJECTIVE_MAKESPAN || search->problem.replicas == 1;
+    if (!model_make(&descent->model, &search->problem, search->problem.objective, search->value)) return 0;
+    descent->model.record = search->refutation ? &descent->record : NULL;
+    descent->refuted = -1;
+    look_at_known(descent);
+    descent->step = descent->known / 500;
+    return 1;
+}
+
+static void descent_free(struct descent *descent) {
+    model_free(&descent->model);
+    kerf_text_free(&descent->record);
 }
 
 void best_exact(struct best_search *search, int64_t conflicts) {
-    descend(search, search->problem.objective, conflicts);
+    struct descent descent;
+    if (descent_make(&descent, search, conflicts))
+        while (!best_is_done(search) && ask(&descent)) continue;
+    descent_free(&descent);
 }
+
+/* ---- As a task -------------------------------------------------------------------------------------------- */
+
+static void exact_free(void *state) {
+    descent_free(state);
+    free(state);
+}
+
+static void *exact_make(struct best_search *search) {
+    struct descent *descent = malloc(sizeof *descent);
+    if (descent == NULL) return NULL;
+    if (descent_make(descent, search, INT64_MAX)) return descent;
+    exact_free(descent);
+    return NULL;
+}
+
+static int32_t exact_run(void *state) {
+    struct descent *descent = state;
+    look_at_known(descent);
+    while (!best_is_done(descent->search))
+        if (!ask(descent)) return 1;
+    return 0;
+}
+
+const struct best_task best_task_exact = {exact_make, exact_run, exact_free};

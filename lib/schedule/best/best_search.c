@@ -4,7 +4,7 @@
 #include <assert.h>
 #include <math.h>
 #include <string.h>
-#include "schedule/search_watch.h"
+#include "schedule/search_how.h"
 
 /* ---- What may be spent ------------------------------------------------------------------------------------ */
 
@@ -51,23 +51,28 @@ int32_t best_budget_divide(struct best_budget *budget, const struct best_budget 
 }
 
 int32_t best_spend(struct best_budget *budget, int64_t steps) {
-    enum { REPORT_STEPS = 4000000 };
-    static const double REPORT_S = 0.1;
     assert(steps >= 0);
     budget->steps += steps;
     if (budget->used_up) return 1;
+    if (budget->steps >= budget->until_steps) budget->used_up = 1;
+    if (budget->has_to_stop ? budget->has_to_stop(budget) : best_budget_look(budget)) budget->used_up = 1;
+    return budget->used_up;
+}
+
+int32_t best_budget_look(struct best_budget *budget) {
+    enum { REPORT_STEPS = 4000000 };
+    static const double REPORT_S = 0.1;
     const double gone = gone_s(budget);
-    if (budget->steps >= budget->until_steps || gone >= budget->until_s) budget->used_up = 1;
     if (budget->progress && (budget->steps >= budget->report_at || gone >= budget->report_s)) {
         const double share = fmax(gone / budget->limit_s, (double)budget->steps / (double)budget->most_steps);
         budget->report_at = budget->steps + REPORT_STEPS;
         budget->report_s = gone + REPORT_S;
-        if (budget->watch)
-            budget->watch->tell(budget->watch->context, fmin(budget->watched->value, budget->watched->rule_value),
-                                budget->watched->bound);
-        if (budget->progress(budget->progress_context, fmin(1, share))) budget->used_up = budget->ended = 1;
+        if (budget->how && budget->how->tell)
+            budget->how->tell(budget->how->context, fmin(budget->watched->value, budget->watched->rule_value),
+                              budget->watched->bound);
+        if (budget->progress(budget->progress_context, fmin(1, share))) budget->ended = 1;
     }
-    return budget->used_up;
+    return budget->ended || gone >= budget->until_s;
 }
 
 /* ---- What is known ---------------------------------------------------------------------------------------- */

@@ -13,6 +13,7 @@
 /* ---- What may be spent ------------------------------------------------------------------------------------ */
 
 struct best_search;
+struct search_how;
 
 struct best_budget {
     int64_t steps;           /* done so far */
@@ -24,11 +25,13 @@ struct best_budget {
     void *clock_context;
     kerf_progress progress; /* NULL: none */
     void *progress_context;
-    const struct search_watch *watch;  /* NULL: nobody is told */
+    const struct search_how *how;      /* NULL: on one thread, and nobody is told */
     const struct best_search *watched; /* what is known of this search */
     int64_t report_at;                 /* steps, or */
     double report_s;                   /* the time, as steps may be slow */
     int32_t used_up, ended;            /* until_... are reached; the caller ended all of it */
+    /* Of a task of a round (best_rounds.c); else NULL. It has steps alone, and can be told to stop. */
+    int32_t (*has_to_stop)(struct best_budget *budget);
 };
 
 void best_budget_start(struct best_budget *budget, const struct kerf_schedule_request *request);
@@ -42,6 +45,9 @@ int32_t best_budget_divide(struct best_budget *budget, const struct best_budget 
 
 /* Counts steps; 1: no more. Reports progress now and then. */
 int32_t best_spend(struct best_budget *budget, int64_t steps);
+
+/* Whether the time is up, or the caller ends the search: reports progress where it is due. Counts nothing. */
+int32_t best_budget_look(struct best_budget *budget);
 
 /* ---- What is known ---------------------------------------------------------------------------------------- */
 
@@ -89,9 +95,19 @@ void best_one_by_one(struct best_search *search);
 
 void best_patterns(struct best_search *search);
 void best_starts(struct best_search *search);
-void best_improve(struct best_search *search);
-/* Ends after so many conflicts, INT64_MAX: of any number. */
+/* Ends after so many conflicts. */
 void best_exact(struct best_search *search, int64_t conflicts);
+
+/* A task is a phase that can be interrupted, and goes on with what others have found in the meantime. */
+struct best_task {
+    void *(*make)(struct best_search *search); /* NULL: there is nothing that it can do */
+    int32_t (*run)(void *state);               /* until it is interrupted (0), or has no more to do (1) */
+    void (*free)(void *state);
+};
+extern const struct best_task best_task_exact;   /* best_exact.c */
+extern const struct best_task best_task_windows; /* best_windows.c */
+/* All tasks, side by side. */
+void best_rounds(struct best_search *search);
 /* An order of the same value that holds less. */
 void best_thin(struct best_search *search, const struct kerf_schedule *frame,
                const struct kerf_schedule_request *request);

@@ -49,7 +49,7 @@ int32_t rule_stages(const struct rule *rule, const struct kerf_schedule_request 
                     struct kerf_error *err);
 
 /* Makes a schedule by the rule, whatever name the request says. Errors as kerf_schedule_make. */
-int32_t rule_make(const struct rule *rule, const struct kerf_schedule_request *request,
-                  const struct search_watch *watch, struct kerf_schedule **ret_schedule, struct kerf_error *err);
+int32_t rule_make(const struct rule *rule, const struct kerf_schedule_request *request, const struct search_how *how,
+                  struct kerf_schedule **ret_schedule, struct kerf_error *err);
 
 #endif

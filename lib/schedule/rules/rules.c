@@ -53,7 +53,7 @@ enum kerf_slice_cut rule_slice_cut(const char *name) {
 struct shape {
     enum kerf_placement placement;
     int32_t p, m, chunks, group, slices, replicas;
-    const struct search_watch *watch; /* of the request's rule; NULL: nobody watches */
+    const struct search_how *how; /* of the request's rule; NULL: on one thread, and nobody is told */
 };
 
 static int32_t default_slices(const struct rule *rule, int32_t devices) {
@@ -163,7 +163,7 @@ static int32_t make(const struct rule *rule, const struct kerf_schedule_request 
                               .group = shape->group,
                               .slices = shape->slices,
                               .replicas = replicas,
-                              .watch = shape->watch};
+                              .how = shape->how};
     size_t passes = (size_t)shape->m * (size_t)shape->chunks * (size_t)shape->slices; /* of a kind on a device */
     int32_t *device_of = arena_alloc(arena, (size_t)stages * (size_t)replicas, sizeof *device_of);
     builder.ops = arena_alloc(arena, (size_t)p, sizeof *builder.ops);
@@ -230,11 +230,11 @@ static int32_t make_checked(const struct rule *rule, const struct kerf_schedule_
     return code;
 }
 
-int32_t rule_make(const struct rule *rule, const struct kerf_schedule_request *request,
-                  const struct search_watch *watch, struct kerf_schedule **ret_schedule, struct kerf_error *err) {
+int32_t rule_make(const struct rule *rule, const struct kerf_schedule_request *request, const struct search_how *how,
+                  struct kerf_schedule **ret_schedule, struct kerf_error *err) {
     struct shape shape = shape_of(rule, request);
     struct owned_schedule *owned = NULL;
-    shape.watch = watch;
+    shape.how = how;
     int32_t code = check_size(rule, request, &shape, err);
     if (code != KERF_OK) return code;
     code = make_checked(rule, request, &shape, &owned, err);

@@ -12,6 +12,7 @@
 #include "schedule/best/best_search.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 enum { WINDOW_OPS = 160, CONFLICTS = 200 };
 
@@ -20,7 +21,9 @@ struct sweep {
     struct model model;
     int64_t *from, *to; /* [devices] */
     double window_ops;
+    int64_t begin; /* of the next window */
     int64_t conflicts, known, step, least_step;
+    int32_t improved; /* by a window of this sweep */
 };
 
 static int32_t stop(void *context, int64_t steps) { return best_spend(context, steps); }
@@ -75,38 +78,64 @@ static int improve_window(struct sweep *sweep, int64_t begin, int64_t end) {
     return sweep->known < before;
 }
 
-/* All windows once. */
-static int sweep_once(struct sweep *sweep) {
-    struct best_search *search = sweep->search;
-    int improved = 0;
-    int64_t width = (int64_t)((double)sweep->known * sweep->window_ops / (double)search->problem.ops) + 1;
-    for (int64_t begin = 0; begin < sweep->known && !best_is_done(search); begin += (width + 1) / 2) {
-        if (!model_time(&sweep->model, search->order)) return 0;
-        improved |= improve_window(sweep, begin, begin + width);
-    }
-    return improved;
+static int64_t width_of(const struct sweep *sweep) {
+    return (int64_t)((double)sweep->known * sweep->window_ops / (double)sweep->search->problem.ops) + 1;
 }
 
-void best_improve(struct best_search *search) {
-    struct sweep sweep = {.search = search, .window_ops = WINDOW_OPS, .conflicts = CONFLICTS};
-    size_t devices = (size_t)search->problem.devices;
-    if (!model_make(&sweep.model, &search->problem, search->problem.objective, search->value)) goto end;
-    sweep.from = arena_alloc(&sweep.model.arena, devices, sizeof *sweep.from);
-    sweep.to = arena_alloc(&sweep.model.arena, devices, sizeof *sweep.to);
-    if (sweep.from == NULL || sweep.to == NULL) goto end;
-    look_at_known(&sweep);
-    for (sweep.step = sweep.known / 500; !best_is_done(search);) {
-        if (sweep.step < sweep.least_step) sweep.step = sweep.least_step;
-        if (sweep_once(&sweep)) continue;
-        if (sweep.step > sweep.least_step) {
-            sweep.step /= 4;
-        } else {
-            if (sweep.window_ops >= (double)search->problem.ops) break;
-            sweep.window_ops *= 2;
-            sweep.conflicts *= 2;
-            sweep.step = sweep.known / 2000;
-        }
+/* Behind the last window: what the next sweep asks for. 0: there is none. */
+static int begin_sweep(struct sweep *sweep) {
+    sweep->begin = 0;
+    if (sweep->improved) {
+        sweep->improved = 0;
+    } else if (sweep->step > sweep->least_step) {
+        sweep->step /= 4;
+    } else {
+        if (sweep->window_ops >= (double)sweep->search->problem.ops) return 0;
+        sweep->window_ops *= 2;
+        sweep->conflicts *= 2;
+        sweep->step = sweep->known / 2000;
     }
-end:
-    model_free(&sweep.model);
+    if (sweep->step < sweep->least_step) sweep->step = sweep->least_step;
+    return 1;
 }
+
+static void windows_free(void *state) {
+    struct sweep *sweep = state;
+    model_free(&sweep->model);
+    free(sweep);
+}
+
+static void *windows_make(struct best_search *search) {
+    struct sweep *sweep = malloc(sizeof *sweep);
+    const size_t devices = (size_t)search->problem.devices;
+    if (sweep == NULL) return NULL;
+    *sweep = (struct sweep){.search = search, .window_ops = WINDOW_OPS, .conflicts = CONFLICTS};
+    if (model_make(&sweep->model, &search->problem, search->problem.objective, search->value)) {
+        sweep->from = arena_alloc(&sweep->model.arena, devices, sizeof *sweep->from);
+        sweep->to = arena_alloc(&sweep->model.arena, devices, sizeof *sweep->to);
+        look_at_known(sweep);
+        sweep->step = sweep->known / 500 > sweep->least_step ? sweep->known / 500 : sweep->least_step;
+        if (sweep->from && sweep->to) return sweep;
+    }
+    windows_free(sweep);
+    return NULL;
+}
+
+static int32_t windows_run(void *state) {
+    struct sweep *sweep = state;
+    struct best_search *search = sweep->search;
+    look_at_known(sweep);
+    while (!best_is_done(search)) {
+        const int64_t width = width_of(sweep), begin = sweep->begin;
+        if (begin >= sweep->known) {
+            if (!begin_sweep(sweep)) return 1;
+            continue;
+        }
+        if (!model_time(&sweep->model, search->order)) return 1;
+        sweep->improved |= improve_window(sweep, begin, begin + width);
+        sweep->begin += (width + 1) / 2;
+    }
+    return 0;
+}
+
+const struct best_task best_task_windows = {windows_make, windows_run, windows_free};
