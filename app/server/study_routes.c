@@ -110,7 +110,7 @@ static void put_estimates(struct kerf_json *json, const struct kerf_study_state 
 }
 
 static void put_state(struct kerf_json *json, const struct kerf_study_state *state,
-                      const struct kerf_tune_answer *answer) {
+                      const struct kerf_tune_answer *answer, const struct kerf_tune_importance *importance) {
     put_params(json, state->space);
     put_setting(json, "best", state->space, answer->best);
     put_setting(json, "recommended", state->space, answer->recommended);
@@ -118,6 +118,7 @@ static void put_state(struct kerf_json *json, const struct kerf_study_state *sta
     kerf_json_integer(json, "open", answer->open);
     kerf_json_number(json, "noise", answer->noise);
     kerf_json_number(json, "default_gain", answer->default_gain);
+    kerf_tune_importance_write(importance, state->space, json);
     put_estimates(json, state, answer);
     kerf_json_open(json, "entries", '[');
     for (int32_t i = 0; i < state->num_entries; i++) {
@@ -135,6 +136,7 @@ static void answer_study(struct exchange *exchange) {
     struct kerf_study_record *record = NULL;
     struct kerf_study_state *state = NULL;
     struct kerf_tune_answer answer;
+    struct kerf_tune_importance importance = {.size = sizeof importance};
     struct kerf_error err = {.code = KERF_OK};
     struct kerf_json json;
     const char *name = exchange->parameters[0];
@@ -144,13 +146,14 @@ static void answer_study(struct exchange *exchange) {
     int32_t code = is_name ? kerf_study_record_read(name, &record, &err) : KERF_EUNKNOWN;
     if (code == KERF_OK) code = kerf_study_replay(record, NULL, &state, &err);
     if (code == KERF_OK) code = kerf_tune_study_answer(state->study, &answer, &err);
+    if (code == KERF_OK) code = kerf_tune_study_importance(state->study, &importance, &err);
     if (code == KERF_OK) {
         kerf_text_clear(&exchange->answer);
         kerf_json_begin(&json, &exchange->answer);
         kerf_json_open(&json, NULL, '{');
         kerf_json_string(&json, "kerf", kerf_version());
         put_record(&json, record);
-        put_state(&json, state, &answer);
+        put_state(&json, state, &answer, &importance);
         kerf_json_close(&json, '}');
         exchange_answer(exchange, 200);
     } else {
@@ -185,6 +188,8 @@ static const struct schema_field whole[] = {{"study", "string", SCHEMA_REQUIRED,
                                             {"open", "integer", SCHEMA_REQUIRED, NULL},
                                             {"noise", "number", SCHEMA_NULLABLE, NULL},
                                             {"default_gain", "number", SCHEMA_NULLABLE, NULL},
+                                            {"importance", "[any]", SCHEMA_REQUIRED, NULL},
+                                            {"importance_of", "any", SCHEMA_REQUIRED, NULL},
                                             {"settings", "[any]", SCHEMA_REQUIRED, NULL},
                                             {"entries", "[any]", SCHEMA_REQUIRED, NULL},
                                             {0}};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The page's files, the studies that it shows, and who may not ask for them. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -126,6 +127,11 @@ static void test_studies(void **state) {
     study = json_array_get(json_object_get(json, "entries"), 0);
     assert_int_equal(json_integer_value(json_object_get(json_object_get(study, "setting"), "batch")), 32);
     assert_int_equal(json_array_size(json_object_get(json, "params")), 1);
+    assert_int_equal(json_array_size(json_object_get(json, "importance")), 1); /* one parameter, which has all of it */
+    study = json_array_get(json_object_get(json, "importance"), 0);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(study, "parameters"), 0)), "batch");
+    assert_true(fabs(json_number_value(json_object_get(study, "share")) - 1) < 1e-4);
+    assert_true(json_is_false(json_object_get(json_object_get(json, "importance_of"), "sample")));
     json_decref(json);
     assert_int_equal(ask("GET", "/api/v1/studies/broken", NULL), 422);
     assert_non_null(strstr(reply.body, "{\"detail\":"));

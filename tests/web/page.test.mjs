@@ -325,6 +325,10 @@ const tests = {
     await row.click();
     await page.getByRole('table').filter({ hasText: 'Settings' }).first().waitFor();
     await says(page, 'The surface as it is believed');
+    await says(page, 'Shares of the variance between 8 settings');
+    await page.setViewportSize({ width: 420, height: 900 });
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 420);
+    await page.setViewportSize({ width: 1280, height: 900 });
     await says(page, 'broken');
     const [, csv] = await download(page, 'download CSV');
     assert.match(csv, /^n,n,m,outcome,value|^n,m,n,outcome,value/);

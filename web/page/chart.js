@@ -8,20 +8,38 @@ export const colours = ['#305da8', '#e4962f', '#17906e', '#be78aa', '#66c4f7', '
 
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-/* series: [{label, values, points}] over xs; words(value) writes a y. */
+/* series: [{label, values, points, low, high}] over xs, with whiskers from low to high where they are there; words(value)
+ * writes a y. The legend tells the values under the pointer. */
 export function Chart({ label, xs, series, xLabel, yLabel, xWords = plain, yWords = plain, logX, height = 240 }) {
   const box = useRef();
+  const told = (one, i) => (one.values[i] === null || one.values[i] === undefined ? null
+    : yWords(one.values[i]) + (one.low && one.low[i] !== null ? ` (${yWords(one.low[i])} to ${yWords(one.high[i])})` : ''));
   useEffect(() => {
     const axis = () => ({ stroke: token('--soft'), grid: { stroke: token('--grid'), width: 1 }, ticks: { stroke: token('--grid') } });
+    const ends = series.flatMap(({ low, high }) => (low ? [...low, ...high] : [])).filter((v) => v !== null);
+    const range = (_, least, most) => uPlot.rangeNum(Math.min(least ?? Infinity, ...ends), Math.max(most ?? -Infinity, ...ends), 0.1, false);
+    const whiskers = (plot) => series.forEach((one, s) => one.low?.forEach((low, i) => {
+      if (low === null || one.values[i] === null) return;
+      const [x, from, to] = [plot.valToPos(xs[i], 'x', true), plot.valToPos(low, 'y', true), plot.valToPos(one.high[i], 'y', true)];
+      const half = 4 * devicePixelRatio;
+      plot.ctx.strokeStyle = colours[s % colours.length];
+      plot.ctx.lineWidth = 1.5 * devicePixelRatio;
+      plot.ctx.beginPath();
+      for (const [x0, y0, x1, y1] of [[x, from, x, to], [x - half, from, x + half, from], [x - half, to, x + half, to]]) {
+        plot.ctx.moveTo(x0, y0);
+        plot.ctx.lineTo(x1, y1);
+      }
+      plot.ctx.stroke();
+    }));
     const make = () => new uPlot({
       width: Math.max(220, box.current.clientWidth), height, cursor: { drag: { setScale: false } },
-      scales: { x: { time: false, distr: logX ? 3 : 1, log: 2 } },
-      legend: { show: series.length > 1, live: false },
+      scales: { x: { time: false, distr: logX ? 3 : 1, log: 2 }, ...(ends.length && { y: { range } }) },
+      legend: { show: true, live: true }, hooks: { draw: [whiskers] },
       axes: [{ ...axis(), label: xLabel, values: (_, all) => all.map((v) => (v === null ? '' : xWords(v))) },
         { ...axis(), label: yLabel, size: 64, values: (_, all) => all.map((v) => (v === null ? '' : yWords(v))) }],
-      series: [{ label: xLabel }, ...series.map((one, i) => ({
+      series: [{ label: xLabel, value: (_, v) => (v === null || v === undefined ? '–' : xWords(v)) }, ...series.map((one, i) => ({
         label: one.label, stroke: colours[i % colours.length], width: one.points ? 0 : 2, spanGaps: true,
-        points: { show: one.points || xs.length < 40, size: 7, fill: colours[i % colours.length] },
+        points: { show: one.points || xs.length < 40, size: 7, fill: colours[i % colours.length] }, value: (_, v, s, at) => told(one, at) ?? '–',
       }))],
     }, [xs, ...series.map(({ values }) => values)], box.current);
     let plot = make();
@@ -43,7 +61,7 @@ export function Chart({ label, xs, series, xLabel, yLabel, xWords = plain, yWord
     <details><summary>As a table</summary><table><thead><tr><th scope="col">${xLabel}</th>
       ${series.map((one) => html`<th scope="col" class="right">${one.label}</th>`)}</tr></thead>
       <tbody>${xs.slice(0, 500).map((x, i) => html`<tr><th scope="row">${xWords(x)}</th>
-        ${series.map((one) => html`<td class="right">${one.values[i] === null ? '' : yWords(one.values[i])}</td>`)}</tr>`)}</tbody></table></details></figure>`;
+        ${series.map((one) => html`<td class="right">${told(one, i) ?? ''}</td>`)}</tr>`)}</tbody></table></details></figure>`;
 }
 
 /* The same curves and points as a file: SVG of one plot. */
@@ -95,6 +113,18 @@ export function HeatMap({ caption, xName, yName, xs, ys, cells, words, maximize,
       const text = html`${cell.value > 0 ? words(cell.value) : cell.text}${cell.marks && html`<b>${cell.marks}</b>`}`;
       return html`<td style=${style} title=${cell.text}>${onPick ? html`<button type="button" class="cell" style=${{ color: style.color }} onClick=${() => onPick(cell)}>${text}</button>` : text}</td>`;
     })}</tr>`)}</tbody></table></div>`;
+}
+
+/* Shares with their intervals: rows of {name, share, interval}; a share of null is not known. */
+export function Shares({ rows, caption }) {
+  const wide = (share) => `${(100 * share).toFixed(1)}%`;
+  return html`<div class="scroll" tabindex="0" role="region" aria-label=${caption}><table class="parts shares"><caption>${caption}</caption>
+    <thead><tr><th scope="col"></th><th scope="col" class="right">share</th><th scope="col" class="right">90 % interval</th><th></th></tr></thead>
+    <tbody>${rows.map(({ name, share, interval }) => html`<tr title=${interval ? `${name}: ${wide(share)}, ${wide(interval[0])} to ${wide(interval[1])}` : name}>
+      <th scope="row">${name}</th><td class="right">${share === null ? '–' : `${(100 * share).toFixed(0)} %`}</td>
+      <td class="right">${interval ? `${(100 * interval[0]).toFixed(0)} to ${(100 * interval[1]).toFixed(0)} %` : ''}</td>
+      <td class="bar"><div class="whisker">${share !== null && html`<span style=${{ width: wide(share), background: colours[0] }}></span>`}
+        ${interval && html`<i style=${{ left: wide(interval[0]), width: wide(interval[1] - interval[0]) }}></i>`}</div></td></tr>`)}</tbody></table></div>`;
 }
 
 /* The parts' names as the pictures of kerf plan have them (lib/call/plan_words.c). */

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The view of studies: what kerf tune measures on this machine, live. */
-import { Chart, HeatMap, svgOf } from './chart.js';
+import { Chart, HeatMap, Shares, svgOf } from './chart.js';
 import {
   Alert, bytes, Choice, Command, Empty, get, html, percent, plain, quoted, save, seconds, setQuery, Table, useAddress, useAnswer, useLive,
 } from './common.js';
 
-const words = (study) => (study?.unit === 's' ? seconds : study?.unit === 'B' ? bytes : plain);
+const number = (value) => (typeof value === 'number' ? plain(+value.toPrecision(4)) : plain(value));
+const words = (study) => (study?.unit === 's' ? seconds : study?.unit === 'B' ? bytes : number);
 const settingText = (setting) => (setting ? Object.entries(setting).map(([name, value]) => `${name}=${value}`).join(' ') : '–');
 const command = (study) => (study.request?.command || study.request?.words || []).join(' ');
 const state = (study) => (study.invalid ? 'invalid' : study.stopped || 'runs, or was cut off');
@@ -32,25 +33,65 @@ function Course({ study }) {
   return html`<section><h3>Run after run</h3><${Chart} label="the objective of each run, and the best so far" ...${courseOf(study)} /></section>`;
 }
 
+/* One parameter alone: its curve, with what is known of each value. Words have no order, and are points. */
+function Curve({ study, param }) {
+  const show = words(study);
+  const byValue = new Map(study.settings.map((one) => [String(one.setting[param.name]), one]));
+  const ones = param.values.map((value) => byValue.get(value));
+  const ordered = param.values.every((value) => value !== '' && isFinite(value));
+  const xs = param.values.map((value, i) => (ordered ? +value : i));
+  const of = (status, key) => ones.map((one) => (one?.status === status ? one[key] : null));
+  const series = [['measured', 'measured'], ['not_measured', 'expected'], ['censored', 'stopped, so longer']].map(([status, label]) => (
+    { label, points: true, values: of(status, 'mean'), low: of(status, 'low'), high: of(status, 'high') }))
+    .filter(({ values }) => values.some((value) => value !== null));
+  if (!series.length) return null;
+  const positive = ordered && xs[0] > 0 && xs.at(-1) / xs[0] >= 16;
+  return html`<section><h3>The objective by ${param.name}</h3><${Chart} label=${`the objective by ${param.name}, with intervals`} xs=${xs} series=${series} logX=${positive}
+    xLabel=${param.name} yLabel="objective" yWords=${show} xWords=${ordered ? plain : (v) => param.values[v] ?? ''} /></section>`;
+}
+
+/* Two parameters across and down; of the others the best, or the values that were chosen. */
 function Surface({ study, query }) {
   const many = study.params.filter((param) => param.values.length > 1);
+  if (many.length === 1) return html`<${Curve} study=${study} param=${many[0]} />`;
   if (many.length < 2) return null;
   const names = many.map((param) => param.name);
   const x = names.includes(query.get('x')) ? query.get('x') : names[0];
   const y = names.includes(query.get('y')) && query.get('y') !== x ? query.get('y') : names.find((name) => name !== x);
+  const others = many.filter(({ name }) => name !== x && name !== y);
+  const chosen = others.filter((param) => param.values.includes(query.get(`at-${param.name}`)));
+  const word = (value) => (value === true ? 'on' : value === false ? 'off' : String(value));
   const cells = new Map();
   const sign = study.request?.maximize ? -1 : 1;
   for (const one of study.settings) {
-    const key = `${one.setting[x]} ${one.setting[y]}`;
+    if (chosen.some(({ name }) => word(one.setting[name]) !== query.get(`at-${name}`))) continue;
+    const key = `${word(one.setting[x])} ${word(one.setting[y])}`;
     const before = cells.get(key);
     if (before && !(one.mean !== null && sign * one.mean < sign * before.value)) continue;
-    cells.set(key, { value: one.mean, text: `${settingText(one.setting)}: ${one.status}${one.reason ? `, ${one.reason}` : ''}`, marks: one.best ? '★' : one.status === 'not_measured' ? '?' : '' });
+    const interval = one.low === null ? '' : ` (${words(study)(one.low)} to ${words(study)(one.high)})`;
+    cells.set(key, { value: one.mean, text: `${settingText(one.setting)}: ${one.status.replaceAll('_', ' ')}${one.mean === null ? '' : `, ${words(study)(one.mean)}${interval}`}${one.reason ? `, ${one.reason}` : ''}`,
+      marks: one.best ? '★' : one.status === 'not_measured' ? '?' : '' });
   }
   const values = (name) => many.find((param) => param.name === name).values;
+  const best = others.filter((param) => !chosen.includes(param)).map(({ name }) => name);
+  const slice = [...chosen.map(({ name }) => `${name}=${query.get(`at-${name}`)}`), ...(best.length ? [`the best of ${best.join(', ')}`] : [])];
   return html`<section><h3>The surface as it is believed</h3><div class="knobs">
       <${Choice} label="across" id="x" value=${x} options=${names} onValue=${(v) => setQuery({ x: v })} />
-      <${Choice} label="down" id="y" value=${y} options=${names} onValue=${(v) => setQuery({ y: v })} /></div>
-    <${HeatMap} caption="The best of each pair; ★ the best, ? not measured" xName=${x} yName=${y} xs=${values(x)} ys=${values(y)} cells=${cells} words=${words(study)} maximize=${study.request?.maximize} /></section>`;
+      <${Choice} label="down" id="y" value=${y} options=${names} onValue=${(v) => setQuery({ y: v })} />
+      ${others.map((param) => html`<${Choice} label=${param.name} id=${`at-${param.name}`} value=${query.get(`at-${param.name}`) || ''} onValue=${(v) => setQuery({ [`at-${param.name}`]: v || null })}
+        options=${[{ value: '', label: 'the best' }, ...param.values]} />`)}</div>
+    <${HeatMap} caption=${`${slice.length ? `With ${slice.join(', ')}; ` : ''}★ the best, ? not measured`} xName=${x} yName=${y} xs=${values(x)} ys=${values(y)} cells=${cells} words=${words(study)} maximize=${study.request?.maximize} /></section>`;
+}
+
+/* The share of each parameter, and of the pairs that have one, in the differences between settings. */
+function Matters({ study }) {
+  const of = study.importance_of;
+  if (study.importance.filter(({ parameters }) => parameters.length === 1).length < 2) return null;
+  const rows = study.importance.filter((one, i) => one.parameters.length === 1 || (one.share >= 0.01 && i < 12))
+    .map(({ parameters, share, interval }) => ({ name: parameters.join(' with '), share, interval }));
+  const spread = of.ratio ? `a factor of ${Math.exp(of.spread).toPrecision(3)}` : words(study)(of.spread);
+  return html`<section><h3>What matters</h3><${Shares} rows=${rows}
+    caption=${`Shares of the variance between ${of.settings} settings${of.sample ? ' drawn at random' : ''}, which differ by ${spread} (standard deviation)`} /></section>`;
 }
 
 /* What was measured before what is believed, each the best first. */
@@ -60,8 +101,12 @@ function ordered(study) {
   return [...study.settings].sort((a, b) => rank(a) - rank(b) || sign * ((a.mean ?? Infinity) - (b.mean ?? Infinity)) || 0);
 }
 
+const rowsShown = 30;
+
 function Study({ study, query }) {
   const show = words(study);
+  const rows = ordered(study);
+  const all = query.get('rows') === 'all' || rows.length <= rowsShown;
   const best = study.settings.find((one) => one.best);
   return html`<section aria-label="study"><h2>${study.study}</h2>
     <p>${state(study)}${study.reason ? `: ${study.reason}` : ''}. ${study.observations} runs in ${seconds(study.elapsed_s)}.
@@ -70,7 +115,8 @@ function Study({ study, query }) {
       ${study.recommendation && html`<br />${study.recommendation}`}</p>
     <${Course} study=${study} />
     <${Surface} study=${study} query=${query} />
-    <${Table} caption="Settings, the best first" rows=${ordered(study)} keyOf=${(row) => settingText(row.setting)} columns=${[
+    <${Matters} study=${study} />
+    <${Table} caption="Settings, the best first" rows=${all ? rows : rows.slice(0, rowsShown)} keyOf=${(row) => settingText(row.setting)} columns=${[
       { name: 'setting', of: (row) => settingText(row.setting) },
       { name: 'state', of: (row) => row.status.replaceAll('_', ' ') },
       { name: 'runs', of: (row) => row.observations, right: true },
@@ -78,6 +124,7 @@ function Study({ study, query }) {
       { name: 'interval', of: (row) => row.high ?? Infinity, show: (row) => (row.low === null ? '–' : `${show(row.low)} to ${show(row.high)}`), right: true },
       { name: 'within the margin', of: (row) => row.probability_within ?? -1, show: (row) => percent(row.probability_within, 0), right: true },
       { name: 'why not', of: (row) => row.reason }]} />
+    ${!all && html`<p><button type="button" onClick=${() => setQuery({ rows: 'all' })}>all ${rows.length} settings</button></p>`}
     <${Command} text=${`kerf studies show ${quoted(study.study)}`} />
     <p class="downloads"><button type="button" onClick=${() => save(`${study.study}.json`, JSON.stringify(study))}>download JSON</button>
       <button type="button" onClick=${() => save(`${study.study}.csv`, csvOf(study), 'text/csv')}>download CSV</button>
