@@ -103,7 +103,7 @@ int render_draws(const struct render *render, const char *path) { return checked
 static int32_t write_one(const struct render *render, const char *path, struct kerf_error *err) {
     int to_stdout = output_is_stdout(path);
     const struct render_style style = {to_stdout ? terminal_columns() : 100, to_stdout && terminal_colour(),
-                                       to_stdout && isatty(STDOUT_FILENO), path};
+                                       to_stdout && isatty(STDOUT_FILENO), to_stdout ? terminal_height() : 0, path};
     struct kerf_text out = {0};
     int32_t code = render->write(render->context, &out, checked_format_of(render, path), &style, err);
     if (strcmp(checked_format_of(render, path)->name, "table") == 0) terminal_plain(&out);

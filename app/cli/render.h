@@ -11,6 +11,7 @@ struct render_style {
     int32_t columns;     /* width of the terminal */
     int32_t colour;      /* 1: escape sequences may be used */
     int32_t is_terminal; /* 0: for a file or another program */
+    int32_t rows;        /* height of the terminal; 0: not known, or none */
     const char *path;    /* where it is written to; "-": standard output */
 };
 

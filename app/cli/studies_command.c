@@ -363,7 +363,7 @@ static int32_t print_study_replay(void *context, struct kerf_text *out, const st
 
 struct studies_options {
     struct string_list words, outputs;
-    const char *format, *policy;
+    const char *format, *policy, *slice;
 };
 
 #define AT(field) .offset = offsetof(struct studies_options, field)
@@ -382,6 +382,14 @@ static const struct option options[] = {
      .value = "FORM",
      .choices = "table,json,csv,markdown",
      .help = "What is printed (default: table). `export` takes csv and json (default: json)."},
+    {.name = "slice",
+     .type = OPTION_STRING,
+     AT(slice),
+     .value = "NAME=VALUE[,...]",
+     .uses = "show",
+     .help =
+         "Draw the surface where these parameters have these values, over the first two others (default: the values "
+         "of the recommended setting)."},
     {.name = "output",
      .letter = 'o',
      .type = OPTION_STRINGS,
@@ -460,7 +468,8 @@ static int32_t list(const struct render *asked, struct kerf_error *err) {
 
 /* ---- One study ------------------------------------------------------------------------------------------------ */
 
-static int32_t show(const struct render *asked, const struct kerf_study_record *record, struct kerf_error *err) {
+static int32_t show(const struct render *asked, const struct kerf_study_record *record, const char *slice_text,
+                    struct kerf_error *err) {
     struct tune_report report = {0};
     struct llama_preset llama = {0};
     struct kerf_study_state *state = NULL;
@@ -468,15 +477,18 @@ static int32_t show(const struct render *asked, const struct kerf_study_record *
     render.formats = tune_formats;
     render.write = print_tune;
     render.context = &report;
-    int32_t code = render_check(&render, err);
+    int32_t *slice = NULL, code = render_check(&render, err);
+    if (code == KERF_OK && slice_text) code = tune_slice_read(slice_text, record->space, &slice, err);
     if (code == KERF_OK) code = kerf_study_replay(record, NULL, &state, err);
     if (code == KERF_OK && record->stopped[0] == 0)
         snprintf(state->reason, sizeof state->reason, "it was killed, or still runs");
     if (code == KERF_OK) code = tune_report_make(state, &report, err);
     if (code == KERF_OK) code = tune_report_weigh(&report, err);
     if (record->request.preset && llama_preset_recall(&record->request, &llama, NULL) == KERF_OK) report.llama = &llama;
+    report.slice = slice;
     if (code == KERF_OK) code = render_all(&render, err);
     kerf_study_state_free(state);
+    free(slice);
     llama_preset_free(&llama);
     return code;
 }
@@ -526,7 +538,7 @@ static int32_t answer(const struct studies_options *values, struct kerf_error *e
                               verb);
     int32_t code = kerf_study_record_read(words->items[1], &record, err);
     if (code == KERF_OK)
-        code = is_show     ? show(&render, record, err)
+        code = is_show     ? show(&render, record, values->slice, err)
                : is_export ? export(&render, record, err)
                            : replay(&render, record, values->policy, err);
     kerf_study_record_free(record);

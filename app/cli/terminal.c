@@ -26,6 +26,11 @@ int32_t terminal_columns(void) {
     return count < 40 ? 40 : count;
 }
 
+int32_t terminal_height(void) {
+    struct winsize size;
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_row : 0;
+}
+
 int32_t terminal_colour(void) {
     const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
     if (no_color && no_color[0]) return 0;

@@ -8,6 +8,9 @@
 /* Columns of the terminal that standard output is, or of $COLUMNS, at least 40; 100 where there is neither. */
 int32_t terminal_columns(void);
 
+/* Lines of the terminal that standard output is; 0: it is none, or they are not known. */
+int32_t terminal_height(void);
+
 /* 1 where standard output is a terminal and NO_COLOR is not set. */
 int32_t terminal_colour(void);
 

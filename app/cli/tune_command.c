@@ -18,7 +18,7 @@ struct tune_options {
     struct string_list params, wheres, subject_to, words, outputs, key_env;
     const char *defaults, *prefer, *within, *margin, *confidence, *policy;
     const char *objective, *protocol, *prepare, *cleanup, *launcher, *interference;
-    const char *memory_cap, *study, *format;
+    const char *memory_cap, *study, *format, *slice;
     const char *also, *logits, *prompts, *outputs_of_prompts;     /* of the preset llama, as the next ones */
     double budget_s, patience_s, load_timeout_s, trial_timeout_s; /* 0: not said */
     int64_t context, threads, gpu_layers, tokens, depth, sequences, clients, requests;
@@ -347,6 +347,13 @@ static const struct option tune_option_table[] = {
      .value = "FORM",
      .choices = "table,json,csv,markdown",
      .help = "What is printed (default: table)."},
+    {.name = "slice",
+     .type = OPTION_STRING,
+     AT(slice),
+     .value = "NAME=VALUE[,...]",
+     .help =
+         "Draw the surface where these parameters have these values, over the first two others (default: the values "
+         "of the recommended setting)."},
     {.name = "output",
      .letter = 'o',
      .type = OPTION_STRINGS,
@@ -478,7 +485,7 @@ static int is_given(const struct option *option, const struct tune_options *valu
 /* The question of a study is in its journal and holds for all of it; only these options belong to one run. */
 static int32_t tune_check_resumed(const struct tune_options *values, struct kerf_error *err) {
     static const char *const may[] = {"resume",      "study",  "budget", "patience", "max-observations",
-                                      "show-output", "format", "output", NULL};
+                                      "show-output", "format", "slice",  "output",   NULL};
     if (values->params.count || values->words.count)
         return kerf_error_set(err, KERF_EINVALID,
                               "--resume continues the study's question: leave out --param and COMMAND");
@@ -679,6 +686,7 @@ static int32_t answer(const struct tune_options *values, int *ret_status, struct
                                     .budget_s = values->budget_s,
                                     .patience_s = values->patience_s},
                            .format = values->format,
+                           .slice = values->slice,
                            .outputs = &values->outputs};
     int32_t code = read_sources(values, &sources, err);
     if (code == KERF_OK) {

@@ -14,6 +14,7 @@ struct tune_report {
     int32_t most_to_go_on; /* 0: the study goes on as it is; N: with --max-observations N; -1: it has nothing to do */
     const struct llama_preset *llama;       /* NULL: of another program */
     struct kerf_tune_importance importance; /* without effects until tune_report_weigh */
+    const int32_t *slice; /* [num_params] values that the surface is drawn at, -1: any; NULL: the recommendation's */
 };
 
 int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err);
@@ -62,9 +63,19 @@ void json_llama(struct kerf_json *json, const struct tune_report *report);
 
 /* ---- As a picture ------------------------------------------------------------------------------------------------ */
 
-/* The surface of a study as a heat map: two of its parameters, the others as in the recommended setting. */
-/* 1 and the panel, or 0 where there is no surface: nothing measured, or too few or too many values. */
+/* The surface of a study as a heat map: two of its parameters, the others as in the slice, else in the recommended setting.
+ * 1 and the panel, or 0 where there is no surface: nothing measured, one parameter alone, or too many values. */
 int tune_surface(const struct tune_report *report, struct sketch *sketch, struct kerf_panel *ret_panel);
+
+/* The same of one parameter: a bar with its interval for each value. */
+int tune_whiskers(const struct tune_report *report, struct sketch *sketch, struct kerf_panel *ret_panel);
+
+/* "Shown with threads=4, as recommended; --slice NAME=VALUE shows others."; nothing where all parameters are shown. */
+void words_shown(struct kerf_text *out, const struct tune_report *report);
+
+/* "threads=8,kv=f16": [num_params] values, -1 of a parameter that is not named; to be freed. KERF_EUNKNOWN. */
+int32_t tune_slice_read(const char *text, const struct kerf_tune_space *space, int32_t **ret_slice,
+                        struct kerf_error *err);
 
 int32_t print_tune_picture(struct kerf_text *out, const struct tune_report *report, enum kerf_picture_format format,
                            struct kerf_error *err);
@@ -79,7 +90,7 @@ int32_t print_tune(void *report, struct kerf_text *out, const struct render_form
 struct tune_run {
     struct kerf_study_plan plan;
     const struct llama_preset *llama; /* NULL: another program */
-    const char *format;
+    const char *format, *slice;       /* slice NULL: where the recommendation is */
     const struct string_list *outputs;
 };
 

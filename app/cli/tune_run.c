@@ -220,6 +220,16 @@ static void warn(void *live, const char *line) {
     fprintf(stderr, "kerf: %s\n", line);
 }
 
+/* Before anything is run. */
+static int32_t read_slice(const struct tune_run *asked, int32_t **ret_slice, struct kerf_error *err) {
+    struct kerf_tune_space *space = NULL;
+    if (asked->slice == NULL) return KERF_OK;
+    int32_t code = kerf_study_request_space(asked->plan.request, &space, err);
+    if (code == KERF_OK) code = tune_slice_read(asked->slice, space, ret_slice, err);
+    kerf_tune_space_free(space);
+    return code;
+}
+
 int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_error *err) {
     struct tune_report report = {0};
     struct kerf_study_state *state = NULL;
@@ -231,17 +241,20 @@ int32_t tune_run(const struct tune_run *asked, int *ret_status, struct kerf_erro
     plan.interrupted = interrupted;
     plan.wake_fd = interrupt_fd();
     if (isatty(STDERR_FILENO)) plan.show = tune_live_show;
-    int32_t code = render_check(&render, err);
+    int32_t *slice = NULL, code = render_check(&render, err);
+    if (code == KERF_OK) code = read_slice(asked, &slice, err);
     if (code == KERF_OK) code = kerf_study_run(&plan, &state, err);
     tune_live_end(&live);
     if (code == KERF_OK) code = tune_report_make(state, &report, err);
     if (code == KERF_OK) code = tune_report_weigh(&report, err);
     report.llama = asked->llama;
+    report.slice = slice;
     if (code == KERF_OK) code = render_all(&render, err);
     if (code == KERF_OK) {
         *ret_status = status_of(report.state);
         if (report.state->broke_off) fprintf(stderr, "kerf: %s\n", report.state->reason);
     }
     kerf_study_state_free(state);
+    free(slice);
     return code;
 }

@@ -66,10 +66,12 @@ static void titles(struct kerf_text *cells, const struct tune_report *report) {
     kerf_text_add(cells, "\t\n");
 }
 
-/* Shows the settings that were measured, failed or were skipped. Returns how many are not shown. */
-static int32_t rows(struct kerf_text *cells, const struct tune_report *report) {
+/* Shows the settings that were measured, failed or were skipped, `most` of them. Returns how many others there are;
+ * *ret_cut: of those that would be shown. */
+static int32_t rows(struct kerf_text *cells, const struct tune_report *report, int32_t most, int32_t *ret_cut) {
     const struct kerf_tune_answer *answer = &report->answer;
-    int32_t *order = tune_order(report), hidden = 0;
+    int32_t *order = tune_order(report), hidden = 0, count = 0;
+    *ret_cut = 0;
     titles(cells, report);
     if (order == NULL) cells->failed = 1;
     for (int32_t i = 0; order && i < report->state->space->num_settings; i++) {
@@ -77,8 +79,10 @@ static int32_t rows(struct kerf_text *cells, const struct tune_report *report) {
         int is_silent = status == KERF_TUNE_NOT_MEASURED && order[i] != answer->recommended && order[i] != answer->best;
         if (is_silent)
             hidden++;
-        else
+        else if (count++ < most)
             row(cells, report, order[i]);
+        else
+            ++*ret_cut;
     }
     free(order);
     return hidden;
@@ -168,6 +172,8 @@ static void put_importance(struct kerf_text *out, const struct tune_report *repo
     kerf_text_free(&cells);
 }
 
+enum { ROWS_SHOWN = 30 }; /* on a terminal */
+
 /* ---- The report ---------------------------------------------------------------------------------------------- */
 
 static void put_surface(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
@@ -176,9 +182,27 @@ static void put_surface(struct kerf_text *out, const struct tune_report *report,
     if (tune_surface(report, &sketch, &panel)) {
         kerf_text_add(out, "\n");
         kerf_matrix_terminal(out, &panel, style->columns, style->colour);
+        words_shown(out, report);
+    } else if (tune_whiskers(report, &sketch, &panel)) {
+        kerf_text_add(out, "\n");
+        kerf_whiskers_terminal(out, &panel, style->columns, style->colour);
+        words_shown(out, report);
     }
     if (sketch.failed) out->failed = 1;
     sketch_free(&sketch);
+}
+
+/* Of a report that is longer than the screen the first line comes once more, so that the answer stays in sight. */
+static void words_again(struct kerf_text *out, const struct tune_report *report, const struct render_style *style) {
+    struct kerf_text words = {0};
+    int32_t lines = 0;
+    for (size_t i = 0; out->data && i < out->length; i++) lines += out->data[i] == '\n';
+    if (!style->is_terminal || style->rows == 0 || lines < style->rows || report->answer.best < 0) return;
+    words_study(&words, report, style->colour);
+    kerf_text_add(out, "\n");
+    if (words.data) kerf_text_write(out, words.data, strcspn(words.data, "\n") + 1);
+    if (words.failed) out->failed = 1;
+    kerf_text_free(&words);
 }
 
 static void words_hidden(struct kerf_text *out, int32_t hidden, int32_t settings) {
@@ -207,20 +231,24 @@ void print_tune_table(struct kerf_text *out, const struct tune_report *report, c
     columns[k++] = (struct table_column){1, 2};         /* within */
     columns[k++] = (struct table_column){1, 5};         /* within the margin */
     columns[k++] = (struct table_column){0, TABLE_CUT}; /* what there is to say */
-    int32_t hidden = rows(&cells, report), settings = report->state->space->num_settings;
+    int32_t cut, settings = report->state->space->num_settings;
+    int32_t hidden = rows(&cells, report, style->is_terminal ? ROWS_SHOWN : INT32_MAX, &cut);
     kerf_text_add(out, "\n");
     if (hidden < settings)
         terminal_table(out, &cells, columns, style->columns, style->colour, report->answer.best >= 0 ? 1 : -1);
+    if (cut) kerf_text_printf(out, "%d more that were tried are not shown; `| less` shows all.\n", cut);
     words_hidden(out, hidden, settings);
+    words_again(out, report, style);
     kerf_text_free(&cells);
 }
 
 void print_tune_markdown(struct kerf_text *out, const struct tune_report *report) {
     struct kerf_text cells = {0}, words = {0};
+    int32_t cut;
     words_study(&words, report, 0);
     for (const char *c = words.data ? words.data : ""; *c; c++)
         kerf_text_write(out, *c == '\n' ? "\n\n" : c, *c == '\n' ? 2 : 1);
-    if (rows(&cells, report) < report->state->space->num_settings) markdown_table(out, &cells);
+    if (rows(&cells, report, INT32_MAX, &cut) < report->state->space->num_settings) markdown_table(out, &cells);
     put_importance(out, report, NULL);
     if (words.failed || cells.failed) out->failed = 1;
     kerf_text_free(&words);

@@ -137,8 +137,13 @@ enum kerf_panel_kind {
                            best. A row is a value of the one, the first at the top; a place along the x axis is a value
                            of the other. The best is dark; colours are logarithmic in the ratio. Cells tell their numbers
                            where there is room for all of them */
-    KERF_PANEL_SCATTER  /* points over two axes, such as memory and time; a row is a series of them. Points have
+    KERF_PANEL_SCATTER, /* points over two axes, such as memory and time; a row is a series of them. Points have
                            their names beside them where there is room */
+    KERF_PANEL_WHISKERS, /* bars with an interval each: values [3] of a row are the bar, and the low and high end of the whisker
+                            on it, both NAN where there is none; one part. cells [num_rows], or NULL, say what is known of
+                            each: what is only expected is paler */
+    KERF_PANEL_INTERVALS /* curves with whiskers at their points: rows come in threes, the values, and the low and high ends of
+                            the whiskers, NAN where there is none; labels and notes are those of the first */
 };
 
 /** Panels of lanes and steps whose x_from and x_to are equal share one range of time. */
@@ -189,10 +194,11 @@ struct kerf_panel {
 
     const char *const *x_names; /* [num_xs] matrices: the labels below the cells ("16", "32"); scatters: what
                                              each point is, or NULL */
-    const char *y_label;        /* matrices: what the rows are ("ubatch"), NULL: none; scatters: of the y axis */
+    const char *y_label;        /* matrices, and whiskers on a terminal: what the rows are ("ubatch"), NULL: none; scatters: of the y axis */
     int32_t logarithmic; /* scatters: 1: both axes are logarithmic and alike, with a line where x and y are equal;
                                    points at 0 are left out */
-    const struct kerf_matrix_cell *cells; /* [num_rows][num_xs] matrices; NULL: all were measured, without marks */
+    const struct kerf_matrix_cell *cells; /* [num_rows][num_xs] matrices, [num_rows] whiskers; NULL: all were measured,
+                                             without marks */
 };
 
 struct kerf_figure {
@@ -239,6 +245,13 @@ KERF_API void kerf_lanes_terminal(struct kerf_text *out, const struct kerf_panel
  * columns, what kerf_figure_draw would refuse, and a panel of another kind give nothing. */
 KERF_API void kerf_matrix_terminal(struct kerf_text *out, const struct kerf_panel *panel, int32_t columns,
                                    int32_t colour);
+
+/** A panel of whiskers for a terminal: a line for each row with its label, its note, and between them its interval with a
+ * sign where the value is, on one scale for all, which need not begin at 0; and a legend. What is expected does not
+ * widen the scale. No line is wider than `columns`. Less than 24 columns, what kerf_figure_draw would refuse, and a panel of
+ * another kind give nothing. */
+KERF_API void kerf_whiskers_terminal(struct kerf_text *out, const struct kerf_panel *panel, int32_t columns,
+                                     int32_t colour);
 
 #ifdef __cplusplus
 }

@@ -16,6 +16,9 @@ static int32_t check_panel(const struct kerf_panel *panel, int32_t number, struc
         return kerf_error_set(err, KERF_EINVALID, "panel %d: its limit has to be finite and not negative", number);
     if (lanes_kind(panel)) return lanes_check(panel, number, err);
     if (panel->kind == KERF_PANEL_MATRIX) return matrix_check(panel, number, err);
+    if (panel->kind == KERF_PANEL_WHISKERS) return whiskers_check(panel, number, err);
+    if (panel->num_rows % panel_rows_each(panel) != 0)
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: its rows have to come in threes", number);
     int curves = panel_has_points(panel), ties = panel->kind == KERF_PANEL_SCATTER;
     int32_t num_values = curves ? panel->num_xs : panel->num_parts;
     if (panel->num_rows < 0 || num_values < 0 || (panel->num_rows > 0 && panel->rows == NULL) ||

@@ -15,17 +15,18 @@ static const double page_width = 960, margin = 40;
 static const struct kind {
     const char *rows; /* what a row is called */
     panel_draw *draw;
-} kinds[] = {[KERF_PANEL_BARS] = {"bar", panel_bars},         [KERF_PANEL_COLUMNS] = {"column", panel_columns},
-             [KERF_PANEL_CURVES] = {"curve", panel_curves},   [KERF_PANEL_LANES] = {"lane", panel_lanes},
-             [KERF_PANEL_STEPS] = {"curve", panel_steps},     [KERF_PANEL_MATRIX] = {"row", panel_matrix},
-             [KERF_PANEL_SCATTER] = {"series", panel_scatter}};
+} kinds[] = {[KERF_PANEL_BARS] = {"bar", panel_bars},          [KERF_PANEL_COLUMNS] = {"column", panel_columns},
+             [KERF_PANEL_CURVES] = {"curve", panel_curves},    [KERF_PANEL_LANES] = {"lane", panel_lanes},
+             [KERF_PANEL_STEPS] = {"curve", panel_steps},      [KERF_PANEL_MATRIX] = {"row", panel_matrix},
+             [KERF_PANEL_SCATTER] = {"series", panel_scatter}, [KERF_PANEL_WHISKERS] = {"bar", panel_bars},
+             [KERF_PANEL_INTERVALS] = {"curve", panel_curves}};
 
 enum { NUM_KINDS = sizeof kinds / sizeof *kinds, MOST_LINES = 6 };
 
 const char *figure_row_word(int32_t kind) { return (uint32_t)kind < NUM_KINDS ? kinds[kind].rows : NULL; }
 
 static int32_t count_of(const struct kerf_panel *panel) {
-    return lanes_kind(panel) ? panel->num_lanes : panel->num_rows;
+    return lanes_kind(panel) ? panel->num_lanes : panel->num_rows / panel_rows_each(panel);
 }
 
 static void describe_lanes(const struct kerf_figure *figure, int32_t p, int32_t most, struct kerf_text *out) {
@@ -60,7 +61,7 @@ void figure_describe(const struct kerf_figure *figure, struct kerf_text *out) {
             continue;
         }
         if (lanes_kind(panel)) describe_lanes(figure, p, MOST_ROWS, out);
-        for (int32_t i = 0; !lanes_kind(panel) && i < panel->num_rows && i < MOST_ROWS; i++) {
+        for (int32_t i = 0; !lanes_kind(panel) && i < panel->num_rows && i < MOST_ROWS; i += panel_rows_each(panel)) {
             const struct kerf_chart_row *row = &panel->rows[i];
             char number[CHART_NUMBER];
             chart_number(number, panel_has_points(panel) ? 0 : panel_sum(row->values, panel->num_parts), panel->unit);
@@ -128,7 +129,7 @@ int32_t figure_prepare(struct sheet *sheet, const struct kerf_figure *figure, co
     else if (palette_make(&sheet->arena, figure, &sheet->palette) != KERF_OK)
         return error_no_memory(err, "the picture");
     for (int32_t p = 0; p < figure->num_panels; p++)
-        if (figure->panels[p].kind == KERF_PANEL_BARS)
+        if (panel_has_bars(&figure->panels[p]))
             sheet->bar_label_width = fmax(sheet->bar_label_width, panel_bars_label_width(&figure->panels[p], 280));
     lanes_place(sheet);
     return KERF_OK;

@@ -7,8 +7,8 @@
 
 #include <math.h>
 
-const char *const matrix_state_names[MATRIX_STATES] = {"measured",    "expected",     "stopped there",
-                                                       "failed", "not measured", "no such setting"};
+const char *const matrix_state_names[MATRIX_STATES] = {"measured", "expected",     "stopped there",
+                                                       "failed",   "not measured", "no such setting"};
 const char *const matrix_mark_names[MATRIX_MARKS] = {"best", "recommended", "default"};
 
 struct kerf_matrix_cell matrix_cell(const struct kerf_panel *panel, int32_t row, int32_t column) {
@@ -17,6 +17,10 @@ struct kerf_matrix_cell matrix_cell(const struct kerf_panel *panel, int32_t row,
     if (matrix_has_value(cell.state) && isnan(panel->rows[row].values[column])) cell.state = KERF_CELL_OUTSIDE;
     if (cell.state == KERF_CELL_OUTSIDE) cell.marks = 0;
     return cell;
+}
+
+static int is_cell(const struct kerf_matrix_cell *cell) {
+    return (uint32_t)cell->state < MATRIX_STATES && (uint32_t)cell->marks < 1 << MATRIX_MARKS;
 }
 
 /* What is wrong with a cell, NULL: nothing. */
@@ -107,4 +111,24 @@ void matrix_describe(struct kerf_text *out, const struct kerf_panel *panel) {
             matrix_cell_words(out, panel, i, k);
             kerf_text_add(out, ".");
         }
+}
+
+/* ---- Whiskers ---------------------------------------------------------------------------------------------------- */
+
+int32_t whiskers_check(const struct kerf_panel *panel, int32_t number, struct kerf_error *err) {
+    if (panel->num_rows < 0 || (panel->num_rows > 0 && panel->rows == NULL) || panel->num_parts != 1 || !panel->parts)
+        return kerf_error_set(err, KERF_EINVALID, "panel %d: its bars or its one part are not there", number);
+    for (int32_t i = 0; i < panel->num_rows; i++) {
+        const double *of = panel->rows[i].values;
+        int good = of && isfinite(of[0]) && of[0] >= 0;
+        if (good && !(isnan(of[1]) && isnan(of[2]))) good = of[1] >= 0 && of[1] <= of[2] && isfinite(of[2]);
+        if (good && panel->cells) good = is_cell(&panel->cells[i]);
+        if (!good)
+            return kerf_error_set(
+                err, KERF_EINVALID,
+                "panel %d, bar %d: its value has to be finite and not negative, and so its interval, or "
+                "that NAN",
+                number, i + 1);
+    }
+    return KERF_OK;
 }

@@ -28,6 +28,9 @@ static inline int matrix_has_value(int32_t state) { return state <= KERF_CELL_ST
 /* How far from the best to the limit, in logarithms: 0 to 1. */
 double matrix_share(double ratio, double limit);
 
+/* Whether a panel of whiskers, whose rows have the states and marks of cells, is as the header asks. */
+int32_t whiskers_check(const struct kerf_panel *panel, int32_t number, struct kerf_error *err);
+
 /* "1.00", "12.3", "123": with `decimals`, 0 to 2, at most. */
 void matrix_number(char text[CHART_NUMBER], double ratio, int32_t decimals);
 

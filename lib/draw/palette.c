@@ -104,7 +104,7 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
         int lanes = panel->kind == KERF_PANEL_LANES;
-        int has_parts = lanes || panel->kind == KERF_PANEL_BARS || panel->kind == KERF_PANEL_COLUMNS;
+        int has_parts = lanes || panel_has_bars(panel) || panel->kind == KERF_PANEL_COLUMNS;
         for (int32_t i = 0; has_parts && i < panel->num_parts; i++) {
             const char *name = words(panel->parts[i]);
             if (find(palette.parts, palette.num_parts, name)) continue;
@@ -123,7 +123,7 @@ int32_t palette_make(struct arena *arena, const struct kerf_figure *figure, stru
      * that bears the name of a part has its colour. */
     for (int32_t p = 0; p < figure->num_panels; p++) {
         const struct kerf_panel *panel = &figure->panels[p];
-        for (int32_t i = 0; panel_has_points(panel) && i < panel->num_rows; i++) {
+        for (int32_t i = 0; panel_has_points(panel) && i < panel->num_rows; i += panel_rows_each(panel)) {
             const char *name = words(panel->rows[i].label);
             if (find(palette.curves, palette.num_curves, name)) continue;
             const struct palette_entry *part = find(palette.parts, palette.num_parts, name);

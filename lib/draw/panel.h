@@ -75,7 +75,17 @@ panel_draw panel_bars, panel_columns, panel_curves, panel_lanes, panel_steps, pa
 
 /* 1: rows are points at xs, each with a colour and a marker of its own. */
 static inline int panel_has_points(const struct kerf_panel *panel) {
-    return panel->kind == KERF_PANEL_CURVES || panel->kind == KERF_PANEL_SCATTER;
+    return panel->kind == KERF_PANEL_CURVES || panel->kind == KERF_PANEL_SCATTER || panel->kind == KERF_PANEL_INTERVALS;
+}
+
+/* 1: rows are horizontal bars. */
+static inline int panel_has_bars(const struct kerf_panel *panel) {
+    return panel->kind == KERF_PANEL_BARS || panel->kind == KERF_PANEL_WHISKERS;
+}
+
+/* How many rows of the panel are one curve. */
+static inline int32_t panel_rows_each(const struct kerf_panel *panel) {
+    return panel->kind == KERF_PANEL_INTERVALS ? 3 : 1;
 }
 
 /* The words behind bar or above column number i, not wider than width; and what the mouse is told of a part.

@@ -2,7 +2,8 @@
 /*
  * Horizontal stacked bars, one row below the other: label and detail at the left, the bar, a note behind it.
  * The scale is the largest at which every bar and its note end inside the picture. A note that the line of the limit
- * would cross stands behind the line. Two panels may share their rows: the second has no labels.
+ * would cross stands behind the line. Two panels may share their rows: the second has no labels. A bar with an interval has a
+ * whisker on it, from its low to its high end.
  */
 #include "draw/panel.h"
 
@@ -34,9 +35,16 @@ double panel_bars_label_width(const struct kerf_panel *panel, double most) {
     return fmin(ceil(width), most);
 }
 
+/* How far a row reaches: the sum of its parts, or its whisker. */
+static double reach(const struct kerf_panel *panel, int32_t i) {
+    double sum = panel_sum(panel->rows[i].values, panel->num_parts), high = 0;
+    if (panel->kind == KERF_PANEL_WHISKERS && !isnan(panel->rows[i].values[2])) high = panel->rows[i].values[2];
+    return fmax(sum, panel_value(high));
+}
+
 /* Where the note of a row begins. */
 static double note_place(const struct bars *bars, int32_t i, double limit_x) {
-    double end = axis_place(&bars->axis, panel_sum(bars->panel->rows[i].values, bars->panel->num_parts));
+    double end = axis_place(&bars->axis, reach(bars->panel, i));
     double width = text_width(bars->notes[i], &font_note);
     int crossed = limit_x > end + 4 && limit_x < end + 12 + width;
     return (crossed ? limit_x : end) + 8;
@@ -52,11 +60,10 @@ static void measure(struct bars *bars) {
     struct axis *axis = &bars->axis;
     double room = bars->sheet->right - axis->from;
     axis->high = panel_value(panel->limit);
-    for (int32_t i = 0; i < panel->num_rows; i++)
-        axis->high = fmax(axis->high, panel_sum(panel->rows[i].values, panel->num_parts));
+    for (int32_t i = 0; i < panel->num_rows; i++) axis->high = fmax(axis->high, reach(panel, i));
     double length = room; /* of a bar that is axis->high long */
     for (int32_t i = 0; i < panel->num_rows; i++) {
-        double sum = panel_sum(panel->rows[i].values, panel->num_parts);
+        double sum = reach(panel, i);
         bars->notes[i] = panel_note(bars->sheet, panel, i, room / 3);
         double left = room - text_width(bars->notes[i], &font_note) - 10;
         if (sum > 0 && length > left * (axis->high / sum)) length = left * (axis->high / sum);
@@ -81,6 +88,30 @@ static void draw_grid(struct bars *bars, double top, double bottom) {
     }
 }
 
+static void draw_whisker(const struct bars *bars, int32_t i, double middle) {
+    const double *values = bars->panel->rows[i].values, half = bars->thickness / 2 - 4;
+    if (isnan(values[1])) return;
+    double from = axis_place(&bars->axis, panel_value(values[1])), to = axis_place(&bars->axis, panel_value(values[2]));
+    canvas_line(bars->sheet->canvas, from, middle, to, middle, INK_STRONG, 1.5, 0);
+    canvas_line(bars->sheet->canvas, from, middle - half, from, middle + half, INK_STRONG, 1.5, 0);
+    canvas_line(bars->sheet->canvas, to, middle - half, to, middle + half, INK_STRONG, 1.5, 0);
+}
+
+/* The colour of a bar; of one that is only expected a pale one. */
+static uint32_t colour_of(const struct bars *bars, int32_t i, int32_t part) {
+    const struct kerf_panel *panel = bars->panel;
+    uint32_t colour = palette_part(&bars->sheet->palette, words(panel->parts[part]));
+    int expected = panel->kind == KERF_PANEL_WHISKERS && panel->cells && panel->cells[i].state != KERF_CELL_MEASURED;
+    return expected ? palette_mix(colour, PAPER, 0.6) : colour;
+}
+
+static const char *tip_of(const struct bars *bars, int32_t i, int32_t part, double value, double sum) {
+    const struct kerf_panel *panel = bars->panel;
+    if (panel->kind != KERF_PANEL_WHISKERS) return panel_tip(bars->sheet, panel, part, value, sum);
+    if (panel->cells && panel->cells[i].tip) return panel->cells[i].tip;
+    return sheet_printf(bars->sheet, "%s: %s", words(panel->rows[i].label), bars->notes[i]);
+}
+
 static void draw_row(struct bars *bars, int32_t i, double middle) {
     struct sheet *sheet = bars->sheet;
     const struct kerf_panel *panel = bars->panel;
@@ -102,15 +133,15 @@ static void draw_row(struct bars *bars, int32_t i, double middle) {
         /* A sliver of paper between two parts, where the first is wide enough to lose it. */
         double gap = before < sum && end - start > 3 ? 1 : 0;
         canvas_rect(sheet->canvas, start, middle - bars->thickness / 2, end - start - gap, bars->thickness, 0,
-                    palette_part(&sheet->palette, words(panel->parts[part])),
-                    panel_tip(sheet, panel, part, value, sum));
+                    colour_of(bars, i, part), tip_of(bars, i, part, value, sum));
     }
+    if (panel->kind == KERF_PANEL_WHISKERS) draw_whisker(bars, i, middle);
 }
 
 static void draw_note(struct bars *bars, int32_t i, double middle, double limit_x) {
     const struct kerf_chart_row *row = &bars->panel->rows[i];
     const char *note = bars->notes[i];
-    double end = axis_place(&bars->axis, panel_sum(row->values, bars->panel->num_parts));
+    double end = axis_place(&bars->axis, reach(bars->panel, i));
     struct canvas_font font = font_note;
     if (limit_x >= 0 && end > limit_x) font.colour = INK_LIMIT;
     canvas_text(bars->sheet->canvas, note_place(bars, i, limit_x), middle + 4.5, &font, CANVAS_START, note,
@@ -164,7 +195,8 @@ static double draw_rows(struct sheet *sheet, const struct kerf_panel *panel, int
 }
 
 double panel_bars(struct sheet *sheet, const struct kerf_panel *panel, double top) {
-    return draw_rows(sheet, panel, has_details(panel), 0, legend_of_parts(sheet, panel, top) + head_room(panel));
+    double rows = panel->kind == KERF_PANEL_WHISKERS ? top : legend_of_parts(sheet, panel, top);
+    return draw_rows(sheet, panel, has_details(panel), 0, rows + head_room(panel));
 }
 
 double panel_bars_pair(struct sheet *sheet, const struct kerf_panel pair[2], double top) {

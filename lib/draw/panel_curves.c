@@ -3,7 +3,8 @@
  * Curves over a logarithmic x and a logarithmic y, or linear ones. Each curve is named where it ends, at the right of
  * the plot; names that would overlap are moved apart, as little as can be (the squares of the moves are least: pooled
  * adjacent violators), and tied to their curve by a thin line. With many curves a legend above names them instead.
- * Values of 0 and below cannot stand on a logarithmic axis and are left out like NAN.
+ * Values of 0 and below cannot stand on a logarithmic axis and are left out like NAN. Of a panel of intervals each third row is
+ * a curve, and the two behind it are the ends of the whiskers at its points.
  */
 #include "draw/panel.h"
 
@@ -168,6 +169,36 @@ static void draw_grid(const struct curves *curves) {
     canvas_line(canvas, curves->left, crisp(curves->bottom), curves->right, crisp(curves->bottom), INK_AXIS, 1, 0);
 }
 
+/* The whiskers of the curve that row i begins. */
+static void draw_whiskers(const struct curves *curves, int32_t i) {
+    const struct kerf_panel *panel = curves->panel;
+    struct canvas *canvas = curves->sheet->canvas;
+    const struct kerf_chart_row *of = &panel->rows[i];
+    uint32_t colour = palette_curve(&curves->sheet->palette, words(of->label))->colour;
+    for (int32_t k = 0; k < panel->num_xs; k++) {
+        double low = of[1].values[k], high = of[2].values[k], x = axis_place(&curves->x, panel->xs[k]);
+        if (!visible(panel, of->values[k]) || !visible(panel, low) || !visible(panel, high)) continue;
+        double from = axis_place(&curves->y, panel_value(low)), to = axis_place(&curves->y, panel_value(high));
+        canvas_line(canvas, x, from, x, to, colour, 1.5, 0);
+        canvas_line(canvas, x - 4, from, x + 4, from, colour, 1.5, 0);
+        canvas_line(canvas, x - 4, to, x + 4, to, colour, 1.5, 0);
+    }
+}
+
+/* What the mouse is told of a point. */
+static const char *tip_of(const struct curves *curves, int32_t i, int32_t k) {
+    const struct kerf_panel *panel = curves->panel;
+    const struct kerf_chart_row *of = &panel->rows[i];
+    char x[CHART_NUMBER], y[CHART_NUMBER], low[CHART_NUMBER], high[CHART_NUMBER];
+    chart_number(x, panel->xs[k], curves->x.unit);
+    chart_number(y, of->values[k], panel->unit);
+    if (panel->kind != KERF_PANEL_INTERVALS || isnan(of[1].values[k]) || isnan(of[2].values[k]))
+        return sheet_printf(curves->sheet, "%s, %s: %s", words(of->label), x, y);
+    chart_number(low, of[1].values[k], panel->unit);
+    chart_number(high, of[2].values[k], panel->unit);
+    return sheet_printf(curves->sheet, "%s, %s: %s (%s to %s)", words(of->label), x, y, low, high);
+}
+
 static void draw_curve(const struct curves *curves, int32_t i, struct canvas_point *points) {
     struct sheet *sheet = curves->sheet;
     const struct kerf_panel *panel = curves->panel;
@@ -190,22 +221,19 @@ static void draw_curve(const struct curves *curves, int32_t i, struct canvas_poi
         int alone = (k == 0 || !visible(panel, row->values[k - 1])) &&
                     (k + 1 == panel->num_xs || !visible(panel, row->values[k + 1]));
         if (dense && !alone) continue;
-        char x[CHART_NUMBER], y[CHART_NUMBER];
-        chart_number(x, panel->xs[k], curves->x.unit);
-        chart_number(y, row->values[k], panel->unit);
         legend_marker(sheet->canvas, entry->number, axis_place(&curves->x, panel->xs[k]),
-                      axis_place(&curves->y, panel_value(row->values[k])), entry->colour,
-                      sheet_printf(sheet, "%s, %s: %s", words(row->label), x, y));
+                      axis_place(&curves->y, panel_value(row->values[k])), entry->colour, tip_of(curves, i, k));
     }
 }
 
 static double legend_above(struct sheet *sheet, const struct kerf_panel *panel, double top) {
-    struct legend_entry *entries = sheet_alloc(sheet, panel->num_rows, sizeof *entries);
-    for (int32_t i = 0; entries && i < panel->num_rows; i++) {
-        const struct palette_entry *entry = palette_curve(&sheet->palette, words(panel->rows[i].label));
+    int32_t each = panel_rows_each(panel), count = panel->num_rows / each;
+    struct legend_entry *entries = sheet_alloc(sheet, count, sizeof *entries);
+    for (int32_t i = 0; entries && i < count; i++) {
+        const struct palette_entry *entry = palette_curve(&sheet->palette, words(panel->rows[i * each].label));
         entries[i] = (struct legend_entry){entry->name, entry->colour, entry->number};
     }
-    return entries ? legend_draw(sheet, entries, panel->num_rows, top) : top;
+    return entries ? legend_draw(sheet, entries, count, top) : top;
 }
 
 /* Where the plot is: ticks at the left, names at the right, as much of each as is needed. */
@@ -214,7 +242,7 @@ static void place_plot(struct curves *curves, int named) {
     const struct kerf_panel *panel = curves->panel;
     double widest = panel->limit > 0 ? text_width(words(panel->limit_label), &font_limit) - 14 : 0;
     curves->pitch = 18;
-    for (int32_t i = 0; named && i < panel->num_rows; i++) {
+    for (int32_t i = 0; named && i < panel->num_rows; i += panel_rows_each(panel)) {
         const struct kerf_chart_row *row = &panel->rows[i];
         widest = fmax(widest, text_width(words(row->label), &font_label));
         if (*words(row->detail) == 0 && *words(row->note) == 0) continue;
@@ -223,7 +251,7 @@ static void place_plot(struct curves *curves, int named) {
         curves->pitch = 32;
     }
     curves->right = sheet->right - (widest > 0 ? 34 + fmin(ceil(widest), 220) : 0);
-    curves->bottom = curves->top + fmax(320, (panel->num_rows * named + 1) * curves->pitch);
+    curves->bottom = curves->top + fmax(320, (panel->num_rows / panel_rows_each(panel) * named + 1) * curves->pitch);
     curves->y.from = curves->bottom;
     curves->y.to = curves->top;
     axis_ticks(&curves->y);
@@ -239,11 +267,12 @@ double panel_curves(struct sheet *sheet, const struct kerf_panel *panel, double 
     struct curves curves = {.sheet = sheet, .panel = panel};
     struct canvas_point *points = sheet_alloc(sheet, panel->num_xs, sizeof *points);
     if (points == NULL) return top;
-    int named = panel->num_rows <= NAMED;
+    int32_t each = panel_rows_each(panel);
+    int named = panel->num_rows / each <= NAMED;
     curves.top = (named ? top : legend_above(sheet, panel, top)) + 12;
     find_domains(&curves);
     place_plot(&curves, named);
-    for (int32_t i = 0; named && i < panel->num_rows; i++) add_name(&curves, i);
+    for (int32_t i = 0; named && i < panel->num_rows; i += each) add_name(&curves, i);
 
     draw_grid(&curves);
     if (panel->limit > 0) {
@@ -254,7 +283,8 @@ double panel_curves(struct sheet *sheet, const struct kerf_panel *panel, double 
                 .wanted = y, .x = curves.right, .label = panel->limit_label, .colour = INK_LIMIT, .marker = -1};
     }
     move_apart(&curves);
-    for (int32_t i = 0; i < panel->num_rows; i++) draw_curve(&curves, i, points);
+    for (int32_t i = 0; each > 1 && i < panel->num_rows; i += each) draw_whiskers(&curves, i);
+    for (int32_t i = 0; i < panel->num_rows; i += each) draw_curve(&curves, i, points);
     for (int32_t i = 0; i < curves.num_names; i++) draw_name(&curves, &curves.names[i]);
 
     double y = curves.bottom + 22;

@@ -242,6 +242,7 @@ _kerf() {
     'tune --study') _kerf_words ;;
     'tune --key-env') _kerf_words ;;
     'tune --format' | 'tune -f') _kerf_words table json csv markdown ;;
+    'tune --slice') _kerf_words ;;
     'tune --output' | 'tune -o') ;;
     'bub --model') ;;
     'bub --context-size') _kerf_words ;;
@@ -269,6 +270,7 @@ _kerf() {
     'bub --output' | 'bub -o') ;;
     'studies --policy') _kerf_words kerf race exhaustive random halving best_bub null ;;
     'studies --format' | 'studies -f') _kerf_words table json csv markdown ;;
+    'studies --slice') _kerf_words ;;
     'studies --output' | 'studies -o') ;;
     'serve --listen') _kerf_words ;;
     'serve --store') ;;
@@ -382,11 +384,11 @@ _kerf() {
         'schedule fit -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --threads --trace-step --certificate --list --format --output --help ;;
         'schedule verify -'*) _kerf_words --group --slices --replicas --objective --placement --search-time --search-steps --threads --certificate --list --format --output --help ;;
         'schedule  -'*) _kerf_words --devices --microbatches --chunks --group --slices --attention --slice-cut --replicas --forward --backward --backward-input --backward-weight --fused --p2p --times --memory-cap --free-at --send --link --recompute --recompute-time --offload --offload-time --host-link --overhead --optimizer --optimizer-step --objective --placement --search-time --search-steps --threads --jitter --straggler --slow-link --trace --trace-step --plan --rank --compare --no-ops --certificate --from --to --list --format --recv --output --help ;;
-        'tune llama -'*) _kerf_words --param --where --subject-to --default --prefer --within --margin --confidence --objective --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --tokens --depth --sequences --clients --requests --prompts --outputs --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
-        'tune  -'*) _kerf_words --param --where --subject-to --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --output --help ;;
+        'tune llama -'*) _kerf_words --param --where --subject-to --default --prefer --within --margin --confidence --objective --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --context --tokens --depth --sequences --clients --requests --prompts --outputs --threads --gpu-layers --logits --tune --conform-to-imatrix --study --resume --fresh --key-env --no-journal --show-output --format --slice --output --help ;;
+        'tune  -'*) _kerf_words --param --where --subject-to --default --prefer --within --margin --confidence --objective --minimize --maximize --protocol --policy --warmup --prepare --cleanup --budget --max-observations --load-timeout --trial-timeout --memory-cap --interference --patience --slots --launcher --seed --study --resume --fresh --key-env --no-journal --show-output --format --slice --output --help ;;
         'bub  -'*) _kerf_words --model --context-size --n-gpu-layers --threads --max-trials --chunks --conform-to-imatrix --verbosity --temp --top-k --top-p --min-p --seed --repeat-last-n --repeat-penalty --presence-penalty --frequency-penalty --dynatemp-range --dynatemp-exp --mirostat --mirostat-lr --mirostat-ent --interference --format --output --help ;;
         'studies list -'*) _kerf_words --format --output --help ;;
-        'studies show -'*) _kerf_words --format --output --help ;;
+        'studies show -'*) _kerf_words --format --slice --output --help ;;
         'studies export -'*) _kerf_words --format --output --help ;;
         'studies replay -'*) _kerf_words --policy --format --output --help ;;
         'studies  -'*) _kerf_words --format --output --help ;;

@@ -291,6 +291,7 @@ complete -c kerf -n '__kerf_at tune' -l key-env -x -d 'Environment variables tha
 complete -c kerf -n '__kerf_at tune' -l no-journal -d 'Do not write a journal of this study'
 complete -c kerf -n '__kerf_at tune' -l show-output -d 'Pass the output of COMMAND on to standard error'
 complete -c kerf -n '__kerf_at tune' -l format -s f -x -a 'table json csv markdown' -d 'What is printed (default: table)'
+complete -c kerf -n '__kerf_at tune' -l slice -x -d 'Draw the surface where these parameters have these values, over the first two others (default: the values of the recommended setting)'
 complete -c kerf -n '__kerf_at tune' -l output -s o -r -F -d 'Write FILE too, in the format of its name: .svg .png .pdf .html draw the surface; .json .csv .md .txt hold the answer, and are then written instead of standard output, unless --format names another form'
 
 # kerf bub
@@ -330,6 +331,7 @@ complete -c kerf -n '__kerf_at studies ""' -a replay
 complete -c kerf -n '__kerf_at studies replay' -a '(__kerf_names studies)' -F
 complete -c kerf -n '__kerf_at studies replay' -l policy -x -a 'kerf race exhaustive random halving best_bub null' -d 'The policy that decides (default: the study\'s own)'
 complete -c kerf -n '__kerf_at studies' -l format -s f -x -a 'table json csv markdown' -d 'What is printed (default: table)'
+complete -c kerf -n '__kerf_at studies show' -l slice -x -d 'Draw the surface where these parameters have these values, over the first two others (default: the values of the recommended setting)'
 complete -c kerf -n '__kerf_at studies' -l output -s o -r -F -d 'Write FILE too, in the format of its name; `show` draws .svg .png .pdf .html'
 
 # kerf serve

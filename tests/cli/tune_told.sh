@@ -113,4 +113,4 @@ echo "== and helps no study of times"
 "$KERF" tune --interference ignore --param n=1..4 --protocol worker --policy exhaustive --format json -- sh scores.sh | grep -oE '"earlier":[0-9]+'
 
 echo "== columns and their names on a terminal"
-COLUMNS=80 "$KERF" tune --no-journal --interference ignore --param a=1..9223372036854775807:x2 --policy exhaustive --max-observations 63 --objective 'regex:([0-9]+)' -- echo 1 {a} | sed -n '/^0/,/^a/p;/^[*]/,/^a/p'
+COLUMNS=80 "$KERF" tune --no-journal --interference ignore --param a=1..9223372036854775807:x2 --param b=1,2 --policy exhaustive --max-observations 63 --objective 'regex:([0-9]+)' -- echo {b} {a} | sed -n '/^b$/,/^ *a$/p'
