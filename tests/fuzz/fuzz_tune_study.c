@@ -39,6 +39,13 @@ static struct kerf_tune_space *make_space(unsigned shape) {
 static void check_answer(struct kerf_tune_study *study, const struct kerf_tune_space *space) {
     struct kerf_tune_answer answer;
     CHECK(kerf_tune_study_answer(study, &answer, NULL) == KERF_OK);
+    struct kerf_tune_importance importance = {.size = sizeof importance};
+    CHECK(kerf_tune_study_importance(study, &importance, NULL) == KERF_OK);
+    for (int32_t k = 0; k < importance.num_effects; k++) {
+        const struct kerf_tune_effect *of = &importance.effects[k];
+        CHECK(isnan(of->share) || (of->interval[0] >= 0 && of->interval[0] <= of->interval[1] && of->interval[1] <= 1));
+        CHECK(!(of->share < 0 || of->share > 1));
+    }
     CHECK(answer.best >= -1 && answer.best < space->num_settings);
     CHECK(answer.recommended >= -1 && answer.recommended < space->num_settings);
     CHECK((answer.best < 0) == (answer.recommended < 0) && strchr(answer.reason, '\n') == NULL);

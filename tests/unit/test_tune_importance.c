@@ -359,6 +359,42 @@ static void a_large_space(void **state) {
     kerf_tune_space_free(space);
 }
 
+/* Main effects of random surfaces with an interaction, after so few runs that the intervals are wide: they hold the true
+ * shares about as often as they say, 90 %. */
+static void intervals_hold_what_they_say(void **state) {
+    (void)state;
+    enum { SURFACES = 24, RUNS = 14, SETTINGS = 40 };
+    struct kerf_tune_space *space = known_space(0);
+    int32_t held = 0;
+    double widths = 0;
+    for (uint64_t seed = 0; seed < SURFACES; seed++) {
+        struct pcg64 rng = random_seed(70 + seed);
+        double y[SETTINGS], shares[6], slopes[4];
+        for (int k = 0; k < 4; k++) slopes[k] = random_normal(&rng, 0, 0.1);
+        for (int32_t i = 0; i < SETTINGS; i++) {
+            int32_t a = value_of(space, i, 0), b = value_of(space, i, 1), c = value_of(space, i, 2);
+            y[i] = slopes[0] * a + slopes[1] * fabs(b - 1.5) + 2 * slopes[2] * c + slopes[3] * (a - 2) * (c - 0.5);
+        }
+        shares_of(space, y, shares);
+        struct kerf_tune_question question = ask(space, NULL);
+        struct kerf_tune_study *study = begin(&question);
+        for (int32_t k = 0; k < RUNS; k++) {
+            int32_t setting = (int32_t)random_to(&rng, SETTINGS - 1);
+            tell(study, setting, exp(y[setting] + random_normal(&rng, 0, 0.02)));
+        }
+        struct kerf_tune_importance importance = importance_of(study);
+        for (int k = 0; k < 3; k++) {
+            const struct kerf_tune_effect *of = effect_of(&importance, k, -1);
+            held += of->interval[0] - 0.005 <= shares[k] && shares[k] <= of->interval[1] + 0.005;
+            widths += width(of) / (3 * SURFACES);
+        }
+        kerf_tune_study_free(study);
+    }
+    if (held < 0.8 * 3 * SURFACES || widths < 0.1 || widths > 0.7)
+        fail_msg("%d of %d, %.2f wide", (int)held, 3 * SURFACES, widths);
+    kerf_tune_space_free(space);
+}
+
 /* What is not said: of nothing, of one setting, of settings that must not be measured, without a size. */
 static void where_there_is_nothing_to_say(void **state) {
     (void)state;
@@ -415,6 +451,7 @@ int main(void) {
         cmocka_unit_test(little_is_known_of_few_runs),
         cmocka_unit_test(a_study_in_another_order),
         cmocka_unit_test(a_large_space),
+        cmocka_unit_test(intervals_hold_what_they_say),
         cmocka_unit_test(where_there_is_nothing_to_say),
         cmocka_unit_test(without_a_ratio),
     };

@@ -102,6 +102,7 @@ function ordered(study) {
 }
 
 const rowsShown = 30;
+const share = (value) => `${plain(+(100 * value).toPrecision(6))} %`;
 
 function Study({ study, query }) {
   const show = words(study);
@@ -111,7 +112,7 @@ function Study({ study, query }) {
   return html`<section aria-label="study"><h2>${study.study}</h2>
     <p>${state(study)}${study.reason ? `: ${study.reason}` : ''}. ${study.observations} runs in ${seconds(study.elapsed_s)}.
       ${best && html`<br />The best so far: <b>${settingText(best.setting)}</b>, ${show(best.mean)} (${show(best.low)} to ${show(best.high)})${
-        best.probability_within !== null ? `, within the margin of the best with ${percent(best.probability_within, 0)}` : ''}.`}
+        best.probability_within !== null ? `, within ${share(study.request.within)} of the best with ${percent(best.probability_within, 0)}` : ''}.`}
       ${study.recommendation && html`<br />${study.recommendation}`}</p>
     <${Course} study=${study} />
     <${Surface} study=${study} query=${query} />
@@ -122,7 +123,7 @@ function Study({ study, query }) {
       { name: 'runs', of: (row) => row.observations, right: true },
       { name: 'mean', of: (row) => row.mean ?? Infinity, show: (row) => (row.mean === null ? '–' : show(row.mean)), right: true },
       { name: 'interval', of: (row) => row.high ?? Infinity, show: (row) => (row.low === null ? '–' : `${show(row.low)} to ${show(row.high)}`), right: true },
-      { name: 'within the margin', of: (row) => row.probability_within ?? -1, show: (row) => percent(row.probability_within, 0), right: true },
+      { name: `within ${share(study.request.within)}`, of: (row) => row.probability_within ?? -1, show: (row) => percent(row.probability_within, 0), right: true },
       { name: 'why not', of: (row) => row.reason }]} />
     ${!all && html`<p><button type="button" onClick=${() => setQuery({ rows: 'all' })}>all ${rows.length} settings</button></p>`}
     <${Command} text=${`kerf studies show ${quoted(study.study)}`} />
