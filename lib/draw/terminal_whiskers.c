@@ -89,7 +89,10 @@ static void draw_plot(const struct whiskers *whiskers, int32_t row, char *plot) 
     char sign = state_signs[cell.state];
     for (int m = MATRIX_MARKS; m-- > 0;)
         if (cell.marks >> m & 1) sign = mark_signs[m];
-    plot[column_of(whiskers, of[0])] = sign;
+    int32_t at = column_of(whiskers, of[0]), last = whiskers->plot - 1; /* beside an arrow, not on it */
+    if (at == 0 && plot[at] == '<') at = 1;
+    if (at == last && plot[at] == '>') at = last - 1;
+    plot[at] = sign;
 }
 
 static void draw_row(const struct whiskers *whiskers, int32_t row, char *plot, int32_t colour) {
