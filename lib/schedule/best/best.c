@@ -6,8 +6,10 @@
  *                                                                                         best_starts.c
  *   2. patterns that repeat, and list scheduling by many policies         best_patterns.c, best_starts.c
  *   3. side by side                                                                           best_rounds.c
- *      the exact search, which improves the order or proves that nothing is shorter         best_exact.c
- *      a window at a time                                                                   best_windows.c
+ *      the exact search, which improves the order or proves that nothing is shorter; the same question from below
+ *                                                                                           best_exact.c
+ *      windows of time, of the best order and of others to start from                       best_windows.c
+ *      other neighbourhoods of the best order                                               best_neighbours.c
  *   4. an order as short that holds less                                                    best_thin.c
  *
  * Phases 1 to 3 take the best order known and stop at once when its objective is that of a bound, which is a proof. All
@@ -102,6 +104,8 @@ static void write_certificate(const struct best_search *search, const struct ker
     proof_write(out, &claim);
 }
 
+enum { POOL = 64, POOL_OPS = 100000 }; /* more would take much memory */
+
 static int32_t search_all(struct best_search *search, const struct kerf_schedule *frame, struct builder *builder,
                           const struct kerf_schedule_request *request, enum kerf_objective objective,
                           struct kerf_error *err) {
@@ -119,6 +123,7 @@ static int32_t search_all(struct best_search *search, const struct kerf_schedule
     struct kerf_text refutation = {0};
     if (request->certificate) search->refutation = &refutation;
     best_budget_allow(search->budget, 7. / 8, INFINITY, 0); /* the rest is for best_thin */
+    if (problem->ops <= POOL_OPS) best_pool_make(search, POOL);
     best_one_by_one(search);
     best_rules(search, frame, request, &rule);
     search->rule_value = rule.value;

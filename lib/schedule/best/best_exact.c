@@ -7,6 +7,9 @@
  * conflicts; a goal that is refuted is a bound. The last question, for the smallest improvement, has no limit but the
  * budget. What was learned stays valid for lower goals; for higher ones a new solver begins.
  *
+ * From below, goals are just above what is refuted, and patience grows while none is refuted: so a bound rises also where
+ * the upper half of the interval is out of reach.
+ *
  * For the span of two replicas, whose devices may begin at any time, the question is limited to orders in which they
  * begin at once, and nothing is proved.
  */
@@ -35,6 +38,7 @@ struct descent {
     int64_t spent;     /* on it */
     int32_t last;      /* it is for the smallest improvement */
     int32_t fresh;     /* a new solver is needed */
+    int32_t from_below;
 };
 
 /* What is known now, by this search or by others beside it. */
@@ -44,7 +48,7 @@ static void look_at_known(struct descent *descent) {
     const int span = search->problem.objective == KERF_OBJECTIVE_SPAN;
     const double bound = (span ? search->bound : search->makespan_bound) / descent->model.ticks.tick_s;
     const int64_t refuted = (int64_t)floor(bound * (1 - 1e-9)) - 1;
-    if (search->value < descent->value) descent->patience = 0; /* a lower goal is better */
+    if (search->value < descent->value && !descent->from_below) descent->patience = 0; /* a lower goal is better */
     descent->value = search->value;
     descent->known = (int64_t)floor(descent->model.ticks.exact ? ticks + 0.5 : ticks);
     descent->least_step = descent->model.ticks.exact ? 1 : 1 + (int64_t)floor(ticks * 0.9e-9);
@@ -185,3 +189,64 @@ static int32_t exact_run(void *state) {
 }
 
 const struct best_task best_task_exact = {exact_make, exact_run, exact_free};
+
+/* ---- From below ------------------------------------------------------------------------------------------- */
+
+/* A goal above the refuted ones, in the lower half of the open interval. 0: nothing is left to ask. */
+static int set_low_goal(struct descent *descent) {
+    const int64_t open = descent->known - descent->refuted;
+    if (open <= 1) return 0;
+    if (descent->step > open / 2) descent->step = open / 2;
+    if (descent->step < descent->least_step) descent->step = descent->least_step;
+    const int64_t goal = descent->refuted + descent->step;
+    if (goal >= descent->known || goal < 0) return 0;
+    if (!model_build(&descent->model, descent->search->order, NULL, NULL, goal)) return 0;
+    best_spend(descent->search->budget, model_steps(&descent->model));
+    return 1;
+}
+
+/* One question from below, or the rest of it. 0: there is no more. */
+static int ask_low(struct descent *descent) {
+    if (descent->patience <= 0) {
+        if (!set_low_goal(descent)) return 0;
+        descent->patience = descent->conflicts;
+    }
+    const int64_t before = lazy_conflicts(descent->model.solver);
+    enum lazy_answer answer = lazy_solve(descent->model.solver, descent->patience, stop, descent->search->budget);
+    descent->patience -= lazy_conflicts(descent->model.solver) - before;
+    if (answer == LAZY_UNKNOWN && descent->patience > 0) return 1;
+    if (answer == LAZY_SOLVED) {
+        model_read(&descent->model);
+        if (model_refine(&descent->model) > 0) return 1;
+        descent->patience = 0;
+        return take_solution(descent);
+    }
+    descent->patience = 0;
+    if (answer == LAZY_NO_MEMORY) return 0;
+    if (answer == LAZY_IMPOSSIBLE) {
+        take_bound(descent);
+        descent->step *= 2;
+    } else {
+        if (descent->step <= descent->known / 2000) descent->conflicts *= 2;
+        descent->step /= 2;
+    }
+    return 1;
+}
+
+static void *ascent_make(struct best_search *search) {
+    struct descent *descent = exact_make(search);
+    if (descent == NULL) return NULL;
+    descent->from_below = 1;
+    descent->conflicts = PATIENCE; /* of a question */
+    return descent;
+}
+
+static int32_t ascent_run(void *state) {
+    struct descent *descent = state;
+    look_at_known(descent);
+    while (!best_is_done(descent->search))
+        if (!ask_low(descent)) return 1;
+    return 0;
+}
+
+const struct best_task best_task_ascent = {ascent_make, ascent_run, exact_free};

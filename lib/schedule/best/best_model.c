@@ -17,6 +17,9 @@
  * an operation needs of another device is in the window or before it. All others keep their order, so that those
  * before give the earliest starts and those behind the latest.
  *
+ * Some of a window's operations may keep their order too (`freed`): which of two of them runs first is then sure, and so
+ * is what follows from it by first in, first out.
+ *
  * Times are whole ticks, rounded down, so that a goal that is refuted in ticks is refuted. Where all times are multiples
  * of one number, as when they are whole, that is the tick and nothing is lost but rounding; else a tick is 2^-44 of the
  * time of the order known, so that refuting "1e-9 less" is a proof.
@@ -353,7 +356,42 @@ static void add_device(struct model *model, int32_t d) {
             if (k != l) add_sharing(model, on_device(model, d, k), on_device(model, d, l));
 }
 
+/* Those of a device that keep their order run one after the other. */
+static void add_kept(struct model *model, const int32_t *order, int32_t d) {
+    const struct best_problem *problem = model->problem;
+    int32_t last = -1, last_lane = -1;
+    for (int64_t at = model->from[d]; at < model->to[d]; at++) {
+        const int32_t lane = order[at], unit = model->unit[at];
+        if (model->freed[problem->output[lane] + unit]) continue;
+        const int32_t x = start_of(model, lane, unit);
+        if (last >= 0 && last_lane != lane) lazy_add_edge(model->solver, last, x, occupied(model, last_lane), -1, -1);
+        last = x, last_lane = lane;
+    }
+}
+
 /* ---- Building --------------------------------------------------------------------------------------------- */
+
+void model_window(const struct model *model, const int32_t *order, int64_t begin, int64_t end, int64_t *from,
+                  int64_t *to) {
+    const struct best_problem *problem = model->problem;
+    for (int32_t d = 0; d < problem->devices; d++) {
+        int64_t at[2];
+        for (int k = 0; k < 2; k++) {
+            int64_t low = problem->begin[d], high = problem->begin[d + 1];
+            while (low < high) { /* the first that starts at the limit or behind it */
+                int64_t middle = low + (high - low) / 2;
+                int64_t output = problem->output[order[middle]] + model->unit[middle];
+                if (model->start[output] < (k ? end : begin))
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            at[k] = low;
+        }
+        from[d] = at[0];
+        to[d] = at[1];
+    }
+}
 
 /* The units of each lane inside the window, and where they are in the order. */
 static void set_window(struct model *model, const int32_t *order, const int64_t *from, const int64_t *to) {
@@ -366,6 +404,29 @@ static void set_window(struct model *model, const int32_t *order, const int64_t 
             int32_t lane = order[at];
             model->position[problem->output[lane] + model->high[lane]++] = at;
             model->low[lane] += at < from[d];
+        }
+}
+
+/* FIRST or SECOND where both keep their order, else 0. */
+static int32_t kept(const struct model *model, int32_t a, int32_t i, int32_t b, int32_t j) {
+    const int64_t x = model->problem->output[a] + i, y = model->problem->output[b] + j;
+    if (model->freed == NULL || model->freed[x] || model->freed[y]) return 0;
+    return model->position[x] < model->position[y] ? FIRST : SECOND;
+}
+
+/* What follows from the sure entries of a pair's table: before a unit is before the next ones, and so on. */
+static void close_table(int32_t *table, int32_t rows, int32_t columns) {
+    for (int32_t i = rows; i-- > 0;)
+        for (int32_t j = 0; j < columns; j++) {
+            int32_t *entry = &table[i * columns + j];
+            if (*entry == 0 && ((i + 1 < rows && entry[columns] == FIRST) || (j > 0 && entry[-1] == FIRST)))
+                *entry = FIRST;
+        }
+    for (int32_t i = 0; i < rows; i++)
+        for (int32_t j = columns; j-- > 0;) {
+            int32_t *entry = &table[i * columns + j];
+            if (*entry == 0 && ((i > 0 && entry[-columns] == SECOND) || (j + 1 < columns && entry[1] == SECOND)))
+                *entry = SECOND;
         }
 }
 
@@ -392,9 +453,12 @@ static int make_pairs(struct model *model) {
                 if (table == NULL) return 0;
                 for (int32_t i = model->low[a]; i < model->high[a]; i++)
                     for (int32_t j = model->low[b]; j < model->high[b]; j++) {
-                        int32_t sure = surely(problem, a, i, b, j);
-                        *entry++ = sure ? sure : model->variables++;
+                        const int32_t sure = surely(problem, a, i, b, j);
+                        *entry++ = sure ? sure : kept(model, a, i, b, j);
                     }
+                if (model->freed) close_table(table, model->high[a] - model->low[a], model->high[b] - model->low[b]);
+                for (int64_t e = 0; e < size; e++)
+                    if (table[e] == 0) table[e] = model->variables++;
                 if (model->variables > VARIABLES_MAX) return 0;
             }
     }
@@ -449,6 +513,7 @@ int32_t model_build(struct model *model, const int32_t *order, const int64_t *fr
         for (int64_t at = from[d]; at < to[d]; at++) bound_start(model, order, d, at, from[d], to[d]);
     for (int32_t lane = 0; lane < LANE_KINDS * problem->streams; lane++) add_lane(model, lane);
     for (int32_t d = 0; d < problem->devices; d++) add_device(model, d);
+    for (int32_t d = 0; model->freed && d < problem->devices; d++) add_kept(model, order, d);
     memcpy(model->order, order, (size_t)problem->ops * sizeof *order);
     return 1;
 }

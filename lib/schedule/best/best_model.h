@@ -25,6 +25,7 @@ struct model {
     struct lazy_solver *solver;
     int64_t goal;             /* ticks that the objective may take */
     const int64_t *from, *to; /* [devices] the window's part of an order */
+    const char *freed;        /* NULL, or [ops] by output: those that may move; all others keep their order */
     int32_t *low, *high;      /* [lanes] its units: low .. high - 1 */
     int32_t *variable;        /* [lanes] the start of unit low */
     int32_t **pair;           /* [lanes][slots]: of two lanes of a device, [units][units] what says which runs first */
@@ -51,6 +52,10 @@ void model_free(struct model *model);
 
 /* When the operations of an order start, and have to. 0: they wait for each other. */
 int32_t model_time(struct model *model, const int32_t *order);
+
+/* The parts of an order, which was timed, that start from `begin` on and before `end`. */
+void model_window(const struct model *model, const int32_t *order, int64_t begin, int64_t end, int64_t *from,
+                  int64_t *to);
 
 /* A new question, which tries the order known first: of the window from .. to - 1, NULL: all. 0: too large, or not
  * enough memory. */

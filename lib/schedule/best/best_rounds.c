@@ -18,9 +18,17 @@
 #include "schedule/search_how.h"
 
 enum { ALONE_OPS = 1600, EXACT_OPS = 12000 }; /* above: not the exact search alone at first; none at all */
-static const int64_t ROUND_STEPS = 20000000;
+static const int64_t ROUND_STEPS = 10000000;
 
-static const struct best_task *const tasks[] = {&best_task_exact, &best_task_windows};
+/* The exact search has the time of one of two threads, all others that of the second. */
+static const struct {
+    const struct best_task *task;
+    int32_t rounds; /* so many times the steps of a round */
+} tasks[] = {{&best_task_exact, 4},
+             {&best_task_windows, 1},
+             {&best_task_climbs, 1},
+             {&best_task_ascent, 2},
+             {&best_task_neighbours, 1}};
 enum { TASKS = sizeof tasks / sizeof *tasks };
 
 struct rounds;
@@ -67,10 +75,12 @@ static void inform(struct member *member, const struct best_search *search) {
 
 static void make_member(struct member *member, struct rounds *rounds, int32_t index) {
     const struct best_search *search = rounds->search;
-    *member = (struct member){.rounds = rounds, .task = tasks[index], .index = index};
+    *member = (struct member){.rounds = rounds, .task = tasks[index].task, .index = index};
     member->budget.has_to_stop = has_to_stop;
     member->search = (struct best_search){.problem = search->problem, .budget = &member->budget};
-    member->search.problem.arena = (struct arena){NULL}; /* its arrays are the search's */
+    member->search.problem.arena = (struct arena){NULL}; /* its arrays are the search's, */
+    member->search.pool = search->pool;                  /* and so is the pool, which nobody adds to any more */
+    member->search.pool.room = 0;
     if (search->refutation) member->search.refutation = &member->refutation;
     if (best_search_make(&member->search) != KERF_OK) return;
     inform(member, search);
@@ -125,13 +135,13 @@ static int run_round(struct rounds *rounds, int32_t count) {
     const int32_t asked = budget->how ? budget->how->threads : 1;
     const int64_t left = budget->until_steps - budget->steps;
     int32_t live = 0;
-    for (int32_t k = 0; k < count; k++) live += rounds->members[k].state != NULL;
+    for (int32_t k = 0; k < count; k++) live += rounds->members[k].state ? tasks[k].rounds : 0;
     if (live == 0) return 0;
     for (int32_t k = 0; k < count; k++) {
         struct best_budget *own = &rounds->members[k].budget;
         if (rounds->members[k].state == NULL) continue;
         own->steps = own->used_up = 0;
-        own->until_steps = left / live < ROUND_STEPS ? left / live + 1 : ROUND_STEPS;
+        own->until_steps = tasks[k].rounds * (left / live < ROUND_STEPS ? left / live + 1 : ROUND_STEPS);
         inform(&rounds->members[k], search);
     }
     atomic_store(&rounds->counting, count);
@@ -146,10 +156,12 @@ static int run_round(struct rounds *rounds, int32_t count) {
 
 void best_rounds(struct best_search *search) {
     struct rounds rounds = {.search = search};
+    search->pool.room = 0;
     const int exact = search->problem.ops <= EXACT_OPS;
     int32_t count = search->problem.ops <= ALONE_OPS; /* at first the exact search alone, which may be all it takes */
     for (int32_t k = 0; k < TASKS; k++)
-        if (exact || tasks[k] != &best_task_exact) make_member(&rounds.members[k], &rounds, k);
+        if (exact || (tasks[k].task != &best_task_exact && tasks[k].task != &best_task_ascent))
+            make_member(&rounds.members[k], &rounds, k);
     if (count > 0) run_round(&rounds, count);
     while (!best_is_done(search))
         if (!run_round(&rounds, TASKS)) break;

@@ -83,9 +83,39 @@ int32_t best_search_make(struct best_search *search) {
     return search->order ? best_run_make(&search->run, &search->problem, &search->arena) : KERF_ENOMEM;
 }
 
+void best_pool_make(struct best_search *search, int32_t room) {
+    struct best_pool *pool = &search->pool;
+    const size_t ops = (size_t)search->problem.ops;
+    pool->order = arena_alloc(&search->arena, (size_t)room, sizeof *pool->order);
+    pool->value = arena_alloc(&search->arena, (size_t)room, sizeof *pool->value);
+    int32_t good = pool->order && pool->value;
+    for (int32_t k = 0; good && k < room; k++)
+        good = (pool->order[k] = arena_alloc(&search->arena, ops, sizeof **pool->order)) != NULL;
+    pool->room = good ? room : 0;
+}
+
+static void pool_keep(struct best_search *search, const int32_t *order, double value) {
+    struct best_pool *pool = &search->pool;
+    int32_t at = pool->count;
+    if (pool->room == 0 || value == INFINITY) return;
+    while (at > 0 && value < pool->value[at - 1] * (1 - 1e-9)) at--;
+    if (at == pool->room || (at > 0 && value <= pool->value[at - 1] * (1 + 1e-9))) return;
+    if (best_held(&search->problem, order) == INFINITY) return;
+    if (pool->count < pool->room) pool->count++;
+    int32_t *room = pool->order[pool->count - 1];
+    for (int32_t k = pool->count - 1; k > at; k--) {
+        pool->order[k] = pool->order[k - 1];
+        pool->value[k] = pool->value[k - 1];
+    }
+    pool->order[at] = room;
+    pool->value[at] = value;
+    memcpy(room, order, (size_t)search->problem.ops * sizeof *order);
+}
+
 int32_t best_offer(struct best_search *search, const int32_t *order) {
     const double value = best_evaluate(&search->problem, &search->run, order);
     best_spend(search->budget, search->problem.ops);
+    pool_keep(search, order, value);
     if (!(value <= search->value * (1 + 1e-12)) || value == INFINITY) return 0;
     const double held = best_held(&search->problem, order);
     const int32_t better = value < search->value * (1 - 1e-12) || search->value == INFINITY;

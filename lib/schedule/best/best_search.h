@@ -51,6 +51,13 @@ int32_t best_budget_look(struct best_budget *budget);
 
 /* ---- What is known ---------------------------------------------------------------------------------------- */
 
+/* Other orders than the best one to go on from, the best first, no two of one value. */
+struct best_pool {
+    int32_t **order; /* [room], [ops] each */
+    double *value;
+    int32_t count, room;
+};
+
 struct best_search {
     struct best_problem problem;
     struct best_budget *budget;
@@ -65,10 +72,14 @@ struct best_search {
     double makespan_bound;        /* or makespan */
     struct kerf_text *refutation; /* NULL, or where the proof of the largest goal that the exact search refuted goes, */
     double refuted;               /* and that goal; 0: none */
+    struct best_pool pool;        /* of the orders offered, while it has room for any */
 };
 
 /* Room for orders of the problem, which is made already. KERF_ENOMEM alone. */
 int32_t best_search_make(struct best_search *search);
+
+/* Room for so many orders of the pool; without memory it has none. */
+void best_pool_make(struct best_search *search, int32_t room);
 
 /* Takes an order that keeps the caps and is better than the one that is known, or as good and holds less. 1: it is
  * better. */
@@ -104,8 +115,11 @@ struct best_task {
     int32_t (*run)(void *state);               /* until it is interrupted (0), or has no more to do (1) */
     void (*free)(void *state);
 };
-extern const struct best_task best_task_exact;   /* best_exact.c */
+extern const struct best_task best_task_exact; /* best_exact.c */
+extern const struct best_task best_task_ascent;
 extern const struct best_task best_task_windows; /* best_windows.c */
+extern const struct best_task best_task_climbs;
+extern const struct best_task best_task_neighbours; /* best_neighbours.c */
 /* All tasks, side by side. */
 void best_rounds(struct best_search *search);
 /* An order of the same value that holds less. */

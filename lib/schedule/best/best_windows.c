@@ -34,35 +34,12 @@ static void look_at_known(struct sweep *sweep) {
     sweep->least_step = sweep->model.ticks.exact ? 1 : 1 + sweep->known / 1000000;
 }
 
-/* The operations of each device that start from begin on and before end. */
-static void set_window(struct sweep *sweep, int64_t begin, int64_t end) {
-    const struct best_problem *problem = sweep->model.problem;
-    const int32_t *order = sweep->search->order;
-    for (int32_t d = 0; d < problem->devices; d++) {
-        int64_t at[2];
-        for (int k = 0; k < 2; k++) {
-            int64_t low = problem->begin[d], high = problem->begin[d + 1];
-            while (low < high) { /* the first that starts at the limit or behind it */
-                int64_t middle = low + (high - low) / 2;
-                int64_t output = problem->output[order[middle]] + sweep->model.unit[middle];
-                if (sweep->model.start[output] < (k ? end : begin))
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
-            at[k] = low;
-        }
-        sweep->from[d] = at[0];
-        sweep->to[d] = at[1];
-    }
-}
-
 /* Looks for a better order of what starts in a time; returns whether there was one. */
 static int improve_window(struct sweep *sweep, int64_t begin, int64_t end) {
     struct best_search *search = sweep->search;
     struct model *model = &sweep->model;
     int64_t goal = sweep->known - sweep->step, before = sweep->known;
-    set_window(sweep, begin, end);
+    model_window(model, search->order, begin, end, sweep->from, sweep->to);
     if (goal < 0 || !model_build(model, search->order, sweep->from, sweep->to, goal)) return 0;
     best_spend(search->budget, 4 * search->problem.ops + model_steps(model));
     while (!best_is_done(search)) {
@@ -139,3 +116,64 @@ static int32_t windows_run(void *state) {
 }
 
 const struct best_task best_task_windows = {windows_make, windows_run, windows_free};
+
+/* ---- From other orders ------------------------------------------------------------------------------------ */
+
+/* Windows over the orders of the pool one after the other, each for so many steps: the best one to begin with need not
+ * be the one that becomes the best. */
+struct climb {
+    struct best_search *search;
+    struct best_search own; /* of the order at hand */
+    struct sweep *sweep;    /* NULL: the next order is due */
+    int64_t until;          /* steps left of it */
+    int32_t next;
+};
+
+static void climbs_free(void *state) {
+    struct climb *climb = state;
+    if (climb->sweep) windows_free(climb->sweep);
+    arena_free(&climb->own.arena);
+    free(climb);
+}
+
+static void *climbs_make(struct best_search *search) {
+    struct climb *climb = malloc(sizeof *climb);
+    if (climb == NULL) return NULL;
+    *climb = (struct climb){.search = search};
+    climb->own = (struct best_search){.problem = search->problem, .budget = search->budget};
+    climb->own.problem.arena = (struct arena){NULL}; /* its arrays are the search's */
+    if (search->pool.count > 0 && best_search_make(&climb->own) == KERF_OK) return climb;
+    climbs_free(climb);
+    return NULL;
+}
+
+static int next_climb(struct climb *climb) {
+    enum { STEPS = 30000 }; /* an operation */
+    if (climb->next >= climb->search->pool.count) return 0;
+    climb->own.value = climb->own.held = INFINITY;
+    best_offer(&climb->own, climb->search->pool.order[climb->next++]);
+    climb->sweep = windows_make(&climb->own);
+    climb->until = STEPS * climb->own.problem.ops;
+    return climb->sweep != NULL;
+}
+
+static int32_t climbs_run(void *state) {
+    struct climb *climb = state;
+    struct best_budget *budget = climb->search->budget;
+    while (!best_is_done(climb->search)) {
+        if (climb->sweep == NULL && !next_climb(climb)) return 1;
+        const int64_t end = budget->until_steps, begin = budget->steps;
+        climb->own.bound = climb->search->bound;
+        if (end - begin > climb->until) budget->until_steps = begin + climb->until;
+        const int32_t ended = windows_run(climb->sweep);
+        climb->until -= budget->steps - begin;
+        if (budget->until_steps < end) budget->until_steps = end, budget->used_up = budget->steps >= end;
+        best_offer(climb->search, climb->own.order);
+        if (!ended && climb->until > 0 && !best_is_optimal(&climb->own)) continue;
+        windows_free(climb->sweep);
+        climb->sweep = NULL;
+    }
+    return 0;
+}
+
+const struct best_task best_task_climbs = {climbs_make, climbs_run, climbs_free};

@@ -298,7 +298,7 @@ static void compile(struct lazy_solver *solver) {
         if (!(solver->edges.items[e].from & 1)) sorted[--end[solver->edges.items[e].from + 1]] = solver->edges.items[e];
     for (size_t e = 0; e < count; e++)
         if (solver->edges.items[e].from & 1) sorted[--end[solver->edges.items[e].from + 1]] = solver->edges.items[e];
-    memcpy(solver->edges.items, sorted, count * sizeof *sorted);
+    if (count > 0) memcpy(solver->edges.items, sorted, count * sizeof *sorted);
     free(sorted);
     index_edges(solver);
 }
