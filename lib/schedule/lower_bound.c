@@ -15,6 +15,11 @@
  *               must pass through: entry_d + sum over k of units_k (trip_k + W_k) / places_d   (Little's law). Where all
  *               units are alike, the places fill and empty one after the other, n = min(places_d, units of all streams):
  *               + (n - 1) / 2 (least F + least W)
+ *   rounds      one stream on the device, in whose n places fewer than all units fit: unit i + n cannot enter before unit i
+ *               is freed, so that each of q rounds takes a unit's whole stay, trip_k + W_k. They begin with F of unit
+ *               j = units - 1 - q n, which j F come before, and for j >= n the I and W of j - n + 1 units and the idle time
+ *               before the first I: entry_d + trip_k - I + (j - n) F + (j - n + 1) (I + W) + q (trip_k + W_k) + trip_k
+ *               + back_k
  *   ends        the device is idle at its beginning and at its end, and is loaded between: head + load_d + tail
  *   way back    one stream on the device: the last I follows all F and I, and has to go back to stage 0, whose W
  *               follows: entry_d + units (F + I) + back_k
@@ -28,7 +33,7 @@
  * W can be left, and tails are nothing. Head and tail are both counted when the head's operation comes before the
  * tail's in every order: by the way of one unit, or because the units of a stream do not all fit in.
  *
- * Load, residence and ends without entry_d are of the time from the device's own first start to its own last end,
+ * Load, residence, rounds and ends without entry_d are of the time from the device's own first start to its own last end,
  * and so bound the span; so does the chain of each stream. With one replica all begins with F of stage 0: way back, and
  * ends whose tail goes back to W of stage 0, bound the span of that stage's device as they are.
  *
@@ -296,7 +301,7 @@ static void bound_ends(const struct work *work, const struct stream *streams, co
         if (work->schedule->device_of[k] == d) on[count++] = k;
     for (int32_t head = 0; head < 2 * count; head++) {
         const double idle = head_of(work, streams, on, count, room, units, head / 2, head % 2);
-        struct lower_bound_reason why = {LOWER_BOUND_ENDS, d, on[head / 2], -1, head % 2, 0};
+        struct lower_bound_reason why = {LOWER_BOUND_ENDS, d, on[head / 2], -1, head % 2, 0, 0};
         keep_makespan(known, device->load + idle, why);
         keep_span(known, device->load + idle - device->entry, why);
         for (int32_t tail = 0; tail < 2 * count; tail++) {
@@ -320,10 +325,33 @@ static double ramps_of(const struct work *work, const struct device *device, dou
     return places > 1 ? (places - 1) / 2 * (device->least_forward + device->least_freeing) : 0;
 }
 
+/* Of a device with one stream: the last units wait for places, one stay after the other. */
+static void bound_rounds(const struct work *work, const struct stream *stream, const struct device *device, int32_t d,
+                         double room, struct lower_bound *known) {
+    const int32_t stage = device->only % work->schedule->stages;
+    const double f = forward(work, stage), b = backward(work, stage), w = weight(work, stage);
+    const double freeing = work->times->free_at_input ? b : b + w, stay = stream->trip + freeing - b;
+    if (work->uneven || work->schedule->slices > 1 || (work->whole && work->split)) return;
+    if (!(device->most_amount > 0) || !(room < device->amounts)) return;
+    const int64_t units = (int64_t)device->units, n = (int64_t)floor(room / device->most_amount * (1 + 1e-9));
+    if (n < 1 || n >= units) return;
+    const int64_t tried[] = {1, (units - 1 - n) / n, (units - 1) / n}; /* it is linear in q up to the second */
+    for (int k = 0; k < 3; k++) {
+        const int64_t q = tried[k], j = units - 1 - q * n;
+        if (q < 1 || j < 0) continue;
+        double begin = (double)j * f;
+        if (j >= n) begin += fmax(0, stream->trip - b - (double)n * f) + (double)(j - n + 1) * freeing;
+        const double all = begin + (double)q * stay + stream->trip;
+        const struct lower_bound_reason why = {LOWER_BOUND_ROUNDS, d, -1, -1, 0, 0, (int32_t)q};
+        keep_makespan(known, device->entry + all + stream->back, why);
+        keep_span(known, all + w, why);
+    }
+}
+
 static void bound_device(const struct work *work, const struct stream *streams, const struct device *device, int32_t d,
                          double most, struct lower_bound *known) {
-    const struct lower_bound_reason load = {LOWER_BOUND_ENDS, d, -1, -1, 0, 0};
-    struct lower_bound_reason why = {LOWER_BOUND_RESIDENCE, d, -1, -1, 0, 0};
+    const struct lower_bound_reason load = {LOWER_BOUND_ENDS, d, -1, -1, 0, 0, 0};
+    struct lower_bound_reason why = {LOWER_BOUND_RESIDENCE, d, -1, -1, 0, 0, 0};
     if (device->streams == 0) return;
     const double room = room_of(work, device, d, most);
     assert(device->load >= 0 && device->entry >= 0 && room >= 0);
@@ -345,9 +373,10 @@ static void bound_device(const struct work *work, const struct stream *streams, 
         const double all = units * (forward_of(work, NULL, stage) + backward_of(work, NULL, stage));
         keep_makespan(known, device->entry + all + stream->back, why);
         if (work->schedule->replicas == 1) keep_span(known, device->entry + all + stream->back, why);
-        why = (struct lower_bound_reason){LOWER_BOUND_ENDS, d, stage, -1, 1, 0};
+        why = (struct lower_bound_reason){LOWER_BOUND_ENDS, d, stage, -1, 1, 0, 0};
         if (!work->uneven) keep_span(known, within, why);
         if (!work->uneven) keep_makespan(known, device->entry + within, why);
+        bound_rounds(work, stream, device, d, room, known);
     }
     bound_ends(work, streams, device, d, room, known);
 }
@@ -370,7 +399,7 @@ static int32_t bounds_of(const struct work *work, double most, const double *loa
         measure_replica(work, r, streams + r * stages);
         for (int32_t k = 0; k < stages; k++) {
             const struct stream *stream = &streams[r * stages + k];
-            const struct lower_bound_reason chain = {LOWER_BOUND_CHAIN, r * stages + k, -1, -1, 0, 0};
+            const struct lower_bound_reason chain = {LOWER_BOUND_CHAIN, r * stages + k, -1, -1, 0, 0, 0};
             add_stream(work, r, k, stream, &devices[schedule->device_of[r * stages + k]]);
             if (work->fused || units_of(work, r) <= 0) continue;
             keep_span(&known, stream->trip + weight(work, k), chain);

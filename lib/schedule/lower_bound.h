@@ -10,6 +10,7 @@ enum lower_bound_kind {
     LOWER_BOUND_CHAIN,     /* of a stream */
     LOWER_BOUND_RESIDENCE, /* of a device */
     LOWER_BOUND_WAY_BACK,  /* of a device */
+    LOWER_BOUND_ROUNDS,    /* of a device */
     LOWER_BOUND_ENDS       /* of a device; the load alone where head and tail are both -1 */
 };
 
@@ -18,6 +19,7 @@ struct lower_bound_reason {
     int32_t at;                   /* the stream (replica * stages + stage) or the device */
     int32_t head, tail;           /* stages of the device, -1: none */
     int32_t head_back, tail_back; /* 0: its F, 1: its I */
+    int32_t rounds;               /* of LOWER_BOUND_ROUNDS */
 };
 
 struct lower_bound {

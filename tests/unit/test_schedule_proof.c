@@ -229,12 +229,35 @@ static void test_damaged(void **unused) {
     kerf_schedule_free(schedule);
 }
 
+/* Less than a round a device: the last micro-batches wait for places, one whole stay after the other. */
+static void test_rounds(void **unused) {
+    (void)unused;
+    static const double times[3] = {1, 1.9, .8};
+    static struct question q;
+    struct kerf_schedule_verdict verdict;
+    struct kerf_error err;
+    for (int span = 0; span < 2; span++) {
+        ask(&q, 8, 32, KERF_PLACE_LOOP, span ? KERF_OBJECTIVE_SPAN : KERF_OBJECTIVE_MAKESPAN, times, .05, 6);
+        q.request.search_steps = 1000; /* before anything is refuted */
+        struct kerf_schedule *schedule = solve(&q);
+        assert_non_null(strstr(schedule->certificate, "\nargument rounds 0 4\n"));
+        if (verify(schedule->certificate, &verdict, &err) != KERF_OK) fail_msg("%s", err.message);
+        /* F of unit 7 comes after 7 F, 2 (I + W) and 16 s of idle time; then 4 stays of 24.7 s, and the way of the last */
+        assert_true(fabs(verdict.bound_s - (7 + 5.4 + 16 + 4 * 24.7 + 24.7)) < 1e-9);
+        refuse(schedule->certificate, "argument", "rounds 0 1");
+        refuse(schedule->certificate, "argument", "rounds 0 5");
+        refuse(schedule->certificate, "argument", "rounds 7 4");
+        refuse(schedule->certificate, "argument", "rounds 0 0");
+        refuse(schedule->certificate, "argument", "rounds 0 33");
+        refuse(schedule->certificate, "argument", "rounds 0");
+        kerf_schedule_free(schedule);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_verified),
-        cmocka_unit_test(test_forged),
-        cmocka_unit_test(test_of_another_problem),
-        cmocka_unit_test(test_damaged),
+        cmocka_unit_test(test_verified), cmocka_unit_test(test_forged), cmocka_unit_test(test_of_another_problem),
+        cmocka_unit_test(test_damaged),  cmocka_unit_test(test_rounds),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

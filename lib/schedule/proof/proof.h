@@ -17,7 +17,7 @@ struct proof_reader {
     int32_t line;
 };
 
-enum proof_argument { PROOF_CHAIN, PROOF_RESIDENCE, PROOF_WAY_BACK, PROOF_ENDS, PROOF_REFUTATION };
+enum proof_argument { PROOF_CHAIN, PROOF_RESIDENCE, PROOF_WAY_BACK, PROOF_ENDS, PROOF_ROUNDS, PROOF_REFUTATION };
 
 struct proof {
     int32_t devices, stages, microbatches, replicas, streams, lanes;
@@ -32,6 +32,7 @@ struct proof {
     double takes, bound;
     enum proof_argument argument;
     int32_t at;                               /* of an argument: stream or device */
+    int32_t rounds;                           /* of PROOF_ROUNDS */
     int32_t head, head_kind, tail, tail_kind; /* stages of the device, -1: none; kinds F 0 or I 1 */
     struct proof_reader steps;                /* of a refutation: where it begins */
 };

@@ -165,6 +165,22 @@ static double ends(const struct proof *proof, const struct place *place) {
     return fmax(own, before + place->load + tail(proof, place, tail_at, proof->tail_kind, 1));
 }
 
+/* One stay after the other, each for a place that the one before leaves. */
+static double rounds(const struct proof *proof, const struct place *place) {
+    const int32_t s = place->on[0], k = proof_stage(proof, s);
+    const double f = proof->time[0][k], b = proof->time[1][k], w = proof->time[2][k], through = trip(proof, s);
+    const double freed = proof->frees == 2 ? w : 0;
+    if (place->count != 1 || !(proof->amount[k] > 0) || !(place->room < place->amounts)) return 0;
+    const double places = floor(place->room / proof->amount[k] * (1 + 1e-9));
+    const double first = proof->units[s] - 1 - proof->rounds * places; /* the unit whose stay is the first */
+    if (places < 1 || first < 0) return 0;
+    double begin = first * f;
+    if (first >= places) begin += fmax(0, through - b - places * f) + (first - places + 1) * (b + freed);
+    const double all = begin + proof->rounds * (through + freed) + through;
+    if (proof->span) return all + w;
+    return proof_entry(proof, s) + all + climb(proof, s, 0) + proof->time[2][0];
+}
+
 double proof_argue(const struct proof *proof, struct arena *arena) {
     if (proof->argument == PROOF_CHAIN) {
         const int32_t s = proof->at, k = proof_stage(proof, s);
@@ -181,6 +197,7 @@ double proof_argue(const struct proof *proof, struct arena *arena) {
     case PROOF_ENDS:
         if (proof->replicas == 2 && proof->head < 0 && proof->tail < 0) return place.load + (proof->span ? 0 : entry);
         return ends(proof, &place);
+    case PROOF_ROUNDS: return rounds(proof, &place);
     case PROOF_WAY_BACK: {
         const int32_t s = place.on[0], k = proof_stage(proof, s);
         if (place.count != 1 || (proof->span && proof->replicas != 1)) return 0;

@@ -206,18 +206,21 @@ static int read_end(const struct proof *proof, struct proof_reader *reader, cons
 }
 
 static int read_argument(struct proof *proof, struct proof_reader *reader) {
-    static const char *const names[] = {"chain", "residence", "way_back", "ends", "refutation"};
+    static const char *const names[] = {"chain", "residence", "way_back", "ends", "rounds", "refutation"};
+    enum { KINDS = sizeof names / sizeof *names };
     int32_t kind = 0;
-    int64_t at = 0;
+    int64_t at = 0, rounds = 0;
     if (!read_finite(reader, "bound_s", 1, &proof->bound) || !proof_word(reader, "argument")) return 0;
-    while (kind < 5 && !proof_word(reader, names[kind])) kind++;
-    if (kind == 5) return 0;
+    while (kind < KINDS && !proof_word(reader, names[kind])) kind++;
+    if (kind == KINDS) return 0;
     proof->argument = (enum proof_argument)kind;
     proof->head = proof->tail = -1;
     if (proof->argument != PROOF_REFUTATION &&
         !proof_whole(reader, 0, (proof->argument == PROOF_CHAIN ? proof->streams : proof->devices) - 1, &at))
         return 0;
     proof->at = (int32_t)at;
+    if (proof->argument == PROOF_ROUNDS && !proof_whole(reader, 1, proof->microbatches, &rounds)) return 0;
+    proof->rounds = (int32_t)rounds;
     if (proof->argument == PROOF_ENDS && (!read_end(proof, reader, "before", &proof->head, &proof->head_kind) ||
                                           !read_end(proof, reader, "behind", &proof->tail, &proof->tail_kind)))
         return 0;

@@ -76,6 +76,7 @@ static void write_argument(struct kerf_text *out, const struct proof_claim *clai
     case LOWER_BOUND_CHAIN: kerf_text_printf(out, "argument chain %d\n", reason->at); return;
     case LOWER_BOUND_RESIDENCE: kerf_text_printf(out, "argument residence %d\n", reason->at); return;
     case LOWER_BOUND_WAY_BACK: kerf_text_printf(out, "argument way_back %d\n", reason->at); return;
+    case LOWER_BOUND_ROUNDS: kerf_text_printf(out, "argument rounds %d %d\n", reason->at, reason->rounds); return;
     case LOWER_BOUND_ENDS:
         kerf_text_printf(out, "argument ends %d", reason->at);
         if (reason->head >= 0) kerf_text_printf(out, " before %c%d", "FI"[reason->head_back], reason -> head);
