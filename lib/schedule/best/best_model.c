@@ -434,7 +434,7 @@ static void close_table(int32_t *table, int32_t rows, int32_t columns) {
 static int make_pairs(struct model *model) {
     enum { ENTRIES_MAX = 40000000, VARIABLES_MAX = 1000000 };
     const struct best_problem *problem = model->problem;
-    int64_t entries = 0;
+    model->entries = 0;
     model->variables = 0;
     for (int32_t lane = 0; lane < LANE_KINDS * problem->streams; lane++) {
         model->variable[lane] = model->variables;
@@ -447,7 +447,7 @@ static int make_pairs(struct model *model) {
                 int32_t a = lane_of(on_device(model, d, k / LANE_KINDS), k % LANE_KINDS);
                 int32_t b = lane_of(on_device(model, d, l / LANE_KINDS), l % LANE_KINDS);
                 int64_t size = (int64_t)(model->high[a] - model->low[a]) * (model->high[b] - model->low[b]);
-                if ((entries += size) > ENTRIES_MAX) return 0;
+                if ((model->entries += size) > ENTRIES_MAX) return 0;
                 int32_t *table = arena_take(&model->window, (size_t)size + 1, sizeof *table), *entry = table;
                 model->pair[a * model->slots + model->slot[b]] = table;
                 if (table == NULL) return 0;

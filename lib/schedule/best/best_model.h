@@ -31,8 +31,9 @@ struct model {
     int32_t **pair;           /* [lanes][slots]: of two lanes of a device, [units][units] what says which runs first */
     int32_t *slot, slots;     /* [lanes] among its device's lanes; the most on a device */
     int32_t variables, groups;
-    int64_t *last;  /* [starts] how long before the goal at the latest */
-    int32_t *order; /* [ops] of a solution */
+    int64_t entries; /* of all tables of pairs */
+    int64_t *last;   /* [starts] how long before the goal at the latest */
+    int32_t *order;  /* [ops] of a solution */
 
     /* of the order known, by output: */
     int64_t *position, *start, *tail; /* [ops] where it is; when it starts; how long before the goal it has to */

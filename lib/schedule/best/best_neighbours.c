@@ -124,9 +124,10 @@ static int try_one(struct neighbours *neighbours) {
     choose(neighbours, &begin, &end);
     model_window(model, search->order, begin, end, neighbours->from, neighbours->to);
     model->freed = neighbours->freed;
-    best_spend(search->budget, 4 * search->problem.ops);
-    if (goal < 0 || !model_build(model, search->order, neighbours->from, neighbours->to, goal)) return 0;
-    best_spend(search->budget, model_steps(model));
+    if (goal < 0) return 0;
+    const int32_t built = model_build(model, search->order, neighbours->from, neighbours->to, goal);
+    best_spend(search->budget, 4 * search->problem.ops + model_steps(model) + 4 * model->entries);
+    if (!built) return 0;
     while (!best_is_done(search)) {
         if (lazy_solve(model->solver, neighbours->conflicts, stop, search->budget) != LAZY_SOLVED) break;
         model_read(model);

@@ -40,8 +40,10 @@ static int improve_window(struct sweep *sweep, int64_t begin, int64_t end) {
     struct model *model = &sweep->model;
     int64_t goal = sweep->known - sweep->step, before = sweep->known;
     model_window(model, search->order, begin, end, sweep->from, sweep->to);
-    if (goal < 0 || !model_build(model, search->order, sweep->from, sweep->to, goal)) return 0;
+    if (goal < 0) return 0;
+    const int32_t built = model_build(model, search->order, sweep->from, sweep->to, goal);
     best_spend(search->budget, 4 * search->problem.ops + model_steps(model));
+    if (!built) return 0;
     while (!best_is_done(search)) {
         if (lazy_solve(model->solver, sweep->conflicts, stop, search->budget) != LAZY_SOLVED) break;
         model_read(model);
