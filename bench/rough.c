@@ -153,7 +153,7 @@ static double pages(const double *v, int32_t n) { /* a bowl in two sizes, where 
     return (1 + 0.1 * a * a + 0.08 * b * b) * (divides(v[0], 64) ? 1 : 1.12) * (divides(v[1], 4) ? 1 : 1.06);
 }
 
-enum noise { PLAIN, HEAVY, MODES, UNEQUAL, DRIFT };
+enum noise { PLAIN, HEAVY, MODES, UNEQUAL, SKEW, DRIFT };
 
 struct rough {
     const char *name, *params[PARAMS_MAX];
@@ -198,6 +198,19 @@ static const struct rough cases[] = {
     {"words12/modes", {WORDS12}, words12, 0.02, MODES, 1},
     {"smt/modes", {"t=1..32"}, smt, 0.02, MODES, 1},
     {"smt/unequal", {"t=1..32"}, smt, 0.03, UNEQUAL, 1},
+    {"smt/heavy", {"t=1..32"}, smt, 0.03, HEAVY, 1},
+    {"smt/skew", {"t=1..32"}, smt, 0.05, SKEW, 1},
+    {"kvfa/modes", {"kv=f16,q8,q4", "fa?=x", "ub=16..2048:x2"}, kvfa, 0.02, MODES, 1},
+    {"kvfa/unequal", {"kv=f16,q8,q4", "fa?=x", "ub=16..2048:x2"}, kvfa, 0.03, UNEQUAL, 1},
+    {"kvfa/drift", {"kv=f16,q8,q4", "fa?=x", "ub=16..2048:x2"}, kvfa, 0.02, DRIFT, 1},
+    {"flags6/modes", {FLAG6}, flags6, 0.02, MODES, 1},
+    {"flags6/heavy", {FLAG6}, flags6, 0.02, HEAVY, 1},
+    {"tensor64/modes", {"b=1..64"}, tensor, 0.01, MODES, 1},
+    {"tensor64/drift", {"b=1..64"}, tensor, 0.01, DRIFT, 1},
+    {"saw192/heavy", {"a=80..95", "b=34..45"}, saw, 0.02, HEAVY, 1},
+    {"words12/skew", {WORDS12}, words12, 0.05, SKEW, 1},
+    {"words12/unequal", {WORDS12}, words12, 0.03, UNEQUAL, 1},
+    {"words12/drift", {WORDS12}, words12, 0.02, DRIFT, 1},
     {"cache/20%", {"kb=1..65536:x2"}, cache, 0.2, PLAIN, 1},
     {"cache/drift", {"kb=1..65536:x2"}, cache, 0.03, DRIFT, 1},
 };
@@ -233,6 +246,7 @@ static double factor(struct machine *machine, const struct rough *rough, int32_t
     case HEAVY: return odd < 0.1 ? exp(3 * sd * fabs(z) + sd) : exp(sd * z);
     case MODES: return exp(sd * z) * (odd < 0.3 ? 1.25 : 1);
     case UNEQUAL: return exp(sd * z * (0.2 + 3 * noise_of((uint64_t)setting)));
+    case SKEW: return 1 - sd * log(1 - odd);
     case DRIFT:
         machine->ar = 0.9 * machine->ar + 0.02 * sqrt(1 - 0.81) * random_normal(&machine->rng, 0, 1);
         return exp(sd * z + machine->ar) * (1 + 0.15 * (1 - exp(-machine->clock / 60)));

@@ -61,26 +61,39 @@ int32_t acquisition_best(const struct posterior_draws *draws, const unsigned cha
 /*
  * Where many settings lie on a smooth surface, their distance from it tells how large the noise is. A few settings, each
  * run once, do not tell it: a model would be as sure as its prior. So OF_FEW runs of few settings, and OF_MANY of many,
- * must be repetitions, of the leader and its nearest rival in turn.
+ * must be repetitions, of the leader and its nearest rival in turn. Words stand for themselves alone: if the machine has
+ * two modes, the run that rules one out may have been a slow one, and no neighbour tells. So OF_WORDS runs are
+ * repetitions there, of as many of the leader's rivals as there are.
  */
-enum { FEW = 12, OF_FEW = 3, OF_MANY = 1 };
+enum { FEW = 12, OF_FEW = 3, OF_MANY = 1, OF_WORDS = 6, WORDS_FROM = 3 };
 
-static int32_t nearest_rival(const struct posterior_draws *draws, int32_t leader) {
+/* The most probable of those that were run; `once`: of those that were run once, where there are any. */
+static int32_t nearest_rival(const struct posterior_draws *draws, int32_t leader, int once) {
     int32_t rival = leader;
     for (int32_t i = 0; i < draws->num; i++) {
-        if (i == leader || draws->model->study->tallies[posterior_draws_setting(draws, i)].values == 0) continue;
+        int32_t values = draws->model->study->tallies[posterior_draws_setting(draws, i)].values;
+        if (i == leader || values == 0 || (once && values > 1)) continue;
         if (rival == leader || draws->within[i] > draws->within[rival]) rival = i;
     }
     return rival;
 }
 
+static int has_words(const struct kerf_tune_space *space) {
+    for (int32_t k = 0; k < space->num_params; k++)
+        if (!kernel_is_ordered(&space->params[k]) && space->params[k].num_values >= WORDS_FROM) return 1;
+    return 0;
+}
+
 int32_t acquisition_repeat(const struct posterior_draws *draws, int32_t leader) {
     const struct kerf_tune_study *study = draws->model->study;
-    int32_t wanted = study->num_open <= FEW ? OF_FEW : OF_MANY;
-    for (int32_t i = 0; i < study->space->num_settings; i++)
-        if (study->tallies[i].values > 1) wanted -= study->tallies[i].values - 1;
+    int words = has_words(study->space) && study->num_open <= FEW;
+    int32_t wanted = words ? OF_WORDS : study->num_open <= FEW ? OF_FEW : OF_MANY;
+    for (int32_t i = 0; i < study->space->num_settings; i++) {
+        int32_t again = study->tallies[i].values - 1;
+        if (again > 0) wanted -= words ? 1 : again;
+    }
     if (wanted <= 0) return -1;
     int32_t setting = posterior_draws_setting(draws, leader),
-            rival = posterior_draws_setting(draws, nearest_rival(draws, leader));
-    return study->tallies[rival].values < study->tallies[setting].values ? rival : setting;
+            rival = posterior_draws_setting(draws, nearest_rival(draws, leader, words));
+    return words || study->tallies[rival].values < study->tallies[setting].values ? rival : setting;
 }

@@ -14,8 +14,9 @@
  * Two things are not normal distributions and are replaced by normal ones of the same mean and variance (assumed density
  * filtering; Minka, "Expectation Propagation for Approximate Bayesian Inference", 2001):
  *   - a run that was stopped at y says that it would have been more: a truncated normal, unless it was a spike;
- *   - once in a while something else happens: noise is a mixture, `rare` of it with GP_WIDE times the variance, and of the
- *     runs that are far over what was expected `spikes` are spikes, with SPIKE times the variance.
+ *   - once in a while something else happens: noise is a mixture, `rare` of it with GP_WIDE times the variance, of the
+ *     runs that are far over what was expected `spikes` are spikes, with SPIKE times the variance, and `slow` of all
+ *     are in a second mode of the machine, `slower` than the others.
  */
 #include "tune/gaussian_process.h"
 
@@ -62,42 +63,68 @@ static double log_density(const struct gp *gp, double v, double square) {
     return -0.5 * log(v) - (gp->alpha + 0.5) * log1p(square / (2 * gp->beta * v));
 }
 
-static void condition_on_value(struct gp *gp, int32_t dims, double var, double off, int may_be_spike,
+/* One way in which a run may come about: how probable that is, how far y is from what is then expected, and the
+ * variance, in units of s^2. */
+struct way {
+    double share, off, v;
+};
+enum { PLAIN, RARE, SPIKED, SLOW, WAYS };
+
+/* share[k] = exp(log_of[k]) in parts of their sum; returns the sum's log. */
+static double normalize(const double *log_of, int count, double *ret_share) {
+    double most = -INFINITY, sum = 0;
+    for (int k = 0; k < count; k++) most = fmax(most, log_of[k]);
+    for (int k = 0; k < count; k++) sum += exp(log_of[k] - most);
+    for (int k = 0; k < count; k++) ret_share[k] = exp(log_of[k] - most) / sum;
+    return most + log(sum);
+}
+
+static void condition_on_value(struct gp *gp, int32_t dims, double var, double off, const struct gp_datum *datum,
                                const double *work) {
-    double share_of[3] = {1 - gp->rare - gp->spikes, gp->rare, may_be_spike ? gp->spikes : 0};
-    double square = off * off, v[3] = {var + 1, var + GP_WIDE, var + SPIKE}, log_of[3], most = -INFINITY, sum = 0;
-    double shift = 0, shift2 = 0, less = 0, heat = 0;
-    for (int k = 0; k < 3; k++) {
-        log_of[k] = share_of[k] > 0 ? log(share_of[k]) + log_density(gp, v[k], square) : -INFINITY;
-        most = fmax(most, log_of[k]);
+    int may_be_spike = off > datum->spike;
+    const struct way ways[WAYS] = {{1 - gp->rare - gp->spikes - gp->slow, off, var + 1},
+                                   {gp->rare, off, var + GP_WIDE},
+                                   {may_be_spike ? gp->spikes : 0, off, var + SPIKE},
+                                   {gp->slow, off - gp->slower, var + 1}};
+    double log_of[WAYS], share[WAYS], shift = 0, shift2 = 0, less = 0, heat = 0;
+    for (int k = 0; k < WAYS; k++) {
+        int is_ruled_out = datum->mode == (k == SLOW ? GP_MODE_FAST : GP_MODE_SLOW) || !(ways[k].share > 0);
+        double square = ways[k].off * ways[k].off;
+        log_of[k] = is_ruled_out ? -INFINITY : log(ways[k].share) + log_density(gp, ways[k].v, square);
     }
-    for (int k = 0; k < 3; k++) sum += exp(log_of[k] - most);
-    for (int k = 0; k < 3; k++) {
-        double share = exp(log_of[k] - most) / sum;
-        shift += share * off / v[k];
-        shift2 += share * square / (v[k] * v[k]);
-        less += share / v[k];
-        heat += share * square / v[k];
+    double evidence = normalize(log_of, WAYS, share);
+    for (int k = 0; k < WAYS; k++) {
+        double moved = ways[k].off / ways[k].v;
+        shift += share[k] * moved;
+        shift2 += share[k] * moved * moved;
+        less += share[k] / ways[k].v;
+        heat += share[k] * ways[k].off * moved;
     }
-    double spread = (shift2 - shift * shift) * gp->alpha / gp->beta; /* of the two means */
-    gp->log_evidence += most + log(sum) + lgamma(gp->alpha + 0.5) - lgamma(gp->alpha) - 0.5 * log(2 * M_PI * gp->beta);
+    double spread = (shift2 - shift * shift) * gp->alpha / gp->beta; /* of the means */
+    gp->log_evidence += evidence + lgamma(gp->alpha + 0.5) - lgamma(gp->alpha) - 0.5 * log(2 * M_PI * gp->beta);
     move(gp, dims, work, shift, less - fmin(spread, 0.9 * less));
     gp->alpha += 0.5;
     gp->beta += 0.5 * heat;
 }
 
-/* A spike tells nothing of the unknowns. */
-static void condition_on_bound(struct gp *gp, int32_t dims, double var, double off, int may_be_spike,
+/* A spike tells nothing of the unknowns, and how wide the noise is matters little here. */
+static void condition_on_bound(struct gp *gp, int32_t dims, double var, double off, const struct gp_datum *datum,
                                const double *work) {
-    double v = var + 1, sd = sqrt(v * gp->beta / gp->alpha), x = off / sd, hazard = normal_hazard(x);
-    double share = may_be_spike ? gp->spikes : 0, plain = log1p(-share) + normal_log_above(x);
-    double odd = share > 0 ? log(share) + normal_log_above(x * sqrt(v / (var + SPIKE))) : -INFINITY;
-    double most = fmax(plain, odd), sum = exp(plain - most) + exp(odd - most), spike = exp(odd - most) / sum;
-    double less = (1 - spike) * fmin(fmax(hazard * (hazard - x), 0), 1) / v;
-    double spread = spike * (1 - spike) * hazard * hazard / v; /* of the two means */
-    gp->log_evidence += most + log(sum);
-    gp->spike = spike;
-    move(gp, dims, work, (1 - spike) * hazard * sd / v, less - fmin(spread, 0.9 * less));
+    double v = var + 1, sd = sqrt(v * gp->beta / gp->alpha), spikes = off > datum->spike ? gp->spikes : 0;
+    double x[WAYS] = {off / sd, 0, off / sd * sqrt(v / (var + SPIKE)), (off - gp->slower) / sd};
+    double before[WAYS] = {1 - spikes - gp->slow, 0, spikes, gp->slow}, log_of[WAYS], share[WAYS];
+    double shift = 0, shift2 = 0, less = 0;
+    for (int k = 0; k < WAYS; k++) log_of[k] = before[k] > 0 ? log(before[k]) + normal_log_above(x[k]) : -INFINITY;
+    gp->log_evidence += normalize(log_of, WAYS, share);
+    gp->spike = share[SPIKED];
+    for (int k = PLAIN; k <= SLOW; k += SLOW) {
+        double hazard = normal_hazard(x[k]), moved = hazard * sd / v;
+        shift += share[k] * moved;
+        shift2 += share[k] * moved * moved;
+        less += share[k] * fmin(fmax(hazard * (hazard - x[k]), 0), 1) / v;
+    }
+    double spread = (shift2 - shift * shift) * gp->alpha / gp->beta; /* of the means */
+    move(gp, dims, work, shift, less - fmin(spread, 0.9 * less));
 }
 
 void gp_condition(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {
@@ -105,9 +132,9 @@ void gp_condition(struct gp *gp, int32_t dims, const struct gp_datum *datum, dou
     double off = fmax(fmin(datum->y - expected(gp, datum), FARTHEST), -FARTHEST);
     gp->spike = 0;
     if (datum->above)
-        condition_on_bound(gp, dims, var, off, off > datum->spike, work);
+        condition_on_bound(gp, dims, var, off, datum, work);
     else
-        condition_on_value(gp, dims, var, off, off > datum->spike, work);
+        condition_on_value(gp, dims, var, off, datum, work);
 }
 
 void gp_fantasize(struct gp *gp, int32_t dims, const struct gp_datum *datum, double *work) {

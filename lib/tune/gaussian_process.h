@@ -18,16 +18,22 @@ struct gp {
     double *cov;  /* [dims][dims], in units of s^2, symmetric */
     double alpha, beta;
     double rare;   /* how often noise is of GP_WIDE times its variance; 0: never */
-    double spikes; /* how often something else keeps a run for long; 0: never. Both 0, and all is exact */
+    double spikes; /* how often something else keeps a run for long; 0: never */
+    double slow;   /* how often a run is in the slow mode; 0: never. All three 0, and all is exact */
+    double slower; /* how much it is over the others then, as y */
     double spike;  /* how probable it is that the last run, which was stopped, was one; 0: it ended by itself */
     double log_evidence;
 };
+
+/* Which mode a run was in, as far as that is known. */
+enum gp_mode { GP_MODE_UNKNOWN, GP_MODE_FAST, GP_MODE_SLOW };
 
 /* One observation of the sum of the unknowns at[0 .. num_at - 1]. */
 struct gp_datum {
     int32_t at[4];
     int32_t num_at;
     int32_t above; /* 1: it only says that the sum is more than y */
+    int32_t mode;  /* enum gp_mode */
     double y;
     double spike; /* a run may be a spike that is over what was expected by more than this; INFINITY: none is */
 };

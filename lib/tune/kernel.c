@@ -106,11 +106,17 @@ const double kernel_lengths[KERNEL_LENGTHS] = {0.12, 0.45, 1.7, 40};
 
 static const double textures[KERNEL_TEXTURES] = {0, 0.02, 0.3};
 
-static const double amplitudes[KERNEL_AMPLITUDES] = {4, 16, 64, 256};
+/* The least one is for a single axis alone, where values may differ by as much as their runs do: of several axes, points
+ * are drawn, and each that explains nothing takes the place of one that does. */
+static const double amplitudes[KERNEL_AMPLITUDES] = {4, 16, 64, 256, 1};
 
 static const struct {
     double sd, runs, share; /* the shares add up to 1 */
 } drifts[KERNEL_DRIFTS] = {{0, 1, 0.5}, {1, 8, 1.0 / 6}, {3, 10, 1.0 / 6}, {8, 40, 1.0 / 6}};
+
+static int32_t num_amplitudes(const struct kernel_choices *choices) {
+    return choices->num_axes == 1 ? KERNEL_AMPLITUDES : KERNEL_AMPLITUDES - 1;
+}
 
 /* The point with this number: digits of mixed base, the axes' lengths first. */
 static int write_point(struct hyperparameters *point, int64_t number, int32_t num_axes,
@@ -118,13 +124,13 @@ static int write_point(struct hyperparameters *point, int64_t number, int32_t nu
     int8_t *lengths = arena_alloc(arena, (size_t)num_axes + 1, sizeof *lengths);
     if (lengths == NULL) return 0;
     for (int32_t k = 0; k < num_axes; k++, number /= KERNEL_LENGTHS) lengths[k] = (int8_t)(number % KERNEL_LENGTHS);
-    int64_t amplitude = number % KERNEL_AMPLITUDES, drift = number / KERNEL_AMPLITUDES % KERNEL_DRIFTS;
+    int64_t of = num_amplitudes(choices), amplitude = number % of, drift = number / of % KERNEL_DRIFTS;
     point->lengths = lengths;
     point->amplitude = amplitudes[amplitude];
     point->drift = drifts[drift].sd;
     point->drift_runs = drifts[drift].runs;
     point->log_prior = log(drifts[drift].share);
-    number /= KERNEL_AMPLITUDES * KERNEL_DRIFTS;
+    number /= of * KERNEL_DRIFTS;
     point->texture = choices->is_divided ? textures[number % KERNEL_TEXTURES] : 0;
     if (choices->is_divided) number /= KERNEL_TEXTURES;
     point->with_prior = choices->has_prior && number % 2 == 0;
@@ -132,7 +138,7 @@ static int write_point(struct hyperparameters *point, int64_t number, int32_t nu
 }
 
 static int32_t points_without_lengths(const struct kernel_choices *choices) {
-    return KERNEL_AMPLITUDES * KERNEL_DRIFTS * (choices->is_divided ? KERNEL_TEXTURES : 1) *
+    return num_amplitudes(choices) * KERNEL_DRIFTS * (choices->is_divided ? KERNEL_TEXTURES : 1) *
            (choices->has_prior ? 2 : 1);
 }
 

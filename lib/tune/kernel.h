@@ -33,7 +33,7 @@ double kernel_distance(const struct kerf_tune_space *space, int32_t a, int32_t b
 
 /* ---- Hyperparameters --------------------------------------------------------------------------------------- */
 
-enum { KERNEL_LENGTHS = 4, KERNEL_AMPLITUDES = 4, KERNEL_DRIFTS = 4, KERNEL_TEXTURES = 3, KERNEL_POINTS_MAX = 512 };
+enum { KERNEL_LENGTHS = 4, KERNEL_AMPLITUDES = 5, KERNEL_DRIFTS = 4, KERNEL_TEXTURES = 3, KERNEL_POINTS_MAX = 512 };
 
 extern const double kernel_lengths[KERNEL_LENGTHS]; /* in widths of an axis, ascending */
 

@@ -175,7 +175,40 @@ static int draw(struct posterior_draws *draws) {
     return 1;
 }
 
+/* Whether all parameters are words, so that no setting tells of another. */
+static int is_of_words(const struct kerf_tune_space *space) {
+    for (int32_t k = 0; k < space->num_params; k++)
+        if (space->params[k].kind != KERF_TUNE_CHOICE || kernel_is_ordered(&space->params[k])) return 0;
+    return 1;
+}
+
 /* ---- What they say ----------------------------------------------------------------------------------------- */
+
+/*
+ * Where all runs of a setting may have been slow ones, it is known to be at one of two places, and the model's normal
+ * distribution is neither: its tail at the lower place is far too thin. So draws are taken from the two places, with the
+ * share of the lower one and the spread about each that give the model's mean and variance. A word has no neighbours
+ * that speak for one of them, and the share is that of so many runs that are all slow or all fast.
+ */
+static void split_modes(struct posterior_draws *draws) {
+    const struct surface_model *model = draws->model;
+    const struct modes *modes = &model->modes;
+    int words = is_of_words(model->study->space);
+    double slower = modes->slower, mean, sd, upper;
+    for (int32_t i = 0; i < draws->num && modes->share > 0; i++) {
+        int32_t setting = posterior_draws_setting(draws, i), runs = modes_unknown(model, setting, &upper);
+        double *y = draws->y + (int64_t)i * SURFACE_DRAWS, slow = pow(modes->share, runs);
+        if (runs == 0) continue;
+        surface_model_moments(model, draws->at[i], &mean, &sd);
+        double low = fmin(fmax((upper - mean) / slower, 0), 1), least = modes->noise / sd;
+        double keep = 1 - low * (1 - low) * slower * slower / (sd * sd);
+        keep = sqrt(fmax(keep, fmin(least * least, 1)));
+        if (words) low = slow / (slow + pow(1 - modes->share, runs));
+        struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 31 + (uint64_t)setting);
+        for (int32_t k = 0; k < SURFACE_DRAWS && low > 0 && low < 1; k++)
+            y[k] = upper + keep * (y[k] - mean) - (random_double(&rng) < low ? slower : 0);
+    }
+}
 
 /* Of the draws, those in which setting i is at most this. */
 static double share_below(const struct posterior_draws *draws, int32_t i, const double *most) {
@@ -270,12 +303,11 @@ static double chance_by_means(const struct posterior_draws *draws, int32_t setti
 static void keep_to_means(struct posterior_draws *draws) {
     const struct kerf_tune_study *study = draws->model->study;
     const struct kerf_tune_space *space = study->space;
-    int32_t words = 1;
+    int words = is_of_words(space);
     double freedom, variance = variance_of_repeats(study, &freedom);
-    for (int32_t k = 0; k < space->num_params; k++)
-        words &= space->params[k].kind == KERF_TUNE_CHOICE && !kernel_is_ordered(&space->params[k]);
     if (freedom == 0 || space->num_settings > PLAIN_MAX || !draws->model->scale.logarithmic) return;
     if (draws->model->changepoints.num > 0 || draws->model->num_slots > 1) return; /* means are of several machines */
+    if (draws->model->modes.share > 0) return;                                     /* .. or of two modes */
     if (!words && fmin(sqrt(variance), surface_model_noise(draws->model)) < LOUD) return;
     for (int32_t i = 0; i < draws->num; i++) {
         int32_t setting = posterior_draws_setting(draws, i);
@@ -296,6 +328,7 @@ static int judge(struct posterior_draws *draws) {
     draws->within = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within);
     draws->within_margin = arena_alloc(&draws->arena, (size_t)num + 1, sizeof *draws->within_margin);
     if (!draws->best || !draws->within || !draws->within_margin) return 0;
+    split_modes(draws);
     stretch(draws);
     for (int32_t k = 0; k < SURFACE_DRAWS; k++) draws->best[k] = num ? draws->y[k] : 0;
     for (int32_t i = 1; i < num; i++) {

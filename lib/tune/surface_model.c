@@ -15,7 +15,7 @@
  * variance with an inverse gamma prior worth 2 FREEDOM observations of about NOISE.
  *
  * Each point of the grid of hyperparameters is a process of its own; they are mixed by their evidence
- * (surface_update.c). Spaces of more than ACTIVE_MAX settings are modelled on a part of them (active_set.c).
+ * (surface_learn.c). Spaces of more than ACTIVE_MAX settings are modelled on a part of them (active_set.c).
  *
  * The prior costs points * dims^2 operations.
  */
@@ -82,6 +82,15 @@ static void set_scale(struct surface_model *model) {
     model->scale = (struct scale){logarithmic, question->maximize ? -1 : 1, unit > 0 ? unit : 1, 0};
     model->has_unit = unit > 0;
     if (!isnan(first)) model->scale.origin = scale_to(&model->scale, first);
+}
+
+int32_t surface_model_level(const struct changepoints *changepoints, int32_t index) {
+    int32_t level = 0;
+    while (level < changepoints->num && changepoints->starts[level] <= index) {
+        assert(level == 0 || changepoints->starts[level - 1] < changepoints->starts[level]);
+        level++;
+    }
+    return level;
 }
 
 /* The last ones share an offset. */
@@ -225,6 +234,8 @@ static void write_prior(const struct surface_model *model, const struct hyperpar
     gp->beta = FREEDOM * NOISE * NOISE;
     gp->rare = RARE;
     gp->spikes = SPIKES;
+    gp->slow = model->modes.share;
+    gp->slower = model->modes.slower;
     gp->log_evidence = hyper->log_prior;
 }
 
@@ -293,6 +304,7 @@ int32_t surface_model_create(const struct kerf_tune_study *study, const struct s
     model->changepoints.suspected = 0;
     model->isolated = setup->isolated;
     model->isolated.suspected = 0;
+    model->modes = setup->modes;
     set_scale(model);
     model->generation = study->generation;
     model->num_active = study->num_active;

@@ -44,6 +44,18 @@ struct isolated {                   /* all zeros: none */
     double y, expected; /* of that run */
 };
 
+/* ---- Modes ------------------------------------------------------------------------------------------------------- */
+
+/* A machine whose runs are, by chance, of two kinds: some take longer than the others by one and the same factor,
+ * whichever the setting is, as where memory lies on the other node. */
+
+struct modes {            /* all zeros: none */
+    double share, slower; /* of the runs that are in the slow mode, and by how much, on the model's scale */
+    double noise;         /* standard deviation within a mode */
+    int32_t judged;       /* observations before this one are judged already */
+    int32_t labelled;     /* those before this one tell of each run which mode it was in */
+};
+
 /* ---- Scores ------------------------------------------------------------------------------------------------------ */
 
 /* How good predictions were that were made before a run: z, which is standard normal where the model is right. */
@@ -83,6 +95,7 @@ struct surface_setup {
     int32_t max_points; /* of the grid of hyperparameters */
     struct changepoints changepoints;
     struct isolated isolated;
+    struct modes modes;
     const struct kerf_tune_observation *earlier; /* [num_earlier] of earlier studies, one after the other */
     int32_t num_earlier;
 };
@@ -107,6 +120,9 @@ struct surface_model {
     int32_t num_slots, num_earlier_studies;
     struct changepoints changepoints;
     struct isolated isolated;
+    struct modes modes;
+    int32_t num_repeats;   /* runs of a setting that was run before, on this slot and level */
+    int8_t *labels;        /* [modes.labelled] enum gp_mode of each observation; NULL: all unknown */
     struct last_run *last; /* [num_active] the last run of each on this level; y NAN: none */
     struct scores scores;
     double *floors; /* [num_active] of settings with a run that was stopped: surely more than this, without drift
@@ -123,7 +139,7 @@ struct surface_model {
     double run_s;        /* of the first one, which is the unit of drift; -1: the number of observations is time */
 };
 
-/* A model before any observation; surface_update.c conditions it. */
+/* A model before any observation; surface_learn.c conditions it. */
 int32_t surface_model_create(const struct kerf_tune_study *study, const struct surface_setup *setup,
                              struct surface_model **ret_model, struct kerf_error *err);
 struct surface_model *surface_model_free(struct surface_model *model);
@@ -136,6 +152,9 @@ int32_t surface_model_earlier_study(const struct surface_model *model, int32_t i
 
 /* A setting's own variance, beside the kernel's, in units of the noise's. */
 double surface_model_own(const struct surface_model *model, int32_t active);
+
+/* On which level an observation lies, 0 .. changepoints->num. */
+int32_t surface_model_level(const struct changepoints *changepoints, int32_t index);
 
 /* The factor by which deviations from predictions are larger than the model says, for settings that were run or not: 1
  * or more, by the scores. */
@@ -155,9 +174,46 @@ int32_t surface_model_suspect(const struct surface_model *model, int32_t slot);
 double surface_model_noise(const struct surface_model *model);
 double surface_model_drift(const struct surface_model *model);
 
-/* ---- Conditioning ------------------------------------------------------------------------------------------------ */
+/* ---- Modes (surface_modes.c) ------------------------------------------------------------------------------------- */
 
-/* Conditioning the model on observations. */
+/* The size of a second mode, and the noise without it, as the observations before `until` suggest; 0: they do not. */
+int modes_suggested(const struct surface_model *model, int32_t until, struct modes *modes);
+
+/* In which mode the observation `index` was, by the observations before `until` of its setting: an enum gp_mode. */
+int modes_label(const struct surface_model *model, int32_t index, int32_t until);
+
+/* In which mode the model takes it to be: one behind those that were labelled together has its own label. */
+int modes_label_of(const struct surface_model *model, int32_t index);
+
+/* How many runs a setting has, where the modes of all are unknown, and their mean on the model's scale; 0: others. */
+int32_t modes_unknown(const struct surface_model *model, int32_t setting, double *ret_mean);
+
+/* ---- Conditioning (surface_learn.c) ------------------------------------------------------------------------------ */
+
+/* A model that has seen the earlier studies and nothing else. */
+int32_t surface_begin(const struct kerf_tune_study *study, const struct surface_setup *setup,
+                      struct surface_model **ret_model, struct kerf_error *err);
+
+/* Why conditioning ended. */
+enum learnt { LEARNT, CHANGED, IS_ISOLATED, HAS_MODES, RELABELLED };
+
+/* Conditions the model on the study's observations up to num_observations. It ends early before an observation by which
+ * there seems to be a changepoint, an isolated value or a second mode, or the mode of an earlier run is another by it: model->seen. */
+enum learnt surface_learn(struct surface_model *model, int32_t num_observations);
+
+/* log of the probability of all observations of the model, earlier studies included. */
+double surface_log_evidence(const struct surface_model *model);
+
+/* ---- Judging (surface_judge.c) ----------------------------------------------------------------------------------- */
+
+/* What made surface_learn end early, as far as the observations support it: into setup's changepoints, isolated values
+ * and modes. */
+int32_t surface_judge(const struct surface_model *model, enum learnt learnt, struct surface_setup *setup,
+                      struct kerf_error *err);
+
+/* ---- Keeping it up to date (surface_update.c) -------------------------------------------------------------------- */
+
+enum { SURFACE_FEW_POINTS = 24 }; /* of the grid of hyperparameters, where evidence alone is asked */
 
 /* Makes *model, or brings it up to date with the study's observations. */
 int32_t surface_update(const struct kerf_tune_study *study, int32_t kind, struct surface_model **model,
