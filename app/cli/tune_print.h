@@ -11,6 +11,7 @@
 struct tune_report {
     struct kerf_study_state *state;
     struct kerf_tune_answer answer;
+    struct kerf_tune_modes modes;
     int32_t most_to_go_on; /* 0: the study goes on as it is; N: with --max-observations N; -1: it has nothing to do */
     const struct llama_preset *llama;       /* NULL: of another program */
     struct kerf_tune_importance importance; /* without effects until tune_report_weigh */

@@ -23,10 +23,13 @@ static int32_t look_ahead(const struct kerf_study_state *state, int32_t *ret_mos
 
 int32_t tune_report_make(struct kerf_study_state *state, struct tune_report *ret_report, struct kerf_error *err) {
     struct kerf_tune_answer answer;
+    struct kerf_tune_modes modes = {.size = sizeof modes};
     int32_t most = -1;
     int32_t code = look_ahead(state, &most, err);
     if (code == KERF_OK) code = kerf_tune_study_answer(state->study, &answer, err);
-    if (code == KERF_OK) *ret_report = (struct tune_report){.state = state, .answer = answer, .most_to_go_on = most};
+    if (code == KERF_OK) code = kerf_tune_study_modes(state->study, &modes, err);
+    if (code == KERF_OK)
+        *ret_report = (struct tune_report){.state = state, .answer = answer, .modes = modes, .most_to_go_on = most};
     return code;
 }
 
@@ -190,6 +193,12 @@ static void words_doubts(struct kerf_text *out, const struct tune_report *report
         words_chance(out, answer->chance_isolated);
         kerf_text_add(out, ".\n");
     }
+    if (report->modes.share > 0)
+        kerf_text_printf(out,
+                         "About %.0f %% of the runs came out %.0f %% %s than the others, by chance and whichever the "
+                         "setting: the machine has two modes, and settings are compared within one.\n",
+                         100 * report->modes.share, 100 * fabs(report->modes.slower - 1),
+                         report->modes.slower > 1 ? "higher" : "lower");
     if (answer->widened > 1)
         kerf_text_printf(out,
                          "%d of %d runs came out where they were not expected: the surface is rougher or the noise "

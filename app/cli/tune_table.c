@@ -352,6 +352,17 @@ static void put_settings(struct kerf_json *json, const struct tune_report *repor
     kerf_json_close(json, ']');
 }
 
+static void put_modes(struct kerf_json *json, const struct tune_report *report) {
+    if (report->modes.share == 0) {
+        kerf_json_null(json, "modes");
+        return;
+    }
+    kerf_json_open(json, "modes", '{');
+    kerf_json_number(json, "share", report->modes.share);
+    kerf_json_number(json, "slower", report->modes.slower);
+    kerf_json_close(json, '}');
+}
+
 void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
     const struct kerf_study_state *state = report->state;
     const struct kerf_study_request *request = state->request;
@@ -384,6 +395,7 @@ void print_tune_json(struct kerf_text *out, const struct tune_report *report) {
     kerf_json_number(&json, "widened", report->answer.widened);
     kerf_json_number(&json, "chance_isolated", report->answer.chance_isolated);
     kerf_json_number(&json, "chance_unseen", report->answer.chance_unseen);
+    put_modes(&json, report);
     kerf_json_boolean(&json, "answered", tune_is_answered(report));
     put_best(&json, report);
     put_default(&json, report);

@@ -239,6 +239,18 @@ KERF_API int32_t kerf_tune_study_importance(struct kerf_tune_study *study, struc
 KERF_API void kerf_tune_importance_write(const struct kerf_tune_importance *importance,
                                          const struct kerf_tune_space *space, struct kerf_json *json);
 
+/** Two modes of the machine: `share` of the runs take `slower` times as long as the others, by chance and whichever the
+ * setting is, as where memory lies on the other node. Settings are compared within one mode. */
+struct kerf_tune_modes {
+    size_t size;   /* of this struct, as later versions may have more members; it must be set */
+    double share;  /* estimated; 0: the runs do not suggest two modes */
+    double slower; /* a ratio above 1, or of rates below 1; 1: no two modes */
+};
+
+/** As of the last kerf_tune_study_answer. KERF_EINVALID: no size. */
+KERF_API int32_t kerf_tune_study_modes(const struct kerf_tune_study *study, struct kerf_tune_modes *ret_modes,
+                                       struct kerf_error *err);
+
 #ifdef __cplusplus
 }
 #endif

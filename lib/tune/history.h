@@ -63,6 +63,7 @@ struct kerf_tune_study {
     double unseen; /* how probable a better one outside of it is; NAN: not known */
 
     struct kerf_tune_estimate *estimates; /* [num_settings], filled by the answer */
+    struct kerf_tune_modes modes;         /* of the last answer */
     struct arena importance;              /* of the last kerf_tune_study_importance */
 };
 

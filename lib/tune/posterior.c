@@ -279,6 +279,10 @@ int32_t posterior_answer(struct posterior *posterior, struct kerf_tune_study *st
     }
     answer->widened = fmax(surface_model_stretch(model, SCORE_NEW), surface_model_stretch(model, SCORE_AGAIN));
     answer->chance_isolated = draws->isolated;
+    if (model->modes.share > 0) {
+        study->modes.share = model->modes.share;
+        study->modes.slower = exp(model->scale.sign * model->modes.slower);
+    }
     if (model->num_active < study->space->num_settings) answer->chance_unseen = study->unseen;
     answer->best = posterior_draws_setting(draws, leader);
     answer->recommended =

@@ -14,6 +14,7 @@
 
 enum { REPEATS_MAX = 128 };
 static const double APART = 0.04, APART_NOISES = 5; /* of the heaps, at least: on the model's scale, and in noises */
+static const double LARGEST = 0.7;                  /* what is slower by more is no mode of a machine that works */
 static const double NOISE = 0.018;                  /* as it is expected, worth NOISE_RUNS repeats */
 static const double NOISE_RUNS = 2;
 static const double KNOWN = 0.02; /* a mode less probable than this is ruled out */
@@ -87,7 +88,8 @@ int modes_suggested(const struct surface_model *model, int32_t until, struct mod
     for (int32_t i = 0; i < from; i++) squares += 0.5 * repeats[i].off * repeats[i].off;
     modes->noise = sqrt(squares / (NOISE_RUNS + from));
     modes->slower = repeats[from + (count - from) / 2].off;
-    return modes->slower > fmax(APART, APART_NOISES * modes->noise) && !is_of_one_setting(repeats + from, count - from);
+    return modes->slower > fmax(APART, APART_NOISES * modes->noise) && modes->slower < LARGEST &&
+           !is_of_one_setting(repeats + from, count - from);
 }
 
 /* ---- Which run was in which mode --------------------------------------------------------------------------------- */

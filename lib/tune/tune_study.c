@@ -350,6 +350,7 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
                                       .default_gain = NAN,
                                       .gain_interval = {NAN, NAN},
                                       .settings = study->estimates};
+    study->modes = (struct kerf_tune_modes){.slower = 1};
     for (int32_t i = 0; i < study->space->num_settings; i++)
         plain_estimate(study, &study->tallies[i], &study->estimates[i]);
     answer.recommended = answer.best;
@@ -360,5 +361,13 @@ int32_t kerf_tune_study_answer(struct kerf_tune_study *study, struct kerf_tune_a
     for (int32_t i = 0; i < study->space->num_settings; i++) keep_to_what_is_known(&study->estimates[i]);
     write_reason(study, &answer);
     *ret_answer = answer;
+    return KERF_OK;
+}
+
+int32_t kerf_tune_study_modes(const struct kerf_tune_study *study, struct kerf_tune_modes *ret_modes,
+                              struct kerf_error *err) {
+    if (ret_modes->size < sizeof *ret_modes) return kerf_error_set(err, KERF_EINVALID, "the modes have no size");
+    ret_modes->share = study->modes.share;
+    ret_modes->slower = study->modes.share > 0 ? study->modes.slower : 1;
     return KERF_OK;
 }

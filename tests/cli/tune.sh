@@ -30,3 +30,24 @@ for policy in race exhaustive random best_bub null; do
     tunes --fresh --no-journal --policy $policy --format json -- "$worker" |
         sed -E '2s/.*"stopped":"([a-z_]*)".*"observations":([0-9]+),"censored".*"best":\{"setting":(\{[^}]*\}).*/\1 after \2: \3/'
 done
+echo "== a machine with two modes"
+cat >modal <<'END'
+#!/bin/sh
+# three runs in ten take a quarter longer; the worker's clock is its own
+n=0 clock=1000
+echo '{"ready":true}'
+while read -r line; do
+    id=${line#*\"id\":} n=$((n + 1))
+    case $line in *'"a"'*) ms=1300 ;; *'"b"'*) ms=1100 ;; *'"c"'*) ms=1000 ;; *'"d"'*) ms=1210 ;; *) ms=1400 ;; esac
+    ms=$((ms + n * 37 % 11))
+    [ $((n * 7 % 10)) -ge 3 ] || ms=$((ms * 5 / 4))
+    end=$((clock + ms))
+    printf '{"id":%d,"value":%d.%03d,"start_s":%d.%03d,"end_s":%d.%03d}\n' "${id%%,*}" $((ms / 1000)) $((ms % 1000)) \
+        $((clock / 1000)) $((clock % 1000)) $((end / 1000)) $((end % 1000))
+    clock=$((end + 20))
+done
+END
+chmod +x modal
+modal() { "$KERF" tune --param o=a,b,c,d,e --protocol worker --interference ignore --fresh --no-journal "$@" -- ./modal; }
+modal | grep -E '^Use|modes'
+modal --format json | grep -oE '"modes":\{"share":0.2|"slower":1.25'

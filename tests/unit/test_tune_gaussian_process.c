@@ -175,6 +175,26 @@ static void an_outlier_counts_less(void **state) {
     assert_true(mean[1][1] < mean[0][1] - 0.2);
 }
 
+/* A run that is known to be of the slow mode counts as one that much faster, whatever came before; the fast mode rules the
+ * slow one out; and of an unknown one the mean lies between. */
+static void a_slow_run_is_taken_for_what_it_is(void **state) {
+    (void)state;
+    double mean[4][DIMS], cov[4][DIMS * DIMS], work[DIMS];
+    for (int k = 0; k < 4; k++) {
+        static const int modes[] = {GP_MODE_SLOW, GP_MODE_FAST, GP_MODE_UNKNOWN, GP_MODE_UNKNOWN};
+        struct gp gp;
+        start(&gp, mean[k], cov[k], 0);
+        gp.slow = k < 3 ? 0.3 : 0;
+        gp.slower = 5;
+        struct gp_datum datum = {.at = {1, SETTINGS}, .num_at = 2, .mode = modes[k], .y = 5.5, .spike = INFINITY};
+        gp_condition(&gp, DIMS, &datum, work);
+    }
+    assert_true(fabs(mean[0][1] - 0.5 * mean[3][1] / 5.5) < 1e-9);
+    assert_true(fabs(mean[1][1] - mean[3][1]) < 1e-9);
+    assert_true(mean[2][1] > mean[0][1] + 0.1 && mean[2][1] < mean[1][1] - 0.1);
+    assert_true(cov[2][DIMS + 1] > cov[3][DIMS + 1]); /* two places, not one */
+}
+
 static void pretending_leaves_means(void **state) {
     (void)state;
     double mean[DIMS], cov[DIMS * DIMS], work[DIMS], before = prior(4, 4);
@@ -215,9 +235,10 @@ static void factor_times_its_transpose(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_by_one_is_all_at_once),  cmocka_unit_test(a_bound_is_a_truncated_normal),
-        cmocka_unit_test(a_bound_far_off_is_a_spike), cmocka_unit_test(an_outlier_counts_less),
-        cmocka_unit_test(pretending_leaves_means),    cmocka_unit_test(factor_times_its_transpose),
+        cmocka_unit_test(one_by_one_is_all_at_once),          cmocka_unit_test(a_bound_is_a_truncated_normal),
+        cmocka_unit_test(a_bound_far_off_is_a_spike),         cmocka_unit_test(an_outlier_counts_less),
+        cmocka_unit_test(a_slow_run_is_taken_for_what_it_is), cmocka_unit_test(pretending_leaves_means),
+        cmocka_unit_test(factor_times_its_transpose),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
