@@ -93,7 +93,9 @@ int32_t acquisition_repeat(const struct posterior_draws *draws, int32_t leader) 
         if (again > 0) wanted -= words ? 1 : again;
     }
     if (wanted <= 0) return -1;
-    int32_t setting = posterior_draws_setting(draws, leader),
-            rival = posterior_draws_setting(draws, nearest_rival(draws, leader, words));
+    int32_t nearest = nearest_rival(draws, leader, words), setting = posterior_draws_setting(draws, leader),
+            rival = posterior_draws_setting(draws, nearest);
+    if (words && nearest == leader)
+        return study->tallies[setting].values <= OF_FEW ? setting : -1; /* no other is left */
     return words || study->tallies[rival].values < study->tallies[setting].values ? rival : setting;
 }

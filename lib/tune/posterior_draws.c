@@ -188,8 +188,11 @@ static int is_of_words(const struct kerf_tune_space *space) {
  * Where all runs of a setting may have been slow ones, it is known to be at one of two places, and the model's normal
  * distribution is neither: its tail at the lower place is far too thin. So draws are taken from the two places, with the
  * share of the lower one and the spread about each that give the model's mean and variance. A word has no neighbours
- * that speak for one of them, and the share is that of so many runs that are all slow or all fast.
+ * that speak for one of them, and the share is that of so many runs that are all slow or all fast. How often runs are slow
+ * is known from a few repeats, and too low an estimate makes too sure: it is taken higher by its standard error.
  */
+static const double SHARE_ERROR = 0.1; /* of some twenty repeats */
+
 static void split_modes(struct posterior_draws *draws) {
     const struct surface_model *model = draws->model;
     const struct modes *modes = &model->modes;
@@ -197,13 +200,14 @@ static void split_modes(struct posterior_draws *draws) {
     double slower = modes->slower, mean, sd, upper;
     for (int32_t i = 0; i < draws->num && modes->share > 0; i++) {
         int32_t setting = posterior_draws_setting(draws, i), runs = modes_unknown(model, setting, &upper);
-        double *y = draws->y + (int64_t)i * SURFACE_DRAWS, slow = pow(modes->share, runs);
+        double *y = draws->y + (int64_t)i * SURFACE_DRAWS, share = fmin(modes->share + SHARE_ERROR, 0.5),
+               slow = pow(share, runs);
         if (runs == 0) continue;
         surface_model_moments(model, draws->at[i], &mean, &sd);
         double low = fmin(fmax((upper - mean) / slower, 0), 1), least = modes->noise / sd;
         double keep = 1 - low * (1 - low) * slower * slower / (sd * sd);
         keep = sqrt(fmax(keep, fmin(least * least, 1)));
-        if (words) low = slow / (slow + pow(1 - modes->share, runs));
+        if (words) low = slow / (slow + pow(1 - share, runs));
         struct pcg64 rng = random_seed((uint64_t)model->study->question.seed * 31 + (uint64_t)setting);
         for (int32_t k = 0; k < SURFACE_DRAWS && low > 0 && low < 1; k++)
             y[k] = upper + keep * (y[k] - mean) - (random_double(&rng) < low ? slower : 0);

@@ -14,7 +14,7 @@
 
 enum { STARTS_MAX = 64 };
 static const double RARELY = 0.02; /* how probable an isolated value is, before anything is known */
-static const double MODES = 0.5;   /* and two modes */
+static const double MODES = 0.02;  /* and two modes; one that is seen in all that is noise is seen wrongly */
 static const double SIZES = 0.5;   /* of a mode, on the model's scale: all up to this are as probable before */
 static const double shares[] = {0.1, 0.25, 0.45};
 

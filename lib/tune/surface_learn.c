@@ -202,12 +202,12 @@ static int seems_to_have_modes(struct surface_model *model) {
     return model->seen >= model->modes.judged && round <= 4 && modes_suggested(model, model->seen + 1, &suggested);
 }
 
-/* Whether the mode of an earlier run of the setting is another one by the observation `seen`. */
+/* Whether the mode of an earlier run of the setting, which was unknown, is known by the observation `seen`. */
 static int seems_relabelled(const struct surface_model *model) {
     const struct kerf_tune_observation *of = model->study->observations;
     if (model->modes.share == 0 || model->seen < model->modes.labelled) return 0;
     for (int32_t i = 0; i < model->seen; i++)
-        if (of[i].setting == of[model->seen].setting &&
+        if (of[i].setting == of[model->seen].setting && modes_label_of(model, i) == GP_MODE_UNKNOWN &&
             modes_label(model, i, model->seen + 1) != modes_label_of(model, i))
             return 1;
     return 0;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include "tune/surface_model.h"
 
-enum { REPEATS_MAX = 128 };
+enum { REPEATS_MAX = 128, LOOKED_AT = 24 };         /* LOOKED_AT: runs of a setting by which each is told apart */
 static const double APART = 0.04, APART_NOISES = 5; /* of the heaps, at least: on the model's scale, and in noises */
 static const double LARGEST = 0.7;                  /* what is slower by more is no mode of a machine that works */
 static const double NOISE = 0.018;                  /* as it is expected, worth NOISE_RUNS repeats */
@@ -99,23 +99,28 @@ static double density(double off, double noise) {
     return exp(-0.5 * z * z) + 1e-6; /* a run may be something else altogether */
 }
 
+/* The last LOOKED_AT runs like that one. */
+static int32_t find_alike(const struct surface_model *model, int32_t index, int32_t until, double *ret_y) {
+    int32_t count = 0;
+    for (int32_t i = until - 1; i >= 0 && count < LOOKED_AT; i--)
+        if (is_alike(model, index, i)) ret_y[count++] = y_of(model, i);
+    return count;
+}
+
 int modes_label(const struct surface_model *model, int32_t index, int32_t until) {
     const struct modes *modes = &model->modes;
-    double all = 0, slow = 0, own = y_of(model, index);
+    double y[LOOKED_AT], all = 0, slow = 0, own = y_of(model, index);
     if (modes->share == 0 || !is_value(&model->study->observations[index])) return GP_MODE_UNKNOWN;
-    for (int32_t at = 0; at < until; at++) {
-        if (!is_alike(model, index, at)) continue;
-        for (int below = 0; below < 2; below++) {
-            double base = y_of(model, at) - below * modes->slower, likely = 1;
-            for (int32_t i = 0; i < until; i++)
-                if (is_alike(model, index, i))
-                    likely *= (1 - modes->share) * density(y_of(model, i) - base, modes->noise) +
-                              modes->share * density(y_of(model, i) - base - modes->slower, modes->noise);
-            double fast_own = (1 - modes->share) * density(own - base, modes->noise),
-                   slow_own = modes->share * density(own - base - modes->slower, modes->noise);
-            all += likely;
-            slow += likely * slow_own / (slow_own + fast_own);
-        }
+    int32_t count = find_alike(model, index, until, y);
+    for (int32_t k = 0; k < 2 * count; k++) {
+        double base = y[k / 2] - k % 2 * modes->slower, likely = 1;
+        for (int32_t i = 0; i < count; i++)
+            likely *= (1 - modes->share) * density(y[i] - base, modes->noise) +
+                      modes->share * density(y[i] - base - modes->slower, modes->noise);
+        double fast_own = (1 - modes->share) * density(own - base, modes->noise),
+               slow_own = modes->share * density(own - base - modes->slower, modes->noise);
+        all += likely;
+        slow += likely * slow_own / (slow_own + fast_own);
     }
     if (!(all > 0)) return GP_MODE_UNKNOWN;
     return slow < KNOWN * all ? GP_MODE_FAST : slow > (1 - KNOWN) * all ? GP_MODE_SLOW : GP_MODE_UNKNOWN;
