@@ -243,7 +243,7 @@ KERF_API void kerf_tune_importance_write(const struct kerf_tune_importance *impo
  * setting is, as where memory lies on the other node. Settings are compared within one mode. */
 struct kerf_tune_modes {
     size_t size;   /* of this struct, as later versions may have more members; it must be set */
-    double share;  /* estimated; 0: the runs do not suggest two modes */
+    double share;  /* estimated roughly, from the repeats; 0: the runs do not suggest two modes */
     double slower; /* a ratio above 1, or of rates below 1; 1: no two modes */
 };
 
