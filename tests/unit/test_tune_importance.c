@@ -124,7 +124,7 @@ static void the_order_does_not_matter(void **state) {
     (void)state;
     static const char *const texts[] = {"a=1..4", "b=1..3", "c=x,y,z", "d=1..2"};
     static const int pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
-    double first[4 + 6];
+    double first[4 + 6] = {0};
     for (int order = 0; order < 24; order++) {
         int at[4], left[4] = {0, 1, 2, 3}, code = order, pair = 0;
         const char *params[4];
