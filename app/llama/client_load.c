@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "llama/client_load.h"
+#include "client_load.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -16,8 +16,8 @@
 #include "base/clock.h"
 #include "base/error_fill.h"
 #include "base/random.h"
-#include "llama/llama_stream.h"
-#include "llama/quantile.h"
+#include "llama_stream.h"
+#include "quantile.h"
 
 static const double HEALTH_TIMEOUT_S = 5;
 

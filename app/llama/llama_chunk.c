@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reading a setting of llama.cpp, and decoding a chunk with it under the clock. */
-#include "llama/llama_chunk.h"
+#include "llama_chunk.h"
 
 #include <ggml-backend.h>
 #include <llama.h>
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/error_fill.h"
 #include "kerf/text.h"
-#include "llama/quantile.h"
+#include "quantile.h"
 
 /* ---- Settings -------------------------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 
 #include <jansson.h>
 #include "kerf/error.h"
-#include "llama/llama_generation.h"
+#include "llama_generation.h"
 
 /* What llama.cpp is run with, as options of the worker and as the setting of a request name it. */
 struct llama_setting {

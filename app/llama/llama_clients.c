@@ -16,8 +16,8 @@
 
 #include "base/option.h"
 #include "kerf/json.h"
-#include "llama/client_load.h"
-#include "llama/own_program.h"
+#include "client_load.h"
+#include "own_program.h"
 
 struct clients_options {
     struct string_list words;

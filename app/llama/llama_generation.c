@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "llama/llama_generation.h"
+#include "llama_generation.h"
 
 enum { CELLS = 256 }; /* the sequences of a context have multiples of them */
 

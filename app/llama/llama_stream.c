@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "llama/llama_stream.h"
+#include "llama_stream.h"
 
 #include <jansson.h>
 #include <stdarg.h>

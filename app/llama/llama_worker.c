@@ -22,8 +22,8 @@
 #include <llama.h>
 #include "kerf/json.h"
 #include "base/option.h"
-#include "llama/llama_chunk.h"
-#include "llama/own_program.h"
+#include "llama_chunk.h"
+#include "own_program.h"
 
 struct worker_options {
     struct string_list words;

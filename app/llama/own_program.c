@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "llama/own_program.h"
+#include "own_program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "llama/quantile.h"
+#include "quantile.h"
 
 #include <assert.h>
 #include <math.h>
