@@ -16,7 +16,8 @@ enum { STARTS_MAX = 64 };
 static const double RARELY = 0.02; /* how probable an isolated value is, before anything is known */
 static const double MODES = 0.02;  /* and two modes; one that is seen in all that is noise is seen wrongly */
 static const double SIZES = 0.5;   /* of a mode, on the model's scale: all up to this are as probable before */
-static const double shares[] = {0.1, 0.25, 0.45};
+enum { SHARES = 3 };
+static const double shares[SHARES] = {0.1, 0.25, 0.45}; /* of slow runs; the answer is their mean by evidence */
 
 /* The evidence of the model's observations with this setup. */
 static int32_t evidence_with(const struct surface_model *model, const struct surface_setup *given, double *ret_evidence,
@@ -94,22 +95,24 @@ static int32_t judge_modes(const struct surface_model *model, double *most, cons
                            struct surface_setup *setup, struct kerf_error *err) {
     struct surface_setup with = *start;
     struct modes *modes = &with.modes;
-    int32_t is_better = 0;
-    double evidence, first = 0, sum = 0, mean = 0;
+    double evidence[SHARES], likeliest = -INFINITY, sum = 0, mean = 0;
     if (!modes_suggested(model, model->seen + 1, modes)) return KERF_OK;
     double left = modes->noise * sqrt(2 * M_PI) / SIZES;
-    for (size_t k = 0; k < sizeof shares / sizeof *shares; k++) {
+    for (int k = 0; k < SHARES; k++) {
         modes->share = shares[k];
-        int32_t code = evidence_with(model, &with, &evidence, err);
+        int32_t code = evidence_with(model, &with, &evidence[k], err);
         if (code != KERF_OK) return code;
-        evidence += log(MODES) + log(fmin(left, 1));
-        if (k == 0) first = evidence;
-        sum += exp(evidence - first);
-        mean += exp(evidence - first) * modes->share;
-        if (evidence > *most) *most = evidence, is_better = 1;
+        likeliest = fmax(likeliest, evidence[k]);
+    }
+    double with_modes = likeliest + log(MODES) + log(fmin(left, 1));
+    if (!(with_modes > *most)) return KERF_OK;
+    for (int k = 0; k < SHARES; k++) {
+        sum += exp(evidence[k] - likeliest);
+        mean += exp(evidence[k] - likeliest) * shares[k];
     }
     modes->share = mean / sum;
-    if (is_better) *setup = with;
+    *most = with_modes;
+    *setup = with;
     return KERF_OK;
 }
 
