@@ -130,9 +130,9 @@ int32_t surface_judge(const struct surface_model *model, enum learnt learnt, str
     if (code == KERF_OK && learnt == IS_ISOLATED) code = judge_isolated(model, &most, setup, err);
     struct surface_setup start = *setup;
     if (code == KERF_OK) code = judge_modes(model, &most, &start, setup, err);
-    /* slow runs in a row may have been taken for a level */
+    int32_t levels = start.changepoints.num; /* for which slow runs in a row may have been taken */
     start.changepoints.num = 0;
-    if (code == KERF_OK && model->changepoints.num > 0) code = judge_modes(model, &most, &start, setup, err);
+    if (code == KERF_OK && levels > 0) code = judge_modes(model, &most, &start, setup, err);
     if (learnt == CHANGED) setup->changepoints.judged = model->seen + 1;
     if (learnt == IS_ISOLATED) setup->isolated.judged = model->seen + 1;
     setup->modes.judged = model->seen + 1;
