@@ -9,11 +9,9 @@
  *   the weights of a time with what starts around them on a few devices
  *
  * drawn by a generator of its own, so that every run draws the same. When nothing was gained for a while, the gain asked
- * for becomes smaller, and then more operations may move. A try takes time linear in all operations, and what the solver
- * takes, whose conflicts are limited.
+ * for becomes smaller, and then more operations may move.
  */
-#include "schedule/best/best_model.h"
-#include "schedule/best/best_search.h"
+#include "schedule/best/best_part.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -22,18 +20,13 @@
 enum { FREE_OPS = 120, CONFLICTS = 300, TRIES = 40 };
 
 struct neighbours {
-    struct best_search *search;
-    struct model model;
-    char *freed;        /* [ops] by output: may move */
-    int64_t *from, *to; /* [devices] */
-    uint64_t state;     /* of the generator */
-    double free_ops;    /* that may move */
-    int64_t conflicts, known, step, least_step;
-    int32_t tries; /* without gain */
-    int64_t count; /* of all tries */
+    struct part part;
+    char *freed;     /* [ops] by output: may move */
+    uint64_t state;  /* of the generator */
+    double free_ops; /* that may move */
+    int32_t tries;   /* without gain */
+    int64_t count;   /* of all tries */
 };
-
-static int32_t stop(void *context, int64_t steps) { return best_spend(context, steps); }
 
 /* 0 .. below - 1 */
 static int64_t draw(struct neighbours *neighbours, int64_t below) {
@@ -41,18 +34,12 @@ static int64_t draw(struct neighbours *neighbours, int64_t below) {
     return below > 0 ? (int64_t)((neighbours->state >> 16) % (uint64_t)below) : 0;
 }
 
-static void look_at_known(struct neighbours *neighbours) {
-    const double ticks = neighbours->search->value / neighbours->model.ticks.tick_s;
-    neighbours->known = (int64_t)floor(neighbours->model.ticks.exact ? ticks + 0.5 : ticks);
-    neighbours->least_step = neighbours->model.ticks.exact ? 1 : 1 + neighbours->known / 1000000;
-}
-
 /* ---- What may move ---------------------------------------------------------------------------------------- */
 
 /* Frees what starts in a time on devices d .. d + count - 1; only: of one kind, -1: of all. */
 static void free_time(struct neighbours *neighbours, int64_t begin, int64_t end, int32_t d, int32_t count,
                       int32_t only) {
-    const struct best_problem *problem = neighbours->model.problem;
+    const struct best_problem *problem = neighbours->part.model.problem;
     for (int32_t k = 0; k < problem->on_begin[problem->devices]; k++) {
         const int32_t s = problem->on[k];
         if (problem->device[s] < d || problem->device[s] >= d + count) continue;
@@ -60,7 +47,7 @@ static void free_time(struct neighbours *neighbours, int64_t begin, int64_t end,
             const int64_t output = problem->output[lane_of(s, kind)];
             if (only >= 0 && kind != only) continue;
             for (int32_t unit = 0; unit < problem->units[s]; unit++) {
-                const int64_t start = neighbours->model.start[output + unit];
+                const int64_t start = neighbours->part.model.start[output + unit];
                 if (start >= begin && start < end) neighbours->freed[output + unit] = 1;
             }
         }
@@ -69,11 +56,11 @@ static void free_time(struct neighbours *neighbours, int64_t begin, int64_t end,
 
 /* Frees units u .. u + count - 1 of every stream; the time in which they start. */
 static void free_units(struct neighbours *neighbours, int32_t u, int32_t count, int64_t *ret_begin, int64_t *ret_end) {
-    const struct best_problem *problem = neighbours->model.problem;
+    const struct best_problem *problem = neighbours->part.model.problem;
     *ret_begin = INT64_MAX, *ret_end = 0;
     for (int32_t lane = 0; lane < LANE_KINDS * problem->streams; lane++)
         for (int32_t unit = u; unit < u + count && unit < problem->units[lane_stream(lane)]; unit++) {
-            const int64_t output = problem->output[lane] + unit, start = neighbours->model.start[output];
+            const int64_t output = problem->output[lane] + unit, start = neighbours->part.model.start[output];
             neighbours->freed[output] = 1;
             if (start < *ret_begin) *ret_begin = start;
             if (start >= *ret_end) *ret_end = start + 1;
@@ -82,7 +69,7 @@ static void free_units(struct neighbours *neighbours, int32_t u, int32_t count, 
 
 static void choose(struct neighbours *neighbours, int64_t *ret_begin, int64_t *ret_end) {
     enum { UNITS, DEVICES, WEIGHTS, KINDS };
-    const struct best_problem *problem = neighbours->model.problem;
+    const struct best_problem *problem = neighbours->part.model.problem;
     const double share = fmin(1, neighbours->free_ops / (double)problem->ops);
     memset(neighbours->freed, 0, (size_t)problem->ops);
     int32_t most = 1, devices = problem->devices;
@@ -96,16 +83,17 @@ static void choose(struct neighbours *neighbours, int64_t *ret_begin, int64_t *r
     case DEVICES: {
         const int32_t count = devices <= 2 ? 1 : 1 + (int32_t)draw(neighbours, (devices + 1) / 2);
         const int64_t width =
-            1 + (int64_t)fmin(share * devices / count * (double)neighbours->known, (double)neighbours->known);
-        *ret_begin = draw(neighbours, neighbours->known - width + 1);
+            1 + (int64_t)fmin(share * devices / count * (double)neighbours->part.known, (double)neighbours->part.known);
+        *ret_begin = draw(neighbours, neighbours->part.known - width + 1);
         *ret_end = *ret_begin + width;
         free_time(neighbours, *ret_begin, *ret_end, (int32_t)draw(neighbours, devices - count + 1), count, -1);
         return;
     }
     default: {
-        const int64_t width = 1 + (int64_t)fmin(2 * share * (double)neighbours->known, (double)neighbours->known);
+        const int64_t width =
+            1 + (int64_t)fmin(2 * share * (double)neighbours->part.known, (double)neighbours->part.known);
         const int32_t d = (int32_t)draw(neighbours, devices);
-        *ret_begin = draw(neighbours, neighbours->known - width + 1);
+        *ret_begin = draw(neighbours, neighbours->part.known - width + 1);
         *ret_end = *ret_begin + width;
         free_time(neighbours, *ret_begin, *ret_end, 0, devices, LANE_W);
         free_time(neighbours, *ret_begin, *ret_end, d, 1, -1);
@@ -117,44 +105,23 @@ static void choose(struct neighbours *neighbours, int64_t *ret_begin, int64_t *r
 
 /* Whether a neighbour is better. */
 static int try_one(struct neighbours *neighbours) {
-    struct best_search *search = neighbours->search;
-    struct model *model = &neighbours->model;
-    const int64_t before = neighbours->known;
-    int64_t begin = 0, end = 0, goal = neighbours->known - neighbours->step;
+    int64_t begin = 0, end = 0;
     choose(neighbours, &begin, &end);
-    model_window(model, search->order, begin, end, neighbours->from, neighbours->to);
-    model->freed = neighbours->freed;
-    if (goal < 0) return 0;
-    const int32_t built = model_build(model, search->order, neighbours->from, neighbours->to, goal);
-    best_spend(search->budget, 4 * search->problem.ops + model_steps(model) + 4 * model->entries);
-    if (!built) return 0;
-    while (!best_is_done(search)) {
-        if (lazy_solve(model->solver, neighbours->conflicts, stop, search->budget) != LAZY_SOLVED) break;
-        model_read(model);
-        if (model_refine(model) > 0) continue;
-        if (!best_offer(search, model->order)) break;
-        look_at_known(neighbours);
-        goal = neighbours->known - neighbours->step;
-        if (goal >= model->goal || goal < 0) break;
-        model_set_goal(model, goal);
-    }
-    return neighbours->known < before;
+    neighbours->part.model.freed = neighbours->freed;
+    return part_try(&neighbours->part, begin, end);
 }
 
 /* 0: all may move, and there was nothing. */
 static int after_try(struct neighbours *neighbours, int gained) {
+    struct part *part = &neighbours->part;
     neighbours->tries = gained ? 0 : neighbours->tries + 1;
     if (neighbours->tries < TRIES) return 1;
     neighbours->tries = 0;
-    if (neighbours->step > neighbours->least_step) {
-        neighbours->step /= 4;
-    } else {
-        if (neighbours->free_ops >= (double)neighbours->search->problem.ops) return 0;
-        neighbours->free_ops *= 1.5;
-        neighbours->conflicts += neighbours->conflicts / 2;
-        neighbours->step = neighbours->known / 1000;
-    }
-    if (neighbours->step < neighbours->least_step) neighbours->step = neighbours->least_step;
+    if (part_ask_less(part)) return 1;
+    if (neighbours->free_ops >= (double)part->search->problem.ops) return 0;
+    neighbours->free_ops *= 1.5;
+    part->conflicts += part->conflicts / 2;
+    part_set_step(part, part->known / 1000);
     return 1;
 }
 
@@ -162,25 +129,17 @@ static int after_try(struct neighbours *neighbours, int gained) {
 
 static void neighbours_free(void *state) {
     struct neighbours *neighbours = state;
-    model_free(&neighbours->model);
+    part_free(&neighbours->part);
     free(neighbours);
 }
 
 static void *neighbours_make(struct best_search *search) {
     struct neighbours *neighbours = malloc(sizeof *neighbours);
-    const size_t devices = (size_t)search->problem.devices;
     if (neighbours == NULL) return NULL;
-    *neighbours =
-        (struct neighbours){.search = search, .state = 1, .free_ops = FREE_OPS, .conflicts = CONFLICTS, .step = 1};
-    struct arena *arena = &neighbours->model.arena;
-    if (model_make(&neighbours->model, &search->problem, search->problem.objective, search->value)) {
-        neighbours->freed = arena_alloc(arena, (size_t)search->problem.ops, 1);
-        neighbours->from = arena_alloc(arena, devices, sizeof *neighbours->from);
-        neighbours->to = arena_alloc(arena, devices, sizeof *neighbours->to);
-        look_at_known(neighbours);
-        neighbours->step = neighbours->known / 500;
-        if (neighbours->step < neighbours->least_step) neighbours->step = neighbours->least_step;
-        if (neighbours->freed && neighbours->from && neighbours->to) return neighbours;
+    *neighbours = (struct neighbours){.state = 1, .free_ops = FREE_OPS};
+    if (part_make(&neighbours->part, search, CONFLICTS)) {
+        neighbours->freed = arena_alloc(&neighbours->part.model.arena, (size_t)search->problem.ops, 1);
+        if (neighbours->freed) return neighbours;
     }
     neighbours_free(neighbours);
     return NULL;
@@ -188,10 +147,10 @@ static void *neighbours_make(struct best_search *search) {
 
 static int32_t neighbours_run(void *state) {
     struct neighbours *neighbours = state;
-    struct best_search *search = neighbours->search;
-    look_at_known(neighbours);
-    while (!best_is_done(search)) {
-        if (!model_time(&neighbours->model, search->order)) return 1;
+    struct part *part = &neighbours->part;
+    part_look(part);
+    while (!best_is_done(part->search)) {
+        if (!model_time(&part->model, part->search->order)) return 1;
         if (!after_try(neighbours, try_one(neighbours))) return 1;
     }
     return 0;

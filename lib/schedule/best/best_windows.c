@@ -8,8 +8,7 @@
  * larger; once a window would hold everything, the search ends. A window takes time linear in all operations, and
  * what the solver takes, whose conflicts are limited.
  */
-#include "schedule/best/best_model.h"
-#include "schedule/best/best_search.h"
+#include "schedule/best/best_part.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,101 +16,57 @@
 enum { WINDOW_OPS = 160, CONFLICTS = 200 };
 
 struct sweep {
-    struct best_search *search;
-    struct model model;
-    int64_t *from, *to; /* [devices] */
+    struct part part;
     double window_ops;
-    int64_t begin; /* of the next window */
-    int64_t conflicts, known, step, least_step;
+    int64_t begin;    /* of the next window */
     int32_t improved; /* by a window of this sweep */
 };
 
-static int32_t stop(void *context, int64_t steps) { return best_spend(context, steps); }
-
-static void look_at_known(struct sweep *sweep) {
-    double ticks = sweep->search->value / sweep->model.ticks.tick_s;
-    sweep->known = (int64_t)floor(sweep->model.ticks.exact ? ticks + 0.5 : ticks);
-    sweep->least_step = sweep->model.ticks.exact ? 1 : 1 + sweep->known / 1000000;
-}
-
-/* Looks for a better order of what starts in a time; returns whether there was one. */
-static int improve_window(struct sweep *sweep, int64_t begin, int64_t end) {
-    struct best_search *search = sweep->search;
-    struct model *model = &sweep->model;
-    int64_t goal = sweep->known - sweep->step, before = sweep->known;
-    model_window(model, search->order, begin, end, sweep->from, sweep->to);
-    if (goal < 0) return 0;
-    const int32_t built = model_build(model, search->order, sweep->from, sweep->to, goal);
-    best_spend(search->budget, 4 * search->problem.ops + model_steps(model));
-    if (!built) return 0;
-    while (!best_is_done(search)) {
-        if (lazy_solve(model->solver, sweep->conflicts, stop, search->budget) != LAZY_SOLVED) break;
-        model_read(model);
-        if (model_refine(model) > 0) continue;
-        if (!best_offer(search, model->order)) break;
-        look_at_known(sweep);
-        goal = sweep->known - sweep->step;
-        if (goal >= model->goal || goal < 0) break;
-        model_set_goal(model, goal);
-    }
-    return sweep->known < before;
-}
-
 static int64_t width_of(const struct sweep *sweep) {
-    return (int64_t)((double)sweep->known * sweep->window_ops / (double)sweep->search->problem.ops) + 1;
+    return (int64_t)((double)sweep->part.known * sweep->window_ops / (double)sweep->part.search->problem.ops) + 1;
 }
 
 /* Behind the last window: what the next sweep asks for. 0: there is none. */
 static int begin_sweep(struct sweep *sweep) {
+    struct part *part = &sweep->part;
     sweep->begin = 0;
-    if (sweep->improved) {
-        sweep->improved = 0;
-    } else if (sweep->step > sweep->least_step) {
-        sweep->step /= 4;
-    } else {
-        if (sweep->window_ops >= (double)sweep->search->problem.ops) return 0;
+    if (!sweep->improved && !part_ask_less(part)) {
+        if (sweep->window_ops >= (double)part->search->problem.ops) return 0;
         sweep->window_ops *= 2;
-        sweep->conflicts *= 2;
-        sweep->step = sweep->known / 2000;
+        part->conflicts *= 2;
+        part_set_step(part, part->known / 2000);
     }
-    if (sweep->step < sweep->least_step) sweep->step = sweep->least_step;
+    sweep->improved = 0;
     return 1;
 }
 
 static void windows_free(void *state) {
     struct sweep *sweep = state;
-    model_free(&sweep->model);
+    part_free(&sweep->part);
     free(sweep);
 }
 
 static void *windows_make(struct best_search *search) {
     struct sweep *sweep = malloc(sizeof *sweep);
-    const size_t devices = (size_t)search->problem.devices;
     if (sweep == NULL) return NULL;
-    *sweep = (struct sweep){.search = search, .window_ops = WINDOW_OPS, .conflicts = CONFLICTS};
-    if (model_make(&sweep->model, &search->problem, search->problem.objective, search->value)) {
-        sweep->from = arena_alloc(&sweep->model.arena, devices, sizeof *sweep->from);
-        sweep->to = arena_alloc(&sweep->model.arena, devices, sizeof *sweep->to);
-        look_at_known(sweep);
-        sweep->step = sweep->known / 500 > sweep->least_step ? sweep->known / 500 : sweep->least_step;
-        if (sweep->from && sweep->to) return sweep;
-    }
+    *sweep = (struct sweep){.window_ops = WINDOW_OPS};
+    if (part_make(&sweep->part, search, CONFLICTS)) return sweep;
     windows_free(sweep);
     return NULL;
 }
 
 static int32_t windows_run(void *state) {
     struct sweep *sweep = state;
-    struct best_search *search = sweep->search;
-    look_at_known(sweep);
-    while (!best_is_done(search)) {
+    struct part *part = &sweep->part;
+    part_look(part);
+    while (!best_is_done(part->search)) {
         const int64_t width = width_of(sweep), begin = sweep->begin;
-        if (begin >= sweep->known) {
+        if (begin >= part->known) {
             if (!begin_sweep(sweep)) return 1;
             continue;
         }
-        if (!model_time(&sweep->model, search->order)) return 1;
-        sweep->improved |= improve_window(sweep, begin, begin + width);
+        if (!model_time(&part->model, part->search->order)) return 1;
+        sweep->improved |= part_try(part, begin, begin + width);
         sweep->begin += (width + 1) / 2;
     }
     return 0;
